@@ -11,34 +11,57 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
-// maxAttemptsBefore bounds the earlier attempts of a delivery, because the log cannot number many more. A
-// delivery beyond it is not resent.
-const maxAttemptsBefore = `30000`
+// KeptAttempts is how many attempts of a delivery its log keeps when it is sent again. The log would grow without end otherwise,
+// because a delivery that is sent again is not deleted for being old.
+const KeptAttempts = MaxShownAttempts
+
+// maxNumber is about the highest number of an attempt. The log of a delivery that is sent again after so many begins anew.
+const maxNumber = `30000`
 
 // A resent delivery is like a new one, except that its log continues.
 const sendAgain = `
-   SET state = 'PENDING', attempts = 0, attempts_before = d.attempts_before + d.attempts,
-       next_attempt_at = ` + now + `, finished_at = NULL`
+   SET state = 'PENDING', attempts = 0, next_attempt_at = ` + now + `, finished_at = NULL,
+       attempts_before = CASE WHEN d.attempts_before + d.attempts < ` + maxNumber + ` THEN d.attempts_before + d.attempts ELSE 1 END`
 
-const resendOne = `UPDATE deliveries d` + sendAgain + `
- WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'
-   AND d.attempts_before < ` + maxAttemptsBefore
+// shortenLog deletes from the logs of the resent deliveries all but the newest attempts. It keeps the attempts that show the health
+// of the endpoint. Attempts with numbers that are used again are deleted too.
+var shortenLog = fmt.Sprintf(`
+RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts_before
+), success AS MATERIALIZED (
+  SELECT max(a.started_at) AS at FROM attempts a WHERE a.tenant_id = $2 AND a.key_id = $3 AND (a.problem IS NULL) = true
+), health AS MATERIALIZED (
+  SELECT at FROM success
+  UNION ALL
+  SELECT min(a.started_at) FROM attempts a
+   WHERE a.tenant_id = $2 AND a.key_id = $3 AND (a.problem IS NULL) = false
+     AND a.started_at > coalesce((SELECT at FROM success), '-infinity')
+  UNION ALL
+  SELECT max(a.started_at) FROM attempts a WHERE a.tenant_id = $2 AND a.key_id = $3 AND (a.problem IS NULL) = false
+), shortened AS (
+  DELETE FROM attempts a USING resent r
+   WHERE a.tenant_id = r.tenant_id AND a.event_id = r.event_id AND a.key_id = r.key_id
+     AND (a.number > r.attempts_before
+       OR (a.number <= r.attempts_before - %d AND NOT EXISTS (SELECT FROM health h WHERE h.at = a.started_at)))
+)
+SELECT event_id FROM resent`, KeptAttempts)
+
+var resendOne = `WITH resent AS (
+UPDATE deliveries d` + sendAgain + `
+ WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'` + shortenLog
 
 // Locked rows are already being resent or recorded.
-const resendSpan = `
+var resendSpan = `
 WITH chosen AS (
   SELECT c.tenant_id, c.event_id, c.key_id
     FROM deliveries c
-   WHERE c.tenant_id = $2 AND c.key_id = $3 AND c.event_id >= $4 AND c.event_id < $5
-     AND c.state = ANY ($6::text[]) AND c.attempts_before < ` + maxAttemptsBefore + `
+   WHERE c.tenant_id = $2 AND c.key_id = $3 AND c.event_id >= $4 AND c.event_id < $5 AND c.state = ANY ($6::text[])
    ORDER BY c.event_id
    LIMIT $7
    FOR UPDATE SKIP LOCKED
-)
+), resent AS (
 UPDATE deliveries d` + sendAgain + `
   FROM chosen c
- WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
-RETURNING d.event_id`
+ WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id` + shortenLog
 
 // Resend makes a finished delivery due again. It does not change a pending one.
 func (s *Store) Resend(ctx context.Context, e Endpoint, eventID string) error {

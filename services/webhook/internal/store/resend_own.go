@@ -7,7 +7,7 @@ import (
 )
 
 // lockOne waits for a concurrent resend, whose effect the next statement sees.
-const lockOne = `SELECT ` + now + `, d.state <> 'PENDING' AND d.attempts_before < ` + maxAttemptsBefore + ` FROM deliveries d
+const lockOne = `SELECT ` + now + `, d.state <> 'PENDING' FROM deliveries d
  WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 FOR NO KEY UPDATE`
 
 // Resend makes a finished delivery due again in a transaction of the caller.
@@ -49,7 +49,7 @@ func (r *Resend) Found() (KeyLogEntry, bool) {
 	return r.page.Deliveries[0], true
 }
 
-// Needed reports whether the delivery is finished and may be sent again.
+// Needed reports whether the delivery is finished.
 func (r *Resend) Needed() bool { return r.needed }
 
 // Now is when the transaction began: the delivery is due from then on.
@@ -63,8 +63,8 @@ func (r *Resend) Write(b *pgx.Batch) {
 const (
 	// MaxReplayed bounds the deliveries of a replay.
 	MaxReplayed = 10_000
-	// maxReplayScan bounds the deliveries that a replay looks at.
-	maxReplayScan = 100_000
+	// MaxReplaySpan bounds the deliveries of a replay's span, of any type and state: a replay looks at all of them.
+	MaxReplaySpan = 100_000
 )
 
 // A locked row is being resent or recorded. The count of looked-at rows shows whether the bound was reached.
@@ -79,7 +79,7 @@ WITH looked AS MATERIALIZED (
    CROSS JOIN LATERAL (
      SELECT d.event_id FROM deliveries d
       WHERE d.tenant_id = $1 AND d.key_id = $2 AND d.event_id = l.event_id
-        AND d.state <> 'PENDING' AND d.attempts_before < ` + maxAttemptsBefore + `
+        AND d.state <> 'PENDING'
         AND ($5::text[] IS NULL AND $8::uuid[] IS NULL OR EXISTS (
           SELECT FROM events e WHERE e.tenant_id = $1 AND e.event_id = d.event_id
              AND ($5 IS NULL OR e.type = ANY ($5)) AND ($8 IS NULL OR e.brand_id = ANY ($8))))
@@ -91,9 +91,10 @@ SELECT (SELECT count(*) FROM looked) > $7, coalesce((SELECT array_agg(event_id) 
 const countPending = `SELECT count(*) FROM (
   SELECT FROM deliveries d WHERE d.tenant_id = $1 AND d.key_id = $2 AND d.state = 'PENDING' LIMIT $3) w`
 
-const resendMany = `UPDATE deliveries d` + sendAgain + `
+var resendMany = `WITH resent AS (
+UPDATE deliveries d` + sendAgain + `
   FROM unnest($4::uuid[]) AS c (event_id)
- WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = c.event_id AND d.state <> 'PENDING'`
+ WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = c.event_id AND d.state <> 'PENDING'` + shortenLog
 
 // Replay makes the finished deliveries of a span of events due again in a transaction of the caller.
 type Replay struct {
@@ -118,7 +119,7 @@ func (r *Replay) Read(b *pgx.Batch) {
 	b.Queue(countPending, r.endpoint.TenantID, r.endpoint.KeyID, MaxReplayed).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&r.pending)
 	})
-	b.Queue(lockReplayed, r.endpoint.TenantID, r.endpoint.KeyID, r.span.From, r.span.Before, r.sight.Types, MaxReplayed, maxReplayScan,
+	b.Queue(lockReplayed, r.endpoint.TenantID, r.endpoint.KeyID, r.span.From, r.span.Before, r.sight.Types, MaxReplayed, MaxReplaySpan,
 		r.sight.Brands).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&r.bounded, &r.events) })
 }
@@ -126,8 +127,11 @@ func (r *Replay) Read(b *pgx.Batch) {
 // Busy reports whether so many deliveries of the endpoint are pending that more must wait.
 func (r *Replay) Busy() bool { return r.pending >= MaxReplayed }
 
-// TooLarge reports whether the span has more deliveries than a replay may look at or send.
-func (r *Replay) TooLarge() bool { return r.bounded || len(r.events) > MaxReplayed }
+// TooLong reports whether the span has more deliveries of any type and state than a replay looks at.
+func (r *Replay) TooLong() bool { return r.bounded }
+
+// TooMany reports whether the span has more deliveries to send than a replay sends.
+func (r *Replay) TooMany() bool { return len(r.events) > MaxReplayed }
 
 // Deliveries is how many are sent again.
 func (r *Replay) Deliveries() int { return len(r.events) }

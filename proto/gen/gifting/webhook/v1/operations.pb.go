@@ -191,7 +191,7 @@ func (x *Delivery) GetFinishedAt() *timestamppb.Timestamp {
 // DeliveryAttempt is one POST to the receiver.
 type DeliveryAttempt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From 1. It continues to grow when the delivery is sent again.
+	// From 1. It continues to grow when the delivery is sent again. After about 30000 attempts, the log begins anew.
 	Number     int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	DurationMs int32                  `protobuf:"varint,3,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`

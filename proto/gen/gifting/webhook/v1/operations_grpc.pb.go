@@ -36,8 +36,9 @@ const (
 type WebhookOperationsServiceClient interface {
 	// Lists the deliveries of a key, newest event first.
 	ListDeliveries(ctx context.Context, in *ListDeliveriesRequest, opts ...grpc.CallOption) (*ListDeliveriesResponse, error)
-	// Returns one delivery with every attempt that counted and the signed body. NOT_FOUND if the key had no
-	// such delivery or the log no longer has it.
+	// Returns one delivery with its attempts that counted and the signed body. When a delivery is sent again, the log keeps the last
+	// eight attempts and those that show the health of the webhook. NOT_FOUND if the key had no such delivery or the log no longer
+	// has it.
 	GetDelivery(ctx context.Context, in *GetDeliveryRequest, opts ...grpc.CallOption) (*GetDeliveryResponse, error)
 	// Sends a finished delivery again at once, with up to eight new attempts. A pending delivery does not
 	// change, so a repeated call is harmless.
@@ -117,8 +118,9 @@ func (c *webhookOperationsServiceClient) GetBacklog(ctx context.Context, in *Get
 type WebhookOperationsServiceServer interface {
 	// Lists the deliveries of a key, newest event first.
 	ListDeliveries(context.Context, *ListDeliveriesRequest) (*ListDeliveriesResponse, error)
-	// Returns one delivery with every attempt that counted and the signed body. NOT_FOUND if the key had no
-	// such delivery or the log no longer has it.
+	// Returns one delivery with its attempts that counted and the signed body. When a delivery is sent again, the log keeps the last
+	// eight attempts and those that show the health of the webhook. NOT_FOUND if the key had no such delivery or the log no longer
+	// has it.
 	GetDelivery(context.Context, *GetDeliveryRequest) (*GetDeliveryResponse, error)
 	// Sends a finished delivery again at once, with up to eight new attempts. A pending delivery does not
 	// change, so a repeated call is harmless.
