@@ -18,6 +18,7 @@ import (
 // ownReceiver is a key whose webhook answers in this process with a status that the test sets.
 type ownReceiver struct {
 	key    string
+	keyID  int32
 	status atomic.Int32
 	// arrived has the ids of the events that came.
 	arrived chan string
@@ -34,7 +35,8 @@ func (f *fixture) newOwnReceiver(t *testing.T, status int) *ownReceiver {
 		r.arrived <- req.Header.Get("Service-Event-Id")
 	}))
 	t.Cleanup(server.Close)
-	r.key = f.newKey(t, func(key *tenantsv1.CreateKeyRequest) { key.WebhookUrl = &server.URL })
+	made := f.makeKey(t, func(key *tenantsv1.CreateKeyRequest) { key.WebhookUrl = &server.URL })
+	r.key, r.keyID = made.GetApiKey(), made.GetKey().GetId()
 	return r
 }
 
@@ -104,6 +106,7 @@ func testOwnDeliveries(t *testing.T, p *platform) {
 	f.testOwnFilters(t, receiver.key, first.ID, second.ID)
 	f.testResends(t, receiver, sent)
 	f.testReplays(t, receiver, sent)
+	f.testResendsToNobody(t)
 	f.testHealth(t)
 	requirement(t, "WHD-6", func(t *testing.T) {
 		for _, key := range []string{f.key, f.newKey(t), newFixture(t, p).key} {
@@ -188,11 +191,13 @@ func (r *ownReceiver) await(t *testing.T, eventID string, times int) {
 	}
 }
 
+// span is the body of a replay.
+func span(from, to time.Duration, more string) string {
+	now := time.Now().UTC()
+	return `{"from": "` + now.Add(from).Format(time.RFC3339) + `", "to": "` + now.Add(to).Format(time.RFC3339) + `"` + more + `}`
+}
+
 func (f *fixture) testReplays(t *testing.T, r *ownReceiver, sent record) {
-	span := func(from, to time.Duration, more string) string {
-		now := time.Now().UTC()
-		return `{"from": "` + now.Add(from).Format(time.RFC3339) + `", "to": "` + now.Add(to).Format(time.RFC3339) + `"` + more + `}`
-	}
 	requirement(t, "WHR-4", func(t *testing.T) {
 		f.awaitOwn(t, r.key, "DELIVERED", 1)
 		key, body := uuid.NewString(), span(-time.Hour, time.Hour, `, "types": ["order.created"]`)
@@ -210,6 +215,31 @@ func (f *fixture) testReplays(t *testing.T, r *ownReceiver, sent record) {
 	})
 	requirement(t, "WHR-6", func(t *testing.T) {
 		f.Post(t, r.key, "/webhooks:replay", span(-31*24*time.Hour, 0, "")).Problem(t, "replay_too_large")
+	})
+}
+
+// testResendsToNobody sends a delivery again after its receiver is gone.
+func (f *fixture) testResendsToNobody(t *testing.T) {
+	r := f.newOwnReceiver(t, http.StatusOK)
+	f.place(t)
+	f.awaitOwn(t, r.key, "DELIVERED", 1)
+	sent := f.ownDeliveries(t, r.key, "")[0]
+	r.await(t, sent["eventId"].(string), 1)
+	path, replayKey, replay := "/webhooks/deliveries/"+sent["id"].(string)+":resend", uuid.NewString(), span(-time.Hour, time.Hour, "")
+	requirement(t, "WHR-9", func(t *testing.T) {
+		_, err := f.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{Actor: operator, TenantId: f.tenant, KeyId: r.keyID})
+		require.NoError(t, err)
+		require.Equal(t, "PENDING", f.Post(t, r.key, path, "{}").OK(t)["state"])
+		f.awaitOwn(t, r.key, "DROPPED", 1)
+		require.Equal(t, record{"deliveries": 1.0}, f.postOwn(t, r.key, "/webhooks:replay", replay, replayKey).OK(t))
+		f.awaitOwn(t, r.key, "DROPPED", 1)
+		require.Empty(t, r.arrived)
+	})
+	requirement(t, "WHR-10", func(t *testing.T) {
+		_, err := f.Tenants(t).RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{Actor: operator, TenantId: f.tenant, KeyId: r.keyID})
+		require.NoError(t, err)
+		f.postOwn(t, r.key, "/webhooks:replay", replay, replayKey).Problem(t, "invalid_api_key")
+		f.Post(t, r.key, path, "{}").Problem(t, "invalid_api_key")
 	})
 }
 

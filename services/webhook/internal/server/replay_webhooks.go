@@ -54,7 +54,9 @@ func (s *Server) ReplayWebhooks(ctx context.Context, req *webhookv1.ReplayWebhoo
 			e := problem.New(problem.RateLimited, "The key has %d or more pending deliveries; replay when there are fewer.", store.MaxReplayed)
 			e.RetryAfter = replayRetryAfter
 			return effect, e
-		case replay.TooLarge():
+		case replay.TooLong():
+			return effect, problem.New(problem.ReplayTooLarge, "The span has more than %d deliveries of any type and state.", store.MaxReplaySpan)
+		case replay.TooMany():
 			return effect, problem.New(problem.ReplayTooLarge, "The span has more than %d deliveries to send again.", store.MaxReplayed)
 		}
 		effect.Answer = &webhookv1.ReplayWebhooksResponse{Deliveries: int32(replay.Deliveries())} //nolint:gosec // At most MaxReplayed.

@@ -46,7 +46,7 @@ INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at
 		number, tenant, uuid.Must(uuid.NewV7()).String(), key)
 	require.NoError(o.fixture.t, err)
 	_, err = o.pool.Exec(o.fixture.t.Context(), `UPDATE deliveries
-SET state = 'FAILED', attempts = 8, next_attempt_at = NULL, finished_at = now() WHERE tenant_id = $1 AND key_id = $2`, tenant, key)
+SET state = 'FAILED', attempts = 8, next_attempt_at = NULL, finished_at = now() WHERE tenant_id = $1 AND key_id = $2 AND state = 'PENDING'`, tenant, key)
 	require.NoError(o.fixture.t, err)
 }
 
@@ -137,6 +137,27 @@ func TestAReplayIsBounded(t *testing.T) {
 		require.True(t, problem.Is(err, problem.ReplayTooLarge), "%v", err)
 		require.Zero(t, o.due())
 	})
+	t.Run("in deliveries of other types", func(t *testing.T) {
+		t.Parallel()
+		o := setupOwn(t)
+		for range store.MaxReplaySpan / store.MaxReplayed {
+			o.fill(store.MaxReplayed)
+		}
+		rare := o.addOf("order.updated", brand, key)
+		o.attempt(delivered, rules.Answered(200))
+		_, err := o.replay("k", lately("order.updated"))
+		refused, ok := problem.As(err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, problem.ReplayTooLarge, refused.Code)
+		require.Equal(t, "The span has more than 100000 deliveries of any type and state.", refused.Detail)
+		require.Zero(t, o.due())
+		_, err = o.pool.Exec(t.Context(), `DELETE FROM deliveries
+WHERE tenant_id = $1 AND key_id = $2 AND event_id = (SELECT min(event_id::text)::uuid FROM deliveries WHERE tenant_id = $1 AND event_id <> $3)`, tenant, key, rare)
+		require.NoError(t, err)
+		require.Equal(t, 1, o.replayed("l", lately("order.updated")), "of as many deliveries as a span may have")
+		require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING,
+			o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &rare}).GetItems()[0].GetState())
+	})
 	t.Run("in pending deliveries", func(t *testing.T) {
 		t.Parallel()
 		o := setupOwn(t)
@@ -168,4 +189,31 @@ func TestConcurrentReplaysSendEachDeliveryOnce(t *testing.T) {
 	require.NoError(t, group.Wait())
 	require.Equal(t, 500, counts[0]+counts[1]+counts[2]+counts[3])
 	require.Equal(t, 500, o.due())
+}
+
+func TestAReplayBesideAFanOutSendsEachDeliveryOnce(t *testing.T) {
+	t.Parallel()
+	const finished, added, replays = 200, 60, 20
+	o := setupOwn(t)
+	o.fill(finished)
+	var group errgroup.Group
+	group.Go(func() error {
+		for range added {
+			o.add(key, key+1)
+		}
+		return nil
+	})
+	counts := make([]int, replays)
+	group.Go(func() (err error) {
+		for i := range counts {
+			if counts[i], err = o.replay(fmt.Sprint(i), lately()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, group.Wait())
+	require.Equal(t, finished, counts[0], "those that were finished")
+	require.Equal(t, make([]int, replays-1), counts[1:], "what is fanned out is pending")
+	require.Equal(t, finished+added, o.due())
 }

@@ -42,7 +42,8 @@ type WebhookServiceClient interface {
 	// Sends a finished delivery of the calling key again, with up to eight new attempts. A pending one does not change.
 	ResendWebhookDelivery(ctx context.Context, in *ResendWebhookDeliveryRequest, opts ...grpc.CallOption) (*ResendWebhookDeliveryResponse, error)
 	// Sends the finished deliveries of the calling key again whose events were recorded in a time span. Pending ones do not change.
-	// replay_too_large: the span is longer than 30 days or has more than 10,000 of them.
+	// replay_too_large: the span is longer than 30 days, or has more than 10,000 of them, or more than 100,000 deliveries of any type
+	// and state.
 	ReplayWebhooks(ctx context.Context, in *ReplayWebhooksRequest, opts ...grpc.CallOption) (*ReplayWebhooksResponse, error)
 }
 
@@ -120,7 +121,8 @@ type WebhookServiceServer interface {
 	// Sends a finished delivery of the calling key again, with up to eight new attempts. A pending one does not change.
 	ResendWebhookDelivery(context.Context, *ResendWebhookDeliveryRequest) (*ResendWebhookDeliveryResponse, error)
 	// Sends the finished deliveries of the calling key again whose events were recorded in a time span. Pending ones do not change.
-	// replay_too_large: the span is longer than 30 days or has more than 10,000 of them.
+	// replay_too_large: the span is longer than 30 days, or has more than 10,000 of them, or more than 100,000 deliveries of any type
+	// and state.
 	ReplayWebhooks(context.Context, *ReplayWebhooksRequest) (*ReplayWebhooksResponse, error)
 	mustEmbedUnimplementedWebhookServiceServer()
 }
