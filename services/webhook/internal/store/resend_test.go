@@ -120,7 +120,7 @@ func TestAResendDoesNotChangeTheHealthOfTheEndpoint(t *testing.T) {
 	events = append(events, f.add(t, tenantA, f.now, 1))
 	f.attempt(t, delivered, 200)
 	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // A test.
+	random := rand.New(rand.NewPCG(seed, 0))
 	health := func() (h KeyHealth) {
 		h, err := f.KeyHealth(t.Context(), own)
 		require.NoError(t, err)
