@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/enumname"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -71,6 +73,33 @@ func TestEveryOperationIsDescribedAndNoOther(t *testing.T) {
 			loadOf(t, environment).each("paths", func(path, method string, _ object) { got = append(got, method+" "+path) })
 			require.ElementsMatch(t, want, got)
 		})
+	}
+}
+
+// Readers and generated clients see the operations in the order of the document.
+func TestOperationsFollowTheOrderOfTheTags(t *testing.T) {
+	t.Parallel()
+	for _, environment := range environments {
+		raw, err := openapi.Document(publicURL, environment)
+		require.NoError(t, err)
+		var document struct {
+			Paths yaml.Node
+			Tags  []struct{ Name string }
+		}
+		require.NoError(t, yaml.Unmarshal(raw, &document))
+		var got, want []string
+		for pair := range slices.Chunk(document.Paths.Content, 2) {
+			var path struct{ Get, Post struct{ Tags []string } }
+			require.NoError(t, pair[1].Decode(&path))
+			require.NotZero(t, path, pair[0].Value)
+			got = append(got, append(path.Get.Tags, path.Post.Tags...)...)
+		}
+		for _, tag := range document.Tags {
+			if slices.Contains(got, tag.Name) {
+				want = append(want, tag.Name)
+			}
+		}
+		require.Equal(t, want, slices.Compact(got), environment)
 	}
 }
 

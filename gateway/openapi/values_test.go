@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,8 +10,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/language"
 
+	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -63,6 +68,49 @@ func TestCountriesThatNeedAPostalCode(t *testing.T) {
 	text := load(t).at("components", "schemas", "OrderAddress", "properties", "postalCode", "description").(string)
 	want := slices.DeleteFunc(country.All(), func(code string) bool { return !country.PostalCodeRequired(code) })
 	require.Equal(t, want, regexp.MustCompile(`\b[A-Z]{2}\b`).FindAllString(text, -1))
+}
+
+// A tool that reads the document must not send what the server refuses. Whether a locale is one of the tenant's and a cursor one of
+// the list, no pattern can say.
+func TestPatternsOfParameters(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	long := strings.Repeat("k", 255)
+	accepted := map[string]func(value string) bool{
+		"IdempotencyKey": func(value string) bool {
+			_, err := idempotent.Key(http.Header{"Idempotency-Key": {value}})
+			return err == nil
+		},
+		"IfMatch": func(value string) bool {
+			_, ok := etag.Parse([]string{value})
+			return ok
+		},
+		"After": func(value string) bool {
+			_, err := cursor.Bind().Decode(value)
+			return err == nil
+		},
+		"Locale": func(value string) bool {
+			_, err := language.Raw.Parse(value)
+			return err == nil || strings.TrimSpace(value) == ""
+		},
+	}
+	for parameter, values := range map[string][]string{
+		"IdempotencyKey": {
+			"k", " k ", "a b", "å", "a\"b", long, long + "k", "", " ", "\t",
+			`"k"`, `"a b"`, `" a"`, `"a\"b"`, `"a\\b"`, ` "k" `, `"`, `""`, `" "`, `"k`, `"a\b"`, `"a"b"`, `"å"`,
+		},
+		"IfMatch": {
+			"*", " * ", `"a"`, `W/"a"`, `""`, `"a", "b"`, `"a","b",`, `"a" ,, "b"`, `"a,b"`, `"å"`, "", "a", `"a`, `"a" "b"`, `,"a"`, `*, "a"`, `"a b"`,
+			strings.TrimSuffix(strings.Repeat(`"a",`, 100), ","), strings.TrimSuffix(strings.Repeat(`"a",`, 101), ","),
+		},
+		"After":  {cursor.Bind().Encode(nil), cursor.Bind().Encode([]byte{0xfb, 0xff}), "", "a b", "a=", "å", "a+b", "a/b", "\n"},
+		"Locale": {"en-US", "sv-SE", "zh-Hant-TW", "de", "", " ", "e", "en_", "-", "en-", "en US", "sv-SE!", "å"},
+	} {
+		schema := d.schema("components", "parameters", parameter, "schema")
+		for _, value := range values {
+			require.Equal(t, accepted[parameter](value), schema.Validate(value) == nil, "%s %q", parameter, value)
+		}
+	}
 }
 
 // The rules of the orders service accept and reject the same values.
