@@ -220,3 +220,23 @@ func TestSeveralInstancesClaimEveryLinkOnce(t *testing.T) {
 	require.Zero(t, f.count(t, "sandbox_claims"))
 	require.Equal(t, 40, f.count(t, "outbox WHERE type = 'personal_link.claimed'"))
 }
+
+func TestAStepIsNeverFurtherAwayThanItsPaceOrTheLease(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	links := f.auto(t, "sandbox:auto", "sandbox:auto=60s")
+	setBack := func(by time.Duration) {
+		_, err := f.pool.Exec(t.Context(), "UPDATE sandbox_claims SET due_at = due_at + $1::interval", by)
+		require.NoError(t, err)
+	}
+	w := f.worker(f.saga(f.store, f.orders), func() {})
+	setBack(20 * time.Second) // A step that was just taken is as far away: it is left to its instance.
+	_, _, err := w.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []linksv1.PersonalLinkStatus{rules.Active, rules.Claimed}, f.statuses(t, links))
+	setBack(time.Hour)
+	_, found, err := w.Run(t.Context())
+	require.NoError(t, err)
+	require.False(t, found)
+	require.Equal(t, []linksv1.PersonalLinkStatus{rules.Claimed, rules.Claimed}, f.statuses(t, links))
+}

@@ -74,7 +74,7 @@ func setup(t testing.TB) *fixture {
 		"link_batches": "twin.product_ids := '{}'; twin.key_name := 'twin';",
 		"link_audit":   "twin.id := -NEW.id; twin.actor_id := 'twin';",
 		// The steps of the other tenant are never due.
-		"sandbox_claims": "twin.due_at := 'infinity';",
+		"sandbox_claims": "twin.due_at := now() + interval '20 years'; twin.pace := '30 years';",
 	})
 	return f
 }

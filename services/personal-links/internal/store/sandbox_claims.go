@@ -16,10 +16,13 @@ const (
 	insertSteps = `INSERT INTO sandbox_claims (tenant_id, link_id, pace, stop, due_at)
 SELECT $1::uuid, x.id, x.pace, x.stop, now() + x.pace FROM unnest($2::uuid[], $3::interval[], $4::text[]) AS x (id, pace, stop)`
 
-	// Several instances share the work: each takes different steps for the time of the lease.
+	// Several instances share the work: each takes different steps for the time of the lease. If the clock of the database was set
+	// back, no step is further away than its pace or the lease.
 	takeSteps = `UPDATE sandbox_claims c SET due_at = now() + $1::interval
 FROM (
-  SELECT tenant_id, link_id FROM sandbox_claims WHERE due_at <= now() ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  SELECT tenant_id, link_id FROM sandbox_claims
+   WHERE due_at <= now() OR due_at > now() + greatest(pace, $1)
+   ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
 ) due
 WHERE c.tenant_id = due.tenant_id AND c.link_id = due.link_id
 RETURNING c.tenant_id::text, c.link_id::text, coalesce(c.stop, '')`
