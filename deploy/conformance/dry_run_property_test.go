@@ -46,17 +46,17 @@ func testDryRunAgrees(t *testing.T, p *platform) {
 	t.Logf("%s=%d", dryRunSeedVariable, seed)
 	g := &generator{random: rand.New(rand.NewPCG(seed, 0))}
 	for _, f := range []*fixture{newFixture(t, p), newFixture(t, p, approving), newFixture(t, p)} {
-		g.worlds = append(g.worlds, newOrderWorld(t, f))
+		g.fixtures = append(g.fixtures, newOrderFixture(t, f))
 	}
-	g.worlds[2].required = g.worlds[2].requireField(t)
+	g.fixtures[2].required = g.fixtures[2].requireField(t)
 	codes := map[string]int{}
 	for n := range fromEnvironment(t, dryRunsVariable, defaultDryRuns) {
 		if n%dryRunsOfKey == 0 {
-			for _, w := range g.worlds {
+			for _, w := range g.fixtures {
 				w.renewKeys(t)
 			}
 		}
-		w := g.worlds[g.random.IntN(len(g.worlds))]
+		w := g.fixtures[g.random.IntN(len(g.fixtures))]
 		key, body := g.order(t, w)
 		said := w.validate(t, key, body)
 		for _, code := range said.codes() {
@@ -106,11 +106,11 @@ func requireInOrder(t *testing.T, codes []string) {
 	require.Len(t, slices.Compact(slices.Clone(codes)), len(codes), "%v", codes)
 }
 
-// orderWorld is a tenant with what orders can refer to.
-type orderWorld struct {
+// orderFixture is a tenant with what orders can refer to.
+type orderFixture struct {
 	*fixture
 	sized, rich, gone, abroad *catalogv1.PutProductRequest
-	// campaigns are of every state and stock, of both brands, of another tenant and of nobody.
+	// campaigns have every state and stock. They belong to both brands or to another tenant, and one does not exist.
 	campaigns []string
 	// keys reach all brands, one and the other.
 	keys []string
@@ -118,9 +118,9 @@ type orderWorld struct {
 	foreign, required string
 }
 
-func newOrderWorld(t *testing.T, f *fixture) *orderWorld {
+func newOrderFixture(t *testing.T, f *fixture) *orderFixture {
 	t.Helper()
-	w := &orderWorld{
+	w := &orderFixture{
 		fixture: f, sized: f.putGift(t, "S", "M"), rich: f.richGift(t), gone: f.putGift(t, "S"), abroad: f.putGift(t, "S"),
 		foreign: newFixture(t, f.platform).brand,
 	}
@@ -148,7 +148,7 @@ func newOrderWorld(t *testing.T, f *fixture) *orderWorld {
 }
 
 // renewKeys makes new keys, which have their whole limit.
-func (w *orderWorld) renewKeys(t *testing.T) {
+func (w *orderFixture) renewKeys(t *testing.T) {
 	t.Helper()
 	w.keys = []string{w.newKey(t), w.newKey(t, ofBrand(w.brand)), w.newKey(t, ofBrand(w.other))}
 }
@@ -156,13 +156,13 @@ func (w *orderWorld) renewKeys(t *testing.T) {
 // generator makes orders, from valid ones to hopeless ones.
 type generator struct {
 	random *rand.Rand
-	worlds []*orderWorld
+	fixtures []*orderFixture
 }
 
 func oneOf[T any](g *generator, of ...T) T { return of[g.random.IntN(len(of))] }
 
 // order is the body of an order and the key that places it.
-func (g *generator) order(t *testing.T, w *orderWorld) (key, body string) {
+func (g *generator) order(t *testing.T, w *orderFixture) (key, body string) {
 	t.Helper()
 	changes := []change{with("externalOrderId", oneOf(g, "o-", "p-", "q-")+strconv.Itoa(g.random.IntN(200))), g.item(w)}
 	if w.required != "" && g.random.IntN(4) > 0 {
@@ -175,7 +175,7 @@ func (g *generator) order(t *testing.T, w *orderWorld) (key, body string) {
 }
 
 // item chooses what is ordered, and from where.
-func (g *generator) item(w *orderWorld) change {
+func (g *generator) item(w *orderFixture) change {
 	sizes := record{"Size": oneOf(g, "S", "M", "S", "XL")}
 	switch g.random.IntN(6) {
 	case 0:
@@ -193,7 +193,7 @@ func (g *generator) item(w *orderWorld) change {
 }
 
 // change spoils an order, or changes what does not matter.
-func (g *generator) change(w *orderWorld) change {
+func (g *generator) change(w *orderFixture) change {
 	if g.random.IntN(3) == 0 {
 		invalid := invalidOrders()
 		return invalid[oneOf(g, slices.Sorted(maps.Keys(invalid))...)]
