@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/serviceconfig"
@@ -103,6 +104,12 @@ func (e *callError) Error() string {
 }
 
 func (e *callError) Unwrap() error { return e.problem }
+
+// WasCanceled reports whether the error is that of a call that was cancelled.
+func WasCanceled(err error) bool {
+	call, ok := errors.AsType[*callError](err)
+	return ok && call.status.Code() == codes.Canceled
+}
 
 func statusToErrors(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,

@@ -194,9 +194,7 @@ func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
 }
 
 func (p *Pass) full(ctx context.Context, bytes int64) error {
-	if ctx.Err() == nil { // Otherwise the caller is gone.
-		p.gate.count(ctx, bodiesFull, 1)
-	}
+	p.gate.count(ctx, bodiesFull, 1)
 	e := problem.New(problem.ServiceUnavailable, "Too many large requests are under way.")
 	if e.RetryAfter = wait; bytes >= largeBody {
 		e.RetryAfter = waitLarge
@@ -204,7 +202,8 @@ func (p *Pass) full(ctx context.Context, bytes int64) error {
 	return e
 }
 
-// Work waits until the body that was read may be worked on, or returns service_unavailable.
+// Work waits until the body that was read may be worked on, or returns service_unavailable. If the caller leaves meanwhile, it is not
+// refused.
 func (p *Pass) Work(ctx context.Context) error {
 	if p.bytes < largeBody {
 		return nil
@@ -216,6 +215,9 @@ func (p *Pass) Work(ctx context.Context) error {
 		p.large, p.began = true, time.Now()
 		return nil
 	case <-waiting.Done():
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("wait for other large requests: %w", err)
+		}
 		return p.full(ctx, p.bytes)
 	}
 }

@@ -169,7 +169,7 @@ func TestACallerThatGoesWhileItWaitsIsNotRefused(t *testing.T) {
 	leave()
 	next := enter(t, g, "next", 1000)
 	require.NoError(t, next.Reserve(t.Context(), mega))
-	require.Error(t, next.Work(gone))
+	require.ErrorIs(t, next.Work(gone), context.Canceled)
 	for cause, n := range tel.Values(t, "gifting.gateway.refusals") {
 		require.Zero(t, n, cause)
 	}

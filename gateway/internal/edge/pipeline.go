@@ -151,12 +151,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				h.Errors.Write(ctx, c, problem.Internal())
 			}
 		}
+		if aborted && c.status == 0 {
+			c.status = h.abortedStatus()
+		}
 		h.Observer.end(ctx, span, c, time.Since(began))
 		if aborted {
-			panic(value) // The server closes the connection.
+			panic(http.ErrAbortHandler) // The server closes the connection.
 		}
 	}()
 	h.dispatch(c)
+}
+
+// abortedStatus is what is logged and counted for a request that was aborted without an answer: its caller has left, or the end of
+// the gateway has cut it off.
+func (h *Handler) abortedStatus() int {
+	select {
+	case <-h.Ending:
+		return http.StatusServiceUnavailable
+	default:
+		return statusGone
+	}
 }
 
 // writeHeaders adds headers for browsers that might show a response: do not guess types, show no frames, run no scripts, send

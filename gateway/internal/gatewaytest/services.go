@@ -63,7 +63,7 @@ type Services struct {
 	Replayed bool
 	// Cursor, if not empty, is the cursor of every page of orders.
 	Cursor string
-	// Hold, if not nil, is called while an order is placed.
+	// Hold, if not nil, is called while an order is placed or tried, an image is read or a gift page is made.
 	Hold func()
 	// Calls counts calls of the orders service.
 	Calls atomic.Int32
@@ -181,9 +181,7 @@ func (s *Services) resolve(hash []byte) *commonv1.Principal {
 // PlaceOrder implements OrdersService.
 func (s *Services) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest) (*ordersv1.PlaceOrderResponse, error) {
 	s.Calls.Add(1)
-	if s.Hold != nil {
-		s.Hold()
-	}
+	s.hold()
 	s.Seen = caller.RequestFrom(ctx)
 	s.Headers, _ = metadata.FromIncomingContext(ctx)
 	if s.LookUp != nil {
@@ -201,6 +199,12 @@ func (s *Services) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderReque
 		return nil, s.Failure
 	}
 	return &ordersv1.PlaceOrderResponse{Order: &ordersv1.Order{Id: "an-order", ExternalOrderId: proto.String(req.GetExternalOrderId())}}, nil
+}
+
+func (s *Services) hold() {
+	if s.Hold != nil {
+		s.Hold()
+	}
 }
 
 // Refused is the Idempotency-Key of a request that a service refuses.
@@ -221,6 +225,7 @@ func (s *Services) ApproveSandboxOrder(
 
 // ValidateOrder implements OrdersService.
 func (s *Services) ValidateOrder(ctx context.Context, _ *ordersv1.PlaceOrderRequest) (*ordersv1.ValidateOrderResponse, error) {
+	s.hold()
 	s.Seen = caller.RequestFrom(ctx)
 	resp := &ordersv1.ValidateOrderResponse{}
 	for _, v := range s.Seen.Violations {
@@ -285,6 +290,7 @@ func (s *Services) TestWebhook(context.Context, *webhookv1.TestWebhookRequest) (
 // GetImage implements ImagesService.
 func (s *Services) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
 	s.ImageReads.Add(1)
+	s.hold()
 	if r.GetFileId() != "known" || s.ImageHidden.Load() {
 		return nil, problem.RecordNotFound()
 	}
@@ -297,6 +303,7 @@ func (s *Services) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*c
 
 // GetClaimPage implements GiftSiteService.
 func (s *Services) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageRequest) (*linksv1.GetClaimPageResponse, error) {
+	s.hold()
 	if err := s.GiftFailure.Load(); err != nil {
 		return nil, err
 	}

@@ -70,6 +70,7 @@ const (
 
 // unavailable writes the page for an unavailable service.
 func (s *Site) unavailable(w http.ResponseWriter, r *http.Request, err error) {
+	httperror.AbortIfCallerLeft(r.Context(), err)
 	s.Log.WarnContext(r.Context(), "gift page failed", "error", err)
 	httperror.SetRetryAfter(w.Header(), unavailableRetryAfter)
 	s.renderMessage(w, r, http.StatusServiceUnavailable, stateFailing)

@@ -45,8 +45,9 @@ type field struct {
 }
 
 // Write writes the error and returns its code. An error that is not of pkg/problem is an internal_error. The instance is the
-// Request-Id of the response, or that of the first response if the error was stored.
+// Request-Id of the response, or that of the first response if the error was stored. It aborts the request if its caller has left.
 func (p Writer) Write(ctx context.Context, w http.ResponseWriter, err error) problem.Code {
+	AbortIfCallerLeft(ctx, err)
 	e, ok := problem.As(err)
 	if !ok {
 		e = problem.Internal()
