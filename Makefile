@@ -14,6 +14,8 @@ TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 STAMP   := -X github.com/partnergifting/platform/pkg/version.stamped=$(VERSION)
 
+SDK_TYPESCRIPT := gateway/sdk/typescript
+
 # The accessibility rules for the pages of the gift site.
 AXE_VERSION := 4.14.1
 AXE_SHA256  := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
@@ -84,6 +86,32 @@ contract: googleapis $(BIN)/.tools openapi-breaking ## For a release: store toda
 	@[ ! -e $(CONTRACT) ] || $(BIN)/buf breaking proto --against $(CONTRACT)
 	@$(BIN)/buf build proto --exclude-source-info -o $(CONTRACT)
 	@cp $(LOCAL)/openapi/production.yaml $(RELEASED)
+
+# The SDKs for TypeScript and Python. Their cores are generated from the document of the sandbox and committed.
+.PHONY: sdk
+sdk: sdk-typescript ## Check, test and build the SDKs for TypeScript and Python, install them into empty projects and use them there
+	@$(TESTDEPS) -- go test -count=1 -tags sdk -timeout 8m ./deploy/sdk
+
+.PHONY: sdk-generate
+sdk-generate: sdk-document $(SDK_TYPESCRIPT)/node_modules ## Generate the cores of the SDKs for TypeScript and Python
+	@npm --prefix $(SDK_TYPESCRIPT) run --silent generate
+
+.PHONY: sdk-document
+sdk-document:
+	@mkdir -p $(LOCAL)/openapi $(LOCAL)/sdk
+	@$(OPENAPI) sandbox > $(LOCAL)/openapi/sandbox.yaml
+
+.PHONY: sdk-typescript
+sdk-typescript: sdk-document $(SDK_TYPESCRIPT)/node_modules
+	@echo "the SDK for TypeScript"
+	@cd $(SDK_TYPESCRIPT) && npm run --silent generate -- --check || { echo "run \`make sdk-generate\`"; exit 1; }
+	@cd $(SDK_TYPESCRIPT) && output=$$(npm run --silent test 2>&1) || { echo "$$output"; exit 1; }
+	@rm -f $(LOCAL)/sdk/*.tgz
+	@cd $(SDK_TYPESCRIPT) && npm pack --silent --pack-destination $(LOCAL)/sdk
+
+$(SDK_TYPESCRIPT)/node_modules: $(SDK_TYPESCRIPT)/package-lock.json | node
+	@cd $(SDK_TYPESCRIPT) && npm ci --silent
+	@touch $@
 
 .PHONY: build
 build: ## Build static programs of the services, the gateway and giftingctl into .local/bin
@@ -347,7 +375,7 @@ c-compiler:
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends gcc libc6-dev; \
 	}
 
-# The linter of the OpenAPI document and the accessibility rules come from npm.
+# The linter of the OpenAPI document, the accessibility rules and the tools of the SDK for TypeScript come from npm.
 .PHONY: node
 node:
 	@command -v npx >/dev/null || { \

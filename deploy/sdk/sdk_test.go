@@ -1,0 +1,88 @@
+//go:build sdk
+
+// Package sdk installs the packages of the SDKs, as `make sdk` has built them, into empty projects, and uses them against a platform.
+package sdk_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/conformance/harness"
+)
+
+const root = "../.."
+
+// project is an empty project of an integrator.
+type project struct {
+	dir string
+	env []string
+}
+
+func newProject(t *testing.T, p *harness.Platform) project {
+	t.Helper()
+	env := os.Environ()
+	for name, value := range p.Env {
+		env = append(env, name+"="+value)
+	}
+	return project{dir: t.TempDir(), env: append(env, "GIFTING_KEY="+p.DemoKey(t))}
+}
+
+func (p project) run(t *testing.T, program string, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Dir, command.Env = p.dir, p.env
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, "%s %v\n%s", program, args, output)
+}
+
+// add copies files of the repository, and returns their names.
+func (p project) add(t *testing.T, pattern string) (names []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+	require.NoError(t, err)
+	require.NotEmpty(t, paths, pattern)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		p.write(t, filepath.Base(path), string(content))
+		names = append(names, filepath.Base(path))
+	}
+	return names
+}
+
+func (p project) write(t *testing.T, name, content string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600))
+}
+
+// built is the package that `make sdk` has built.
+func built(t *testing.T, pattern string) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, ".local", "sdk", pattern))
+	require.NoError(t, err)
+	require.Len(t, paths, 1, "run `make sdk`")
+	path, err := filepath.Abs(paths[0])
+	require.NoError(t, err)
+	return path
+}
+
+func TestTheSDKsWorkWithThePlatform(t *testing.T) {
+	t.Parallel()
+	p := harness.Start(t)
+	t.Run("TypeScript", func(t *testing.T) { testTypeScript(t, newProject(t, p)) })
+}
+
+func testTypeScript(t *testing.T, p project) {
+	t.Helper()
+	p.write(t, "package.json", `{"name": "shop", "private": true, "type": "module"}`)
+	p.run(t, "npm", "install", "--no-audit", "--no-fund", built(t, "*.tgz"), "typescript@5.9.3", "@types/node@18.19.130")
+	p.write(t, "tsconfig.json", `{"compilerOptions": {
+		"target": "ES2022", "module": "NodeNext", "strict": true, "exactOptionalPropertyTypes": true, "outDir": "build", "types": ["node"]}}`)
+	p.add(t, "gateway/sdk/typescript/stack/*.ts")
+	p.run(t, "npx", "tsc")
+	p.run(t, "node", "--test", "build/stack.test.js")
+}

@@ -1,0 +1,117 @@
+import type { FieldError, Problem } from "./core.js";
+
+/** What an error says about the call that failed. */
+export interface CallInfo {
+  /** The attempts that were made. */
+  attempts: number;
+  /** The `Idempotency-Key` of a POST. With it and the same body, the call can be continued later without a second effect. */
+  idempotencyKey: string | undefined;
+}
+
+/** Every error of this package. */
+export class GiftingError extends Error {
+  override name = "GiftingError";
+}
+
+/** The API refused the call, or failed. Branch on `code`. */
+export class ApiError extends GiftingError implements CallInfo {
+  override name = "ApiError";
+  readonly status: number;
+  /** Stable name of the error. New codes may be added. Empty if something before the API answered, such as a proxy. */
+  readonly code: string;
+  readonly title: string;
+  /** What happened, in English. Not for parsing. */
+  readonly detail: string | undefined;
+  /** All invalid fields. */
+  readonly errors: FieldError[];
+  /** The current status of the record, on `not_editable`, `not_cancellable` and `precondition_failed`. */
+  readonly currentStatus: string | undefined;
+  /** The existing order, on `external_order_id_conflict`, if the key can see it. */
+  readonly orderId: string | undefined;
+  /** Id of the request. Quote it when you ask about it. */
+  readonly requestId: string | undefined;
+  /** Seconds that the server asks to wait. */
+  readonly retryAfter: number | undefined;
+  readonly headers: Headers;
+  /** The body, with members that this version does not know. `undefined` if it is no problem document. */
+  readonly problem: Problem | undefined;
+  readonly attempts: number;
+  readonly idempotencyKey: string | undefined;
+
+  constructor(response: Response, body: string, call: CallInfo) {
+    const problem = parsed(body);
+    const title = problem?.title ?? "The response is no problem document";
+    super([`${title} (${[problem?.code, response.status].filter(Boolean).join(" ")})`, problem?.detail].filter(Boolean).join(": "));
+    this.problem = problem;
+    this.title = title;
+    this.status = response.status;
+    this.code = problem?.code ?? "";
+    this.detail = problem?.detail;
+    this.errors = problem?.errors ?? [];
+    this.currentStatus = problem?.currentStatus;
+    this.orderId = problem?.orderId;
+    this.requestId = response.headers.get("Request-Id") ?? undefined;
+    this.retryAfter = seconds(response.headers.get("Retry-After"));
+    this.headers = response.headers;
+    this.attempts = call.attempts;
+    this.idempotencyKey = call.idempotencyKey;
+  }
+
+  /** The violation of a field, such as `recipient.phone`. */
+  field(path: string): FieldError | undefined {
+    return this.errors.find((error) => error.field === path);
+  }
+}
+
+/** A read with `ifNoneMatch`: your copy is current. */
+export class NotModifiedError extends GiftingError {
+  override name = "NotModifiedError";
+}
+
+/** The feed does not go on from this cursor: events after it are no longer kept. Load all records again, then follow the feed without a cursor. */
+export class EventsLostError extends GiftingError {
+  override name = "EventsLostError";
+}
+
+/** There was no whole answer. A POST may have taken effect: call again with the same `idempotencyKey` and body to learn its outcome. */
+export class ConnectionError extends GiftingError implements CallInfo {
+  override name = "ConnectionError";
+  readonly attempts: number;
+  readonly idempotencyKey: string | undefined;
+
+  constructor(cause: unknown, call: CallInfo) {
+    super(`no answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.attempts = call.attempts;
+    this.idempotencyKey = call.idempotencyKey;
+  }
+}
+
+/** A request that is no genuine webhook. Answer it with 400. */
+export class WebhookVerificationError extends GiftingError {
+  override name = "WebhookVerificationError";
+}
+
+/** Whether the contract lets a client repeat the call as it was. */
+export function retryable(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  if (!(error instanceof ApiError)) return false;
+  return error.status >= 500 || error.status === 429 || error.code === "idempotency_request_in_progress";
+}
+
+function parsed(body: string): Problem | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value === "object" && value !== null && typeof (value as Problem).code === "string") return value as Problem;
+  } catch {
+    // A proxy may answer with a page.
+  }
+  return undefined;
+}
+
+/** Retry-After has seconds, or a date if a proxy wrote it. */
+function seconds(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value)) return Number(value);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000);
+}

@@ -1,0 +1,91 @@
+import { type GiftingEvent, toEvent } from "./events.js";
+import { ApiError, EventsLostError, retryable } from "./errors.js";
+import type { Page } from "./pages.js";
+import { type Answer, type CallOptions, pause, sleep } from "./transport.js";
+
+/** Where to begin, and how to go on. */
+export interface FeedOptions extends Omit<CallOptions, "onResponse" | "maxAttempts" | "sandboxFault"> {
+  /** Continues after this cursor. Without it the feed begins with the oldest event that is kept, of 30 days. */
+  after?: string | undefined;
+  /** Events of a page, at most 100. */
+  limit?: number;
+  /** Whether to go on at the end of the feed and wait for new events. By default it does. */
+  follow?: boolean;
+  /** Whole seconds for which the server holds a call until there is an event, 1 to 30. */
+  wait?: number;
+  /** Is told of each failure. The feed goes on where it was, after a pause. */
+  onDisconnect?: (error: unknown) => void;
+}
+
+type Read = (query: { after?: string; limit?: number; wait?: number }) => Promise<Answer<Page<{ type: string }>>>;
+
+/**
+ * The event feed, without gaps. It survives disconnects, limits and restarts of the server. It ends when `signal` aborts or, without
+ * `follow`, at the end of the feed. It throws what another attempt cannot mend, and `EventsLostError`.
+ */
+export class Feed implements AsyncIterable<GiftingEvent> {
+  /** Everything up to this cursor was processed. It moves on when the page after it is requested. */
+  cursor: string | undefined;
+  readonly #read: Read;
+  readonly #options: FeedOptions;
+
+  constructor(read: Read, options: FeedOptions) {
+    const wait = options.wait ?? 30;
+    if (!Number.isInteger(wait) || wait < 1 || wait > 30) throw new RangeError("wait must be a whole number from 1 to 30");
+    this.#read = read;
+    this.#options = { ...options, wait };
+    this.cursor = options.after;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<GiftingEvent, void, undefined> {
+    for await (const page of this.pages()) yield* page.items;
+  }
+
+  /** Pages, to store the events and `nextCursor` of a page in one transaction. A page without events only moves the cursor. */
+  async *pages(): AsyncGenerator<Page<GiftingEvent>, void, undefined> {
+    const { follow = true, signal } = this.#options;
+    while (!signal?.aborted) {
+      const answer = await this.#next(follow);
+      if (answer === undefined) return;
+      const { items, nextCursor } = answer.data;
+      const moved = nextCursor !== null && nextCursor !== this.cursor;
+      if (moved) {
+        yield { items: items.map(toEvent), nextCursor };
+        this.cursor = nextCursor;
+      }
+      if (!follow && (answer.headers.get("Feed-Position") === "end" || !moved)) return;
+      if (answer.headers.get("Wait") === "0" && !(await this.#pause(1000))) return;
+    }
+  }
+
+  /** Reads a page, however often that fails. Nothing if the caller cancels. */
+  async #next(follow: boolean): Promise<Answer<Page<{ type: string }>> | undefined> {
+    const { limit, wait, signal, onDisconnect } = this.#options;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.#read({
+          ...(this.cursor !== undefined && { after: this.cursor }),
+          ...(limit !== undefined && { limit }),
+          ...(follow && wait !== undefined && { wait }),
+        });
+      } catch (error) {
+        if (signal?.aborted) return undefined;
+        if (error instanceof ApiError && error.status === 400 && error.field("after")) throw new EventsLostError(error.message, { cause: error });
+        if (!retryable(error)) throw error;
+        onDisconnect?.(error);
+        if (!(await this.#pause(pause(failures, error instanceof ApiError ? error.retryAfter : undefined)))) return undefined;
+      }
+    }
+  }
+
+  /** Reports whether the caller still wants more after the pause. */
+  async #pause(milliseconds: number): Promise<boolean> {
+    const { signal } = this.#options;
+    try {
+      await sleep(milliseconds, signal);
+    } catch {
+      return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Product, ProductEntry } from "./core.js";
+
+/** Where a copy of the catalog is, to store with it. The next sync continues there. */
+export interface CatalogPosition {
+  country: string;
+  locale?: string | undefined;
+  /** Absent before the first sync. */
+  updatedSince?: string | undefined;
+}
+
+/** Your copy of the catalog of one country and locale. */
+export interface CatalogCopy {
+  /** Stores a gift, or replaces it. Show it only while `available`. */
+  put(product: Product): void | Promise<void>;
+  /** Removes a gift that left the catalog. It may be unknown. */
+  remove(productId: string): void | Promise<void>;
+}
+
+/** The overlap with the last sync, so that a change that was just being saved then is not missed. */
+const overlap = 5 * 60 * 1000;
+
+/** Applies entries of the catalog to a copy, and returns where the next sync continues. */
+export async function apply(entries: AsyncIterable<ProductEntry>, position: CatalogPosition, copy: CatalogCopy): Promise<CatalogPosition> {
+  let newest = position.updatedSince === undefined ? -Infinity : Date.parse(position.updatedSince) + overlap;
+  for await (const entry of entries) {
+    await (entry.listed ? copy.put(entry) : copy.remove(entry.id));
+    newest = Math.max(newest, Date.parse(entry.updatedAt));
+  }
+  return newest === -Infinity ? position : { ...position, updatedSince: new Date(newest - overlap).toISOString() };
+}

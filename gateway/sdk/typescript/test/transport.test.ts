@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { ApiError, Client, ConnectionError, NotModifiedError, type ResponseInfo, version } from "../src/index.js";
+import { pause } from "../src/transport.js";
+import { client, json, problem, type Reply } from "./fake.js";
+
+const soon = { "Retry-After": "0" };
+const cancel = { reason: "changed" };
+const failed = (error: unknown) => error as ApiError & ConnectionError;
+
+test("a call is authenticated and named", async () => {
+  const { client: one, sent } = client([json({ tenant: {} })], { userAgent: "shop/2.1" });
+  await one.account.me({ headers: { "X-Trace": "1", Authorization: "other" } });
+  const { method, url, headers } = sent[0]!;
+  assert.equal(`${method} ${url}`, "GET https://api.example.com/v1/me");
+  assert.equal(headers.get("Authorization"), "Bearer gft_sbx_test");
+  assert.equal(headers.get("User-Agent"), `shop/2.1 partnergifting-typescript/${version}`);
+  assert.equal(headers.get("X-Trace"), "1");
+  assert.equal(headers.get("Idempotency-Key"), null);
+  assert.equal(version, (JSON.parse(readFileSync("package.json", "utf8")) as { version: string }).version);
+});
+
+test("ids are escaped in paths", async () => {
+  const { client: one, sent } = client([json({})]);
+  await one.orders.cancel("a/b?c:d", cancel);
+  assert.equal(sent[0]!.url.href, "https://api.example.com/v1/orders/a%2Fb%3Fc%3Ad:cancel");
+  for (const id of ["", ".", ".."]) await assert.rejects(one.orders.get(id), /orderId is no id/);
+  assert.equal(sent.length, 1);
+});
+
+for (const [name, first] of Object.entries<Reply>({
+  "no connection": new TypeError("fetch failed"),
+  "429": problem(429, "rate_limited", soon),
+  "500": problem(500, "internal_error", soon),
+  "502 of a proxy": new Response("<html>", { status: 502, headers: soon }),
+  "503": problem(503, "service_unavailable", soon),
+  "a request in progress": problem(409, "idempotency_request_in_progress", soon),
+  "half an answer": new Response('{"id":', { status: 200 }),
+})) {
+  test(`${name}: the POST is repeated with the same key and body, without the forced answer`, async () => {
+    const { client: one, sent } = client([first, json({ id: "1" }, { headers: { "Idempotent-Replayed": "true" } })]);
+    let info: ResponseInfo | undefined;
+    assert.deepEqual(await one.orders.cancel("1", cancel, { sandboxFault: "503", onResponse: (i) => (info = i) }), { id: "1" });
+    assert.equal(sent.length, 2);
+    const keys = sent.map((request) => request.headers.get("Idempotency-Key"));
+    assert.match(keys[0]!, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    assert.equal(keys[0], keys[1]);
+    assert.deepEqual(sent.map((request) => request.body), ['{"reason":"changed"}', '{"reason":"changed"}']);
+    assert.deepEqual(sent.map((request) => request.headers.get("Sandbox-Fault")), ["503", null]);
+    assert.equal(info?.replayed, true);
+    assert.equal(info?.attempts, 2);
+  });
+}
+
+for (const [status, code] of [
+  [400, "invalid_request"], [401, "invalid_api_key"], [403, "insufficient_scope"], [404, "not_found"], [408, ""], [409, "out_of_stock"],
+  [409, "version_conflict"], [412, "precondition_failed"], [413, "payload_too_large"], [422, "idempotency_key_reused"],
+] as const) {
+  test(`${status} ${code}: is not repeated`, async () => {
+    const { client: one, sent } = client([problem(status, code, soon)]);
+    await assert.rejects(one.orders.cancel("1", cancel), (error) => failed(error).status === status && failed(error).attempts === 1);
+    assert.equal(sent.length, 1);
+  });
+}
+
+test("a redirect is not followed", async () => {
+  const { client: one } = client([new Response(null, { status: 302, headers: { Location: "https://elsewhere.example/" } })]);
+  await assert.rejects(one.account.me(), (error) => failed(error).status === 302 && failed(error).code === "");
+});
+
+test("a key of one's own is sent, and each call has another key", async () => {
+  const { client: one, sent } = client([json({}), json({}), json({})]);
+  await one.orders.cancel("1", cancel, { idempotencyKey: "mine", ifMatch: '"tag"' });
+  await one.orders.cancel("1", cancel);
+  await one.orders.cancel("1", cancel);
+  const keys = sent.map((request) => request.headers.get("Idempotency-Key"));
+  assert.equal(keys[0], "mine");
+  assert.equal(new Set(keys).size, 3);
+  assert.deepEqual(sent.map((request) => request.headers.get("If-Match")), ['"tag"', null, null]);
+});
+
+test("attempts are bounded, and the error has what is needed to continue", async () => {
+  const { client: one, sent } = client([problem(503, "", soon), problem(503, "", soon), problem(503, "", soon)], { maxAttempts: 3 });
+  await assert.rejects(one.orders.cancel("1", cancel, { idempotencyKey: "mine" }), (error) => {
+    assert.ok(error instanceof ApiError);
+    assert.equal(error.attempts, 3);
+    assert.equal(error.idempotencyKey, "mine");
+    return true;
+  });
+  assert.equal(sent.length, 3);
+});
+
+test("the time is bounded: a pause that would be too long is not begun", async () => {
+  const { client: one, sent } = client([problem(429, "rate_limited", { "Retry-After": "30" })]);
+  const began = Date.now();
+  await assert.rejects(one.account.me({ timeout: 20_000 }), (error) => failed(error).code === "rate_limited" && failed(error).retryAfter === 30);
+  assert.ok(Date.now() - began < 5_000);
+  assert.equal(sent.length, 1);
+});
+
+test("an attempt that hangs is given up and repeated", async () => {
+  const hang: Reply = (_, signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+  const { client: one, sent } = client([hang, json({ id: "1" })], { attemptTimeout: 20 });
+  await one.orders.get("1");
+  assert.equal(sent.length, 2);
+  const { client: other } = client([hang], { attemptTimeout: 20, maxAttempts: 1 });
+  await assert.rejects(other.orders.get("1"), (error) => error instanceof ConnectionError && /timed out/.test(error.message));
+});
+
+test("a caller can cancel an attempt and a pause", async () => {
+  const controller = new AbortController();
+  const { client: one, sent } = client([() => (controller.abort(new Error("enough")), problem(503, "", { "Retry-After": "60" }))]);
+  await assert.rejects(one.account.me({ signal: controller.signal }), /enough/);
+  await assert.rejects(one.account.me({ signal: controller.signal }), /enough/);
+  assert.equal(sent.length, 1);
+  const later = new AbortController();
+  const { client: other } = client([() => (setTimeout(() => later.abort(new Error("enough")), 10), problem(503, "", { "Retry-After": "60" }))]);
+  await assert.rejects(other.account.me({ signal: later.signal }), /enough/);
+});
+
+test("pauses double up to a bound, with randomness, and are never shorter than the server asks for", () => {
+  const some = (attempts: number, retryAfter?: number) => Array.from({ length: 200 }, () => pause(attempts, retryAfter));
+  for (const [attempts, longest] of [[1, 500], [2, 1000], [4, 4000], [5, 8000], [60, 8000]] as const) {
+    const pauses = some(attempts);
+    assert.ok(Math.min(...pauses) >= longest / 2 && Math.max(...pauses) <= longest);
+    assert.ok(new Set(pauses).size > 100);
+  }
+  assert.ok(Math.min(...some(1, 2)) >= 2000 && Math.max(...some(9, 2)) <= 2500);
+});
+
+test("a problem is read whole, with members and codes of later versions", async () => {
+  const errors = [{ field: "recipient.phone", code: "invalid", message: "must be international" }];
+  const more = { detail: "no", errors, currentStatus: "SENT", orderId: "7", hint: "later" };
+  const { client: one } = client([problem(422, "new_code", { "Request-Id": "abc" }, more)]);
+  await assert.rejects(one.orders.get("1"), (error) => {
+    assert.ok(error instanceof ApiError);
+    assert.equal(error.code, "new_code");
+    assert.equal(error.message, "new_code (new_code 422): no");
+    assert.equal(error.field("recipient.phone")?.code, "invalid");
+    assert.equal(error.field("recipient.name"), undefined);
+    assert.deepEqual([error.requestId, error.currentStatus, error.orderId], ["abc", "SENT", "7"]);
+    assert.equal((error.problem as unknown as { hint: string }).hint, "later");
+    return true;
+  });
+});
+
+test("Retry-After may be a date", async () => {
+  const { client: one } = client([problem(503, "", { "Retry-After": new Date(Date.now() + 60_000).toUTCString() })]);
+  await assert.rejects(one.account.me({ timeout: 1000 }), (error) => failed(error).retryAfter! > 50 && failed(error).retryAfter! <= 60);
+});
+
+test("a copy that is current is not read again", async () => {
+  const { client: one, sent } = client([json({}, { headers: { ETag: '"1"' } }), new Response(null, { status: 304 })]);
+  let etag: string | undefined;
+  await one.orders.get("1", { onResponse: (info) => (etag = info.etag) });
+  await assert.rejects(one.orders.get("1", { ifNoneMatch: etag! }), NotModifiedError);
+  assert.equal(sent[1]!.headers.get("If-None-Match"), '"1"');
+});
+
+test("an image is bytes, and no key is sent for it", async () => {
+  const { client: one, sent } = client([new Response(new Uint8Array([1, 2]), { headers: { "Content-Type": "image/png" } })]);
+  assert.deepEqual(await one.catalog.image("f"), { data: new Uint8Array([1, 2]), contentType: "image/png" });
+  assert.equal(sent[0]!.headers.get("Authorization"), null);
+});
+
+test("a client that could show its key to others, or never call, is not made", () => {
+  const key = "k";
+  for (const baseUrl of ["http://api.example.com", "ftp://localhost", "https://api.example.com/?x", "api.example.com", "http://127.evil.example"]) {
+    assert.throws(() => new Client({ baseUrl, key }), TypeError, baseUrl);
+  }
+  const baseUrl = "http://127.0.0.1:8080/api/public/v1";
+  for (const wrong of ["", "two words", "line\nbreak", "ключ"]) assert.throws(() => new Client({ baseUrl, key: wrong }), TypeError);
+  for (const wrong of [{ maxAttempts: 0 }, { timeout: -1 }, { attemptTimeout: NaN }]) assert.throws(() => new Client({ baseUrl, key, ...wrong }), RangeError);
+  for (const fine of [baseUrl, "http://localhost", "http://[::1]:1", "https://api.example.com"]) new Client({ baseUrl: fine, key });
+});
