@@ -61,8 +61,11 @@ conformance: ## Check the platform at GIFTING_URL against the requirements of th
 	@cd deploy/conformance && go test -count=1 -timeout 10m -run '^TestPlatform$$' # Elsewhere go test hides the output of passing tests.
 
 .PHONY: generate
-generate: googleapis $(BIN)/.tools ## Generate Go from the protocol files
+generate: googleapis $(BIN)/.tools $(BIN)/.oapi-codegen ## Generate Go from the protocol files, and the records of the Go SDK from the OpenAPI document
 	@$(BIN)/buf generate
+	@mkdir -p $(LOCAL)/openapi
+	@$(OPENAPI) sandbox > $(LOCAL)/openapi/sandbox.yaml
+	@$(BIN)/oapi-codegen -config gateway/sdk/go/oapi-codegen.yaml $(LOCAL)/openapi/sandbox.yaml
 
 .PHONY: configuration
 configuration: ## Write deploy/configuration.md, the reference of all settings, and their types for the chart
@@ -134,7 +137,7 @@ release: ## Build giftingctl for Linux and macOS into .local/release, with check
 
 .PHONY: tidy
 tidy: ## Tidy every module, including the tools
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/apiserver; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi .tools/apiserver; do \
 		echo "$$module"; \
 		GOWORK=off go -C "$$module" mod tidy || exit 1; \
 	done
@@ -226,13 +229,13 @@ lint-proto: googleapis $(BIN)/.tools
 .PHONY: lint-generated
 lint-generated: generate
 	@echo "generated code is unchanged"
-	@git diff --exit-code -- proto/gen
+	@git diff --exit-code -- proto/gen gateway/sdk/go
 	@new=$$(git ls-files --others --exclude-standard -- proto/gen); \
 		[ -z "$$new" ] || { echo "generated files that are not committed:"; echo "$$new"; exit 1; }
 
 .PHONY: lint-tidy
 lint-tidy:
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi; do \
 		echo "go mod tidy: $$module"; \
 		GOWORK=off go -C "$$module" mod tidy -diff || exit 1; \
 	done
@@ -245,11 +248,13 @@ lint-standalone:
 	done
 
 # Services and the gateway use only pkg and proto, never each other. pkg uses none of them. An import of another module needs
-# a requirement in go.mod, because every module also builds outside the workspace (lint-standalone, lint-tidy).
+# a requirement in go.mod, because every module also builds outside the workspace (lint-standalone, lint-tidy). Integrators install
+# the SDK alone, so it uses nothing of the platform.
 .PHONY: lint-arrows
 lint-arrows:
 	@echo "modules require pkg and proto only"
 	@! grep -nE '^\s*(require )?\s*github\.com/partnergifting/platform/(services|gateway|deploy)' pkg/go.mod proto/go.mod gateway/go.mod services/*/go.mod
+	@! grep -nE '^\s*(require )?\s*github\.com/partnergifting/platform' gateway/sdk/go/go.mod
 
 # One module at a time, because the linter does not cross modules. It reports on all of them before it fails.
 .PHONY: lint-go
@@ -341,6 +346,12 @@ $(BIN)/.oasdiff: .tools/oasdiff/go.mod .tools/oasdiff/go.sum
 	@echo "building oasdiff"
 	@mkdir -p $(BIN)
 	@GOWORK=off GOBIN=$(BIN) go -C .tools/oasdiff install tool
+	@touch $@
+
+$(BIN)/.oapi-codegen: .tools/oapi/go.mod .tools/oapi/go.sum
+	@echo "building oapi-codegen"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/oapi install tool
 	@touch $@
 
 # The server reports the version of its module, by which it knows the API versions that are deprecated.

@@ -14,6 +14,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/partnergifting/platform/gateway v0.0.0
+	github.com/partnergifting/platform/gateway/sdk/go v0.0.0
 	github.com/partnergifting/platform/pkg v0.0.0
 	github.com/partnergifting/platform/proto v0.0.0
 	github.com/partnergifting/platform/services/catalog v0.0.0
@@ -219,3 +220,5 @@ replace github.com/partnergifting/platform/services/webhook => ../services/webho
 replace github.com/partnergifting/platform/services/tenants => ../services/tenants
 
 replace github.com/partnergifting/platform/gateway => ../gateway
+
+replace github.com/partnergifting/platform/gateway/sdk/go => ../gateway/sdk/go

@@ -1,0 +1,125 @@
+package gifting
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// The limits of a client without options.
+const (
+	DefaultTimeout      = 15 * time.Second
+	DefaultTotalTimeout = 2 * time.Minute
+	DefaultMaxAttempts  = 5
+)
+
+// Client calls the API with one key. Any number of goroutines may use it.
+type Client struct {
+	base, key, agent string
+	http             *http.Client
+	timeout, total   time.Duration
+	attempts         int
+}
+
+// Option changes a client.
+type Option func(*Client)
+
+var (
+	errBase  = errors.New("the base URL is an absolute https address, or http of this machine")
+	errKey   = errors.New("the API key is empty, or has characters that no key has")
+	errLimit = errors.New("timeouts and the number of attempts are positive")
+)
+
+// New makes a client for a base URL, such as https://host/api/public/v1, and an API key. Plain http is accepted only for
+// addresses of this machine, because it would show the key to the network.
+func New(baseURL, key string, options ...Option) (*Client, error) {
+	base, err := url.Parse(baseURL)
+	if err != nil || base.Host == "" || base.RawQuery != "" || base.Fragment != "" || base.User != nil || !private(base) {
+		return nil, errBase
+	}
+	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errKey
+	}
+	c := &Client{
+		base: strings.TrimRight(baseURL, "/"), key: key, agent: userAgent(), http: &http.Client{},
+		timeout: DefaultTimeout, total: DefaultTotalTimeout, attempts: DefaultMaxAttempts,
+	}
+	for _, option := range options {
+		option(c)
+	}
+	if c.timeout <= 0 || c.total <= 0 || c.attempts <= 0 {
+		return nil, errLimit
+	}
+	// The API redirects nothing. A redirect would send the request, and perhaps the key, elsewhere.
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c, nil
+}
+
+func private(base *url.URL) bool {
+	ip := net.ParseIP(base.Hostname())
+	return base.Scheme == "https" || base.Scheme == "http" && (base.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// WithHTTPClient uses a copy of an HTTP client. Its own timeout must be longer than that of calls that wait.
+func WithHTTPClient(client *http.Client) Option {
+	return func(c *Client) {
+		own := *client
+		c.http = &own
+	}
+}
+
+// WithTransport sends requests with a transport, for instance one that records or traces them.
+func WithTransport(transport http.RoundTripper) Option {
+	return func(c *Client) { c.http.Transport = transport }
+}
+
+// WithTimeout limits one attempt of a call, [DefaultTimeout] without it. A call that waits for events may take its wait longer.
+func WithTimeout(limit time.Duration) Option { return func(c *Client) { c.timeout = limit } }
+
+// WithTotalTimeout limits all attempts of a call with the waits between them, [DefaultTotalTimeout] without it. The deadline of
+// a call's context counts too.
+func WithTotalTimeout(limit time.Duration) Option { return func(c *Client) { c.total = limit } }
+
+// WithMaxAttempts limits the attempts of a call, [DefaultMaxAttempts] without it. One means no retry.
+func WithMaxAttempts(count int) Option { return func(c *Client) { c.attempts = count } }
+
+// WithUserAgent puts a name of your program, such as shop/1.4, before that of this package.
+func WithUserAgent(name string) Option {
+	return func(c *Client) { c.agent = strings.TrimSpace(name) + " " + userAgent() }
+}
+
+// BaseURL is where the client sends its calls.
+func (c *Client) BaseURL() string { return c.base }
+
+// String implements fmt.Stringer, so that no log shows the key.
+func (c *Client) String() string { return "gifting.Client(" + c.base + ")" }
+
+// GoString implements fmt.GoStringer for the same reason.
+func (c *Client) GoString() string { return c.String() }
+
+func userAgent() string {
+	return "partner-gifting-go/" + Version() + " " + runtime.Version()
+}
+
+const module = "github.com/partnergifting/platform/gateway/sdk/go"
+
+// Version is that of this module in the running program, or (devel) if it was built from a folder.
+func Version() string {
+	const unknown = "(devel)"
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return unknown
+	}
+	for _, dependency := range info.Deps {
+		if dependency.Path == module && dependency.Replace == nil {
+			return cmp.Or(dependency.Version, unknown)
+		}
+	}
+	return unknown
+}
