@@ -46,6 +46,9 @@ func (s *Server) guard(service string, method grpc.MethodDesc) grpc.MethodHandle
 			defer in.release()
 			return method.Handler(srv, ctx, func(to any) error { return in.receive(decode, to) }, intercept)
 		}
+		s.begun.Add(1)
+		s.calls.Add(1)
+		defer s.calls.Add(-1)
 		return s.observer.serve(ctx, nil, info, func(ctx context.Context, _ any) (any, error) {
 			return recovery(ctx, nil, info, handle)
 		})

@@ -3,7 +3,8 @@
 //
 // A server handles a call in this order: deadline, observation, recovery, gate (who may call what), budget of messages, decoding,
 // gate (for whom), errors (also renders panics), caller. A stream of a service passes the same steps (stream.go), but has no
-// deadline of the server: it ends with UNAVAILABLE when LameDuck is over. A client turns every failed call into an error that
+// deadline of the server: it ends with UNAVAILABLE when LameDuck is over, or a little after the last call if its client does not
+// read. A client turns every failed call into an error that
 // carries a *problem.Error.
 //
 // Calls use mutual TLS (package identity). The file callers.go says who may call what. A process without certificate files uses
@@ -85,6 +86,8 @@ type Server struct {
 	// streams is the context of all streams; endStreams cancels it.
 	streams    context.Context
 	endStreams context.CancelFunc
+	// openStreams are the streams of services, and calls all other calls in flight. begun counts those that have begun.
+	openStreams, calls, begun atomic.Int64
 }
 
 // NewServer builds a server. collectors are the full names of the methods that report the edge's violations together with their
@@ -190,10 +193,44 @@ func (s *Server) drain() {
 	s.health.Shutdown()
 	s.log.Info("stopping: calls are still taken for a while", "lame_duck", s.cfg.LameDuck)
 	<-time.After(s.cfg.LameDuck)
+	streams := s.openStreams.Load() > 0
 	s.endStreams()
 	force := time.AfterFunc(s.cfg.DrainTimeout, s.Stop)
 	defer force.Stop()
+	ended := make(chan struct{})
+	defer close(ended)
+	if streams {
+		go s.cutOffStreams(ended)
+	}
 	s.GracefulStop()
+}
+
+// streamGrace is how long clients have to receive what was sent to them on streams, after all other calls have ended.
+const streamGrace = time.Second
+
+// cutOffStreams stops the server when only streams are left. A client that does not read takes neither what was sent to it nor the end
+// of its stream, and would delay the end by the whole DrainTimeout.
+func (s *Server) cutOffStreams(ended <-chan struct{}) {
+	tick := time.NewTicker(streamGrace)
+	defer tick.Stop()
+	const busy = -1
+	for quietSince := int64(busy); ; {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		}
+		switch begun := s.begun.Load(); {
+		case s.calls.Load() > 0:
+			quietSince = busy
+		case begun == quietSince:
+			s.log.Info("streams whose clients do not read are cut off")
+			s.Stop()
+			return
+		default:
+			quietSince = begun
+		}
+	}
 }
 
 func requireLoopback(addrs string) error {

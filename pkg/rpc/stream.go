@@ -97,6 +97,8 @@ func (s *Server) serveStream(collectors []string) grpc.StreamServerInterceptor {
 		if isOwn(info.FullMethod) {
 			return next(srv, stream)
 		}
+		s.openStreams.Add(1)
+		defer s.openStreams.Add(-1)
 		ctx, err := withCaller(stream.Context(), info.FullMethod, collectors)
 		if err != nil {
 			return render(ctx, s.log, info.FullMethod, err)
