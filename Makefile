@@ -21,6 +21,10 @@ AXE_VERSION := 4.14.1
 AXE_SHA256  := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
 AXE         := $(LOCAL)/axe/$(AXE_VERSION)/package/axe.min.js
 
+# The renderer of the API reference, which the gateway carries.
+SCALAR_VERSION := 1.72.1
+SCALAR_SHA256  := bf091006bdc3af6067af77c2f534812e3e633e94a94e87138069f570f33b762c
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -115,6 +119,17 @@ sdk-typescript: sdk-document $(SDK_TYPESCRIPT)/node_modules
 $(SDK_TYPESCRIPT)/node_modules: $(SDK_TYPESCRIPT)/package-lock.json | node
 	@cd $(SDK_TYPESCRIPT) && npm ci --silent
 	@touch $@
+
+# For another version, change the two variables above, the name of the folder and reference.go. The licence is not in the package: it is
+# that of its repository.
+SCALAR := gateway/docs/renderer/scalar-$(SCALAR_VERSION)
+.PHONY: renderer
+renderer: node ## Fetch the renderer of the API reference again, in the pinned version
+	@mkdir -p $(LOCAL)/scalar
+	@cd $(LOCAL)/scalar && npm pack --silent @scalar/api-reference@$(SCALAR_VERSION) && \
+		tar -xzf scalar-api-reference-$(SCALAR_VERSION).tgz package/dist/browser/standalone.js && \
+		echo "$(SCALAR_SHA256)  package/dist/browser/standalone.js" | sha256sum --check --quiet
+	@gzip -9nc $(LOCAL)/scalar/package/dist/browser/standalone.js > $(SCALAR)/standalone.js.gz
 
 .PHONY: build
 build: ## Build static programs of the services, the gateway and giftingctl into .local/bin

@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/gateway/docs"
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/admission"
 	"github.com/partnergifting/platform/gateway/internal/clientip"
@@ -215,7 +216,11 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
-	reference, err := openapi.New(g.cfg.PublicURL, g.cfg.Environment, g.cfg.Changes)
+	document, err := openapi.New(g.cfg.PublicURL, g.cfg.Environment, g.cfg.Changes)
+	if err != nil {
+		return nil, err
+	}
+	documentation, err := docs.New(document, edge.BasePath)
 	if err != nil {
 		return nil, err
 	}
@@ -270,13 +275,14 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 			ClientIP: proxies.Of,
 			Clock:    time.Now,
 		}, images.Config{Prefix: edge.BasePath + edge.ImagesPath}),
-		Reference: reference,
-		GiftSite:  site,
-		Waits:     g.waits,
-		Console:   page,
-		Observer:  observer,
-		Ending:    g.drains,
-		Log:       g.tel.Logger,
+		Docs:     documentation,
+		Document: document,
+		GiftSite: site,
+		Waits:    g.waits,
+		Console:  page,
+		Observer: observer,
+		Ending:   g.drains,
+		Log:      g.tel.Logger,
 	}, edge.Config{HTTPS: https, Sandbox: g.cfg.Environment == apikey.Sandbox}), nil
 }
 

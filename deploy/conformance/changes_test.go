@@ -33,7 +33,7 @@ func testChanges(t *testing.T, p *platform) {
 			} `xml:"entry"`
 		}
 		require.NoError(t, xml.Unmarshal([]byte(feed.Body), &atom))
-		require.Len(t, atom.Entries, strings.Count(page.Body, "<article "))
+		require.Len(t, atom.Entries, strings.Count(page.Body, `<h2 id="`))
 		for _, entry := range atom.Entries {
 			_, anchor, _ := strings.Cut(entry.ID, "/docs/changelog#")
 			require.Contains(t, page.Body, `<h2 id="`+anchor+`">`+entry.Title+`</h2>`)

@@ -24,7 +24,7 @@ const root = "../.."
 func pages(t *testing.T) (found []string) {
 	t.Helper()
 	for _, pattern := range []string{
-		"README.md", "proto/README.md", "gateway/README.md", "helm/gifting/README.md", "deploy/*/README.md", "services/*/README.md", ".github/*.md",
+		"README.md", "proto/README.md", "gateway/README.md", "helm/gifting/README.md", "deploy/*/README.md", "services/*/README.md", ".github/*.md", "gateway/docs/guides/*.md",
 	} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
@@ -164,6 +164,7 @@ func runExamples(t *testing.T, shell, dir string, examples []example) {
 	t.Helper()
 	const end = "=== end of an example: "
 	var script strings.Builder
+	script.WriteString(". .local/demo.env\n") // The guides say to export the variables of the reader's own tenant.
 	for _, one := range examples {
 		script.WriteString(one.script + "\necho '" + end + "'$?\n")
 	}

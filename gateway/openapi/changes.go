@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -98,6 +100,13 @@ func (c *Change) validate() error {
 		return fmt.Errorf("the sunset must be at least %d months after the date", noticeMonths)
 	}
 	return nil
+}
+
+// slug makes an anchor of a name.
+func slug(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), "-")
 }
 
 // deprecations are the entries whose targets go away.

@@ -1,13 +1,10 @@
 package openapi_test
 
 import (
-	"encoding/xml"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -74,79 +71,6 @@ func TestInvalidChangeLogs(t *testing.T) {
 	}
 }
 
-// reference serves the API with the change log announced.
-func reference(t *testing.T, environment apikey.Environment) *openapi.Reference {
-	t.Helper()
-	made, err := openapi.New(publicURL, environment, parse(t, announced))
-	require.NoError(t, err)
-	return made
-}
-
-func read(t *testing.T, h http.Handler, path string) []byte {
-	t.Helper()
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
-	require.Equal(t, http.StatusOK, w.Code)
-	return w.Body.Bytes()
-}
-
-func TestThePageOfChanges(t *testing.T) {
-	t.Parallel()
-	page := string(read(t, reference(t, apikey.Production), "/docs/changelog"))
-	for _, part := range []string{
-		`<h2 id="no-urgent">No urgent orders</h2>`, `<time datetime="2027-02-01">1 February 2027</time> <span class="badge">deprecated</span>`,
-		`<p>Say <em>when</em> instead.</p>`, `Affected: <code>PlaceOrderRequest.urgent</code>, <code>Order.urgent</code>.`,
-		`Instead: <code>deliverBy</code>`, `Works until <time datetime="2028-02-01">1 February 2028</time> at least.`,
-		`<code>listBrands</code>, <code>parameter limit of listOrders</code>, <code>code out_of_stock</code>.`, `Start &lt;here&gt;`,
-	} {
-		require.Contains(t, page, part)
-	}
-}
-
-func TestTheFeedOfChangesIsAtom(t *testing.T) {
-	t.Parallel()
-	type atomLink struct {
-		Rel  string `xml:"rel,attr"`
-		Href string `xml:"href,attr"`
-	}
-	var feed struct {
-		XMLName xml.Name   `xml:"http://www.w3.org/2005/Atom feed"`
-		ID      string     `xml:"id"`
-		Title   string     `xml:"title"`
-		Updated string     `xml:"updated"`
-		Author  string     `xml:"author>name"`
-		Links   []atomLink `xml:"link"`
-		Entries []struct {
-			ID      string   `xml:"id"`
-			Title   string   `xml:"title"`
-			Updated string   `xml:"updated"`
-			Link    atomLink `xml:"link"`
-			Content struct {
-				Type string `xml:"type,attr"`
-				HTML string `xml:",chardata"`
-			} `xml:"content"`
-		} `xml:"entry"`
-	}
-	require.NoError(t, xml.Unmarshal(read(t, reference(t, apikey.Production), "/docs/changelog.atom"), &feed))
-	const page = publicURL + "/docs/changelog"
-	require.Equal(t, page, feed.ID)
-	require.Equal(t, []atomLink{{"self", page + ".atom"}, {"alternate", page}}, feed.Links)
-	require.NotEmpty(t, feed.Title)
-	require.NotEmpty(t, feed.Author)
-	require.Equal(t, "2027-02-01T00:00:00Z", feed.Updated)
-	require.Len(t, feed.Entries, 3)
-	for i, id := range []string{"no-urgent", "no-brands", "start"} {
-		entry := feed.Entries[i]
-		require.Equal(t, page+"#"+id, entry.ID)
-		require.Equal(t, atomLink{"alternate", entry.ID}, entry.Link)
-		require.NotEmpty(t, entry.Title)
-		_, err := time.Parse(time.RFC3339, entry.Updated)
-		require.NoError(t, err)
-		require.Equal(t, "html", entry.Content.Type)
-		require.Contains(t, entry.Content.HTML, "<p>")
-	}
-}
-
 // deprecatedIn lists the paths of what is marked in a document.
 func deprecatedIn(value any, at string) (found []string) {
 	switch v := value.(type) {
@@ -169,16 +93,17 @@ func TestTheDocumentMarksWhatTheChangeLogDeprecates(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, deprecatedIn(load(t).root, ""), "changes.yaml deprecates nothing")
 	for _, environment := range environments {
-		h := reference(t, environment)
-		d := parseDocument(t, read(t, h, "/openapi.json"))
+		made, err := openapi.New(publicURL, environment, parse(t, announced))
+		require.NoError(t, err)
+		written, err := made.JSON()
+		require.NoError(t, err)
+		d := parseDocument(t, written)
 		require.ElementsMatch(t, []string{
 			"/components/schemas/PlaceOrderRequest/properties/urgent 2028-02-01",
 			"/components/schemas/Order/properties/urgent 2028-02-01",
 			"/paths//brands/get 2028-06-01",
 			"/paths//orders/get/parameters 2028-06-01",
 		}, deprecatedIn(d.root, ""))
-		page := string(read(t, h, "/docs"))
-		require.Contains(t, page, `<h3 id="listBrands">List the brands that the key reaches <span class="badge">deprecated</span></h3>`)
 	}
 }
 

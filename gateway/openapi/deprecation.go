@@ -40,12 +40,12 @@ type notices struct {
 
 // Deprecate adds the headers of RFC 9745 and RFC 8594 if the request used, or its answer has, something that is deprecated. Both
 // headers take one value, so the earliest dates count. Each deprecation has its links.
-func (r *Reference) Deprecate(header http.Header, u *Use) {
-	if len(r.notices.byOperation) == 0 {
+func (d *Document) Deprecate(header http.Header, u *Use) {
+	if len(d.notices.byOperation) == 0 {
 		return
 	}
 	var found []*Change
-	for _, n := range slices.Concat(r.notices.byOperation[operationKey(u.Method, u.Path)], r.notices.byOperation[""]) {
+	for _, n := range slices.Concat(d.notices.byOperation[operationKey(u.Method, u.Path)], d.notices.byOperation[""]) {
 		if !slices.Contains(found, n.change) && n.applies(u) {
 			found = append(found, n.change)
 		}
@@ -57,7 +57,7 @@ func (r *Reference) Deprecate(header http.Header, u *Use) {
 	for _, c := range found {
 		since, sunset = earlier(since, c.Date), earlier(sunset, c.Sunset)
 		for _, rel := range []string{"deprecation", "sunset"} {
-			header.Add("Link", fmt.Sprintf(`<%s#%s>; rel=%q; type="text/html"`, r.notices.changelog, c.ID, rel))
+			header.Add("Link", fmt.Sprintf(`<%s#%s>; rel=%q; type="text/html"`, d.notices.changelog, c.ID, rel))
 		}
 	}
 	header.Set("Deprecation", "@"+strconv.FormatInt(since.Unix(), 10))
@@ -84,7 +84,7 @@ func deprecate(root *yaml.Node, changes Changes, changelog string) (found *notic
 	found = &notices{changelog: changelog, byOperation: map[string][]notice{}}
 	for _, c := range changes.deprecations() {
 		for _, t := range c.Affects {
-			if !found.add(node{root: root, value: root}, c, t) && missing == nil {
+			if !found.add(Node{root: root, value: root}, c, t) && missing == nil {
 				missing = &t
 			}
 		}
@@ -93,7 +93,7 @@ func deprecate(root *yaml.Node, changes Changes, changelog string) (found *notic
 }
 
 // add reports whether the target exists.
-func (n *notices) add(document node, c *Change, t Target) (exists bool) {
+func (n *notices) add(document Node, c *Change, t Target) (exists bool) {
 	if t.Code != "" {
 		n.note("", c, func(u *Use) bool { return problem.Is(u.Err, t.Code) })
 		return problem.Lookup(t.Code).Code == t.Code
@@ -134,7 +134,7 @@ func (n *notices) note(key string, c *Change, applies func(u *Use) bool) {
 }
 
 // addProperty notes a property that an operation accepts or returns. Its answers always have it. A request may.
-func (n *notices) addProperty(key string, op node, c *Change, t Target) {
+func (n *notices) addProperty(key string, op Node, c *Change, t Target) {
 	for _, path := range placesOf(t.Schema, op.Get("requestBody", "content", "application/json", "schema"), nil) {
 		path = append(slices.Clone(path), t.Property)
 		n.note(key, c, func(u *Use) bool {
@@ -153,12 +153,12 @@ func (n *notices) addProperty(key string, op node, c *Change, t Target) {
 const anyMember = "*"
 
 // placesOf returns the paths of members that lead from a schema to the values of the named one. No schema contains itself.
-func placesOf(name string, schema node, path []string) (places [][]string) {
+func placesOf(name string, schema Node, path []string) (places [][]string) {
 	if ref := schema.SchemaName(); ref != "" {
 		if ref == name {
 			places = append(places, path)
 		}
-		named := node{root: schema.root, value: schema.root}.Get("components", "schemas", ref)
+		named := Node{root: schema.root, value: schema.root}.Get("components", "schemas", ref)
 		places = append(places, placesOf(name, named, path)...)
 	}
 	for _, p := range schema.Get("properties").All() {
@@ -208,7 +208,7 @@ func mark(n *yaml.Node, c *Change) {
 }
 
 // markParameter replaces a parameter that several operations share by a copy.
-func markParameter(op node, name string, c *Change) bool {
+func markParameter(op Node, name string, c *Change) bool {
 	list := op.Get("parameters")
 	for i, p := range list.All() {
 		if p.Get("name").String() == name && p.Get("in").String() == "query" {

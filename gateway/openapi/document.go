@@ -1,3 +1,11 @@
+// Package openapi builds the OpenAPI document of the public API.
+//
+// The document is written by hand in the files of document/; those named *-sandbox-* are in the document of the sandbox only. Its
+// examples come from examples.yaml. Tests compare the document with the operations, the contracts, the codes of pkg/problem and the
+// field lengths.
+//
+// changes.yaml is the change log. Its deprecations are the only ones that there are: from them come the headers of affected answers
+// (Document.Deprecate), `deprecated` in the document, and their entries in the change log.
 package openapi
 
 import (
@@ -8,16 +16,64 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 )
 
-//go:embed document/*.yaml examples.yaml errors.yaml changes.yaml
+//go:embed document/*.yaml examples.yaml changes.yaml
 var sources embed.FS
 
 var errDocument = errors.New("OpenAPI document")
+
+// Paths of the documentation below the public URL.
+const (
+	sitePath      = "/docs"
+	changelogPath = sitePath + "/changelog"
+)
+
+// Document is the OpenAPI document of an environment.
+type Document struct {
+	// PublicURL is where callers reach the API, without a slash at its end.
+	PublicURL   string
+	Environment apikey.Environment
+	Root        Node
+	Changes     Changes
+
+	notices *notices
+}
+
+// New makes the document. Without changes, those of changes.yaml count. The sandbox has everything, so a deprecated target that its
+// document does not have is an error.
+func New(publicURL string, environment apikey.Environment, changes Changes) (*Document, error) {
+	publicURL = strings.TrimSuffix(publicURL, "/")
+	if changes == nil {
+		raw, err := sources.ReadFile("changes.yaml")
+		if err != nil {
+			return nil, err
+		}
+		if changes, err = ParseChanges(raw); err != nil {
+			return nil, err
+		}
+	}
+	root, err := assemble(publicURL, environment)
+	if err != nil {
+		return nil, err
+	}
+	found, missing := deprecate(root, changes, publicURL+changelogPath)
+	if missing != nil && environment == apikey.Sandbox {
+		return nil, fmt.Errorf("%w: there is no %s to deprecate", errChanges, missing)
+	}
+	return &Document{publicURL, environment, Node{root: root, value: root}, changes, found}, nil
+}
+
+// JSON writes the document as JSON.
+func (d *Document) JSON() ([]byte, error) { return toJSON(d.Root.value) }
+
+// YAML writes the document as YAML.
+func (d *Document) YAML() ([]byte, error) { return toYAML(d.Root.value) }
 
 // sandboxParts are in the document of the sandbox only.
 const sandboxParts = "document/4?-sandbox-*.yaml"

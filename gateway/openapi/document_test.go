@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pb33f/libopenapi"
@@ -35,10 +34,22 @@ type document struct {
 	compiler *jsonschema.Compiler
 }
 
-func get(t *testing.T, path string) *httptest.ResponseRecorder {
-	t.Helper()
-	return call(t, http.MethodGet, path, nil)
-}
+var environments = []apikey.Environment{apikey.Production, apikey.Sandbox}
+
+// written are the documents of the environments as JSON, made once for all tests.
+var written = sync.OnceValues(func() (made map[apikey.Environment][]byte, err error) {
+	made = map[apikey.Environment][]byte{}
+	for _, environment := range environments {
+		d, err := openapi.New(publicURL+"/", environment, nil)
+		if err != nil {
+			return nil, err
+		}
+		if made[environment], err = d.JSON(); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+})
 
 func load(t *testing.T) document {
 	t.Helper()
@@ -47,7 +58,9 @@ func load(t *testing.T) document {
 
 func loadOf(t *testing.T, environment apikey.Environment) document {
 	t.Helper()
-	return parseDocument(t, callIn(t, environment, http.MethodGet, "/openapi.json", nil).Body.Bytes())
+	documents, err := written()
+	require.NoError(t, err)
+	return parseDocument(t, documents[environment])
 }
 
 func parseDocument(t *testing.T, raw []byte) document {
@@ -134,33 +147,32 @@ func texts(values any) []string {
 func TestTheDocumentIsOpenAPI31(t *testing.T) {
 	t.Parallel()
 	for _, environment := range environments {
-		for _, path := range []string{"/openapi.json", "/openapi.yaml"} {
-			t.Run(string(environment)+path, func(t *testing.T) {
-				parsed, err := libopenapi.NewDocument(callIn(t, environment, http.MethodGet, path, nil).Body.Bytes())
-				require.NoError(t, err)
-				require.Equal(t, "3.1.0", parsed.GetVersion())
-				model, err := parsed.BuildV3Model()
-				require.NoError(t, err)
-				require.NotNil(t, model)
-				v, errs := validator.NewValidator(parsed)
-				require.Empty(t, errs)
-				valid, found := v.ValidateDocument()
-				require.True(t, valid, "%v", found)
-			})
-		}
+		t.Run(string(environment), func(t *testing.T) {
+			parsed, err := libopenapi.NewDocument(loadOf(t, environment).raw)
+			require.NoError(t, err)
+			require.Equal(t, "3.1.0", parsed.GetVersion())
+			model, err := parsed.BuildV3Model()
+			require.NoError(t, err)
+			require.NotNil(t, model)
+			v, errs := validator.NewValidator(parsed)
+			require.Empty(t, errs)
+			valid, found := v.ValidateDocument()
+			require.True(t, valid, "%v", found)
+		})
 	}
 }
 
 func TestYAMLAndJSONAreTheSameDocument(t *testing.T) {
 	t.Parallel()
+	d, err := openapi.New(publicURL, apikey.Sandbox, nil)
+	require.NoError(t, err)
+	written, err := d.YAML()
+	require.NoError(t, err)
 	var fromYAML any
-	require.NoError(t, yaml.Unmarshal(get(t, "/openapi.yaml").Body.Bytes(), &fromYAML))
+	require.NoError(t, yaml.Unmarshal(written, &fromYAML))
 	asJSON, err := json.Marshal(fromYAML)
 	require.NoError(t, err)
 	require.JSONEq(t, string(load(t).raw), string(asJSON))
-	written, err := openapi.Document(publicURL+"/", apikey.Sandbox)
-	require.NoError(t, err)
-	require.Equal(t, get(t, "/openapi.yaml").Body.String(), string(written))
 }
 
 func TestTheDocumentContainsThePublicURL(t *testing.T) {

@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http/httptest"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -58,24 +55,4 @@ func TestTheSchemaOfErrors(t *testing.T) {
 func (d document) properties(schema string) []string {
 	d.t.Helper()
 	return slices.Collect(maps.Keys(d.object(d.at("components", "schemas", schema, "properties"))))
-}
-
-func TestThePageOfErrorsHasTextsForEveryCode(t *testing.T) {
-	t.Parallel()
-	page := get(t, "/docs/errors").Body.String()
-	for _, info := range problem.Registry() {
-		_, article, found := strings.Cut(page, `<h3 id="`+string(info.Code)+`">`+info.Title+`</h3>`)
-		require.True(t, found, info.Code)
-		article, _, _ = strings.Cut(article, "</article>")
-		require.Equal(t, 2, strings.Count(article, `<dd class="prose"><p>`), "cause and remedy of %s", info.Code)
-	}
-	for _, code := range fieldCodes {
-		require.Contains(t, page, `<dt id="field-`+code+`">`)
-	}
-	raw, err := os.ReadFile("errors.yaml")
-	require.NoError(t, err)
-	var texts struct{ Codes, Fields map[string]any }
-	require.NoError(t, yaml.Unmarshal(raw, &texts))
-	require.Len(t, texts.Codes, len(problem.Registry()), "texts of codes that do not exist")
-	require.Len(t, texts.Fields, len(fieldCodes), "texts of field codes that do not exist")
 }

@@ -35,7 +35,7 @@ type expander struct {
 }
 
 func newExpander(publicURL string) (*expander, error) {
-	x := &expander{publicURL: publicURL, errors: httperror.Writer{DocsURL: publicURL + referencePath}, records: map[string]*yaml.Node{}}
+	x := &expander{publicURL: publicURL, errors: httperror.Writer{DocsURL: publicURL + sitePath}, records: map[string]*yaml.Node{}}
 	file, err := readYAML("examples.yaml")
 	if err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/gateway/internal/operation"
-	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/enumname"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -80,13 +79,11 @@ func TestEveryOperationIsDescribedAndNoOther(t *testing.T) {
 func TestOperationsFollowTheOrderOfTheTags(t *testing.T) {
 	t.Parallel()
 	for _, environment := range environments {
-		raw, err := openapi.Document(publicURL, environment)
-		require.NoError(t, err)
 		var document struct {
 			Paths yaml.Node
 			Tags  []struct{ Name string }
 		}
-		require.NoError(t, yaml.Unmarshal(raw, &document))
+		require.NoError(t, yaml.Unmarshal(loadOf(t, environment).raw, &document))
 		var got, want []string
 		for pair := range slices.Chunk(document.Paths.Content, 2) {
 			var path struct{ Get, Post struct{ Tags []string } }
@@ -108,8 +105,6 @@ func TestPartsOfTheSandboxAreInItsDocumentOnly(t *testing.T) {
 	for environment, want := range map[apikey.Environment]bool{apikey.Production: false, apikey.Sandbox: true} {
 		has := slices.ContainsFunc(loadOf(t, environment).at("tags").([]any), func(tag any) bool { return tag.(object)["name"] == "Sandbox" })
 		require.Equal(t, want, has, environment)
-		page := callIn(t, environment, http.MethodGet, "/docs", nil).Body.String()
-		require.Equal(t, want, strings.Contains(page, `<h2 id="sandbox">`), environment)
 	}
 }
 

@@ -49,10 +49,6 @@ func TestPublishedTimes(t *testing.T) {
 	t.Run("keys are stored as long as answers", func(t *testing.T) {
 		require.Equal(t, []string{keys}, said(d.at("info", "description").(string)))
 		require.Equal(t, []string{keys}, said(d.at("components", "parameters", "IdempotencyKey", "description").(string)))
-		_, advice, found := strings.Cut(get(t, "/docs/errors").Body.String(), "was used before with a different method")
-		require.True(t, found)
-		advice, _, _ = strings.Cut(advice, "</dd>")
-		require.Equal(t, []string{keys}, said(advice))
 	})
 	t.Run("events are kept for 30 days", func(t *testing.T) {
 		require.Equal(t, []string{"30"}, said(d.at("paths", "/events", "get", "description").(string)))

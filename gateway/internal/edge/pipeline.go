@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/partnergifting/platform/gateway/docs"
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/admission"
 	"github.com/partnergifting/platform/gateway/internal/console"
@@ -57,9 +58,10 @@ type Deps struct {
 	Errors        httperror.Writer
 	// Services decodes a request and calls the owning service.
 	Services http.Handler
-	// Images, Reference, GiftSite and Console serve the paths that need no API key. Production has no Console.
+	// Images, Docs, GiftSite and Console serve the paths that need no API key. Production has no Console.
 	Images, GiftSite, Console http.Handler
-	Reference                 *openapi.Reference
+	Docs                      *docs.Site
+	Document                  *openapi.Document
 	Waits                     *feedwait.Waits
 	Observer                  *Observer
 	// Ending is closed when the gateway begins to shut down.
@@ -197,9 +199,9 @@ func (h *Handler) dispatch(c *call) {
 	case inside && strings.HasPrefix(path, ImagesPath):
 		c.route = ImagesPath + "{file_id}"
 		h.Images.ServeHTTP(c, c.r)
-	case inside && openapi.Serves(path):
+	case h.Docs.Serves(c.r.URL.Path):
 		c.route = path
-		http.StripPrefix(BasePath, h.Reference).ServeHTTP(c, c.r)
+		h.Docs.ServeHTTP(c, c.r)
 	default:
 		if inside {
 			c.path = path

@@ -1,5 +1,5 @@
-// Package staticfile serves files that a program has made or embedded. They need no API key and cost little: each has an ETag, and only
-// GET and HEAD are allowed.
+// Package staticfile serves files that a program has made or embedded. They need no API key and cost little: each has an ETag, texts are
+// compressed once, and only GET and HEAD are allowed.
 package staticfile
 
 import (
@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
@@ -22,16 +24,47 @@ const (
 // File is a response made in advance.
 type File struct {
 	contentType, cacheControl, etag string
-	content                         []byte
+	// plain and compressed are the two forms of the content. There is no compressed form of what would not become smaller. What is not
+	// embedded is made when it is first read.
+	plain, compressed func() []byte
+	anyOrigin         bool
+	fresh             func() (content []byte, policy string)
 }
 
 // New makes a File.
 func New(contentType, cacheControl string, content []byte) File {
-	sum := sha256.Sum256(content)
-	return File{contentType: contentType, cacheControl: cacheControl, etag: `"` + hex.EncodeToString(sum[:]) + `"`, content: content}
+	f := File{contentType: contentType, cacheControl: cacheControl, etag: digest(content), plain: func() []byte { return content }}
+	if len(content) >= smallest && compressible(contentType) {
+		f.compressed = sync.OnceValue(func() []byte { return compress(content) })
+	}
+	return f
 }
 
-// Handler serves the files of its paths. Policy is the Content-Security-Policy of all of them.
+// FromGzip makes a File of compressed content.
+func FromGzip(contentType, cacheControl string, compressed []byte) File {
+	return File{
+		contentType: contentType, cacheControl: cacheControl, etag: digest(compressed),
+		plain: sync.OnceValue(func() []byte { return decompress(compressed) }), compressed: func() []byte { return compressed },
+	}
+}
+
+// Fresh makes a File whose content and policy are made anew for each response, which nobody stores.
+func Fresh(contentType string, content func() (content []byte, policy string)) File {
+	return File{contentType: contentType, cacheControl: "no-store", fresh: content}
+}
+
+// ForAnyOrigin lets scripts of all sites read the file.
+func (f File) ForAnyOrigin() File {
+	f.anyOrigin = true
+	return f
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// Handler serves the files of its paths. Policy is the Content-Security-Policy of all but fresh ones.
 type Handler struct {
 	Files  map[string]File
 	Policy string
@@ -52,11 +85,35 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Content-Type", f.contentType)
-	header.Set("ETag", f.etag)
 	header.Set("Cache-Control", f.cacheControl)
-	header.Set("Content-Security-Policy", h.Policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+	if f.anyOrigin {
+		header.Set("Access-Control-Allow-Origin", "*")
+	}
+	content, policy := f.choose(header, strings.Join(r.Header.Values("Accept-Encoding"), ","))
+	if policy == "" {
+		policy = h.Policy
+	}
+	header.Set("Content-Security-Policy", policy)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+// choose returns the form of the content that the reader accepts, and the policy of a fresh one. The forms have different ETags.
+func (f File) choose(header http.Header, accepted string) (content []byte, policy string) {
+	if f.fresh != nil {
+		return f.fresh()
+	}
+	etag := f.etag
+	if f.compressed != nil {
+		header.Set("Vary", "Accept-Encoding")
+		if acceptsGzip(accepted) {
+			header.Set("Content-Encoding", gzipped)
+			header.Set("ETag", `"`+etag+`-gzip"`)
+			return f.compressed(), ""
+		}
+	}
+	header.Set("ETag", `"`+etag+`"`)
+	return f.plain(), ""
 }

@@ -26,10 +26,14 @@ func run() error {
 	if err := environment.Validate(); err != nil {
 		return err
 	}
-	document, err := openapi.Document(os.Args[1], environment)
+	document, err := openapi.New(os.Args[1], environment, nil)
 	if err != nil {
 		return err
 	}
-	_, err = os.Stdout.Write(document)
+	written, err := document.YAML()
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(written)
 	return err
 }

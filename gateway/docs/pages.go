@@ -1,0 +1,175 @@
+package docs
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"regexp"
+	"strings"
+
+	"github.com/partnergifting/platform/gateway/internal/staticfile"
+	"github.com/partnergifting/platform/pkg/apikey"
+)
+
+const (
+	markdownSuffix = ".md"
+	// home is the name of the first page, which is at the path of the site itself.
+	home = "index"
+	// exampleURL stands in the guides for the public URL.
+	exampleURL = "https://api.example.com/api/public/v1"
+)
+
+// page is a page of the site.
+type page struct {
+	// Name is the last part of its path.
+	Name, Title, Summary string
+	Group                string
+	article
+	Markdown string
+}
+
+// groups are the parts of the navigation, with the names of their pages.
+var groups = []struct {
+	Title string
+	Names []string
+}{
+	{"Start", []string{home, "quickstart", "authentication"}},
+	{"Guides", []string{"webhooks", "events", "idempotency", "errors-guide", "personal-links", "sandbox", "going-live", "versioning"}},
+	{"Reference", []string{referenceName, errorsName, changelogName}},
+}
+
+//go:embed guides/*.md
+var guides embed.FS
+
+//go:embed pages/*.tmpl
+var templates embed.FS
+
+var layout = template.Must(template.ParseFS(templates, "pages/*.tmpl"))
+
+// pagePath is where a page is.
+func pagePath(base, name string) string {
+	if name == home {
+		return base + sitePath
+	}
+	return base + sitePath + "/" + name
+}
+
+// addPages adds every page as HTML and as Markdown.
+func (b *builder) addPages() error {
+	var pages []*page
+	for _, group := range groups {
+		for _, name := range group.Names {
+			markdown, err := b.markdown(name)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			p, err := b.page(name, markdown)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			p.Group = group.Title
+			pages = append(pages, p)
+		}
+	}
+	for _, p := range pages {
+		b.add(sitePath+"/"+p.Name+markdownSuffix, staticfile.New(markdownType, staticfile.Revalidate, readable(p.Markdown)).ForAnyOrigin())
+		if p.Name == referenceName {
+			continue
+		}
+		html, err := b.render("page", view{Page: p, Pages: pages})
+		if err != nil {
+			return err
+		}
+		b.add(pagePath("", p.Name), staticfile.New(htmlType, staticfile.Revalidate, html))
+	}
+	return b.addForPrograms(pages)
+}
+
+// markdown is the text of a page. Those of the reference are made.
+func (b *builder) markdown(name string) (string, error) {
+	switch name {
+	case errorsName:
+		return errorsMarkdown()
+	case changelogName:
+		return b.changelog()
+	case referenceName:
+		return b.referenceMarkdown()
+	}
+	raw, err := guides.ReadFile("guides/" + name + markdownSuffix)
+	return strings.ReplaceAll(comment.ReplaceAllString(string(raw), ""), exampleURL, b.document.PublicURL), err
+}
+
+// comment is a note for the test that runs the commands of a guide.
+var comment = regexp.MustCompile(`(?m)^<!--.*-->\n`)
+
+// page reads the title and the summary from the text, which begins with both.
+func (b *builder) page(name, markdown string) (*page, error) {
+	converted, err := b.convert(markdown)
+	if err != nil {
+		return nil, err
+	}
+	title, rest, _ := strings.Cut(markdown, "\n")
+	summary, _, _ := strings.Cut(strings.TrimSpace(rest), "\n\n")
+	return &page{
+		Name: name, Title: strings.TrimPrefix(title, "# "), Summary: strings.Join(strings.Fields(summary), " "),
+		article: converted, Markdown: markdown,
+	}, nil
+}
+
+// view is what the templates show.
+type view struct {
+	Page  *page
+	Pages []*page
+	Base  string
+	// Sandbox is set in the sandbox, which has a console and takes requests from the reference.
+	Sandbox bool
+	Nonce   string
+}
+
+// Renderer is the path of the file of Scalar.
+func (view) Renderer() string { return rendererPath }
+
+func (b *builder) render(name string, v view) ([]byte, error) {
+	v.Base, v.Sandbox = b.base, b.document.Environment == apikey.Sandbox
+	var out bytes.Buffer
+	err := layout.ExecuteTemplate(&out, name, v)
+	return out.Bytes(), err
+}
+
+// link of a page in a menu.
+type link struct {
+	Href, Title string
+	Current     bool
+	Sections    []section
+}
+
+// Menu returns the links of a group. The page that is shown has its sections.
+func (v view) Menu(group string) (links []link) {
+	for _, p := range v.Pages {
+		if p.Group != group {
+			continue
+		}
+		l := link{Href: pagePath(v.Base, p.Name), Title: p.Title, Current: p == v.Page}
+		if p.Name == home {
+			l.Title = "Overview"
+		}
+		if l.Current {
+			for _, s := range p.Sections {
+				if s.Level == 2 {
+					l.Sections = append(l.Sections, s)
+				}
+			}
+		}
+		links = append(links, l)
+	}
+	return links
+}
+
+// Groups are the titles of the menus.
+func (v view) Groups() (titles []string) {
+	for _, g := range groups {
+		titles = append(titles, g.Title)
+	}
+	return titles
+}

@@ -1,0 +1,53 @@
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/partnergifting/platform/gateway/internal/staticfile"
+)
+
+// found is an entry of the index that the search of the site reads.
+type found struct {
+	Title string `json:"title"`
+	Page  string `json:"page"`
+	Href  string `json:"href"`
+	Text  string `json:"text"`
+}
+
+// addForPrograms adds the index for the search, and the list of pages for language models (llmstxt.org).
+func (b *builder) addForPrograms(pages []*page) error {
+	var index []found
+	list := &strings.Builder{}
+	fmt.Fprintf(list, "# Partner Gifting API\n\n> %s\n\nEvery page is Markdown. Base address of the API: %s\n",
+		b.document.Root.Get("info", "summary"), b.document.PublicURL)
+	group := ""
+	for _, p := range pages {
+		if p.Group != group {
+			group = p.Group
+			fmt.Fprintf(list, "\n## %s\n\n", group)
+		}
+		fmt.Fprintf(list, "- [%s](%s%s/%s%s): %s\n", p.Title, b.document.PublicURL, sitePath, p.Name, markdownSuffix, p.Summary)
+		if p.Name == referenceName {
+			continue
+		}
+		for _, s := range p.Sections {
+			index = append(index, found{s.Title, p.Title, pagePath(b.base, p.Name) + "#" + s.ID, strings.Join(strings.Fields(s.Text), " ")})
+		}
+	}
+	fmt.Fprintf(list, "- [OpenAPI document](%s%s.yaml): the whole API for generators of clients\n", b.document.PublicURL, documentPath)
+	b.add(sitePath+"/llms.txt", staticfile.New(textType, staticfile.Revalidate, []byte(list.String())).ForAnyOrigin())
+	for _, op := range operationsOf(b.document.Root) {
+		index = append(index, found{op.Get("summary").String(), "API reference", pagePath(b.base, referenceName) + b.anchors[op.ID()], op.Method + " " + op.Path})
+	}
+	written, err := json.Marshal(index)
+	b.add(sitePath+"/search.json", staticfile.New(jsonType, staticfile.Revalidate, written))
+	return err
+}
+
+// referenceAnchor is where Scalar shows an operation.
+func referenceAnchor(op operation) string {
+	tag := op.Get("tags").All()[0].String()
+	return "#tag/" + strings.ReplaceAll(strings.ToLower(tag), " ", "-") + "/" + op.Method + op.Path
+}

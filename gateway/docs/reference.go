@@ -1,0 +1,124 @@
+package docs
+
+import (
+	"crypto/rand"
+	_ "embed"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/partnergifting/platform/gateway/internal/staticfile"
+	"github.com/partnergifting/platform/gateway/openapi"
+)
+
+const (
+	referenceName = "reference"
+	rendererPath  = sitePath + "/scalar-1.72.1.js"
+)
+
+// renderer is the file dist/browser/standalone.js of the npm package @scalar/api-reference; `make renderer` fetches it.
+//
+//go:embed renderer/scalar-1.72.1/standalone.js.gz
+var renderer []byte
+
+// addReference adds the page that shows the document with Scalar. Its style sheets are made by its scripts, so they need a nonce, and
+// so the page is fresh. Scalar sets attributes of style too, which no nonce covers: they may be inline, on this page only.
+func (b *builder) addReference() error {
+	shown, err := b.shownDocument()
+	if err != nil {
+		return err
+	}
+	b.add(sitePath+"/reference.json", staticfile.New(jsonType, staticfile.Revalidate, shown))
+	b.add(rendererPath, staticfile.FromGzip(contentTypes[".js"], staticfile.Versioned, renderer))
+	const marker = "NONCE"
+	html, err := b.render("reference", view{Nonce: marker, Page: &page{Name: referenceName, Title: "API reference"}})
+	if err != nil {
+		return err
+	}
+	b.add(pagePath("", referenceName), staticfile.Fresh(htmlType, func() ([]byte, string) {
+		nonce := rand.Text()
+		return []byte(strings.ReplaceAll(string(html), marker, nonce)), "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce +
+			"'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	}))
+	return nil
+}
+
+// shownDocument is the document as the page of the reference loads it: with samples, badges of extensions and links within the site.
+func (b *builder) shownDocument() ([]byte, error) {
+	written, err := b.document.YAML()
+	if err != nil {
+		return nil, err
+	}
+	var file yaml.Node
+	if err := yaml.Unmarshal(written, &file); err != nil {
+		return nil, err
+	}
+	root := file.Content[0]
+	if err := b.show(root); err != nil {
+		return nil, err
+	}
+	asJSON, err := openapi.NewNode(root).JSON()
+	return []byte(asJSON), err
+}
+
+// show adapts a value and what is in it.
+func (b *builder) show(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		n.Value = strings.ReplaceAll(n.Value, "](docs/", "]("+b.base+sitePath+"/")
+		return nil
+	}
+	for _, child := range n.Content {
+		if err := b.show(child); err != nil {
+			return err
+		}
+	}
+	value := openapi.NewNode(n)
+	if value.Get("in").Exists() && value.Get("schema").Exists() && !value.Get("required").Has("true") {
+		if err := switchOff(value); err != nil {
+			return err
+		}
+	}
+	if !value.Get("x-extension").Has("true") {
+		return nil
+	}
+	if value.Get("operationId").Exists() {
+		return value.Set("x-badges", []map[string]string{{"name": "extension"}})
+	}
+	return value.Set("description", strings.TrimSpace("**Extension.** "+value.Get("description").String()))
+}
+
+// switchOff leaves an optional parameter out of requests until the reader chooses it.
+func switchOff(parameter openapi.Node) error {
+	example := map[string]any{"value": parameter.Get("example").String(), "x-disabled": true}
+	parameter.Delete("example")
+	return parameter.Set("examples", map[string]any{"default": example})
+}
+
+// operation is an operation of the document, or a webhook.
+type operation struct {
+	openapi.Node
+	Method, Path string
+}
+
+// ID is the operationId.
+func (o operation) ID() string { return o.Get("operationId").String() }
+
+// operationsOf returns the operations in the order of the document, without webhooks.
+func operationsOf(document openapi.Node) []operation { return operationsIn(document, "paths") }
+
+func operationsIn(document openapi.Node, kind string) (found []operation) {
+	for _, path := range document.Get(kind).All() {
+		for _, op := range path.All() {
+			if op.Get("operationId").Exists() {
+				found = append(found, operation{op, strings.ToUpper(op.Name), path.Name})
+			}
+		}
+	}
+	return found
+}
+
+// parameters are those of the operation and of its path, which the caller sends in the place.
+func (o operation) parameters(place string) []openapi.Node {
+	return slices.DeleteFunc(o.Get("parameters").All(), func(p openapi.Node) bool { return p.Get("in").String() != place })
+}

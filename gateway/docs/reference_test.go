@@ -1,0 +1,105 @@
+package docs_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/apikey"
+)
+
+type object = map[string]any
+
+func TestTheRendererIsThatOfThePackage(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../../Makefile")
+	require.NoError(t, err)
+	pinned := regexp.MustCompile(`SCALAR_VERSION := (\S+)\nSCALAR_SHA256  := (\S+)`).FindSubmatch(makefile)
+	require.Len(t, pinned, 3)
+	script := regexp.MustCompile(`<script src="([^"]*scalar[^"]*)"`).FindStringSubmatch(read(t, "/docs/reference"))
+	require.Len(t, script, 2)
+	w := call(t, http.MethodGet, script[1], nil)
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Equal(t, "public, max-age=31536000, immutable", w.Header().Get("Cache-Control"))
+	sum := sha256.Sum256(w.Body.Bytes())
+	require.Equal(t, string(pinned[2]), hex.EncodeToString(sum[:]))
+	require.Contains(t, script[1], "scalar-"+string(pinned[1])+".js")
+
+	compressed := call(t, http.MethodGet, script[1], http.Header{"Accept-Encoding": {"gzip, br"}})
+	require.Equal(t, "gzip", compressed.Header().Get("Content-Encoding"))
+	require.Less(t, compressed.Body.Len(), w.Body.Len()/3)
+}
+
+func TestEachResponseOfTheReferenceHasItsNonce(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 3 {
+		w := call(t, http.MethodGet, base+"/docs/reference", nil)
+		nonce := regexp.MustCompile(`<meta property="csp-nonce" content="([0-9A-Z]{26})">`).FindStringSubmatch(w.Body.String())
+		require.Len(t, nonce, 2)
+		require.False(t, seen[nonce[1]])
+		seen[nonce[1]] = true
+		policy := w.Header().Get("Content-Security-Policy")
+		require.Contains(t, policy, "style-src 'self' 'nonce-"+nonce[1]+"';")
+		require.Contains(t, policy, "script-src 'self';")
+		require.Contains(t, policy, "connect-src 'self';")
+	}
+}
+
+func TestRequestsCanBeTriedInTheSandboxOnly(t *testing.T) {
+	t.Parallel()
+	for environment, want := range map[apikey.Environment]string{apikey.Sandbox: "true", apikey.Production: "false"} {
+		page := callOn(t, site(t, environment), http.MethodGet, base+"/docs/reference", nil).Body.String()
+		require.Contains(t, page, `data-sandbox="`+want+`"`)
+		require.Equal(t, want == "true", strings.Contains(page, `href="/sandbox"`), "the console")
+	}
+}
+
+func shown(t *testing.T) (document object) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(read(t, "/docs/reference.json")), &document))
+	return document
+}
+
+func TestTheReferenceShowsWhatTheDocumentHas(t *testing.T) {
+	t.Parallel()
+	var published object
+	require.NoError(t, json.Unmarshal([]byte(read(t, "/openapi.json")), &published))
+	document := shown(t)
+	for _, section := range []string{"paths", "webhooks"} {
+		require.NotEmpty(t, published[section])
+		for path, item := range published[section].(object) {
+			for method, operation := range item.(object) {
+				if op, ok := operation.(object); ok {
+					got := document[section].(object)[path].(object)[method].(object)
+					require.Equal(t, op["operationId"], got["operationId"])
+					require.Equal(t, op["x-extension"] == true, got["x-badges"] != nil, "%s %s", method, path)
+				}
+			}
+		}
+	}
+	require.Len(t, document["components"].(object)["schemas"], len(published["components"].(object)["schemas"].(object)))
+	require.NotContains(t, read(t, "/docs/reference.json"), "](docs/", "a link that leads nowhere")
+}
+
+func TestPartsThatAreExtensionsSaySo(t *testing.T) {
+	t.Parallel()
+	parameters := shown(t)["components"].(object)["parameters"].(object)
+	require.Contains(t, parameters["IfMatch"].(object)["description"], "**Extension.** ")
+	require.NotContains(t, parameters["IdempotencyKey"].(object)["description"], "**Extension.** ")
+}
+
+func TestOptionalParametersAreOffUntilTheReaderChoosesThem(t *testing.T) {
+	t.Parallel()
+	parameters := shown(t)["components"].(object)["parameters"].(object)
+	example := parameters["SandboxFault"].(object)["examples"].(object)["default"].(object)
+	require.Equal(t, true, example["x-disabled"])
+	require.NotContains(t, parameters["IdempotencyKey"], "examples")
+}
