@@ -30,7 +30,9 @@ type operation struct {
 // documented are the operations of the sandbox, by the names of the methods of the Go SDK.
 func documented(t *testing.T) map[string]operation {
 	t.Helper()
-	raw, err := openapi.Document("https://api.example.com/api/public/v1", apikey.Sandbox)
+	made, err := openapi.New("https://api.example.com/api/public/v1", apikey.Sandbox, nil)
+	require.NoError(t, err)
+	raw, err := made.YAML()
 	require.NoError(t, err)
 	var document struct {
 		Paths map[string]map[string]yaml.Node `yaml:"paths"`
