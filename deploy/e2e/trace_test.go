@@ -101,11 +101,13 @@ func TestTraceOfAnOrder(t *testing.T) {
 	})
 	t.Run("has no personal data, no key and no id in its metrics' labels", func(t *testing.T) {
 		token := rand.Text() + rand.Text()
-		visited := p.visit(t, token)
-		require.Eventually(t, func() bool {
-			_, ok := c.trace(visited).root()
-			return ok && c.has(visited, "http.server.request.duration")
-		}, 20*time.Second, 50*time.Millisecond)
+		secret, rotated := p.rotateSecret(t)
+		for _, request := range []string{p.visit(t, token), rotated} {
+			require.Eventually(t, func() bool {
+				_, ok := c.trace(request).root()
+				return ok && c.has(request, "http.server.request.duration")
+			}, 20*time.Second, 50*time.Millisecond)
+		}
 		seen := c.everything()
 		require.Contains(t, seen, "/c/{token}")
 		require.Contains(t, seen, seed.Direct, "spans and logs name the tenant")
@@ -117,7 +119,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 		harness.RequireNoPersonalData(t, seen)
 		for _, secret := range []string{
 			p.Env["GIFTING_KEY"], p.Env["GIFTING_KEY_2"], p.Env["GIFTING_WEBHOOK_SECRET"], p.Env["GIFTING_INBOX_URL"],
-			idempotencyKey, token, "marked=state",
+			idempotencyKey, token, "marked=state", secret,
 		} {
 			require.NotEmpty(t, secret)
 			require.NotContains(t, seen, secret)
@@ -132,6 +134,19 @@ type lazy func() string
 
 // String implements fmt.Stringer.
 func (l lazy) String() string { return l() }
+
+// rotateSecret rotates the signing secret of a key by its own call, and repeats the call. It returns the secret and the id of the first
+// request.
+func (s stack) rotateSecret(t *testing.T) (secret, request string) {
+	t.Helper()
+	call := harness.Call{
+		Method: http.MethodPost, Path: "/webhooks:rotate-secret", Key: s.NewKey(t, seed.Direct).GetApiKey(), IdempotencyKey: rand.Text(), Body: "{}",
+	}
+	first := s.Do(t, call)
+	secret, _ = first.OK(t)["secret"].(string)
+	require.Nil(t, s.Do(t, call).OK(t)["secret"])
+	return secret, first.Header.Get("Request-Id")
+}
 
 // visit opens the gift site with an unknown token and returns the id of the request.
 func (s stack) visit(t *testing.T, token string) string {
