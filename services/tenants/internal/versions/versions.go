@@ -36,6 +36,7 @@ func Key(tenantID string) string { return "gifting:tenant-version:{" + tenantID 
 type Publisher struct {
 	client *redis.Client // nil: nothing is published
 	log    *slog.Logger
+	budget time.Duration
 }
 
 // Open makes a publisher to the Redis at url. With an empty url nothing is published.
@@ -50,7 +51,7 @@ func Open(url string, tel *telemetry.Telemetry) (*Publisher, error) {
 	if err := redisconn.Observe(client, tel); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	return &Publisher{client: client, log: tel.Logger}, nil
+	return &Publisher{client: client, log: tel.Logger, budget: budget}, nil
 }
 
 // Publish publishes a version that the tenant has reached. It waits at most 200 ms, even if ctx has ended, because the change
@@ -59,7 +60,7 @@ func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64)
 	if p.client == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.budget)
 	defer cancel()
 	if err := raise.Run(ctx, p.client, []string{Key(tenantID)}, version).Err(); err != nil {
 		p.log.WarnContext(ctx, "tenant version not published", "tenant_id", tenantID, "version", version, "error", err)

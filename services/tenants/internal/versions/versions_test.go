@@ -18,6 +18,7 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
 
+// setup makes a publisher that publishes each version, however busy the machine is.
 func setup(t *testing.T) (*versions.Publisher, *redis.Client) {
 	t.Helper()
 	url := testenv.Require(t, testenv.RedisURL)
@@ -27,6 +28,7 @@ func setup(t *testing.T) (*versions.Publisher, *redis.Client) {
 	t.Cleanup(func() { _ = client.Close() })
 	p, err := versions.Open(url, telemetry.Discard())
 	require.NoError(t, err)
+	p.SetBudget(time.Minute)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p, client
 }
