@@ -224,6 +224,27 @@ browser: chromium $(AXE) ## Test the gift site and the console in Chromium; scre
 chart-apply: $(BIN)/etcd $(BIN)/kube-apiserver ## Apply the chart to a real API server: no error, no warning, no upgrade that it refuses
 	@PATH="$(BIN):$$PATH" go test -count=1 -tags manifests,apiserver -timeout 15m -run '^TestAnAPIServer' ./deploy/chart
 
+# The programs run in copies of their folders, with the tools beside them. It is not part of `make test`, because the first run
+# installs the tools of four languages.
+CLIENTS := $(LOCAL)/clients
+.PHONY: clients
+clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk ## Generate clients of the OpenAPI document with five generators, compile them strictly, and use them
+	@rm -rf $(CLIENTS)/programs && cp -R deploy/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
+	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
+		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^TestGeneratedClients$$' ./deploy/clients
+
+$(CLIENTS)/node_modules/.complete: deploy/clients/typescript/package.json deploy/clients/typescript/package-lock.json | node
+	@mkdir -p $(CLIENTS)
+	@cp $^ $(CLIENTS)
+	@cd $(CLIENTS) && npm ci --no-audit --no-fund
+	@touch $@
+
+$(CLIENTS)/venv/.complete: deploy/clients/python/requirements.txt | python
+	@rm -rf $(CLIENTS)/venv
+	@python3 -m venv $(CLIENTS)/venv
+	@$(CLIENTS)/venv/bin/pip install --quiet --requirement $<
+	@touch $@
+
 .PHONY: clean
 clean: deps-stop ## Remove .local: the built programs and the data of the local stack
 	@for link in .local/external .local/*/external; do \
@@ -407,6 +428,20 @@ node:
 	@command -v npx >/dev/null || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Node.js and npm" >&2; exit 1; }; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nodejs npm; \
+	}
+
+.PHONY: python
+python:
+	@python3 -c 'import ensurepip' 2>/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Python 3 with venv" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3-venv; \
+	}
+
+.PHONY: jdk
+jdk:
+	@command -v javac >/dev/null && command -v mvn >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install a JDK and Maven" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends openjdk-17-jdk-headless maven; \
 	}
 
 # promtool is part of Prometheus. It is unpacked, not installed, because the package would start a service.
