@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -29,6 +30,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/images"
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/gateway/internal/parking"
 	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -61,7 +63,7 @@ type Config struct {
 	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request waits for Redis before its instance counts on its own."`
 	KeyStale          time.Duration      `env:"KEY_STALE" envDefault:"15m" check:"min=0s,max=24h" doc:"How long a known API key works while the tenants service does not answer and Redis has no newer version of its tenant."`
 	Limits            admission.Config   `envPrefix:"LIMIT_"`
-	WaitingCalls      int                `env:"LIMIT_WAITING_CALLS" envDefault:"10000" check:"min=1" doc:"Calls of GET /events that a gateway holds at once while they wait for an event; one more is answered at once. Each takes about 37 KB, mostly for its connection and stack: 10,000 need most of the 512 MiB of the chart."`
+	WaitingCalls      int                `env:"LIMIT_WAITING_CALLS" envDefault:"10000" check:"min=1" doc:"Calls of GET /events that a gateway holds at once while they wait for an event; one more is answered at once. Each takes about 9 KB."`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is trusted."`
 	// With a zero LameDuck, the server stops accepting requests immediately.
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
@@ -111,6 +113,7 @@ type Gateway struct {
 	conns  []*grpc.ClientConn
 	server *http.Server
 	waits  *feedwait.Waits
+	parked *parking.Lot
 
 	serving, ending atomic.Bool
 	// drains is closed when the shutdown begins.
@@ -123,7 +126,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 	if err := errors.Join(settings.Defaults(&cfg), cfg.Environment.Validate()); err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}, drains: make(chan struct{})}
+	g := &Gateway{cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}, drains: make(chan struct{}), parked: parking.New()}
 	if err := g.assemble(ctx); err != nil {
 		g.close(ctx)
 		return nil, err
@@ -148,7 +151,7 @@ func (g *Gateway) assemble(ctx context.Context) (err error) {
 	}
 	g.server = &http.Server{
 		Handler:           g.closeConnections(handler),
-		ConnContext:       httperror.ConnContext,
+		ConnContext:       connContext,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -279,6 +282,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		Document: document,
 		GiftSite: site,
 		Waits:    g.waits,
+		Parked:   g.parked,
 		Console:  page,
 		Observer: observer,
 		Ending:   g.drains,
@@ -384,15 +388,17 @@ func (g *Gateway) serve(ctx context.Context) error {
 	g.tel.Logger.InfoContext(ctx, "serving REST", "addr", listener.Addr().String(), "environment", g.cfg.Environment)
 	g.serving.Store(true)
 	drained := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { drained <- g.drain(context.WithoutCancel(ctx)) })
+	stop := context.AfterFunc(ctx, func() { drained <- g.drain(context.WithoutCancel(ctx), listener) })
 	defer stop()
-	if err := g.server.Serve(httperror.Listener{Listener: listener, Writer: g.errors}); !errors.Is(err, http.ErrServerClosed) {
+	go func() { _ = g.server.Serve(g.parked) }() // It ends with the server.
+	err = g.server.Serve(parking.Listener{Listener: httperror.Listener{Listener: listener, Writer: g.errors}})
+	if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("http server: %w", err)
 	}
 	return <-drained
 }
 
-func (g *Gateway) drain(ctx context.Context) error {
+func (g *Gateway) drain(ctx context.Context, listener io.Closer) error {
 	g.ending.Store(true)
 	close(g.drains)
 	g.tel.Logger.InfoContext(ctx, "shutting down: requests are still accepted", "lame_duck", g.cfg.LameDuck)
@@ -400,11 +406,23 @@ func (g *Gateway) drain(ctx context.Context) error {
 	<-time.After(g.cfg.LameDuck)
 	ctx, cancel := context.WithTimeout(ctx, g.cfg.DrainTimeout)
 	defer cancel()
+	if err := listener.Close(); err != nil {
+		g.tel.Logger.WarnContext(ctx, "close the HTTP port", "error", err)
+	}
+	g.waits.Ended(ctx) // Until then the server takes their connections back.
 	if err := g.server.Shutdown(ctx); err != nil {
 		g.tel.Logger.WarnContext(ctx, "requests in flight are aborted", "error", err)
 		return g.server.Close()
 	}
 	return nil
+}
+
+// connContext lets handlers see the connection of a request.
+func connContext(ctx context.Context, c net.Conn) context.Context {
+	if parkable, ok := c.(*parking.Conn); ok {
+		ctx, c = parking.ConnContext(ctx, parkable), parkable.Conn
+	}
+	return httperror.ConnContext(ctx, c)
 }
 
 // closeConnections announces in a response that its connection will close. A gateway that ends does so because the caller might

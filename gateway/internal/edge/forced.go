@@ -116,14 +116,14 @@ func (h *Handler) writeError(c *call, err error) {
 
 // withhold ends a request whose answer is withheld: it closes the connection. A forced timeout is held first, until its time is over,
 // the caller is gone or the gateway shuts down. What is held is no request under way, and keeps no body.
-func (h *Handler) withhold(c *call, gone <-chan struct{}, began time.Time) {
+func (h *Handler) withhold(c *call, gone <-chan struct{}) {
 	if !c.forced.withheld() {
 		return
 	}
 	if c.forced.fault == forceTimeout {
 		c.pass.Leave()
 		c.pass, c.body = nil, nil
-		over := time.NewTimer(time.Until(began.Add(heldFor)))
+		over := time.NewTimer(time.Until(c.began.Add(heldFor)))
 		defer over.Stop()
 		select {
 		case <-over.C:

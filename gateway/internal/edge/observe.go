@@ -84,7 +84,8 @@ func (o *Observer) begin(r *http.Request) (context.Context, trace.Span) {
 	return ctx, span
 }
 
-func (o *Observer) end(ctx context.Context, span trace.Span, c *call, took time.Duration) {
+func (o *Observer) end(c *call) {
+	ctx, span, took := c.r.Context(), c.span, time.Since(c.began)
 	key := series{knownMethod(c.r.Method), c.route, c.status}
 	labels := o.labels(key)
 	if !c.forced.done { // A forced failure is none of the platform, and alerts count these measurements.

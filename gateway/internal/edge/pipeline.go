@@ -36,7 +36,10 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/gateway/internal/parking"
 	"github.com/partnergifting/platform/gateway/openapi"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -63,6 +66,8 @@ type Deps struct {
 	Docs                      *docs.Site
 	Document                  *openapi.Document
 	Waits                     *feedwait.Waits
+	// Parked gets the connections of held calls.
+	Parked *parking.Lot
 	Observer                  *Observer
 	// Ending is closed when the gateway begins to shut down.
 	Ending <-chan struct{}
@@ -108,7 +113,9 @@ func New(deps Deps, cfg Config) *Handler {
 type call struct {
 	recorder
 
-	r *http.Request
+	r     *http.Request
+	span  trace.Span
+	began time.Time
 	// route is the template of the path, for metrics and logs.
 	route string
 	// path is the path below BasePath; it is empty if the request is outside of the API.
@@ -127,41 +134,52 @@ type call struct {
 	state string
 	// err is the error that is answered.
 	err error
-	// wait is how long the caller would wait for an event. waits means that it still does, place is its permission, and held is how
-	// long it has waited.
-	wait  time.Duration
+	// waits means that the answer is one to wait for, if it is a page without events.
 	waits bool
-	place *feedwait.Place
-	held  time.Duration
+	waiting
 }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := time.Now()
+	if c, ok := parking.Resumed(r).(*call); ok {
+		c.resume(w, r)
+		h.serve(c, h.goOn)
+		return
+	}
+	c := &call{recorder: recorder{ResponseWriter: w}, route: "none", began: time.Now()}
 	ctx, span := h.Observer.begin(r)
-	c := &call{recorder: recorder{ResponseWriter: w}, r: r.WithContext(ctx), route: "none"}
+	c.r, c.span = r.WithContext(ctx), span
 	c.request.ID = span.SpanContext().TraceID().String()
 	h.writeHeaders(w.Header(), c.request.ID)
 	c.beforeHeader = func(status int) { h.deprecate(c, status) }
+	h.serve(c, h.dispatch)
+}
+
+// serve does what the call needs next, and observes its end.
+func (h *Handler) serve(c *call, next func(*call)) {
 	defer func() {
 		value := recover()
 		err, _ := value.(error)
 		aborted := errors.Is(err, http.ErrAbortHandler)
 		if value != nil && !aborted {
-			h.Log.ErrorContext(ctx, "panic", "value", value, "stack", string(debug.Stack()))
+			h.Log.ErrorContext(c.r.Context(), "panic", "value", value, "stack", string(debug.Stack()))
 			if c.status == 0 {
-				h.Errors.Write(ctx, c, problem.Internal())
+				h.Errors.Write(c.r.Context(), c, problem.Internal())
 			}
 		}
-		if aborted && c.status == 0 {
+if aborted && c.status == 0 {
 			c.status = h.abortedStatus()
 		}
-		h.Observer.end(ctx, span, c, time.Since(began))
+		if c.parked != nil && value == nil {
+			go h.await(c) // The last use of the call here.
+			return
+		}
+		h.Observer.end(c)
 		if aborted {
 			panic(http.ErrAbortHandler) // The server closes the connection.
 		}
 	}()
-	h.dispatch(c)
+	next(c)
 }
 
 // abortedStatus is what is logged and counted for a request that was aborted without an answer: its caller has left, or the end of
@@ -210,20 +228,36 @@ func (h *Handler) dispatch(c *call) {
 	}
 }
 
-func (h *Handler) serveAPI(c *call) {
-	began, gone := time.Now(), c.r.Context().Done()
+func (h *Handler) serveAPI(c *call) { h.take(c, h.steps...) }
+
+// take takes the steps until one of them fails, or the call is to be held.
+func (h *Handler) take(c *call, steps ...func(*call) error) {
+	gone := c.r.Context().Done()
 	defer func() {
-		c.pass.Leave()
-		h.held.leave(c)
+		if c.parked == nil {
+			h.leave(c)
+		}
 	}()
-	for _, step := range h.steps {
-		if err := step(c); err != nil {
+	for _, step := range steps {
+		err := step(c)
+		if errors.Is(err, errParked) {
+			return
+		}
+		if err != nil {
 			c.err = err
 			h.writeError(c, err)
 			break
 		}
 	}
-	h.withhold(c, gone, began)
+	h.withhold(c, gone)
+}
+
+// leave gives back what the call held.
+func (h *Handler) leave(c *call) {
+	c.waiter.Leave()
+	c.place.Leave(c.r.Context())
+	c.pass.Leave()
+	h.held.leave(c)
 }
 
 func (h *Handler) checkAccess(c *call) (err error) {

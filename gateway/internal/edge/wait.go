@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/gateway/internal/feedwait"
+	"github.com/partnergifting/platform/gateway/internal/parking"
 	"github.com/partnergifting/platform/pkg/caller"
 )
 
@@ -22,50 +24,115 @@ const statusGone = 499
 // errWait is the outcome of a call whose answer is a page to wait for. Nothing of the answer was written.
 var errWait = errors.New("the caller waits for an event")
 
-// callWaiting calls the service until there is an answer that is not one to wait for, or the time is over. In between the call is
-// held, and the stack of grpc-gateway is not.
+// errParked is the outcome of a call that is to be held: its connection is parked, and its answer comes later.
+var errParked = errors.New("the call is held")
+
+// longestTarget bounds what a held call keeps of its request, in bytes.
+const longestTarget = 4 << 10
+
+// waiting is the part of a call that waits for an event.
+type waiting struct {
+	// wait is how long the caller would wait, and until the end of it.
+	wait  time.Duration
+	until time.Time
+	// waiter is woken by events, and place is the permission to hold the call. parked is its connection while it is held, and
+	// answered the header of the answer so far.
+	waiter   *feedwait.Waiter
+	place    *feedwait.Place
+	parked   *parking.Conn
+	answered http.Header
+	// outcome is why the call was held no longer. heldSince is when that began, and held how long all of it was.
+	outcome   feedwait.Outcome
+	heldSince time.Time
+	held      time.Duration
+}
+
+// callWaiting calls the service. If the answer is one to wait for, it lets the call be held.
 func (h *Handler) callWaiting(c *call) error {
-	waiter := h.Waits.Register(c.principal)
-	defer waiter.Leave()
+	c.waiter = h.Waits.Register(c.principal)
 	if err := h.callUnlessWait(c, true); !errors.Is(err, errWait) {
 		return err
 	}
-	if c.place = h.Waits.Enter(c.r.Context(), c.principal, c.wait); c.place == nil {
+	if c.canBeHeld() {
+		c.place = h.Waits.Enter(c.r.Context(), c.principal, c.wait)
+	}
+	if c.place == nil {
 		c.Header().Set(waitHeader, "0")
 		h.closeIfEnding(c)
 		return h.callUnlessWait(c, false)
 	}
-	defer c.place.Leave(c.r.Context())
-	timer := time.NewTimer(c.wait)
-	defer timer.Stop()
-	for {
-		outcome := h.hold(c, waiter, timer)
-		if outcome == feedwait.Gone {
-			c.status = statusGone
-			panic(http.ErrAbortHandler)
-		}
-		principal, err := h.Access.Confirm(c.r)
-		if err != nil {
-			return err
-		}
-		c.principal = principal
-		waiter.Update(principal)
-		h.closeIfEnding(c)
-		if err := h.callUnlessWait(c, outcome == feedwait.Noticed); !errors.Is(err, errWait) {
-			return err
-		}
-	}
+	c.until = time.Now().Add(c.wait)
+	return h.park(c)
 }
 
-// hold waits. Meanwhile the request does not count as one under way, and its time not as that of the answer.
-func (h *Handler) hold(c *call, waiter *feedwait.Waiter, timer *time.Timer) feedwait.Outcome {
-	began := time.Now()
+// canBeHeld reports whether a later answer only needs what a held call keeps of its request.
+func (c *call) canBeHeld() bool {
+	return c.r.ContentLength == 0 && len(c.r.RequestURI) <= longestTarget && !c.forced.withheld()
+}
+
+// park takes the connection from the server. What is held is no request under way, and keeps as little as possible.
+func (h *Handler) park(c *call) (err error) {
+	c.answered = c.Header()
+	if c.parked, err = parking.Park(c.ResponseWriter, c.r); err != nil {
+		return err
+	}
+	c.ResponseWriter, c.err = nil, nil
+	c.r = (&http.Request{
+		Method: c.r.Method, URL: c.r.URL, Host: c.r.Host, Proto: c.r.Proto, ProtoMajor: c.r.ProtoMajor, ProtoMinor: c.r.ProtoMinor,
+		Header: http.Header{"Authorization": c.r.Header["Authorization"], "Connection": c.r.Header["Connection"]},
+	}).WithContext(trace.ContextWithSpan(context.Background(), c.span))
 	c.pass.Pause()
-	defer func() {
-		c.pass.Resume()
-		c.held += time.Since(began)
-	}()
-	return waiter.Wait(c.r.Context(), timer)
+	c.heldSince = time.Now()
+	return errParked
+}
+
+// await holds a call whose connection is parked. Then it gives the connection back to the server, which resumes the call.
+func (h *Handler) await(c *call) {
+	c.outcome = c.waiter.Wait(c.parked, c.until)
+	c.pass.Resume()
+	c.held += time.Since(c.heldSince)
+	if c.outcome != feedwait.Gone && h.Parked.GiveBack(c.parked, c) {
+		return
+	}
+	if c.status = statusGone; c.outcome != feedwait.Gone {
+		c.status = http.StatusServiceUnavailable // The server has ended.
+	}
+	_ = c.parked.Close() // Nobody reads from it.
+	h.leave(c)
+	h.Observer.end(c)
+}
+
+// resume continues a call that was held as the request of a connection that was given back.
+func (c *call) resume(w http.ResponseWriter, r *http.Request) {
+	c.parked = nil
+	c.ResponseWriter = w
+	for name, values := range c.answered {
+		w.Header()[name] = values
+	}
+	c.r = c.r.WithContext(trace.ContextWithSpan(r.Context(), c.span))
+}
+
+// goOn answers a call that was held, or lets it be held again.
+func (h *Handler) goOn(c *call) { h.take(c, h.confirm, h.callAgain) }
+
+// confirm checks the key again.
+func (h *Handler) confirm(c *call) error {
+	principal, err := h.Access.Confirm(c.r)
+	if err != nil {
+		return err
+	}
+	c.principal = principal
+	c.waiter.Update(principal)
+	return nil
+}
+
+func (h *Handler) callAgain(c *call) error {
+	h.closeIfEnding(c)
+	err := h.callUnlessWait(c, c.outcome == feedwait.Noticed)
+	if errors.Is(err, errWait) {
+		return h.park(c)
+	}
+	return err
 }
 
 // callUnlessWait calls the service. If the caller waits and the page is one to wait for, the outcome is errWait.

@@ -50,10 +50,6 @@ type Config struct {
 type Waits struct {
 	deps   Deps
 	places *places
-	// ending is closed when the gateway shuts down. Each held call then ends at a random time within endTime.
-	ending  chan struct{}
-	endTime time.Duration
-	end     func()
 	// wanted receives when a Waiter is registered, missed when all of them are to be woken.
 	wanted, missed chan struct{}
 
@@ -61,18 +57,17 @@ type Waits struct {
 	byTenant map[string]map[*Waiter]struct{}
 	// registered counts registrations, to notice that there were none for a while.
 	registered int
+	// ending is set when the gateway shuts down. Each held call then ends at a random time within endTime.
+	ending  bool
+	endTime time.Duration
 }
 
 // New makes Waits.
 func New(deps Deps, cfg Config) (*Waits, error) {
 	w := &Waits{
-		deps: deps, places: newPlaces(deps.Redis, cfg), ending: make(chan struct{}),
+		deps: deps, places: newPlaces(deps.Redis, cfg), endTime: cfg.EndWithin,
 		wanted: make(chan struct{}, 1), missed: make(chan struct{}, 1), byTenant: map[string]map[*Waiter]struct{}{},
 	}
-	w.end = sync.OnceFunc(func() {
-		w.endTime = min(time.Duration(w.places.count())*wakePause/wakeChunk, cfg.EndWithin)
-		close(w.ending)
-	})
 	_, err := deps.Meter.Int64ObservableGauge("gifting.gateway.waiting",
 		metric.WithDescription("Calls that are held until an event is committed."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
@@ -89,12 +84,24 @@ func New(deps Deps, cfg Config) (*Waits, error) {
 type Waiter struct {
 	of        *Waits
 	principal caller.Principal
-	due       chan struct{}
+	// due means that there may be an event. line is that of the call while it waits, and until the
+	// end of the wait.
+	due   bool
+	line  Line
+	until time.Time
+}
+
+// Line is the connection of a call that waits.
+type Line interface {
+	// Gone waits until the caller has left: then it is true. It is false once the deadline for reading has passed, or if the caller
+	// has sent more.
+	Gone() bool
+	SetReadDeadline(at time.Time) error
 }
 
 // Register makes a Waiter for a key. It must be registered before the feed is read for it, and must Leave.
 func (w *Waits) Register(p caller.Principal) *Waiter {
-	waiter := &Waiter{of: w, principal: p, due: make(chan struct{}, 1)}
+	waiter := &Waiter{of: w, principal: p}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byTenant[p.TenantID] == nil {
@@ -113,8 +120,11 @@ func (r *Waiter) Update(p caller.Principal) {
 	r.principal = p // Of the same tenant.
 }
 
-// Leave ends the registration.
+// Leave ends the registration. A nil Waiter has none.
 func (r *Waiter) Leave() {
+	if r == nil {
+		return
+	}
 	r.of.mu.Lock()
 	defer r.of.mu.Unlock()
 	waiting := r.of.byTenant[r.principal.TenantID]
@@ -136,46 +146,86 @@ const (
 	Gone
 )
 
-// Wait waits until there may be an event for the key, but not longer than the timer runs.
-func (r *Waiter) Wait(ctx context.Context, timer *time.Timer) Outcome {
-	select {
-	case <-r.due:
-		return Noticed
-	case <-timer.C:
-		return Over
-	case <-r.of.ending:
-		return r.waitToEnd(ctx, timer)
-	case <-ctx.Done():
+// Wait waits until there may be an event for the key, but not longer than until then. A caller that sends more before its answer gets
+// the answer at once.
+func (r *Waiter) Wait(line Line, until time.Time) Outcome {
+	if r.begin(line, until) && line.Gone() {
 		return Gone
 	}
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	r.line = nil // Nobody sets its deadline any more.
+	if r.due {
+		r.due = false
+		return Noticed
+	}
+	return Over
 }
 
-// waitToEnd waits for the call's turn when the gateway shuts down, because all held calls then read.
-func (r *Waiter) waitToEnd(ctx context.Context, timer *time.Timer) Outcome {
-	turn := time.NewTimer(rand.N(r.of.endTime + 1)) //nolint:gosec // Not a secret.
-	defer turn.Stop()
-	select {
-	case <-r.due:
-		return Noticed
-	case <-timer.C:
-		return Over
-	case <-turn.C:
-		return Over
-	case <-ctx.Done():
-		return Gone
+// begin sets the end of the wait, and lets it be interrupted. It is false if there is no need to wait.
+func (r *Waiter) begin(line Line, until time.Time) bool {
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	if r.due {
+		return false
+	}
+	if r.of.ending {
+		until = r.of.turn(until)
+	}
+	_ = line.SetReadDeadline(until) // If that fails, the connection is closed, and the caller has left.
+	r.line, r.until = line, until
+	return true
+}
+
+// turn is when a call ends while the gateway shuts down, because all held calls then read.
+func (w *Waits) turn(until time.Time) time.Time {
+	turn := time.Now().Add(rand.N(w.endTime + 1)) //nolint:gosec // Not a secret.
+	if until.Before(turn) {
+		return until
+	}
+	return turn
+}
+
+// wake ends the wait, or that which is about to begin. The caller has locked the Waits.
+func (r *Waiter) wake() {
+	r.due = true
+	if r.line != nil {
+		_ = r.line.SetReadDeadline(time.Unix(1, 0))
 	}
 }
 
 // End answers all held calls soon, and holds no further ones.
-func (w *Waits) End() { w.end() }
+func (w *Waits) End() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ending = true
+	w.endTime = min(time.Duration(w.places.count())*wakePause/wakeChunk, w.endTime)
+	for _, waiting := range w.byTenant {
+		for waiter := range waiting {
+			if waiter.line != nil && !waiter.due {
+				_ = waiter.line.SetReadDeadline(w.turn(waiter.until))
+			}
+		}
+	}
+}
 
 // Ending reports whether End was called.
 func (w *Waits) Ending() bool {
-	select {
-	case <-w.ending:
-		return true
-	default:
-		return false
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ending
+}
+
+// Ended waits until no call is held, or ctx ends.
+func (w *Waits) Ended(ctx context.Context) {
+	tick := time.NewTicker(wakePause)
+	defer tick.Stop()
+	for w.places.count() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
 	}
 }
 
@@ -282,7 +332,7 @@ func (w *Waits) wake(found []*eventsv1.FeedNotice) {
 	for _, n := range found {
 		for waiter := range w.byTenant[n.GetTenantId()] {
 			if waiter.principal.SeesEvent(n.GetScope(), n.GetBrandId(), n.GetHiddenFromKeyId()) {
-				signal(waiter.due)
+				waiter.wake()
 			}
 		}
 	}
@@ -297,15 +347,21 @@ func (w *Waits) wakeAll(ctx context.Context) {
 		case <-w.missed:
 		}
 		for chunk := range slices.Chunk(w.waiters(), wakeChunk) {
-			for _, waiter := range chunk {
-				signal(waiter.due)
-			}
+			w.wakeWaiters(chunk)
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(wakePause):
 			}
 		}
+	}
+}
+
+func (w *Waits) wakeWaiters(some []*Waiter) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, waiter := range some {
+		waiter.wake()
 	}
 }
 
