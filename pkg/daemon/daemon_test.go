@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -92,17 +91,6 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 	require.True(t, ran)
 	require.Equal(t, 2, daemon.Main([]string{"orders", "dance"}, &out, &cfg, serve))
 	require.Contains(t, out.String(), "GIFTING_ADDR")
-}
-
-func TestTheHeapGrowsFurtherUnlessTheEnvironmentSaysHowFar(t *testing.T) {
-	before := debug.SetGCPercent(100)
-	t.Cleanup(func() { debug.SetGCPercent(before) })
-	t.Setenv("GOGC", "50") // Go itself has read it at the start.
-	daemon.TuneGC()
-	require.Equal(t, 100, debug.SetGCPercent(100))
-	t.Setenv("GOGC", "")
-	daemon.TuneGC()
-	require.Equal(t, 400, debug.SetGCPercent(100))
 }
 
 func TestPeriodicWorkRunsImmediatelyAndGoesOnAfterAnError(t *testing.T) {

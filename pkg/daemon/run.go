@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -126,17 +124,5 @@ func InBatches(ctx context.Context, size int, work func(ctx context.Context, lim
 		if n, err := work(ctx, size); err != nil || n < size {
 			return err
 		}
-	}
-}
-
-// collectAt is GOGC if the environment does not set it. A service keeps a few megabytes alive and allocates for each request.
-// With Go's default of 100 it would collect many times a second although memory is free. A container's limit belongs into
-// GOMEMLIMIT, which makes Go collect earlier when memory runs low.
-const collectAt = 400
-
-// TuneGC lets the heap grow further before it is collected, unless the environment sets GOGC.
-func TuneGC() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
 	}
 }
