@@ -16,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/rpc"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
@@ -75,7 +76,8 @@ func (c *Conn) As(caller identity.Name) (*grpc.ClientConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := grpc.NewClient(c.addr, grpc.WithTransportCredentials(credentials.NewTLS(files.Client(c.service))))
+	made, err := grpc.NewClient(c.addr, grpc.WithTransportCredentials(credentials.NewTLS(files.Client(c.service))),
+		grpc.WithUnaryInterceptor(rpc.DeclareSize))
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", to.Service, err)
 	}
-	interceptors := append([]grpc.UnaryClientInterceptor{statusToErrors, clientTimeout, declareSize}, more...)
+	interceptors := append([]grpc.UnaryClientInterceptor{statusToErrors, clientTimeout, DeclareSize}, more...)
 	interceptors = append(interceptors, newClientObserver(tel).call)
 	conn, err := grpc.NewClient(instancesScheme+":///"+to.Addr,
 		grpc.WithResolvers(instances{}),

@@ -195,7 +195,7 @@ func TestTheClientsOfThePlatformDeclareSizes(t *testing.T) {
 		if size > 0 {
 			request.ProtoReflect().SetUnknown(message(size))
 		}
-		err := declareSize(t.Context(), placeOrder, request, nil, nil,
+		err := DeclareSize(t.Context(), placeOrder, request, nil, nil,
 			func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
 				sent, _ := metadata.FromOutgoingContext(ctx)
 				require.Equal(t, []string{want}, sent.Get(sizeHeader))

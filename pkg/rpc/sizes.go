@@ -58,8 +58,8 @@ func hasBody(service, method string) bool {
 // it: until their message has arrived, it counts as the largest of the method.
 const sizeHeader = "gifting-message-bytes"
 
-// declareSize sends the size, rounded up so that the values of most calls are equal and cost one byte of a connection.
-func declareSize(
+// DeclareSize is an interceptor of clients that sends the size, rounded up so that the values of most calls are equal and cost one byte of a connection.
+func DeclareSize(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
 	if message, ok := req.(proto.Message); ok {

@@ -100,6 +100,8 @@ func Goals() []Goal {
 		most("EventSealing", "sealed-cost", "CPU of sealing events, of that without", 0.03),
 		most("BesideLargeBodies", "gateway-MB", "memory of a gateway that gets large bodies", 512),
 		most("BesideLargeBodies", "with/without", "p99 beside large bodies, of that without", 1.5),
+		most("HeldCalls", "MB", "memory of 10,000 calls that wait, MB", 100),
+		most("HeldCalls", "cpu-%", "CPU of 10,000 calls that wait, % of a core", 1),
 		most("GrowthOfOrders", "*-growth-*", "slower than at the smallest size", growth),
 		most("GrowthOfFeed", "*-growth-*", "slower than at the smallest size", growth),
 	}

@@ -27,6 +27,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/partnergifting/platform/gateway/docs"
 	"github.com/partnergifting/platform/gateway/internal/access"
 	"github.com/partnergifting/platform/gateway/internal/admission"
@@ -38,8 +40,6 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/operation"
 	"github.com/partnergifting/platform/gateway/internal/parking"
 	"github.com/partnergifting/platform/gateway/openapi"
-	"go.opentelemetry.io/otel/trace"
-
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -67,8 +67,8 @@ type Deps struct {
 	Document                  *openapi.Document
 	Waits                     *feedwait.Waits
 	// Parked gets the connections of held calls.
-	Parked *parking.Lot
-	Observer                  *Observer
+	Parked   *parking.Lot
+	Observer *Observer
 	// Ending is closed when the gateway begins to shut down.
 	Ending <-chan struct{}
 	Log    *slog.Logger
@@ -167,7 +167,7 @@ func (h *Handler) serve(c *call, next func(*call)) {
 				h.Errors.Write(c.r.Context(), c, problem.Internal())
 			}
 		}
-if aborted && c.status == 0 {
+		if aborted && c.status == 0 {
 			c.status = h.abortedStatus()
 		}
 		if c.parked != nil && value == nil {

@@ -158,7 +158,7 @@ func (l *Lot) GiveBack(c *Conn, held any) bool {
 type connKey struct{}
 
 // ConnContext lets Resumed see the connection of a request. It is to be called by ConnContext of the server.
-func ConnContext(ctx context.Context, c *Conn) context.Context {
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
