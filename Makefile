@@ -15,6 +15,12 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 STAMP   := -X github.com/partnergifting/platform/pkg/version.stamped=$(VERSION)
 
 SDK_TYPESCRIPT := gateway/sdk/typescript
+SDK_PYTHON     := gateway/sdk/python
+PYTHON         := $(LOCAL)/python
+PYTHON_CORE    := $(PYTHON)/bin/datamodel-codegen --input $(LOCAL)/openapi/sandbox.yaml --input-file-type openapi \
+	--output-model-type typing.TypedDict --target-python-version 3.10 --enum-field-as-literal all --use-type-alias --formatters builtin \
+	--use-schema-description --use-field-description --use-single-line-docstring --disable-timestamp \
+	--custom-file-header '\# Generated from the OpenAPI document.'
 
 # The accessibility rules for the pages of the gift site.
 AXE_VERSION := 4.14.1
@@ -96,12 +102,14 @@ contract: googleapis $(BIN)/.tools openapi-breaking ## For a release: store toda
 
 # The SDKs for TypeScript and Python. Their cores are generated from the document of the sandbox and committed.
 .PHONY: sdk
-sdk: sdk-typescript ## Check, test and build the SDKs for TypeScript and Python, install them into empty projects and use them there
+sdk: sdk-typescript sdk-python ## Check, test and build the SDKs for TypeScript and Python, install them into empty projects and use them there
 	@$(TESTDEPS) -- go test -count=1 -tags sdk -timeout 8m ./deploy/sdk
 
 .PHONY: sdk-generate
-sdk-generate: sdk-document $(SDK_TYPESCRIPT)/node_modules ## Generate the cores of the SDKs for TypeScript and Python
+sdk-generate: sdk-document $(SDK_TYPESCRIPT)/node_modules $(PYTHON)/.complete ## Generate the cores of the SDKs for TypeScript and Python
 	@npm --prefix $(SDK_TYPESCRIPT) run --silent generate
+	@$(PYTHON_CORE) --output $(SDK_PYTHON)/src/partnergifting/models.py
+	@$(PYTHON)/bin/python $(SDK_PYTHON)/make_sync.py
 
 .PHONY: sdk-document
 sdk-document:
@@ -115,6 +123,24 @@ sdk-typescript: sdk-document $(SDK_TYPESCRIPT)/node_modules
 	@cd $(SDK_TYPESCRIPT) && output=$$(npm run --silent test 2>&1) || { echo "$$output"; exit 1; }
 	@rm -f $(LOCAL)/sdk/*.tgz
 	@cd $(SDK_TYPESCRIPT) && npm pack --silent --pack-destination $(LOCAL)/sdk
+
+.PHONY: sdk-python
+sdk-python: sdk-document $(PYTHON)/.complete
+	@echo "the SDK for Python"
+	@$(PYTHON_CORE) --output $(LOCAL)/sdk/models.py
+	@cmp $(LOCAL)/sdk/models.py $(SDK_PYTHON)/src/partnergifting/models.py && $(PYTHON)/bin/python $(SDK_PYTHON)/make_sync.py --check || \
+		{ echo "run \`make sdk-generate\`"; exit 1; }
+	@cd $(SDK_PYTHON) && $(PYTHON)/bin/ruff check --quiet . && $(PYTHON)/bin/ruff format --quiet --check . && $(PYTHON)/bin/mypy
+	@cd $(SDK_PYTHON) && $(PYTHON)/bin/python -m pytest --quiet
+	@rm -f $(LOCAL)/sdk/*.whl
+	@$(PYTHON)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(LOCAL)/sdk ./$(SDK_PYTHON)
+
+# The tools of the SDK for Python, in an environment of their own.
+$(PYTHON)/.complete: $(SDK_PYTHON)/requirements.txt | python
+	@rm -rf $(PYTHON)
+	@python3 -m venv $(PYTHON)
+	@$(PYTHON)/bin/pip install --quiet --disable-pip-version-check --requirement $(SDK_PYTHON)/requirements.txt
+	@touch $@
 
 $(SDK_TYPESCRIPT)/node_modules: $(SDK_TYPESCRIPT)/package-lock.json | node
 	@cd $(SDK_TYPESCRIPT) && npm ci --silent
@@ -432,8 +458,8 @@ node:
 
 .PHONY: python
 python:
-	@python3 -c 'import ensurepip' 2>/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Python 3 with venv" >&2; exit 1; }; \
+	@python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Python 3.10 or newer, with venv" >&2; exit 1; }; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3-venv; \
 	}
 

@@ -74,6 +74,7 @@ func TestTheSDKsWorkWithThePlatform(t *testing.T) {
 	t.Parallel()
 	p := harness.Start(t)
 	t.Run("TypeScript", func(t *testing.T) { testTypeScript(t, newProject(t, p)) })
+	t.Run("Python", func(t *testing.T) { testPython(t, newProject(t, p)) })
 }
 
 func testTypeScript(t *testing.T, p project) {
@@ -85,4 +86,15 @@ func testTypeScript(t *testing.T, p project) {
 	p.add(t, "gateway/sdk/typescript/stack/*.ts")
 	p.run(t, "npx", "tsc")
 	p.run(t, "node", "--test", "build/stack.test.js")
+}
+
+func testPython(t *testing.T, p project) {
+	t.Helper()
+	p.run(t, "python3", "-m", "venv", "venv")
+	python := filepath.Join(p.dir, "venv", "bin", "python")
+	p.run(t, python, "-m", "pip", "install", "--disable-pip-version-check", built(t, "*.whl"))
+	p.run(t, python, "-c", "import partnergifting") // Before the tools of the tests bring packages that it may lack.
+	p.run(t, python, "-m", "pip", "install", "--disable-pip-version-check", "pytest==9.2.0", "mypy==2.4.1")
+	p.run(t, python, append([]string{"-m", "mypy", "--strict"}, p.add(t, "gateway/sdk/python/stack/*.py")...)...)
+	p.run(t, python, "-m", "pytest", "-p", "no:cacheprovider", "stack_test.py")
 }

@@ -1,0 +1,154 @@
+"""The client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Protocol
+
+import httpx
+from typing_extensions import Self, Unpack
+
+from .. import models
+from .._options import CallOptions, ReadOptions
+from .._position import CatalogPosition, moved, parse_time
+from .._request import Settings, full_user_agent
+from ..events import Event, to_event
+from . import resources
+from .feed import AsyncFeed
+from .pages import Page
+from .transport import AsyncTransport
+
+
+@dataclass(frozen=True)
+class ImageFile:
+    """An image."""
+
+    data: bytes
+    content_type: str
+
+
+class AsyncCatalogCopy(Protocol):
+    """Your copy of the catalog of one country and locale."""
+
+    async def put(self, product: models.Product, /) -> object:
+        """Stores a gift, or replaces it. Show it only while it is `available`."""
+
+    async def remove(self, product_id: str, /) -> object:
+        """Removes a gift that left the catalog. It may be unknown."""
+
+
+class AsyncCatalog(resources.AsyncCatalog):
+    """The catalog of gifts."""
+
+    async def image(self, file_id: str, **options: Unpack[ReadOptions]) -> ImageFile:
+        """An image, by the id in its address. No key is sent."""
+        path = "/catalog/images/{fileId}"
+        answer = await self._transport.send("GET", path, params={"fileId": file_id}, image=True, options=options)
+        return ImageFile(answer.data, answer.headers.get("Content-Type", ""))
+
+    async def sync(self, position: CatalogPosition, copy: AsyncCatalogCopy, **options: Unpack[CallOptions]) -> CatalogPosition:
+        """Brings a copy of the catalog up to date.
+
+        The first time, pass a country and perhaps a locale, and an empty copy. Store what it returns with the copy, and pass that
+        the next time. After an error pass the old position again: changes may be applied twice.
+        """
+        newest: datetime | None = None
+        async for entry in self.products(
+            country=position["country"],
+            locale=position.get("locale"),
+            updated_since=position.get("updatedSince"),
+            limit=100,
+            **options,
+        ):
+            if entry["listed"]:
+                await copy.put(entry)
+            else:
+                await copy.remove(entry["id"])
+            changed = parse_time(entry["updatedAt"])
+            newest = max(newest or changed, changed)
+        return moved(position, newest)
+
+
+class AsyncEvents(resources.AsyncGroup):
+    """The event feed."""
+
+    async def list(
+        self, *, after: str | None = None, limit: int | None = None, wait: int | None = None, **options: Unpack[CallOptions]
+    ) -> Page[Event]:
+        """Reads one page of the feed."""
+        query = {"after": after, "limit": limit, "wait": wait}
+        answer = await self._transport.send("GET", "/events", query=query, held=wait or 0, options=options)
+        return Page([to_event(event) for event in answer.data["items"]], answer.data["nextCursor"])
+
+    def feed(
+        self,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        follow: bool = True,
+        wait: int = 30,
+        on_disconnect: Callable[[Exception], None] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncFeed:
+        """Follows the feed.
+
+        Args:
+            after: Continues after this cursor. Without it the feed begins with the oldest event that is kept, of 30 days.
+            limit: Events of a page, at most 100.
+            follow: Whether to go on at the end of the feed and wait for new events.
+            wait: Seconds for which the server holds a call until there is an event, 1 to 30.
+            on_disconnect: Is told of each failure. The feed goes on where it was, after a pause.
+        """
+        return AsyncFeed(
+            self._transport, after=after, limit=limit, follow=follow, wait=wait, on_disconnect=on_disconnect, options=options
+        )
+
+
+class AsyncClient:
+    """Calls the API with one key. Use it as a context manager, or close it.
+
+    Args:
+        base_url: Base address, such as `https://sandbox.example.com/api/public/v1`. Plain http only for this machine.
+        key: The API key, `gft_live_…` or `gft_sbx_…`.
+        transport: Sends requests, for instance through a proxy.
+        attempt_timeout: Seconds for one attempt. A call that waits for events has its `wait` on top.
+        timeout: Seconds for a call with all attempts and pauses.
+        max_attempts: Attempts of a call.
+        user_agent: Goes before the package's own name in `User-Agent`, such as `shop/2.1`.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        attempt_timeout: float = 15,
+        timeout: float = 120,
+        max_attempts: int = 5,
+        user_agent: str | None = None,
+    ) -> None:
+        settings = Settings(base_url, key, attempt_timeout, timeout, max_attempts, full_user_agent(user_agent))
+        self._transport = AsyncTransport(settings, transport)
+        self.account = resources.AsyncAccount(self._transport)
+        self.brands = resources.AsyncBrands(self._transport)
+        self.campaigns = resources.AsyncCampaigns(self._transport)
+        self.catalog = AsyncCatalog(self._transport)
+        self.events = AsyncEvents(self._transport)
+        self.orders = resources.AsyncOrders(self._transport)
+        self.personal_links = resources.AsyncPersonalLinks(self._transport)
+        self.sandbox = resources.AsyncSandbox(self._transport)
+        self.webhooks = resources.AsyncWebhooks(self._transport)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.aclose()

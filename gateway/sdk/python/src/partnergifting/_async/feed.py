@@ -1,0 +1,80 @@
+"""The event feed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+
+from .._options import CallOptions
+from .._request import Answer, pause
+from .._runtime import async_sleep
+from ..errors import ApiError, EventsLostError, retryable
+from ..events import Event, to_event
+from .pages import Page
+from .transport import AsyncTransport
+
+
+class AsyncFeed:
+    """The event feed, without gaps. It survives disconnects, limits and restarts of the server.
+
+    Without `follow` it ends at the end of the feed. It raises what another attempt cannot mend, and `EventsLostError`.
+    """
+
+    cursor: str | None
+    """Everything up to this cursor was processed. It moves on when the page after it is requested."""
+
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        *,
+        after: str | None,
+        limit: int | None,
+        follow: bool,
+        wait: int,
+        on_disconnect: Callable[[Exception], None] | None,
+        options: CallOptions,
+    ) -> None:
+        if not 1 <= wait <= 30:
+            raise ValueError("wait must be from 1 to 30")
+        self.cursor = after
+        self._transport = transport
+        self._limit = limit
+        self._wait = wait if follow else 0
+        self._on_disconnect = on_disconnect
+        self._options: CallOptions = {**options, "max_attempts": 1}
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        async for page in self.pages():
+            for event in page.items:
+                yield event
+
+    async def pages(self) -> AsyncIterator[Page[Event]]:
+        """Pages, to store the events and `next_cursor` of a page in one transaction. A page without events moves the cursor."""
+        while True:
+            answer = await self._next()
+            cursor = answer.data["nextCursor"]
+            moved = cursor is not None and cursor != self.cursor
+            if moved:
+                yield Page([to_event(event) for event in answer.data["items"]], cursor)
+                self.cursor = cursor
+            if not self._wait and (answer.headers.get("Feed-Position") == "end" or not moved):
+                return
+            if answer.headers.get("Wait") == "0":
+                await async_sleep(1)
+
+    async def _next(self) -> Answer:
+        """Reads a page, however often that fails."""
+        query = {"after": self.cursor, "limit": self._limit, "wait": self._wait or None}
+        failures = 0
+        while True:
+            try:
+                return await self._transport.send("GET", "/events", query=query, held=self._wait, options=self._options)
+            except Exception as error:
+                if isinstance(error, ApiError) and error.status == 400 and error.field("after"):
+                    raise EventsLostError(str(error)) from error
+                if not retryable(error):
+                    raise
+                failures += 1
+                wait = pause(failures, error)
+                if self._on_disconnect:
+                    self._on_disconnect(error)
+            await async_sleep(wait)

@@ -1,0 +1,160 @@
+"""What both clients have in common, without I/O: how a request is made and its answer read, and when it is sent again."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import httpx
+
+from ._options import AnyOptions, ResponseInfo
+from ._version import __version__
+from .errors import ApiError, NoAnswerError, NotModifiedError
+
+BASE_DELAY = 0.5
+MAX_DELAY = 8.0
+
+
+@dataclass(frozen=True)
+class Answer(ResponseInfo):
+    """A response with its body."""
+
+    data: Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to reach the API."""
+
+    base_url: str
+    key: str
+    attempt_timeout: float
+    timeout: float
+    max_attempts: int
+    user_agent: str
+
+    def __post_init__(self) -> None:
+        base = urlsplit(self.base_url)
+        local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", base.hostname or "")
+        if not base.hostname or not (base.scheme == "https" or (local and base.scheme == "http")):
+            raise ValueError("base_url must begin with https://")
+        if base.query or base.fragment:
+            raise ValueError("base_url must have no query and no fragment")
+        if not re.fullmatch(r"[!-~]+", self.key):
+            raise ValueError("key is empty, or has characters that no key has")
+        if not (self.attempt_timeout > 0 and self.timeout > 0 and self.max_attempts > 0):
+            raise ValueError("timeouts and max_attempts must be positive")
+
+
+def pause(attempts: int, error: Exception) -> float:
+    """Seconds before the next attempt: what the server asks for, or else twice as long each time, with some randomness."""
+    if isinstance(error, ApiError) and error.retry_after is not None:
+        return error.retry_after + random.random() * BASE_DELAY  # noqa: S311 - it hides nothing
+    return float(min(MAX_DELAY, BASE_DELAY * 2 ** min(attempts - 1, 10))) * (0.5 + random.random() / 2)  # noqa: S311 - the same
+
+
+@dataclass
+class Request:
+    """A request with the limits of its attempts."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    content: bytes | None
+    image: bool
+    attempt_timeout: float
+    timeout: float
+    max_attempts: int
+
+    @property
+    def idempotency_key(self) -> str | None:
+        return self.headers.get("Idempotency-Key")
+
+    def unanswered(self, cause: Exception, attempts: int) -> NoAnswerError:
+        return NoAnswerError(f"no answer: {cause or type(cause).__name__}", attempts, self.idempotency_key)
+
+    def answer(self, response: httpx.Response, body: bytes, attempts: int) -> Answer:
+        """Reads a whole response."""
+        if response.status_code == 304:
+            raise NotModifiedError("your copy is current")
+        if not response.is_success:
+            raise ApiError(response, body, attempts, self.idempotency_key)
+        try:
+            data = body if self.image else json.loads(body)
+        except ValueError as error:
+            raise self.unanswered(error, attempts) from error
+        return Answer(response.status_code, response.headers, attempts, data)
+
+
+def make_request(
+    settings: Settings,
+    method: str,
+    path: str,
+    *,
+    options: AnyOptions,
+    params: Mapping[str, str] | None = None,
+    query: Mapping[str, object] | None = None,
+    body: object = None,
+    with_key: bool = True,
+    image: bool = False,
+    held: float = 0,
+) -> Request:
+    """Makes a request. `path` is as in the document, `held` the seconds for which the server may hold it."""
+    headers = {name.title(): value for name, value in options.get("headers", {}).items()}
+    headers["User-Agent"] = settings.user_agent
+    if not image:
+        headers |= {"Accept": "application/json", "Authorization": f"Bearer {settings.key}"}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    if method == "POST" and with_key:
+        headers["Idempotency-Key"] = options.get("idempotency_key") or str(uuid.uuid4())
+    for name, value in (
+        ("If-None-Match", options.get("if_none_match")),
+        ("If-Match", options.get("if_match")),
+        ("Sandbox-Fault", options.get("sandbox_fault")),
+    ):
+        if value is not None:
+            headers[name] = value
+    return Request(
+        method,
+        settings.base_url.rstrip("/") + _path(path, params or {}) + _query(query or {}),
+        headers,
+        None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode(),
+        image,
+        options.get("attempt_timeout", settings.attempt_timeout) + held,
+        options.get("timeout", settings.timeout) + held,
+        options.get("max_attempts", settings.max_attempts),
+    )
+
+
+def full_user_agent(own: str | None) -> str:
+    return " ".join(filter(None, [own, f"partnergifting-python/{__version__}"]))
+
+
+def _path(path: str, params: Mapping[str, str]) -> str:
+    for name, value in params.items():
+        # Without an id, or with dots, the path would be that of another operation.
+        if value in {"", ".", ".."}:
+            raise ValueError(f"{name} is no id: {value!r}")
+        path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    return path
+
+
+def _query(query: Mapping[str, object]) -> str:
+    text = urlencode({name: _text(value) for name, value in query.items() if value is not None})
+    return f"?{text}" if text else ""
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("a time needs a time zone")
+        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+    return str(value)

@@ -1,0 +1,1 @@
+# Written by make_sync.py from the asynchronous client: change that.

@@ -1,0 +1,76 @@
+# Written by make_sync.py from the asynchronous client: change that.
+"""Sends requests."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import httpx
+
+from .._options import AnyOptions
+from .._request import Answer, Request, Settings, make_request, pause
+from .._runtime import limit, sleep
+from ..errors import retryable
+
+
+class Transport:
+    """Sends requests as the API asks: authenticated, with a time limit, and again when that can help."""
+
+    def __init__(self, settings: Settings, transport: httpx.BaseTransport | None) -> None:
+        self._settings = settings
+        # The API redirects nothing. A redirect would send the request, and perhaps the key, elsewhere.
+        self._http = httpx.Client(transport=transport, follow_redirects=False)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def send(self, method: str, path: str, *, options: AnyOptions, **parts: Any) -> Answer:
+        """Sends a request until it is answered, or until another attempt cannot help."""
+        request = make_request(self._settings, method, path, options=options, **parts)
+        deadline = time.monotonic() + request.timeout
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                answer = self._attempt(request, min(request.attempt_timeout, deadline - time.monotonic()), attempts)
+                break
+            except Exception as error:
+                wait = pause(attempts, error)
+                if not retryable(error) or attempts >= request.max_attempts or time.monotonic() + wait >= deadline:
+                    raise
+            sleep(wait)
+            request.headers.pop("Sandbox-Fault", None)
+        if on_response := options.get("on_response"):
+            on_response(answer)
+        return answer
+
+    def _attempt(self, request: Request, timeout: float, attempts: int) -> Answer:
+        ends = time.monotonic() + timeout
+        try:
+            with limit(timeout):
+                response = self._http.send(
+                    self._http.build_request(
+                        request.method, request.url, headers=request.headers, content=request.content, timeout=max(timeout, 0.001)
+                    ),
+                    stream=True,
+                )
+                body = _read(response, ends)
+        except httpx.LocalProtocolError:
+            raise  # The request itself is wrong.
+        except (httpx.RequestError, TimeoutError) as error:
+            raise request.unanswered(error, attempts) from error
+        return request.answer(response, body, attempts)
+
+
+def _read(response: httpx.Response, deadline: float) -> bytes:
+    """Reads the body, unless its parts arrive too slowly."""
+    chunks = []
+    try:
+        for chunk in response.iter_bytes():
+            chunks.append(chunk)
+            if time.monotonic() > deadline:
+                raise httpx.ReadTimeout("the response is too slow")
+    finally:
+        response.close()
+    return b"".join(chunks)

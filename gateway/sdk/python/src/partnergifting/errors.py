@@ -1,0 +1,106 @@
+"""The errors of this package."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import cast
+
+import httpx
+
+from . import models
+
+
+class GiftingError(Exception):
+    """Every error of this package."""
+
+
+class CallError(GiftingError):
+    """A call failed, after all attempts that could help."""
+
+    def __init__(self, message: str, attempts: int, idempotency_key: str | None) -> None:
+        super().__init__(message)
+        self.attempts = attempts
+        """The attempts that were made."""
+        self.idempotency_key = idempotency_key
+        """The key of a POST. With it and the same body, the call can be continued later without a second effect."""
+
+
+class ApiError(CallError):
+    """The API refused the call, or failed. Branch on `code`."""
+
+    def __init__(self, response: httpx.Response, body: bytes, attempts: int, idempotency_key: str | None) -> None:
+        problem = _problem(body)
+        self.problem = problem
+        """The body, with members that this version does not know. None if it is no problem document."""
+        self.status = response.status_code
+        self.code: str = problem["code"] if problem else ""
+        """Stable name of the error. New codes may be added. Empty if something before the API answered, such as a proxy."""
+        self.title: str = problem["title"] if problem else "The response is no problem document"
+        self.detail = problem.get("detail") if problem else None
+        """What happened, in English. Not for parsing."""
+        self.errors: list[models.FieldError] = problem.get("errors", []) if problem else []
+        """All invalid fields."""
+        self.current_status = problem.get("currentStatus") if problem else None
+        """The current status of the record, on `not_editable`, `not_cancellable` and `precondition_failed`."""
+        self.order_id = problem.get("orderId") if problem else None
+        """The existing order, on `external_order_id_conflict`, if the key can see it."""
+        self.headers = response.headers
+        self.request_id: str | None = response.headers.get("Request-Id")
+        """Id of the request. Quote it when you ask about it."""
+        self.retry_after = _seconds(response.headers.get("Retry-After"))
+        """Seconds that the server asks to wait."""
+        message = f"{self.title} ({' '.join(filter(None, [self.code, str(self.status)]))})"
+        super().__init__(f"{message}: {self.detail}" if self.detail else message, attempts, idempotency_key)
+
+    def field(self, path: str) -> models.FieldError | None:
+        """The violation of a field, such as `recipient.phone`."""
+        return next((error for error in self.errors if error["field"] == path), None)
+
+
+class NoAnswerError(CallError):
+    """There was no whole answer. A POST may have taken effect: call again with its `idempotency_key` and body to learn that."""
+
+
+class NotModifiedError(GiftingError):
+    """A read with `if_none_match`: your copy is current."""
+
+
+class EventsLostError(GiftingError):
+    """The feed does not go on from this cursor: events after it are no longer kept. Load all records again, then follow the feed
+    without a cursor."""
+
+
+class WebhookVerificationError(GiftingError):
+    """A request that is no genuine webhook. Answer it with 400."""
+
+
+def retryable(error: BaseException) -> bool:
+    """Whether the contract lets a client repeat the call as it was."""
+    if isinstance(error, ApiError):
+        return error.status >= 500 or error.status == 429 or error.code == "idempotency_request_in_progress"
+    return isinstance(error, NoAnswerError)
+
+
+def _problem(body: bytes) -> models.Problem | None:
+    try:
+        value = json.loads(body)
+    except ValueError:  # A proxy may answer with a page.
+        return None
+    if isinstance(value, dict) and isinstance(value.get("code"), str) and isinstance(value.get("title"), str):
+        return cast("models.Problem", value)
+    return None
+
+
+def _seconds(value: str | None) -> float | None:
+    """Retry-After has seconds, or a date if a proxy wrote it."""
+    if value is None:
+        return None
+    if value.isascii() and value.isdigit():
+        return float(value)
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (at - datetime.now(timezone.utc)).total_seconds()) if at.tzinfo else None

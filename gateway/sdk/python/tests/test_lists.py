@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from partnergifting import ApiError, CatalogPosition, EventsLostError, models
+from partnergifting._position import parse_time
+
+from .fake import Fake, ok, problem
+from .test_transport import errors
+
+
+def page(items: list[Any], cursor: str | None, **headers: str) -> httpx.Response:
+    return ok({"items": items, "nextCursor": cursor}, **headers)
+
+
+def event(identity: str, kind: str = "order.created") -> dict[str, Any]:
+    return {"id": identity, "type": kind, "occurredAt": "2026-01-01T00:00:00Z", "environment": "sandbox", "data": {"id": identity}}
+
+
+def ids(found: list[Any]) -> list[str]:
+    return [item["id"] for item in found]
+
+
+def test_a_list_is_read_page_after_page_also_over_an_empty_one() -> None:
+    fake = Fake(page([{"id": "1"}], "a"), page([], "b"), page([{"id": "2"}], None))
+    assert [ids(found) for found in fake.both(lambda client: client.orders.list(status="SENT", limit=1))] == [["1", "2"]] * 2
+    assert fake.queries() == [{"status": "SENT", "limit": "1"} | ({"after": after} if after else {}) for after in ("", "a", "b")]
+
+
+def test_a_list_can_be_read_by_pages_and_from_a_cursor_on() -> None:
+    fake = Fake(page([{"id": "1"}], "b"))
+    assert [first.next_cursor for first in fake.both(lambda client: client.orders.list(after="a").first())] == ["b"] * 2
+    assert fake.queries() == [{"after": "a"}]
+    fake = Fake(page([{"id": "1"}], "b"), page([], None))
+    assert [len(pages) for pages in fake.both(lambda client: client.personal_links.list().pages())] == [2, 2]
+
+
+def test_the_feed_waits_and_goes_on_after_failures_where_it_was_and_marks_unknown_types() -> None:
+    fake = Fake(
+        page([event("1"), event("2", "gift.wrapped")], "a"),
+        httpx.ReadError("cut"),
+        problem(503, "service_unavailable", {"Retry-After": "0"}),
+        page([], "b"),
+        page([], "b"),
+        page([event("3")], "c"),
+    )
+    failures: list[Exception] = []
+    feed = fake.sync.events.feed(after="0", on_disconnect=failures.append)
+    events = iter(feed)
+    assert next(events)["type"] == "order.created"
+    unknown = next(events)
+    assert unknown["type"] == "unknown"
+    assert unknown["originalType"] == "gift.wrapped"
+    assert feed.cursor == "0", "until the page is processed"
+    assert next(events)["id"] == "3"
+    assert feed.cursor == "b"
+    assert [query["after"] for query in fake.queries()] == ["0", "a", "a", "a", "b", "b"]
+    assert {query["wait"] for query in fake.queries()} == {"30"}
+    assert len(failures) == 2
+
+
+def test_a_consumer_that_fails_processes_the_page_again() -> None:
+    fake = Fake(page([event("1"), event("2")], "a"), page([event("1"), event("2")], "a", Feed_Position="end"))
+    feed = fake.sync.events.feed(follow=False)
+    for got in feed:
+        if got["id"] == "2":
+            break
+    assert feed.cursor is None
+    assert [got["id"] for got in feed] == ["1", "2"]
+    assert feed.cursor == "a"
+    assert fake.queries() == [{}, {}]
+
+
+def test_without_follow_the_feed_ends_at_its_end_and_does_not_wait() -> None:
+    fake = Fake(page([event("1")], "a"), page([event("2")], "b", Feed_Position="end"))
+    found = fake.both(lambda client: client.events.feed(follow=False, limit=1).pages())
+    assert [[one.next_cursor for one in pages] for pages in found] == [["a", "b"]] * 2
+    assert fake.queries() == [{"limit": "1"}, {"after": "a", "limit": "1"}]
+    assert Fake(page([], None, Feed_Position="end")).both(lambda client: client.events.feed(follow=False)) == [[], []]
+
+
+def test_a_cursor_whose_events_are_gone_ends_the_feed_with_an_error() -> None:
+    fake = Fake(problem(400, "invalid_request", errors=[{"field": "after", "code": "invalid", "message": "gone"}]))
+    with pytest.raises(EventsLostError):
+        next(iter(fake.sync.events.feed(after="old")))
+    assert len(fake.sent) == 1
+
+
+def test_the_feed_pauses_when_the_server_could_not_hold_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("partnergifting._sync.feed.sleep", pauses.append)
+    fake = Fake(page([], "a", Wait="0"), page([event("1")], "b"))
+    assert next(iter(fake.sync.events.feed(after="a")))["id"] == "1"
+    assert pauses == [1]
+    for wait in (0, 31):
+        with pytest.raises(ValueError, match="wait"):
+            fake.sync.events.feed(wait=wait)
+
+
+def gift(identity: str, updated_at: str) -> dict[str, Any]:
+    return {"id": identity, "listed": True, "available": True, "updatedAt": updated_at}
+
+
+class Copy:
+    def __init__(self) -> None:
+        self.products: dict[str, models.Product] = {}
+
+    def put(self, product: models.Product) -> None:
+        self.products[product["id"]] = product
+
+    def remove(self, product_id: str) -> None:
+        self.products.pop(product_id, None)
+
+
+def test_a_sync_loads_the_catalog_then_reads_what_changed_since_five_minutes_before() -> None:
+    fake = Fake(
+        page([gift("1", "2026-03-14T09:26:53.589793Z")], "a"),
+        page([gift("2", "2026-03-14T09:26:53Z")], None),
+        page([{"id": "1", "listed": False, "updatedAt": "2026-03-15T10:00:00Z"}, gift("2", "2026-03-15T09:00:00.5Z")], None),
+        page([], None),
+        page([gift("2", "2026-03-14T00:00:00Z")], None),
+    )
+    copy = Copy()
+    start: CatalogPosition = {"country": "SE", "locale": "sv-SE"}
+    loaded = fake.sync.catalog.sync(start, copy)
+    assert loaded == {**start, "updatedSince": "2026-03-14T09:21:53.589793Z"}
+    assert list(copy.products) == ["1", "2"]
+    later = fake.sync.catalog.sync(loaded, copy)
+    assert later == {**start, "updatedSince": "2026-03-15T09:55:00Z"}
+    assert list(copy.products.values()) == [gift("2", "2026-03-15T09:00:00.5Z")]
+    assert fake.sync.catalog.sync(later, copy) == later, "nothing changed"
+    assert fake.sync.catalog.sync(later, copy) == later, "it never goes back"
+    always = {"country": "SE", "locale": "sv-SE", "limit": "100"}
+    assert fake.queries() == [
+        always,
+        {**always, "after": "a"},
+        {**always, "updatedSince": "2026-03-14T09:21:53.589793Z"},
+        {**always, "updatedSince": "2026-03-15T09:55:00Z"},
+        {**always, "updatedSince": "2026-03-15T09:55:00Z"},
+    ]
+
+
+def test_a_sync_that_fails_does_not_move_on() -> None:
+    fake = Fake(page([gift("1", "2026-03-14T09:26:53Z")], "a"), problem(403, "insufficient_scope"))
+    with pytest.raises(ApiError):
+        fake.sync.catalog.sync({"country": "SE"}, Copy())
+
+
+def test_the_asynchronous_copy_is_awaited() -> None:
+    class AsyncCopy(Copy):
+        async def put(self, product: models.Product) -> None:  # type: ignore[override]
+            super().put(product)
+
+        async def remove(self, product_id: str) -> None:  # type: ignore[override]
+            super().remove(product_id)
+
+    copies = [Copy(), AsyncCopy()]
+    fake = Fake(page([gift("1", "2026-03-14T09:26:53Z")], None))
+    remaining = iter(copies)
+    fake.both(lambda client: client.catalog.sync({"country": "SE"}, next(remaining)))
+    assert [list(copy.products) for copy in copies] == [["1"], ["1"]]
+
+
+def test_times_of_the_api_have_up_to_six_decimals() -> None:
+    assert [parse_time(f"2026-03-14T09:26:53{end}").microsecond for end in ("Z", ".5Z", ".589Z", ".589793Z")] == [
+        0,
+        500000,
+        589000,
+        589793,
+    ]
+
+
+def test_an_error_of_a_list_is_that_of_its_page() -> None:
+    fake = Fake(problem(403, "insufficient_scope"))
+    assert [error.code for error in errors(fake, lambda client: client.orders.list().first())] == ["insufficient_scope"] * 2

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+import partnergifting
+from partnergifting import ApiError, AsyncClient, Client, NoAnswerError, NotModifiedError, ResponseInfo
+from partnergifting._request import pause
+
+from .fake import BASE, Fake, Reply, ok, problem
+
+SOON = {"Retry-After": "0"}
+
+
+def cancel(client: Any, **options: Any) -> Any:
+    return client.orders.cancel("1", {"reason": "changed"}, **options)
+
+
+def errors(fake: Fake, use: Callable[[Any], Any]) -> list[Any]:
+    """The errors of both clients."""
+
+    def caught(call: Callable[[], Any]) -> Exception:
+        with pytest.raises(Exception) as raised:
+            call()
+        return raised.value
+
+    async def asynchronous() -> None:
+        await use(fake.asynchronous)
+
+    first = caught(lambda: use(fake.sync))
+    fake.sent = []
+    return [first, caught(lambda: anyio.run(asynchronous))]
+
+
+def test_a_call_is_authenticated_and_named() -> None:
+    fake = Fake(ok({"tenant": {}}), user_agent="shop/2.1")
+    fake.both(lambda client: client.account.me(headers={"x-trace": "1", "authorization": "other"}))
+    request = fake.sent[0]
+    assert (request.method, str(request.url)) == ("GET", "https://api.example.com/v1/me")
+    assert request.headers.get_list("Authorization") == ["Bearer gft_sbx_test"]
+    assert request.headers["User-Agent"] == f"shop/2.1 partnergifting-python/{partnergifting.__version__}"
+    assert request.headers["X-Trace"] == "1"
+    assert "Idempotency-Key" not in request.headers
+
+
+def test_ids_are_escaped_in_paths() -> None:
+    fake = Fake(ok({}))
+    fake.both(lambda client: client.orders.cancel("a/b?c:d", {"reason": ""}))
+    assert str(fake.sent[0].url) == "https://api.example.com/v1/orders/a%2Fb%3Fc%3Ad:cancel"
+    for wrong in ("", ".", ".."):
+        with pytest.raises(ValueError, match="orderId is no id"):
+            fake.sync.orders.get(wrong)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        httpx.ConnectError("no connection"),
+        httpx.RemoteProtocolError("disconnected"),
+        problem(429, "rate_limited", SOON),
+        problem(500, "internal_error", SOON),
+        httpx.Response(502, text="<html>", headers=SOON),
+        problem(503, "service_unavailable", SOON),
+        problem(409, "idempotency_request_in_progress", SOON),
+        httpx.Response(200, text='{"id":'),
+    ],
+    ids=str,
+)
+def test_a_post_is_repeated_with_the_same_key_and_body_without_the_forced_answer(first: Reply) -> None:
+    fake = Fake(first, ok({"id": "1"}, Idempotent_Replayed="true"))
+    infos: list[ResponseInfo] = []
+    assert fake.both(lambda client: cancel(client, sandbox_fault="503", on_response=infos.append)) == [{"id": "1"}] * 2
+    assert len(fake.sent) == 2
+    keys = [request.headers["Idempotency-Key"] for request in fake.sent]
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", keys[0])
+    assert keys[0] == keys[1]
+    assert [request.content for request in fake.sent] == [b'{"reason": "changed"}'] * 2
+    assert [request.headers.get("Sandbox-Fault") for request in fake.sent] == ["503", None]
+    assert [(info.replayed, info.attempts) for info in infos] == [(True, 2)] * 2
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (400, "invalid_request"),
+        (401, "invalid_api_key"),
+        (403, "insufficient_scope"),
+        (404, "not_found"),
+        (408, ""),
+        (409, "out_of_stock"),
+        (409, "version_conflict"),
+        (412, "precondition_failed"),
+        (413, "payload_too_large"),
+        (422, "idempotency_key_reused"),
+    ],
+)
+def test_what_stays_refused_is_not_repeated(status: int, code: str) -> None:
+    fake = Fake(problem(status, code, SOON))
+    assert [(error.status, error.code, error.attempts) for error in errors(fake, cancel)] == [(status, code, 1)] * 2
+    assert len(fake.sent) == 1
+
+
+def test_a_redirect_is_not_followed() -> None:
+    fake = Fake(httpx.Response(302, headers={"Location": "https://elsewhere.example/"}))
+    assert [error.status for error in errors(fake, lambda client: client.account.me())] == [302, 302]
+
+
+def test_each_call_has_its_own_key_or_that_of_the_caller() -> None:
+    fake = Fake(ok({}), ok({}), ok({}))
+    cancel(fake.sync, idempotency_key="mine", if_match='"tag"')
+    cancel(fake.sync)
+    cancel(fake.sync)
+    keys = [request.headers["Idempotency-Key"] for request in fake.sent]
+    assert keys[0] == "mine"
+    assert len(set(keys)) == 3
+    assert [request.headers.get("If-Match") for request in fake.sent] == ['"tag"', None, None]
+
+
+def test_attempts_are_bounded_and_the_error_has_what_is_needed_to_continue() -> None:
+    fake = Fake(*[problem(503, "", SOON)] * 3, max_attempts=3)
+    for error in errors(fake, lambda client: cancel(client, idempotency_key="mine")):
+        assert isinstance(error, ApiError)
+        assert (error.attempts, error.idempotency_key) == (3, "mine")
+    assert len(fake.sent) == 3
+
+
+def test_a_pause_that_would_be_too_long_is_not_begun() -> None:
+    fake = Fake(problem(429, "rate_limited", {"Retry-After": "30"}))
+    began = time.monotonic()
+    found = errors(fake, lambda client: client.account.me(timeout=20))
+    assert [(error.code, error.retry_after) for error in found] == [("rate_limited", 30)] * 2
+    assert time.monotonic() - began < 5
+    assert len(fake.sent) == 1
+
+
+def test_an_attempt_that_hangs_is_given_up_and_repeated() -> None:
+    class Hanging(httpx.AsyncBaseTransport):
+        calls = 0
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            Hanging.calls += 1
+            if Hanging.calls == 1:
+                await anyio.sleep_forever()
+            return ok({"id": "1"})
+
+    async def get() -> Any:
+        return await AsyncClient(BASE, "key", transport=Hanging(), attempt_timeout=0.05).orders.get("1")
+
+    assert anyio.run(get) == {"id": "1"}
+    fake = Fake(httpx.ReadTimeout("timed out"), ok({"id": "1"}))
+    assert fake.both(lambda client: client.orders.get("1")) == [{"id": "1"}] * 2
+
+
+def test_an_answer_that_drips_is_given_up() -> None:
+    class Dripping(httpx.SyncByteStream):
+        def __iter__(self) -> Any:
+            while True:
+                yield b" "
+
+    def reply(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, stream=Dripping())
+
+    client = Client(BASE, "key", transport=httpx.MockTransport(reply), attempt_timeout=0.05, max_attempts=1)
+    with pytest.raises(NoAnswerError, match="too slow"):
+        client.orders.get("1")
+
+
+def test_pauses_double_up_to_a_bound_with_randomness_and_are_never_shorter_than_the_server_asks_for() -> None:
+    for attempts, longest in ((1, 0.5), (2, 1), (4, 4), (5, 8), (6000, 8)):
+        pauses = {pause(attempts, Exception()) for _ in range(200)}
+        assert longest / 2 <= min(pauses) <= max(pauses) <= longest
+        assert len(pauses) > 100
+    asked = ApiError(problem(429, "", {"Retry-After": "2"}), b"", 1, None)
+    assert all(2 <= pause(9, asked) <= 2.5 for _ in range(200))
+
+
+def test_a_problem_is_read_whole_with_members_and_codes_of_later_versions() -> None:
+    field = {"field": "recipient.phone", "code": "invalid", "message": "must be international"}
+    more: dict[str, Any] = {"detail": "no", "errors": [field], "currentStatus": "SENT", "orderId": "7", "hint": "later"}
+    fake = Fake(problem(422, "new_code", {"Request-Id": "abc"}, **more))
+    for error in errors(fake, lambda client: client.orders.get("1")):
+        assert isinstance(error, ApiError)
+        assert error.code == "new_code"
+        assert str(error) == "new_code (new_code 422): no"
+        assert error.field("recipient.phone") == field
+        assert error.field("recipient.name") is None
+        assert (error.request_id, error.current_status, error.order_id) == ("abc", "SENT", "7")
+        assert dict(error.problem or {})["hint"] == "later"
+
+
+def test_retry_after_may_be_a_date_or_nonsense() -> None:
+    at = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=60), usegmt=True)
+    wanted: Any = ApiError(problem(503, "", {"Retry-After": at}), b"", 1, None).retry_after
+    assert 50 < wanted <= 60
+    assert ApiError(problem(503, "", {"Retry-After": "soon"}), b"", 1, None).retry_after is None
+
+
+def test_a_copy_that_is_current_is_not_read_again() -> None:
+    fake = Fake(httpx.Response(304))
+    found = errors(fake, lambda client: client.orders.get("1", if_none_match='"1"'))
+    assert all(isinstance(error, NotModifiedError) for error in found)
+    assert fake.sent[0].headers["If-None-Match"] == '"1"'
+
+
+def test_an_image_is_bytes_and_no_key_is_sent_for_it() -> None:
+    fake = Fake(httpx.Response(200, content=b"\x01", headers={"Content-Type": "image/png"}))
+    assert [(image.data, image.content_type) for image in fake.both(lambda client: client.catalog.image("f"))] == [
+        (b"\x01", "image/png")
+    ] * 2
+    assert "Authorization" not in fake.sent[0].headers
+
+
+def test_times_are_sent_in_utc() -> None:
+    fake = Fake(*[ok({"items": [], "nextCursor": None})] * 2)
+    list(fake.sync.orders.list(updated_since=datetime(2026, 3, 14, 10, 0, tzinfo=timezone(timedelta(hours=1)))))
+    assert fake.sent[0].url.params["updatedSince"] == "2026-03-14T09:00:00Z"
+    with pytest.raises(ValueError, match="time zone"):
+        list(fake.sync.orders.list(updated_since=datetime(2026, 3, 14)))
+
+
+def test_a_client_that_could_show_its_key_to_others_or_never_call_is_not_made() -> None:
+    for wrong in (
+        "http://api.example.com",
+        "ftp://localhost",
+        "https://api.example.com/?x",
+        "api.example.com",
+        "http://127.evil.example",
+    ):
+        with pytest.raises(ValueError, match="base_url"):
+            Client(wrong, "key")
+    base = "http://127.0.0.1:8080/api/public/v1"
+    for key in ("", "two words", "line\nbreak", "ключ"):
+        with pytest.raises(ValueError, match="key"):
+            Client(base, key)
+    for options in ({"max_attempts": 0}, {"timeout": -1}, {"attempt_timeout": float("nan")}):
+        with pytest.raises(ValueError, match="positive"):
+            Client(base, "key", **options)
+    for fine in (base, "http://localhost", "http://[::1]:1", "https://api.example.com"):
+        with Client(fine, "key"):
+            pass

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from partnergifting import WebhookVerificationError, webhooks
+
+# The platform's own signer wrote them.
+VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "testdata" / "webhooks.json").read_text("utf-8"))
+GENUINE = VECTORS[0]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: str(vector["name"]))
+def test_what_the_platform_signs(vector: dict[str, Any]) -> None:
+    def verify() -> object:
+        return webhooks.verify(vector["body"].encode(), vector["headers"], vector["secrets"], now=vector["now"])
+
+    if vector["valid"]:
+        assert verify() == json.loads(vector["body"])
+    else:
+        with pytest.raises(WebhookVerificationError):
+            verify()
+
+
+def test_takes_text_and_headers_in_any_form() -> None:
+    lower = {name.lower(): value for name, value in GENUINE["headers"].items()}
+    for payload in (GENUINE["body"], GENUINE["body"].encode(), bytearray(GENUINE["body"].encode())):
+        for headers in (lower, list(lower.items())):
+            event = webhooks.verify(payload, headers, GENUINE["secrets"][0], now=GENUINE["now"] + 0.9)
+            assert event["type"] == "order.message_posted"
+
+
+def test_uses_the_clock_and_a_tolerance() -> None:
+    with pytest.raises(WebhookVerificationError):
+        webhooks.verify(GENUINE["body"], GENUINE["headers"], GENUINE["secrets"])
+    webhooks.verify(GENUINE["body"], GENUINE["headers"], GENUINE["secrets"], tolerance=time.time())
+
+
+def test_refuses_what_is_used_wrongly_without_calling_it_a_forgery() -> None:
+    with pytest.raises(TypeError, match="raw body"):
+        webhooks.verify(json.loads(GENUINE["body"]), GENUINE["headers"], GENUINE["secrets"])
+    for secret in ("", [], [""]):
+        with pytest.raises(ValueError, match="secret is empty"):
+            webhooks.verify(GENUINE["body"], GENUINE["headers"], secret)
