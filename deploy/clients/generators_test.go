@@ -19,7 +19,7 @@ import (
 	"github.com/partnergifting/platform/deploy/conformance/harness"
 )
 
-// generator makes a client in a folder of this package. How, says its section of gateway/openapi/generators.md.
+// generator makes a client in a folder of this package. How, says its section of gateway/docs/guides/generators.md.
 type generator struct {
 	name, folder string
 	// compile and run are commands of a shell in the folder.
@@ -45,7 +45,7 @@ var steps = []string{"generates", "compiles", "order", "feed", "problem", "unkno
 func TestGeneratedClients(t *testing.T) {
 	t.Parallel()
 	p := harness.Start(t)
-	guide, err := os.ReadFile("../../gateway/openapi/generators.md")
+	guide, err := os.ReadFile("../../gateway/docs/guides/generators.md")
 	require.NoError(t, err)
 	future := newerGateway(t, p)
 	var table strings.Builder
@@ -103,7 +103,7 @@ var (
 func (c client) commandIn(guide string) (command string) {
 	c.t.Helper()
 	_, section, found := strings.Cut(guide, "\n## "+c.name+"\n")
-	require.True(c.t, found, "generators.md has no section %s", c.name)
+	require.True(c.t, found, "the guide has no section %s", c.name)
 	section, _, _ = strings.Cut(section, "\n## ")
 	quoted, pins := c.read(c.quoted), c.read(c.pins)
 	for _, found := range block.FindAllStringSubmatch(section, -1) {
