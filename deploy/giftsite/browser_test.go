@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -48,8 +49,8 @@ type browser struct {
 
 	mu       sync.Mutex
 	requests []*network.Request
-	// messages are what the browser has logged about the page.
-	messages []string
+	// messages are what the browser has logged about the page, and errors what the page has logged or thrown.
+	messages, errors []string
 }
 
 func openBrowser(t *testing.T, s screen) *browser {
@@ -70,8 +71,10 @@ func openBrowser(t *testing.T, s screen) *browser {
 	})
 	b := &browser{ctx: ctx, screen: s, axe: string(axe), folder: "giftsite"}
 	require.NoError(t, chromedp.Listen(ctx, b.record))
-	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
-	require.NoError(t, err)
+	for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, runtime.Enable} {
+		_, err = chromedp.Call(ctx, domain, cdp.Empty{})
+		require.NoError(t, err)
+	}
 	b.do(t, chromedp.EmulateViewport(s.width, s.height, s.options...))
 	return b
 }
@@ -84,6 +87,13 @@ func (b *browser) record(event any) {
 		b.requests = append(b.requests, e.Request)
 	case *log.EventEntryAdded:
 		b.messages = append(b.messages, string(e.Entry.Source)+": "+e.Entry.Text)
+		if e.Entry.Level == log.EntryLevelError {
+			b.errors = append(b.errors, e.Entry.Text)
+		}
+	case *runtime.EventExceptionThrown:
+		b.errors = append(b.errors, e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		b.errors = append(b.errors, string(e.Type))
 	}
 }
 
@@ -165,6 +175,14 @@ func (b *browser) requireAccessible(t *testing.T) {
 		t.Logf("axe: %s (%s): %s: %v", f.ID, f.Impact, f.Help, f.Nodes)
 	}
 	require.Empty(t, found)
+}
+
+// requireNoErrors checks that the page has logged and thrown nothing.
+func (b *browser) requireNoErrors(t *testing.T) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	require.Empty(t, b.errors)
 }
 
 // requireNoLeak checks that the browser sent requests only to the site, and no page's address to other sites.

@@ -22,6 +22,11 @@ const hostile = `<img src=x onerror="document.title='ran'">`
 func TestTheConsole(t *testing.T) {
 	p := startPlatform(t)
 	for _, screen := range screens {
+		t.Run(screen.name+" actions", func(t *testing.T) {
+			b := openBrowser(t, screen)
+			b.folder = "console"
+			p.testActions(t, b)
+		})
 		for _, scheme := range []string{"light", "dark"} {
 			t.Run(screen.name+" "+scheme, func(t *testing.T) {
 				b := openBrowser(t, screen)

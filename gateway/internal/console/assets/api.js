@@ -31,6 +31,7 @@ export async function send({ method, path, body, id }, signal) {
   const init = { method, headers, body: body && JSON.stringify(body), signal, credentials: "omit", cache: "no-store" };
   const response = await fetch(document.body.dataset.api + path, init);
   const answer = await response.json().catch(() => ({}));
+  signal.throwIfAborted();
   if (response.ok) return { status: response.status, answer, headers: response.headers };
   const refusal = new Refusal(response.status, answer, Number(response.headers.get("Retry-After")) || 0);
   throw Object.assign(refusal, { headers: response.headers });

@@ -11,6 +11,7 @@ const fresh = () => ({ me: null, live: false, rate: null, last: null, auto: fals
 let state = fresh();
 let session = new AbortController();
 let reading = new AbortController();
+let unreadSince = null;
 
 function draw(changes = {}) {
   Object.assign(state, changes);
@@ -29,14 +30,16 @@ async function read(path) {
 
 // show sends a call of the user, and shows it with its answer.
 async function show(label, call) {
+  const { signal } = session;
   draw({ last: call });
   try {
-    const { status, answer, headers } = await send(call, session.signal);
+    const { status, answer, headers } = await send(call, signal);
     Object.assign(call, { status, answer });
     add(answer);
     for (const result of answer.results ?? []) add(result.link);
     draw({ ...counted(headers), notice: `${label}: done.`, wrong: false });
   } catch (error) {
+    if (signal.aborted) return; // The key was forgotten, and the call with it.
     Object.assign(call, { status: error.status ?? "no answer", answer: error.problem });
     draw({ ...counted(error.headers), notice: `${label}: ${error.message}`, wrong: true });
   }
@@ -44,19 +47,23 @@ async function show(label, call) {
 
 // failing runs what may fail, and says why it did.
 async function failing(label, work) {
+  const { signal } = session;
   try {
     await work();
   } catch (error) {
-    if (!session.signal.aborted) say(`${label}: ${error.message}`, true);
+    if (!signal.aborted) say(`${label}: ${error.message}`, true);
   }
 }
 
-// readDeliveries reads them a little after the last event, when most attempts are made. A later call takes the place of this one.
+// readDeliveries reads them a little after the last event, when most attempts are made. A later call takes the place of this one, but
+// not for ever: events that follow each other without a pause must not keep the list from being read.
 async function readDeliveries() {
   reading.abort();
   const { signal } = (reading = new AbortController());
-  await sleep(1.5, signal);
+  unreadSince ??= Date.now();
+  await sleep(Math.min(1.5, Math.max(0, 5 - (Date.now() - unreadSince) / 1000)), signal);
   if (!signal.aborted && !session.signal.aborted) {
+    unreadSince = null;
     await failing("Webhook deliveries", async () => {
       records.deliveries = (await read("/webhooks/deliveries?limit=20")).items;
       draw();
@@ -93,6 +100,8 @@ const on = {
   },
   forget() {
     session.abort();
+    reading.abort();
+    unreadSince = null;
     key.forget();
     clear();
     state = fresh();
@@ -104,9 +113,9 @@ const on = {
     if (path.endsWith(":resend")) readDeliveries();
   },
   sampleOrder: () => failing("Sample order", async () =>
-    show("Sample order", request("POST", "/orders", await samples.order(state.me.tenant, state.auto)))),
+    show("Sample order", request("POST", "/orders", await samples.order(state.me.tenant, state.auto, read)))),
   sampleLink: () => failing("Sample link", async () =>
-    show("Sample link", request("POST", "/personal-links:create-batch", await samples.link(state.auto)))),
+    show("Sample link", request("POST", "/personal-links:create-batch", await samples.link(state.auto, read)))),
   loadStock: () => failing("Stock", async () => {
     const { items } = await read("/campaigns?status=ACTIVE&limit=10");
     records.campaigns = await Promise.all(items.map((campaign) => read(`/campaigns/${encodeURIComponent(campaign.id)}`)));

@@ -18,10 +18,11 @@ function put(map, record) {
 // latest are the newest records of a map.
 export const latest = (map) => [...map.values()].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1)).slice(0, most);
 
-// add takes an order or a link, whichever it is.
+// add takes an order, a link or a campaign that is shown, whichever it is.
 export function add(record) {
   if (record?.claimUrl) put(records.links, record);
   else if (record?.reference) put(records.orders, record);
+  else if (record?.offerings) records.campaigns = records.campaigns.map((shown) => (shown.id === record.id ? record : shown));
 }
 
 export function addEvents(events) {

@@ -1,18 +1,15 @@
-// Bodies of a sample order and a sample link, from what the key can see.
-
-import { request, send } from "./api.js";
+// Bodies of a sample order and a sample link, from what the key can see. read returns the answer of a path.
 
 const country = "SE";
-const read = async (path) => (await send(request("GET", path))).answer;
 const name = () => `console-${Date.now().toString(36)}`;
 
 // gifts are those that can be sent to the country.
-async function gifts() {
+async function gifts(read) {
   const { items } = await read(`/catalog/products?country=${country}&limit=50`);
   return items.filter((gift) => gift.available);
 }
 
-async function brand() {
+async function brand(read) {
   const [first] = await read("/brands");
   if (!first) throw new Error("This key reaches no brand.");
   return first.id;
@@ -31,8 +28,8 @@ function item(gift, currency) {
 }
 
 // order goes on by itself if auto is set.
-export async function order(tenant, auto) {
-  const [brandId, available] = await Promise.all([brand(), gifts()]);
+export async function order(tenant, auto, read) {
+  const [brandId, available] = await Promise.all([brand(read), gifts(read)]);
   return {
     externalOrderId: name(),
     externalRecipientId: "player-7",
@@ -49,8 +46,8 @@ export async function order(tenant, auto) {
   };
 }
 
-export async function link(auto) {
-  const [brandId, available] = await Promise.all([brand(), gifts()]);
+export async function link(auto, read) {
+  const [brandId, available] = await Promise.all([brand(read), gifts(read)]);
   return {
     brandId,
     productIds: available.slice(0, 3).map((gift) => gift.id),

@@ -61,7 +61,7 @@ export function page(state, on) {
 
 const list = (id, title, items, card, none) => html`<section aria-labelledby=${id}>
   <h2 id=${id} tabindex="-1">${title} <span class="count">${items.length}</span></h2>
-  ${items.length ? html`<ul>${repeat(items, (item) => item.id, (item) => html`<li>${card(item)}</li>`)}</ul>` : html`<p class="hint">${none}</p>`}
+  ${items.length ? html`<ul tabindex="0" aria-labelledby=${id}>${repeat(items, (item) => item.id, (item) => html`<li>${card(item)}</li>`)}</ul>` : html`<p class="hint">${none}</p>`}
 </section>`;
 
 const buttons = (of, name, on) => of.map((action) => html`<button aria-label="${action.label} ${name}" @click=${() => on.act(action)}>${action.label}</button>`);
@@ -105,7 +105,7 @@ const stock = (on) => html`<section aria-labelledby="stock">
   ${records.campaigns.map((campaign) => html`<h3>${campaign.name}</h3>
     ${campaign.offerings.flatMap((offering) => offering.skus.filter((sku) => sku.stockRemaining !== null).map((sku) => html`
       <form @submit=${submitted((event) => on.act(actions.setStock(campaign, sku.id, Number(field(event, "left")))))}>
-        <label>${offering.name} ${Object.values(sku.variations).join(", ")} <input name="left" type="number" min="0" required .value=${String(sku.stockRemaining)}></label>
+        <label>${offering.name} ${Object.values(sku.variations).join(", ")} <span class="hint">${sku.stockRemaining} left</span> <input name="left" type="number" min="0" required .value=${String(sku.stockRemaining)}></label>
         <button>Set stock</button>
       </form>`))}`)}
 </section>`;
