@@ -73,6 +73,11 @@ func BenchmarkChangeToReceiver(b *testing.B) {
 func (r *receiver) await(b *testing.B, w *writer) {
 	b.Helper()
 	var missing int
+	defer func() {
+		if b.Failed() {
+			b.Logf("%d of %d changes have not arrived", missing, len(w.answered))
+		}
+	}()
 	require.Eventually(b, func() bool {
 		missing = 0
 		arrived := r.first(b)

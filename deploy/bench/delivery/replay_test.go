@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
@@ -55,7 +56,9 @@ INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, created_at
 // replay sends them again, as the gateway does for the key.
 func (p *platform) replay(b *testing.B, of tenant, recorded time.Time) {
 	b.Helper()
-	ctx, err := caller.Outgoing(context.Background(), caller.Principal{TenantID: of.ID, KeyID: of.key, AllBrands: true}, caller.Request{})
+	ctx, err := caller.Outgoing(context.Background(), caller.Principal{
+		TenantID: of.ID, KeyID: of.key, AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+	}, caller.Request{})
 	require.NoError(b, err)
 	resp, err := webhookv1.NewWebhookServiceClient(p.Dial(b, "GIFTING_GRPC_WEBHOOK")).ReplayWebhooks(ctx, &webhookv1.ReplayWebhooksRequest{
 		From: timestamppb.New(recorded.Add(-time.Second)), To: timestamppb.New(recorded.Add(time.Millisecond)),
