@@ -130,7 +130,7 @@ sdk-python: sdk-document $(PYTHON)/.complete
 	@$(PYTHON_CORE) --output $(LOCAL)/sdk/models.py
 	@cmp $(LOCAL)/sdk/models.py $(SDK_PYTHON)/src/partnergifting/models.py && $(PYTHON)/bin/python $(SDK_PYTHON)/make_sync.py --check || \
 		{ echo "run \`make sdk-generate\`"; exit 1; }
-	@cd $(SDK_PYTHON) && $(PYTHON)/bin/ruff check --quiet . && $(PYTHON)/bin/ruff format --quiet --check . && $(PYTHON)/bin/mypy
+	@cd $(SDK_PYTHON) && $(PYTHON)/bin/ruff check --quiet . && $(PYTHON)/bin/ruff format --quiet --config pyproject.toml --check . ../../docs/samples/python && $(PYTHON)/bin/mypy
 	@cd $(SDK_PYTHON) && $(PYTHON)/bin/python -m pytest --quiet
 	@rm -f $(LOCAL)/sdk/*.whl
 	@$(PYTHON)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(LOCAL)/sdk ./$(SDK_PYTHON)

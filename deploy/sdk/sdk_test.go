@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,8 +85,12 @@ func testTypeScript(t *testing.T, p project) {
 	p.write(t, "tsconfig.json", `{"compilerOptions": {
 		"target": "ES2022", "module": "NodeNext", "strict": true, "exactOptionalPropertyTypes": true, "outDir": "build", "types": ["node"]}}`)
 	p.add(t, "gateway/sdk/typescript/stack/*.ts")
+	samples := p.add(t, "gateway/docs/samples/typescript/*.ts")
 	p.run(t, "npx", "tsc")
 	p.run(t, "node", "--test", "build/stack.test.js")
+	for _, name := range samples {
+		p.run(t, "node", "build/"+strings.TrimSuffix(name, ".ts")+".js")
+	}
 }
 
 func testPython(t *testing.T, p project) {
@@ -95,6 +100,11 @@ func testPython(t *testing.T, p project) {
 	p.run(t, python, "-m", "pip", "install", "--disable-pip-version-check", built(t, "*.whl"))
 	p.run(t, python, "-c", "import partnergifting") // Before the tools of the tests bring packages that it may lack.
 	p.run(t, python, "-m", "pip", "install", "--disable-pip-version-check", "pytest==9.2.0", "mypy==2.4.1")
-	p.run(t, python, append([]string{"-m", "mypy", "--strict"}, p.add(t, "gateway/sdk/python/stack/*.py")...)...)
+	p.add(t, "gateway/sdk/python/stack/*.py")
+	samples := p.add(t, "gateway/docs/samples/python/*.py")
+	p.run(t, python, append([]string{"-m", "mypy", "--strict", "stack_test.py"}, samples...)...)
 	p.run(t, python, "-m", "pytest", "-p", "no:cacheprovider", "stack_test.py")
+	for _, name := range samples {
+		p.run(t, python, name)
+	}
 }

@@ -1,0 +1,42 @@
+import os
+from datetime import datetime, timedelta, timezone
+
+from partnergifting import Client
+
+# The demo's second key has a webhook.
+client = Client(os.environ["GIFTING_URL"], os.environ["GIFTING_KEY_2"])
+
+# sample: testWebhook
+outcome = client.webhooks.test()
+print(outcome["responseStatus"], outcome["error"])
+# end
+
+# sample: getWebhookHealth
+health = client.webhooks.health()
+print(health["state"], health["failingSince"], health["pending"])
+# end
+
+# sample: listWebhookDeliveries
+for exhausted in client.webhooks.deliveries(state="EXHAUSTED"):
+    print(exhausted["id"], exhausted["type"], [attempt["status"] for attempt in exhausted["attempts"]])
+# end
+
+delivery_id = client.webhooks.deliveries().first().items[0]["id"]
+# sample: resendWebhookDelivery
+delivery = client.webhooks.resend(delivery_id)
+print(delivery["state"])
+# end
+
+to = datetime.now(timezone.utc)
+start = to - timedelta(minutes=1)
+# sample: replayWebhooks
+replayed = client.webhooks.replay({"from": start.isoformat(), "to": to.isoformat()})
+print(replayed["deliveries"], "are sent again")
+# end
+
+# sample: rotateOwnWebhookSecret
+secret = client.webhooks.rotate_secret({"overlapSeconds": 86_400})["secret"]
+if secret is None:
+    raise RuntimeError("Only the first response has the secret: rotate again.")
+print("store the new secret,", len(secret), "characters")
+# end
