@@ -155,7 +155,7 @@ func (w *orderFixture) renewKeys(t *testing.T) {
 
 // generator makes orders, from valid ones to hopeless ones.
 type generator struct {
-	random *rand.Rand
+	random   *rand.Rand
 	fixtures []*orderFixture
 }
 

@@ -253,6 +253,7 @@ func TestPlatform(t *testing.T) {
 		"changes":        testChanges,
 		"forced answers": testForcedAnswers,
 		"sandbox links":  testSandboxLinks, "sandbox catalog": testSandboxCatalog,
+		"console":           testConsole,
 		"conditional reads": testConditionalReads, "dry run": testDryRun, "waiting feed": testWait,
 	} {
 		t.Run(name, func(t *testing.T) {
