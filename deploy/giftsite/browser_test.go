@@ -154,15 +154,20 @@ type finding struct {
 // inspect takes a screenshot of the whole page, and requires that the page is accessible and not wider than the screen.
 func (b *browser) inspect(t *testing.T, name string) {
 	t.Helper()
+	b.screenshot(t, name)
+	b.requireAccessible(t)
+	wide := get(t, b, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
+	require.LessOrEqual(t, wide, b.screen.width, "the page is wider than the screen")
+}
+
+func (b *browser) screenshot(t *testing.T, name string) {
+	t.Helper()
 	png := get(t, b, chromedp.FullScreenshot(100))
 	dir := os.Getenv(screenshotsVariable)
 	require.NotEmpty(t, dir, "run the tests with `make browser`")
 	dir = filepath.Join(dir, b.folder)
 	require.NoError(t, os.MkdirAll(dir, 0o750))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name+"-"+b.screen.name+".png"), png, 0o600))
-	b.requireAccessible(t)
-	wide := get(t, b, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
-	require.LessOrEqual(t, wide, b.screen.width, "the page is wider than the screen")
 }
 
 func (b *browser) requireAccessible(t *testing.T) {

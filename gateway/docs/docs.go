@@ -7,6 +7,7 @@ package docs
 
 import (
 	"fmt"
+	"io/fs"
 	"net/url"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
@@ -49,6 +50,8 @@ type builder struct {
 	base, basePath string
 	// anchors are where the page of the reference shows operations, by their ids.
 	anchors map[string]string
+	// samples are those that the SDKs have, by the ids of operations.
+	samples map[string][]sample
 	files   map[string]staticfile.File
 }
 
@@ -60,6 +63,13 @@ func New(document *openapi.Document, basePath string) (*Site, error) {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
 	b := &builder{document: document, base: public.Path, basePath: basePath, anchors: map[string]string{}, files: map[string]staticfile.File{}}
+	folder, err := fs.Sub(sampleFiles, "samples")
+	if err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
+	if b.samples, err = readSamples(folder); err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
 	for _, op := range operationsOf(document.Root) {
 		b.anchors[op.ID()] = referenceAnchor(op)
 	}

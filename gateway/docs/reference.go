@@ -14,6 +14,7 @@ import (
 
 const (
 	referenceName = "reference"
+	yes           = "true"
 	rendererPath  = sitePath + "/scalar-1.72.1.js"
 )
 
@@ -55,6 +56,15 @@ func (b *builder) shownDocument() ([]byte, error) {
 		return nil, err
 	}
 	root := file.Content[0]
+	for _, op := range operationsOf(openapi.NewNode(root)) {
+		samples, err := b.samplesOf(op)
+		if err != nil {
+			return nil, err
+		}
+		if err := op.Set("x-codeSamples", samples); err != nil {
+			return nil, err
+		}
+	}
 	if err := b.show(root); err != nil {
 		return nil, err
 	}
@@ -74,12 +84,12 @@ func (b *builder) show(n *yaml.Node) error {
 		}
 	}
 	value := openapi.NewNode(n)
-	if value.Get("in").Exists() && value.Get("schema").Exists() && !value.Get("required").Has("true") {
+	if value.Get("in").Exists() && value.Get("schema").Exists() && !value.Get("required").Has(yes) {
 		if err := switchOff(value); err != nil {
 			return err
 		}
 	}
-	if !value.Get("x-extension").Has("true") {
+	if !value.Get("x-extension").Has(yes) {
 		return nil
 	}
 	if value.Get("operationId").Exists() {
@@ -88,11 +98,17 @@ func (b *builder) show(n *yaml.Node) error {
 	return value.Set("description", strings.TrimSpace("**Extension.** "+value.Get("description").String()))
 }
 
-// switchOff leaves an optional parameter out of requests until the reader chooses it.
+// switchOff leaves an optional parameter out of requests until the reader gives it a value. Scalar would send its example, or the first
+// value of its list.
 func switchOff(parameter openapi.Node) error {
-	example := map[string]any{"value": parameter.Get("example").String(), "x-disabled": true}
 	parameter.Delete("example")
-	return parameter.Set("examples", map[string]any{"default": example})
+	schema := parameter.Get("schema")
+	if !schema.Get("enum").Exists() {
+		return nil
+	}
+	values := schema.Values()
+	schema.Delete("enum")
+	return parameter.Set("description", strings.TrimSpace(parameter.Get("description").String())+" Values: `"+strings.Join(values, "`, `")+"`.")
 }
 
 // operation is an operation of the document, or a webhook.

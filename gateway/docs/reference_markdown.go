@@ -19,10 +19,11 @@ func (b *builder) referenceMarkdown() (string, error) {
 		fmt.Fprintf(out, "\n## %s\n\n%s\n", name, b.prose(tag.Get("description")))
 		for _, kind := range []string{"paths", "webhooks"} {
 			for _, op := range operationsIn(document, kind) {
-				if op.Get("tags").Has(name) {
-					if err := b.writeOperation(out, op); err != nil {
-						return "", err
-					}
+				if !op.Get("tags").Has(name) {
+					continue
+				}
+				if err := b.writeOperation(out, op, kind == "paths"); err != nil {
+					return "", err
 				}
 			}
 		}
@@ -48,10 +49,20 @@ func (b *builder) prose(n openapi.Node) string {
 	return strings.TrimSpace(strings.ReplaceAll(n.String(), "](docs/", "]("+b.base+sitePath+"/"))
 }
 
-func (b *builder) writeOperation(out *strings.Builder, op operation) error {
+// writeOperation writes an operation with its samples, or a webhook, which readers do not call.
+func (b *builder) writeOperation(out *strings.Builder, op operation, called bool) error {
 	fmt.Fprintf(out, "\n### %s {#%s}\n\n`%s %s`\n\n%s%s\n\n", op.Get("summary"), op.ID(), op.Method, op.Path, marks(op.Node), b.prose(op.Get("description")))
 	for _, p := range op.Get("parameters").All() {
-		b.writeField(out, p.Get("name").String(), p.Get("in").String()+", ", p.Get("required").Has("true"), p, p.Get("schema"))
+		b.writeField(out, p.Get("name").String(), p.Get("in").String()+", ", p.Get("required").Has(yes), p, p.Get("schema"))
+	}
+	if called {
+		samples, err := b.samplesOf(op)
+		if err != nil {
+			return err
+		}
+		for _, s := range samples {
+			fmt.Fprintf(out, "\n%s:\n\n```%s\n%s\n```\n", s.Label, s.Language, s.Source)
+		}
 	}
 	if body := op.Get("requestBody", "content", "application/json"); body.Exists() {
 		fmt.Fprintf(out, "\nBody: %s\n", typeOf(body.Get("schema")))

@@ -11,10 +11,19 @@
     return element
   }
 
-  // No request may repeat the key of another one, and the example of the document is the same for all.
+  // Each POST is an operation of its own, unless the reader gives it a key.
   const freshKey = ({ requestBuilder }) => {
-    if (requestBuilder.headers.has('Idempotency-Key')) requestBuilder.headers.set('Idempotency-Key', crypto.randomUUID())
+    const { headers, method } = requestBuilder
+    if (method.toUpperCase() === 'POST' && !headers.get('Idempotency-Key')) headers.set('Idempotency-Key', crypto.randomUUID())
   }
+
+  // Scalar's buttons to copy have no name, those to show more another one than readers see, and keys cannot scroll its lists, code and tables.
+  const makeAccessible = () => {
+    for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) button.setAttribute('aria-label', 'Copy')
+    for (const button of document.querySelectorAll('.show-more[aria-label]')) button.removeAttribute('aria-label')
+    for (const scrollable of document.querySelectorAll('#reference :is(.endpoints, .custom-scroll, table:not([role])):not([tabindex])')) scrollable.tabIndex = 0
+  }
+  new MutationObserver(makeAccessible).observe(document.documentElement, { childList: true, subtree: true })
 
   document.addEventListener('DOMContentLoaded', () => Scalar.createApiReference('#reference', {
     url: script.dataset.document,

@@ -1,0 +1,73 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheDocumentation(t *testing.T) {
+	p := startPlatform(t)
+	for _, screen := range screens {
+		for _, scheme := range []string{"light", "dark"} {
+			t.Run(screen.name+" "+scheme, func(t *testing.T) {
+				b := openBrowser(t, screen)
+				b.folder = "docs"
+				features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+				_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+				require.NoError(t, err)
+				site := p.env["GIFTING_URL"] + "/docs"
+				t.Run("pages", func(t *testing.T) { b.testPages(t, site, scheme) })
+				t.Run("search", func(t *testing.T) { b.testSearch(t, site, scheme) })
+				t.Run("reference", func(t *testing.T) { b.testReference(t, site, scheme, p.env["GIFTING_KEY"]) })
+				b.requireNoLeak(t, strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1"))
+			})
+		}
+	}
+}
+
+func (b *browser) testPages(t *testing.T, site, scheme string) {
+	b.visit(t, site, http.StatusOK)
+	links := get(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll(".sidebar > ul > li > a")].map((a) => a.href)`))
+	require.Greater(t, len(links), 10)
+	for _, link := range links {
+		if !strings.HasSuffix(link, "/reference") {
+			b.visit(t, link, http.StatusOK)
+			b.inspect(t, "1"+strings.ReplaceAll(strings.TrimPrefix(link, site), "/", "-")+"-"+scheme)
+		}
+	}
+}
+
+func (b *browser) testSearch(t *testing.T, site, scheme string) {
+	b.visit(t, site+"/quickstart", http.StatusOK)
+	b.do(t, chromedp.SendKeys(chromedp.CSS("search input"), "rotate secret"))
+	b.await(t, `document.querySelectorAll("search li").length > 0`)
+	b.inspect(t, "2-search-"+scheme)
+	found := get(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("search li a")].map((a) => a.href)`))
+	require.Contains(t, found, site+"/webhooks#rotate")
+	require.Contains(t, found, site+"/reference#tag/webhooks/POST/webhooks:rotate-secret")
+	b.do(t, chromedp.SendKeys(chromedp.CSS("search input"), " nowhere"))
+	b.awaitText(t, "Nothing found.")
+}
+
+// testReference sends a POST from the page, as a reader does: it has a key of its own, and is not forced to fail.
+func (b *browser) testReference(t *testing.T, site, scheme, key string) {
+	b.visit(t, site+"/reference#tag/webhooks/POST/webhooks:test", http.StatusOK)
+	const button = `[...document.querySelectorAll(".show-api-client-button")].find((b) => b.innerText.includes("post /webhooks:test"))`
+	b.await(t, button+" !== undefined")
+	b.awaitText(t, "Send a test event")
+	b.inspect(t, "3-reference-"+scheme)
+	b.do(t, chromedp.Evaluate[chromedp.Void](button+".click()"))
+	const token = `[role="dialog"] input[placeholder="Token"]`
+	b.await(t, `document.querySelector('`+token+`') !== null`)
+	b.do(t, chromedp.SendKeys(chromedp.CSS(token), key))
+	b.do(t, chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('[role="dialog"] button')].find((b) => b.innerText.startsWith("Send Request")).click()`))
+	b.awaitText(t, "The key has no webhook URL")
+	b.screenshot(t, "4-request-"+scheme)
+}
