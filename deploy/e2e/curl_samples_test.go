@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/deploy/local/seed"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
 // shownOperation is an operation of the document that the page of the reference loads.
@@ -60,15 +62,16 @@ func TestTheCurlSamplesOfTheReferenceRun(t *testing.T) {
 	t.Parallel()
 	s := stack{harness.Start(t)}
 	key := s.DemoKey(t)
-	product, _ := s.Get(t, key, "/catalog/products/"+seed.GiftID("team-jersey")+"?country=SE").OK(t)["images"].([]any)[0].(map[string]any)["url"].(string)
+	image, _ := s.Get(t, key, "/catalog/products/"+seed.Product+"?country=SE").OK(t)["images"].([]any)[0].(map[string]any)["url"].(string)
 	records := map[string]string{
-		"BRAND_ID": s.Env["GIFTING_BRAND_ID"], "CAMPAIGN_ID": s.Env["GIFTING_CAMPAIGN_ID"], "PRODUCT_ID": seed.GiftID("team-jersey"),
-		"FIELD_ID": s.textField(t, key), "SKU_ID": s.stockedSKU(t, key), "FILE_ID": filepath.Base(product),
+		"BRAND_ID": s.Env["GIFTING_BRAND_ID"], "CAMPAIGN_ID": s.Env["GIFTING_CAMPAIGN_ID"],
+		"FIELD_ID": s.textField(t, key), "SKU_ID": s.stockedSKU(t, key), "FILE_ID": filepath.Base(image),
 	}
 	for _, operation := range s.shownOperations(t) {
 		t.Run(operation.OperationID, func(t *testing.T) {
 			require.Equal(t, "curl", operation.Samples[0].Label)
 			variables := s.prepare(t, operation.OperationID)
+			variables["PRODUCT_ID"] = s.sizedGift(t) // Another sample unlists its own.
 			for name, value := range records {
 				if variables[name] == "" {
 					variables[name] = value
@@ -163,6 +166,18 @@ func (s stack) delivered(t *testing.T, key string) (id string) {
 	return id
 }
 
+// sizedGift is a gift with the variations of the examples.
+func (s stack) sizedGift(t *testing.T) string {
+	t.Helper()
+	gift := &catalogv1.PutProductRequest{
+		Id: uuid.NewString(), State: catalogv1.ProductState_PRODUCT_STATE_PUBLISHED, Name: "Team jersey", AvailableCountries: []string{"SE"},
+		Variations: []*catalogv1.Variation{{Dimension: "Size", Values: []string{"S", "M"}}},
+	}
+	_, err := s.Catalog(t).PutProduct(t.Context(), gift)
+	require.NoError(t, err)
+	return gift.GetId()
+}
+
 // textField is the id of an order field of the tenant for texts.
 func (s stack) textField(t *testing.T, key string) string {
 	t.Helper()
@@ -187,4 +202,3 @@ func (s stack) stockedSKU(t *testing.T, key string) string {
 	require.Fail(t, "the campaign has no limited stock")
 	return ""
 }
-
