@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,21 +73,21 @@ func BenchmarkChangeToReceiver(b *testing.B) {
 // await returns when every measured change has arrived at least once.
 func (r *receiver) await(b *testing.B, w *writer) {
 	b.Helper()
-	var missing int
+	var missing atomic.Int32
 	defer func() {
 		if b.Failed() {
-			b.Logf("%d of %d changes have not arrived", missing, len(w.answered))
+			b.Logf("%d of %d changes have not arrived", missing.Load(), len(w.answered))
 		}
 	}()
 	require.Eventually(b, func() bool {
-		missing = 0
-		arrived := r.first(b)
+		arrived, n := r.first(b), 0
 		for id := range w.answered {
 			if _, found := arrived[id]; !found {
-				missing++
+				n++
 			}
 		}
-		return missing == 0
+		missing.Store(int32(n)) //nolint:gosec // They are some thousand.
+		return n == 0
 	}, arrivalTimeout, 20*pollInterval, "changes that do not arrive")
 }
 
