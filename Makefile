@@ -12,7 +12,8 @@ TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps
 
 # The version that the programs report.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
-STAMP   := -X github.com/partnergifting/platform/pkg/version.stamped=$(VERSION)
+STAMP   := -X github.com/partnergifting/platform/pkg/version.stamped=$(VERSION) \
+	-X github.com/partnergifting/platform/gateway/sdk/gifting/internal/cli.stamped=$(VERSION)
 
 SDK_TYPESCRIPT := gateway/sdk/typescript
 SDK_PYTHON     := gateway/sdk/python
@@ -167,14 +168,21 @@ giftingctl: ## Build .local/bin/giftingctl, the command line for operators and i
 	@mkdir -p $(BIN)
 	@CGO_ENABLED=0 go build -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./deploy/cmd/giftingctl
 
+.PHONY: gifting
+gifting: ## Build .local/bin/gifting, the command line for integrators
+	@mkdir -p $(BIN)
+	@CGO_ENABLED=0 go build -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/sdk/gifting
+
 .PHONY: release
-release: ## Build giftingctl for Linux and macOS into .local/release, with checksums
+release: ## Build giftingctl and gifting for Linux and macOS into .local/release, with checksums
 	@rm -rf $(LOCAL)/release && mkdir -p $(LOCAL)/release
 	@for target in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do \
-		CGO_ENABLED=0 GOOS=$${target%-*} GOARCH=$${target#*-} go build -trimpath -ldflags "-s -w $(STAMP)" \
-			-o $(LOCAL)/release/giftingctl-$$target ./deploy/cmd/giftingctl || exit 1; \
+		for program in ./deploy/cmd/giftingctl ./gateway/sdk/gifting; do \
+			CGO_ENABLED=0 GOOS=$${target%-*} GOARCH=$${target#*-} go build -trimpath -ldflags "-s -w $(STAMP)" \
+				-o $(LOCAL)/release/$${program##*/}-$$target $$program || exit 1; \
+		done; \
 	done
-	@cd $(LOCAL)/release && sha256sum giftingctl-* | tee SHA256SUMS
+	@cd $(LOCAL)/release && sha256sum gifting* | tee SHA256SUMS
 
 .PHONY: tidy
 tidy: ## Tidy every module, including the tools
@@ -311,12 +319,13 @@ lint-standalone:
 
 # Services and the gateway use only pkg and proto, never each other. pkg uses none of them. An import of another module needs
 # a requirement in go.mod, because every module also builds outside the workspace (lint-standalone, lint-tidy). Integrators install
-# the SDK alone, so it uses nothing of the platform.
+# the Go SDK alone, so it uses nothing of the platform, and the command line nothing but the SDK.
 .PHONY: lint-arrows
 lint-arrows:
 	@echo "modules require pkg and proto only"
 	@! grep -nE '^\s*(require )?\s*github\.com/partnergifting/platform/(services|gateway|deploy)' pkg/go.mod proto/go.mod gateway/go.mod services/*/go.mod
 	@! grep -nE '^\s*(require )?\s*github\.com/partnergifting/platform' gateway/sdk/go/go.mod
+	@! grep -E '^\s*(require )?\s*github\.com/partnergifting/platform' gateway/sdk/gifting/go.mod | grep -v 'platform/gateway/sdk/go '
 
 # One module at a time, because the linter does not cross modules. It reports on all of them before it fails.
 .PHONY: lint-go

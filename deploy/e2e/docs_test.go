@@ -24,7 +24,8 @@ const root = "../.."
 func pages(t *testing.T) (found []string) {
 	t.Helper()
 	for _, pattern := range []string{
-		"README.md", "proto/README.md", "gateway/README.md", "helm/gifting/README.md", "deploy/*/README.md", "services/*/README.md", ".github/*.md", "gateway/docs/guides/*.md",
+		"README.md", "proto/README.md", "gateway/README.md", "helm/gifting/README.md", "gateway/sdk/gifting/README.md", "gateway/docs/guides/*.md",
+		"deploy/*/README.md", "services/*/README.md", ".github/*.md",
 	} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)

@@ -48,6 +48,7 @@ func TestIntegrators(t *testing.T) {
 	t.Run("the SDK knows all events", i.testEvents)
 	t.Run("the SDK signs as the platform does", i.testSignatures)
 	t.Run("the SDK keeps a copy of the catalog", i.testSync)
+	t.Run("the command line", i.testCommandLine)
 }
 
 // order is one that can be placed.

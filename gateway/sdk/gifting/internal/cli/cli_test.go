@@ -1,0 +1,218 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+type failing struct{}
+
+var errNetwork = errors.New("network is unreachable")
+
+// RoundTrip implements http.RoundTripper.
+func (failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNetwork }
+
+func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{
+		"POST /orders/1:cancel": `409 {"title":"Not cancellable","code":"not_cancellable","detail":"It is sent.","currentStatus":"SENT"}`,
+		"GET /orders":           `401 {"title":"Invalid API key","code":"invalid_api_key"}`,
+		"POST /orders":          `400 {"title":"Invalid request","code":"invalid_request","errors":[{"field":"items[0].budget","code":"required","message":"is missing\u001b[2J"}]}`,
+		"POST /orders:validate": `{"valid":false,"problems":[{"code":"brand_required"}]}`,
+	})
+	for line, want := range map[string]struct {
+		code int
+		err  string
+	}{
+		"orders cancel 1 --reason x": {1, "gifting: Not cancellable (not_cancellable): It is sent.\n  status now: SENT\n  request: request-1\n"},
+		"orders place":               {1, "gifting: Invalid request (invalid_request)\n  items[0].budget: is missing\\u001b[2J (required)\n  request: request-1\n"},
+		"orders cancel 1":            {2, "gifting: Wrong command or profile: say why: --reason\n"},
+		"orders cancel":              {2, "gifting: Wrong command or profile: the arguments are cancel ORDER\n"},
+		"orders burn":                {2, "gifting: Wrong command or profile: unknown command: gifting orders burn\n"},
+		"orders list --sort":         {2, "gifting: Wrong command or profile: unknown flag: --sort\n"},
+		"orders list -o xml":         {2, "gifting: Wrong command or profile: -o is table or json\n"},
+		"orders list --profile none": {2, ""},
+		"catalog list":               {2, "gifting: Wrong command or profile: name the country of delivery: --country SE\n"},
+		"orders get 1":               {4, "gifting: Not found (not_found)\n  request: request-1\n"},
+		"orders list":                {5, "gifting: Invalid API key (invalid_api_key)\n  request: request-1\n"},
+		"orders validate":            {6, ""},
+	} {
+		u := server.user()
+		u.env["GIFTING_CONFIG"] = filepath.Join(t.TempDir(), "gifting.yaml")
+		u.in = strings.NewReader(`{"externalOrderId": 7}`)
+		got := u.run(t, strings.Fields(line)...)
+		require.Equal(t, want.code, got.code, line+got.err)
+		if want.err != "" {
+			require.Equal(t, want.err, got.err)
+		}
+	}
+	require.Contains(t, strings.Join(server.sent, "\n"), `POST /orders  {"externalOrderId":7}`, "the request is sent as it is, so that the API names its errors")
+	got := server.user().run(t, "orders", "get", "1", "-o", "json")
+	require.JSONEq(t, `{"code":"not_found","title":"Not found","detail":"","requestId":"request-1"}`, got.err)
+}
+
+func TestALostAnswerCanBeAskedForAgain(t *testing.T) {
+	t.Parallel()
+	u := newAPI(t, nil).user()
+	u.transport = failing{}
+	got := u.run(t, "orders", "cancel", "1", "--reason", "x", "--timeout", "100ms")
+	require.Equal(t, 3, got.code)
+	require.Contains(t, got.err, "gifting: No answer: POST /orders/1:cancel: network is unreachable (1 attempts)")
+	require.Regexp(t, `repeat the command with --idempotency-key [A-Z2-7]{26}\n$`, got.err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, 130, u.runIn(ctx, "orders", "get", "1").code)
+
+	server := newAPI(t, map[string]string{"POST /orders/1:cancel": `{"id":"1","status":"CANCELLED"}`})
+	require.Zero(t, server.user().run(t, "orders", "cancel", "1", "--reason", "x", "--idempotency-key", "mine").code)
+	require.Equal(t, []string{"mine"}, server.keys)
+}
+
+func TestAListIsATableOrJSON(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{"GET /orders": `{"items":[{"id":"1","reference":"G-1","status":"SENT","externalOrderId":"a","deliveryCountry":"SE","updatedAt":"2026-03-14T09:26:53.5Z"}],"nextCursor":"next"}`})
+	got := server.user().run(t, "orders", "list", "--status", "SENT", "--limit", "1", "--updated-since", "2026-03-14T09:00:00Z")
+	require.Zero(t, got.code)
+	require.Equal(t, "ID  REFERENCE  STATUS  EXTERNAL ORDER ID  COUNTRY  UPDATED\n1   G-1        SENT    a                  SE       2026-03-14T09:26:53Z\n", got.out)
+	require.Equal(t, "There are more: --after next, or --all\n", got.err)
+	require.Contains(t, server.sent[0], "limit=1&status=SENT&updatedSince=2026-03-14T09%3A00%3A00Z")
+	var listed struct {
+		Items      []gifting.Order
+		NextCursor string
+	}
+	require.NoError(t, json.Unmarshal([]byte(server.user().run(t, "orders", "list", "-o", "json").out), &listed))
+	require.Equal(t, "next", listed.NextCursor)
+	require.Equal(t, "G-1", listed.Items[0].Reference)
+	require.Equal(t, 2, server.user().run(t, "orders", "list", "--updated-since", "yesterday").code)
+	require.Zero(t, server.user().run(t, "orders", "list", "--updated-since", "2h").code)
+}
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, nil)
+	path := filepath.Join(t.TempDir(), "gifting.yaml")
+	u := &user{env: map[string]string{"GIFTING_CONFIG": path}}
+	t.Run("is needed", func(t *testing.T) {
+		got := u.run(t, "orders", "list")
+		require.Equal(t, 2, got.code)
+		require.Contains(t, got.err, "gifting login")
+	})
+	t.Run("tests the key and stores it", func(t *testing.T) {
+		u.in = strings.NewReader("gft_sbx_key\n")
+		got := u.run(t, "login", "--url", server.URL)
+		require.Zero(t, got.code, got.err)
+		require.Contains(t, got.out, "Fjord")
+		require.NotContains(t, got.out+got.err, "gft_sbx_key")
+		got = u.run(t, "profiles", "-o", "json")
+		require.JSONEq(t, `[{"name":"sandbox","current":true,"url":"`+server.URL+`","tenant":"Fjord","environment":"sandbox","keyIn":"keyring"}]`, got.out)
+		require.Equal(t, 4, u.run(t, "orders", "get", "1").code, "the key is used")
+	})
+	t.Run("stores a second key", func(t *testing.T) {
+		u.in = strings.NewReader("gft_sbx_two")
+		require.Zero(t, u.run(t, "login", "--url", server.URL, "--profile", "two", "--no-keyring").code)
+		require.Regexp(t, `\*        two      sandbox      Fjord   \S+  file`, u.run(t, "profiles").out)
+		require.Zero(t, u.run(t, "profiles", "use", "sandbox").code)
+		require.Equal(t, 2, u.run(t, "profiles", "use", "three").code)
+		require.Regexp(t, `\*        sandbox  sandbox      Fjord   \S+  keyring`, u.run(t, "profiles").out)
+	})
+	t.Run("ends", func(t *testing.T) {
+		require.Zero(t, u.run(t, "logout").code)
+		require.Equal(t, 2, u.run(t, "logout").code, "no profile is the current one")
+		require.Zero(t, u.run(t, "logout", "--profile", "two").code)
+		require.JSONEq(t, `[]`, u.run(t, "profiles", "-o", "json").out)
+	})
+	t.Run("refuses what is no key, and what the API refuses", func(t *testing.T) {
+		u.in = strings.NewReader("\n")
+		require.Equal(t, 2, u.run(t, "login", "--url", server.URL).code)
+		u.in = strings.NewReader("key")
+		require.Equal(t, 2, u.run(t, "login", "--url", "http://example.com").code)
+		refusing := newAPI(t, map[string]string{"GET /me": `401 {"code":"invalid_api_key"}`})
+		u.in = strings.NewReader("key")
+		require.Equal(t, 5, u.run(t, "login", "--url", refusing.URL).code)
+		require.JSONEq(t, `[]`, u.run(t, "profiles", "-o", "json").out)
+	})
+}
+
+func TestVerifySaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	secret := strings.Repeat("1", 64)
+	body := `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"ping","occurredAt":"2026-01-01T00:00:00Z","environment":"sandbox","data":{}}`
+	headers := gifting.WebhookHeaders([]byte(body), "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10", time.Now().Add(-time.Hour), secret)
+	signature := "Service-Signature: " + headers.Get("Service-Signature")
+	for name, c := range map[string]struct {
+		body, secret string
+		more         []string
+		code         int
+		want         string
+	}{
+		"nothing":                     {body, secret, nil, 0, "verified  true"},
+		"a secret of before as well":  {body, strings.Repeat("2", 64) + "\n" + secret, nil, 0, "verified  true"},
+		"a line break more":           {body + "\n", secret, nil, 6, "has a line break at its end"},
+		"another secret":              {body, strings.Repeat("2", 64), nil, 6, "verify the raw body"},
+		"its age":                     {body, secret, []string{"--at", "0s"}, 6, "set the clock"},
+		"not its age when it arrived": {body, secret, []string{"--at", "1h"}, 0, "verified  true"},
+		"no secret":                   {body, "", nil, 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &user{env: map[string]string{"GIFTING_WEBHOOK_SECRET": c.secret}, in: strings.NewReader(c.body)}
+			got := u.run(t, append([]string{"verify", "-H", signature}, c.more...)...)
+			require.Equal(t, c.code, got.code, got.err)
+			require.Contains(t, got.out, c.want)
+		})
+	}
+	u := &user{env: map[string]string{}, in: strings.NewReader("")}
+	got := u.run(t, "verify", "--body", fileOf(t, body), "--secret-file", fileOf(t, secret), "-o", "json")
+	require.Equal(t, 6, got.code)
+	require.Contains(t, got.out, "no proxy removes them")
+	require.Equal(t, 2, u.run(t, "verify", "--secret-file", fileOf(t, secret), "-H", "no header").code)
+	require.Equal(t, 2, u.run(t, "verify", "--secret-file", "/none").code)
+}
+
+func TestAnExampleOrderAnswersWhatTheTenantRequires(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{"GET /brands": `[{"id":"b1"},{"id":"b2"}]`})
+	got := server.user().run(t, "orders", "example")
+	require.Zero(t, got.code, got.err)
+	var order gifting.PlaceOrderRequest
+	require.NoError(t, json.Unmarshal([]byte(got.out), &order))
+	require.Equal(t, "b1", *order.BrandID)
+	require.Equal(t, "SEK", order.Items[0].Budget.Currency)
+	require.Len(t, order.CustomFields, 3)
+	require.Equal(t, "S", *order.CustomFields[1].TextValue)
+	require.True(t, *order.CustomFields[2].Checked)
+	none := newAPI(t, map[string]string{"GET /brands": `[]`}).user().run(t, "orders", "example")
+	require.Equal(t, 1, none.code)
+	require.Contains(t, none.err, "reaches no brand")
+}
+
+func TestEventsAreCausedOnlyInTheSandbox(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{"GET /me": strings.Replace(me, `"environment":"sandbox"`, `"environment":"production"`, 1)})
+	got := server.user().run(t, "trigger", "order.completed")
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.err, "only in the sandbox")
+	require.Len(t, server.sent, 1, "nothing was changed")
+	got = server.user().run(t, "trigger", "order.burnt")
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.err, "order.created, order.approved")
+}
+
+func TestEveryCommandHelps(t *testing.T) {
+	t.Parallel()
+	u := &user{env: map[string]string{}, in: strings.NewReader("")}
+	for _, line := range []string{"", "orders", "links", "catalog", "sync", "events", "webhooks", "listen --help", "completion bash", "completion zsh", "--version"} {
+		got := u.run(t, strings.Fields(line)...)
+		require.Zero(t, got.code, line)
+		require.NotEmpty(t, got.out, line)
+	}
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+var (
+	errSubcommand = errors.New("unknown command")
+	errArguments  = errors.New("the arguments are")
+	errJSON       = errors.New("is not JSON")
+	errTime       = errors.New("is no time such as 2026-03-16T07:00:00Z, and no age such as 2h")
+)
+
+// group is a command that only has others.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{Use: use, Short: short, RunE: func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		return usage(fmt.Errorf("%w: %s %s", errSubcommand, c.CommandPath(), args[0]))
+	}}
+	g.AddCommand(commands...)
+	return g
+}
+
+// command makes a command that calls the API. The words of use in capitals are its arguments.
+func (a *app) command(use, short string, run func(ctx context.Context, client *gifting.Client, args []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: arguments, RunE: func(c *cobra.Command, args []string) error {
+		client, err := a.client()
+		if err != nil {
+			return err
+		}
+		return run(c.Context(), client, args)
+	}}
+}
+
+// arguments compares the arguments with the words in capitals of the command's use.
+func arguments(c *cobra.Command, args []string) error {
+	_, want, _ := strings.Cut(c.Use, " ")
+	if len(args) == len(strings.Fields(want)) {
+		return nil
+	}
+	return usage(fmt.Errorf("%w %s", errArguments, c.Use))
+}
+
+// words completes a flag or argument.
+func words(choices ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// print prints a record.
+func (a *app) print(record any) error {
+	if a.output == asJSON {
+		return terminal.JSON(a.Out, record)
+	}
+	return terminal.Record(a.Out, record)
+}
+
+// column of a table.
+type column[T any] struct {
+	name string
+	text func(T) string
+}
+
+// listed is a list as JSON, in the form of the API.
+type listed[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"nextCursor"`
+}
+
+// paging are the flags of a list.
+type paging struct {
+	gifting.Paging
+
+	all bool
+}
+
+func (p *paging) flags(c *cobra.Command) *cobra.Command {
+	c.Flags().StringVar(&p.After, "after", "", "the cursor of the page to begin with")
+	c.Flags().IntVar(&p.Limit, "limit", 0, "items of a page, 1 to 100 (default 50)")
+	c.Flags().BoolVar(&p.all, "all", false, "all pages, not only one")
+	return c
+}
+
+// printPages prints one page of a list, or all from it on.
+func printPages[T any](a *app, p *paging, columns []column[T], read func() (*gifting.Page[T], error)) error {
+	items := []T{}
+	for {
+		page, err := read()
+		if err != nil {
+			return err
+		}
+		items = append(items, page.Items...)
+		if p.After = page.NextCursor; !p.all || p.After == "" {
+			break
+		}
+	}
+	if a.output == asJSON {
+		result := listed[T]{Items: items}
+		if p.After != "" {
+			result.NextCursor = &p.After
+		}
+		return terminal.JSON(a.Out, result)
+	}
+	names, rows := make([]string, len(columns)), make([][]string, len(items))
+	for i, c := range columns {
+		names[i] = c.name
+		for row, item := range items {
+			rows[row] = append(rows[row], c.text(item))
+		}
+	}
+	if err := terminal.Table(a.Out, names, rows); err != nil {
+		return err
+	}
+	if p.After != "" {
+		a.note("There are more: --after " + p.After + ", or --all")
+	}
+	return nil
+}
+
+// readJSON reads a file of JSON; - is the standard input.
+func (a *app) readJSON(path string) (json.RawMessage, error) {
+	content, err := a.readFile(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if !json.Valid(content) {
+		return nil, usage(fmt.Errorf("%s %w", path, errJSON))
+	}
+	return content, nil
+}
+
+// maxFile is more than any request or webhook has.
+const maxFile = 16 << 20
+
+func (a *app) readFile(path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(io.LimitReader(a.In, maxFile))
+	}
+	return os.ReadFile(path) //nolint:gosec // The user names the file.
+}
+
+// idempotent is the flag of a command whose effect must not happen twice.
+type idempotent struct{ key string }
+
+// once adds the flag.
+func (a *app) once(c *cobra.Command, i *idempotent) *cobra.Command {
+	c.PreRun = func(*cobra.Command, []string) { a.repeatable = true }
+	c.Flags().StringVar(&i.key, "idempotency-key", "", "repeat a command whose answer was lost; without it a new key is made")
+	return c
+}
+
+func (i *idempotent) options() []gifting.CallOption {
+	if i.key == "" {
+		return nil
+	}
+	return []gifting.CallOption{gifting.WithIdempotencyKey(i.key)}
+}
+
+// moment is a flag: a time, or an age such as 2h.
+type moment struct{ time.Time }
+
+// Set implements pflag.Value.
+func (m *moment) Set(text string) error {
+	if age, err := time.ParseDuration(text); err == nil && age >= 0 {
+		m.Time = time.Now().Add(-age)
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return fmt.Errorf("%s %w", text, errTime)
+	}
+	m.Time = at
+	return nil
+}
+
+// String implements pflag.Value.
+func (m *moment) String() string {
+	if m.IsZero() {
+		return ""
+	}
+	return m.Format(time.RFC3339)
+}
+
+// Type implements pflag.Value.
+func (*moment) Type() string { return "time" }
+
+// text is the value of an optional member.
+func text[T ~string](value *T) string {
+	if value == nil {
+		return ""
+	}
+	return string(*value)
+}
+
+// optional is an optional member of a request.
+func optional(value string) *string {
+	if value == "" {
+		return nil
+	}
+	return &value
+}
+
+func short(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/forward"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+var errReceiver = errors.New("is no address such as localhost:3000/webhooks")
+
+// maxKept is how many events can be sent again on demand.
+const maxKept = 1000
+
+// listener forwards events and keeps the last ones.
+type listener struct {
+	*app
+
+	sender *forward.Sender
+	lock   sync.Mutex // The feed and the terminal send.
+	kept   []gifting.Event
+}
+
+func (a *app) listenCommand() *cobra.Command {
+	var chosen selection
+	var receiver, secretFile string
+	command := a.command("listen", "Receive your own webhooks on this machine, without a tunnel", func(ctx context.Context, client *gifting.Client, _ []string) error {
+		address, err := receiverAddress(receiver)
+		if err != nil {
+			return err
+		}
+		secrets, err := a.webhookSecrets(secretFile)
+		if err != nil {
+			return err
+		}
+		return a.listen(ctx, client, &chosen, address, secrets)
+	})
+	command.Long = `listen reads your events from the feed, waiting for each, and sends them to your receiver as the platform sends webhooks: the same
+body, the same headers, signed in both forms. It says what the platform would make of each answer. Type r and Enter to send the last
+event again, or r and the id of an event.
+
+Requests are signed with the secrets of GIFTING_WEBHOOK_SECRET or --secret-file, one a line, the newest last. Without any, listen makes
+one and prints it. Unlike real webhooks, listen also sends the changes that your own key makes; and nothing is sent again by itself.`
+	command.Flags().StringVar(&receiver, "forward-to", "", "address of your receiver, such as localhost:3000/webhooks (required)")
+	command.Flags().StringVar(&secretFile, "secret-file", "", "the file with the signing secrets")
+	return chosen.flags(command)
+}
+
+// receiverAddress completes an address without a scheme.
+func receiverAddress(text string) (string, error) {
+	full := text
+	if !strings.Contains(text, "://") {
+		full = "http://" + text
+	}
+	address, err := url.Parse(full)
+	if err != nil || address.Hostname() == "" || address.Scheme != "http" && address.Scheme != "https" {
+		return "", usage(fmt.Errorf("--forward-to %q %w", text, errReceiver))
+	}
+	return full, nil
+}
+
+func (a *app) listen(ctx context.Context, client *gifting.Client, chosen *selection, receiver string, secrets []string) error {
+	if len(secrets) == 0 {
+		secret := make([]byte, 32)
+		_, _ = rand.Read(secret) // It never fails.
+		secrets = []string{hex.EncodeToString(secret)}
+		a.note("Signing secret: " + secrets[0])
+	}
+	l := &listener{app: a, sender: forward.New(receiver, secrets...)}
+	ready := func() {
+		a.note("Events go to " + receiver + ". Ctrl-C stops.")
+		go l.again(ctx)
+	}
+	return a.follow(ctx, client, chosen, ready, func(event gifting.Event) error { return l.send(ctx, event, true) })
+}
+
+// send sends an event and prints the verdict. A new one is kept.
+func (l *listener) send(ctx context.Context, event gifting.Event, isNew bool) error {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if isNew {
+		l.kept = append(l.kept[max(0, len(l.kept)+1-maxKept):], event)
+	}
+	verdict := l.sender.Send(ctx, event)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if l.output == asJSON {
+		return terminal.Line(l.Out, struct {
+			EventID string            `json:"eventId"`
+			Type    gifting.EventType `json:"type"`
+			forward.Verdict
+		}{event.ID, event.Type, verdict})
+	}
+	said := fmt.Sprintf("delivered: HTTP %d", verdict.Status)
+	if !verdict.Delivered {
+		said = "NOT delivered, the platform would try again: " + verdict.Error
+	}
+	row := append([]string{short(event.OccurredAt), string(event.Type), event.ID}, about(event)...)
+	if err := terminal.Table(l.Out, nil, [][]string{append(row, fmt.Sprintf("%s (%d ms)", said, verdict.DurationMs))}); err != nil {
+		return err
+	}
+	if verdict.Body != "" && !verdict.Delivered {
+		_, err := fmt.Fprintln(l.Out, "  "+terminal.Visible(strings.TrimSpace(verdict.Body)))
+		return err
+	}
+	return nil
+}
+
+// again sends events that the user asks for.
+func (l *listener) again(ctx context.Context) {
+	lines := bufio.NewScanner(l.In)
+	for lines.Scan() {
+		asked := strings.Fields(lines.Text())
+		if len(asked) == 0 {
+			continue
+		}
+		event, found := l.find(asked[1:])
+		if asked[0] != "r" || !found {
+			l.note("Type r to send the last event again, or r and the id of one of the last events.")
+			continue
+		}
+		if err := l.send(ctx, event, false); err != nil {
+			return
+		}
+	}
+}
+
+// find returns the event with the id, or the last one.
+func (l *listener) find(id []string) (gifting.Event, bool) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	for i := len(l.kept) - 1; i >= 0; i-- {
+		if len(id) == 0 || l.kept[i].ID == id[0] {
+			return l.kept[i], true
+		}
+	}
+	return gifting.Event{}, false
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+var (
+	errNoBrand = errors.New("the key reaches no brand: an Administrator of the tenant changes that")
+	errReason  = errors.New("say why: --reason")
+)
+
+func (a *app) ordersCommand() *cobra.Command {
+	return group("orders", "Place, read and cancel orders",
+		a.placeCommand(), a.validateCommand(), a.exampleCommand(), a.getOrderCommand(), a.listOrdersCommand(), a.cancelOrderCommand())
+}
+
+// file is the flag of a request.
+func file(c *cobra.Command, path *string) *cobra.Command {
+	c.Flags().StringVarP(path, "file", "f", "-", "the request as JSON; - is the standard input")
+	return c
+}
+
+func (a *app) placeCommand() *cobra.Command {
+	var path string
+	var once idempotent
+	command := a.command("place", "Place an order", func(ctx context.Context, client *gifting.Client, _ []string) error {
+		body, err := a.readJSON(path)
+		if err != nil {
+			return err
+		}
+		var order gifting.Order
+		if err := client.Call(ctx, http.MethodPost, "/orders", body, &order, once.options()...); err != nil {
+			return err
+		}
+		return a.print(order)
+	})
+	command.Long = `place places the order that a file describes: gifting orders example > order.json`
+	return a.once(file(command, &path), &once)
+}
+
+func (a *app) validateCommand() *cobra.Command {
+	var path string
+	return file(a.command("validate", "Check an order without placing it: all its problems at once",
+		func(ctx context.Context, client *gifting.Client, _ []string) error {
+			body, err := a.readJSON(path)
+			if err != nil {
+				return err
+			}
+			var result gifting.OrderValidation
+			if err := client.Call(ctx, http.MethodPost, "/orders:validate", body, &result); err != nil {
+				return err
+			}
+			if err := a.print(result); err != nil {
+				return err
+			}
+			if !result.Valid {
+				return errCheck
+			}
+			return nil
+		}), &path)
+}
+
+func (a *app) exampleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "example", Short: "Print an order as JSON that can be placed: for the key's first brand, with a made-up recipient", Args: arguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			client, err := a.client()
+			if err != nil {
+				return err
+			}
+			order, err := example(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			encoder := json.NewEncoder(a.Out) // A file to edit, so it is JSON with any -o.
+			encoder.SetIndent("", "  ")
+			return encoder.Encode(order)
+		},
+	}
+}
+
+// example is an order that the key can place.
+func example(ctx context.Context, client *gifting.Client) (gifting.PlaceOrderRequest, error) {
+	brands, err := client.ListBrands(ctx)
+	if err != nil {
+		return gifting.PlaceOrderRequest{}, err
+	}
+	if len(brands) == 0 {
+		return gifting.PlaceOrderRequest{}, errNoBrand
+	}
+	me, err := client.GetMe(ctx)
+	if err != nil {
+		return gifting.PlaceOrderRequest{}, err
+	}
+	return gifting.PlaceOrderRequest{
+		ExternalOrderID: "gifting-" + rand.Text(), BrandID: &brands[0].ID,
+		Items: []gifting.OrderItemInput{{
+			CustomProductName: new("A football signed by the whole team"), Budget: &gifting.Budget{Amount: "1500.00", Currency: me.Tenant.Currency},
+		}},
+		Client:       gifting.OrderClient{Name: "Ann Berg"},
+		CustomFields: answers(me.Tenant.CustomFields),
+		Recipient: gifting.OrderRecipient{
+			Name: "Ann Berg", Phone: "+46 70 123 45 67",
+			Address: gifting.OrderAddress{Street: "Storgatan 1", City: "Stockholm", PostalCode: new("111 22"), Country: "SE"},
+		},
+	}, nil
+}
+
+// answers answers the fields that the tenant requires.
+func answers(fields []gifting.CustomField) (all []gifting.CustomFieldAnswer) {
+	for _, field := range fields {
+		answer := gifting.CustomFieldAnswer{FieldID: field.ID}
+		switch {
+		case !field.Required:
+			continue
+		case field.Type == gifting.CustomFieldTypeCHECKBOX:
+			answer.Checked = new(true)
+		case field.Type == gifting.CustomFieldTypeDROPDOWN && len(field.Options) > 0:
+			answer.TextValue = &field.Options[0]
+		default:
+			answer.TextValue = new("An example")
+		}
+		all = append(all, answer)
+	}
+	return all
+}
+
+func (a *app) getOrderCommand() *cobra.Command {
+	return a.command("get ORDER", "Show an order", func(ctx context.Context, client *gifting.Client, args []string) error {
+		order, err := client.GetOrder(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return a.print(order)
+	})
+}
+
+func (a *app) listOrdersCommand() *cobra.Command {
+	var query gifting.ListOrdersQuery
+	var pages paging
+	var since moment
+	command := a.command("list", "List orders, newest first", func(ctx context.Context, client *gifting.Client, _ []string) error {
+		query.UpdatedSince = since.Time
+		return printPages(a, &pages, []column[gifting.Order]{
+			{"id", func(o gifting.Order) string { return o.ID }},
+			{"reference", func(o gifting.Order) string { return o.Reference }},
+			{"status", func(o gifting.Order) string { return string(o.Status) }},
+			{"external order id", func(o gifting.Order) string { return text(o.ExternalOrderID) }},
+			{"country", func(o gifting.Order) string { return o.DeliveryCountry }},
+			{"updated", func(o gifting.Order) string { return short(o.UpdatedAt) }},
+		}, func() (*gifting.Page[gifting.Order], error) {
+			query.Paging = pages.Paging
+			return client.ListOrders(ctx, query)
+		})
+	})
+	flags := command.Flags()
+	flags.StringVar((*string)(&query.Status), "status", "", "only orders of this status, such as PROCESSING")
+	flags.StringVar(&query.ExternalOrderID, "external-order-id", "", "only the order with your id")
+	flags.StringVar(&query.ExternalRecipientID, "external-recipient-id", "", "only orders for your player")
+	flags.StringVar(&query.BrandID, "brand-id", "", "only orders of this brand")
+	flags.Var(&since, "updated-since", "only orders that changed since a time, or an age such as 2h")
+	must(command.RegisterFlagCompletionFunc("status", words("REQUESTED", "PROCESSING", "SENT", "COMPLETED", "CANCELLED")))
+	return pages.flags(command)
+}
+
+func (a *app) cancelOrderCommand() *cobra.Command {
+	var reason string
+	var once idempotent
+	command := a.command("cancel ORDER", "Cancel an order", func(ctx context.Context, client *gifting.Client, args []string) error {
+		if reason == "" {
+			return usage(errReason)
+		}
+		order, err := client.CancelOrder(ctx, args[0], reason, once.options()...)
+		if err != nil {
+			return err
+		}
+		return a.print(order)
+	})
+	command.Flags().StringVar(&reason, "reason", "", "why, at most 1000 characters (required)")
+	return a.once(command, &once)
+}

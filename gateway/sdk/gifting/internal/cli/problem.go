@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+// The exit codes.
+const (
+	exitRefused     = 1
+	exitUsage       = 2
+	exitUnavailable = 3
+	exitNotFound    = 4
+	exitKey         = 5
+	exitCheck       = 6
+	// exitInterrupted is what shells report after Ctrl-C.
+	exitInterrupted = 130
+)
+
+// usageError is an error in the command or its profile.
+type usageError struct{ error }
+
+// Unwrap returns the error.
+func (e usageError) Unwrap() error { return e.error }
+
+func usage(err error) error { return usageError{err} }
+
+// errCheck means that a check did not pass, and that its output says why.
+var errCheck = errors.New("a check did not pass")
+
+// shown is how an error is printed as JSON.
+type shown struct {
+	Code          gifting.Code         `json:"code"`
+	Title         string               `json:"title"`
+	Detail        string               `json:"detail"`
+	Errors        []gifting.FieldError `json:"errors,omitempty"`
+	CurrentStatus string               `json:"currentStatus,omitempty"`
+	OrderID       string               `json:"orderId,omitempty"`
+	RequestID     string               `json:"requestId,omitempty"`
+	// IdempotencyKey makes a repeated command safe.
+	IdempotencyKey string `json:"idempotencyKey,omitempty"`
+}
+
+// report prints an error and returns the exit code.
+func (a *app) report(ctx context.Context, err error) int {
+	if errors.Is(err, errCheck) {
+		return exitCheck
+	}
+	code, s := a.explain(ctx, err)
+	if failed, ok := errors.AsType[*gifting.CallError](err); ok && a.repeatable && (code == exitUnavailable || code == exitInterrupted) {
+		s.IdempotencyKey = failed.IdempotencyKey
+	}
+	if a.output == asJSON {
+		_ = terminal.Line(a.Err, s) // There is no other place to report to.
+		return code
+	}
+	text := "gifting: " + s.Title
+	if s.Code != "" {
+		text += " (" + string(s.Code) + ")"
+	}
+	if s.Detail != "" {
+		text += ": " + s.Detail
+	}
+	a.note(text)
+	for _, field := range s.Errors {
+		a.note(fmt.Sprintf("  %s: %s (%s)", field.Field, field.Message, field.Code))
+	}
+	for _, more := range [][2]string{{"status now", s.CurrentStatus}, {"existing order", s.OrderID}, {"request", s.RequestID}} {
+		if more[1] != "" {
+			a.note("  " + more[0] + ": " + more[1])
+		}
+	}
+	if s.IdempotencyKey != "" {
+		a.note("It may have taken effect. Nothing is done twice if you repeat the command with --idempotency-key " + s.IdempotencyKey)
+	}
+	return code
+}
+
+// explain says what an error means for the user.
+func (a *app) explain(ctx context.Context, err error) (code int, s shown) {
+	if problem, ok := gifting.ProblemOf(err); ok {
+		return codeOf(problem), shown{
+			Code: problem.Code, Title: problem.Title, Detail: problem.Detail, Errors: problem.Errors,
+			CurrentStatus: problem.CurrentStatus, OrderID: problem.OrderID, RequestID: problem.RequestID,
+		}
+	}
+	if ctx.Err() != nil {
+		return exitInterrupted, shown{Title: "Interrupted"}
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage, shown{Title: "Wrong command or profile", Detail: err.Error()}
+	}
+	if failed, ok := errors.AsType[*gifting.CallError](err); ok {
+		return exitUnavailable, shown{Title: "No answer", Detail: fmt.Sprintf("%s (%d attempts)", failed, failed.Attempts)}
+	}
+	return exitRefused, shown{Title: "Failed", Detail: err.Error()}
+}
+
+func codeOf(problem *gifting.Problem) int {
+	switch {
+	case problem.Status == http.StatusUnauthorized || problem.Status == http.StatusForbidden:
+		return exitKey
+	case problem.Status == http.StatusNotFound:
+		return exitNotFound
+	case problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError ||
+		problem.Code == gifting.CodeIdempotencyRequestInProgress:
+		return exitUnavailable
+	}
+	return exitRefused
+}
+
+// note prints a line that is not part of the result.
+func (a *app) note(line string) { _, _ = io.WriteString(a.Err, terminal.Visible(line)+"\n") }

@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+var (
+	errEvent      = errors.New("is no event that can be caused; those that can are")
+	errProduction = errors.New("this is a key of production: events are caused only in the sandbox")
+	errNoApproval = errors.New("orders and links of this tenant need no approval, so there is nothing to approve")
+	errNoCampaign = errors.New("the key reaches no active campaign, which a link needs")
+	errLink       = errors.New("the link was rejected")
+)
+
+// triggered is what a trigger did.
+type triggered struct {
+	Event  string `json:"event"`
+	Order  string `json:"orderId,omitempty"`
+	Link   string `json:"linkId,omitempty"`
+	Status string `json:"status,omitempty"`
+	Answer string `json:"answer,omitempty"`
+}
+
+// trigger causes events of one key.
+type trigger struct {
+	*gifting.Client
+}
+
+// triggers are the events that can be caused, in the order of a help text.
+var triggers = []struct {
+	event string
+	cause func(trigger, context.Context, *triggered) error
+}{
+	{"order.created", func(t trigger, ctx context.Context, done *triggered) error { return t.order(ctx, done, "") }},
+	{"order.approved", func(t trigger, ctx context.Context, done *triggered) error { return t.approved(ctx, done) }},
+	{"order.sent", func(t trigger, ctx context.Context, done *triggered) error {
+		return t.order(ctx, done, gifting.OrderStatusSENT)
+	}},
+	{"order.completed", func(t trigger, ctx context.Context, done *triggered) error {
+		return t.order(ctx, done, gifting.OrderStatusCOMPLETED)
+	}},
+	{"order.cancelled", func(t trigger, ctx context.Context, done *triggered) error {
+		return t.order(ctx, done, gifting.OrderStatusCANCELLED)
+	}},
+	{"order.status_changed", func(t trigger, ctx context.Context, done *triggered) error {
+		return t.order(ctx, done, gifting.OrderStatusSENT)
+	}},
+	{"order.updated", trigger.updated},
+	{"order.message_posted", trigger.message},
+	{"personal_link.created", func(t trigger, ctx context.Context, done *triggered) error { return t.link(ctx, done) }},
+	{"personal_link.approved", trigger.linkApproved},
+	{"personal_link.claimed", trigger.claimed},
+	{"personal_link.cancelled", trigger.linkCancelled},
+	{"ping", trigger.ping},
+}
+
+func (a *app) triggerCommand() *cobra.Command {
+	var names []string
+	for _, t := range triggers {
+		names = append(names, t.event)
+	}
+	command := a.command("trigger EVENT", "Cause a real event in the sandbox", func(ctx context.Context, client *gifting.Client, args []string) error {
+		at := slices.Index(names, args[0])
+		if at < 0 {
+			return usage(fmt.Errorf("%s %w %s", args[0], errEvent, strings.Join(names, ", ")))
+		}
+		me, err := client.GetMe(ctx)
+		if err != nil {
+			return err
+		}
+		if me.Environment == gifting.EnvironmentProduction {
+			return usage(errProduction)
+		}
+		done := &triggered{Event: args[0]}
+		if err := triggers[at].cause(trigger{client}, ctx, done); err != nil {
+			return err
+		}
+		return a.print(done)
+	})
+	command.Long = `trigger places an order or creates a link in the sandbox, and takes it to where the event happens, as people do it in production. The
+event, and those before it, come by webhook and in the feed, as any other. Changes that your own key may make in production too, such as
+order.created, are not sent to it by webhook: read the feed, or use another key.
+
+Events: ` + strings.Join(names, ", ")
+	command.ValidArgsFunction = words(names...)
+	return command
+}
+
+// order places an order and takes it to a status.
+func (t trigger) order(ctx context.Context, done *triggered, until gifting.OrderStatus) error {
+	request, err := example(ctx, t.Client)
+	if err != nil {
+		return err
+	}
+	order, err := t.PlaceOrder(ctx, request)
+	for err == nil && until != "" && order.Status != until {
+		done.Order = order.ID
+		switch {
+		case until == gifting.OrderStatusCANCELLED:
+			order, err = t.CancelOrder(ctx, order.ID, "An example.")
+		case order.Status == gifting.OrderStatusREQUESTED:
+			order, err = t.ApproveSandboxOrder(ctx, order.ID)
+		case order.Status == gifting.OrderStatusPROCESSING:
+			order, err = t.DispatchSandboxOrder(ctx, order.ID, gifting.DispatchSandboxOrderRequest{})
+		default:
+			order, err = t.DeliverSandboxOrder(ctx, order.ID)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	done.Order, done.Status = order.ID, string(order.Status)
+	return nil
+}
+
+func (t trigger) approved(ctx context.Context, done *triggered) error {
+	if err := t.order(ctx, done, ""); err != nil {
+		return err
+	}
+	if done.Status != string(gifting.OrderStatusREQUESTED) {
+		return errNoApproval
+	}
+	order, err := t.ApproveSandboxOrder(ctx, done.Order)
+	if err != nil {
+		return err
+	}
+	done.Status = string(order.Status)
+	return nil
+}
+
+func (t trigger) updated(ctx context.Context, done *triggered) error {
+	if err := t.order(ctx, done, gifting.OrderStatusSENT); err != nil {
+		return err
+	}
+	_, err := t.CorrectSandboxTracking(ctx, done.Order, gifting.CorrectSandboxTrackingRequest{})
+	return err
+}
+
+func (t trigger) message(ctx context.Context, done *triggered) error {
+	if err := t.order(ctx, done, ""); err != nil {
+		return err
+	}
+	_, err := t.PostSandboxMessage(ctx, done.Order, "An example.")
+	return err
+}
+
+// link creates a link for the first active campaign.
+func (t trigger) link(ctx context.Context, done *triggered) error {
+	campaigns, err := t.ListCampaigns(ctx, gifting.ListCampaignsQuery{Status: gifting.CampaignStatusACTIVE, Paging: gifting.Paging{Limit: 1}})
+	if err != nil {
+		return err
+	}
+	if len(campaigns.Items) == 0 {
+		return errNoCampaign
+	}
+	me, err := t.GetMe(ctx)
+	if err != nil {
+		return err
+	}
+	recipient := gifting.PersonalLinkRecipient{Label: "Ann Berg"}
+	for _, answer := range answers(me.Tenant.CustomFields) {
+		recipient.CustomFields = append(recipient.CustomFields, gifting.PersonalLinkAnswer(answer))
+	}
+	results, err := t.CreatePersonalLinks(ctx, gifting.CreatePersonalLinksRequest{
+		CampaignID: &campaigns.Items[0].ID, Recipients: []gifting.PersonalLinkRecipient{recipient},
+	})
+	if err != nil {
+		return err
+	}
+	link := results.Results[0].Link
+	if link == nil {
+		return fmt.Errorf("%w: %v", errLink, results.Results[0].Errors)
+	}
+	done.Link, done.Status = link.ID, string(link.Status)
+	return nil
+}
+
+func (t trigger) linkApproved(ctx context.Context, done *triggered) error {
+	if err := t.link(ctx, done); err != nil {
+		return err
+	}
+	if done.Status != string(gifting.PersonalLinkStatusREQUESTED) {
+		return errNoApproval
+	}
+	link, err := t.ApproveSandboxPersonalLink(ctx, done.Link)
+	if err != nil {
+		return err
+	}
+	done.Status = string(link.Status)
+	return nil
+}
+
+func (t trigger) claimed(ctx context.Context, done *triggered) error {
+	if err := t.link(ctx, done); err != nil {
+		return err
+	}
+	if done.Status == string(gifting.PersonalLinkStatusREQUESTED) {
+		if _, err := t.ApproveSandboxPersonalLink(ctx, done.Link); err != nil {
+			return err
+		}
+	}
+	link, err := t.ClaimSandboxPersonalLink(ctx, done.Link, gifting.ClaimSandboxPersonalLinkRequest{})
+	if err != nil {
+		return err
+	}
+	done.Order, done.Status = text(link.OrderID), string(link.Status)
+	return nil
+}
+
+func (t trigger) linkCancelled(ctx context.Context, done *triggered) error {
+	if err := t.link(ctx, done); err != nil {
+		return err
+	}
+	link, err := t.CancelPersonalLink(ctx, done.Link, "An example.")
+	if err != nil {
+		return err
+	}
+	done.Status = string(link.Status)
+	return nil
+}
+
+func (t trigger) ping(ctx context.Context, done *triggered) error {
+	result, err := t.TestWebhook(ctx)
+	if err != nil {
+		return err
+	}
+	done.Answer = text(result.Error)
+	if result.ResponseStatus != nil && done.Answer == "" {
+		done.Answer = fmt.Sprintf("HTTP %d", *result.ResponseStatus)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+var errSpan = errors.New("say which time span: --from, and --to unless it is now")
+
+func (a *app) webhooksCommand() *cobra.Command {
+	return group("webhooks", "See how your webhooks are delivered, and send them again",
+		a.deliveriesCommand(), a.resendCommand(), a.replayCommand(), a.healthCommand(), a.testWebhookCommand())
+}
+
+func (a *app) deliveriesCommand() *cobra.Command {
+	var query gifting.ListWebhookDeliveriesQuery
+	var pages paging
+	var since moment
+	command := a.command("deliveries", "List deliveries, newest first, with what your receiver answered", func(ctx context.Context, client *gifting.Client, _ []string) error {
+		query.Since = since.Time
+		return printPages(a, &pages, []column[gifting.WebhookDelivery]{
+			{"id", func(d gifting.WebhookDelivery) string { return d.ID }},
+			{"type", func(d gifting.WebhookDelivery) string { return d.Type }},
+			{"event", func(d gifting.WebhookDelivery) string { return d.EventID }},
+			{"occurred", func(d gifting.WebhookDelivery) string { return short(d.OccurredAt) }},
+			{"state", func(d gifting.WebhookDelivery) string { return string(d.State) }},
+			{"attempts", func(d gifting.WebhookDelivery) string { return strconv.Itoa(len(d.Attempts)) }},
+			{"last answer", lastAnswer},
+		}, func() (*gifting.Page[gifting.WebhookDelivery], error) {
+			query.Paging = pages.Paging
+			return client.ListWebhookDeliveries(ctx, query)
+		})
+	})
+	flags := command.Flags()
+	flags.StringVar((*string)(&query.State), "state", "", "PENDING, DELIVERED, EXHAUSTED or DROPPED")
+	flags.StringVar((*string)(&query.Type), "type", "", "only events of this type")
+	flags.StringVar(&query.EventID, "event-id", "", "only deliveries of this event")
+	flags.Var(&since, "since", "only events since a time, or an age such as 2h")
+	must(command.RegisterFlagCompletionFunc("state", words("PENDING", "DELIVERED", "EXHAUSTED", "DROPPED")))
+	must(command.RegisterFlagCompletionFunc("type", words(types...)))
+	return pages.flags(command)
+}
+
+func lastAnswer(d gifting.WebhookDelivery) string {
+	if len(d.Attempts) == 0 {
+		return ""
+	}
+	last := d.Attempts[len(d.Attempts)-1]
+	if last.Status != nil {
+		return fmt.Sprintf("HTTP %d", *last.Status)
+	}
+	return text(last.Error)
+}
+
+func (a *app) resendCommand() *cobra.Command {
+	var once idempotent
+	return a.once(a.command("resend DELIVERY", "Send the event of a delivery again", func(ctx context.Context, client *gifting.Client, args []string) error {
+		delivery, err := client.ResendWebhookDelivery(ctx, args[0], once.options()...)
+		if err != nil {
+			return err
+		}
+		return a.print(delivery)
+	}), &once)
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	var from, to moment
+	var kinds []string
+	var once idempotent
+	command := a.command("replay", "Send the deliveries of a time span again, such as those of an outage", func(ctx context.Context, client *gifting.Client, _ []string) error {
+		if from.IsZero() {
+			return usage(errSpan)
+		}
+		if to.IsZero() {
+			to.Time = time.Now()
+		}
+		span := gifting.ReplayWebhooksRequest{From: from.UTC(), To: to.UTC()}
+		for _, kind := range kinds {
+			span.Types = append(span.Types, gifting.EventType(kind))
+		}
+		result, err := client.ReplayWebhooks(ctx, span, once.options()...)
+		if err != nil {
+			return err
+		}
+		return a.print(result)
+	})
+	command.Flags().Var(&from, "from", "since a time, or an age such as 2h (required)")
+	command.Flags().Var(&to, "to", "until a time, or an age; now if it is left out")
+	command.Flags().StringSliceVar(&kinds, "type", nil, "only events of this type; may be repeated")
+	must(command.RegisterFlagCompletionFunc("type", words(types...)))
+	return a.once(command, &once)
+}
+
+func (a *app) healthCommand() *cobra.Command {
+	return a.command("health", "Show whether your receiver accepts webhooks", func(ctx context.Context, client *gifting.Client, _ []string) error {
+		health, err := client.GetWebhookHealth(ctx)
+		if err != nil {
+			return err
+		}
+		return a.print(health)
+	})
+}
+
+func (a *app) testWebhookCommand() *cobra.Command {
+	return a.command("test", "Send a signed ping to the key's webhook URL", func(ctx context.Context, client *gifting.Client, _ []string) error {
+		result, err := client.TestWebhook(ctx)
+		if err != nil {
+			return err
+		}
+		if err := a.print(result); err != nil {
+			return err
+		}
+		if result.Error != nil {
+			return errCheck
+		}
+		return nil
+	})
+}
