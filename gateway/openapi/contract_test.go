@@ -117,7 +117,7 @@ func TestParametersMatchTheContracts(t *testing.T) {
 
 // parametersOf are the members outside of the body. Those of a POST are in the path only.
 func parametersOf(request protoreflect.MessageDescriptor, op *operation.Operation) []string {
-	var want []string
+	want := []string{"header Sandbox-Fault"}
 	if hasKey(op) {
 		want = append(want, "header Idempotency-Key required")
 	}

@@ -116,9 +116,7 @@ func (d document) each(section string, visit func(path, method string, op object
 	paths := d.object(d.root[section])
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		for method, op := range d.object(paths[path]) {
-			if method != "parameters" { // Those are of all operations of the path.
-				visit(path, method, d.object(op))
-			}
+			visit(path, method, d.object(op))
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// addForcedAnswers adds the parameter Sandbox-Fault to every path that needs a key, and the header Sandbox to the errors, which it
+// addForcedAnswers adds the parameter Sandbox-Fault to every operation that needs a key, and the header Sandbox to the errors, which it
 // forces and which operations below /sandbox return, so that the authors of operations need not repeat them. Only the document of
 // the sandbox has both.
 func addForcedAnswers(root *yaml.Node) {
@@ -19,14 +19,27 @@ func addForcedAnswers(root *yaml.Node) {
 			if member(operation, "security") != nil {
 				continue // It needs no key.
 			}
-			if member(path, "parameters") == nil {
-				path.Content = append(path.Content, scalar("parameters"), &yaml.Node{
-					Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{refTo("parameters", "SandboxFault")},
-				})
-			}
+			addFault(operation)
 			addSandboxHeader(root, member(operation, "responses"))
 		}
 	}
+}
+
+// addFault adds Sandbox-Fault to an operation, with the values that it accepts.
+func addFault(operation *yaml.Node) {
+	parameters := member(operation, "parameters")
+	if parameters == nil {
+		parameters = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		operation.Content = append(operation.Content, scalar("parameters"), parameters)
+	}
+	key := refTo("parameters", "IdempotencyKey")
+	fault := "SandboxFaultWithoutKey"
+	for _, parameter := range parameters.Content {
+		if ref := member(parameter, "$ref"); ref != nil && ref.Value == member(key, "$ref").Value {
+			fault = "SandboxFault"
+		}
+	}
+	parameters.Content = append(parameters.Content, refTo("parameters", fault))
 }
 
 func addSandboxHeader(root, responses *yaml.Node) {

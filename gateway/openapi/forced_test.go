@@ -8,20 +8,31 @@ import (
 	"github.com/partnergifting/platform/pkg/apikey"
 )
 
-func TestAnswersAreForcedOnEveryPathOfTheSandboxThatNeedsAKey(t *testing.T) {
+func TestAnswersAreForcedOnEveryOperationOfTheSandboxThatNeedsAKey(t *testing.T) {
 	t.Parallel()
-	for environment, want := range map[apikey.Environment]int{apikey.Sandbox: 1, apikey.Production: 0} {
+	values := []string{"429", "500", "503", "timeout", "lost"}
+	for environment, has := range map[apikey.Environment]bool{apikey.Sandbox: true, apikey.Production: false} {
 		d := loadOf(t, environment)
-		for path, item := range d.object(d.root["paths"]) {
-			parameters, _ := d.object(item)["parameters"].([]any)
-			if path == imagesPath {
-				require.Empty(t, parameters)
-				continue
+		d.each("paths", func(path, method string, op object) {
+			var found []string
+			needsKey := false
+			parameters, _ := op["parameters"].([]any)
+			for _, p := range parameters {
+				switch parameter := d.object(p); parameter["name"] {
+				case "Sandbox-Fault":
+					found = texts(d.object(parameter["schema"])["enum"])
+				case "Idempotency-Key":
+					needsKey = parameter["required"] == true
+				}
 			}
-			require.Len(t, parameters, want, path)
-			if want > 0 {
-				require.Equal(t, "Sandbox-Fault", d.object(parameters[0])["name"])
+			var want []string
+			if has && path != imagesPath {
+				want = values
 			}
-		}
+			if want != nil && needsKey {
+				want = append(want[:len(want):len(want)], "in-progress")
+			}
+			require.Equal(t, want, found, "%s %s", method, path)
+		})
 	}
 }

@@ -7,10 +7,7 @@ export interface paths {
     "/me": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -30,10 +27,7 @@ export interface paths {
     "/brands": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -53,10 +47,7 @@ export interface paths {
     "/catalog/products": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -80,10 +71,7 @@ export interface paths {
     "/catalog/products/{productId}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -103,10 +91,7 @@ export interface paths {
     "/catalog/categories": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -151,10 +136,7 @@ export interface paths {
     "/campaigns": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -175,10 +157,7 @@ export interface paths {
     "/campaigns/{campaignId}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -199,10 +178,7 @@ export interface paths {
     "/orders": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -235,10 +211,7 @@ export interface paths {
     "/orders:validate": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -268,10 +241,7 @@ export interface paths {
     "/orders/{orderId}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -291,10 +261,7 @@ export interface paths {
     "/orders/{orderId}:update-delivery": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -325,10 +292,7 @@ export interface paths {
     "/orders/{orderId}:cancel": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -350,10 +314,7 @@ export interface paths {
     "/orders/{orderId}/messages": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -381,10 +342,7 @@ export interface paths {
     "/personal-links:create-batch": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -423,10 +381,7 @@ export interface paths {
     "/personal-links": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -450,10 +405,7 @@ export interface paths {
     "/personal-links/{linkId}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -473,10 +425,7 @@ export interface paths {
     "/personal-links/{linkId}:cancel": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -499,10 +448,7 @@ export interface paths {
     "/events": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -536,10 +482,7 @@ export interface paths {
     "/webhooks:test": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -561,10 +504,7 @@ export interface paths {
     "/webhooks/health": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -585,10 +525,7 @@ export interface paths {
     "/webhooks/deliveries": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -614,10 +551,7 @@ export interface paths {
     "/webhooks/deliveries/{deliveryId}:resend": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -639,10 +573,7 @@ export interface paths {
     "/webhooks:replay": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -668,10 +599,7 @@ export interface paths {
     "/webhooks:rotate-secret": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -697,10 +625,7 @@ export interface paths {
     "/sandbox/orders/{orderId}:approve": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -722,10 +647,7 @@ export interface paths {
     "/sandbox/orders/{orderId}:dispatch": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -747,10 +669,7 @@ export interface paths {
     "/sandbox/orders/{orderId}:deliver": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -772,10 +691,7 @@ export interface paths {
     "/sandbox/orders/{orderId}:correct-tracking": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -797,10 +713,7 @@ export interface paths {
     "/sandbox/orders/{orderId}:correct-status": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -823,10 +736,7 @@ export interface paths {
     "/sandbox/orders/{orderId}:post-message": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -847,10 +757,7 @@ export interface paths {
     "/sandbox/personal-links/{linkId}:approve": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -871,10 +778,7 @@ export interface paths {
     "/sandbox/personal-links/{linkId}:claim": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -904,10 +808,7 @@ export interface paths {
     "/sandbox/campaigns/{campaignId}:set-stock": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -928,10 +829,7 @@ export interface paths {
     "/sandbox/catalog/products/{productId}:unlist": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -953,10 +851,7 @@ export interface paths {
     "/sandbox/catalog/products/{productId}:relist": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -977,10 +872,7 @@ export interface paths {
     "/sandbox/catalog/products/{productId}:set-available": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -3015,6 +2907,8 @@ export interface components {
         Locale: string;
         /** @description Forces the answer: see Forced answers. */
         SandboxFault: "429" | "500" | "503" | "timeout" | "lost" | "in-progress";
+        /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+        SandboxFaultWithoutKey: "429" | "500" | "503" | "timeout" | "lost";
     };
     requestBodies: never;
     headers: {
@@ -3198,6 +3092,7 @@ export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterCountry = components['parameters']['Country'];
 export type ParameterLocale = components['parameters']['Locale'];
 export type ParameterSandboxFault = components['parameters']['SandboxFault'];
+export type ParameterSandboxFaultWithoutKey = components['parameters']['SandboxFaultWithoutKey'];
 export type HeaderRequestId = components['headers']['Request-Id'];
 export type HeaderRateLimitPolicy = components['headers']['RateLimit-Policy'];
 export type HeaderRateLimit = components['headers']['RateLimit'];
@@ -3227,13 +3122,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /**
                  * @description The `ETag` of your copy, several of them, or `*`. If one is current, the response is 304 without a body. A malformed value is ignored.
                  * @example "Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -3267,13 +3162,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /**
                  * @description The `ETag` of your copy, several of them, or `*`. If one is current, the response is 304 without a body. A malformed value is ignored.
                  * @example "Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -3331,8 +3226,8 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -3376,13 +3271,13 @@ export interface operations {
                 locale?: components["parameters"]["Locale"];
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /**
                  * @description The `ETag` of your copy, several of them, or `*`. If one is current, the response is 304 without a body. A malformed value is ignored.
                  * @example "Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path: {
                 /**
@@ -3430,13 +3325,13 @@ export interface operations {
                 locale?: components["parameters"]["Locale"];
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /**
                  * @description The `ETag` of your copy, several of them, or `*`. If one is current, the response is 304 without a body. A malformed value is ignored.
                  * @example "Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -3572,8 +3467,8 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -3612,13 +3507,13 @@ export interface operations {
                 locale?: components["parameters"]["Locale"];
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /**
                  * @description The `ETag` of your copy, several of them, or `*`. If one is current, the response is 304 without a body. A malformed value is ignored.
                  * @example "Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path: {
                 /**
@@ -3693,8 +3588,8 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -3727,10 +3622,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path?: never;
             cookie?: never;
@@ -3775,10 +3670,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description May be sent and does not matter, because this call has no effect. */
                 "Idempotency-Key"?: components["parameters"]["IgnoredIdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -3818,13 +3713,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /**
                  * @description The `ETag` of your copy, several of them, or `*`. If one is current, the response is 304 without a body. A malformed value is ignored.
                  * @example "Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path: {
                 /**
@@ -3866,8 +3761,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
@@ -3875,6 +3768,8 @@ export interface operations {
                  * @example "p0Rm1cGkUq3m0X8kq1bS.Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -3925,8 +3820,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
@@ -3934,6 +3827,8 @@ export interface operations {
                  * @example "p0Rm1cGkUq3m0X8kq1bS.Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -3984,8 +3879,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path: {
                 /**
@@ -4025,8 +3920,6 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
                 /**
@@ -4034,6 +3927,8 @@ export interface operations {
                  * @example "p0Rm1cGkUq3m0X8kq1bS.Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -4085,10 +3980,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path?: never;
             cookie?: never;
@@ -4160,8 +4055,8 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -4194,13 +4089,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /**
                  * @description The `ETag` of your copy, several of them, or `*`. If one is current, the response is 304 without a body. A malformed value is ignored.
                  * @example "Zt5sQ0r8yJ1hJx2kN4dA"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path: {
                 /**
@@ -4242,10 +4137,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -4308,8 +4203,8 @@ export interface operations {
                 wait?: number;
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -4343,10 +4238,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path?: never;
             cookie?: never;
@@ -4415,8 +4310,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -4476,8 +4371,8 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
+                /** @description Forces the answer: see Forced answers. `in-progress` is only for calls that need an `Idempotency-Key`. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFaultWithoutKey"];
             };
             path?: never;
             cookie?: never;
@@ -4509,10 +4404,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -4588,10 +4483,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path?: never;
             cookie?: never;
@@ -4665,10 +4560,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path?: never;
             cookie?: never;
@@ -4737,10 +4632,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -4791,10 +4686,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -4845,10 +4740,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -4899,10 +4794,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -4953,10 +4848,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -5007,10 +4902,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -5062,10 +4957,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -5116,10 +5011,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -5170,10 +5065,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -5224,10 +5119,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -5278,10 +5173,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
@@ -5332,10 +5227,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Forces the answer: see Forced answers. */
-                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
                 /** @description Identifies this operation over all its attempts, bare or as a quoted string. A new random UUID for each operation is a good choice. Stored for 30 days. */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /** @description Forces the answer: see Forced answers. */
+                "Sandbox-Fault"?: components["parameters"]["SandboxFault"];
             };
             path: {
                 /**
