@@ -4,9 +4,11 @@
 package sdk_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -86,10 +88,23 @@ func testTypeScript(t *testing.T, p project) {
 		"target": "ES2022", "module": "NodeNext", "strict": true, "exactOptionalPropertyTypes": true, "outDir": "build", "types": ["node"]}}`)
 	p.add(t, "gateway/sdk/typescript/stack/*.ts")
 	samples := p.add(t, "gateway/docs/samples/typescript/*.ts")
+	p.addREADME(t)
 	p.run(t, "npx", "tsc")
 	p.run(t, "node", "--test", "build/stack.test.js")
 	for _, name := range samples {
 		p.run(t, "node", "build/"+strings.TrimSuffix(name, ".ts")+".js")
+	}
+}
+
+// addREADME makes a module of each block of the README. What is the reader's own is declared in readme.d.ts.
+func (p project) addREADME(t *testing.T) {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(root, "gateway", "sdk", "typescript", "README.md"))
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```ts\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	require.NotEmpty(t, blocks)
+	for i, block := range blocks {
+		p.write(t, fmt.Sprintf("readme-%d.ts", i), block[1]+"export {};\n")
 	}
 }
 

@@ -23,8 +23,8 @@ for (const { name, status, skus } of campaign.offerings) {
 const position = await client.catalog.sync(
   { country: "SE", locale: "sv-SE" },
   {
-    put: (product) => void shop.set(product.id, product),
-    remove: (id) => void shop.delete(id),
+    put: (product) => shop.set(product.id, product),
+    remove: (id) => shop.delete(id),
   },
 );
 console.log(shop.size, "gifts;", "next time from", position.updatedSince);

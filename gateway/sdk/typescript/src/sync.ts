@@ -8,12 +8,12 @@ export interface CatalogPosition {
   updatedSince?: string | undefined;
 }
 
-/** Your copy of the catalog of one country and locale. */
+/** Your copy of the catalog of one country and locale. A promise is awaited. */
 export interface CatalogCopy {
   /** Stores a gift, or replaces it. Show it only while `available`. */
-  put(product: Product): void | Promise<void>;
+  put(product: Product): unknown;
   /** Removes a gift that left the catalog. It may be unknown. */
-  remove(productId: string): void | Promise<void>;
+  remove(productId: string): unknown;
 }
 
 /** The overlap with the last sync, so that a change that was just being saved then is not missed. */
