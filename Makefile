@@ -90,6 +90,7 @@ configuration: ## Write deploy/configuration.md, the reference of all settings, 
 CONTRACT := proto/contract.binpb
 RELEASED := gateway/openapi/released.yaml
 OPENAPI  := go run ./gateway/openapi/cmd/openapi https://api.example.com/api/public/v1
+DOCS     := go run ./gateway/docs/cmd/docs https://api.example.com/api/public/v1 sandbox
 # severity.txt has what counts besides what oasdiff itself calls breaking. Three rules count less than oasdiff thinks, because clients
 # were told to expect it and a test of gateway/openapi decides on it: new values, an enumeration that becomes an open list of known
 # values, and a new type of event. accepted.txt has what oasdiff finds since the last release and is no change of the API: the types
@@ -265,7 +266,7 @@ CLIENTS := $(LOCAL)/clients
 clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk ## Generate clients of the OpenAPI document with five generators, compile them strictly, and use them
 	@rm -rf $(CLIENTS)/programs && cp -R deploy/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
 	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
-		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^TestGeneratedClients$$' ./deploy/clients
+		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^(TestGeneratedClients|TestThePostmanCollection)$$' ./deploy/clients
 
 $(CLIENTS)/node_modules/.complete: deploy/clients/typescript/package.json deploy/clients/typescript/package-lock.json | node
 	@mkdir -p $(CLIENTS)
@@ -355,6 +356,10 @@ lint-openapi: node openapi-breaking
 	@echo "redocly: the OpenAPI documents of production and sandbox"
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
 		npx --yes @redocly/cli@2.77.0 lint --config gateway/openapi/redocly.yaml $(LOCAL)/openapi/production.yaml $(LOCAL)/openapi/sandbox.yaml
+	@echo "redocly: the AsyncAPI document"
+	@$(DOCS) /docs/asyncapi.yaml > $(LOCAL)/openapi/asyncapi.yaml
+	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --yes @redocly/cli@2.77.0 lint --extends recommended-strict \
+		--skip-rule security-defined $(LOCAL)/openapi/asyncapi.yaml # Only servers have security there, and the server is the reader's.
 
 # The last step removes a member, to show that this would be found.
 .PHONY: openapi-breaking

@@ -7,7 +7,6 @@ package docs
 
 import (
 	"fmt"
-	"io/fs"
 	"net/url"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
@@ -63,17 +62,13 @@ func New(document *openapi.Document, basePath string) (*Site, error) {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
 	b := &builder{document: document, base: public.Path, basePath: basePath, anchors: map[string]string{}, files: map[string]staticfile.File{}}
-	folder, err := fs.Sub(sampleFiles, "samples")
-	if err != nil {
-		return nil, fmt.Errorf("docs: %w", err)
-	}
-	if b.samples, err = readSamples(folder); err != nil {
+	if b.samples, err = ownSamples(); err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
 	for _, op := range operationsOf(document.Root) {
 		b.anchors[op.ID()] = referenceAnchor(op)
 	}
-	for _, add := range []func() error{b.addDocument, b.addAssets, b.addPages, b.addReference} {
+	for _, add := range []func() error{b.addDocument, b.addAssets, b.addPages, b.addReference, b.addPostman, b.addAsyncAPI} {
 		if err := add(); err != nil {
 			return nil, fmt.Errorf("docs: %w", err)
 		}

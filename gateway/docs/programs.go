@@ -37,6 +37,8 @@ func (b *builder) addForPrograms(pages []*page) error {
 		}
 	}
 	fmt.Fprintf(list, "- [OpenAPI document](%s%s.yaml): the whole API for generators of clients\n", b.document.PublicURL, documentPath)
+	fmt.Fprintf(list, "- [Postman collection](%s%s): every call with an example\n", b.document.PublicURL, postmanPath)
+	fmt.Fprintf(list, "- [AsyncAPI document](%s%s): the webhooks\n", b.document.PublicURL, asyncapiPath)
 	b.add(sitePath+"/llms.txt", staticfile.New(textType, staticfile.Revalidate, []byte(list.String())).ForAnyOrigin())
 	for _, op := range operationsOf(b.document.Root) {
 		index = append(index, found{op.Get("summary").String(), "API reference", pagePath(b.base, referenceName) + b.anchors[op.ID()], op.Method + " " + op.Path})

@@ -31,6 +31,15 @@ type sample struct {
 // region is a part of a file between two comments: // sample: placeOrder and // end.
 var region = regexp.MustCompile(`(?ms)^([ \t]*)(?://|#) sample: (\w+)\n(.*?)^[ \t]*(?://|#) end$`)
 
+// ownSamples are those that this package carries.
+func ownSamples() (map[string][]sample, error) {
+	folder, err := fs.Sub(sampleFiles, "samples")
+	if err != nil {
+		return nil, err
+	}
+	return readSamples(folder)
+}
+
 // readSamples reads the regions of all files, by the names of operations.
 func readSamples(files fs.FS) (map[string][]sample, error) {
 	found := map[string][]sample{}

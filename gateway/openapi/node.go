@@ -107,6 +107,14 @@ func (n Node) JSON() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
+// Value decodes the value.
+func (n Node) Value() (value any, err error) {
+	if n.Exists() {
+		err = n.value.Decode(&value)
+	}
+	return value, err
+}
+
 // SchemaName returns the name of the schema that the node refers to.
 func (n Node) SchemaName() string { return strings.TrimPrefix(n.Get("$ref").String(), schemaRef) }
 

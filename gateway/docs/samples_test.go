@@ -1,0 +1,60 @@
+package docs
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/gateway/openapi"
+	"github.com/partnergifting/platform/pkg/apikey"
+)
+
+func TestRegionsOfFilesAreSamples(t *testing.T) {
+	t.Parallel()
+	found, err := readSamples(fstest.MapFS{
+		"go/orders.go":     {Data: []byte("func f() {\n\t// sample: placeOrder\n\torder()\n\tif ok {\n\t\tprint()\n\t}\n\t// end\n}\n")},
+		"python/orders.py": {Data: []byte("# sample: placeOrder\norder()\n\n# end\n# sample: getOrder\nread()\n# end\n")},
+		"go/README.md":     {Data: []byte("// sample: getOrder\nno\n// end\n")},
+		"README.md":        {Data: []byte("// sample: getOrder\nno\n// end\n")},
+	})
+	require.NoError(t, err)
+	require.Equal(t, map[string][]sample{
+		"placeOrder": {{"python", "Python", "order()"}, {"go", "Go", "order()\nif ok {\n\tprint()\n}"}},
+		"getOrder":   {{"python", "Python", "read()"}},
+	}, found)
+	_, err = readSamples(fstest.MapFS{"go/a.go": {Data: []byte("// sample: x\n1\n// end\n// sample: x\n2\n// end\n")}})
+	require.ErrorContains(t, err, "another sample of x")
+}
+
+// Each language has a sample of each operation, except of the image, which a browser loads.
+func TestEveryLanguageHasASampleOfEveryOperation(t *testing.T) {
+	t.Parallel()
+	document, err := openapi.New(exampleURL, apikey.Sandbox, nil)
+	require.NoError(t, err)
+	made := map[string]map[string]bool{}
+	all, err := ownSamples()
+	require.NoError(t, err)
+	for operation, samples := range all {
+		for _, s := range samples {
+			if made[s.Label] == nil {
+				made[s.Label] = map[string]bool{}
+			}
+			made[s.Label][operation] = true
+		}
+	}
+	for label, operations := range made {
+		for _, op := range operationsOf(document.Root) {
+			require.True(t, operations[op.ID()] || op.ID() == "getImage", "%s has no sample of %s", label, op.ID())
+			delete(operations, op.ID())
+		}
+		require.Empty(t, operations, "%s has samples of operations that do not exist", label)
+	}
+}
+
+func TestBodiesAreQuotedForTheShell(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `'{"reason":"No"}'`, inShell(`{"reason": "No"}`))
+	require.Equal(t, "@- <<'JSON'\n"+`{"reason": "It's"}`+"\nJSON", inShell(`{"reason": "It's"}`))
+	require.Equal(t, "@- <<JSON\n"+`{"skuId": "$SKU_ID"}`+"\nJSON", inShell(`{"skuId": "0196a3c2-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}`))
+}
