@@ -61,22 +61,28 @@ func (a *app) doctorCommand() *cobra.Command {
 				return err
 			}
 		}
-		d := &doctor{Client: client}
-		if d.key(ctx) {
-			d.scopes()
-			d.webhook(ctx)
-		}
-		d.signature(ctx, receiver, secrets)
+		found := diagnose(ctx, client, receiver, secrets)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return a.findings(d.found)
+		return a.findings(found)
 	})
 	command.Long = `doctor checks the key, its scopes and brands, the clock of this machine, and the key's webhook: it sends a ping to the webhook
 URL. With --forward-to it also sends your receiver a ping that is signed right and one that is signed wrong, which it must refuse.`
 	command.Flags().StringVar(&receiver, "forward-to", "", "address of your receiver on this machine, such as localhost:3000/webhooks")
 	command.Flags().StringVar(&secretFile, "secret-file", "", "the file with the signing secret of your receiver; also GIFTING_WEBHOOK_SECRET")
 	return command
+}
+
+// diagnose makes all checks. Without a receiver and its secrets, that of the signature is left out.
+func diagnose(ctx context.Context, client *gifting.Client, receiver string, secrets []string) []finding {
+	d := &doctor{Client: client}
+	if d.key(ctx) {
+		d.scopes()
+		d.webhook(ctx)
+	}
+	d.signature(ctx, receiver, secrets)
+	return d.found
 }
 
 func (a *app) findings(found []finding) error {

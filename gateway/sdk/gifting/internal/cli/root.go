@@ -61,6 +61,7 @@ func (a *app) commands() []*cobra.Command {
 		a.catalogCommand(),
 		a.syncCommand(),
 		a.doctorCommand(),
+		a.mcpCommand(),
 	}
 }
 
