@@ -7,6 +7,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.32.0
 	github.com/hashicorp/golang-lru/v2 v2.0.7
+	github.com/partnergifting/platform/gateway/sdk/go v0.0.0
 	github.com/partnergifting/platform/pkg v0.0.0
 	github.com/partnergifting/platform/proto v0.0.0
 	github.com/pb33f/libopenapi v0.33.1
@@ -73,3 +74,5 @@ require (
 replace github.com/partnergifting/platform/proto => ../proto
 
 replace github.com/partnergifting/platform/pkg => ../pkg
+
+replace github.com/partnergifting/platform/gateway/sdk/go => ./sdk/go

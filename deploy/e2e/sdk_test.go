@@ -49,6 +49,7 @@ func TestIntegrators(t *testing.T) {
 	t.Run("the SDK signs as the platform does", i.testSignatures)
 	t.Run("the SDK keeps a copy of the catalog", i.testSync)
 	t.Run("the command line", i.testCommandLine)
+	t.Run("the samples of the documentation run", i.testSamples)
 }
 
 // order is one that can be placed.

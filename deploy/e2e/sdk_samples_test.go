@@ -1,0 +1,154 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	samples "github.com/partnergifting/platform/gateway/docs/samples/go"
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+func TestEveryOperationHasASampleInGo(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(root, "gateway/docs/samples/go/*.go"))
+	require.NoError(t, err)
+	var found, want []string
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, sample := range regexp.MustCompile(`(?ms)^\t// sample: (\w+)\n.*?^\t// end$`).FindAllStringSubmatch(string(content), -1) {
+			found = append(found, sample[1])
+			method := strings.ToUpper(sample[1][:1]) + sample[1][1:]
+			require.Contains(t, string(content), "func "+method+"(", "the test runs a function with its name")
+		}
+	}
+	for _, o := range documented(t) {
+		want = append(want, o.OperationID)
+	}
+	require.ElementsMatch(t, want, found)
+}
+
+func (i integrator) testSamples(t *testing.T) {
+	t.Run("of the account and the catalog", i.testReadingSamples)
+	t.Run("of orders", i.testOrderSamples)
+	t.Run("of links", i.testLinkSamples)
+	t.Run("of events and webhooks", i.testEventSamples)
+	t.Run("of the sandbox's catalog", i.testSandboxCatalogSamples)
+}
+
+func (i integrator) testReadingSamples(t *testing.T) {
+	ctx := t.Context()
+	require.NoError(t, samples.GetMe(ctx, i.Client))
+	require.NoError(t, samples.ListBrands(ctx, i.Client))
+	require.NoError(t, samples.ListCampaigns(ctx, i.Client))
+	require.NoError(t, samples.GetCampaign(ctx, i.Client, i.Env["GIFTING_CAMPAIGN_ID"]))
+	require.NoError(t, samples.ListProducts(ctx, i.Client))
+	require.NoError(t, samples.ListCategories(ctx, i.Client))
+	require.NoError(t, samples.GetProduct(ctx, i.Client, i.Env["GIFTING_PRODUCT_ID"]))
+	product, err := i.GetProduct(ctx, i.Env["GIFTING_PRODUCT_ID"], "SE", "")
+	require.NoError(t, err)
+	require.NoError(t, samples.GetImage(ctx, i.Client, product))
+}
+
+func (i integrator) testOrderSamples(t *testing.T) {
+	ctx := t.Context()
+	require.NoError(t, samples.ValidateOrder(ctx, i.Client, gifting.PlaceOrderRequest{}))
+	order, err := samples.PlaceOrder(ctx, i.Client, i.order("sample-1"))
+	require.NoError(t, err)
+	_, err = samples.PlaceOrder(ctx, i.Client, gifting.PlaceOrderRequest{})
+	require.True(t, gifting.HasCode(err, gifting.CodeInvalidRequest))
+	require.NoError(t, samples.ListOrders(ctx, i.Client))
+	require.NoError(t, samples.GetOrder(ctx, i.Client, order.ID))
+	require.NoError(t, samples.UpdateDelivery(ctx, i.Client, order))
+	require.NoError(t, samples.PostOrderMessage(ctx, i.Client, order.ID))
+	require.NoError(t, samples.PostSandboxMessage(ctx, i.Client, order.ID))
+	require.NoError(t, samples.ListOrderMessages(ctx, i.Client, order.ID))
+	require.NoError(t, samples.DispatchSandboxOrder(ctx, i.Client, order.ID))
+	require.NoError(t, samples.CorrectSandboxTracking(ctx, i.Client, order.ID))
+	require.NoError(t, samples.DeliverSandboxOrder(ctx, i.Client, order.ID))
+	require.True(t, gifting.HasCode(samples.CancelOrder(ctx, i.Client, order.ID), gifting.CodeNotCancellable))
+	require.NoError(t, samples.CorrectSandboxStatus(ctx, i.Client, order.ID))
+	require.NoError(t, samples.CancelOrder(ctx, i.Client, order.ID))
+
+	approving, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY_APPROVAL"])
+	require.NoError(t, err)
+	brands, err := approving.ListBrands(ctx)
+	require.NoError(t, err)
+	waiting := i.order("sample-2")
+	waiting.BrandID = &brands[0].ID
+	me, err := approving.GetMe(ctx)
+	require.NoError(t, err)
+	waiting.Items[0].Budget.Currency = me.Tenant.Currency
+	order, err = approving.PlaceOrder(ctx, waiting)
+	require.NoError(t, err)
+	require.NoError(t, samples.ApproveSandboxOrder(ctx, approving, order.ID))
+	batch := gifting.CreatePersonalLinksRequest{
+		BrandID: &brands[0].ID, ProductIds: []string{i.Env["GIFTING_PRODUCT_ID"]}, Recipients: []gifting.PersonalLinkRecipient{{Label: "Ann"}},
+	}
+	links, err := approving.CreatePersonalLinks(ctx, batch)
+	require.NoError(t, err)
+	require.NoError(t, samples.ApproveSandboxPersonalLink(ctx, approving, links.Results[0].Link.ID))
+}
+
+func (i integrator) testLinkSamples(t *testing.T) {
+	ctx := t.Context()
+	for _, end := range []func(context.Context, *gifting.Client, string) error{samples.ClaimSandboxPersonalLink, samples.CancelPersonalLink} {
+		links, err := samples.CreatePersonalLinks(ctx, i.Client, i.Env["GIFTING_CAMPAIGN_ID"])
+		require.NoError(t, err)
+		require.NoError(t, samples.GetPersonalLink(ctx, i.Client, links.Results[0].Link.ID))
+		require.NoError(t, end(ctx, i.Client, links.Results[0].Link.ID))
+	}
+	require.NoError(t, samples.ListPersonalLinks(ctx, i.Client))
+}
+
+func (i integrator) testEventSamples(t *testing.T) {
+	ctx := t.Context()
+	errEnough := errors.New("enough")
+	require.ErrorIs(t, samples.ListEvents(ctx, i.Client, "", func(cursor string) error {
+		require.NotEmpty(t, cursor)
+		return errEnough
+	}), errEnough)
+	second, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY_2"])
+	require.NoError(t, err)
+	require.NoError(t, samples.TestWebhook(ctx, second))
+	require.NoError(t, samples.GetWebhookHealth(ctx, second))
+	var deliveries *gifting.Page[gifting.WebhookDelivery]
+	require.Eventually(t, func() bool {
+		deliveries, err = second.ListWebhookDeliveries(ctx, gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED})
+		return err == nil && len(deliveries.Items) > 0
+	}, 30*time.Second, 100*time.Millisecond)
+	require.NoError(t, samples.ListWebhookDeliveries(ctx, second))
+	require.NoError(t, samples.ResendWebhookDelivery(ctx, second, deliveries.Items[0].ID))
+	require.NoError(t, samples.ReplayWebhooks(ctx, second))
+	require.NoError(t, samples.RotateOwnWebhookSecret(ctx, second, func(secret string) error {
+		require.Len(t, secret, 64)
+		return nil
+	}))
+}
+
+func (i integrator) testSandboxCatalogSamples(t *testing.T) {
+	ctx := t.Context()
+	campaign, err := i.GetCampaign(ctx, i.Env["GIFTING_CAMPAIGN_ID"], "")
+	require.NoError(t, err)
+	sku := ""
+	for _, offering := range campaign.Offerings {
+		for _, one := range offering.Skus {
+			if one.StockRemaining != nil {
+				sku = one.ID
+			}
+		}
+	}
+	require.NoError(t, samples.SetSandboxStock(ctx, i.Client, campaign.ID, sku))
+	gift := i.Env["GIFTING_PRODUCT_ID"]
+	require.NoError(t, samples.SetSandboxProductAvailable(ctx, i.Client, gift))
+	require.NoError(t, samples.UnlistSandboxProduct(ctx, i.Client, gift))
+	require.NoError(t, samples.RelistSandboxProduct(ctx, i.Client, gift))
+}

@@ -1,0 +1,33 @@
+package samples
+
+import (
+	"context"
+	"fmt"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+// ListEvents shows listEvents.
+func ListEvents(ctx context.Context, client *gifting.Client, cursor string, store func(cursor string) error) error {
+	// sample: listEvents
+	// Waits for new events and never ends by itself.
+	for page, err := range client.Feed(ctx, gifting.Feed{After: cursor}) {
+		if err != nil {
+			return err
+		}
+		for _, event := range page.Items {
+			switch data := event.Data.(type) {
+			case *gifting.OrderStatusChanged:
+				fmt.Println(data.Order.ID, data.PreviousStatus, data.Order.Status)
+			case *gifting.PersonalLinkClaimed:
+				fmt.Println(data.ID, data.Status)
+			}
+		}
+		// In the transaction that stores what the events changed.
+		if err := store(page.NextCursor); err != nil {
+			return err
+		}
+	}
+	// end
+	return nil
+}

@@ -1,0 +1,121 @@
+package samples
+
+import (
+	"context"
+	"fmt"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+// ValidateOrder shows validateOrder.
+func ValidateOrder(ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest) error {
+	// sample: validateOrder
+	result, err := client.ValidateOrder(ctx, order)
+	if err != nil {
+		return err
+	}
+	for _, problem := range result.Problems {
+		fmt.Println(problem.Code, problem.Detail, problem.Errors)
+	}
+	// end
+	return nil
+}
+
+// PlaceOrder shows placeOrder.
+func PlaceOrder(ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest) (*gifting.Order, error) {
+	// sample: placeOrder
+	placed, err := client.PlaceOrder(ctx, order)
+	if problem, ok := gifting.ProblemOf(err); ok {
+		for _, field := range problem.Errors {
+			fmt.Println(field.Field, field.Message)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	fmt.Println(placed.ID, placed.Reference, placed.Status)
+	// end
+	return placed, nil
+}
+
+// ListOrders shows listOrders.
+func ListOrders(ctx context.Context, client *gifting.Client) error {
+	// sample: listOrders
+	for order, err := range client.Orders(ctx, gifting.ListOrdersQuery{Status: gifting.OrderStatusPROCESSING}) {
+		if err != nil {
+			return err
+		}
+		fmt.Println(order.ID, order.Reference)
+	}
+	// end
+	return nil
+}
+
+// GetOrder shows getOrder.
+func GetOrder(ctx context.Context, client *gifting.Client, orderID string) error {
+	// sample: getOrder
+	order, err := client.GetOrder(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	fmt.Println(order.Status, order.Shipments)
+	// end
+	return nil
+}
+
+// UpdateDelivery shows updateDelivery.
+func UpdateDelivery(ctx context.Context, client *gifting.Client, order *gifting.Order) error {
+	// sample: updateDelivery
+	corrected, err := client.UpdateDelivery(ctx, order.ID, gifting.UpdateDeliveryRequest{
+		ExpectedVersion: order.Version,
+		CourierComment:  new("Please ring twice."),
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println(corrected.Version)
+	// end
+	return nil
+}
+
+// PostOrderMessage shows postOrderMessage.
+func PostOrderMessage(ctx context.Context, client *gifting.Client, orderID string) error {
+	// sample: postOrderMessage
+	message, err := client.PostOrderMessage(ctx, orderID, "Can it arrive on Friday?")
+	if err != nil {
+		return err
+	}
+	fmt.Println(message.ID)
+	// end
+	return nil
+}
+
+// ListOrderMessages shows listOrderMessages.
+func ListOrderMessages(ctx context.Context, client *gifting.Client, orderID string) error {
+	// sample: listOrderMessages
+	messages, err := client.ListOrderMessages(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	for _, message := range messages {
+		fmt.Println(message.Author.Name, message.Body)
+	}
+	// end
+	return nil
+}
+
+// CancelOrder shows cancelOrder.
+func CancelOrder(ctx context.Context, client *gifting.Client, orderID string) error {
+	// sample: cancelOrder
+	order, err := client.CancelOrder(ctx, orderID, "The player chose another reward.")
+	if gifting.HasCode(err, gifting.CodeNotCancellable) {
+		problem, _ := gifting.ProblemOf(err)
+		fmt.Println("too late, it is", problem.CurrentStatus)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println(order.Status)
+	// end
+	return nil
+}

@@ -1,0 +1,96 @@
+package samples
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+var errSecretLost = errors.New("the secret is in the first answer only")
+
+// TestWebhook shows testWebhook.
+func TestWebhook(ctx context.Context, client *gifting.Client) error {
+	// sample: testWebhook
+	result, err := client.TestWebhook(ctx)
+	if err != nil {
+		return err
+	}
+	if result.Error != nil {
+		fmt.Println(*result.Error)
+	}
+	// end
+	return nil
+}
+
+// ListWebhookDeliveries shows listWebhookDeliveries.
+func ListWebhookDeliveries(ctx context.Context, client *gifting.Client) error {
+	// sample: listWebhookDeliveries
+	query := gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED}
+	for delivery, err := range client.WebhookDeliveries(ctx, query) {
+		if err != nil {
+			return err
+		}
+		fmt.Println(delivery.ID, delivery.Type, len(delivery.Attempts))
+	}
+	// end
+	return nil
+}
+
+// GetWebhookHealth shows getWebhookHealth.
+func GetWebhookHealth(ctx context.Context, client *gifting.Client) error {
+	// sample: getWebhookHealth
+	health, err := client.GetWebhookHealth(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(health.State, health.Pending)
+	// end
+	return nil
+}
+
+// ResendWebhookDelivery shows resendWebhookDelivery.
+func ResendWebhookDelivery(ctx context.Context, client *gifting.Client, deliveryID string) error {
+	// sample: resendWebhookDelivery
+	delivery, err := client.ResendWebhookDelivery(ctx, deliveryID)
+	if err != nil {
+		return err
+	}
+	fmt.Println(delivery.State)
+	// end
+	return nil
+}
+
+// ReplayWebhooks shows replayWebhooks.
+func ReplayWebhooks(ctx context.Context, client *gifting.Client) error {
+	// sample: replayWebhooks
+	replayed, err := client.ReplayWebhooks(ctx, gifting.ReplayWebhooksRequest{
+		From: time.Now().Add(-2 * time.Hour),
+		To:   time.Now(),
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println(replayed.Deliveries)
+	// end
+	return nil
+}
+
+// RotateOwnWebhookSecret shows rotateOwnWebhookSecret.
+func RotateOwnWebhookSecret(ctx context.Context, client *gifting.Client, store func(secret string) error) error {
+	// sample: rotateOwnWebhookSecret
+	rotated, err := client.RotateOwnWebhookSecret(ctx, gifting.RotateWebhookSecretRequest{OverlapSeconds: new(int32(86400))})
+	if err != nil {
+		return err
+	}
+	if rotated.Secret == nil {
+		return errSecretLost // The first answer was lost: rotate again.
+	}
+	if err := store(*rotated.Secret); err != nil {
+		return err
+	}
+	// end
+	return nil
+}
