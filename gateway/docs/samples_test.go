@@ -43,6 +43,7 @@ func TestEveryLanguageHasASampleOfEveryOperation(t *testing.T) {
 			made[s.Label][operation] = true
 		}
 	}
+	require.Len(t, made, len(languages))
 	for label, operations := range made {
 		for _, op := range operationsOf(document.Root) {
 			require.True(t, operations[op.ID()] || op.ID() == "getImage", "%s has no sample of %s", label, op.ID())
