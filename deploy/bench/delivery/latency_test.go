@@ -86,7 +86,7 @@ func (r *receiver) await(b *testing.B, w *writer) {
 				n++
 			}
 		}
-		missing.Store(int32(n)) //nolint:gosec // They are some thousand.
+		missing.Store(int32(n))
 		return n == 0
 	}, arrivalTimeout, 20*pollInterval, "changes that do not arrive")
 }
