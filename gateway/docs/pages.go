@@ -35,7 +35,7 @@ var groups = []struct {
 	Names []string
 }{
 	{"Start", []string{home, "quickstart", "authentication"}},
-	{"Guides", []string{"webhooks", "events", "idempotency", "errors-guide", "personal-links", "sandbox", "generators", "going-live", "versioning"}},
+	{"Guides", []string{"webhooks", "events", "idempotency", "errors-guide", "personal-links", "sandbox", "sdks", "generators", "going-live", "versioning"}},
 	{"Reference", []string{referenceName, errorsName, changelogName}},
 }
 
