@@ -3,9 +3,11 @@ package feedwait
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/internal/parking"
@@ -115,4 +117,29 @@ func TestALateEventDoesNotDisturbAConnectionThatWasGivenBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "next", string(got[:n]))
 	require.Equal(t, Noticed, waiter.Wait(line, time.Now().Add(time.Hour)), "the event is not forgotten")
+}
+
+func TestNoPlaceIsTakenAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	for range 2000 {
+		w := newWaits(t, time.Millisecond)
+		var ended atomic.Bool
+		var callers sync.WaitGroup
+		for key := range int32(4) {
+			callers.Go(func() {
+				for {
+					place := w.Enter(t.Context(), caller.Principal{TenantID: "a", KeyID: key}, time.Hour)
+					if place == nil {
+						return
+					}
+					assert.False(t, ended.Load())
+					place.Leave(t.Context())
+				}
+			})
+		}
+		w.End()
+		w.Ended(t.Context())
+		ended.Store(true)
+		callers.Wait()
+	}
 }

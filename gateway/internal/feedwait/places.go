@@ -58,10 +58,14 @@ type Place struct {
 
 // Enter takes a place for a wait, or returns nil if the call cannot be held. The place must be left.
 func (w *Waits) Enter(ctx context.Context, p caller.Principal, wait time.Duration) *Place {
-	if w.Ending() || !w.places.enter(p.KeyID) {
+	if !w.places.enter(p.KeyID) {
 		return nil
 	}
 	place := &Place{of: w.places, key: p.KeyID, log: "gifting:waits:{" + p.TenantID + "}:" + strconv.Itoa(int(p.KeyID))}
+	if w.Ending() { // Only now, because otherwise Ended could miss the place.
+		place.Leave(ctx)
+		return nil
+	}
 	if w.places.redis == nil {
 		return place
 	}
