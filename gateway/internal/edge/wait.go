@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -27,8 +28,8 @@ var errWait = errors.New("the caller waits for an event")
 // errParked is the outcome of a call that is to be held: its connection is parked, and its answer comes later.
 var errParked = errors.New("the call is held")
 
-// longestTarget bounds what a held call keeps of its request, in bytes.
-const longestTarget = 4 << 10
+// mostKept bounds what a held call keeps of its request, in bytes.
+const mostKept = 4 << 10
 
 // waiting is the part of a call that waits for an event.
 type waiting struct {
@@ -67,7 +68,8 @@ func (h *Handler) callWaiting(c *call) error {
 
 // canBeHeld reports whether a later answer only needs what a held call keeps of its request.
 func (c *call) canBeHeld() bool {
-	return c.r.ContentLength == 0 && len(c.r.RequestURI) <= longestTarget && !c.forced.withheld()
+	kept := len(c.r.RequestURI) + len(c.r.Host) + len(c.r.Header.Get("Authorization"))
+	return c.r.ContentLength == 0 && kept <= mostKept && !c.forced.withheld()
 }
 
 // park takes the connection from the server. What is held is no request under way, and keeps as little as possible.
@@ -77,13 +79,18 @@ func (h *Handler) park(c *call) (err error) {
 		return err
 	}
 	c.ResponseWriter, c.err = nil, nil
-	c.r = (&http.Request{
-		Method: c.r.Method, URL: c.r.URL, Host: c.r.Host, Proto: c.r.Proto, ProtoMajor: c.r.ProtoMajor, ProtoMinor: c.r.ProtoMinor,
-		Header: http.Header{"Authorization": c.r.Header["Authorization"], "Connection": c.r.Header["Connection"]},
-	}).WithContext(trace.ContextWithSpan(context.Background(), c.span))
+	c.r = keep(c.r).WithContext(trace.ContextWithSpan(context.Background(), c.span))
 	c.pass.Pause()
 	c.heldSince = time.Now()
 	return errParked
+}
+
+// keep returns what a held call needs of its request. The values of all headers share an array, which it must not keep.
+func keep(r *http.Request) *http.Request {
+	return &http.Request{
+		Method: r.Method, URL: r.URL, Host: r.Host, Proto: r.Proto, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, Close: r.Close,
+		Header: http.Header{"Authorization": slices.Clone(r.Header["Authorization"])},
+	}
 }
 
 // await holds a call whose connection is parked. Then it gives the connection back to the server, which resumes the call.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,13 +153,30 @@ func TestACallerThatSendsMoreGetsItsAnswerAtOnce(t *testing.T) {
 func TestACallIsNotHeldIfTooMuchOfItWouldBeKept(t *testing.T) {
 	t.Parallel()
 	f := setupWait(t, gatewaytest.Options{})
+	long := strings.Repeat("x", 4<<10)
+	longHost := f.Request("GET", "/events?wait=30", nil)
+	longHost.Host = long
 	for name, got := range map[string]gatewaytest.Answer{
 		"a body":        f.Do("GET", "/events?wait=30", "{}"),
-		"a long target": f.Do("GET", "/events?wait=30&x="+strings.Repeat("x", 4<<10), ""),
+		"a long target": f.Do("GET", "/events?wait=30&x="+long, ""),
+		"a long host":   f.Send(http.DefaultClient.Do, longHost),
+		"a padded key":  f.Do("GET", "/events?wait=30", "", "Authorization", "Bearer "+strings.Repeat(" ", 4<<10)+f.Key),
 	} {
 		require.Equal(t, http.StatusOK, got.Status, name)
 		require.Equal(t, "0", got.Header.Get("Wait"), name)
 	}
+}
+
+func TestAHeldCallIsAnsweredHoweverLongItsHeadWas(t *testing.T) {
+	t.Parallel()
+	f := setupWait(t, gatewaytest.Options{})
+	c := f.connect(t)
+	c.hold(t, "GET /events?wait=30 HTTP/1.1", slices.Repeat([]string{"Connection:"}, 5300)...) // Almost too long for the server.
+	id := f.Feed.Commit(nil)
+	got := c.answer(t, http.MethodGet)
+	require.Equal(t, http.StatusOK, got.Status, got.Body)
+	require.Contains(t, got.Body, id)
+	require.Zero(t, f.held(t))
 }
 
 func TestAGatewayThatStopsAtOnceStillAnswersWhatItHolds(t *testing.T) {

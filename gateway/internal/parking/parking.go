@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 )
 
@@ -107,18 +108,18 @@ func Park(w http.ResponseWriter, r *http.Request) (*Conn, error) {
 		return nil, errors.Join(errNotParkable, taken.Close())
 	}
 	c.head = head(r)
-	c.more = rest(buffer.Reader)
+	c.more = append(rest(buffer.Reader), c.more...) // The server may have read only a part of what it had to read again.
 	return c, nil
 }
 
-// head is what makes the server answer as it would have answered the request: its method, its version, and what it says about the
-// connection.
+// head is what makes the server answer as it would have answered the request: its method, its version, and whether the connection
+// closes. It is short and has no text of the caller, so the server never refuses it.
 func head(r *http.Request) []byte {
-	head := fmt.Appendf(nil, "%s / HTTP/%d.%d\r\nHost: parked\r\n", r.Method, r.ProtoMajor, r.ProtoMinor)
-	for _, value := range r.Header.Values("Connection") {
-		head = fmt.Appendf(head, "Connection: %s\r\n", value)
+	connection := "keep-alive"
+	if r.Close {
+		connection = "close"
 	}
-	return append(head, "\r\n"...)
+	return fmt.Appendf(nil, "%s / HTTP/%d.%d\r\nHost: parked\r\nConnection: %s\r\n\r\n", r.Method, r.ProtoMajor, r.ProtoMinor, connection)
 }
 
 // rest returns a copy of what is in the buffer.
@@ -139,8 +140,7 @@ func (c *Conn) Gone() bool {
 		c.more = one[:n:n]
 		return false
 	}
-	var late net.Error
-	return !errors.As(err, &late) || !late.Timeout()
+	return !errors.Is(err, os.ErrDeadlineExceeded) // The network may have a timeout too: then the caller has left.
 }
 
 // GiveBack gives a parked connection back to the server, whose handler then gets what was held. It is false if the server takes no
