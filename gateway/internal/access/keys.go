@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -124,6 +125,9 @@ func (k *keys) wait(ctx context.Context, lookUp <-chan singleflight.Result, limi
 		p, _ := done.Val.(caller.Principal)
 		return p, done.Err
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) { // The caller has left, which is no failure of the platform.
+			return caller.Principal{}, ctx.Err()
+		}
 		return caller.Principal{}, fmt.Errorf("wait for the tenants service: %w", problem.Unavailable())
 	}
 }

@@ -185,3 +185,16 @@ func TestNoRequestWaitsLongForADirectoryThatHangs(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 	require.Zero(t, f.failed.Load())
 }
+
+func TestACallerThatLeavesDuringALookUpIsNoOutage(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	ctx, leave := context.WithCancel(t.Context())
+	f.OnCall(func(lookUp context.Context, _ proto.Message) error {
+		leave()
+		<-lookUp.Done()
+		return lookUp.Err()
+	})
+	_, err := f.fetch(ctx, "h", 0)
+	require.ErrorIs(t, err, context.Canceled)
+}
