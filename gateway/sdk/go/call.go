@@ -109,10 +109,11 @@ func post[T any](ctx context.Context, c *Client, path string, body any, options 
 	return result, nil
 }
 
-// at puts ids into the places {} of a path. An empty id would make the path of another operation; it becomes one that no record has.
+// at puts ids into the places {} of a path. Without an id, or with dots, the path would be that of another operation; it becomes one
+// that no record has.
 func at(path string, ids ...string) string {
 	for _, id := range ids {
-		if id == "" {
+		if id == "" || id == "." || id == ".." {
 			id = "-"
 		}
 		path = strings.Replace(path, "{}", url.PathEscape(id), 1)

@@ -82,10 +82,13 @@ func (e *ProductEntry) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &kind); err != nil {
 		return err
 	}
+	*e = ProductEntry{}
 	if kind.Listed {
-		return json.Unmarshal(raw, &e.Product)
+		e.Product = &Product{}
+		return json.Unmarshal(raw, e.Product)
 	}
-	return json.Unmarshal(raw, &e.Unlisted)
+	e.Unlisted = &UnlistedProduct{} // Never neither of the two, even for null.
+	return json.Unmarshal(raw, e.Unlisted)
 }
 
 // MarshalJSON implements json.Marshaler.

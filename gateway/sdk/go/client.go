@@ -40,7 +40,7 @@ var (
 // addresses of this machine, because it would show the key to the network.
 func New(baseURL, key string, options ...Option) (*Client, error) {
 	base, err := url.Parse(baseURL)
-	if err != nil || base.Host == "" || base.RawQuery != "" || base.Fragment != "" || base.User != nil || !private(base) {
+	if err != nil || base.Host == "" || strings.ContainsAny(baseURL, "?#") || base.User != nil || !private(base) {
 		return nil, errBase
 	}
 	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {

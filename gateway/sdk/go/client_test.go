@@ -14,7 +14,7 @@ import (
 
 func TestAClientNeedsASafeAddressAndAKey(t *testing.T) {
 	t.Parallel()
-	for _, base := range []string{"", "api.example.com", "http://api.example.com", "ftp://localhost", "https://", "https://a.b?x=1", "https://u:p@a.b", ":"} {
+	for _, base := range []string{"", "api.example.com", "http://api.example.com", "ftp://localhost", "https://", "https://a.b?x=1", "https://a.b?", "https://a.b#", "https://u:p@a.b", ":"} {
 		_, err := gifting.New(base, "key")
 		require.ErrorContains(t, err, "base URL", base)
 	}
@@ -78,7 +78,7 @@ func TestAnIDCannotBecomeAnotherPath(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{refused(404, "not_found")}}
 	client := newClient(t, transport)
-	for id, want := range map[string]string{"": "/orders/-", "../me": "/orders/..%2Fme", "a?b": "/orders/a%3Fb"} {
+	for id, want := range map[string]string{"": "/orders/-", ".": "/orders/-", "..": "/orders/-", "../me": "/orders/..%2Fme", "a?b": "/orders/a%3Fb"} {
 		_, err := client.GetOrder(t.Context(), id)
 		require.True(t, gifting.HasCode(err, gifting.CodeNotFound))
 		require.Equal(t, "https://api.example.com/api/public/v1"+want, transport.attempts[len(transport.attempts)-1].url)

@@ -95,12 +95,13 @@ func (c *Client) Feed(ctx context.Context, feed Feed) iter.Seq2[*EventPage, erro
 				}
 				continue
 			}
-			if moved := page.NextCursor != query.After; (moved || len(page.Items) > 0) && !yield(page, nil) {
+			moved := page.NextCursor != query.After
+			if (moved || len(page.Items) > 0) && !yield(page, nil) {
 				return
 			}
 			query.After = page.NextCursor
 			// The API may answer a call at once that should wait.
-			if len(page.Items) == 0 && page.AtEnd && !pause(ctx, time.Second-time.Since(began)) {
+			if (!moved || len(page.Items) == 0 && page.AtEnd) && !pause(ctx, time.Second-time.Since(began)) {
 				yield(nil, cmp.Or(ctx.Err(), context.DeadlineExceeded))
 				return
 			}
@@ -145,7 +146,8 @@ func (c *Client) EventPages(ctx context.Context, query ListEventsQuery, options 
 				yield(nil, lost(err))
 				return
 			}
-			if !yield(page, nil) || page.AtEnd {
+			// A proxy may remove what says that this is the end.
+			if !yield(page, nil) || page.AtEnd || page.NextCursor == query.After {
 				return
 			}
 			query.After = page.NextCursor

@@ -206,6 +206,24 @@ func TestTheFeedDoesNotHurryWhenTheAPIDoesNotWait(t *testing.T) {
 	})
 }
 
+func TestACursorThatDoesNotMoveIsReadOnceASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		// A proxy has removed the header that says whether this is the end.
+		transport := &stub{script: script{answered(200, `{"items":[],"nextCursor":"a"}`)}}
+		client := newClient(t, transport)
+		ctx, cancel := context.WithTimeout(t.Context(), 10500*time.Millisecond)
+		defer cancel()
+		for _, err := range client.Feed(ctx, gifting.Feed{After: "a"}) {
+			require.Error(t, err)
+		}
+		require.Len(t, transport.attempts, 11)
+		for range client.EventPages(t.Context(), gifting.ListEventsQuery{Paging: gifting.Paging{After: "a"}}) {
+			require.Len(t, transport.attempts, 12, "the end")
+		}
+	})
+}
+
 func TestAPageWithoutEventsMovesTheFeedOn(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{

@@ -2,6 +2,7 @@ package gifting
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"net/url"
@@ -23,6 +24,9 @@ type Paging struct {
 	Limit int
 }
 
+// errSameCursor keeps a wrong answer from being read without an end.
+var errSameCursor = fmt.Errorf("%w: a page has its own cursor as that of the next", errAnswer)
+
 // all reads every item of a list, one page after another. An error ends it.
 func all[T any](ctx context.Context, c *Client, path string, query url.Values, options []CallOption) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -40,6 +44,11 @@ func all[T any](ctx context.Context, c *Client, path string, query url.Values, o
 				}
 			}
 			if page.NextCursor == "" {
+				return
+			}
+			if page.NextCursor == query.Get("after") {
+				var none T
+				yield(none, errSameCursor)
 				return
 			}
 			query.Set("after", page.NextCursor)

@@ -69,6 +69,31 @@ func TestAListEndsWithItsError(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
+func TestACursorThatDoesNotMoveEndsAList(t *testing.T) {
+	t.Parallel()
+	transport := &stub{script: script{answered(200, `{"items":[`+gone+`],"nextCursor":"a"}`)}}
+	client := newClient(t, transport)
+	count := 0
+	for _, err := range client.Orders(t.Context(), gifting.ListOrdersQuery{}) {
+		if count++; count == 3 {
+			require.ErrorContains(t, err, "own cursor")
+		}
+		require.LessOrEqual(t, count, 3)
+	}
+	_, err := client.SyncCatalog(t.Context(), gifting.CatalogSync{Country: "SE"}, copyOf{}.apply)
+	require.ErrorContains(t, err, "own cursor")
+	require.Len(t, transport.attempts, 4)
+}
+
+func TestACatalogEntryIsNeverNothing(t *testing.T) {
+	t.Parallel()
+	for _, item := range []string{"null", "{}", `{"listed":false}`} {
+		transport := &stub{script: script{answered(200, `{"items":[`+item+`]}`)}}
+		_, err := newClient(t, transport).SyncCatalog(t.Context(), gifting.CatalogSync{Country: "SE"}, copyOf{}.apply)
+		require.NoError(t, err)
+	}
+}
+
 func TestACatalogEntrySaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, `{"items":[

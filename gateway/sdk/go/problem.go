@@ -96,10 +96,10 @@ func retryAfter(header http.Header) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return max(time.Until(at), 0)
+	return min(max(time.Until(at), 0), maxRetryAfter*time.Second)
 }
 
-// maxRetryAfter keeps a very large number of seconds from overflowing. It is longer than any call lasts.
+// maxRetryAfter, in seconds, keeps a very large time from overflowing. It is longer than any call lasts.
 const maxRetryAfter = 24 * 60 * 60
 
 // CallError is a call that failed: Err is a [*Problem] if there was an answer, otherwise the reason why there was none.

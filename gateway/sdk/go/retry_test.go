@@ -56,6 +56,18 @@ func TestACallIsRepeatedWithTheSameKeyAndBody(t *testing.T) {
 	}
 }
 
+func TestATimeFarAwayIsNotRepeatedNow(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"99999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
+		transport := &stub{script: script{refused(503, "service_unavailable", "Retry-After", value)}}
+		_, err := newClient(t, transport).GetMe(t.Context())
+		problem, ok := gifting.ProblemOf(err)
+		require.True(t, ok)
+		require.Equal(t, 24*time.Hour, problem.RetryAfter)
+		require.Len(t, transport.attempts, 1, value)
+	}
+}
+
 func TestARefusalIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 302} {

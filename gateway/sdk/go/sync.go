@@ -53,6 +53,9 @@ func (c *Client) SyncCatalog(
 		if page.NextCursor == "" {
 			return notAfter(newest, began), nil
 		}
+		if page.NextCursor == query.After {
+			return sync.Newest, errSameCursor
+		}
 		query.After = page.NextCursor
 	}
 }
