@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/replacefile"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -95,12 +96,8 @@ func (n *ndjson) Commit(_ context.Context, state State) error {
 	return replace(n.statePath(), append(written, '\n'))
 }
 
-func replace(path string, content []byte) error {
-	if err := os.WriteFile(path+".next", content, 0o644); err != nil { //nolint:gosec // Catalogs are no secret.
-		return err
-	}
-	return os.Rename(path+".next", path)
-}
+// replace replaces a file at once. Catalogs are no secret.
+func replace(path string, content []byte) error { return replacefile.Write(path, content, 0o644) }
 
 // Count implements Copy.
 func (n *ndjson) Count(context.Context) (int, error) { return len(n.products), nil }

@@ -28,10 +28,10 @@ func (a *app) catalogCommand() *cobra.Command {
 		}
 		return printPages(a, &pages, []column[gifting.ProductEntry]{
 			{"id", gifting.ProductEntry.ID},
-			{"name", func(e gifting.ProductEntry) string { return e.Product.Name }},
-			{"available", func(e gifting.ProductEntry) string { return strconv.FormatBool(e.Product.Available) }},
-			{"estimate", func(e gifting.ProductEntry) string { return money(e.Product.Estimate) }},
-			{"variations", func(e gifting.ProductEntry) string { return variations(e.Product.Variations) }},
+			{"name", listedOnly(func(p *gifting.Product) string { return p.Name })},
+			{"available", listedOnly(func(p *gifting.Product) string { return strconv.FormatBool(p.Available) })},
+			{"estimate", listedOnly(func(p *gifting.Product) string { return money(p.Estimate) })},
+			{"variations", listedOnly(func(p *gifting.Product) string { return variations(p.Variations) })},
 		}, func() (*gifting.Page[gifting.ProductEntry], error) {
 			query.Paging = pages.Paging
 			return client.ListProducts(ctx, query)
@@ -40,6 +40,16 @@ func (a *app) catalogCommand() *cobra.Command {
 	list.Flags().StringVar(&query.Country, "country", "", "country of delivery, such as SE (required)")
 	list.Flags().StringVar(&query.Locale, "locale", "", "language of names, one of the tenant's")
 	return group("catalog", "Read the gift catalog", pages.flags(list))
+}
+
+// listedOnly is empty for a gift that has left the catalog.
+func listedOnly(text func(*gifting.Product) string) func(gifting.ProductEntry) string {
+	return func(e gifting.ProductEntry) string {
+		if e.Product == nil {
+			return ""
+		}
+		return text(e.Product)
+	}
 }
 
 func money(m *gifting.Money) string {

@@ -34,18 +34,22 @@ func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
 		code int
 		err  string
 	}{
-		"orders cancel 1 --reason x": {1, "gifting: Not cancellable (not_cancellable): It is sent.\n  status now: SENT\n  request: request-1\n"},
-		"orders place":               {1, "gifting: Invalid request (invalid_request)\n  items[0].budget: is missing\\u001b[2J (required)\n  request: request-1\n"},
-		"orders cancel 1":            {2, "gifting: Wrong command or profile: say why: --reason\n"},
-		"orders cancel":              {2, "gifting: Wrong command or profile: the arguments are cancel ORDER\n"},
-		"orders burn":                {2, "gifting: Wrong command or profile: unknown command: gifting orders burn\n"},
-		"orders list --sort":         {2, "gifting: Wrong command or profile: unknown flag: --sort\n"},
-		"orders list -o xml":         {2, "gifting: Wrong command or profile: -o is table or json\n"},
-		"orders list --profile none": {2, ""},
-		"catalog list":               {2, "gifting: Wrong command or profile: name the country of delivery: --country SE\n"},
-		"orders get 1":               {4, "gifting: Not found (not_found)\n  request: request-1\n"},
-		"orders list":                {5, "gifting: Invalid API key (invalid_api_key)\n  request: request-1\n"},
-		"orders validate":            {6, ""},
+		"orders cancel 1 --reason x":             {1, "gifting: Not cancellable (not_cancellable): It is sent.\n  status now: SENT\n  request: request-1\n"},
+		"orders place":                           {1, "gifting: Invalid request (invalid_request)\n  items[0].budget: is missing\\u001b[2J (required)\n  request: request-1\n"},
+		"orders cancel 1":                        {2, "gifting: Wrong command or profile: say why: --reason\n"},
+		"orders cancel":                          {2, "gifting: Wrong command or profile: the arguments are cancel ORDER\n"},
+		"orders burn":                            {2, "gifting: Wrong command or profile: unknown command: gifting orders burn\n"},
+		"burn":                                   {2, "gifting: Wrong command or profile: unknown command: gifting burn\n"},
+		"burn -o json":                           {2, `{"code":"","title":"Wrong command or profile","detail":"unknown command: gifting burn"}` + "\n"},
+		"orders place --idempotency-key=":        {2, "gifting: Wrong command or profile: --idempotency-key is empty\n"},
+		"events tail --after x --from-beginning": {2, "gifting: Wrong command or profile: give --after or --from-beginning, not both\n"},
+		"orders list --sort":                     {2, "gifting: Wrong command or profile: unknown flag: --sort\n"},
+		"orders list -o xml":                     {2, "gifting: Wrong command or profile: -o is table or json\n"},
+		"orders list --profile none":             {2, ""},
+		"catalog list":                           {2, "gifting: Wrong command or profile: name the country of delivery: --country SE\n"},
+		"orders get 1":                           {4, "gifting: Not found (not_found)\n  request: request-1\n"},
+		"orders list":                            {5, "gifting: Invalid API key (invalid_api_key)\n  request: request-1\n"},
+		"orders validate":                        {6, ""},
 	} {
 		u := server.user()
 		u.env["GIFTING_CONFIG"] = filepath.Join(t.TempDir(), "gifting.yaml")
@@ -215,4 +219,33 @@ func TestEveryCommandHelps(t *testing.T) {
 		require.Zero(t, got.code, line)
 		require.NotEmpty(t, got.out, line)
 	}
+}
+
+func TestOddAnswersArePrintedOrRefused(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{
+		"GET /catalog/products":             `{"items":[{"id":"gone","listed":false,"updatedAt":"2026-01-01T00:00:00Z"},null],"nextCursor":null}`,
+		"GET /brands":                       `[{"id":"\u009b2J\u202e"}]`,
+		"GET /campaigns":                    `{"items":[{"id":"c"}]}`,
+		"POST /personal-links:create-batch": `{"results":[]}`,
+	})
+	got := server.user().run(t, "catalog", "list", "--country", "SE")
+	require.Equal(t, 0, got.code, got.err)
+	require.Contains(t, got.out, "gone")
+	got = server.user().run(t, "orders", "example")
+	require.Equal(t, 0, got.code, got.err)
+	require.Contains(t, got.out, `"brandId": "\u009b2J\u202e"`)
+	require.Equal(t, 1, server.user().run(t, "trigger", "personal_link.created").code)
+}
+
+func TestDoctorSurvivesAnAnswerWithoutDetails(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{
+		"GET /me":              strings.Replace(me, `"webhookUrl":null`, `"webhookUrl":"https://a.b"`, 1),
+		"POST /webhooks:test":  `{"responseStatus":null,"error":null}`,
+		"GET /webhooks/health": `{"state":"FAILING","failingSince":null,"pending":1}`,
+	})
+	got := server.user().run(t, "doctor")
+	require.Equal(t, 6, got.code, got.err)
+	require.Contains(t, got.out, "failing, 1 wait")
 }

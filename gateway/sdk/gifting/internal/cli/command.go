@@ -19,20 +19,24 @@ import (
 var (
 	errSubcommand = errors.New("unknown command")
 	errArguments  = errors.New("the arguments are")
+	errKeyEmpty   = errors.New("--idempotency-key is empty")
 	errJSON       = errors.New("is not JSON")
 	errTime       = errors.New("is no time such as 2026-03-16T07:00:00Z, and no age such as 2h")
 )
 
 // group is a command that only has others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: use, Short: short, RunE: func(c *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return c.Help()
-		}
-		return usage(fmt.Errorf("%w: %s %s", errSubcommand, c.CommandPath(), args[0]))
-	}}
+	g := &cobra.Command{Use: use, Short: short, RunE: subcommand}
 	g.AddCommand(commands...)
 	return g
+}
+
+// subcommand is run if a command that only has others is called without one of them.
+func subcommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return c.Help()
+	}
+	return usage(fmt.Errorf("%w: %s %s", errSubcommand, c.CommandPath(), args[0]))
 }
 
 // command makes a command that calls the API. The words of use in capitals are its arguments.
@@ -157,7 +161,13 @@ type idempotent struct{ key string }
 
 // once adds the flag.
 func (a *app) once(c *cobra.Command, i *idempotent) *cobra.Command {
-	c.PreRun = func(*cobra.Command, []string) { a.repeatable = true }
+	c.PreRunE = func(*cobra.Command, []string) error {
+		a.repeatable = true
+		if i.key == "" && c.Flags().Changed("idempotency-key") {
+			return usage(errKeyEmpty) // A script has lost it: with a new one, the effect could happen twice.
+		}
+		return nil
+	}
 	c.Flags().StringVar(&i.key, "idempotency-key", "", "repeat a command whose answer was lost; without it a new key is made")
 	return c
 }

@@ -186,8 +186,8 @@ func (d *doctor) webhook(ctx context.Context) {
 	switch {
 	case err != nil:
 		d.add("webhook", verdictFailed, "", "%v", err)
-	case result.Error != nil:
-		d.add("webhook", verdictFailed, "the receiver must answer 2xx within ten seconds, by HTTPS at a public address, without a redirect", "%s", *result.Error)
+	case result.Error != nil || result.ResponseStatus == nil:
+		d.add("webhook", verdictFailed, "the receiver must answer 2xx within ten seconds, by HTTPS at a public address, without a redirect", "%s", text(result.Error))
 	default:
 		d.add("webhook", verdictOK, "", "the receiver answered HTTP %d to a ping", *result.ResponseStatus)
 	}
@@ -195,7 +195,7 @@ func (d *doctor) webhook(ctx context.Context) {
 	switch {
 	case err != nil:
 		d.add("deliveries", verdictFailed, "", "%v", err)
-	case health.State == gifting.WebhookHealthStateFAILING:
+	case health.State == gifting.WebhookHealthStateFAILING && health.FailingSince != nil:
 		d.add("deliveries", verdictFailed, "see gifting webhooks deliveries, then gifting webhooks replay",
 			"failing since %s, %d wait: %s", short(*health.FailingSince), health.Pending, text(health.LastError))
 	default:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,8 @@ import (
 	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
+
+var errStart = errors.New("give --after or --from-beginning, not both")
 
 // types of events, to complete flags with. Any other is accepted too.
 var types = []string{
@@ -27,13 +30,15 @@ func (s *selection) flags(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&s.after, "after", "", "go on from the cursor that a command printed when it was stopped")
 	c.Flags().BoolVar(&s.beginning, "from-beginning", false, "all events that are kept, 30 days")
 	c.Flags().StringSliceVar(&s.types, "type", nil, "only events of this type; may be repeated")
-	c.MarkFlagsMutuallyExclusive("after", "from-beginning")
 	must(c.RegisterFlagCompletionFunc("type", words(types...)))
 	return c
 }
 
 // start returns the cursor to begin with. Without flags it is that of the feed's end, which can only be found by reading up to it.
 func (s *selection) start(ctx context.Context, client *gifting.Client) (cursor string, err error) {
+	if s.after != "" && s.beginning {
+		return "", usage(errStart)
+	}
 	if s.after != "" || s.beginning {
 		return s.after, nil
 	}

@@ -3,12 +3,12 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"net/http"
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -80,9 +80,7 @@ func (a *app) exampleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			encoder := json.NewEncoder(a.Out) // A file to edit, so it is JSON with any -o.
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(order)
+			return terminal.JSON(a.Out, order) // A file to edit, so it is JSON with any -o.
 		},
 	}
 }

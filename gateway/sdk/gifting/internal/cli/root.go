@@ -98,7 +98,7 @@ The exit code is 0, or
   5    the key is not accepted, or lacks a scope
   6    a check did not pass: verify, doctor, orders validate
   130  you stopped it with Ctrl-C`,
-		Version: version(), SilenceErrors: true, SilenceUsage: true,
+		Version: version(), SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs, RunE: subcommand,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkOutput() },
 	}
 	root.SetIn(a.In)

@@ -175,6 +175,9 @@ func (t trigger) link(ctx context.Context, done *triggered) error {
 	if err != nil {
 		return err
 	}
+	if len(results.Results) == 0 {
+		return errLink
+	}
 	link := results.Results[0].Link
 	if link == nil {
 		return fmt.Errorf("%w: %v", errLink, results.Results[0].Errors)

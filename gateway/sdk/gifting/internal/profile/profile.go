@@ -16,6 +16,8 @@ import (
 
 	"github.com/zalando/go-keyring"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/replacefile"
 )
 
 // File is the content of the file of profiles.
@@ -168,9 +170,5 @@ func (f *File) write() error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return err
 	}
-	next := f.path + ".next"
-	if err := os.WriteFile(next, content, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(next, f.path)
+	return replacefile.Write(f.path, content, 0o600)
 }
