@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partnergifting import ApiError, CatalogPosition, EventsLostError, models
+from partnergifting import ApiError, CatalogPosition, EventsLostError, GiftingError, models
 from partnergifting._position import parse_time
 
 from .fake import Fake, ok, problem
@@ -176,3 +176,29 @@ def test_times_of_the_api_have_up_to_six_decimals() -> None:
 def test_an_error_of_a_list_is_that_of_its_page() -> None:
     fake = Fake(problem(403, "insufficient_scope"))
     assert [error.code for error in errors(fake, lambda client: client.orders.list().first())] == ["insufficient_scope"] * 2
+
+
+def test_a_cursor_that_does_not_move_ends_a_list() -> None:
+    fake = Fake(page([], "a"), page([], "a"))
+    with pytest.raises(GiftingError, match="own cursor"):
+        list(fake.sync.orders.list())
+    assert len(fake.sent) == 2
+
+
+def test_a_cursor_that_does_not_move_is_read_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("partnergifting._sync.feed.sleep", pauses.append)
+    fake = Fake(page([], "a"), page([event("1")], "b"))
+    assert next(iter(fake.sync.events.feed(after="a")))["id"] == "1"
+    assert pauses == [1]
+
+
+def test_a_long_sync_reads_again_what_changed_meanwhile() -> None:
+    fake = Fake(
+        page([gift("1", "2026-03-14T00:00:00Z")], "a", Date="Sat, 14 Mar 2026 09:00:00 GMT"),
+        page([gift("2", "2026-03-14T10:00:00Z")], None, Date="Sat, 14 Mar 2026 11:00:00 GMT"),
+    )
+    seen: list[int] = []
+    synced = fake.sync.catalog.sync({"country": "SE"}, Copy(), on_response=lambda info: seen.append(info.status))
+    assert synced["updatedSince"] == "2026-03-14T08:55:00Z"
+    assert seen == [200, 200]

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 import partnergifting
-from partnergifting import ApiError, AsyncClient, Client, NoAnswerError, NotModifiedError, ResponseInfo
-from partnergifting._request import pause
+from partnergifting import ApiError, AsyncClient, Client, GiftingError, NoAnswerError, NotModifiedError, ResponseInfo
+from partnergifting._request import Settings, make_request, pause
 
 from .fake import BASE, Fake, Reply, ok, problem
 
@@ -246,3 +246,35 @@ def test_a_client_that_could_show_its_key_to_others_or_never_call_is_not_made() 
     for fine in (base, "http://localhost", "http://[::1]:1", "https://api.example.com"):
         with Client(fine, "key"):
             pass
+
+
+@pytest.mark.parametrize("at", ["9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 2026 23:59:59 +99999999999999", "\x00"])
+def test_a_time_far_away_is_no_error_and_fits_a_timer(at: str) -> None:
+    wanted = ApiError(problem(503, "", {"Retry-After": at}), b"", 1, None).retry_after
+    assert wanted is None or wanted == 86_400
+
+
+def test_an_idempotency_key_is_never_replaced() -> None:
+    fake = Fake(ok({}), ok({}), ok({}))
+    cancel(fake.sync, idempotency_key="")
+    cancel(fake.sync, headers={"idempotency-key": "mine"})
+    cancel(fake.sync, headers={"idempotency-key": "mine"}, idempotency_key="option")
+    assert [request.headers["Idempotency-Key"] for request in fake.sent] == ["", "mine", "option"]
+
+
+def test_no_text_shows_the_key() -> None:
+    settings = Settings(BASE, "gft_sbx_secret", 1, 1, 1, "agent")
+    request = make_request(settings, "GET", "/me", options={})
+    assert "gft_sbx_secret" not in f"{settings!r} {request!r}"
+    with pytest.raises(ValueError, match="no id") as raised:
+        make_request(settings, "GET", "/orders/{orderId}", params={"orderId": ""}, options={})
+    trace = raised.traceback[1].frame.f_locals
+    assert "gft_sbx_secret" not in repr(trace)
+
+
+def test_a_response_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("_sync", "_async"):
+        monkeypatch.setattr(f"partnergifting.{kind}.transport.MAX_RESPONSE", 10)
+    for error in errors(fake := Fake(ok("x" * 20)), lambda client: client.account.me()):
+        assert (type(error), str(error)) == (GiftingError, "the response is too large")
+    assert len(fake.sent) == 1, "it is not repeated"

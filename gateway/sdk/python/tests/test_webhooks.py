@@ -46,3 +46,11 @@ def test_refuses_what_is_used_wrongly_without_calling_it_a_forgery() -> None:
     for secret in ("", [], [""]):
         with pytest.raises(ValueError, match="secret is empty"):
             webhooks.verify(GENUINE["body"], GENUINE["headers"], secret)
+
+
+@pytest.mark.parametrize("value", ["v1,é", "v1,\udcff", "v1,!", "v1,", "\udcff"])
+def test_a_signature_of_any_letters_is_only_a_forgery(value: str) -> None:
+    signed = {"Webhook-Id": "\udcff", "Webhook-Timestamp": "1773480413", "Webhook-Signature": value}
+    for headers in (signed, {"Service-Signature": f"t=1773480413,{value}"}):
+        with pytest.raises(WebhookVerificationError):
+            webhooks.verify(b"{}", headers, "secret", now=1773480413)

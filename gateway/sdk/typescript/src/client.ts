@@ -5,7 +5,7 @@ import { type GiftingEvent, toEvent } from "./events.js";
 import { Feed, type FeedOptions } from "./feed.js";
 import type { Page } from "./pages.js";
 import * as resources from "./resources.js";
-import { type CallOptions, type ClientOptions, type ReadOptions, Transport } from "./transport.js";
+import { type CallOptions, type ClientOptions, type ReadOptions, type ResponseInfo, Transport } from "./transport.js";
 
 /** An image. */
 export interface ImageFile {
@@ -34,7 +34,13 @@ class Catalog extends resources.Catalog {
    */
   sync(position: CatalogPosition, copy: CatalogCopy, options?: CallOptions): Promise<CatalogPosition> {
     const { country, locale, updatedSince } = position;
-    return apply(this.products({ country, ...(locale && { locale }), ...(updatedSince && { updatedSince }), limit: 100 }, options), position, copy);
+    let began = NaN;
+    const onResponse = (info: ResponseInfo) => {
+      if (Number.isNaN(began)) began = Date.parse(info.headers.get("Date") ?? "");
+      options?.onResponse?.(info);
+    };
+    const query = { country, ...(locale && { locale }), ...(updatedSince && { updatedSince }), limit: 100 };
+    return apply(this.products(query, { ...options, onResponse }), position, copy, () => began);
   }
 }
 

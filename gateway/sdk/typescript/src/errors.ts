@@ -108,10 +108,13 @@ function parsed(body: string): Problem | undefined {
   return undefined;
 }
 
+/** Longer than any call lasts. A timer of more than 24 days would end at once. */
+const maxRetryAfter = 24 * 60 * 60;
+
 /** Retry-After has seconds, or a date if a proxy wrote it. */
 function seconds(value: string | null): number | undefined {
   if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Number(value);
+  if (/^\d+$/.test(value)) return Math.min(Number(value), maxRetryAfter);
   const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000);
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, (at - Date.now()) / 1000), maxRetryAfter);
 }

@@ -54,7 +54,7 @@ export class Feed implements AsyncIterable<GiftingEvent> {
         this.cursor = nextCursor;
       }
       if (!follow && (answer.headers.get("Feed-Position") === "end" || !moved)) return;
-      if (answer.headers.get("Wait") === "0" && !(await this.#pause(1000))) return;
+      if ((!moved || answer.headers.get("Wait") === "0") && !(await this.#pause(1000))) return;
     }
   }
 

@@ -1,3 +1,5 @@
+import { GiftingError } from "./errors.js";
+
 /** A page of a list. */
 export interface Page<T> {
   items: T[];
@@ -26,6 +28,7 @@ export class List<T> implements AsyncIterable<T> {
       const page = await this.#read(after);
       yield page;
       if (page.nextCursor === null) return;
+      if (page.nextCursor === after) throw new GiftingError("a page has its own cursor as that of the next");
       after = page.nextCursor;
     }
   }

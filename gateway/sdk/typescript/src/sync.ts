@@ -19,12 +19,19 @@ export interface CatalogCopy {
 /** The overlap with the last sync, so that a change that was just being saved then is not missed. */
 const overlap = 5 * 60 * 1000;
 
-/** Applies entries of the catalog to a copy, and returns where the next sync continues. */
-export async function apply(entries: AsyncIterable<ProductEntry>, position: CatalogPosition, copy: CatalogCopy): Promise<CatalogPosition> {
-  let newest = position.updatedSince === undefined ? -Infinity : Date.parse(position.updatedSince) + overlap;
+/**
+ * Applies entries of the catalog to a copy, and returns where the next sync continues. That is not after the server's time of the first
+ * response, if it said so: while a long sync goes on, a gift may change on a page already read, and later pages may have newer changes.
+ */
+export async function apply(
+  entries: AsyncIterable<ProductEntry>, position: CatalogPosition, copy: CatalogCopy, began: () => number,
+): Promise<CatalogPosition> {
+  const before = position.updatedSince === undefined ? -Infinity : Date.parse(position.updatedSince) + overlap;
+  let newest = before;
   for await (const entry of entries) {
     await (entry.listed ? copy.put(entry) : copy.remove(entry.id));
     newest = Math.max(newest, Date.parse(entry.updatedAt));
   }
+  if (began() < newest) newest = Math.max(before, began());
   return newest === -Infinity ? position : { ...position, updatedSince: new Date(newest - overlap).toISOString() };
 }

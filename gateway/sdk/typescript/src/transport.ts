@@ -1,5 +1,5 @@
 import type { paths } from "./core.js";
-import { ApiError, type CallInfo, ConnectionError, NotModifiedError, retryable } from "./errors.js";
+import { ApiError, type CallInfo, ConnectionError, GiftingError, NotModifiedError, retryable } from "./errors.js";
 import { randomUUID } from "./crypto.js";
 import { version } from "./version.js";
 
@@ -93,6 +93,10 @@ export type AnyOptions = ReadOptions & ActionOptions;
 
 const baseDelay = 500;
 const maxDelay = 8_000;
+/** The longest time of a timer. A longer one would end at once. */
+const maxTimer = 2 ** 31 - 1;
+/** More bytes than any response of the API has. */
+const maxResponse = 64 * 2 ** 20;
 
 /** Milliseconds before the next attempt: what the server asks for, or else twice as long each time, with some randomness. */
 export function pause(attempts: number, retryAfter: number | undefined): number {
@@ -109,7 +113,7 @@ export class Transport {
     const base = new URL(options.baseUrl);
     const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(base.hostname);
     if (base.protocol !== "https:" && !(local && base.protocol === "http:")) throw new TypeError("baseUrl must begin with https://");
-    if (base.search !== "" || base.hash !== "") throw new TypeError("baseUrl must have no query and no fragment");
+    if (/[?#]/.test(options.baseUrl) || base.username !== "" || base.password !== "") throw new TypeError("baseUrl must have no query, no fragment and no user");
     if (!/^[!-~]+$/.test(options.key)) throw new TypeError("key is empty, or has characters that no key has");
     this.#options = {
       baseUrl: options.baseUrl.replace(/\/+$/, ""),
@@ -157,12 +161,13 @@ export class Transport {
     try {
       const response = await this.#options.fetch(url, { ...init, redirect: "manual", signal: limit.signal });
       if (response.status === 304) throw new NotModifiedError("your copy is current");
-      if (!response.ok) throw new ApiError(response, await response.text(), call);
-      const data = (bytes ? new Uint8Array(await response.arrayBuffer()) : JSON.parse(await response.text())) as T;
+      const content = await read(response);
+      if (!response.ok) throw new ApiError(response, new TextDecoder().decode(content), call);
+      const data = (bytes ? content : JSON.parse(new TextDecoder().decode(content))) as T;
       return { ...info(response, call.attempts), data };
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof ApiError || error instanceof NotModifiedError) throw error;
+      if (error instanceof GiftingError) throw error;
       throw new ConnectionError(limit.signal.aborted ? limit.signal.reason : error, call);
     } finally {
       limit.end();
@@ -184,7 +189,10 @@ export class Transport {
     if (!request.image) headers.set("Authorization", `Bearer ${this.#options.key}`);
     headers.set("User-Agent", this.#userAgent);
     if (request.body !== undefined) headers.set("Content-Type", "application/json");
-    if (request.method === "POST" && !request.withoutKey) headers.set("Idempotency-Key", options.idempotencyKey ?? (await randomUUID()));
+    if (request.method === "POST" && !request.withoutKey) {
+      // One in options.headers counts too: replaced, a repeated call would take effect twice.
+      headers.set("Idempotency-Key", options.idempotencyKey ?? headers.get("Idempotency-Key") ?? (await randomUUID()));
+    }
     if (options.ifNoneMatch !== undefined) headers.set("If-None-Match", options.ifNoneMatch);
     if (options.ifMatch !== undefined) headers.set("If-Match", options.ifMatch);
     if (options.sandboxFault !== undefined) headers.set("Sandbox-Fault", options.sandboxFault);
@@ -196,6 +204,23 @@ export class Transport {
 function segment(name: string, value: string): string {
   if (value === "" || value === "." || value === "..") throw new TypeError(`${name} is no id: ${JSON.stringify(value)}`);
   return encodeURIComponent(value);
+}
+
+/** Reads the body, unless it has no end. */
+async function read(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = response.body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+    chunks.push(next.value);
+    size += next.value.length;
+    if (size <= maxResponse) continue;
+    reader?.cancel().catch(() => {});
+    throw new GiftingError("the response is too large");
+  }
+  const content = new Uint8Array(size);
+  for (const chunk of chunks.reverse()) content.set(chunk, (size -= chunk.length));
+  return content;
 }
 
 function info(response: Response, attempts: number): ResponseInfo {
@@ -219,7 +244,7 @@ class Limit {
   constructor(timeout: number, caller: AbortSignal | undefined) {
     this.#caller = caller;
     caller?.throwIfAborted();
-    this.#timer = setTimeout(() => this.#controller.abort(new Error(`timed out after ${timeout} ms`)), timeout);
+    this.#timer = setTimeout(() => this.#controller.abort(new Error(`timed out after ${timeout} ms`)), Math.min(timeout, maxTimer));
     caller?.addEventListener("abort", this.#cancel, { once: true });
   }
 

@@ -25,7 +25,7 @@ export async function verify(
 ): Promise<GiftingEvent> {
   const body = bytes(payload);
   const secrets = typeof secret === "string" ? [secret] : secret;
-  if (secrets.length === 0 || secrets.some((one) => one === "")) throw new TypeError("secret is empty");
+  if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || one === "")) throw new TypeError("secret is empty");
   const { time, prefix, signatures } = signed(headers);
   const now = options.now ?? Date.now() / 1000;
   if (!/^\d{1,15}$/.test(time)) throw new WebhookVerificationError("the signature has no time");

@@ -125,3 +125,35 @@ test("a sync that fails does not move on", async () => {
   const { client: one } = client([page([gift("1", "2026-03-14T09:26:53Z")], "a"), problem(403, "insufficient_scope")]);
   await assert.rejects(one.catalog.sync({ country: "SE" }, { put: () => {}, remove: () => {} }), ApiError);
 });
+
+test("a long sync reads again what changed meanwhile", async () => {
+  const { client: one } = client([
+    page([gift("1", "2026-03-14T00:00:00Z")], "a", { Date: "Sat, 14 Mar 2026 09:00:00 GMT" }),
+    page([gift("2", "2026-03-14T10:00:00Z")], null, { Date: "Sat, 14 Mar 2026 11:00:00 GMT" }),
+  ]);
+  const seen: number[] = [];
+  const synced = await one.catalog.sync({ country: "SE" }, { put: () => {}, remove: () => {} }, { onResponse: ({ status }) => seen.push(status) });
+  assert.equal(synced.updatedSince, "2026-03-14T08:55:00.000Z");
+  assert.deepEqual(seen, [200, 200]);
+});
+
+test("a cursor that does not move ends a list, and is read once a second by the feed", async () => {
+  const { client: one, sent } = client([page([], "a"), page([], "a")]);
+  await assert.rejects(async () => {
+    for await (const _ of one.orders.list()) assert.fail("there is no order");
+  }, /own cursor/);
+  assert.equal(sent.length, 2);
+  const controller = new AbortController();
+  const reply: Reply = () => (setTimeout(() => controller.abort(), 50), page([], "a"));
+  const feed = client([reply]);
+  for await (const _ of feed.client.events.feed({ after: "a", signal: controller.signal })) assert.fail("there is no event");
+  assert.equal(feed.sent.length, 1);
+});
+
+test("the feed does not hurry when the server asks for a very long pause", async () => {
+  const controller = new AbortController();
+  const reply: Reply = () => (setTimeout(() => controller.abort(), 50), problem(503, "service_unavailable", { "Retry-After": "9999999999" }));
+  const { client: one, sent } = client([reply]);
+  for await (const _ of one.events.feed({ signal: controller.signal })) assert.fail("there is no event");
+  assert.equal(sent.length, 1);
+});

@@ -175,3 +175,35 @@ test("a client that could show its key to others, or never call, is not made", (
   for (const wrong of [{ maxAttempts: 0 }, { timeout: -1 }, { attemptTimeout: NaN }]) assert.throws(() => new Client({ baseUrl, key, ...wrong }), RangeError);
   for (const fine of [baseUrl, "http://localhost", "http://[::1]:1", "https://api.example.com"]) new Client({ baseUrl: fine, key });
 });
+
+test("an Idempotency-Key is never replaced", async () => {
+  const { client: one, sent } = client([json({}), json({}), json({})]);
+  await one.orders.cancel("1", cancel, { idempotencyKey: "" });
+  await one.orders.cancel("1", cancel, { headers: { "idempotency-key": "mine" } });
+  await one.orders.cancel("1", cancel, { headers: { "idempotency-key": "mine" }, idempotencyKey: "option" });
+  assert.deepEqual(sent.map(({ headers }) => headers.get("Idempotency-Key")), ["", "mine", "option"]);
+});
+
+test("a response without an end is not read to it, nor requested again", async () => {
+  let cancelled = false;
+  const chunk = new Uint8Array(2 ** 20);
+  const body = new ReadableStream({ pull: (to) => to.enqueue(chunk), cancel: () => void (cancelled = true) });
+  const { client: one, sent } = client([new Response(body)]);
+  await assert.rejects(one.account.me(), /too large/);
+  assert.equal(sent.length, 1);
+  assert.ok(cancelled);
+});
+
+test("a time limit without an end is none", async () => {
+  const { client: one } = client([json({ id: "1" })]);
+  assert.deepEqual(await one.orders.get("1", { attemptTimeout: Infinity, timeout: Infinity }), { id: "1" });
+  const slow: Reply = () => new Promise((resolve) => setTimeout(() => resolve(json({ id: "1" })), 20));
+  const { client: other } = client([slow]);
+  assert.deepEqual(await other.orders.get("1", { attemptTimeout: Infinity, timeout: Infinity, maxAttempts: 1 }), { id: "1" });
+});
+
+test("a base address is only an address", () => {
+  for (const baseUrl of ["https://a.b/v1?", "https://a.b/v1#", "https://user:secret@a.b/v1"]) {
+    assert.throws(() => new Client({ baseUrl, key: "k" }), (error: Error) => error instanceof TypeError && !error.message.includes("secret"));
+  }
+});

@@ -7,7 +7,7 @@ import random
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -20,6 +20,8 @@ from .errors import ApiError, NoAnswerError, NotModifiedError
 
 BASE_DELAY = 0.5
 MAX_DELAY = 8.0
+MAX_RESPONSE = 64 << 20
+"""More bytes than any response of the API has."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Settings:
     """How to reach the API."""
 
     base_url: str
-    key: str
+    key: str = field(repr=False)  # Reports of crashes show local variables.
     attempt_timeout: float
     timeout: float
     max_attempts: int
@@ -45,8 +47,8 @@ class Settings:
         local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", base.hostname or "")
         if not base.hostname or not (base.scheme == "https" or (local and base.scheme == "http")):
             raise ValueError("base_url must begin with https://")
-        if base.query or base.fragment:
-            raise ValueError("base_url must have no query and no fragment")
+        if "?" in self.base_url or "#" in self.base_url or "@" in base.netloc:
+            raise ValueError("base_url must have no query, no fragment and no user")
         if not re.fullmatch(r"[!-~]+", self.key):
             raise ValueError("key is empty, or has characters that no key has")
         if not (self.attempt_timeout > 0 and self.timeout > 0 and self.max_attempts > 0):
@@ -66,7 +68,7 @@ class Request:
 
     method: str
     url: str
-    headers: dict[str, str]
+    headers: dict[str, str] = field(repr=False)  # They have the key.
     content: bytes | None
     image: bool
     attempt_timeout: float
@@ -107,6 +109,9 @@ def make_request(
     held: float = 0,
 ) -> Request:
     """Makes a request. `path` is as in the document, `held` the seconds for which the server may hold it."""
+    # Before there are headers, which have the key: reports of crashes show local variables.
+    url = settings.base_url.rstrip("/") + _path(path, params or {}) + _query(query or {})
+    content = None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
     headers = {name.title(): value for name, value in options.get("headers", {}).items()}
     headers["User-Agent"] = settings.user_agent
     if not image:
@@ -114,7 +119,9 @@ def make_request(
     if body is not None:
         headers["Content-Type"] = "application/json"
     if method == "POST" and with_key:
-        headers["Idempotency-Key"] = options.get("idempotency_key") or str(uuid.uuid4())
+        own = options.get("idempotency_key")
+        # An empty one is refused by the API: replaced, a repeated call would take effect twice.
+        headers["Idempotency-Key"] = headers.get("Idempotency-Key", str(uuid.uuid4())) if own is None else own
     for name, value in (
         ("If-None-Match", options.get("if_none_match")),
         ("If-Match", options.get("if_match")),
@@ -124,9 +131,9 @@ def make_request(
             headers[name] = value
     return Request(
         method,
-        settings.base_url.rstrip("/") + _path(path, params or {}) + _query(query or {}),
+        url,
         headers,
-        None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode(),
+        content,
         image,
         options.get("attempt_timeout", settings.attempt_timeout) + held,
         options.get("timeout", settings.timeout) + held,

@@ -40,7 +40,7 @@ class ApiError(CallError):
         self.title: str = problem["title"] if problem else "The response is no problem document"
         self.detail = problem.get("detail") if problem else None
         """What happened, in English. Not for parsing."""
-        self.errors: list[models.FieldError] = problem.get("errors", []) if problem else []
+        self.errors: list[models.FieldError] = problem.get("errors") or [] if problem else []
         """All invalid fields."""
         self.current_status = problem.get("currentStatus") if problem else None
         """The current status of the record, on `not_editable`, `not_cancellable` and `precondition_failed`."""
@@ -93,14 +93,18 @@ def _problem(body: bytes) -> models.Problem | None:
     return None
 
 
+MAX_RETRY_AFTER = 86_400.0
+"""Longer than any call lasts, and short enough for any timer."""
+
+
 def _seconds(value: str | None) -> float | None:
     """Retry-After has seconds, or a date if a proxy wrote it."""
     if value is None:
         return None
     if value.isascii() and value.isdigit():
-        return float(value)
+        return min(float(value), MAX_RETRY_AFTER)
     try:
         at = parsedate_to_datetime(value)
-    except ValueError:
+        return min(max(0.0, (at - datetime.now(timezone.utc)).total_seconds()), MAX_RETRY_AFTER) if at.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, (at - datetime.now(timezone.utc)).total_seconds()) if at.tzinfo else None

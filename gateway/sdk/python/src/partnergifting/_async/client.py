@@ -13,7 +13,7 @@ from typing_extensions import Self, Unpack
 
 from .. import models
 from .._options import CallOptions, ReadOptions
-from .._position import CatalogPosition, moved, parse_time
+from .._position import Began, CatalogPosition, moved, parse_time
 from .._request import Settings, full_user_agent
 from ..events import Event, to_event
 from . import resources
@@ -56,6 +56,8 @@ class AsyncCatalog(resources.AsyncCatalog):
         the next time. After an error pass the old position again: changes may be applied twice.
         """
         newest: datetime | None = None
+        began = Began(options.get("on_response"))
+        options["on_response"] = began
         async for entry in self.products(
             country=position["country"],
             locale=position.get("locale"),
@@ -69,7 +71,7 @@ class AsyncCatalog(resources.AsyncCatalog):
                 await copy.remove(entry["id"])
             changed = parse_time(entry["updatedAt"])
             newest = max(newest or changed, changed)
-        return moved(position, newest)
+        return moved(position, began.limit(newest))
 
 
 class AsyncEvents(resources.AsyncGroup):

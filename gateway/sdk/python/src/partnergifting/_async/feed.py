@@ -58,7 +58,7 @@ class AsyncFeed:
                 self.cursor = cursor
             if not self._wait and (answer.headers.get("Feed-Position") == "end" or not moved):
                 return
-            if answer.headers.get("Wait") == "0":
+            if not moved or answer.headers.get("Wait") == "0":
                 await async_sleep(1)
 
     async def _next(self) -> Answer:

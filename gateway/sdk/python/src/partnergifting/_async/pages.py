@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ..errors import GiftingError
+
 T = TypeVar("T")
 
 
@@ -36,6 +38,8 @@ class AsyncList(Generic[T]):
             yield page
             if page.next_cursor is None:
                 return
+            if page.next_cursor == after:
+                raise GiftingError("a page has its own cursor as that of the next")
             after = page.next_cursor
 
     async def __aiter__(self) -> AsyncIterator[T]:

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 
 from .._options import AnyOptions
-from .._request import Answer, Request, Settings, make_request, pause
+from .._request import MAX_RESPONSE, Answer, Request, Settings, make_request, pause
 from .._runtime import async_limit, async_sleep
-from ..errors import retryable
+from ..errors import GiftingError, retryable
 
 
 class AsyncTransport:
@@ -65,9 +65,13 @@ class AsyncTransport:
 async def _read(response: httpx.Response, deadline: float) -> bytes:
     """Reads the body, unless its parts arrive too slowly."""
     chunks = []
+    size = 0
     try:
         async for chunk in response.aiter_bytes():
             chunks.append(chunk)
+            size += len(chunk)
+            if size > MAX_RESPONSE:
+                raise GiftingError("the response is too large")
             if time.monotonic() > deadline:
                 raise httpx.ReadTimeout("the response is too slow")
     finally:

@@ -59,7 +59,7 @@ class Feed:
                 self.cursor = cursor
             if not self._wait and (answer.headers.get("Feed-Position") == "end" or not moved):
                 return
-            if answer.headers.get("Wait") == "0":
+            if not moved or answer.headers.get("Wait") == "0":
                 sleep(1)
 
     def _next(self) -> Answer:

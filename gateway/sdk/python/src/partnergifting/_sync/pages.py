@@ -7,6 +7,8 @@ from collections.abc import Iterator, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ..errors import GiftingError
+
 T = TypeVar("T")
 
 
@@ -37,6 +39,8 @@ class List(Generic[T]):
             yield page
             if page.next_cursor is None:
                 return
+            if page.next_cursor == after:
+                raise GiftingError("a page has its own cursor as that of the next")
             after = page.next_cursor
 
     def __iter__(self) -> Iterator[T]:
