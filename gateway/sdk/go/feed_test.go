@@ -218,7 +218,8 @@ func TestACursorThatDoesNotMoveIsReadOnceASecond(t *testing.T) {
 			require.Error(t, err)
 		}
 		require.Len(t, transport.attempts, 11)
-		for range client.EventPages(t.Context(), gifting.ListEventsQuery{Paging: gifting.Paging{After: "a"}}) {
+		for _, err := range client.EventPages(t.Context(), gifting.ListEventsQuery{Paging: gifting.Paging{After: "a"}}) {
+			require.NoError(t, err)
 			require.Len(t, transport.attempts, 12, "the end")
 		}
 	})
