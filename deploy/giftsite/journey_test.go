@@ -67,6 +67,17 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 	})
 }
 
+func TestAPlayerWhoseAnswerWasLostGetsTheReference(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		f.show(f.openPage("en-US", "#1B4B8F"))
+		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+		b.fill(t, "+46701234567")
+		f.change(func() { f.answerLost = true })
+		b.press(t, ".send")
+		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+	})
+}
+
 func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
 		page := f.openPage("sv-SE", "#0FA3B1")

@@ -33,6 +33,10 @@ type links struct {
 	mu sync.Mutex
 	// page is the page of the only link; nil: there is none.
 	page *linksv1.GetClaimPageResponse
+	// claimedBy is the nonce of the form that claimed the link.
+	claimedBy string
+	// answerLost means that the next claim succeeds, but its answer is lost.
+	answerLost bool
 	// claimFailure is the result of the next claim.
 	claimFailure error
 	// unavailable means that every call fails.
@@ -70,7 +74,14 @@ func (l *links) ClaimLink(_ context.Context, r *linksv1.ClaimLinkRequest) (*link
 	if err := check(r.GetRecipient()); err != nil {
 		return nil, err
 	}
-	l.page.State, l.page.Gifts = linksv1.ClaimState_CLAIM_STATE_CLAIMED, nil
+	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN && (r.GetFormNonce() == "" || r.GetFormNonce() != l.claimedBy) {
+		return &linksv1.ClaimLinkResponse{State: l.page.GetState()}, nil
+	}
+	l.page.State, l.page.Gifts, l.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, nil, r.GetFormNonce()
+	if l.answerLost {
+		l.answerLost = false
+		return nil, problem.Unavailable()
+	}
 	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
 }
 

@@ -52,7 +52,7 @@ func (s *Site) loadOpen(w http.ResponseWriter, r *http.Request, token string) (*
 	return link, ok
 }
 
-// claim claims the gift. The service ensures that a form sent twice places only one order.
+// claim claims the gift. The service ensures that a form sent twice places only one order, and gets its reference both times.
 func (s *Site) claim(w http.ResponseWriter, r *http.Request, token string, f form) {
 	claimed, err := s.Links.ClaimLink(r.Context(), f.request(token))
 	switch {
@@ -84,9 +84,26 @@ func (s *Site) claimFailed(w http.ResponseWriter, r *http.Request, token string,
 		status = http.StatusServiceUnavailable
 		httperror.SetRetryAfter(w.Header(), max(p.RetryAfter, minRetryAfter))
 	}
-	if link, ok := s.loadOpen(w, r, token); ok {
+	link, ok := s.load(w, r, token)
+	switch {
+	case !ok:
+	case link.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN:
 		s.renderFailure(w, status, link, f, p)
+	default:
+		s.closed(w, r, token, f)
 	}
+}
+
+// closed redirects to the page of a link that has ended. Perhaps this form has claimed it and only the answer was lost. To claim
+// an ended link again changes nothing and returns the reference.
+func (s *Site) closed(w http.ResponseWriter, r *http.Request, token string, f form) {
+	claimed, err := s.Links.ClaimLink(r.Context(), f.request(token))
+	if err != nil {
+		s.Log.WarnContext(r.Context(), "cannot read the outcome of a claim", "error", err)
+	}
+	s.setReferenceCookie(w, token, claimed.GetOrderReference())
+	w.Header().Del("Retry-After")
+	s.redirect(w, token)
 }
 
 // renderFailure shows the chosen gift with the errors, or all gifts if the chosen one is not available.

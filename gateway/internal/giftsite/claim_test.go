@@ -3,6 +3,7 @@ package giftsite
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestTheConfirmationIsShownInTheBrowserThatClaimedTheGift(t *testing.T) {
 	cookie := cookies[0]
 	require.True(t, cookie.HttpOnly)
 	require.True(t, cookie.Secure)
-	require.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
+	require.Equal(t, http.SameSiteLaxMode, cookie.SameSite, "a visit from webmail shows the confirmation")
 	require.Equal(t, "/c/"+token, cookie.Path)
 
 	f.page.State, f.page.Gifts = linksv1.ClaimState_CLAIM_STATE_CLAIMED, nil
@@ -79,6 +80,79 @@ func TestARepeatedFormClaimsNothingMore(t *testing.T) {
 	again := f.send(filled())
 	require.Equal(t, 303, again.Code)
 	require.Empty(t, again.Result().Cookies(), "the reference of the first claim is kept")
+}
+
+var nonceInput = regexp.MustCompile(`<input type="hidden" name="nonce" value="([A-Z2-7]{26})">`)
+
+// nonceOf returns the nonce of the form on a page, or "".
+func nonceOf(page answer) string {
+	if found := nonceInput.FindStringSubmatch(page.body); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+func TestEveryFormHasItsOwnNonce(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	first, second := nonceOf(f.get("?gift=truffles")), nonceOf(f.get("?gift=truffles"))
+	require.NotEmpty(t, first)
+	require.NotEmpty(t, second)
+	require.NotEqual(t, first, second)
+	require.Empty(t, nonceOf(f.get("")), "a nonce is never in a URL")
+}
+
+func TestAFormKeepsItsNonceUntilItIsClaimed(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	nonce := nonceOf(f.get("?gift=truffles"))
+	require.Equal(t, nonce, nonceOf(f.send(filled("step", "list", "nonce", nonce))), "the list keeps it")
+	require.Equal(t, nonce, nonceOf(f.send(filled("step", "form", "nonce", nonce))))
+	f.failure = problem.Unavailable()
+	failed := f.send(filled("nonce", nonce))
+	require.Equal(t, 503, failed.Code)
+	require.Equal(t, nonce, nonceOf(failed), "perhaps the claim has succeeded")
+	f.failure = nil
+	require.Equal(t, 303, f.send(filled("nonce", nonceOf(failed))).Code)
+	require.Equal(t, nonce, f.claims[1].GetFormNonce())
+}
+
+func TestAnInvalidNonceIsReplaced(t *testing.T) {
+	t.Parallel()
+	for _, invalid := range []string{"", "A", strings.Repeat("A", 27), strings.Repeat("a", 26), strings.Repeat("A", 26) + "\n", `"><script>`} {
+		f := setup(t)
+		got := f.send(filled("step", "form", "nonce", invalid))
+		require.NotEmpty(t, nonceOf(got), invalid)
+		require.NotEqual(t, invalid, nonceOf(got))
+		require.Equal(t, 303, f.send(filled("nonce", invalid)).Code)
+		require.Nil(t, f.claims[0].FormNonce, invalid)
+	}
+}
+
+func TestARepeatedFormGetsTheReferenceOfItsOrder(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	nonce := nonceOf(f.get("?gift=truffles"))
+	for range 2 { // The second click has no cookie yet.
+		got := f.send(filled("nonce", nonce))
+		require.Equal(t, 303, got.Code)
+		require.Equal(t, "NP-1", got.Result().Cookies()[0].Value)
+	}
+	require.Equal(t, nonce, f.claims[0].GetFormNonce())
+	require.Equal(t, nonce, f.claims[1].GetFormNonce())
+}
+
+func TestAClaimWhoseAnswerWasLostShowsItsConfirmation(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	nonce := nonceOf(f.get("?gift=truffles"))
+	f.failure, f.failures = problem.Unavailable(), 1
+	f.page.State, f.page.Gifts = linksv1.ClaimState_CLAIM_STATE_CLAIMED, nil
+	got := f.send(filled("nonce", nonce))
+	require.Equal(t, 303, got.Code)
+	require.Len(t, got.Result().Cookies(), 1)
+	require.Equal(t, "NP-1", got.Result().Cookies()[0].Value)
+	require.Equal(t, nonce, f.claims[1].GetFormNonce())
 }
 
 func TestEveryErrorIsShownAtItsField(t *testing.T) {

@@ -42,6 +42,8 @@ type fixture struct {
 	pageErr error
 	claimed *linksv1.ClaimLinkResponse
 	failure error
+	// failures is how many claims fail; 0: all.
+	failures int
 	// claims are the claims that were made, reads the tokens that were read.
 	claims []*linksv1.ClaimLinkRequest
 	reads  []string
@@ -66,7 +68,7 @@ func (f *fixture) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest, _ 
 	_, err := proto.Marshal(r)
 	require.NoError(f.t, err, "invalid text must be rejected before the call")
 	f.claims = append(f.claims, r)
-	if f.failure != nil {
+	if f.failure != nil && (f.failures == 0 || len(f.claims) <= f.failures) {
 		return nil, f.failure
 	}
 	return f.claimed, nil

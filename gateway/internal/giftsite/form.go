@@ -1,10 +1,12 @@
 package giftsite
 
 import (
+	"crypto/rand"
 	"errors"
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +27,7 @@ const (
 	fieldStep       = "step"
 	fieldGift       = "gift"
 	fieldChoice     = "choice"
+	fieldNonce      = "nonce"
 	variationPrefix = "v:"
 )
 
@@ -63,6 +66,8 @@ const fieldCountry = "country"
 type form struct {
 	Step string
 	Gift string
+	// Nonce is the random text of the form, which its repetitions share. It is empty before a form is shown.
+	Nonce string
 	// Picked is the chosen value of each dimension.
 	Picked map[string]string
 	// Entered are the texts of inputs and the country, by name.
@@ -98,6 +103,7 @@ func formOf(values url.Values) form {
 	f := form{
 		Step:    values.Get(fieldStep),
 		Gift:    text(values.Get(fieldGift)),
+		Nonce:   nonceIn(values),
 		Picked:  pickedIn(values),
 		Entered: map[string]string{},
 	}
@@ -109,6 +115,20 @@ func formOf(values url.Values) form {
 		f.Entered[in.ID] = text(raw)
 	}
 	return f
+}
+
+// nonceForm is the form of the texts that newNonce makes.
+var nonceForm = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
+// newNonce makes the random text of a form. Whoever sends the form again with it gets the reference of the order, and nobody else
+// who has the link.
+func newNonce() string { return rand.Text() }
+
+func nonceIn(values url.Values) string {
+	if nonce := values.Get(fieldNonce); nonceForm.MatchString(nonce) {
+		return nonce
+	}
+	return ""
 }
 
 // pickedIn reads the choice from the fields of single dimensions or from the field of all dimensions.
@@ -139,6 +159,7 @@ func (f form) request(token string) *linksv1.ClaimLinkRequest {
 		Token:      token,
 		ProductId:  f.Gift,
 		Variations: f.Picked,
+		FormNonce:  unlessEmpty(f.Nonce),
 		Recipient: &linksv1.ClaimRecipient{
 			Name:       f.Entered["name"],
 			Phone:      f.Entered["phone"],

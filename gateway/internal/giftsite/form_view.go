@@ -14,6 +14,8 @@ type formView struct {
 	view
 
 	Gift card
+	// Nonce is the random text of the form.
+	Nonce string
 	// OnlyGift means that the link has no other gift.
 	OnlyGift  bool
 	Groups    []group
@@ -60,7 +62,11 @@ func (s *Site) formView(link *linksv1.GetClaimPageResponse, gift *linksv1.ClaimG
 		view:     s.linkView(link),
 		Gift:     s.cardOf(gift),
 		OnlyGift: len(link.GetGifts()) == 1,
+		Nonce:    f.Nonce,
 		Errors:   errs,
+	}
+	if p.Nonce == "" {
+		p.Nonce = newNonce()
 	}
 	p.Groups = groupsOf(p.texts, gift, f.Picked)
 	for _, in := range inputs {

@@ -84,14 +84,15 @@ const (
 var referenceForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // setReferenceCookie stores the reference of the order in the browser that placed it, for the next page. No other browser gets
-// it, because others may have the link too.
+// it, because others may have the link too. It is also sent when the player comes back from another site, such as webmail. Nothing
+// is allowed because of it: a claim does not read it.
 func (s *Site) setReferenceCookie(w http.ResponseWriter, token, reference string) {
 	if !referenceForm.MatchString(reference) {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is set if the site is reached by HTTPS.
 		Name: referenceCookie, Value: reference, Path: Prefix + token, MaxAge: int(referenceLifetime.Seconds()),
-		HttpOnly: true, Secure: s.https, SameSite: http.SameSiteStrictMode,
+		HttpOnly: true, Secure: s.https, SameSite: http.SameSiteLaxMode,
 	})
 }
 
@@ -211,6 +212,9 @@ func (s *Site) listView(link *linksv1.GetClaimPageResponse, f form) listView {
 		if value := f.Entered[field]; value != "" {
 			p.Entered = append(p.Entered, hiddenInput{Name: field, Value: value})
 		}
+	}
+	if len(p.Entered) > 0 && f.Nonce != "" {
+		p.Entered = append(p.Entered, hiddenInput{Name: fieldNonce, Value: f.Nonce})
 	}
 	return p
 }

@@ -54,6 +54,19 @@ func (s *Saga) reconcile(ctx context.Context, finish FinishClaim, link *rules.Li
 	return result, err
 }
 
+// PlacedOrder returns the order of a claimed link, or nil if orders has lost it. To abandon a claim whose order was placed only
+// reads the order.
+func (s *Saga) PlacedOrder(ctx context.Context, link *rules.Link) (*ordersv1.Order, error) {
+	id, orderID := link.Record.GetId(), link.Record.GetOrderId()
+	outcome, err := s.deps.Orders.AbandonClaimedOrder(ctx, &ordersv1.AbandonClaimedOrderRequest{
+		OrderId: orderID, TenantId: link.TenantID, PersonalLinkId: &id,
+	})
+	if err != nil || outcome.GetOrder().GetId() != orderID {
+		return nil, err
+	}
+	return outcome.GetOrder(), nil
+}
+
 // Outcome waits until no claim of the link is in flight and returns the link.
 func (s *Saga) Outcome(ctx context.Context, link *rules.Link) (*rules.Link, error) {
 	link, err := s.deps.Links.Get(ctx, link.TenantID, link.Record.GetId())

@@ -80,7 +80,7 @@ type FinishClaim func(ctx context.Context, tenantID, id, claimID string, o rules
 type Claimant struct {
 	// OrderID makes the id of an order. An id is used for one claim only.
 	OrderID func() string
-	// Finish ends the claim, unless another instance does so after a crash.
+	// Finish ends the claim, unless another instance does so after a crash. Nil: Links.FinishClaim does.
 	Finish FinishClaim
 }
 
@@ -88,13 +88,16 @@ type Claimant struct {
 // that can no longer be claimed is returned unchanged. If orders refuses the order, the link stays open.
 func (s *Saga) Claim(ctx context.Context, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest) (Result, error) {
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
-	return s.ClaimAs(ctx, Claimant{OrderID: newID, Finish: s.deps.Links.FinishClaim}, link, request)
+	return s.ClaimAs(ctx, Claimant{OrderID: newID}, link, request)
 }
 
 // ClaimAs is Claim for the claimant.
 func (s *Saga) ClaimAs(
 	ctx context.Context, by Claimant, link *rules.Link, request *ordersv1.PlaceClaimedOrderRequest,
 ) (Result, error) {
+	if by.Finish == nil {
+		by.Finish = s.deps.Links.FinishClaim
+	}
 	// The claim continues if the player's browser disconnects.
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()

@@ -19,6 +19,9 @@ func NewClaimID(request []byte, linkID string) string {
 	return tagged(uuid.Must(uuid.NewV7()), request, linkID).String()
 }
 
+// FormRequest identifies the requests of one form of the gift site to NewClaimID and MadeClaim. No request of a key is the same.
+func FormRequest(nonce string) []byte { return []byte("gift site form\x00" + nonce) }
+
 // MadeClaim reports whether the request made the order id for a claim of the link.
 func MadeClaim(request []byte, linkID, orderID string) bool {
 	id, err := uuid.Parse(orderID)

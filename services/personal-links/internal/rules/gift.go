@@ -92,6 +92,8 @@ const (
 	maxPostalCode = 20
 	maxDimension  = 255
 	maxDimensions = 50
+
+	minFormNonce, maxFormNonce = 22, 64
 )
 
 var (
@@ -105,6 +107,9 @@ func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 	req.ProductId = errs.RequiredUUID("productId", req.GetProductId())
 	checkVariations(req.GetVariations(), errs)
 	checkRecipient(req.GetRecipient(), "recipient.", errs)
+	if n := len(req.GetFormNonce()); n > 0 && (n < minFormNonce || n > maxFormNonce) {
+		errs.Add("formNonce", problem.FieldInvalid, "must have 22 to 64 characters")
+	}
 }
 
 func checkVariations(variations map[string]string, errs *fields.Errors) {

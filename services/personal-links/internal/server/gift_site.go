@@ -11,6 +11,7 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
@@ -22,7 +23,7 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 		return nil, err
 	}
 	if link.Record.GetStatus() != rules.Active {
-		return &linksv1.ClaimLinkResponse{State: rules.ClaimState(link.Record.GetStatus())}, nil
+		return s.outcome(ctx, link, req)
 	}
 	errs := fields.FromContext(ctx)
 	rules.CheckClaim(req, errs)
@@ -42,14 +43,16 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 	}
 	gift := rules.FindGift(selection.GetGifts(), req.GetProductId())
 	if refused := rules.CheckGift(gift, req.GetVariations(), req.GetRecipient().GetCountry()); refused != nil {
-		return s.refuse(ctx, link, refused)
+		return s.refuse(ctx, link, req, refused)
 	}
 	return s.claim(ctx, link, req)
 }
 
 // refuse returns the problem of a choice that is not available. But if another claim of the link succeeds, perhaps with the
 // last unit, it returns the claimed link.
-func (s *Server) refuse(ctx context.Context, link *rules.Link, refused error) (*linksv1.ClaimLinkResponse, error) {
+func (s *Server) refuse(
+	ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest, refused error,
+) (*linksv1.ClaimLinkResponse, error) {
 	link, err := s.claims.Outcome(ctx, link)
 	if err != nil {
 		return nil, err
@@ -57,22 +60,51 @@ func (s *Server) refuse(ctx context.Context, link *rules.Link, refused error) (*
 	if link.Record.GetStatus() == rules.Active {
 		return nil, refused
 	}
-	return &linksv1.ClaimLinkResponse{State: rules.ClaimState(link.Record.GetStatus())}, nil
+	return s.outcome(ctx, link, req)
+}
+
+// outcome returns the state of a link that is no longer open. If an earlier request of the same form has claimed it, as when a
+// player clicks twice or the answer was lost, the reference of the order is returned too.
+func (s *Server) outcome(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	resp := &linksv1.ClaimLinkResponse{State: rules.ClaimState(link.Record.GetStatus())}
+	nonce := req.GetFormNonce()
+	if nonce == "" || !rules.MadeClaim(rules.FormRequest(nonce), link.Record.GetId(), link.Record.GetOrderId()) {
+		return resp, nil
+	}
+	order, err := s.claims.PlacedOrder(ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	if order != nil {
+		resp.OrderReference = &order.Reference
+	}
+	return resp, nil
 }
 
 func (s *Server) claim(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
-	result, err := s.claims.Claim(ctx, link, orderOf(link, req))
+	result, err := s.claimForm(ctx, link, req)
 	switch {
 	case problem.Is(err, problem.CampaignNotActive):
 		return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}, nil
 	case err != nil:
 		return nil, onPage(err)
 	}
-	resp := &linksv1.ClaimLinkResponse{State: rules.ClaimState(result.Link.Record.GetStatus())}
-	if result.Order != nil {
-		resp.OrderReference = &result.Order.Reference
+	if result.Order == nil {
+		return s.outcome(ctx, result.Link, req)
 	}
-	return resp, nil
+	return &linksv1.ClaimLinkResponse{
+		State: rules.ClaimState(result.Link.Record.GetStatus()), OrderReference: &result.Order.Reference,
+	}, nil
+}
+
+// claimForm claims the link with an order id that shows which form was sent.
+func (s *Server) claimForm(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (claims.Result, error) {
+	if req.GetFormNonce() == "" {
+		return s.claims.Claim(ctx, link, orderOf(link, req))
+	}
+	form := rules.FormRequest(req.GetFormNonce())
+	by := claims.Claimant{OrderID: func() string { return rules.NewClaimID(form, link.Record.GetId()) }}
+	return s.claims.ClaimAs(ctx, by, link, orderOf(link, req))
 }
 
 // orderOf describes the claimed order without its id.

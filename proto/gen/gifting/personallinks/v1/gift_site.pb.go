@@ -531,11 +531,14 @@ func (x *ClaimChoice) GetVariations() map[string]string {
 }
 
 type ClaimLinkRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	ProductId     string                 `protobuf:"bytes,2,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
-	Variations    map[string]string      `protobuf:"bytes,3,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Recipient     *ClaimRecipient        `protobuf:"bytes,4,opt,name=recipient,proto3" json:"recipient,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Token      string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	ProductId  string                 `protobuf:"bytes,2,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
+	Variations map[string]string      `protobuf:"bytes,3,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Recipient  *ClaimRecipient        `protobuf:"bytes,4,opt,name=recipient,proto3" json:"recipient,omitempty"`
+	// Random text of the form that was sent, 22 to 64 characters with at least 128 random bits. A repetition of
+	// the request that placed the order gets the order's reference, if it has the same text. Absent: it gets none.
+	FormNonce     *string `protobuf:"bytes,5,opt,name=form_nonce,json=formNonce,proto3,oneof" json:"form_nonce,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -596,6 +599,13 @@ func (x *ClaimLinkRequest) GetRecipient() *ClaimRecipient {
 		return x.Recipient
 	}
 	return nil
+}
+
+func (x *ClaimLinkRequest) GetFormNonce() string {
+	if x != nil && x.FormNonce != nil {
+		return *x.FormNonce
+	}
+	return ""
 }
 
 // Where the gift is sent.
@@ -701,7 +711,7 @@ func (x *ClaimRecipient) GetCountry() string {
 type ClaimLinkResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State ClaimState             `protobuf:"varint,1,opt,name=state,proto3,enum=gifting.personallinks.v1.ClaimState" json:"state,omitempty"`
-	// Reference of the order, when this claim placed it.
+	// Reference of the order, when this claim or an earlier request of the same form placed it.
 	OrderReference *string `protobuf:"bytes,2,opt,name=order_reference,json=orderReference,proto3,oneof" json:"order_reference,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -801,7 +811,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"variations\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xaf\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe7\x02\n" +
 	"\x10ClaimLinkRequest\x12\x19\n" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\x1d\n" +
 	"\n" +
@@ -809,10 +819,13 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
 	"variations\x18\x03 \x03(\v2:.gifting.personallinks.v1.ClaimLinkRequest.VariationsEntryR\n" +
 	"variations\x12F\n" +
-	"\trecipient\x18\x04 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\x1a=\n" +
+	"\trecipient\x18\x04 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\x12'\n" +
+	"\n" +
+	"form_nonce\x18\x05 \x01(\tB\x03\x80\x01\x01H\x00R\tformNonce\x88\x01\x01\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf9\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +
+	"\v_form_nonce\"\xf9\x01\n" +
 	"\x0eClaimRecipient\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tB\x03\x80\x01\x01R\x04name\x12\x19\n" +
 	"\x05phone\x18\x02 \x01(\tB\x03\x80\x01\x01R\x05phone\x12\x1e\n" +
@@ -898,6 +911,7 @@ func file_gifting_personallinks_v1_gift_site_proto_init() {
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[1].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[2].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[4].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[7].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}

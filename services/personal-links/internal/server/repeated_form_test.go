@@ -1,0 +1,174 @@
+package server_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+// The nonces of two forms.
+const (
+	aNonce      = "AAAAAAAAAAAAAAAAAAAAAAAAAA"
+	anotherForm = "BBBBBBBBBBBBBBBBBBBBBBBBBB"
+)
+
+// formOf is a player's choice of the jersey in the form with the nonce.
+func formOf(l *linksv1.PersonalLink, nonce string) *linksv1.ClaimLinkRequest {
+	req := claimOf(l)
+	req.FormNonce = &nonce
+	return req
+}
+
+// requireReference checks that a repetition of the form that claimed the link gets the reference, and nothing else does.
+func (f *fixture) requireReference(t *testing.T, link *linksv1.PersonalLink) {
+	t.Helper()
+	placed := f.orders.Of(link.GetId())
+	require.Len(t, placed, 1)
+	again, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+	require.NoError(t, err)
+	require.Equal(t, claimstest.Order(placed[0]).GetReference(), again.GetOrderReference())
+	for name, req := range map[string]*linksv1.ClaimLinkRequest{
+		"another form": formOf(link, anotherForm), "no form": claimOf(link), "an empty nonce": formOf(link, ""),
+	} {
+		other, err := f.site.ClaimLink(t.Context(), req)
+		require.NoError(t, err, name)
+		require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, other.GetState(), name)
+		require.Nil(t, other.OrderReference, name)
+	}
+	require.Len(t, f.orders.Of(link.GetId()), 1)
+	require.Equal(t, []string{"personal_link.created", "personal_link.claimed"}, f.kinds(t, link.GetId()))
+}
+
+func TestARepeatedFormGetsTheReferenceOfItsOrder(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+	require.NoError(t, err)
+	f.requireReference(t, link)
+	t.Run("but not on another link", func(t *testing.T) {
+		other := f.newLink(t)
+		_, err := f.site.ClaimLink(t.Context(), formOf(other, anotherForm))
+		require.NoError(t, err)
+		again, err := f.site.ClaimLink(t.Context(), formOf(other, aNonce))
+		require.NoError(t, err)
+		require.Nil(t, again.OrderReference)
+	})
+}
+
+func TestALinkClaimedWithoutAFormGivesNoReference(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	_, err := f.site.ClaimLink(t.Context(), claimOf(link))
+	require.NoError(t, err)
+	for _, nonce := range []string{"", aNonce} {
+		again, err := f.site.ClaimLink(t.Context(), formOf(link, nonce))
+		require.NoError(t, err)
+		require.Nil(t, again.OrderReference)
+	}
+}
+
+func TestEveryConcurrentRequestOfOneFormGetsTheReference(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	claimed := make([]*linksv1.ClaimLinkResponse, 10)
+	var group errgroup.Group
+	for i := range claimed {
+		group.Go(func() (err error) {
+			claimed[i], err = f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	for _, resp := range claimed {
+		require.Equal(t, claimstest.Order(f.read(t, link).GetOrderId()).GetReference(), resp.GetOrderReference())
+	}
+	f.requireReference(t, link)
+}
+
+func TestARepeatedFormGetsTheReferenceOfTheLastUnit(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	orderID := rules.NewClaimID(rules.FormRequest(aNonce), link.GetId())
+	_, err := f.store.LockClaim(t.Context(), f.tenant, link.GetId(), orderID, -time.Second)
+	require.NoError(t, err)
+	f.orders.Place(orderID)
+	f.catalog.gifts[1].Skus[1].StockRemaining = new(int32(0))
+	resp, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+	require.NoError(t, err)
+	require.Equal(t, claimstest.Order(orderID).GetReference(), resp.GetOrderReference())
+}
+
+func TestARepeatedFormGetsTheReferenceAfterAFailureAtAnyStep(t *testing.T) {
+	t.Parallel()
+	for name, crash := range map[string]bool{"crash": true, "one call fails": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setupAlone(t)
+			points := 0
+			for met := true; met; points++ {
+				link := f.newLink(t)
+				failure := &claimstest.Failure{At: points, Crash: crash}
+				broken := f.newServer(f.saga(
+					claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure}))
+				_, err := broken.ClaimLink(t.Context(), formOf(link, aNonce))
+				require.True(t, failure.Met || err == nil, "%v", err)
+				f.endLeases(t)
+				_, err = f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+				require.NoError(t, err)
+				f.requireReference(t, link)
+				met = failure.Met
+			}
+			require.Greater(t, points, 6, "lock, place and finish have two points each")
+		})
+	}
+}
+
+func TestAFormDoesNotGetTheOrderThatALinkHasLost(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	link := f.newLink(t)
+	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+	require.NoError(t, err)
+	f.set(t, link, "status = 'ACTIVE', order_id = NULL, claimed_at = NULL") // As after a restore.
+	stranger, err := f.site.ClaimLink(t.Context(), formOf(link, anotherForm))
+	require.NoError(t, err)
+	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, stranger.GetState())
+	require.Nil(t, stranger.OrderReference)
+	again, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+	require.NoError(t, err)
+	require.Equal(t, claimstest.Order(f.orders.Of(link.GetId())[0]).GetReference(), again.GetOrderReference())
+}
+
+func TestAReferenceThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	link := f.newLink(t)
+	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+	require.NoError(t, err)
+	broken := f.newServer(f.saga(f.store, claimstest.FailingOrders{Orders: f.orders, Failure: &claimstest.Failure{Crash: true}}))
+	_, err = broken.ClaimLink(t.Context(), formOf(link, aNonce))
+	require.ErrorIs(t, err, claimstest.ErrBroken)
+	f.requireReference(t, link)
+}
+
+func TestANonceOfAWrongLengthIsRefused(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	for _, nonce := range []string{"short", aNonce + aNonce + aNonce} {
+		_, err := f.site.ClaimLink(t.Context(), formOf(link, nonce))
+		requireViolations(t, err, "formNonce "+problem.FieldInvalid)
+	}
+	require.Empty(t, f.orders.Placed())
+}
