@@ -51,7 +51,10 @@ func New(cfg Config) *mcp.Server {
 	read(s, "list_events", "Events of the feed, oldest first, a page at a time. Every change of an order or a personal link is an event.", t.events)
 	read(s, "list_webhook_deliveries", "What the receiver of the key's webhooks answered, newest first.", t.deliveries)
 	read(s, "webhook_health", "Whether the receiver of the key's webhooks accepts them.", t.health)
-	read(s, "diagnose", "Check the key, its scopes, the clock and the webhook, with what to do about each fault. It sends a test to the webhook.", t.diagnose)
+	add(s, &mcp.Tool{
+		Name: "diagnose", Description: "Check the key, its scopes, the clock and the webhook, with what to do about each fault. It sends a ping to the webhook.",
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(false)},
+	}, t.diagnose)
 	add(s, &mcp.Tool{
 		Name: "place_order", Description: "Place an order. Validate it first. Repeating it with the same externalOrderId places no second one.",
 		Annotations: &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(false)},
@@ -229,8 +232,8 @@ func (t *tools) health(ctx context.Context, _ struct{}) (any, error) {
 	return t.Client.GetWebhookHealth(ctx)
 }
 
-func (t *tools) diagnose(ctx context.Context, _ struct{}) (any, error) {
-	return map[string]any{"checks": t.Diagnose(ctx)}, nil
+func (t *tools) diagnose(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	return nil, map[string]any{"checks": t.Diagnose(ctx)}, nil
 }
 
 var (
