@@ -167,7 +167,7 @@ func (p *platform) testClosed(t *testing.T, b *browser) {
 	waiting := p.link(t, "GIFTING_KEY_APPROVAL",
 		fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, brands[0]["id"], p.env["GIFTING_PRODUCT_ID"]), "de-DE")
 	b.visit(t, waiting["claimUrl"].(string), 200)
-	require.Contains(t, b.text(t, "h1"), "fast bereit")
+	require.Contains(t, b.text(t, "h1"), "bald bereit")
 	b.inspect(t, "13-waiting")
 	b.visit(t, cancelled["claimUrl"].(string)+"x", 404)
 }
