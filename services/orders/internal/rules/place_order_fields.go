@@ -6,6 +6,7 @@ import (
 	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -162,9 +163,9 @@ func CheckRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
 	}
 	errs.Required("recipient.name", r.GetName(), maxRecipientName)
 	errs.Required("recipient.phone", r.GetPhone(), maxPhone)
-	phone, ok := Phone(r.GetPhone())
+	number, ok := phone.Parse(r.GetPhone())
 	if ok {
-		r.Phone = phone
+		r.Phone = number
 	} else {
 		errs.Add("recipient.phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
 	}

@@ -185,17 +185,3 @@ func TestAllErrorsAreReportedTogether(t *testing.T) {
 		"externalOrderId required", "items required", "client required", "recipient required",
 	}, errorsOf(&ordersv1.PlaceOrderRequest{}))
 }
-
-func TestPhoneNumbersAreStoredAsE164(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"+46 (0)70-123.45 67": "+46701234567", // The trunk prefix is not part of the number.
-		"+46 70-123 45 67":    "+46701234567",
-		"+1 (212) 555-0100":   "+12125550100",
-		" +353 1 234 5678 ":   "+35312345678",
-	} {
-		got, ok := rules.Phone(in)
-		require.Equal(t, want != "", ok, in)
-		require.Equal(t, want, got, in)
-	}
-}
