@@ -42,6 +42,8 @@ var columns = map[string]map[string]string{
 	"links": {
 		"idempotency_answers.answer":      sealed,
 		"idempotency_answers.fingerprint": digest,
+		"form_drafts.draft_sealed":        sealed,
+		"form_drafts.nonce_hash":          digest,
 		"links.claim_url_sealed":          sealed,
 		"links.details_sealed":            sealed,
 		"links.reason_sealed":             sealed,

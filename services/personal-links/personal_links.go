@@ -169,15 +169,17 @@ func (s *Service) assemble(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	placing := ordersv1.NewClaimsServiceClient(orders)
 	s.claims = claims.New(claims.Deps{
-		Links: s.links, Orders: ordersv1.NewClaimsServiceClient(orders), Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake,
+		Links: s.links, Orders: placing, Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake,
 		LostClaim: lostClaim,
 	}, claims.Config{Lease: claims.Lease})
 	auto := &autoclaim.Worker{Store: s.links, Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake}
 	steps := sandboxpace.NewLoop("sandbox claims", s.tel.Logger, auto.Run)
 	srv := server.New(server.Deps{
 		Store: s.links, Ring: ring, Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenants)),
-		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: s.claims, Clock: time.Now, WakeAuto: steps.Wake,
+		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: s.claims, Orders: placing, Clock: time.Now,
+		WakeAuto: steps.Wake,
 	}, server.Config{ClaimURL: s.cfg.ClaimURL, Sandbox: s.cfg.Environment == apikey.Sandbox})
 	auto.Claims = srv
 	if s.rpc, err = rpc.NewServer(s.cfg.RPC, s.tel, server.Collectors()...); err != nil {
@@ -239,6 +241,9 @@ func (s *Service) eraseDetails(ctx context.Context, lag time.Duration) error {
 		daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
 			return s.links.EraseUnclaimed(ctx, s.cfg.UnclaimedRetention+lag, limit)
 		}),
+		daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
+			return s.links.DeleteExpiredDrafts(ctx, lag, limit)
+		}),
 	)
 }
 
@@ -255,14 +260,20 @@ func (s *Service) close(ctx context.Context) {
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.
 func sealKeys(ring *seal.Ring) ringcheck.Ring {
-	return ringcheck.SealKeys(ring, append(ringcheck.Columns(store.SealedColumns()), server.SealedAnswers())...)
+	values := []ringcheck.Values{server.SealedAnswers()}
+	for _, table := range store.SealedColumns() {
+		values = append(values, ringcheck.Columns(table)...)
+	}
+	return ringcheck.SealKeys(ring, values...)
 }
 
-// Reencrypt seals all sealed values of the links and the stored responses again with the first of the seal keys while the service
+// Reencrypt seals all sealed values of the links, the drafts and the stored responses again with the first of the seal keys while the service
 // runs. After success no value needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
-	if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out); err != nil {
-		return err
+	for _, table := range store.SealedColumns() {
+		if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {
+			return err
+		}
 	}
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {

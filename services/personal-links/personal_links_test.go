@@ -82,7 +82,7 @@ func TestTheServiceDoesNotServeWithAnIncompleteKeyRing(t *testing.T) {
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	require.NoError(t, err)
 	id := uuid.NewString()
-	for i, column := range store.SealedColumns().Columns {
+	for i, column := range store.SealedColumns()[0].Columns {
 		sealed := map[string][]byte{"claim_url_sealed": {}}
 		sealed[column.Name] = ring.Seal([]byte(`{}`), column.AssociatedData(id))
 		_, err = conn.Exec(t.Context(), `DELETE FROM links`)
@@ -155,7 +155,7 @@ func TestReencryptReportsItsProgress(t *testing.T) {
 	require.NoError(t, personallinks.Migrate(t.Context(), cfg, io.Discard))
 	var out strings.Builder
 	require.NoError(t, personallinks.Reencrypt(t.Context(), cfg, &out))
-	require.Equal(t, "checked 0 of about 0 links, re-encrypted 0 values\nre-encrypted 0 stored responses\n", out.String())
+	require.Equal(t, "checked 0 of about 0 links, re-encrypted 0 values\nchecked 0 of about 0 form_drafts, re-encrypted 0 values\nre-encrypted 0 stored responses\n", out.String())
 	cfg.SealKeys = ""
 	require.Error(t, personallinks.Reencrypt(t.Context(), cfg, &out))
 }

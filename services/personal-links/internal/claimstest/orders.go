@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
@@ -23,12 +24,17 @@ type Orders struct {
 	abandoned map[string]bool
 	refusal   error
 	during    func()
+	// sent are the orders that were dispatched.
+	sent map[string]bool
+	// corrections are those of players.
+	corrections []*ordersv1.CorrectClaimedOrderRequest
 }
 
 // New makes a fake without orders.
 func New() *Orders {
 	return &Orders{
 		placed: map[string]*ordersv1.PlaceClaimedOrderRequest{}, created: map[string]time.Time{}, abandoned: map[string]bool{},
+		sent: map[string]bool{},
 	}
 }
 
@@ -131,6 +137,60 @@ func (o *Orders) AbandonClaimedOrder(
 		o.abandoned[r.GetOrderId()] = true
 	}
 	return &ordersv1.AbandonClaimedOrderResponse{Order: order}, nil
+}
+
+// GetClaimedOrder implements ClaimsServiceClient.
+func (o *Orders) GetClaimedOrder(
+	_ context.Context, r *ordersv1.GetClaimedOrderRequest, _ ...grpc.CallOption,
+) (*ordersv1.GetClaimedOrderResponse, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	placed, ok := o.placed[r.GetOrderId()]
+	if !ok || placed.GetPersonalLinkId() != r.GetPersonalLinkId() || placed.GetTenantId() != r.GetTenantId() {
+		return nil, problem.RecordNotFound()
+	}
+	order := Order(r.GetOrderId())
+	order.Status, order.Version = ordersv1.OrderStatus_ORDER_STATUS_PROCESSING, int64(len(o.corrections))
+	order.Items = []*ordersv1.OrderItem{{ProductName: "Jersey", Variations: placed.GetVariations()}}
+	if o.sent[r.GetOrderId()] {
+		order.Status = ordersv1.OrderStatus_ORDER_STATUS_SENT
+		order.Shipments = []*ordersv1.Shipment{{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: "https://post.example/T-1"}}
+	}
+	resp := &ordersv1.GetClaimedOrderResponse{Order: order}
+	if r.GetWithRecipient() {
+		resp.MaskedRecipient = &ordersv1.OrderRecipient{Name: "M•••", Address: &ordersv1.OrderAddress{Street: "St•••", Country: "SE"}}
+	}
+	return resp, nil
+}
+
+// CorrectClaimedOrder implements ClaimsServiceClient. Only the version is checked.
+func (o *Orders) CorrectClaimedOrder(
+	_ context.Context, r *ordersv1.CorrectClaimedOrderRequest, _ ...grpc.CallOption,
+) (*ordersv1.CorrectClaimedOrderResponse, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refusal != nil {
+		return nil, o.refusal
+	}
+	if r.GetExpectedVersion() != int64(len(o.corrections)) {
+		return nil, problem.New(problem.VersionConflict, "no")
+	}
+	o.corrections = append(o.corrections, r)
+	return &ordersv1.CorrectClaimedOrderResponse{Order: Order(r.GetOrderId())}, nil
+}
+
+// Send dispatches an order.
+func (o *Orders) Send(orderID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sent[orderID] = true
+}
+
+// Corrections returns the corrections of players.
+func (o *Orders) Corrections() []*ordersv1.CorrectClaimedOrderRequest {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.corrections
 }
 
 // Order is the order with the id.

@@ -2,12 +2,11 @@ package rules
 
 import (
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -96,19 +95,13 @@ const (
 	minFormNonce, maxFormNonce = 22, 64
 )
 
-var (
-	phoneSeparators = strings.NewReplacer(" ", "", "-", "", ".", "", "(", "", ")", "")
-	international   = regexp.MustCompile(`^\+[1-9][0-9]{3,19}$`)
-)
-
-// CheckClaim finds the errors of a claim that do not depend on the gift, so that a player sees them all together. Orders checks
-// whether a well-formed phone number is possible.
+// CheckClaim finds the errors of a claim that do not depend on the gift, so that a player sees them all together.
 func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 	req.ProductId = errs.RequiredUUID("productId", req.GetProductId())
 	checkVariations(req.GetVariations(), errs)
 	checkRecipient(req.GetRecipient(), "recipient.", errs)
-	if n := len(req.GetFormNonce()); n > 0 && (n < minFormNonce || n > maxFormNonce) {
-		errs.Add("formNonce", problem.FieldInvalid, "must have 22 to 64 characters")
+	if req.GetFormNonce() != "" {
+		CheckNonce(req.GetFormNonce(), errs)
 	}
 }
 
@@ -128,7 +121,7 @@ func checkRecipient(r *linksv1.ClaimRecipient, address string, errs *fields.Erro
 	const at = "recipient."
 	errs.Required(at+"name", r.GetName(), maxName)
 	errs.Required(at+"phone", r.GetPhone(), maxPhone)
-	if !international.MatchString(phoneSeparators.Replace(strings.TrimSpace(r.GetPhone()))) {
+	if _, ok := phone.Parse(r.GetPhone()); !ok {
 		errs.Add(at+"phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
 	}
 	if !fields.Blank(r.GetEmail()) {

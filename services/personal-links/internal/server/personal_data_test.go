@@ -19,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/server"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
@@ -27,7 +28,7 @@ import (
 func (f *fixture) everyRow(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, table := range []string{"links", "link_batches", "link_audit", "outbox", "idempotency_answers"} {
+	for _, table := range []string{"links", "link_batches", "link_audit", "form_drafts", "outbox", "idempotency_answers"} {
 		var text string
 		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT coalesce(string_agg(x::text, E'\n'), '') FROM "+table+" x").Scan(&text))
 		all.WriteString(text)
@@ -52,6 +53,8 @@ func TestPersonalDataAndTokensAreNowhereInClear(t *testing.T) {
 	claimed, cancelled := results[0].GetLink(), results[2].GetLink()
 
 	var answers []string
+	require.NotNil(t, f.save(t, draftOf(cancelled, aNonce)).GetDraft())
+	everything := f.everyRow(t)
 	for _, refusal := range []error{problem.Unavailable(), problem.New(problem.OutOfStock, "none"), nil} {
 		f.orders.Refuse(refusal)
 		resp, err := f.site.ClaimLink(t.Context(), claimOf(claimed))
@@ -60,7 +63,7 @@ func TestPersonalDataAndTokensAreNowhereInClear(t *testing.T) {
 	_, err := f.client.CancelPersonalLink(f.post("c"), cancelOf(cancelled))
 	require.NoError(t, err)
 
-	everything := strings.ToLower(strings.Join(append(answers, f.everyRow(t), f.logged.String()), "\n"))
+	everything = strings.ToLower(strings.Join(append(answers, everything, f.everyRow(t), f.logged.String()), "\n"))
 	for _, secret := range []string{"marked", "46701234567", "70 123 45 67"} {
 		require.NotContains(t, everything, secret)
 		require.NotContains(t, everything, hex.EncodeToString([]byte(secret)))
@@ -86,12 +89,21 @@ func TestReencryptedLinksOpenUnderTheNewKeyAlone(t *testing.T) {
 	newKey := "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("b", 32)))
 	oldKey := "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32)))
 	database := postgres.Config{URL: f.pool.Config().ConnString()}
-	require.ErrorIs(t, reencrypt.Run(t.Context(), database, newKey, store.SealedColumns(), io.Discard), reencrypt.ErrBroken)
-	require.NoError(t, reencrypt.Run(t.Context(), database, newKey+","+oldKey, store.SealedColumns(), io.Discard))
+	drafted := f.newLink(t)
+	f.save(t, draftOf(drafted, aNonce))
+	for _, table := range store.SealedColumns() {
+		require.ErrorIs(t, reencrypt.Run(t.Context(), database, newKey, table, io.Discard), reencrypt.ErrBroken)
+		require.NoError(t, reencrypt.Run(t.Context(), database, newKey+","+oldKey, table, io.Discard))
+	}
 
 	ring, err := seal.ParseRing(newKey)
 	require.NoError(t, err)
-	link, err := store.New(f.pool, ring, nil).Get(t.Context(), f.tenant, cancelled.GetId())
+	reencrypted := store.New(f.pool, ring, nil)
+	hash, _ := rules.HashToken(token(drafted))
+	kept, err := reencrypted.Draft(t.Context(), hash, rules.HashNonce(aNonce))
+	require.NoError(t, err)
+	require.Equal(t, "Marked Street 1", kept.GetRecipient().GetStreet())
+	link, err := reencrypted.Get(t.Context(), f.tenant, cancelled.GetId())
 	require.NoError(t, err)
 	require.Equal(t, cancelled.GetClaimUrl(), link.Record.GetClaimUrl())
 	require.Equal(t, "Marked Ann", link.Details.Label)

@@ -11,6 +11,7 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claims"
@@ -34,6 +35,7 @@ type Server struct {
 	tenants  *tenantcache.Cache
 	catalog  catalogv1.SelectionsServiceClient
 	claims   *claims.Saga
+	orders   ordersv1.ClaimsServiceClient
 	claimURL string
 	sandbox  bool
 	wakeAuto func()
@@ -47,6 +49,7 @@ type Deps struct {
 	Tenants *tenantcache.Cache
 	Catalog catalogv1.SelectionsServiceClient
 	Claims  *claims.Saga
+	Orders  ordersv1.ClaimsServiceClient
 	Clock   func() time.Time
 	// WakeAuto is called when links of the sandbox may have to be claimed by themselves.
 	WakeAuto func()
@@ -62,7 +65,8 @@ type Config struct {
 // New makes a server.
 func New(deps Deps, cfg Config) *Server {
 	return &Server{
-		store: deps.Store, ring: deps.Ring, tenants: deps.Tenants, catalog: deps.Catalog, claims: deps.Claims, clock: deps.Clock,
+		store: deps.Store, ring: deps.Ring, tenants: deps.Tenants, catalog: deps.Catalog, claims: deps.Claims, orders: deps.Orders,
+		clock:    deps.Clock,
 		claimURL: cfg.ClaimURL, sandbox: cfg.Sandbox, wakeAuto: deps.WakeAuto,
 	}
 }

@@ -72,6 +72,7 @@ func setup(t testing.TB) *fixture {
 	pgtest.Twin(t, f.pool, map[string]string{
 		"links":        "twin.brand_id := gen_random_uuid(); twin.token_hash := NULL; twin.locale := 'sv-SE';",
 		"link_batches": "twin.product_ids := '{}'; twin.key_name := 'twin';",
+		"form_drafts":  "twin.draft_sealed := '\\x00';",
 		"link_audit":   "twin.id := -NEW.id; twin.actor_id := 'twin';",
 		// The steps of the other tenant are never due.
 		"sandbox_claims": "twin.due_at := now() + interval '20 years'; twin.pace := '30 years';",
@@ -114,7 +115,7 @@ func (f *fixture) saga(links claims.Links, orders ordersv1.ClaimsServiceClient) 
 func (f *fixture) newServer(saga *claims.Saga) *server.Server {
 	return server.New(server.Deps{
 		Store: f.store, Ring: f.ring, Tenants: tenantcache.New(f.directory.Client), Catalog: f.catalog, Clock: time.Now, Claims: saga,
-		WakeAuto: func() { f.woken.Add(1) },
+		Orders: f.orders, WakeAuto: func() { f.woken.Add(1) },
 	}, server.Config{ClaimURL: "https://gifts.example.com/c", Sandbox: f.sandboxed})
 }
 

@@ -59,15 +59,21 @@ func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), 
 		l.TenantID, r.GetId(), enumname.String(r.GetStatus()), postgres.Nullable(r.GetOrderId()),
 		timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()), timeOf(r.GetCancelledAt()), r.GetUpdatedAt().AsTime(), reason, l.ClaimOrderID, c.Lease,
 	}
+	update := func(b *pgx.Batch) {
+		b.Queue(updateLink, args...)
+		if status := r.GetStatus(); status != rules.Requested && status != rules.Active {
+			b.Queue(deleteDraftsOf, l.TenantID, r.GetId())
+		}
+	}
 	if c.Event == "" {
-		return func(b *pgx.Batch) { b.Queue(updateLink, args...) }, nil
+		return update, nil
 	}
 	event, err := s.newEvent(l, c.Event, c.OriginKeyID)
 	if err != nil {
 		return nil, err
 	}
 	return func(b *pgx.Batch) {
-		b.Queue(updateLink, args...)
+		update(b)
 		if c.Audit != nil {
 			c.Audit.queue(b, l.TenantID, []string{r.GetId()}, event.OccurredAt)
 		}

@@ -78,11 +78,13 @@ func ofURL(linkID string) string     { return linkID }
 func ofDetails(linkID string) string { return "links.details_sealed/" + linkID }
 func ofReason(linkID string) string  { return "links.reason_sealed/" + linkID }
 
-// SealedColumns are the columns that hold sealed values.
-func SealedColumns() reencrypt.Table {
+func sealedLinks() reencrypt.Table {
 	return reencrypt.Table{Name: "links", Columns: []reencrypt.Column{
 		{Name: "claim_url_sealed", AssociatedData: ofURL},
 		{Name: "details_sealed", AssociatedData: ofDetails},
 		{Name: "reason_sealed", AssociatedData: ofReason},
 	}}
 }
+
+// SealedColumns are the columns that hold sealed values.
+func SealedColumns() []reencrypt.Table { return []reencrypt.Table{sealedLinks(), sealedDrafts()} }

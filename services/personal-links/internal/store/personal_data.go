@@ -108,6 +108,7 @@ func (s *Store) queueErasure(
 		if changed {
 			s.queueErased(erased, l)
 		}
+		erased.Queue(deleteDraftsOf, l.TenantID, l.Record.GetId())
 		by.queue(erased, l.TenantID, []string{l.Record.GetId()}, now)
 	}
 	return func(b *pgx.Batch) {

@@ -23,12 +23,14 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	require.NoError(t, err)
 	tenantdatatest.Check(t, store.TenantData(nil, ring), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
 		link, inFlight := uuid.NewString(), keyID == tenantdatatest.InFlight
-		url := ring.Seal([]byte("https://gifts.example.com/c/token"), store.SealedColumns().Columns[0].AssociatedData(link))
+		url := ring.Seal([]byte("https://gifts.example.com/c/token"), store.SealedColumns()[0].Columns[0].AssociatedData(link))
 		for sql, args := range map[string][]any{
 			`INSERT INTO links (tenant_id, id, brand_id, external_recipient_id, status, claim_url_sealed, created_at, updated_at, claim_order_id, claim_lease_until)
 			 VALUES ($1, $2, $1, 'same', 'ACTIVE', $3, now(), now(), CASE WHEN $4 THEN $2::uuid END, CASE WHEN $4 THEN now() END)`: {tenantID, link, url, inFlight},
 			`INSERT INTO link_batches (tenant_id, id, product_ids, key_id, key_name, created_at)
 			 VALUES ($1, 'a198f2e4-0000-7000-8000-000000000001', '{}', $2, 'Shop', now())`: {tenantID, keyID},
+			`INSERT INTO form_drafts (tenant_id, id, link_id, nonce_hash, draft_sealed, expires_at)
+			 VALUES ($1, 'a198f2e4-0000-7000-8000-000000000003', $2, sha256('n'), 's', now())`: {tenantID, link},
 			`INSERT INTO sandbox_claims (tenant_id, link_id, pace, due_at)
 			 VALUES ($1, 'a198f2e4-0000-7000-8000-000000000002', '2s', now())`: {tenantID},
 			`INSERT INTO link_audit (tenant_id, link_id, action, actor_kind, actor_id, at) VALUES ($1, $1, 'APPROVED', 'SYSTEM', '', now())`: {tenantID},

@@ -310,6 +310,249 @@ func (x *AbandonClaimedOrderResponse) GetOrder() *Order {
 	return nil
 }
 
+type GetClaimedOrderRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	OrderId        string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	TenantId       string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	PersonalLinkId string                 `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3" json:"personal_link_id,omitempty"`
+	// Whether the response has the recipient.
+	WithRecipient bool `protobuf:"varint,4,opt,name=with_recipient,json=withRecipient,proto3" json:"with_recipient,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetClaimedOrderRequest) Reset() {
+	*x = GetClaimedOrderRequest{}
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetClaimedOrderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetClaimedOrderRequest) ProtoMessage() {}
+
+func (x *GetClaimedOrderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetClaimedOrderRequest.ProtoReflect.Descriptor instead.
+func (*GetClaimedOrderRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_claims_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetClaimedOrderRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *GetClaimedOrderRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *GetClaimedOrderRequest) GetPersonalLinkId() string {
+	if x != nil {
+		return x.PersonalLinkId
+	}
+	return ""
+}
+
+func (x *GetClaimedOrderRequest) GetWithRecipient() bool {
+	if x != nil {
+		return x.WithRecipient
+	}
+	return false
+}
+
+type GetClaimedOrderResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Order *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	// With most characters hidden. Absent if it is not requested, or was erased.
+	MaskedRecipient *OrderRecipient `protobuf:"bytes,2,opt,name=masked_recipient,json=maskedRecipient,proto3" json:"masked_recipient,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *GetClaimedOrderResponse) Reset() {
+	*x = GetClaimedOrderResponse{}
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetClaimedOrderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetClaimedOrderResponse) ProtoMessage() {}
+
+func (x *GetClaimedOrderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetClaimedOrderResponse.ProtoReflect.Descriptor instead.
+func (*GetClaimedOrderResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_claims_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetClaimedOrderResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+func (x *GetClaimedOrderResponse) GetMaskedRecipient() *OrderRecipient {
+	if x != nil {
+		return x.MaskedRecipient
+	}
+	return nil
+}
+
+type CorrectClaimedOrderRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	OrderId        string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	TenantId       string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	PersonalLinkId string                 `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3" json:"personal_link_id,omitempty"`
+	// Required.
+	ExpectedVersion *int64              `protobuf:"varint,4,opt,name=expected_version,json=expectedVersion,proto3,oneof" json:"expected_version,omitempty"`
+	Recipient       *DeliveryCorrection `protobuf:"bytes,5,opt,name=recipient,proto3" json:"recipient,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *CorrectClaimedOrderRequest) Reset() {
+	*x = CorrectClaimedOrderRequest{}
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectClaimedOrderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectClaimedOrderRequest) ProtoMessage() {}
+
+func (x *CorrectClaimedOrderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectClaimedOrderRequest.ProtoReflect.Descriptor instead.
+func (*CorrectClaimedOrderRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_claims_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *CorrectClaimedOrderRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *CorrectClaimedOrderRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *CorrectClaimedOrderRequest) GetPersonalLinkId() string {
+	if x != nil {
+		return x.PersonalLinkId
+	}
+	return ""
+}
+
+func (x *CorrectClaimedOrderRequest) GetExpectedVersion() int64 {
+	if x != nil && x.ExpectedVersion != nil {
+		return *x.ExpectedVersion
+	}
+	return 0
+}
+
+func (x *CorrectClaimedOrderRequest) GetRecipient() *DeliveryCorrection {
+	if x != nil {
+		return x.Recipient
+	}
+	return nil
+}
+
+type CorrectClaimedOrderResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Order         *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectClaimedOrderResponse) Reset() {
+	*x = CorrectClaimedOrderResponse{}
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectClaimedOrderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectClaimedOrderResponse) ProtoMessage() {}
+
+func (x *CorrectClaimedOrderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectClaimedOrderResponse.ProtoReflect.Descriptor instead.
+func (*CorrectClaimedOrderResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_claims_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *CorrectClaimedOrderResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
 var File_gifting_orders_v1_claims_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_claims_proto_rawDesc = "" +
@@ -348,10 +591,29 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\x10personal_link_id\x18\x03 \x01(\tH\x00R\x0epersonalLinkId\x88\x01\x01B\x13\n" +
 	"\x11_personal_link_id\"M\n" +
 	"\x1bAbandonClaimedOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order2\xf5\x01\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xa1\x01\n" +
+	"\x16GetClaimedOrderRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
+	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\x12%\n" +
+	"\x0ewith_recipient\x18\x04 \x01(\bR\rwithRecipient\"\x97\x01\n" +
+	"\x17GetClaimedOrderResponse\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\x12L\n" +
+	"\x10masked_recipient\x18\x02 \x01(\v2!.gifting.orders.v1.OrderRecipientR\x0fmaskedRecipient\"\x88\x02\n" +
+	"\x1aCorrectClaimedOrderRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
+	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\x12.\n" +
+	"\x10expected_version\x18\x04 \x01(\x03H\x00R\x0fexpectedVersion\x88\x01\x01\x12C\n" +
+	"\trecipient\x18\x05 \x01(\v2%.gifting.orders.v1.DeliveryCorrectionR\trecipientB\x13\n" +
+	"\x11_expected_version\"M\n" +
+	"\x1bCorrectClaimedOrderResponse\x12.\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order2\xd5\x03\n" +
 	"\rClaimsService\x12n\n" +
 	"\x11PlaceClaimedOrder\x12+.gifting.orders.v1.PlaceClaimedOrderRequest\x1a,.gifting.orders.v1.PlaceClaimedOrderResponse\x12t\n" +
-	"\x13AbandonClaimedOrder\x12-.gifting.orders.v1.AbandonClaimedOrderRequest\x1a..gifting.orders.v1.AbandonClaimedOrderResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/orders/v1;ordersv1b\x06proto3"
+	"\x13AbandonClaimedOrder\x12-.gifting.orders.v1.AbandonClaimedOrderRequest\x1a..gifting.orders.v1.AbandonClaimedOrderResponse\x12h\n" +
+	"\x0fGetClaimedOrder\x12).gifting.orders.v1.GetClaimedOrderRequest\x1a*.gifting.orders.v1.GetClaimedOrderResponse\x12t\n" +
+	"\x13CorrectClaimedOrder\x12-.gifting.orders.v1.CorrectClaimedOrderRequest\x1a..gifting.orders.v1.CorrectClaimedOrderResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/orders/v1;ordersv1b\x06proto3"
 
 var (
 	file_gifting_orders_v1_claims_proto_rawDescOnce sync.Once
@@ -365,34 +627,47 @@ func file_gifting_orders_v1_claims_proto_rawDescGZIP() []byte {
 	return file_gifting_orders_v1_claims_proto_rawDescData
 }
 
-var file_gifting_orders_v1_claims_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_gifting_orders_v1_claims_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_gifting_orders_v1_claims_proto_goTypes = []any{
 	(*PlaceClaimedOrderRequest)(nil),    // 0: gifting.orders.v1.PlaceClaimedOrderRequest
 	(*PlaceClaimedOrderResponse)(nil),   // 1: gifting.orders.v1.PlaceClaimedOrderResponse
 	(*AbandonClaimedOrderRequest)(nil),  // 2: gifting.orders.v1.AbandonClaimedOrderRequest
 	(*AbandonClaimedOrderResponse)(nil), // 3: gifting.orders.v1.AbandonClaimedOrderResponse
-	nil,                                 // 4: gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
-	(*OrderClient)(nil),                 // 5: gifting.orders.v1.OrderClient
-	(*OrderRecipient)(nil),              // 6: gifting.orders.v1.OrderRecipient
-	(*CustomFieldAnswer)(nil),           // 7: gifting.orders.v1.CustomFieldAnswer
-	(*Order)(nil),                       // 8: gifting.orders.v1.Order
+	(*GetClaimedOrderRequest)(nil),      // 4: gifting.orders.v1.GetClaimedOrderRequest
+	(*GetClaimedOrderResponse)(nil),     // 5: gifting.orders.v1.GetClaimedOrderResponse
+	(*CorrectClaimedOrderRequest)(nil),  // 6: gifting.orders.v1.CorrectClaimedOrderRequest
+	(*CorrectClaimedOrderResponse)(nil), // 7: gifting.orders.v1.CorrectClaimedOrderResponse
+	nil,                                 // 8: gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
+	(*OrderClient)(nil),                 // 9: gifting.orders.v1.OrderClient
+	(*OrderRecipient)(nil),              // 10: gifting.orders.v1.OrderRecipient
+	(*CustomFieldAnswer)(nil),           // 11: gifting.orders.v1.CustomFieldAnswer
+	(*Order)(nil),                       // 12: gifting.orders.v1.Order
+	(*DeliveryCorrection)(nil),          // 13: gifting.orders.v1.DeliveryCorrection
 }
 var file_gifting_orders_v1_claims_proto_depIdxs = []int32{
-	5, // 0: gifting.orders.v1.PlaceClaimedOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
-	6, // 1: gifting.orders.v1.PlaceClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
-	4, // 2: gifting.orders.v1.PlaceClaimedOrderRequest.variations:type_name -> gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
-	7, // 3: gifting.orders.v1.PlaceClaimedOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
-	8, // 4: gifting.orders.v1.PlaceClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	8, // 5: gifting.orders.v1.AbandonClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	0, // 6: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:input_type -> gifting.orders.v1.PlaceClaimedOrderRequest
-	2, // 7: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:input_type -> gifting.orders.v1.AbandonClaimedOrderRequest
-	1, // 8: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:output_type -> gifting.orders.v1.PlaceClaimedOrderResponse
-	3, // 9: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:output_type -> gifting.orders.v1.AbandonClaimedOrderResponse
-	8, // [8:10] is the sub-list for method output_type
-	6, // [6:8] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	9,  // 0: gifting.orders.v1.PlaceClaimedOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
+	10, // 1: gifting.orders.v1.PlaceClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
+	8,  // 2: gifting.orders.v1.PlaceClaimedOrderRequest.variations:type_name -> gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
+	11, // 3: gifting.orders.v1.PlaceClaimedOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
+	12, // 4: gifting.orders.v1.PlaceClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	12, // 5: gifting.orders.v1.AbandonClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	12, // 6: gifting.orders.v1.GetClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	10, // 7: gifting.orders.v1.GetClaimedOrderResponse.masked_recipient:type_name -> gifting.orders.v1.OrderRecipient
+	13, // 8: gifting.orders.v1.CorrectClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
+	12, // 9: gifting.orders.v1.CorrectClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	0,  // 10: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:input_type -> gifting.orders.v1.PlaceClaimedOrderRequest
+	2,  // 11: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:input_type -> gifting.orders.v1.AbandonClaimedOrderRequest
+	4,  // 12: gifting.orders.v1.ClaimsService.GetClaimedOrder:input_type -> gifting.orders.v1.GetClaimedOrderRequest
+	6,  // 13: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:input_type -> gifting.orders.v1.CorrectClaimedOrderRequest
+	1,  // 14: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:output_type -> gifting.orders.v1.PlaceClaimedOrderResponse
+	3,  // 15: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:output_type -> gifting.orders.v1.AbandonClaimedOrderResponse
+	5,  // 16: gifting.orders.v1.ClaimsService.GetClaimedOrder:output_type -> gifting.orders.v1.GetClaimedOrderResponse
+	7,  // 17: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:output_type -> gifting.orders.v1.CorrectClaimedOrderResponse
+	14, // [14:18] is the sub-list for method output_type
+	10, // [10:14] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_gifting_orders_v1_claims_proto_init() }
@@ -403,13 +678,14 @@ func file_gifting_orders_v1_claims_proto_init() {
 	file_gifting_orders_v1_orders_proto_init()
 	file_gifting_orders_v1_claims_proto_msgTypes[0].OneofWrappers = []any{}
 	file_gifting_orders_v1_claims_proto_msgTypes[2].OneofWrappers = []any{}
+	file_gifting_orders_v1_claims_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_orders_v1_claims_proto_rawDesc), len(file_gifting_orders_v1_claims_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

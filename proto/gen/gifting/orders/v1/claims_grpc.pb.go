@@ -21,6 +21,8 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	ClaimsService_PlaceClaimedOrder_FullMethodName   = "/gifting.orders.v1.ClaimsService/PlaceClaimedOrder"
 	ClaimsService_AbandonClaimedOrder_FullMethodName = "/gifting.orders.v1.ClaimsService/AbandonClaimedOrder"
+	ClaimsService_GetClaimedOrder_FullMethodName     = "/gifting.orders.v1.ClaimsService/GetClaimedOrder"
+	ClaimsService_CorrectClaimedOrder_FullMethodName = "/gifting.orders.v1.ClaimsService/CorrectClaimedOrder"
 )
 
 // ClaimsServiceClient is the client API for ClaimsService service.
@@ -40,6 +42,12 @@ type ClaimsServiceClient interface {
 	// returns that order. In any other case than the first it makes sure that the claim's order is never placed, and
 	// returns its stock.
 	AbandonClaimedOrder(ctx context.Context, in *AbandonClaimedOrderRequest, opts ...grpc.CallOption) (*AbandonClaimedOrderResponse, error)
+	// Returns the order of a link for the page of the player who claimed it. not_found if there is none.
+	GetClaimedOrder(ctx context.Context, in *GetClaimedOrderRequest, opts ...grpc.CallOption) (*GetClaimedOrderResponse, error)
+	// Corrects the delivery details of the order of a link for the player who claimed it, by the rules of POST
+	// /orders/{orderId}:update-delivery. The audit records it as an operation of SYSTEM with the id Player. rate_limited after ten
+	// corrections by the player.
+	CorrectClaimedOrder(ctx context.Context, in *CorrectClaimedOrderRequest, opts ...grpc.CallOption) (*CorrectClaimedOrderResponse, error)
 }
 
 type claimsServiceClient struct {
@@ -70,6 +78,26 @@ func (c *claimsServiceClient) AbandonClaimedOrder(ctx context.Context, in *Aband
 	return out, nil
 }
 
+func (c *claimsServiceClient) GetClaimedOrder(ctx context.Context, in *GetClaimedOrderRequest, opts ...grpc.CallOption) (*GetClaimedOrderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetClaimedOrderResponse)
+	err := c.cc.Invoke(ctx, ClaimsService_GetClaimedOrder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *claimsServiceClient) CorrectClaimedOrder(ctx context.Context, in *CorrectClaimedOrderRequest, opts ...grpc.CallOption) (*CorrectClaimedOrderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CorrectClaimedOrderResponse)
+	err := c.cc.Invoke(ctx, ClaimsService_CorrectClaimedOrder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ClaimsServiceServer is the server API for ClaimsService service.
 // All implementations must embed UnimplementedClaimsServiceServer
 // for forward compatibility.
@@ -87,6 +115,12 @@ type ClaimsServiceServer interface {
 	// returns that order. In any other case than the first it makes sure that the claim's order is never placed, and
 	// returns its stock.
 	AbandonClaimedOrder(context.Context, *AbandonClaimedOrderRequest) (*AbandonClaimedOrderResponse, error)
+	// Returns the order of a link for the page of the player who claimed it. not_found if there is none.
+	GetClaimedOrder(context.Context, *GetClaimedOrderRequest) (*GetClaimedOrderResponse, error)
+	// Corrects the delivery details of the order of a link for the player who claimed it, by the rules of POST
+	// /orders/{orderId}:update-delivery. The audit records it as an operation of SYSTEM with the id Player. rate_limited after ten
+	// corrections by the player.
+	CorrectClaimedOrder(context.Context, *CorrectClaimedOrderRequest) (*CorrectClaimedOrderResponse, error)
 	mustEmbedUnimplementedClaimsServiceServer()
 }
 
@@ -102,6 +136,12 @@ func (UnimplementedClaimsServiceServer) PlaceClaimedOrder(context.Context, *Plac
 }
 func (UnimplementedClaimsServiceServer) AbandonClaimedOrder(context.Context, *AbandonClaimedOrderRequest) (*AbandonClaimedOrderResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AbandonClaimedOrder not implemented")
+}
+func (UnimplementedClaimsServiceServer) GetClaimedOrder(context.Context, *GetClaimedOrderRequest) (*GetClaimedOrderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetClaimedOrder not implemented")
+}
+func (UnimplementedClaimsServiceServer) CorrectClaimedOrder(context.Context, *CorrectClaimedOrderRequest) (*CorrectClaimedOrderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CorrectClaimedOrder not implemented")
 }
 func (UnimplementedClaimsServiceServer) mustEmbedUnimplementedClaimsServiceServer() {}
 func (UnimplementedClaimsServiceServer) testEmbeddedByValue()                       {}
@@ -160,6 +200,42 @@ func _ClaimsService_AbandonClaimedOrder_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ClaimsService_GetClaimedOrder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetClaimedOrderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClaimsServiceServer).GetClaimedOrder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ClaimsService_GetClaimedOrder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClaimsServiceServer).GetClaimedOrder(ctx, req.(*GetClaimedOrderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ClaimsService_CorrectClaimedOrder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CorrectClaimedOrderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClaimsServiceServer).CorrectClaimedOrder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ClaimsService_CorrectClaimedOrder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClaimsServiceServer).CorrectClaimedOrder(ctx, req.(*CorrectClaimedOrderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ClaimsService_ServiceDesc is the grpc.ServiceDesc for ClaimsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -174,6 +250,14 @@ var ClaimsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AbandonClaimedOrder",
 			Handler:    _ClaimsService_AbandonClaimedOrder_Handler,
+		},
+		{
+			MethodName: "GetClaimedOrder",
+			Handler:    _ClaimsService_GetClaimedOrder_Handler,
+		},
+		{
+			MethodName: "CorrectClaimedOrder",
+			Handler:    _ClaimsService_CorrectClaimedOrder_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

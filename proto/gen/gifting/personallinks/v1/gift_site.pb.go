@@ -7,8 +7,10 @@
 package personallinksv1
 
 import (
+	v1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -78,6 +80,63 @@ func (x ClaimState) Number() protoreflect.EnumNumber {
 // Deprecated: Use ClaimState.Descriptor instead.
 func (ClaimState) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{0}
+}
+
+// How far the order of a claimed link is.
+type ClaimProgress int32
+
+const (
+	ClaimProgress_CLAIM_PROGRESS_UNSPECIFIED ClaimProgress = 0
+	// Chosen, and being packed.
+	ClaimProgress_CLAIM_PROGRESS_PREPARING ClaimProgress = 1
+	ClaimProgress_CLAIM_PROGRESS_SENT      ClaimProgress = 2
+	ClaimProgress_CLAIM_PROGRESS_DELIVERED ClaimProgress = 3
+	ClaimProgress_CLAIM_PROGRESS_CANCELLED ClaimProgress = 4
+)
+
+// Enum value maps for ClaimProgress.
+var (
+	ClaimProgress_name = map[int32]string{
+		0: "CLAIM_PROGRESS_UNSPECIFIED",
+		1: "CLAIM_PROGRESS_PREPARING",
+		2: "CLAIM_PROGRESS_SENT",
+		3: "CLAIM_PROGRESS_DELIVERED",
+		4: "CLAIM_PROGRESS_CANCELLED",
+	}
+	ClaimProgress_value = map[string]int32{
+		"CLAIM_PROGRESS_UNSPECIFIED": 0,
+		"CLAIM_PROGRESS_PREPARING":   1,
+		"CLAIM_PROGRESS_SENT":        2,
+		"CLAIM_PROGRESS_DELIVERED":   3,
+		"CLAIM_PROGRESS_CANCELLED":   4,
+	}
+)
+
+func (x ClaimProgress) Enum() *ClaimProgress {
+	p := new(ClaimProgress)
+	*p = x
+	return p
+}
+
+func (x ClaimProgress) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ClaimProgress) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_personallinks_v1_gift_site_proto_enumTypes[1].Descriptor()
+}
+
+func (ClaimProgress) Type() protoreflect.EnumType {
+	return &file_gifting_personallinks_v1_gift_site_proto_enumTypes[1]
+}
+
+func (x ClaimProgress) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ClaimProgress.Descriptor instead.
+func (ClaimProgress) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{1}
 }
 
 type GetClaimPageRequest struct {
@@ -608,7 +667,7 @@ func (x *ClaimLinkRequest) GetFormNonce() string {
 	return ""
 }
 
-// Where the gift is sent.
+// Where the gift is sent. The lengths are those of a claim; a draft may have longer texts.
 type ClaimRecipient struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required, at most 100 characters.
@@ -761,11 +820,761 @@ func (x *ClaimLinkResponse) GetOrderReference() string {
 	return ""
 }
 
+// What a form has entered so far.
+type ClaimDraft struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Grows whenever the gift or the recipient is saved.
+	Version   int64              `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	Gift      *ClaimChoiceOfGift `protobuf:"bytes,2,opt,name=gift,proto3" json:"gift,omitempty"`
+	Recipient *ClaimRecipient    `protobuf:"bytes,3,opt,name=recipient,proto3" json:"recipient,omitempty"`
+	// The answer to what the form sent last; absent: there was nothing to correct.
+	Answer        *ClaimAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimDraft) Reset() {
+	*x = ClaimDraft{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimDraft) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimDraft) ProtoMessage() {}
+
+func (x *ClaimDraft) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimDraft.ProtoReflect.Descriptor instead.
+func (*ClaimDraft) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ClaimDraft) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *ClaimDraft) GetGift() *ClaimChoiceOfGift {
+	if x != nil {
+		return x.Gift
+	}
+	return nil
+}
+
+func (x *ClaimDraft) GetRecipient() *ClaimRecipient {
+	if x != nil {
+		return x.Recipient
+	}
+	return nil
+}
+
+func (x *ClaimDraft) GetAnswer() *ClaimAnswer {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+// The gift that a form has chosen, which may have become unavailable.
+type ClaimChoiceOfGift struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ProductId     string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
+	Variations    map[string]string      `protobuf:"bytes,2,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimChoiceOfGift) Reset() {
+	*x = ClaimChoiceOfGift{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimChoiceOfGift) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimChoiceOfGift) ProtoMessage() {}
+
+func (x *ClaimChoiceOfGift) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimChoiceOfGift.ProtoReflect.Descriptor instead.
+func (*ClaimChoiceOfGift) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ClaimChoiceOfGift) GetProductId() string {
+	if x != nil {
+		return x.ProductId
+	}
+	return ""
+}
+
+func (x *ClaimChoiceOfGift) GetVariations() map[string]string {
+	if x != nil {
+		return x.Variations
+	}
+	return nil
+}
+
+// Why a form has to be corrected.
+type ClaimAnswer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// An error code of the API.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// Without messages. The fields are those of ClaimLink.
+	Violations    []*v1.Violation `protobuf:"bytes,2,rep,name=violations,proto3" json:"violations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimAnswer) Reset() {
+	*x = ClaimAnswer{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimAnswer) ProtoMessage() {}
+
+func (x *ClaimAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimAnswer.ProtoReflect.Descriptor instead.
+func (*ClaimAnswer) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ClaimAnswer) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ClaimAnswer) GetViolations() []*v1.Violation {
+	if x != nil {
+		return x.Violations
+	}
+	return nil
+}
+
+type GetClaimDraftRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Token         string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	FormNonce     string                 `protobuf:"bytes,2,opt,name=form_nonce,json=formNonce,proto3" json:"form_nonce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetClaimDraftRequest) Reset() {
+	*x = GetClaimDraftRequest{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetClaimDraftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetClaimDraftRequest) ProtoMessage() {}
+
+func (x *GetClaimDraftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetClaimDraftRequest.ProtoReflect.Descriptor instead.
+func (*GetClaimDraftRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *GetClaimDraftRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *GetClaimDraftRequest) GetFormNonce() string {
+	if x != nil {
+		return x.FormNonce
+	}
+	return ""
+}
+
+type GetClaimDraftResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State ClaimState             `protobuf:"varint,1,opt,name=state,proto3,enum=gifting.personallinks.v1.ClaimState" json:"state,omitempty"`
+	// Absent: there is none.
+	Draft         *ClaimDraft `protobuf:"bytes,2,opt,name=draft,proto3" json:"draft,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetClaimDraftResponse) Reset() {
+	*x = GetClaimDraftResponse{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetClaimDraftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetClaimDraftResponse) ProtoMessage() {}
+
+func (x *GetClaimDraftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetClaimDraftResponse.ProtoReflect.Descriptor instead.
+func (*GetClaimDraftResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *GetClaimDraftResponse) GetState() ClaimState {
+	if x != nil {
+		return x.State
+	}
+	return ClaimState_CLAIM_STATE_UNSPECIFIED
+}
+
+func (x *GetClaimDraftResponse) GetDraft() *ClaimDraft {
+	if x != nil {
+		return x.Draft
+	}
+	return nil
+}
+
+type SaveClaimDraftRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Token     string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	FormNonce string                 `protobuf:"bytes,2,opt,name=form_nonce,json=formNonce,proto3" json:"form_nonce,omitempty"`
+	// Replaces the gift; absent: it stays.
+	Gift *ClaimChoiceOfGift `protobuf:"bytes,3,opt,name=gift,proto3" json:"gift,omitempty"`
+	// Replaces the recipient; absent: it stays. Texts of more than 1000 characters are cut.
+	Recipient *ClaimRecipient `protobuf:"bytes,4,opt,name=recipient,proto3" json:"recipient,omitempty"`
+	// Checks the recipient as a claim does. Its errors become the answer.
+	CheckRecipient bool `protobuf:"varint,5,opt,name=check_recipient,json=checkRecipient,proto3" json:"check_recipient,omitempty"`
+	// The answer to keep. It is deleted by a call without one.
+	Answer        *ClaimAnswer `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveClaimDraftRequest) Reset() {
+	*x = SaveClaimDraftRequest{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveClaimDraftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveClaimDraftRequest) ProtoMessage() {}
+
+func (x *SaveClaimDraftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveClaimDraftRequest.ProtoReflect.Descriptor instead.
+func (*SaveClaimDraftRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SaveClaimDraftRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *SaveClaimDraftRequest) GetFormNonce() string {
+	if x != nil {
+		return x.FormNonce
+	}
+	return ""
+}
+
+func (x *SaveClaimDraftRequest) GetGift() *ClaimChoiceOfGift {
+	if x != nil {
+		return x.Gift
+	}
+	return nil
+}
+
+func (x *SaveClaimDraftRequest) GetRecipient() *ClaimRecipient {
+	if x != nil {
+		return x.Recipient
+	}
+	return nil
+}
+
+func (x *SaveClaimDraftRequest) GetCheckRecipient() bool {
+	if x != nil {
+		return x.CheckRecipient
+	}
+	return false
+}
+
+func (x *SaveClaimDraftRequest) GetAnswer() *ClaimAnswer {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+type SaveClaimDraftResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State ClaimState             `protobuf:"varint,1,opt,name=state,proto3,enum=gifting.personallinks.v1.ClaimState" json:"state,omitempty"`
+	// Absent: nothing was stored, because the link is no longer OPEN and another form has claimed it.
+	Draft         *ClaimDraft `protobuf:"bytes,2,opt,name=draft,proto3" json:"draft,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveClaimDraftResponse) Reset() {
+	*x = SaveClaimDraftResponse{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveClaimDraftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveClaimDraftResponse) ProtoMessage() {}
+
+func (x *SaveClaimDraftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveClaimDraftResponse.ProtoReflect.Descriptor instead.
+func (*SaveClaimDraftResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *SaveClaimDraftResponse) GetState() ClaimState {
+	if x != nil {
+		return x.State
+	}
+	return ClaimState_CLAIM_STATE_UNSPECIFIED
+}
+
+func (x *SaveClaimDraftResponse) GetDraft() *ClaimDraft {
+	if x != nil {
+		return x.Draft
+	}
+	return nil
+}
+
+type GetClaimedGiftRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Token string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// Absent: of a browser that has sent no form.
+	FormNonce     *string `protobuf:"bytes,2,opt,name=form_nonce,json=formNonce,proto3,oneof" json:"form_nonce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetClaimedGiftRequest) Reset() {
+	*x = GetClaimedGiftRequest{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetClaimedGiftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetClaimedGiftRequest) ProtoMessage() {}
+
+func (x *GetClaimedGiftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetClaimedGiftRequest.ProtoReflect.Descriptor instead.
+func (*GetClaimedGiftRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *GetClaimedGiftRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *GetClaimedGiftRequest) GetFormNonce() string {
+	if x != nil && x.FormNonce != nil {
+		return *x.FormNonce
+	}
+	return ""
+}
+
+type GetClaimedGiftResponse struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Progress ClaimProgress          `protobuf:"varint,1,opt,name=progress,proto3,enum=gifting.personallinks.v1.ClaimProgress" json:"progress,omitempty"`
+	// Only for the form that made the claim.
+	Gift          *ClaimedGift `protobuf:"bytes,2,opt,name=gift,proto3" json:"gift,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetClaimedGiftResponse) Reset() {
+	*x = GetClaimedGiftResponse{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetClaimedGiftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetClaimedGiftResponse) ProtoMessage() {}
+
+func (x *GetClaimedGiftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetClaimedGiftResponse.ProtoReflect.Descriptor instead.
+func (*GetClaimedGiftResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *GetClaimedGiftResponse) GetProgress() ClaimProgress {
+	if x != nil {
+		return x.Progress
+	}
+	return ClaimProgress_CLAIM_PROGRESS_UNSPECIFIED
+}
+
+func (x *GetClaimedGiftResponse) GetGift() *ClaimedGift {
+	if x != nil {
+		return x.Gift
+	}
+	return nil
+}
+
+// What the player who claimed a link sees of the order.
+type ClaimedGift struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Reference of the order.
+	Reference   string                 `protobuf:"bytes,1,opt,name=reference,proto3" json:"reference,omitempty"`
+	ProductName string                 `protobuf:"bytes,2,opt,name=product_name,json=productName,proto3" json:"product_name,omitempty"`
+	Variations  map[string]string      `protobuf:"bytes,3,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ClaimedAt   *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
+	// Once the order was sent, if they are known.
+	Carrier           string `protobuf:"bytes,5,opt,name=carrier,proto3" json:"carrier,omitempty"`
+	TrackingReference string `protobuf:"bytes,6,opt,name=tracking_reference,json=trackingReference,proto3" json:"tracking_reference,omitempty"`
+	TrackingUrl       string `protobuf:"bytes,7,opt,name=tracking_url,json=trackingUrl,proto3" json:"tracking_url,omitempty"`
+	// With most characters hidden; absent once the details were erased.
+	MaskedRecipient *ClaimRecipient `protobuf:"bytes,8,opt,name=masked_recipient,json=maskedRecipient,proto3" json:"masked_recipient,omitempty"`
+	// Version of the order, for a correction; absent: it cannot be corrected any more.
+	CorrectableVersion *int64 `protobuf:"varint,9,opt,name=correctable_version,json=correctableVersion,proto3,oneof" json:"correctable_version,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ClaimedGift) Reset() {
+	*x = ClaimedGift{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimedGift) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimedGift) ProtoMessage() {}
+
+func (x *ClaimedGift) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimedGift.ProtoReflect.Descriptor instead.
+func (*ClaimedGift) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ClaimedGift) GetReference() string {
+	if x != nil {
+		return x.Reference
+	}
+	return ""
+}
+
+func (x *ClaimedGift) GetProductName() string {
+	if x != nil {
+		return x.ProductName
+	}
+	return ""
+}
+
+func (x *ClaimedGift) GetVariations() map[string]string {
+	if x != nil {
+		return x.Variations
+	}
+	return nil
+}
+
+func (x *ClaimedGift) GetClaimedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClaimedAt
+	}
+	return nil
+}
+
+func (x *ClaimedGift) GetCarrier() string {
+	if x != nil {
+		return x.Carrier
+	}
+	return ""
+}
+
+func (x *ClaimedGift) GetTrackingReference() string {
+	if x != nil {
+		return x.TrackingReference
+	}
+	return ""
+}
+
+func (x *ClaimedGift) GetTrackingUrl() string {
+	if x != nil {
+		return x.TrackingUrl
+	}
+	return ""
+}
+
+func (x *ClaimedGift) GetMaskedRecipient() *ClaimRecipient {
+	if x != nil {
+		return x.MaskedRecipient
+	}
+	return nil
+}
+
+func (x *ClaimedGift) GetCorrectableVersion() int64 {
+	if x != nil && x.CorrectableVersion != nil {
+		return *x.CorrectableVersion
+	}
+	return 0
+}
+
+type CorrectClaimedGiftRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Token     string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	FormNonce string                 `protobuf:"bytes,2,opt,name=form_nonce,json=formNonce,proto3" json:"form_nonce,omitempty"`
+	// Required. The version that the player saw.
+	ExpectedVersion int64 `protobuf:"varint,3,opt,name=expected_version,json=expectedVersion,proto3" json:"expected_version,omitempty"`
+	// Empty members stay as they are.
+	Recipient     *ClaimRecipient `protobuf:"bytes,4,opt,name=recipient,proto3" json:"recipient,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectClaimedGiftRequest) Reset() {
+	*x = CorrectClaimedGiftRequest{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectClaimedGiftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectClaimedGiftRequest) ProtoMessage() {}
+
+func (x *CorrectClaimedGiftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectClaimedGiftRequest.ProtoReflect.Descriptor instead.
+func (*CorrectClaimedGiftRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *CorrectClaimedGiftRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *CorrectClaimedGiftRequest) GetFormNonce() string {
+	if x != nil {
+		return x.FormNonce
+	}
+	return ""
+}
+
+func (x *CorrectClaimedGiftRequest) GetExpectedVersion() int64 {
+	if x != nil {
+		return x.ExpectedVersion
+	}
+	return 0
+}
+
+func (x *CorrectClaimedGiftRequest) GetRecipient() *ClaimRecipient {
+	if x != nil {
+		return x.Recipient
+	}
+	return nil
+}
+
+type CorrectClaimedGiftResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CorrectClaimedGiftResponse) Reset() {
+	*x = CorrectClaimedGiftResponse{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CorrectClaimedGiftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CorrectClaimedGiftResponse) ProtoMessage() {}
+
+func (x *CorrectClaimedGiftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CorrectClaimedGiftResponse.ProtoReflect.Descriptor instead.
+func (*CorrectClaimedGiftResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{21}
+}
+
 var File_gifting_personallinks_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
-	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\"0\n" +
+	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
 	"\x13GetClaimPageRequest\x12\x19\n" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\"\xac\x02\n" +
 	"\x14GetClaimPageResponse\x12:\n" +
@@ -840,17 +1649,97 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x11ClaimLinkResponse\x12:\n" +
 	"\x05state\x18\x01 \x01(\x0e2$.gifting.personallinks.v1.ClaimStateR\x05state\x12,\n" +
 	"\x0forder_reference\x18\x02 \x01(\tH\x00R\x0eorderReference\x88\x01\x01B\x12\n" +
-	"\x10_order_reference*\x8a\x01\n" +
+	"\x10_order_reference\"\xee\x01\n" +
+	"\n" +
+	"ClaimDraft\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\x03R\aversion\x12?\n" +
+	"\x04gift\x18\x02 \x01(\v2+.gifting.personallinks.v1.ClaimChoiceOfGiftR\x04gift\x12F\n" +
+	"\trecipient\x18\x03 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\x12=\n" +
+	"\x06answer\x18\x04 \x01(\v2%.gifting.personallinks.v1.ClaimAnswerR\x06answer\"\xce\x01\n" +
+	"\x11ClaimChoiceOfGift\x12\x1d\n" +
+	"\n" +
+	"product_id\x18\x01 \x01(\tR\tproductId\x12[\n" +
+	"\n" +
+	"variations\x18\x02 \x03(\v2;.gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntryR\n" +
+	"variations\x1a=\n" +
+	"\x0fVariationsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"_\n" +
+	"\vClaimAnswer\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12<\n" +
+	"\n" +
+	"violations\x18\x02 \x03(\v2\x1c.gifting.common.v1.ViolationR\n" +
+	"violations\"U\n" +
+	"\x14GetClaimDraftRequest\x12\x19\n" +
+	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\"\n" +
+	"\n" +
+	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\"\x8f\x01\n" +
+	"\x15GetClaimDraftResponse\x12:\n" +
+	"\x05state\x18\x01 \x01(\x0e2$.gifting.personallinks.v1.ClaimStateR\x05state\x12:\n" +
+	"\x05draft\x18\x02 \x01(\v2$.gifting.personallinks.v1.ClaimDraftR\x05draft\"\xc7\x02\n" +
+	"\x15SaveClaimDraftRequest\x12\x19\n" +
+	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\"\n" +
+	"\n" +
+	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\x12?\n" +
+	"\x04gift\x18\x03 \x01(\v2+.gifting.personallinks.v1.ClaimChoiceOfGiftR\x04gift\x12F\n" +
+	"\trecipient\x18\x04 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\x12'\n" +
+	"\x0fcheck_recipient\x18\x05 \x01(\bR\x0echeckRecipient\x12=\n" +
+	"\x06answer\x18\x06 \x01(\v2%.gifting.personallinks.v1.ClaimAnswerR\x06answer\"\x90\x01\n" +
+	"\x16SaveClaimDraftResponse\x12:\n" +
+	"\x05state\x18\x01 \x01(\x0e2$.gifting.personallinks.v1.ClaimStateR\x05state\x12:\n" +
+	"\x05draft\x18\x02 \x01(\v2$.gifting.personallinks.v1.ClaimDraftR\x05draft\"j\n" +
+	"\x15GetClaimedGiftRequest\x12\x19\n" +
+	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12'\n" +
+	"\n" +
+	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01H\x00R\tformNonce\x88\x01\x01B\r\n" +
+	"\v_form_nonce\"\x98\x01\n" +
+	"\x16GetClaimedGiftResponse\x12C\n" +
+	"\bprogress\x18\x01 \x01(\x0e2'.gifting.personallinks.v1.ClaimProgressR\bprogress\x129\n" +
+	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xae\x04\n" +
+	"\vClaimedGift\x12\x1c\n" +
+	"\treference\x18\x01 \x01(\tR\treference\x12!\n" +
+	"\fproduct_name\x18\x02 \x01(\tR\vproductName\x12U\n" +
+	"\n" +
+	"variations\x18\x03 \x03(\v25.gifting.personallinks.v1.ClaimedGift.VariationsEntryR\n" +
+	"variations\x129\n" +
+	"\n" +
+	"claimed_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tclaimedAt\x12\x18\n" +
+	"\acarrier\x18\x05 \x01(\tR\acarrier\x12-\n" +
+	"\x12tracking_reference\x18\x06 \x01(\tR\x11trackingReference\x12!\n" +
+	"\ftracking_url\x18\a \x01(\tR\vtrackingUrl\x12S\n" +
+	"\x10masked_recipient\x18\b \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\x0fmaskedRecipient\x124\n" +
+	"\x13correctable_version\x18\t \x01(\x03H\x00R\x12correctableVersion\x88\x01\x01\x1a=\n" +
+	"\x0fVariationsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x16\n" +
+	"\x14_correctable_version\"\xcd\x01\n" +
+	"\x19CorrectClaimedGiftRequest\x12\x19\n" +
+	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\"\n" +
+	"\n" +
+	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\x12)\n" +
+	"\x10expected_version\x18\x03 \x01(\x03R\x0fexpectedVersion\x12F\n" +
+	"\trecipient\x18\x04 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\"\x1c\n" +
+	"\x1aCorrectClaimedGiftResponse*\x8a\x01\n" +
 	"\n" +
 	"ClaimState\x12\x1b\n" +
 	"\x17CLAIM_STATE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13CLAIM_STATE_WAITING\x10\x01\x12\x14\n" +
 	"\x10CLAIM_STATE_OPEN\x10\x02\x12\x17\n" +
 	"\x13CLAIM_STATE_CLAIMED\x10\x03\x12\x17\n" +
-	"\x13CLAIM_STATE_EXPIRED\x10\x042\xe6\x01\n" +
+	"\x13CLAIM_STATE_EXPIRED\x10\x04*\xa2\x01\n" +
+	"\rClaimProgress\x12\x1e\n" +
+	"\x1aCLAIM_PROGRESS_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18CLAIM_PROGRESS_PREPARING\x10\x01\x12\x17\n" +
+	"\x13CLAIM_PROGRESS_SENT\x10\x02\x12\x1c\n" +
+	"\x18CLAIM_PROGRESS_DELIVERED\x10\x03\x12\x1c\n" +
+	"\x18CLAIM_PROGRESS_CANCELLED\x10\x042\xc3\x05\n" +
 	"\x0fGiftSiteService\x12m\n" +
 	"\fGetClaimPage\x12-.gifting.personallinks.v1.GetClaimPageRequest\x1a..gifting.personallinks.v1.GetClaimPageResponse\x12d\n" +
-	"\tClaimLink\x12*.gifting.personallinks.v1.ClaimLinkRequest\x1a+.gifting.personallinks.v1.ClaimLinkResponseBWZUgithub.com/partnergifting/platform/proto/gen/gifting/personallinks/v1;personallinksv1b\x06proto3"
+	"\tClaimLink\x12*.gifting.personallinks.v1.ClaimLinkRequest\x1a+.gifting.personallinks.v1.ClaimLinkResponse\x12p\n" +
+	"\rGetClaimDraft\x12..gifting.personallinks.v1.GetClaimDraftRequest\x1a/.gifting.personallinks.v1.GetClaimDraftResponse\x12s\n" +
+	"\x0eSaveClaimDraft\x12/.gifting.personallinks.v1.SaveClaimDraftRequest\x1a0.gifting.personallinks.v1.SaveClaimDraftResponse\x12s\n" +
+	"\x0eGetClaimedGift\x12/.gifting.personallinks.v1.GetClaimedGiftRequest\x1a0.gifting.personallinks.v1.GetClaimedGiftResponse\x12\x7f\n" +
+	"\x12CorrectClaimedGift\x123.gifting.personallinks.v1.CorrectClaimedGiftRequest\x1a4.gifting.personallinks.v1.CorrectClaimedGiftResponseBWZUgithub.com/partnergifting/platform/proto/gen/gifting/personallinks/v1;personallinksv1b\x06proto3"
 
 var (
 	file_gifting_personallinks_v1_gift_site_proto_rawDescOnce sync.Once
@@ -864,43 +1753,86 @@ func file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP() []byte {
 	return file_gifting_personallinks_v1_gift_site_proto_rawDescData
 }
 
-var file_gifting_personallinks_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_gifting_personallinks_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
-	(ClaimState)(0),              // 0: gifting.personallinks.v1.ClaimState
-	(*GetClaimPageRequest)(nil),  // 1: gifting.personallinks.v1.GetClaimPageRequest
-	(*GetClaimPageResponse)(nil), // 2: gifting.personallinks.v1.GetClaimPageResponse
-	(*ClaimBrand)(nil),           // 3: gifting.personallinks.v1.ClaimBrand
-	(*ClaimGift)(nil),            // 4: gifting.personallinks.v1.ClaimGift
-	(*ClaimImage)(nil),           // 5: gifting.personallinks.v1.ClaimImage
-	(*ClaimVariation)(nil),       // 6: gifting.personallinks.v1.ClaimVariation
-	(*ClaimChoice)(nil),          // 7: gifting.personallinks.v1.ClaimChoice
-	(*ClaimLinkRequest)(nil),     // 8: gifting.personallinks.v1.ClaimLinkRequest
-	(*ClaimRecipient)(nil),       // 9: gifting.personallinks.v1.ClaimRecipient
-	(*ClaimLinkResponse)(nil),    // 10: gifting.personallinks.v1.ClaimLinkResponse
-	nil,                          // 11: gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	nil,                          // 12: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	(ClaimState)(0),                    // 0: gifting.personallinks.v1.ClaimState
+	(ClaimProgress)(0),                 // 1: gifting.personallinks.v1.ClaimProgress
+	(*GetClaimPageRequest)(nil),        // 2: gifting.personallinks.v1.GetClaimPageRequest
+	(*GetClaimPageResponse)(nil),       // 3: gifting.personallinks.v1.GetClaimPageResponse
+	(*ClaimBrand)(nil),                 // 4: gifting.personallinks.v1.ClaimBrand
+	(*ClaimGift)(nil),                  // 5: gifting.personallinks.v1.ClaimGift
+	(*ClaimImage)(nil),                 // 6: gifting.personallinks.v1.ClaimImage
+	(*ClaimVariation)(nil),             // 7: gifting.personallinks.v1.ClaimVariation
+	(*ClaimChoice)(nil),                // 8: gifting.personallinks.v1.ClaimChoice
+	(*ClaimLinkRequest)(nil),           // 9: gifting.personallinks.v1.ClaimLinkRequest
+	(*ClaimRecipient)(nil),             // 10: gifting.personallinks.v1.ClaimRecipient
+	(*ClaimLinkResponse)(nil),          // 11: gifting.personallinks.v1.ClaimLinkResponse
+	(*ClaimDraft)(nil),                 // 12: gifting.personallinks.v1.ClaimDraft
+	(*ClaimChoiceOfGift)(nil),          // 13: gifting.personallinks.v1.ClaimChoiceOfGift
+	(*ClaimAnswer)(nil),                // 14: gifting.personallinks.v1.ClaimAnswer
+	(*GetClaimDraftRequest)(nil),       // 15: gifting.personallinks.v1.GetClaimDraftRequest
+	(*GetClaimDraftResponse)(nil),      // 16: gifting.personallinks.v1.GetClaimDraftResponse
+	(*SaveClaimDraftRequest)(nil),      // 17: gifting.personallinks.v1.SaveClaimDraftRequest
+	(*SaveClaimDraftResponse)(nil),     // 18: gifting.personallinks.v1.SaveClaimDraftResponse
+	(*GetClaimedGiftRequest)(nil),      // 19: gifting.personallinks.v1.GetClaimedGiftRequest
+	(*GetClaimedGiftResponse)(nil),     // 20: gifting.personallinks.v1.GetClaimedGiftResponse
+	(*ClaimedGift)(nil),                // 21: gifting.personallinks.v1.ClaimedGift
+	(*CorrectClaimedGiftRequest)(nil),  // 22: gifting.personallinks.v1.CorrectClaimedGiftRequest
+	(*CorrectClaimedGiftResponse)(nil), // 23: gifting.personallinks.v1.CorrectClaimedGiftResponse
+	nil,                                // 24: gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	nil,                                // 25: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	nil,                                // 26: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	nil,                                // 27: gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	(*v1.Violation)(nil),               // 28: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),      // 29: google.protobuf.Timestamp
 }
 var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	0,  // 0: gifting.personallinks.v1.GetClaimPageResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	3,  // 1: gifting.personallinks.v1.GetClaimPageResponse.brand:type_name -> gifting.personallinks.v1.ClaimBrand
-	4,  // 2: gifting.personallinks.v1.GetClaimPageResponse.gifts:type_name -> gifting.personallinks.v1.ClaimGift
-	5,  // 3: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
-	6,  // 4: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
-	7,  // 5: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
-	11, // 6: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	12, // 7: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	9,  // 8: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	4,  // 1: gifting.personallinks.v1.GetClaimPageResponse.brand:type_name -> gifting.personallinks.v1.ClaimBrand
+	5,  // 2: gifting.personallinks.v1.GetClaimPageResponse.gifts:type_name -> gifting.personallinks.v1.ClaimGift
+	6,  // 3: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
+	7,  // 4: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
+	8,  // 5: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
+	24, // 6: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	25, // 7: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	10, // 8: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	0,  // 9: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	1,  // 10: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	8,  // 11: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	2,  // 12: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	10, // 13: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	12, // [12:14] is the sub-list for method output_type
-	10, // [10:12] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	13, // 10: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	10, // 11: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	14, // 12: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	26, // 13: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	28, // 14: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
+	0,  // 15: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	12, // 16: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	13, // 17: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	10, // 18: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	14, // 19: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	0,  // 20: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	12, // 21: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	1,  // 22: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
+	21, // 23: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
+	27, // 24: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	29, // 25: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
+	10, // 26: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	10, // 27: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	2,  // 28: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	9,  // 29: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	15, // 30: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	17, // 31: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	19, // 32: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	22, // 33: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	3,  // 34: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	11, // 35: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	16, // 36: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	18, // 37: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	20, // 38: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	23, // 39: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	34, // [34:40] is the sub-list for method output_type
+	28, // [28:34] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
@@ -914,13 +1846,15 @@ func file_gifting_personallinks_v1_gift_site_proto_init() {
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[7].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[9].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[17].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_personallinks_v1_gift_site_proto_rawDesc), len(file_gifting_personallinks_v1_gift_site_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   12,
+			NumEnums:      2,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,8 +19,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	GiftSiteService_GetClaimPage_FullMethodName = "/gifting.personallinks.v1.GiftSiteService/GetClaimPage"
-	GiftSiteService_ClaimLink_FullMethodName    = "/gifting.personallinks.v1.GiftSiteService/ClaimLink"
+	GiftSiteService_GetClaimPage_FullMethodName       = "/gifting.personallinks.v1.GiftSiteService/GetClaimPage"
+	GiftSiteService_ClaimLink_FullMethodName          = "/gifting.personallinks.v1.GiftSiteService/ClaimLink"
+	GiftSiteService_GetClaimDraft_FullMethodName      = "/gifting.personallinks.v1.GiftSiteService/GetClaimDraft"
+	GiftSiteService_SaveClaimDraft_FullMethodName     = "/gifting.personallinks.v1.GiftSiteService/SaveClaimDraft"
+	GiftSiteService_GetClaimedGift_FullMethodName     = "/gifting.personallinks.v1.GiftSiteService/GetClaimedGift"
+	GiftSiteService_CorrectClaimedGift_FullMethodName = "/gifting.personallinks.v1.GiftSiteService/CorrectClaimedGift"
 )
 
 // GiftSiteServiceClient is the client API for GiftSiteService service.
@@ -38,6 +42,17 @@ type GiftSiteServiceClient interface {
 	// player can choose again. The response has the page's new state. If the link is no longer open, the call
 	// only returns its state.
 	ClaimLink(ctx context.Context, in *ClaimLinkRequest, opts ...grpc.CallOption) (*ClaimLinkResponse, error)
+	// Returns what a form has entered so far, so that its pages need not carry it.
+	GetClaimDraft(ctx context.Context, in *GetClaimDraftRequest, opts ...grpc.CallOption) (*GetClaimDraftResponse, error)
+	// Stores what a form has entered, sealed, for a day. A link has at most 20 drafts: another one deletes the oldest. Only links
+	// that are OPEN have drafts, and after the claim the form that made it. payload_too_large if the draft is larger than 32 KiB.
+	SaveClaimDraft(ctx context.Context, in *SaveClaimDraftRequest, opts ...grpc.CallOption) (*SaveClaimDraftResponse, error)
+	// Returns how far the order of a claimed link is. Only the form that made the claim learns more than that. not_found if the link
+	// is not claimed or its order is unknown.
+	GetClaimedGift(ctx context.Context, in *GetClaimedGiftRequest, opts ...grpc.CallOption) (*GetClaimedGiftResponse, error)
+	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
+	// claim. Others get not_found. rate_limited after ten corrections of an order.
+	CorrectClaimedGift(ctx context.Context, in *CorrectClaimedGiftRequest, opts ...grpc.CallOption) (*CorrectClaimedGiftResponse, error)
 }
 
 type giftSiteServiceClient struct {
@@ -68,6 +83,46 @@ func (c *giftSiteServiceClient) ClaimLink(ctx context.Context, in *ClaimLinkRequ
 	return out, nil
 }
 
+func (c *giftSiteServiceClient) GetClaimDraft(ctx context.Context, in *GetClaimDraftRequest, opts ...grpc.CallOption) (*GetClaimDraftResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetClaimDraftResponse)
+	err := c.cc.Invoke(ctx, GiftSiteService_GetClaimDraft_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *giftSiteServiceClient) SaveClaimDraft(ctx context.Context, in *SaveClaimDraftRequest, opts ...grpc.CallOption) (*SaveClaimDraftResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SaveClaimDraftResponse)
+	err := c.cc.Invoke(ctx, GiftSiteService_SaveClaimDraft_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *giftSiteServiceClient) GetClaimedGift(ctx context.Context, in *GetClaimedGiftRequest, opts ...grpc.CallOption) (*GetClaimedGiftResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetClaimedGiftResponse)
+	err := c.cc.Invoke(ctx, GiftSiteService_GetClaimedGift_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *giftSiteServiceClient) CorrectClaimedGift(ctx context.Context, in *CorrectClaimedGiftRequest, opts ...grpc.CallOption) (*CorrectClaimedGiftResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CorrectClaimedGiftResponse)
+	err := c.cc.Invoke(ctx, GiftSiteService_CorrectClaimedGift_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // GiftSiteServiceServer is the server API for GiftSiteService service.
 // All implementations must embed UnimplementedGiftSiteServiceServer
 // for forward compatibility.
@@ -83,6 +138,17 @@ type GiftSiteServiceServer interface {
 	// player can choose again. The response has the page's new state. If the link is no longer open, the call
 	// only returns its state.
 	ClaimLink(context.Context, *ClaimLinkRequest) (*ClaimLinkResponse, error)
+	// Returns what a form has entered so far, so that its pages need not carry it.
+	GetClaimDraft(context.Context, *GetClaimDraftRequest) (*GetClaimDraftResponse, error)
+	// Stores what a form has entered, sealed, for a day. A link has at most 20 drafts: another one deletes the oldest. Only links
+	// that are OPEN have drafts, and after the claim the form that made it. payload_too_large if the draft is larger than 32 KiB.
+	SaveClaimDraft(context.Context, *SaveClaimDraftRequest) (*SaveClaimDraftResponse, error)
+	// Returns how far the order of a claimed link is. Only the form that made the claim learns more than that. not_found if the link
+	// is not claimed or its order is unknown.
+	GetClaimedGift(context.Context, *GetClaimedGiftRequest) (*GetClaimedGiftResponse, error)
+	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
+	// claim. Others get not_found. rate_limited after ten corrections of an order.
+	CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error)
 	mustEmbedUnimplementedGiftSiteServiceServer()
 }
 
@@ -98,6 +164,18 @@ func (UnimplementedGiftSiteServiceServer) GetClaimPage(context.Context, *GetClai
 }
 func (UnimplementedGiftSiteServiceServer) ClaimLink(context.Context, *ClaimLinkRequest) (*ClaimLinkResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ClaimLink not implemented")
+}
+func (UnimplementedGiftSiteServiceServer) GetClaimDraft(context.Context, *GetClaimDraftRequest) (*GetClaimDraftResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetClaimDraft not implemented")
+}
+func (UnimplementedGiftSiteServiceServer) SaveClaimDraft(context.Context, *SaveClaimDraftRequest) (*SaveClaimDraftResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SaveClaimDraft not implemented")
+}
+func (UnimplementedGiftSiteServiceServer) GetClaimedGift(context.Context, *GetClaimedGiftRequest) (*GetClaimedGiftResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetClaimedGift not implemented")
+}
+func (UnimplementedGiftSiteServiceServer) CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CorrectClaimedGift not implemented")
 }
 func (UnimplementedGiftSiteServiceServer) mustEmbedUnimplementedGiftSiteServiceServer() {}
 func (UnimplementedGiftSiteServiceServer) testEmbeddedByValue()                         {}
@@ -156,6 +234,78 @@ func _GiftSiteService_ClaimLink_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GiftSiteService_GetClaimDraft_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetClaimDraftRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GiftSiteServiceServer).GetClaimDraft(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GiftSiteService_GetClaimDraft_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GiftSiteServiceServer).GetClaimDraft(ctx, req.(*GetClaimDraftRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GiftSiteService_SaveClaimDraft_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SaveClaimDraftRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GiftSiteServiceServer).SaveClaimDraft(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GiftSiteService_SaveClaimDraft_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GiftSiteServiceServer).SaveClaimDraft(ctx, req.(*SaveClaimDraftRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GiftSiteService_GetClaimedGift_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetClaimedGiftRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GiftSiteServiceServer).GetClaimedGift(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GiftSiteService_GetClaimedGift_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GiftSiteServiceServer).GetClaimedGift(ctx, req.(*GetClaimedGiftRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GiftSiteService_CorrectClaimedGift_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CorrectClaimedGiftRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GiftSiteServiceServer).CorrectClaimedGift(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GiftSiteService_CorrectClaimedGift_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GiftSiteServiceServer).CorrectClaimedGift(ctx, req.(*CorrectClaimedGiftRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // GiftSiteService_ServiceDesc is the grpc.ServiceDesc for GiftSiteService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -170,6 +320,22 @@ var GiftSiteService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ClaimLink",
 			Handler:    _GiftSiteService_ClaimLink_Handler,
+		},
+		{
+			MethodName: "GetClaimDraft",
+			Handler:    _GiftSiteService_GetClaimDraft_Handler,
+		},
+		{
+			MethodName: "SaveClaimDraft",
+			Handler:    _GiftSiteService_SaveClaimDraft_Handler,
+		},
+		{
+			MethodName: "GetClaimedGift",
+			Handler:    _GiftSiteService_GetClaimedGift_Handler,
+		},
+		{
+			MethodName: "CorrectClaimedGift",
+			Handler:    _GiftSiteService_CorrectClaimedGift_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

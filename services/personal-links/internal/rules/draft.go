@@ -1,0 +1,120 @@
+package rules
+
+import (
+	"crypto/sha256"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/phone"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+const (
+	// maxDraft is the size of a draft in bytes.
+	maxDraft = 32 << 10
+	// maxTyped is how many characters of a text are kept, so that a player can shorten it.
+	maxTyped = 1000
+	// maxAnswered bounds the violations of an answer.
+	maxAnswered = 50
+)
+
+// HashNonce returns the hash by which the draft of a form is found. A nonce has too many values to try them.
+func HashNonce(nonce string) []byte {
+	sum := sha256.Sum256([]byte(nonce))
+	return sum[:]
+}
+
+// CheckNonce finds the errors of a form's nonce.
+func CheckNonce(nonce string, errs *fields.Errors) {
+	if n := len(nonce); n < minFormNonce || n > maxFormNonce {
+		errs.Add("formNonce", problem.FieldInvalid, "must have 22 to 64 characters")
+	}
+}
+
+// ClaimedBy reports whether the form with the nonce has claimed the link.
+func (l *Link) ClaimedBy(nonce string) bool {
+	return l.Record.GetStatus() == Claimed && MadeClaim(FormRequest(nonce), l.Record.GetId(), l.Record.GetOrderId())
+}
+
+// HasDraft reports whether the link keeps what the form enters: before the claim, and then a correction by the form that made it.
+func (l *Link) HasDraft(nonce string) bool {
+	return l.Record.GetStatus() == Active || l.ClaimedBy(nonce)
+}
+
+// CheckDraft finds the errors of a request that keep it from being stored. Those of the recipient do not.
+func CheckDraft(req *linksv1.SaveClaimDraftRequest, errs *fields.Errors) {
+	CheckNonce(req.GetFormNonce(), errs)
+	if gift := req.GetGift(); gift != nil {
+		gift.ProductId = errs.RequiredUUID("productId", gift.GetProductId())
+		checkVariations(gift.GetVariations(), errs)
+	}
+	if len(req.GetAnswer().GetViolations()) > maxAnswered {
+		errs.Add("answer.violations", problem.FieldInvalid, "holds too many violations")
+	}
+}
+
+// NextDraft returns the draft after a request without errors. draft is nil for a form that has none yet.
+func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*linksv1.ClaimDraft, error) {
+	next := proto.CloneOf(draft)
+	if next == nil {
+		next = &linksv1.ClaimDraft{}
+	}
+	if req.GetGift() != nil || req.GetRecipient() != nil {
+		next.Version++
+	}
+	if req.GetGift() != nil {
+		next.Gift = req.GetGift()
+	}
+	if req.GetRecipient() != nil {
+		next.Recipient = typed(req.GetRecipient())
+	}
+	next.Answer = req.GetAnswer()
+	if req.GetCheckRecipient() {
+		next.Answer = answerTo(next.GetRecipient())
+	}
+	if proto.Size(next) > maxDraft {
+		return nil, problem.New(problem.PayloadTooLarge, "The draft is too large.")
+	}
+	return next, nil
+}
+
+// typed cuts the texts that nobody types, and writes the phone number internationally if it is one of the country.
+func typed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
+	out := &linksv1.ClaimRecipient{
+		Name: cut(r.GetName()), Phone: cut(r.GetPhone()), Street: cut(r.GetStreet()), City: cut(r.GetCity()), Country: cut(r.GetCountry()),
+	}
+	if r.Email != nil {
+		out.Email = new(cut(r.GetEmail()))
+	}
+	if r.PostalCode != nil {
+		out.PostalCode = new(cut(r.GetPostalCode()))
+	}
+	if number, ok := phone.ParseIn(out.GetPhone(), out.GetCountry()); ok {
+		out.Phone = phone.Spaced(number)
+	}
+	return out
+}
+
+func cut(text string) string {
+	if runes := []rune(text); len(runes) > maxTyped {
+		return string(runes[:maxTyped])
+	}
+	return text
+}
+
+// answerTo returns what a claim would say about the recipient, nil if nothing.
+func answerTo(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
+	errs := &fields.Errors{}
+	checkRecipient(r, "recipient.", errs)
+	if errs.Err() == nil {
+		return nil
+	}
+	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
+	for _, v := range errs.List() {
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code})
+	}
+	return answer
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+// GetClaimedGift returns how far the order of a claimed link is. Only the form that made the claim learns which gift is sent where:
+// others may have the link too.
+func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {
+	link, err := s.byToken(ctx, req.GetToken())
+	if err != nil {
+		return nil, err
+	}
+	if link.Record.GetStatus() != rules.Claimed {
+		return nil, problem.RecordNotFound()
+	}
+	mine := link.ClaimedBy(req.GetFormNonce())
+	found, err := s.orders.GetClaimedOrder(ctx, &ordersv1.GetClaimedOrderRequest{
+		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(), WithRecipient: mine,
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp := &linksv1.GetClaimedGiftResponse{Progress: rules.Progress(found.GetOrder().GetStatus())}
+	if mine {
+		resp.Gift = rules.ClaimedGift(link, found)
+	}
+	return resp, nil
+}
+
+// CorrectClaimedGift corrects where the gift is sent. The form that made the claim is the only one that may.
+func (s *Server) CorrectClaimedGift(
+	ctx context.Context, req *linksv1.CorrectClaimedGiftRequest,
+) (*linksv1.CorrectClaimedGiftResponse, error) {
+	link, err := s.ofForm(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if !link.ClaimedBy(req.GetFormNonce()) {
+		return nil, problem.RecordNotFound()
+	}
+	r := req.GetRecipient()
+	_, err = s.orders.CorrectClaimedOrder(ctx, &ordersv1.CorrectClaimedOrderRequest{
+		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(),
+		ExpectedVersion: proto.Int64(req.GetExpectedVersion()),
+		Recipient: &ordersv1.DeliveryCorrection{
+			Name: unlessBlank(r.GetName()), Phone: unlessBlank(r.GetPhone()), Email: unlessBlank(r.GetEmail()),
+			Address: &ordersv1.AddressCorrection{
+				Street: unlessBlank(r.GetStreet()), City: unlessBlank(r.GetCity()), PostalCode: unlessBlank(r.GetPostalCode()),
+			},
+		},
+	})
+	if err != nil {
+		return nil, onPage(err)
+	}
+	hash, _ := rules.HashToken(req.GetToken())
+	// The details are corrected even if the draft stays until it expires.
+	_ = s.store.DeleteDraft(ctx, hash, rules.HashNonce(req.GetFormNonce()))
+	return &linksv1.CorrectClaimedGiftResponse{}, nil
+}
+
+func unlessBlank(text string) *string {
+	if fields.Blank(text) {
+		return nil
+	}
+	return &text
+}

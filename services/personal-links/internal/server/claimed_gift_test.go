@@ -1,0 +1,103 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
+)
+
+func (f *fixture) claimedBy(t *testing.T, nonce string) *linksv1.PersonalLink {
+	t.Helper()
+	link := f.newLink(t)
+	_, err := f.site.ClaimLink(t.Context(), formOf(link, nonce))
+	require.NoError(t, err)
+	return link
+}
+
+func (f *fixture) claimedGift(t *testing.T, l *linksv1.PersonalLink, nonce *string) *linksv1.GetClaimedGiftResponse {
+	t.Helper()
+	resp, err := f.site.GetClaimedGift(t.Context(), &linksv1.GetClaimedGiftRequest{Token: token(l), FormNonce: nonce})
+	require.NoError(t, err)
+	return resp
+}
+
+func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.claimedBy(t, aNonce)
+	order := f.orders.Of(link.GetId())[0]
+	mine := f.claimedGift(t, link, new(aNonce))
+	require.True(t, proto.Equal(&linksv1.GetClaimedGiftResponse{
+		Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING,
+		Gift: &linksv1.ClaimedGift{
+			Reference: claimstest.Order(order).GetReference(), ProductName: "Jersey", Variations: map[string]string{"Size": "M"},
+			ClaimedAt:       f.read(t, link).GetClaimedAt(),
+			MaskedRecipient: &linksv1.ClaimRecipient{Name: "M•••", Street: "St•••", Country: "SE"}, CorrectableVersion: new(int64(0)),
+		},
+	}, mine), "%v", mine)
+	for name, nonce := range map[string]*string{"a stranger": nil, "another form": new(anotherForm), "a text": new("x")} {
+		other := f.claimedGift(t, link, nonce)
+		require.True(t, proto.Equal(&linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}, other), "%s: %v", name, other)
+	}
+
+	f.orders.Send(order)
+	sent := f.claimedGift(t, link, new(aNonce))
+	require.Equal(t, linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, sent.GetProgress())
+	require.Equal(t, "https://post.example/T-1", sent.GetGift().GetTrackingUrl())
+	require.Nil(t, sent.GetGift().CorrectableVersion)
+	stranger := f.claimedGift(t, link, nil)
+	require.Nil(t, stranger.GetGift(), "a parcel's number leads to its address")
+
+	t.Run("an open link has no order", func(t *testing.T) {
+		_, err := f.site.GetClaimedGift(t.Context(), &linksv1.GetClaimedGiftRequest{Token: token(f.newLink(t)), FormNonce: new(aNonce)})
+		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	})
+	t.Run("an unknown token neither", func(t *testing.T) {
+		_, err := f.site.GetClaimedGift(t.Context(), &linksv1.GetClaimedGiftRequest{Token: "x"})
+		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	})
+}
+
+func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	link := f.claimedBy(t, aNonce)
+	req := &linksv1.CorrectClaimedGiftRequest{
+		Token: token(link), FormNonce: aNonce, Recipient: &linksv1.ClaimRecipient{Street: "Marked Street 2", Name: " "},
+	}
+	f.save(t, &linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Recipient: req.GetRecipient()})
+	stranger := proto.CloneOf(req)
+	stranger.FormNonce = anotherForm
+	_, err := f.site.CorrectClaimedGift(t.Context(), stranger)
+	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	require.Empty(t, f.orders.Corrections())
+
+	f.orders.Refuse(problem.Invalid(problem.Violation{Field: "recipient.address.street", Code: problem.FieldTooLong}))
+	_, err = f.site.CorrectClaimedGift(t.Context(), req)
+	requireViolations(t, err, "recipient.street "+problem.FieldTooLong)
+	require.NotNil(t, f.draft(t, link, aNonce), "what was entered is kept")
+
+	f.orders.Refuse(nil)
+	_, err = f.site.CorrectClaimedGift(t.Context(), req)
+	require.NoError(t, err)
+	made := f.orders.Corrections()
+	require.Len(t, made, 1)
+	require.Equal(t, "Marked Street 2", made[0].GetRecipient().GetAddress().GetStreet())
+	require.Nil(t, made[0].GetRecipient().Name, "what is empty stays as it is")
+	require.Nil(t, made[0].GetRecipient().GetAddress().Country)
+	require.Nil(t, f.draft(t, link, aNonce))
+	_, err = f.site.CorrectClaimedGift(t.Context(), req)
+	require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
+
+	t.Run("an open link has nothing to correct", func(t *testing.T) {
+		open := proto.CloneOf(req)
+		open.Token = token(f.newLink(t))
+		_, err := f.site.CorrectClaimedGift(t.Context(), open)
+		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	})
+}
