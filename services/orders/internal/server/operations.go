@@ -56,7 +56,14 @@ func (s *Server) permit(ctx context.Context, a rules.Audit) error {
 func (s *Server) changeAudited(
 	ctx context.Context, a rules.Audit, decide func(current *rules.Current) (*rules.Change, error),
 ) (*ordersv1.Order, error) {
-	return changeOrder(ctx, s, a.OrderID, store.Action[*ordersv1.Order]{
+	return changeOrder(ctx, s, a.OrderID, auditedAction(a, decide))
+}
+
+// auditedAction adds the audit row of an operation to its change.
+func auditedAction(
+	a rules.Audit, decide func(current *rules.Current) (*rules.Change, error),
+) store.Action[*ordersv1.Order] {
+	return store.Action[*ordersv1.Order]{
 		TenantID: a.TenantID,
 		Decide: func(current *rules.Current) (*rules.Change, error) {
 			change, err := decide(current)
@@ -69,5 +76,5 @@ func (s *Server) changeAudited(
 			store.QueueAudit(b, a, before.Record, change.After(before))
 		},
 		Answer: func(record *ordersv1.Order) *ordersv1.Order { return record },
-	})
+	}
 }

@@ -32,6 +32,15 @@ func QueueAudit(b *pgx.Batch, a rules.Audit, before, after *ordersv1.Order) {
 	b.Queue(insertAudit, append(args, state(after)...)...)
 }
 
+const countAudit = `SELECT count(*) FROM order_audit
+WHERE tenant_id = $1 AND order_id = $2 AND actor_kind = $3 AND actor_id = $4 AND operation = $5`
+
+// QueueAuditCount counts the audit rows of an operation on an order by an actor.
+func QueueAuditCount(b *pgx.Batch, a rules.Audit, into *int) {
+	b.Queue(countAudit, a.TenantID, a.OrderID, enumname.String(a.Actor.GetKind()), a.Actor.GetId(), enumname.String(a.Operation)).
+		QueryRow(func(row pgx.Row) error { return row.Scan(into) })
+}
+
 // AuditRead records that an order is about to be read. It returns ErrNotFound if the tenant has no such order.
 func (s *Store) AuditRead(ctx context.Context, a rules.Audit) error {
 	tag, err := s.pool.Exec(ctx, insertReadAudit, auditArgs(a)...)

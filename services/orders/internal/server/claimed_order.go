@@ -1,0 +1,111 @@
+package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/phone"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
+)
+
+const (
+	// playerID is the id of the player who has claimed the order's link, in the audit. No caller can use it as a system.
+	playerID = "Player"
+	// maxPlayerCorrections bounds the versions and events that the address of a link's page can cause.
+	maxPlayerCorrections = 10
+)
+
+// claimedOrder has the fields of every request about the order of a link.
+type claimedOrder interface {
+	GetOrderId() string
+	GetTenantId() string
+	GetPersonalLinkId() string
+}
+
+func readClaimedOrder(req claimedOrder) (store.Claim, error) {
+	errs := &fields.Errors{}
+	claim := store.Claim{
+		TenantID: errs.UUID("tenantId", req.GetTenantId()), OrderID: errs.UUID("orderId", req.GetOrderId()),
+		LinkID: errs.UUID("personalLinkId", req.GetPersonalLinkId()),
+	}
+	return claim, errs.Err()
+}
+
+// GetClaimedOrder returns the order of a link as its player sees it. It is no operation of a person, and is not audited: a page may
+// be read any number of times, and shows no details in clear.
+func (s *Server) GetClaimedOrder(
+	ctx context.Context, req *ordersv1.GetClaimedOrderRequest,
+) (*ordersv1.GetClaimedOrderResponse, error) {
+	claim, err := readClaimedOrder(req)
+	if err != nil {
+		return nil, err
+	}
+	file, err := s.store.GetFile(ctx, claim.TenantID, claim.OrderID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && file.Record.GetPersonalLinkId() != claim.LinkID {
+		return nil, problem.RecordNotFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp := &ordersv1.GetClaimedOrderResponse{Order: file.Record}
+	if req.GetWithRecipient() && !file.DetailsErased {
+		details, err := file.Details()
+		if err != nil {
+			return nil, err
+		}
+		resp.MaskedRecipient = details.Recipient.Masked()
+	}
+	return resp, nil
+}
+
+// CorrectClaimedOrder corrects the delivery details of the order of a link for its player.
+func (s *Server) CorrectClaimedOrder(
+	ctx context.Context, req *ordersv1.CorrectClaimedOrderRequest,
+) (*ordersv1.CorrectClaimedOrderResponse, error) {
+	claim, err := readClaimedOrder(req)
+	if err != nil {
+		return nil, err
+	}
+	audit := rules.Audit{
+		TenantID: claim.TenantID, OrderID: claim.OrderID, Operation: ordersv1.Operation_OPERATION_CORRECT_DELIVERY,
+		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM, Id: playerID},
+	}
+	var made int
+	action := auditedAction(audit, func(current *rules.Current) (*rules.Change, error) {
+		if current.Record.GetPersonalLinkId() != claim.LinkID {
+			return nil, store.ErrNotFound
+		}
+		if made >= maxPlayerCorrections {
+			return nil, problem.New(problem.RateLimited, "The player has corrected the delivery details %d times.", made)
+		}
+		correction := &ordersv1.UpdateDeliveryRequest{
+			ExpectedVersion: req.ExpectedVersion, Recipient: withPhoneOf(req.GetRecipient(), current.Record.GetDeliveryCountry()),
+		}
+		return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
+	})
+	action.Read = func(b *pgx.Batch, _, _ string) { store.QueueAuditCount(b, audit, &made) }
+	order, err := changeOrder(ctx, s, claim.OrderID, action)
+	if err != nil {
+		return nil, err
+	}
+	return &ordersv1.CorrectClaimedOrderResponse{Order: order}, nil
+}
+
+// withPhoneOf reads a national number as one of the country to which the order goes.
+func withPhoneOf(c *ordersv1.DeliveryCorrection, country string) *ordersv1.DeliveryCorrection {
+	number, ok := phone.ParseIn(c.GetPhone(), country)
+	if !ok {
+		return c
+	}
+	c = proto.CloneOf(c)
+	c.Phone = &number
+	return c
+}

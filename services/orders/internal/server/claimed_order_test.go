@@ -1,0 +1,154 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+func (f *fixture) claimed(t *testing.T) *ordersv1.Order {
+	t.Helper()
+	placed, err := f.PlaceClaimedOrder(t.Context(), claim())
+	require.NoError(t, err)
+	return placed.GetOrder()
+}
+
+func byPlayer(version int64, c *ordersv1.DeliveryCorrection) *ordersv1.CorrectClaimedOrderRequest {
+	return &ordersv1.CorrectClaimedOrderRequest{
+		OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, ExpectedVersion: &version, Recipient: c,
+	}
+}
+
+func newStreet(text string) *ordersv1.DeliveryCorrection {
+	return &ordersv1.DeliveryCorrection{Address: &ordersv1.AddressCorrection{Street: &text}}
+}
+
+func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	order := f.claimed(t)
+	req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID}
+	got, err := f.GetClaimedOrder(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, order.GetReference(), got.GetOrder().GetReference())
+	require.Nil(t, got.GetMaskedRecipient())
+	req.WithRecipient = true
+	got, err = f.GetClaimedOrder(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "Ma•••", got.GetMaskedRecipient().GetAddress().GetStreet())
+	require.NotContains(t, got.String(), "Marked Street")
+	require.Zero(t, f.count(t, "order_audit"))
+
+	t.Run("but not one of another link", func(t *testing.T) {
+		for _, other := range []*ordersv1.GetClaimedOrderRequest{
+			{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: newID()}, {OrderId: newID(), TenantId: tenantID, PersonalLinkId: linkID},
+			{OrderId: claimedID, TenantId: newID(), PersonalLinkId: linkID},
+		} {
+			_, err := f.GetClaimedOrder(t.Context(), other)
+			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+		}
+		_, err := f.GetClaimedOrder(t.Context(), &ordersv1.GetClaimedOrderRequest{OrderId: "x"})
+		require.True(t, problem.Is(err, problem.InvalidRequest))
+	})
+	t.Run("nor details that were erased", func(t *testing.T) {
+		_, err := f.pool.Exec(t.Context(), "UPDATE orders SET details_sealed = '', details_erased_at = now() WHERE id = $1", claimedID)
+		require.NoError(t, err)
+		got, err := f.GetClaimedOrder(t.Context(), req)
+		require.NoError(t, err)
+		require.Nil(t, got.GetMaskedRecipient())
+	})
+}
+
+func TestAPlayerCorrectsTheDelivery(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	f.claimed(t)
+	correction := newStreet("Marked Street 2")
+	correction.Phone = new("070-765 43 21")
+	got, err := f.CorrectClaimedOrder(t.Context(), byPlayer(0, correction))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, got.GetOrder().GetVersion())
+	recipient := f.sealedRecipient(t, claimedID)
+	require.Equal(t, "Marked Street 2", recipient["street"])
+	require.Equal(t, "+46707654321", recipient["phone"], "of the country of the order")
+	e := f.lastEvent(t)
+	require.Equal(t, "order.updated", e.kind)
+	require.Zero(t, e.origin, "every key of the tenant gets the event")
+	var kind, actor, operation string
+	var before, after int64
+	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT actor_kind, actor_id, operation, version_before, version_after FROM order_audit`).
+		Scan(&kind, &actor, &operation, &before, &after))
+	require.Equal(t, []any{"SYSTEM", "Player", "CORRECT_DELIVERY", int64(0), int64(1)}, []any{kind, actor, operation, before, after})
+
+	t.Run("not with an old version", func(t *testing.T) {
+		_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(0, newStreet("Marked Street 3")))
+		require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
+	})
+	t.Run("not by the page of another link", func(t *testing.T) {
+		req := byPlayer(1, newStreet("Marked Street 3"))
+		req.PersonalLinkId = newID()
+		_, err := f.CorrectClaimedOrder(t.Context(), req)
+		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	})
+	t.Run("not with errors", func(t *testing.T) {
+		_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(1, &ordersv1.DeliveryCorrection{Phone: new("070")}))
+		p, ok := problem.As(err)
+		require.True(t, ok)
+		require.Equal(t, "recipient.phone", p.Violations[0].Field)
+	})
+	t.Run("not to another country", func(t *testing.T) {
+		_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(1, &ordersv1.DeliveryCorrection{Address: &ordersv1.AddressCorrection{Country: new("NO")}}))
+		require.True(t, problem.Is(err, problem.CountryChangeNotAllowed), "%v", err)
+	})
+	t.Run("not after it was sent", func(t *testing.T) {
+		_, err := f.pool.Exec(t.Context(), `UPDATE orders SET status = 'CANCELLED', cancellation_reason = 'No.' WHERE id = $1`, claimedID)
+		require.NoError(t, err)
+		_, err = f.CorrectClaimedOrder(t.Context(), byPlayer(1, newStreet("Marked Street 3")))
+		require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
+	})
+	require.Equal(t, "Marked Street 2", f.sealedRecipient(t, claimedID)["street"])
+	require.Equal(t, 1, f.count(t, "order_audit"))
+}
+
+func TestAPlayerCorrectsAnOrderAtMostTenTimes(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.claimed(t)
+	for i := range int64(10) {
+		_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(i, newStreet(string(rune('A'+i))+" Street")))
+		require.NoError(t, err)
+	}
+	_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(10, newStreet("Marked Street 3")))
+	require.True(t, problem.Is(err, problem.RateLimited), "%v", err)
+	require.EqualValues(t, 10, f.read(t, claimedID).GetVersion())
+}
+
+func TestConcurrentCorrectionsOfAVersionChangeItOnce(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	f.claimed(t)
+	var group errgroup.Group
+	outcomes := make([]error, 5)
+	for i := range outcomes {
+		group.Go(func() error {
+			_, outcomes[i] = f.CorrectClaimedOrder(t.Context(), byPlayer(0, newStreet(string(rune('A'+i))+" Street")))
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	made := 0
+	for _, err := range outcomes {
+		if err == nil {
+			made++
+			continue
+		}
+		require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
+	}
+	require.Equal(t, 1, made)
+	require.Equal(t, 1, f.count(t, "order_audit"))
+	require.Equal(t, 2, f.count(t, "outbox"))
+}
