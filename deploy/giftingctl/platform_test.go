@@ -221,7 +221,7 @@ func (f fixture) testExports(t *testing.T) {
 }
 
 func (f fixture) testImages(t *testing.T, tenant string) {
-	const image = "../local/seed/images/ball.jpg"
+	const image = "../local/seed/images/football.webp"
 	gift := f.json(t, "images", "upload", image, "--context", "operator")
 	require.Regexp(t, `^[0-9a-f]{32}$`, member(t, gift, "fileId"))
 	brand := member(t, f.json(t, "brands", "put", "--tenant", tenant, "--name", "Logo", "--slug", "logo"), "brand", "id")

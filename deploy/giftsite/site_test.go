@@ -110,7 +110,7 @@ func (l *links) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*cata
 	if err != nil {
 		return nil, err
 	}
-	return &catalogv1.GetImageResponse{ContentType: "image/jpeg", Content: content, Digest: r.GetFileId()}, nil
+	return &catalogv1.GetImageResponse{ContentType: "image/webp", Content: content, Digest: r.GetFileId()}, nil
 }
 
 // fixture is a gateway in front of links.
@@ -160,36 +160,36 @@ func listens(t *testing.T, addr string) bool {
 }
 
 // gift has a picture of the demo data.
-func (f *fixture) gift(slug, image, name, description string) *linksv1.ClaimGift {
+func (f *fixture) gift(slug, name, description string) *linksv1.ClaimGift {
 	return &linksv1.ClaimGift{
 		ProductId: slug, Name: name, Description: description, Countries: []string{"SE", "NO", "DK", "FI", "DE", "IE", "AX"},
-		Images: []*linksv1.ClaimImage{{Url: f.base + "/api/public/v1/catalog/images/" + image}},
+		Images: []*linksv1.ClaimImage{{Url: f.base + "/api/public/v1/catalog/images/" + slug}},
 	}
 }
 
 // openPage is a link with everything that a page can show: choices, some of them out of stock, and a gift that is out of stock.
 func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse {
-	shirt := f.gift("hooded-sweatshirt", "sweater", "Hooded sweatshirt", "Heavy organic cotton, brushed inside.")
+	shirt := f.gift("hooded-sweatshirt", "Hooded sweatshirt", "Heavy organic cotton, brushed inside.")
 	shirt.Variations = []*linksv1.ClaimVariation{
 		{Dimension: "Size", Values: []string{"S", "M", "L"}}, {Dimension: "Colour", Values: []string{"Navy", "Grey"}},
 	}
 	for _, choice := range [][2]string{{"S", "Navy"}, {"S", "Grey"}, {"M", "Grey"}, {"L", "Navy"}} {
 		shirt.Choices = append(shirt.Choices, &linksv1.ClaimChoice{Variations: map[string]string{"Size": choice[0], "Colour": choice[1]}})
 	}
-	bottle := f.gift("steel-bottle", "bottle", "Steel bottle", "Keeps a drink cold for a day, and a cup of tea hot for a morning.")
+	bottle := f.gift("steel-bottle", "Steel bottle", "Keeps a drink cold for a day, and a cup of tea hot for a morning.")
 	bottle.Variations = []*linksv1.ClaimVariation{
 		{Dimension: "Size", Values: []string{"0.5 l", "0.75 l"}}, {Dimension: "Colour", Values: []string{"Steel", "White", "Black"}},
 	}
-	vase := f.gift("glass-vase", "vase", "Glass vase", "Mouth-blown in Småland.")
+	vase := f.gift("glass-vase", "Glass vase", "Mouth-blown in Småland.")
 	vase.OutOfStock = true
 	return &linksv1.GetClaimPageResponse{
 		State: linksv1.ClaimState_CLAIM_STATE_OPEN, Locale: locale, Label: "Astrid",
 		Message: proto.String("Happy birthday! Thank you for five years with us."),
 		Brand:   &linksv1.ClaimBrand{Name: "Nordlys Casino", PrimaryColour: proto.String(colour)},
 		Gifts: []*linksv1.ClaimGift{
-			f.gift("dark-truffles", "chocolates", "Dark truffles, box of 24", "Hand-rolled truffles with 70 % cocoa in a linen-covered box."),
+			f.gift("dark-truffles", "Dark truffles, box of 24", "Hand-rolled truffles with 70 % cocoa in a linen-covered box."),
 			bottle, shirt, vase,
-			f.gift("scented-candle", "candle", "Scented candle", "Birch and sea salt, burns for sixty hours."),
+			f.gift("scented-candle", "Scented candle", "Birch and sea salt, burns for sixty hours."),
 		},
 	}
 }

@@ -38,7 +38,7 @@ func TestCatalogData(t *testing.T) {
 			}
 		}
 	})
-	t.Run("every gift has known categories, a reach, prices and an image", func(t *testing.T) {
+	t.Run("every gift has known categories, a reach, prices and a picture of its own", func(t *testing.T) {
 		known := map[string]bool{}
 		for _, c := range categories {
 			for _, sub := range c.Subcategories {
@@ -55,7 +55,7 @@ func TestCatalogData(t *testing.T) {
 			require.Len(t, prices, len(within(g.Reach))-len(g.UnpricedIn), slug)
 			require.NotEmpty(t, prices, slug)
 			require.Regexp(t, `^\d+\.\d\d$`, prices[0].GetAmountEur(), slug)
-			_, err = Image(g.Image)
+			_, err = Image(slug)
 			require.NoError(t, err, slug)
 		}
 	})
@@ -63,6 +63,29 @@ func TestCatalogData(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	t.Parallel()
+	t.Run("every brand has a logo and a hero picture", func(t *testing.T) {
+		for _, tenant := range []tenant{nordlys(), rheingold()} {
+			for _, brand := range tenant.brands {
+				for _, kind := range []string{"logo-", "hero-"} {
+					_, err := Image(kind + brand.GetSlug())
+					require.NoError(t, err)
+				}
+			}
+		}
+	})
+	t.Run("the pictures are small", func(t *testing.T) {
+		const each, all = 30 << 10, 750 << 10
+		total := 0
+		files, err := data.ReadDir("images")
+		require.NoError(t, err)
+		for _, file := range files {
+			info, err := file.Info()
+			require.NoError(t, err)
+			require.Less(t, info.Size(), int64(each), file.Name())
+			total += int(info.Size())
+		}
+		require.Less(t, total, all)
+	})
 	gifts, err := giftsBySlug()
 	require.NoError(t, err)
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 	"golang.org/x/sync/errgroup"
@@ -17,11 +18,17 @@ import (
 
 // data holds a file for each category, in display order, and the pictures of the gifts.
 //
-//go:embed data/*.json images/*.jpg
+//go:embed data/*.json images
 var data embed.FS
 
-// Image returns the picture with the name, such as mug.
-func Image(name string) ([]byte, error) { return data.ReadFile("images/" + name + ".jpg") }
+// Image returns the picture of the gift with the slug, or a brand's logo or hero picture, such as logo-rheingold. Logos are PNG,
+// which stays small without a background; the others are WebP.
+func Image(name string) ([]byte, error) {
+	if strings.HasPrefix(name, "logo-") {
+		return data.ReadFile("images/" + name + ".png")
+	}
+	return data.ReadFile("images/" + name + ".webp")
+}
 
 const baseLocale = "en-US"
 
@@ -39,7 +46,6 @@ type label struct {
 
 type gift struct {
 	Slug       string   `json:"slug"`
-	Image      string   `json:"image"`
 	Categories []string `json:"categories"`
 	PriceEUR   string   `json:"priceEur"`
 	Reach      string   `json:"reach"`
@@ -118,7 +124,7 @@ func (s *seeder) putGifts(ctx context.Context) error {
 }
 
 func (s *seeder) putGift(ctx context.Context, g gift) error {
-	image, err := Image(g.Image)
+	image, err := Image(g.Slug)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // revision stands for the parts of the demo that are not in the data files. Change it when they change.
-const revision = "2"
+const revision = "3"
 
 // The records of the demo that its users need.
 var (
@@ -70,6 +70,7 @@ func Digest() (string, error) {
 type seeder struct {
 	tenants tenantsv1.TenantOperationsServiceClient
 	catalog catalogv1.CatalogOperationsServiceClient
+	logos   catalogv1.BrandLogosServiceClient
 }
 
 // Place puts all records of the demo. tenants and catalog are connections to the two services.
@@ -77,6 +78,7 @@ func Place(ctx context.Context, tenants, catalog grpc.ClientConnInterface) error
 	s := &seeder{
 		tenants: tenantsv1.NewTenantOperationsServiceClient(tenants),
 		catalog: catalogv1.NewCatalogOperationsServiceClient(catalog),
+		logos:   catalogv1.NewBrandLogosServiceClient(catalog),
 	}
 	for _, step := range []func(context.Context) error{s.putTenants, s.putPlaces, s.putGifts, s.putCampaigns} {
 		if err := step(ctx); err != nil {

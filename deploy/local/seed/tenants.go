@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -32,7 +33,7 @@ func (s *seeder) putTenant(ctx context.Context, t tenant) error {
 	}
 	tenantID := t.settings.GetId()
 	for _, brand := range t.brands {
-		if _, err := s.tenants.PutBrand(ctx, &tenantsv1.PutBrandRequest{Actor: Installer, TenantId: tenantID, Brand: brand}); err != nil {
+		if err := s.putBrand(ctx, tenantID, brand); err != nil {
 			return fmt.Errorf("brand %s: %w", brand.GetSlug(), err)
 		}
 	}
@@ -48,6 +49,25 @@ func (s *seeder) putTenant(ctx context.Context, t tenant) error {
 		}
 	}
 	return nil
+}
+
+// putBrand puts the brand twice, because its logo can be stored only for a brand that exists.
+func (s *seeder) putBrand(ctx context.Context, tenantID string, brand *tenantsv1.Brand) error {
+	put := &tenantsv1.PutBrandRequest{Actor: Installer, TenantId: tenantID, Brand: brand}
+	if _, err := s.tenants.PutBrand(ctx, put); err != nil {
+		return err
+	}
+	content, err := Image("logo-" + brand.GetSlug())
+	if err != nil {
+		return err
+	}
+	stored, err := s.logos.UploadBrandLogo(ctx, &catalogv1.UploadBrandLogoRequest{TenantId: tenantID, BrandId: brand.GetId(), Content: content})
+	if err != nil {
+		return err
+	}
+	brand.LogoUrl = proto.String(stored.GetUrl())
+	_, err = s.tenants.PutBrand(ctx, put)
+	return err
 }
 
 func nordlys() tenant {
