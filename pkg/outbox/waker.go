@@ -20,7 +20,7 @@ const (
 
 // Waker notifies the relay of new rows right after their commit. It notifies in a separate transaction, because a notification
 // in the writing one would make all commits queue for one lock. Calls are coalesced. After a lost one, the relay finds the rows
-// with its next poll.
+// with its next heartbeat, and polls for a time.
 type Waker struct {
 	pool *pgxpool.Pool
 	log  *slog.Logger
@@ -43,33 +43,41 @@ func (w *Waker) Wake() {
 	}
 }
 
-// Run notifies until ctx ends. Calls during the delay are covered by the next notification.
+// Run notifies until ctx ends. Calls during the delay are covered by the next notification, and those before the end by a last one.
 func (w *Waker) Run(ctx context.Context) error {
 	gap := time.NewTimer(0)
 	defer gap.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			w.notify(context.WithoutCancel(ctx))
 			return nil
 		case <-gap.C:
 		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-w.due:
 		}
-		calls := w.calls.Swap(0)
-		w.notify(ctx)
-		gap.Reset(PollDelay(int(calls)))
+		gap.Reset(w.notify(ctx))
 	}
 }
 
-func (w *Waker) notify(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, wakeTimeout)
-	defer cancel()
-	if _, err := w.pool.Exec(ctx, notify); err != nil && ctx.Err() == nil {
-		w.log.WarnContext(ctx, "relay was not woken, it will poll", "error", err)
+// notify notifies the relay of the calls since the last time, and returns how long to wait before the next one.
+func (w *Waker) notify(ctx context.Context) (gap time.Duration) {
+	calls := w.calls.Swap(0)
+	if calls == 0 {
+		return 0
 	}
+	limited, cancel := context.WithTimeout(ctx, wakeTimeout)
+	defer cancel()
+	if _, err := w.pool.Exec(limited, notify); err != nil {
+		if ctx.Err() == nil {
+			w.log.WarnContext(ctx, "relay was not woken, trying again", "error", err)
+		}
+		w.Wake()
+		return retryGap
+	}
+	return PollDelay(int(calls))
 }
 
 // appendedKey is the context key of a flag: the call has appended to the outbox.
@@ -97,6 +105,8 @@ const (
 	shortGap = 3 * time.Millisecond
 	// gapOfRow is the gap per change: gaps grow from a thousand changes a second on.
 	gapOfRow = time.Millisecond
+	// retryGap follows a notification that failed. The relay's heartbeat is not much slower.
+	retryGap = 200 * time.Millisecond
 	// longGap is small compared with the SLO: a change is in the feed within 30 ms.
 	longGap = 12 * time.Millisecond
 )

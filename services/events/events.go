@@ -138,20 +138,25 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	eventsv1.RegisterFeedRecordsServiceServer(s.rpc, server.NewFeedRecords(events, s.topic, s.tel.Logger))
 	readers := []relay.Reader{events.NextOffsets, s.topic.Group(cfg.WebhookGroup)}
 	s.relay, err = relay.New(ctx, relay.Deps{Publisher: s.topic, Readers: readers, Telemetry: s.tel}, relay.Config{
-		Sources:         cfg.Sources,
-		LeaderURL:       cfg.Database.URL,
-		ClockSkew:       cfg.ClockSkew,
-		Retention:       cfg.OutboxRetention,
-		ConfirmInterval: confirmInterval,
-		PollInterval:    cfg.PollInterval,
-		BatchInterval:   outbox.PollDelay,
-		BatchSize:       cfg.BatchSize,
+		Sources:           cfg.Sources,
+		LeaderURL:         cfg.Database.URL,
+		ClockSkew:         cfg.ClockSkew,
+		Retention:         cfg.OutboxRetention,
+		ConfirmInterval:   confirmInterval,
+		PollInterval:      cfg.PollInterval,
+		HeartbeatInterval: heartbeatInterval,
+		BatchInterval:     outbox.PollDelay,
+		BatchSize:         cfg.BatchSize,
 	})
 	return err
 }
 
-// confirmInterval is how often rows leave the outboxes.
-const confirmInterval = time.Second
+const (
+	// confirmInterval is how often rows leave the outboxes.
+	confirmInterval = time.Second
+	// heartbeatInterval is how often the relay reads the outboxes if nothing happens.
+	heartbeatInterval = time.Second
+)
 
 // Run serves until ctx ends and then closes everything that New opened.
 func (s *Service) Run(ctx context.Context) error {

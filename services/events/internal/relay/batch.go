@@ -24,6 +24,8 @@ var errServerChanged = errors.New("the server of a source was restarted or repla
 
 // batch is what was read from the sources at once, and what of it is published.
 type batch struct {
+	// began is before any source was read, by the relay's clock.
+	began    time.Time
 	readings []reading
 	// times are when the rows of each reading were recorded, by the relay's clock.
 	times [][]time.Time
@@ -38,25 +40,36 @@ type batch struct {
 type item struct {
 	source int
 	at     time.Time
+	// byClock is the time before a row that had been seen was counted as recorded no later than now.
+	byClock time.Time
 	row
 }
 
-// publishBatch publishes the next rows and returns how many there were.
-func (r *Relay) publishBatch(ctx context.Context) (int, error) {
+// outcome of a batch.
+type outcome struct {
+	// published is how many rows it had, of which the oldest was recorded at a time.
+	published int
+	oldest    time.Time
+	// full: a source may have more rows. held: the watermark holds rows back.
+	full, held bool
+}
+
+// publishBatch publishes the next rows.
+func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
 	if r.again.Swap(false) {
 		r.reset()
 	}
 	b, err := r.nextBatch(ctx)
 	if err != nil {
-		return 0, err
+		return outcome{}, err
 	}
 	if len(b.items) > 0 {
 		msgs, err := messages(b.items)
 		if err != nil {
-			return 0, err
+			return outcome{}, err
 		}
 		if err := r.publisher.Publish(ctx, msgs); err != nil {
-			return 0, err
+			return outcome{}, err
 		}
 		r.metrics.published.Add(ctx, int64(len(msgs)))
 		if lost := r.outstanding.add(b.items, msgs); lost != nil {
@@ -67,64 +80,132 @@ func (r *Relay) publishBatch(ctx context.Context) (int, error) {
 		r.windows[i].advance(b.readings[i], b.taken[i])
 		r.windows[i].publishedUpTo(b.watermark.Add(r.offsetOf(b.readings[i].server)))
 	}
-	return len(b.items), nil
+	return b.outcome(), nil
+}
+
+func (b batch) outcome() outcome {
+	o := outcome{published: len(b.items)}
+	if len(b.items) > 0 {
+		o.oldest = b.items[0].at
+	}
+	for i, read := range b.readings {
+		o.full = o.full || read.full
+		o.held = o.held || b.taken[i] < len(read.rows)
+	}
+	return o
 }
 
 // nextBatch reads the next rows in the order in which they are to be published.
 func (r *Relay) nextBatch(ctx context.Context) (batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, sourcesTimeout)
 	defer cancel()
-	ticks, err := r.readClocks(ctx)
-	if err != nil {
-		return batch{}, err
-	}
-	b := batch{readings: make([]reading, len(r.sources))}
-	err = r.forEachSource(ctx, func(ctx context.Context, i int, s *source) (err error) {
-		b.readings[i], err = s.read(ctx, &r.windows[i], ticks[i], r.cfg.BatchSize)
-		if err == nil && s.server.Load() != ticks[i].server {
-			err = fmt.Errorf("source %s: %w", s.name, errServerChanged)
+	b, err := r.readSources(ctx)
+	if done := b.outcome(); err == nil && done.held && !done.full && r.cfg.ClockSkew <= 0 {
+		// All rows that were seen now are older than the next read.
+		for i, read := range b.readings {
+			r.windows[i].saw(read.rows)
 		}
+		b, err = r.readSources(ctx)
+	}
+	if err == nil {
+		r.metrics.observe(r.clock.now(), b, r.offsetOf)
+	}
+	return b, err
+}
+
+// readSources reads all sources once.
+func (r *Relay) readSources(ctx context.Context) (batch, error) {
+	b := batch{began: r.clock.now(), readings: make([]reading, len(r.sources))}
+	err := r.forEachSource(ctx, func(ctx context.Context, i int, s *source) (err error) {
+		b.readings[i], err = s.read(ctx, r.clock.now, &r.windows[i], r.cfg.BatchSize)
 		return err
 	})
+	if err == nil {
+		err = r.observeTicks(b.readings)
+	}
+	if err == nil {
+		err = r.forEachSource(ctx, func(ctx context.Context, i int, s *source) error {
+			return s.readUnread(ctx, &r.windows[i], &b.readings[i])
+		})
+	}
+	if err == nil {
+		err = r.compareClocks(ctx, b.readings)
+	}
 	if err != nil {
 		return batch{}, err
 	}
 	r.merge(&b)
-	r.metrics.observe(r.clock.now(), b, r.offsetOf)
 	return b, nil
 }
 
-// readClocks reads the clocks of all sources, before any outbox is read, and compares them with the relay's own.
-func (r *Relay) readClocks(ctx context.Context) ([]tick, error) {
-	ticks := make([]tick, len(r.sources))
-	err := r.forEachSource(ctx, func(ctx context.Context, i int, s *source) (err error) {
-		ticks[i], err = s.tick(ctx, r.clock.now, r.windows[i].open())
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range ticks {
+// observeTicks compares the clocks of all sources with the relay's own. It returns an error if a source has another server than
+// before: the window was that of the former one, so the source is to be read again.
+func (r *Relay) observeTicks(readings []reading) error {
+	var changed error
+	for i, t := range readings {
 		if r.servers[i] != t.server {
+			if r.servers[i] != nil {
+				changed = fmt.Errorf("source %s: %w", r.sources[i].name, errServerChanged)
+			}
 			r.forget(i, t.server)
 		}
 		if t.begun != 0 {
 			r.windows[i].began(t.begun)
 		}
-		offset := r.offsets[t.server.instance]
-		if offset == nil {
-			offset = &clockOffset{}
-			r.offsets[t.server.instance] = offset
-		}
-		if offset.observe(t.asked, t.answered, t.clock) {
+		if r.observe(t.tick) {
 			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
 		}
 	}
 	// A server that was restarted or replaced is another instance.
 	maps.DeleteFunc(r.offsets, func(instance string, _ *clockOffset) bool {
-		return !slices.ContainsFunc(ticks, func(t tick) bool { return t.server.instance == instance })
+		return !slices.ContainsFunc(readings, func(t reading) bool { return t.server.instance == instance })
 	})
-	return ticks, nil
+	return changed
+}
+
+func (r *Relay) observe(t tick) (stepped bool) {
+	offset := r.offsets[t.server.instance]
+	if offset == nil {
+		offset = &clockOffset{}
+		r.offsets[t.server.instance] = offset
+	}
+	return offset.observe(t.asked, t.answered, t.clock)
+}
+
+const (
+	// exact is well below the time that a change takes, so two changes of different servers of which one was answered before the
+	// other was requested are merged in their order.
+	exact = 300 * time.Microsecond
+	// moreReadings bounds how often a clock is read again because the reading with the rows took long.
+	moreReadings = 3
+)
+
+// compareClocks reads clocks again that are not known exactly, if rows of several servers are to be merged.
+func (r *Relay) compareClocks(ctx context.Context, readings []reading) error {
+	with := map[string]bool{}
+	for _, read := range readings {
+		if len(read.rows) > 0 {
+			with[read.server.instance] = true
+		}
+	}
+	if len(with) == 1 {
+		return nil
+	}
+	for i, read := range readings {
+		for n := 0; n < moreReadings && with[read.server.instance] && r.offsets[read.server.instance].uncertainty() > exact; n++ {
+			t, err := r.sources[i].readClock(ctx, r.clock.now)
+			if err != nil {
+				return err
+			}
+			if t.server != read.server {
+				return fmt.Errorf("source %s: %w", r.sources[i].name, errServerChanged)
+			}
+			if r.observe(t) {
+				r.windows[i].published = time.Time{}
+			}
+		}
+	}
+	return nil
 }
 
 // offsetOf returns how far the clock of a server is ahead of the relay's.
@@ -141,14 +222,16 @@ func (r *Relay) forEachSource(ctx context.Context, call func(ctx context.Context
 
 // merge puts the rows of all sources into the order of publishing.
 func (r *Relay) merge(b *batch) {
-	now := r.clock.now()
+	now := b.began
 	for _, read := range b.readings {
-		now = earlier(now, read.clock.Add(-r.offsetOf(read.server)))
+		now = earlier(now, b.began.Add(-r.offsets[read.server.instance].uncertainty()))
 	}
 	b.watermark = now
+	var byClock [][]time.Time
 	for i, read := range b.readings {
 		offset := r.offsetOf(read.server)
 		b.times = append(b.times, read.times(r.windows[i].seen, offset, now))
+		byClock = append(byClock, read.times(0, offset, now))
 		if !read.unread.IsZero() {
 			b.watermark = earlier(b.watermark, read.unread.Add(-offset))
 		}
@@ -157,18 +240,18 @@ func (r *Relay) merge(b *batch) {
 	for i, read := range b.readings {
 		taken := 0
 		for taken < len(read.rows) && !b.times[i][taken].After(b.watermark) {
-			b.items = append(b.items, item{source: i, at: b.times[i][taken], row: read.rows[taken]})
+			b.items = append(b.items, item{source: i, at: b.times[i][taken], byClock: byClock[i][taken], row: read.rows[taken]})
 			taken++
 		}
 		b.taken = append(b.taken, taken)
 	}
 	slices.SortFunc(b.items, func(a, c item) int {
-		return cmp.Or(a.at.Compare(c.at), cmp.Compare(a.source, c.source), cmp.Compare(a.id, c.id))
+		return cmp.Or(a.at.Compare(c.at), a.byClock.Compare(c.byClock), cmp.Compare(a.source, c.source), cmp.Compare(a.id, c.id))
 	})
 }
 
-// times returns when each row was recorded, by the relay's clock, which is offset behind the source's. now is when the first clock
-// was read for this batch.
+// times returns when each row was recorded, by the relay's clock, which is offset behind the source's. now is before any source was
+// read for this batch.
 //
 // An id is taken before the clock is read for recorded_at. So a row was recorded before every row with a higher id, whatever their
 // clocks say, and one that an earlier read has seen was recorded before now. Therefore a clock that steps back neither delays a

@@ -40,9 +40,8 @@ func TestBatch(t *testing.T) {
 		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
 		exec(t, server, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '"+name+"'")
 		for range 3 {
-			n, err := f.publishBatch(t.Context())
+			_, err := f.publishBatch(t.Context())
 			require.ErrorContains(t, err, "links")
-			require.Zero(t, n)
 		}
 		require.Empty(t, f.published.subjects(t))
 		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")

@@ -34,3 +34,6 @@ func (o *clockOffset) observe(asked, answered, reading time.Time) (stepped bool)
 
 // value is the best estimate.
 func (o *clockOffset) value() time.Duration { return (o.low + o.high) / 2 } //nolint:mnd // The middle of the bounds.
+
+// uncertainty is how far the estimate may be from the true value.
+func (o *clockOffset) uncertainty() time.Duration { return (o.high - o.low) / 2 } //nolint:mnd // Half of the bounds.

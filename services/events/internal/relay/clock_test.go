@@ -112,7 +112,6 @@ func TestAClockThatStepsBackNeitherInvertsNorDelays(t *testing.T) {
 	f.setClock(t, 0, "1 hour")
 	last := f.add(t, 0)
 	f.setClock(t, 0, "0")
-	require.Zero(t, f.publish(t), "it may have been recorded after the clock was read")
-	require.Equal(t, 1, f.publish(t), "it was seen before the clock was read")
+	require.Equal(t, 1, f.publish(t), "the second read of the batch began after the first had seen it")
 	require.Equal(t, append(want, last), f.published.subjects(t))
 }

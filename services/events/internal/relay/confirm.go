@@ -159,7 +159,7 @@ func (r *Relay) confirm(ctx context.Context) error {
 	defer cancel()
 	now := r.outstanding.now()
 	if now.overflow && now.count < fewOutstanding {
-		r.again.Store(true)
+		r.publishAgain()
 		return nil
 	}
 	if now.count == 0 {
@@ -249,7 +249,13 @@ func (r *Relay) lost(ctx context.Context, s sent, found string) {
 	r.metrics.lostTails.Add(ctx, 1)
 	r.log.ErrorContext(ctx, "Kafka has lost messages that it had acknowledged, publishing again what is in the outboxes",
 		"partition", s.partition, "offset", s.offset, "event_id", s.eventID, "found_event_id", found)
+	r.publishAgain()
+}
+
+// publishAgain requests that all rows are published again.
+func (r *Relay) publishAgain() {
 	r.again.Store(true)
+	r.Wake()
 }
 
 // eventAt returns the id of the event at a row's position, or nothing if there is no message.

@@ -7,13 +7,16 @@
 //
 // The relay publishes one batch at a time:
 //
-//  1. It reads the clock of every source. The earliest is the watermark T.
-//  2. Then it reads from every source the visible rows with the lowest ids.
+//  1. It notes the time T, the watermark, by its own clock.
+//  2. Then it reads from every source the visible rows with the lowest ids, and with the same statement the source's clock.
 //  3. It merges the rows recorded up to T by the time they were recorded, and publishes them.
 //
-// Why A comes first: let B be in a batch. B was recorded up to T, so it was recorded before the clocks
-// were read. A was committed before B was requested, and therefore before any outbox was read. So this
-// batch sees A, or an earlier one has published it. A was recorded before B, so the merge puts it first.
+// Why A comes first: let B be in a batch. B was recorded up to T, and therefore before any outbox was read. A was committed
+// before B was requested, and therefore before any outbox was read too. So this batch sees A, or an earlier one has published it.
+// A was recorded before B, so the merge puts it first.
+//
+// If the watermark holds rows back, the sources are read a second time. The first read has seen these rows, so they were recorded
+// before the second begins, and no clock is needed to tell.
 //
 // Without the watermark a batch could read A's source just before A is committed, and B's source just
 // after B is committed. It would publish B first.
@@ -23,9 +26,10 @@
 //
 // # Clocks
 //
-// The relay measures how far the clock of each server is ahead of its own, and converts all times to its own. The measurement
-// is exact to less than half of a round trip, and a change takes at least one. So servers whose clocks differ by minutes are
-// merged in the right order, and none of their changes waits.
+// The relay measures with each read how far the clock of each server is ahead of its own, and converts all times to its own. The
+// watermark is T less what the measurement may be wrong by. The measurement is exact to less than half of a round trip, and a
+// change takes at least one. So servers whose clocks differ by minutes are merged in the right order, and none of their changes
+// waits. If a read took long and rows of several servers are to be merged, their clocks are read again.
 //
 // Within a source the order of ids counts, not the clock: of two changes of which one was answered before the other was
 // requested, the first has the lower id. A row counts as recorded no later than every row with a higher id, and no later than the
@@ -64,6 +68,12 @@
 // # Assumptions
 //
 // Each source is a primary. A change writes to its record before its outbox row, so its transaction has a number before it
-// takes an id. Services notify the relay right after a commit, over a channel of their database. Polling finds changes whose
-// notification was lost. Listening and leadership need direct connections to the server, without a transaction pooler.
+// takes an id. Listening and leadership need direct connections to the server, without a transaction pooler.
+//
+// # Notifications
+//
+// Services notify the relay right after a commit, over a channel of their database, so an idle relay need not poll: it only reads
+// the outboxes once per heartbeat. It polls quickly while it does not listen to all sources. It also does for a time after the
+// heartbeat has found a change that was recorded long enough before to have been announced: then a notification was lost. So a lost
+// notification delays a change by the heartbeat at most, and the next ones by the poll interval.
 package relay

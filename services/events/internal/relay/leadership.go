@@ -19,10 +19,9 @@ const (
 	// campaignInterval is how often the others try to take the lock. It is released immediately when the leader stops or
 	// crashes. If its host vanishes, it is released when the server ends the session.
 	campaignInterval = 500 * time.Millisecond
-	// pingInterval and pingTimeout bound how long a dead connection of the leader goes unnoticed.
+	// pingInterval and checkTimeout bound how long a dead connection of the leader goes unnoticed.
 	pingInterval = 2 * time.Second
-	pingTimeout  = 2 * time.Second
-	// idleSession is when the server ends an idle session and releases its lock. It is longer than pingInterval and pingTimeout
+	// idleSession is when the server ends an idle session and releases its lock. It is longer than pingInterval and checkTimeout
 	// together, so that a disconnected leader stops before the next one begins.
 	idleSession = 10 * time.Second
 )
@@ -112,10 +111,7 @@ func watch(ctx context.Context, conn *pgx.Conn) error {
 		if err != nil && !pgconn.Timeout(err) {
 			return fmt.Errorf("lost the leader's connection: %w", err)
 		}
-		ping, cancel := context.WithTimeout(ctx, pingTimeout)
-		err = conn.Ping(ping)
-		cancel()
-		if err != nil && ctx.Err() == nil {
+		if err := ping(ctx, conn); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("lost the leader's connection: %w", err)
 		}
 	}

@@ -13,7 +13,7 @@ const scope = "github.com/partnergifting/platform/services/events/relay"
 
 // metrics of the relay. Only the leader reports ages; the others report that they do not lead.
 type metrics struct {
-	published, failures, lostTails metric.Int64Counter
+	published, failures, lostTails, lostWakeups metric.Int64Counter
 
 	lock    sync.Mutex
 	leading bool
@@ -60,7 +60,13 @@ func newMetrics(ctx context.Context, meters metric.MeterProvider, sources []Sour
 	if err != nil {
 		return nil, err
 	}
+	m.lostWakeups, err = meter.Int64Counter("gifting.relay.lost_wakeups",
+		metric.WithDescription("Batches with changes of which the relay was not notified, so that they waited for its heartbeat."))
+	if err != nil {
+		return nil, err
+	}
 	m.published.Add(ctx, 0)
+	m.lostWakeups.Add(ctx, 0)
 	m.failures.Add(ctx, 0)
 	m.lostTails.Add(ctx, 0)
 	return m, nil

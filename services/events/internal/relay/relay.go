@@ -38,10 +38,11 @@ type Config struct {
 	Retention time.Duration
 	// ConfirmInterval is how often the relay asks what the readers have stored.
 	ConfirmInterval time.Duration
-	// PollInterval is how long an idle relay waits unless it is woken.
+	// PollInterval is how long an idle relay waits, unless it is woken, while notifications of changes are known to be lost.
 	PollInterval time.Duration
-	// BatchInterval returns how long after the start of a batch of n rows the next one begins. It does not apply after an empty
-	// or a full batch.
+	// HeartbeatInterval is how long it waits otherwise. It is the most that a lost notification delays a change.
+	HeartbeatInterval time.Duration
+	// BatchInterval returns how long after the start of a batch of n rows the next one begins. It does not apply after a full batch.
 	BatchInterval func(n int) time.Duration
 	// BatchSize is the most rows that a batch takes from each source.
 	BatchSize int
@@ -70,7 +71,7 @@ type Relay struct {
 	readers   []Reader
 	log       *slog.Logger
 	metrics   *metrics
-	wake      chan struct{}
+	wakeups   *wakeups
 
 	// What follows is known only while this process leads. It is empty at first: all rows are read and published again.
 	clock clock
@@ -95,7 +96,7 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 		return nil, err
 	}
 	r := &Relay{
-		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wake: make(chan struct{}, 1),
+		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wakeups: newWakeups(len(cfg.Sources)),
 		clock: clock{time.Now()}, offsets: map[string]*clockOffset{},
 	}
 	for _, s := range cfg.Sources {
@@ -138,12 +139,7 @@ func (r *Relay) Close() {
 }
 
 // Wake notifies the relay of work. It never waits, and many calls count as one.
-func (r *Relay) Wake() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
+func (r *Relay) Wake() { r.wakeups.wake() }
 
 // Run campaigns for leadership, and publishes while it leads, until ctx ends.
 func (r *Relay) Run(ctx context.Context) error {
@@ -160,9 +156,9 @@ func (r *Relay) lead(ctx context.Context) {
 	beside.Go(func() { r.listen(ctx) })
 	beside.Go(func() { r.confirmRows(ctx) })
 	backoff := firstBackoff
-	for ctx.Err() == nil {
+	for woken := true; ctx.Err() == nil; {
 		began := time.Now()
-		published, err := r.publishBatch(ctx)
+		done, err := r.publishBatch(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -172,22 +168,41 @@ func (r *Relay) lead(ctx context.Context) {
 			pause(ctx, backoff, nil)
 			backoff = min(2*backoff, maxBackoff)
 			continue
-		case published == 0:
-			pause(ctx, r.cfg.PollInterval, r.wake)
-		case published < r.cfg.BatchSize:
-			pause(ctx, r.cfg.BatchInterval(published)-time.Since(began), nil)
+		case !woken:
+			r.judgeWakeups(ctx, done)
 		}
 		backoff = firstBackoff
+		woken = r.await(ctx, done, began)
 	}
 }
 
-// pause returns after d, or early when ctx ends or wake receives.
-func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+// await returns when the next batch is due, and whether there was a reason to expect changes.
+func (r *Relay) await(ctx context.Context, done outcome, began time.Time) (expected bool) {
+	if done.full && done.published >= r.cfg.BatchSize {
+		return true
+	}
+	next := time.Until(began.Add(r.cfg.BatchInterval(done.published)))
+	if done.published == 0 && done.held {
+		next = max(next, min(r.cfg.ClockSkew, r.cfg.PollInterval))
+	}
+	if done.published > 0 || done.full || done.held {
+		pause(ctx, next, nil)
+	}
+	if done.full || done.held {
+		return true
+	}
+	return pause(ctx, r.wakeups.interval(r.cfg), r.wakeups.due)
+}
+
+// pause returns after d, or early when ctx ends or wake receives, and reports whether it received.
+func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
 	case <-wake:
+		return true
 	}
+	return false
 }

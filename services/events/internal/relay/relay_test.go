@@ -60,7 +60,7 @@ func TestRelay(t *testing.T) {
 		for range 1000 {
 			f.Wake()
 		}
-		require.Len(t, f.wake, 1)
+		require.Len(t, f.wakeups.due, 1)
 	})
 
 	t.Run("a relay without sources is refused", func(t *testing.T) {

@@ -207,10 +207,10 @@ func (f *fixture) add(t *testing.T, source int) string {
 // publish publishes a batch, confirms what the readers have stored and returns the number of published rows.
 func (f *fixture) publish(t *testing.T) int {
 	t.Helper()
-	n, err := f.publishBatch(t.Context())
+	done, err := f.publishBatch(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, f.confirm(t.Context()))
-	return n
+	return done.published
 }
 
 // left returns how many rows the outboxes hold.

@@ -22,27 +22,37 @@ const (
 	connectTimeout   = 3 * time.Second
 	statementTimeout = "10000"
 
-	// A transaction begins only on request, because it uses up an id and writes to the log.
-	readClock = `SELECT clock_timestamp(), pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-  CASE WHEN $1 THEN pg_current_xact_id()::text::bigint ELSE 0 END,
-  coalesce(CASE WHEN has_sequence_privilege(ids, 'SELECT') THEN pg_sequence_last_value(ids) END, 0)
-FROM CAST(pg_get_serial_sequence('outbox', 'id') AS regclass) AS ids`
-
 	columns = `id, recorded_at, event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent`
 
 	// Only the primary key serves this condition.
 	unconfirmed = `coalesce(confirmed_at, 'infinity') = 'infinity'`
 
-	// Late rows, in the gaps of the window, come before the others. OFFSET makes each gap a range of the primary key.
-	readRows = `SELECT ` + columns + `
-FROM (
-  SELECT o.* FROM unnest($3::bigint[], $4::bigint[]) AS gap (first, last)
-   CROSS JOIN LATERAL (SELECT * FROM outbox WHERE id BETWEEN gap.first AND gap.last AND ` + unconfirmed + ` OFFSET 0) o
-  UNION ALL
-  (SELECT * FROM outbox WHERE id > $1 AND ` + unconfirmed + ` ORDER BY id LIMIT $2)
-) r
-ORDER BY id
-LIMIT $2`
+	// tickColumns is how many columns readRows returns before those of a row.
+	tickColumns = 4
+
+	// The clock is read after the snapshot of the rows was taken, so no row of the result was recorded later. A transaction begins
+	// only on request, because it uses up an id and writes to the log. Late rows, in the gaps of the window, come before the others.
+	// OFFSET makes each gap a range of the primary key. Without rows, the result has one line with the clock.
+	readRows = `WITH tick AS MATERIALIZED (
+  SELECT clock_timestamp(), pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+    CASE WHEN $5 THEN pg_current_xact_id()::text::bigint ELSE 0 END,
+    coalesce(CASE WHEN has_sequence_privilege(ids, 'SELECT') THEN pg_sequence_last_value(ids) END, 0)
+  FROM CAST(pg_get_serial_sequence('outbox', 'id') AS regclass) AS ids
+)
+SELECT tick.*, rows.* FROM tick LEFT JOIN (
+  SELECT ` + columns + `
+  FROM (
+    SELECT o.* FROM unnest($3::bigint[], $4::bigint[]) AS gap (first, last)
+     CROSS JOIN LATERAL (SELECT * FROM outbox WHERE id BETWEEN gap.first AND gap.last AND ` + unconfirmed + ` OFFSET 0) o
+    UNION ALL
+    (SELECT * FROM outbox WHERE id > $1 AND ` + unconfirmed + ` ORDER BY id LIMIT $2)
+  ) r
+  ORDER BY id
+  LIMIT $2
+) rows ON true
+ORDER BY id`
+
+	readClock = `SELECT clock_timestamp()`
 
 	// The earliest of the rows that a full read has left.
 	readUnread = `SELECT recorded_at FROM outbox
@@ -85,10 +95,12 @@ type source struct {
 // server identifies a database server since its start, and the table in it.
 type server struct{ instance, table string }
 
-// tick is a reading of a source's clock.
+// tick is what a source says of itself when it is read.
 type tick struct {
-	asked, answered, clock time.Time
-	server                 *server
+	// asked and answered enclose the reading of the clock, by the relay's own.
+	asked, answered time.Time
+	clock           time.Time
+	server          *server
 	// oldest is the oldest running transaction, begun a new one; zero if none was requested.
 	oldest, begun int64
 	// newest is the last id that was handed out; zero if it is not known.
@@ -151,44 +163,69 @@ func (s *source) identify(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// tick reads the source's clock, and begins a transaction if wanted.
-func (s *source) tick(ctx context.Context, now func() time.Time, begin bool) (tick, error) {
+// read returns the visible rows of the window with the lowest ids, among all that were committed before the call.
+func (s *source) read(ctx context.Context, now func() time.Time, w *window, limit int) (reading, error) {
+	first, last := w.ranges()
+	r := reading{tick: tick{asked: now()}}
+	if err := r.collect(s.pool.Query(ctx, readRows, w.low, limit, first, last, w.open())); err != nil {
+		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
+	}
+	r.answered, r.server, r.full = now(), s.server.Load(), len(r.rows) == limit
+	return r, nil
+}
+
+// collect reads the lines of a result: the columns of the tick, which are the same in all, and those of a row, if there is one.
+func (r *reading) collect(lines pgx.Rows, err error) error {
+	if err != nil {
+		return err
+	}
+	defer lines.Close()
+	for lines.Next() {
+		into := make([]any, len(lines.FieldDescriptions()))
+		if r.clock.IsZero() {
+			copy(into, []any{&r.clock, &r.oldest, &r.begun, &r.newest})
+		}
+		if lines.RawValues()[tickColumns] == nil {
+			return errors.Join(lines.Scan(into...), lines.Err())
+		}
+		found, err := scanRow(lines, into[:tickColumns]...)
+		if err != nil {
+			return err
+		}
+		r.rows = append(r.rows, found)
+	}
+	return lines.Err()
+}
+
+// readClock reads the clock only.
+func (s *source) readClock(ctx context.Context, now func() time.Time) (tick, error) {
 	t := tick{asked: now()}
-	if err := s.pool.QueryRow(ctx, readClock, begin).Scan(&t.clock, &t.oldest, &t.begun, &t.newest); err != nil {
+	if err := s.pool.QueryRow(ctx, readClock).Scan(&t.clock); err != nil {
 		return t, fmt.Errorf("clock of source %s: %w", s.name, err)
 	}
 	t.answered, t.server = now(), s.server.Load()
 	return t, nil
 }
 
-// read returns the visible rows of the window with the lowest ids. It is a separate statement, so it sees everything that was
-// committed before the call.
-func (s *source) read(ctx context.Context, w *window, t tick, limit int) (reading, error) {
-	first, last := w.ranges()
-	rows, err := s.pool.Query(ctx, readRows, w.low, limit, first, last)
-	if err != nil {
-		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
+// readUnread reads when the earliest row after a full reading was recorded.
+func (s *source) readUnread(ctx context.Context, w *window, r *reading) error {
+	if !r.full {
+		return nil
 	}
-	r := reading{tick: t}
-	if r.rows, err = pgx.CollectRows(rows, scanRow); err != nil {
-		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
-	}
-	if r.full = len(r.rows) == limit; !r.full {
-		return r, nil
-	}
-	err = s.pool.QueryRow(ctx, readUnread, r.rows[limit-1].id, w.published).Scan(&r.unread)
+	err := s.pool.QueryRow(ctx, readUnread, r.rows[len(r.rows)-1].id, w.published).Scan(&r.unread)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
+		return fmt.Errorf("read source %s: %w", s.name, err)
 	}
-	return r, nil
+	return nil
 }
 
-func scanRow(c pgx.CollectableRow) (row, error) {
+// scanRow reads an outbox row whose columns follow others.
+func scanRow(c pgx.CollectableRow, before ...any) (row, error) {
 	e := &eventsv1.Change{}
 	r := row{change: e}
 	var occurredAt time.Time
-	err := c.Scan(&r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId, &e.Type, &e.OriginKeyId,
-		&occurredAt, &e.Data, &e.Traceparent)
+	err := c.Scan(append(before, &r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId, &e.Type, &e.OriginKeyId,
+		&occurredAt, &e.Data, &e.Traceparent)...)
 	e.OccurredAt = timestamppb.New(occurredAt)
 	return r, err
 }

@@ -47,12 +47,17 @@ func (w *window) publishedUpTo(t time.Time) {
 	}
 }
 
-// advance moves the window past the first n rows of a read, which are published.
-func (w *window) advance(r reading, n int) {
-	rows := r.rows
+// saw notes the rows of a read.
+func (w *window) saw(rows []row) {
 	if len(rows) > 0 {
 		w.seen = max(w.seen, rows[len(rows)-1].id)
 	}
+}
+
+// advance moves the window past the first n rows of a read, which are published.
+func (w *window) advance(r reading, n int) {
+	rows := r.rows
+	w.saw(rows)
 	var gaps []gap
 	at := 0
 	for _, g := range w.gaps {

@@ -1,0 +1,142 @@
+package relay
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+)
+
+// listening waits until the relay listens to all sources.
+func (f *fixture) listening(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool { return f.wakeups.deaf.Load() == 0 }, waitLimit, pollInterval)
+}
+
+func TestAnIdleRelayThatListensReadsNothing(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{PollInterval: time.Millisecond, HeartbeatInterval: time.Hour}, telemetry.Discard())
+	var reads atomic.Int64
+	f.traceReads(t, 0, readTracer{before: func() { reads.Add(1) }, after: func() {}})
+	f.start(t)
+	f.listening(t)
+	quiet := func() bool {
+		before := reads.Load()
+		pause(t.Context(), 100*time.Millisecond, nil)
+		return reads.Load() == before
+	}
+	require.Eventually(t, quiet, waitLimit, pollInterval)
+	before := reads.Load()
+	subject := f.add(t, 0)
+	f.Wake()
+	require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
+	require.Equal(t, []string{subject}, f.published.subjects(t))
+	require.LessOrEqual(t, reads.Load()-before, int64(2))
+}
+
+func TestTheHeartbeatFindsAChangeWhoseNotificationWasLost(t *testing.T) {
+	t.Parallel()
+	const heartbeat = 2 * lateWakeup
+	tel := telemetrytest.New()
+	f := setup(t, Config{PollInterval: time.Millisecond, HeartbeatInterval: heartbeat}, tel.Telemetry)
+	f.start(t)
+	f.listening(t)
+	lost := func() float64 { return tel.Values(t, "gifting.relay.lost_wakeups")[""] }
+	require.Zero(t, lost())
+	for n := 1; lost() == 0; n++ { // A change that was recorded just before the heartbeat may have been announced right after it.
+		f.add(t, 0)
+		require.Eventually(t, func() bool { return len(f.published.subjects(t)) == n }, waitLimit, pollInterval)
+	}
+}
+
+func TestTheRelayPollsWhileNotificationsAreLost(t *testing.T) {
+	t.Parallel()
+	cfg := Config{PollInterval: time.Millisecond, HeartbeatInterval: time.Second}
+	w := newWakeups(2)
+	require.Equal(t, cfg.PollInterval, w.interval(cfg))
+	ended := w.listens()
+	require.Equal(t, cfg.PollInterval, w.interval(cfg), "it listens to one of two sources")
+	w.listens()
+	require.Equal(t, cfg.HeartbeatInterval, w.interval(cfg))
+	w.lostAt = time.Now()
+	require.Equal(t, cfg.PollInterval, w.interval(cfg))
+	w.lostAt = time.Now().Add(-distrust)
+	require.Equal(t, cfg.HeartbeatInterval, w.interval(cfg))
+	ended()
+	require.Equal(t, cfg.PollInterval, w.interval(cfg))
+	cfg.PollInterval = time.Minute
+	w.listens()
+	require.Equal(t, time.Minute, w.interval(cfg), "the setting may be longer than the heartbeat")
+}
+
+func TestARelayThatCannotListenPolls(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{PollInterval: time.Millisecond, HeartbeatInterval: time.Hour}, telemetry.Discard())
+	f.start(t)
+	f.listening(t)
+	name := f.owners[1].Config().ConnConfig.Database
+	exec(t, f.owners[0], "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false") // The relay's other connections work.
+	exec(t, f.owners[1], `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
+	require.Eventually(t, func() bool { return f.wakeups.deaf.Load() == 1 }, waitLimit, pollInterval)
+	want := f.add(t, 1)
+	require.Eventually(t, func() bool { return len(f.published.subjects(t)) == 1 }, waitLimit, pollInterval)
+	require.Equal(t, []string{want}, f.published.subjects(t))
+
+	exec(t, f.owners[0], "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
+	f.listening(t)
+}
+
+func TestALateFirstReadDoesNotHoldBackWhatItSaw(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	var want string
+	var reads int
+	f.traceReads(t, 0, readTracer{before: func() {
+		if reads++; reads == 1 {
+			want = f.add(t, 0) // It is recorded after the batch began.
+		}
+	}, after: func() {}})
+	require.Equal(t, 1, f.publish(t))
+	require.Equal(t, []string{want}, f.published.subjects(t))
+	require.Equal(t, 2, reads)
+}
+
+// TestClocksOfSeveralServersAreReadUntilTheyAreExact lets one source pretend to be on another server.
+func TestClocksOfSeveralServersAreReadUntilTheyAreExact(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	f.publish(t) // It connects.
+	f.sources[1].server.Store(&server{instance: "another", table: "outbox"})
+	_, err := f.publishBatch(t.Context())
+	require.ErrorIs(t, err, errServerChanged)
+	f.publish(t)
+	for _, offset := range f.offsets { // As after long readings.
+		offset.low, offset.high = offset.low-time.Second, offset.high+time.Second
+	}
+	wide := func() (n int) {
+		for _, offset := range f.offsets {
+			if offset.uncertainty() > time.Second/4 {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 2, wide())
+	clocks := f.sources[1].pool.Stat().AcquireCount()
+	readings := []reading{
+		{rows: []row{{id: 1}}, tick: tick{server: f.servers[0]}}, {rows: []row{{id: 1}}, tick: tick{server: f.servers[1]}},
+	}
+	require.NoError(t, f.compareClocks(t.Context(), readings))
+	require.Zero(t, wide())
+	require.LessOrEqual(t, f.sources[1].pool.Stat().AcquireCount()-clocks, int64(moreReadings))
+	f.sources[1].server.Store(&server{instance: "a third", table: "outbox"})
+	f.offsets["another"].high += time.Second
+	require.ErrorIs(t, f.compareClocks(t.Context(), readings), errServerChanged)
+	readings[0].rows = nil
+	require.NoError(t, f.compareClocks(t.Context(), readings), "rows of one server need no comparison")
+}
