@@ -7,7 +7,8 @@
 // The answer commits in the transaction of the effect, so a crash at any point leaves both or neither. While a request runs, a
 // second one with its key is refused immediately: it never waits for a lock. Stored are every 2xx, and every 409 and 422 that
 // the operation itself decided. After any other error the key is free. What Run prepares is outside the transaction and may run
-// twice, so a reservation in another service must be keyed by Request.ReservationKey.
+// several times, also for repetitions. So before it has an effect in another service, it calls BeforeEffect, and the effect is keyed
+// by Request.ReservationKey.
 //
 // Each service stores the answers to its own operations. One Register for all services ensures that a key names only one
 // request.

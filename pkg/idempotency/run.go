@@ -52,18 +52,22 @@ type Effect[R proto.Message] struct {
 // Run runs a POST at most once. prepare decides the effect, outside of any transaction; the effect
 // and its answer then commit together in one round trip. A repetition gets the first answer, with
 // the gRPC header caller.ReplayedHeader. A call without an Idempotency-Key just runs.
+//
+// prepare runs for a repetition too, because only the transaction, or an error of prepare, looks for the stored answer: first
+// requests, which are nearly all, need no round trip of their own for it. Before prepare has an effect outside the database, it
+// calls BeforeEffect.
 func Run[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool, prepare func(ctx context.Context) (Effect[R], error),
 ) (answer R, err error) {
 	req, keyed := FromContext(ctx)
-	if keyed {
-		if answer, found, err := replay[R](ctx, pool, req); found || err != nil {
-			return answer, err
-		}
-	}
 	effect, err := prepare(ctx)
 	if err == nil {
 		err = commit(ctx, pool, req, effect)
+	} else if keyed && !Stored(err) {
+		// What made prepare fail may have changed since the first request. A problem to store finds the answer by its claim.
+		if answer, found, err := replay[R](ctx, pool, req); found || err != nil {
+			return answer, err
+		}
 	}
 	if p, isProblem := problem.As(err); isProblem && keyed && storable(p) {
 		err = store(ctx, pool, req, p)
@@ -72,6 +76,25 @@ func Run[R proto.Message](
 		return outcome[R](ctx, pool, req, err)
 	}
 	return effect.Answer, nil
+}
+
+// errAnswered ends a preparation: the request has an answer.
+var errAnswered = errors.New("the request with this Idempotency-Key has an answer")
+
+// BeforeEffect is called by a preparation of Run before it has an effect in another service. It returns an error, which the
+// preparation returns, if the request of ctx was answered before: a repetition has no further effect.
+func BeforeEffect(ctx context.Context, pool *pgxpool.Pool) error {
+	req, keyed := FromContext(ctx)
+	if !keyed {
+		return nil
+	}
+	switch _, _, err := lookUp(ctx, pool, req); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errAnswered
 }
 
 // Replay returns the stored answer to the request of ctx, if there is one. It only looks: Run
@@ -85,13 +108,12 @@ func Replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool) (answer R,
 }
 
 func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request) (answer R, found bool, err error) {
-	var fingerprint, raw []byte
-	err = pool.QueryRow(ctx, selectAnswer, req.KeyID, req.Key).Scan(&fingerprint, &raw)
+	fingerprint, raw, err := lookUp(ctx, pool, req)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return answer, false, nil
 	}
 	if err != nil {
-		return answer, false, fmt.Errorf("look up idempotency key: %w", err)
+		return answer, false, err
 	}
 	// A row without an answer is the claim of another service's request.
 	if raw == nil || !req.made(fingerprint) {
@@ -101,6 +123,15 @@ func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
 	answer, err = decodeAnswer[R](raw)
 	return answer, true, err
+}
+
+// lookUp returns an error that is pgx.ErrNoRows if the key is free.
+func lookUp(ctx context.Context, pool *pgxpool.Pool, req Request) (fingerprint, answer []byte, err error) {
+	err = pool.QueryRow(ctx, selectAnswer, req.KeyID, req.Key).Scan(&fingerprint, &answer)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look up idempotency key: %w", err)
+	}
+	return fingerprint, answer, nil
 }
 
 // commit runs the effect and stores its answer in one transaction. Without a key there is no answer to store.

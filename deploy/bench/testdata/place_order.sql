@@ -1,8 +1,7 @@
--- One POST /orders as the orders service runs it: it looks up the key, then runs one transaction.
+-- One POST /orders as the orders service runs it: one transaction.
 -- Ids grow like those of the service.
 \set n :n + 1
 \set id (:iteration << 40) + :n * :clients + :client_id
-SELECT fingerprint, answer FROM idempotency_answers WHERE key_id = :client_id::int AND idempotency_key = 'bench-' || :id::text;
 \startpipeline
 BEGIN;
 SELECT idempotency_claim(:client_id::int, 'bench-' || :id::text);

@@ -250,6 +250,18 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.True(t, problem.Is(err, problem.ExternalOrderIDConflict))
 		require.Len(t, f.catalog.released, 1)
 	})
+	t.Run("a repetition takes no unit, even if catalog has forgotten the first one", func(t *testing.T) {
+		f := setupAlone(t)
+		placed, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+		require.NoError(t, err)
+		left := f.catalog.left()
+		f.catalog.holds = map[string]*hold{}
+		again, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+		require.NoError(t, err)
+		require.Equal(t, placed.GetOrder().GetId(), again.GetOrder().GetId())
+		require.Equal(t, left, f.catalog.left())
+		require.Empty(t, f.catalog.holds)
+	})
 	t.Run("an abandoned order cannot be placed", func(t *testing.T) {
 		f := setupAlone(t)
 		_, err := f.PlaceOrder(f.as(t, "k1"), campaignRequest("o-1"))
@@ -265,6 +277,29 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
 		require.Equal(t, 1, f.count(t, "orders"))
 	})
+}
+
+func TestARepetitionGetsItsOrderWhateverHasChanged(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(f *fixture){
+		"the catalog is down":        func(f *fixture) { f.catalog.checkError = errCatalogDown },
+		"the gift is no longer sold": func(f *fixture) { f.catalog.checkError = problem.New(problem.ProductNotAvailable, "no") },
+		"the stock is empty":         func(f *fixture) { f.catalog.reserveError = problem.New(problem.OutOfStock, "no") },
+		"the settings are lost":      func(f *fixture) { f.settings += 100; f.tenants.Fail(errCatalogDown) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setupAlone(t)
+			placed, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+			require.NoError(t, err)
+			change(f)
+			again, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+			require.NoError(t, err)
+			require.Equal(t, placed.GetOrder().GetId(), again.GetOrder().GetId())
+			_, err = f.PlaceOrder(f.as(t, "another"), campaignRequest("o-2"))
+			require.Error(t, err)
+			require.Equal(t, 1, f.count(t, "orders"))
+		})
+	}
 }
 
 func TestAFailureOfTheDatabaseIsNoProblem(t *testing.T) {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"github.com/partnergifting/platform/pkg/idempotency"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -23,6 +24,9 @@ func (s *Server) check(ctx context.Context, e *examination) error {
 // attempt under the reservation key decides the order's id.
 func (s *Server) reserve(ctx context.Context, placement rules.Placement, key []byte) (*rules.NewOrder, error) {
 	if placement.Gift.GetStocked() {
+		if err := idempotency.BeforeEffect(ctx, s.store.Pool()); err != nil {
+			return nil, err
+		}
 		item := placement.Request.GetItems()[0]
 		reserved, err := s.catalog.Reserve(ctx, &catalogv1.ReserveRequest{
 			ReservationKey: key,
