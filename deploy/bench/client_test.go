@@ -227,15 +227,16 @@ func iterations() int {
 	return 9
 }
 
-// side is one side of a comparison, with its results of each iteration.
+// side is one side of a comparison, with its rates per second of each iteration.
 type side struct {
 	clients int
-	// rates are per second, used is the processor time of each request in microseconds.
-	rates, used []float64
+	rates   []float64
+	// used is the processor time of all iterations, in which so many requests were answered.
+	used     fixture.Usage
+	requests int
 }
 
-// measure lets all clients send requests for one iteration, and then waits for the work that follows. The processor time is
-// that of this process, which is the platform and its clients, and of the database's backends.
+// measure lets all clients send requests for one iteration, and then waits for the work that follows.
 func (s *side) measure(b *testing.B, meter *fixture.Meter, request func(client int) error, after func()) {
 	b.Helper()
 	var perSecond float64
@@ -244,17 +245,10 @@ func (s *side) measure(b *testing.B, meter *fixture.Meter, request func(client i
 		perSecond, sum = sendAll(b, s.clients, request)
 		after()
 	})
-	s.add(perSecond, float64(used.Sum().Microseconds())/float64(sum))
+	s.rates, s.requests, s.used = append(s.rates, perSecond), s.requests+sum, s.used.Plus(used)
 }
 
-func (s *side) add(perSecond, used float64) {
-	s.rates, s.used = append(s.rates, perSecond), append(s.used, used)
-}
-
-func (s *side) String() string {
-	last := len(s.rates) - 1
-	return fmt.Sprintf("%.0f/s of %.0f µs CPU", s.rates[last], s.used[last])
-}
+func (s *side) String() string { return fmt.Sprintf("%.0f/s", s.rates[len(s.rates)-1]) }
 
 // sendAll lets all clients send requests for one iteration and returns the number of responses per second and in total.
 func sendAll(b *testing.B, clients int, request func(client int) error) (perSecond float64, sum int) {
@@ -287,7 +281,7 @@ const warmUp = 2 * time.Second
 // BenchmarkRequestsAtRate measures how long a request through the gateway takes, from its due time to the end of its response,
 // at rates below the capacity of an idle machine.
 func BenchmarkRequestsAtRate(b *testing.B) {
-	f := newOrdersFixture(b)
+	f := deployOrders(b, nil)
 	orders := f.placeMany(b)
 	f.atRates(b, "get-order", func(by *client) error {
 		_, err := by.get("/orders/" + orders.next())
@@ -298,18 +292,14 @@ func BenchmarkRequestsAtRate(b *testing.B) {
 
 func (f *ordersFixture) atRates(b *testing.B, name string, send func(by *client) error) {
 	b.Helper()
-	rates, measured := []int{50, 200, 500}, 10*time.Second
-	if testing.Short() {
-		rates, measured = []int{200}, 5*time.Second
-	}
 	b.Run(name, func(b *testing.B) {
-		for _, perSecond := range rates {
+		for _, perSecond := range fixture.Rates() {
 			b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
 				f.drain(b)
 				var took fixture.Latencies
 				var late time.Duration
 				var connections int
-				fixture.Once(b, func() { took, late, connections = f.atRate(b, perSecond, measured, send) })
+				fixture.Once(b, func() { took, late, connections = f.atRate(b, perSecond, fixture.MeasuredTime(perSecond), send) })
 				took.Report(b, "due")
 				b.ReportMetric(fixture.Milliseconds(late), "max-ms-late")
 				b.ReportMetric(fixture.Load(b), "load")

@@ -1,18 +1,11 @@
 package bench_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,24 +18,21 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
-	"github.com/partnergifting/platform/deploy/programs"
 )
 
-// BenchmarkCostOfRequest measures what a request uses: processor time of the platform with its clients, of the backends of
-// PostgreSQL and of Redis, allocations, and round trips. The work that follows a change, up to the feed, is included.
+// BenchmarkCostOfRequest measures what a request costs: processor time by program and server, statements, commits, and round trips until
+// its response. The work that follows a change, up to the feed, is included.
 func BenchmarkCostOfRequest(b *testing.B) {
-	f := newCostFixture(b)
-	f.redis, f.meter = ownRedis(b), fixture.NewMeter(b, f.Config.Name)
+	requireDeployed(b)
+	f := newCostFixture(b, deployOrders(b, nil))
 	all := f.clients(b, clients)
-	idle := f.idle(b)
 	requests := f.requests()
 	costs := make([]cost, len(requests))
 	for i, r := range requests {
 		costs[i] = f.costOf(b, func(client int) error { return r.send(all[client]) })
 	}
-	b.Run("idle-second", func(b *testing.B) { idle.report(b) })
 	spans := collectSpans(b)
-	traced := newCostFixture(b)
+	traced := newCostFixture(b, deployOrders(b, nil))
 	by := traced.clients(b, 1)[0]
 	for i, r := range traced.requests() {
 		b.Run(r.name, func(b *testing.B) {
@@ -59,19 +49,17 @@ type costFixture struct {
 	*ordersFixture
 
 	orders *cycle
-	// redis is the id of its process.
-	redis int
-	meter *fixture.Meter
+	meter  *fixture.Meter
 	// end is a cursor after the last event, found by the first request that needs it.
 	findEnd sync.Once
 	end     string
 	endErr  error
 }
 
-func newCostFixture(b *testing.B) *costFixture {
+func newCostFixture(b *testing.B, of *ordersFixture) *costFixture {
 	b.Helper()
-	f := &costFixture{ordersFixture: newOrdersFixture(b)}
-	f.orders = f.placeMany(b)
+	f := &costFixture{ordersFixture: of}
+	f.orders, f.meter = f.placeMany(b), f.NewMeter(b)
 	f.drain(b)
 	return f
 }
@@ -130,77 +118,32 @@ func endOfFeed(by *client) (cursor string, err error) {
 	}
 }
 
-// cost is the cost of one request.
+// cost is what requests cost.
 type cost struct {
-	platform, database, redis float64
-	allocations, kilobytes    float64
+	requests int
+	used     fixture.Usage
+	counters fixture.Counters
 }
 
 // costOf lets all clients send requests for one iteration.
-func (f *costFixture) costOf(b *testing.B, send func(client int) error) cost {
+func (f *costFixture) costOf(b *testing.B, send func(client int) error) (of cost) {
 	b.Helper()
 	// The server would do this itself in the time in which so many orders normally arrive.
 	_, err := f.db.Exec(b.Context(), "VACUUM (ANALYZE)")
 	require.NoError(b, err)
-	return f.measure(b, func() int {
-		_, sum := sendAll(b, clients, send)
-		f.drain(b)
-		return sum
+	of.counters = f.Count(b, func() {
+		of.used = f.meter.During(b, func() {
+			_, of.requests = sendAll(b, clients, send)
+			f.drain(b)
+		})
 	})
-}
-
-// idle is what a platform uses in a second without requests.
-func (f *costFixture) idle(b *testing.B) cost {
-	b.Helper()
-	return f.measure(b, func() int {
-		<-time.After(iterationTime)
-		return int(iterationTime.Seconds())
-	})
-}
-
-// measure returns what work uses for each of the requests that it counts.
-func (f *costFixture) measure(b *testing.B, work func() int) cost {
-	b.Helper()
-	var before, after runtime.MemStats
-	var n int
-	runtime.ReadMemStats(&before)
-	redis := fixture.TimeOf(f.redis)
-	used := f.meter.During(b, func() { n = work() })
-	redis = fixture.TimeOf(f.redis) - redis
-	runtime.ReadMemStats(&after)
-	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(n) }
-	return cost{
-		platform: each(used.Platform), database: each(used.Database), redis: each(redis),
-		allocations: float64(after.Mallocs-before.Mallocs) / float64(n),
-		kilobytes:   float64(after.TotalAlloc-before.TotalAlloc) / float64(n) / 1024,
-	}
+	return of
 }
 
 func (c cost) report(b *testing.B) {
 	b.Helper()
-	b.ReportMetric(c.platform, "platform-µs")
-	b.ReportMetric(c.database, "database-µs")
-	b.ReportMetric(c.redis, "redis-µs")
-	b.ReportMetric(c.allocations, "allocations")
-	b.ReportMetric(c.kilobytes, "allocated-KB")
-}
-
-// ownRedis returns the id of the Redis process that this process started.
-func ownRedis(b *testing.B) int {
-	b.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/stat")
-	require.NoError(b, err)
-	own := regexp.MustCompile(fmt.Sprintf(`^\d+ \(redis-[a-z-]+\) [A-Z] %d `, os.Getpid()))
-	var found []string
-	for _, file := range files {
-		if raw, err := os.ReadFile(file); err == nil && own.Match(raw) {
-			found = append(found, strings.Split(file, "/")[2])
-		}
-	}
-	require.Len(b, found, 1, "one Redis per platform")
-	pid, err := strconv.Atoi(found[0])
-	require.NoError(b, err)
-	return pid
+	c.used.Report(b, c.requests, time.Microsecond, "µs")
+	c.counters.Report(b, float64(c.requests), "request")
 }
 
 // spans keeps the spans that a platform sends, by trace.
@@ -313,111 +256,4 @@ func (f *costFixture) roundTrips(b *testing.B, s *spans, by *client, r request) 
 		}, 20*time.Second, 20*time.Millisecond)
 	}
 	return counts
-}
-
-// BenchmarkFootprint starts every program in its own process, as a deployment does. It measures the time of the start, and each
-// program's memory before and after a load with all clients.
-func BenchmarkFootprint(b *testing.B) {
-	f := &ordersFixture{}
-	fixture.Prepare(b, func(p *fixture.Platform) {
-		f.Platform = p
-		f.use(b, p.NewTenant(b))
-	})
-	programs := launch(b, f.Platform)
-	idle := memory(b, programs, "VmRSS")
-	all := f.clients(b, clients)
-	perSecond, _ := sendAll(b, clients, func(i int) error { return f.send(all[i]) })
-	f.drain(b)
-	_, _ = sendAll(b, clients, func(i int) error {
-		_, err := all[i].get("/orders?limit=100")
-		return err
-	})
-	loaded := memory(b, programs, "VmHWM")
-	b.Logf("%.0f orders/s; one process with all programs was ready after %s", perSecond, f.Took.Round(time.Millisecond))
-	for i, p := range programs {
-		b.Run(p.name, func(b *testing.B) {
-			b.ReportMetric(float64(p.took.Milliseconds()), "start-ms")
-			b.ReportMetric(idle[i], "idle-MB")
-			b.ReportMetric(loaded[i], "loaded-MB")
-			b.ReportMetric(float64(p.bytes)/(1<<20), "binary-MB")
-		})
-	}
-}
-
-// memory reads a line of /proc/<pid>/status: VmRSS is the memory of a program, VmHWM the most it ever had.
-func memory(b *testing.B, of []*program, line string) (megabytes []float64) {
-	b.Helper()
-	number := regexp.MustCompile(`(?m)^` + line + `:\s+(\d+) kB$`)
-	for _, p := range of {
-		status, err := os.ReadFile(p.proc + "/status")
-		require.NoError(b, err)
-		found := number.FindSubmatch(status)
-		require.NotNil(b, found, "%s", status)
-		kilobytes, err := strconv.Atoi(string(found[1]))
-		require.NoError(b, err)
-		megabytes = append(megabytes, float64(kilobytes)/1024)
-	}
-	return megabytes
-}
-
-// program is a program of the platform in its own process.
-type program struct {
-	name  string
-	took  time.Duration
-	proc  string
-	bytes int64
-}
-
-// launch starts all programs one after another and returns when all are ready.
-func launch(b *testing.B, p *fixture.Platform) (launched []*program) {
-	b.Helper()
-	binaries := b.TempDir()
-	b.Setenv("CGO_ENABLED", "0") // As in a release.
-	require.NoError(b, programs.Build(b.Context(), binaries, "", []string{"-trimpath"}))
-	for _, of := range programs.All() {
-		env := os.Environ()
-		for name, value := range p.Programs[of.Name] {
-			env = append(env, name+"="+value)
-		}
-		readyz := "http://" + p.Programs[of.Name]["GIFTING_METRICS_ADDR"] + "/readyz"
-		launched = append(launched, start(b, filepath.Join(binaries, string(of.Name)), env, readyz))
-	}
-	return launched
-}
-
-// start starts a program and returns when it is ready.
-func start(b *testing.B, path string, env []string, readyz string) *program {
-	b.Helper()
-	p := &program{name: filepath.Base(path)}
-	info, err := os.Stat(path)
-	require.NoError(b, err)
-	p.bytes = info.Size()
-	command := exec.CommandContext(context.WithoutCancel(b.Context()), path, "serve")
-	var output bytes.Buffer
-	command.Env, command.Stdout, command.Stderr = env, &output, &output
-	began := time.Now()
-	require.NoError(b, command.Start())
-	b.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-		if b.Failed() {
-			b.Logf("%s: %s", p.name, &output)
-		}
-	})
-	p.proc = "/proc/" + strconv.Itoa(command.Process.Pid)
-	require.Eventually(b, func() bool { return ready(b, readyz) }, time.Minute, time.Millisecond, "%s does not become ready", p.name)
-	p.took = time.Since(began)
-	return p
-}
-
-func ready(b *testing.B, readyz string) bool {
-	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, readyz, http.NoBody)
-	require.NoError(b, err)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return false
-	}
-	require.NoError(b, res.Body.Close())
-	return res.StatusCode == http.StatusOK
 }

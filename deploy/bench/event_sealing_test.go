@@ -29,7 +29,7 @@ func BenchmarkEventSealing(b *testing.B) {
 		// The feed leaves out messages that the key itself posted, so it is read with a key that posts none.
 		by, reader := f.clients(b, clients), f.clients(b, 1)[0]
 		return &variant{
-			name: name, meter: fixture.NewMeter(b, f.Config.Name),
+			name: name, meter: f.NewMeter(b),
 			change: func(client int) error { return f.change(by[client]) },
 			after:  func() { f.follow(b, reader) },
 		}

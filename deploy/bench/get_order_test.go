@@ -29,20 +29,16 @@ const orderInSQL = `SELECT id, reference, version, external_order_id, external_r
   tracking_reference, tracking_url, cancellation_reason, created_at, updated_at
 FROM orders WHERE tenant_id = $1 AND id = $2`
 
-// BenchmarkGetOrder reads orders through the gateway, then by the same call of the orders service, then by the service's
-// statement. Each client of gateway and service has its own connection, like different integrators. On a fourth side the
-// clients of the service share one connection, as the gateway's calls do, which lets the system send calls together.
+// BenchmarkGetOrder reads orders through the gateway, then by the same call of the orders service, then by the service's statement. Each
+// client of the gateway has its own connection, like different integrators. Those of the service share one, as the calls of the gateway
+// do, which lets the system send calls together.
 func BenchmarkGetOrder(b *testing.B) {
-	f := newOrdersFixture(b)
+	f := deployOrders(b, nil)
 	all, orders := f.clients(b, clients), f.placeMany(b)
 	f.drain(b)
-	var direct [clients]func(id string) error
-	for i := range direct {
-		direct[i] = f.directReader(b)
-	}
-	read := f.sqlReader(b)
-	edge, grpc, shared, sql := &side{clients: clients}, &side{clients: clients}, &side{clients: clients}, &side{clients: clients}
-	meter := fixture.NewMeter(b, f.Database("orders"))
+	direct, read := f.directReader(b), f.sqlReader(b)
+	edge, grpc, sql := &side{clients: clients}, &side{clients: clients}, &side{clients: clients}
+	meter := f.NewMeter(b)
 	fixture.Once(b, func() {
 		for range iterations() {
 			for _, s := range []struct {
@@ -53,20 +49,19 @@ func BenchmarkGetOrder(b *testing.B) {
 					_, err := all[client].get("/orders/" + id)
 					return err
 				}},
-				{grpc, func(client int, id string) error { return direct[client](id) }},
-				{shared, func(_ int, id string) error { return direct[0](id) }},
+				{grpc, func(_ int, id string) error { return direct(id) }},
 				{sql, func(_ int, id string) error { return read(id) }},
 			} {
 				s.measure(b, meter, func(client int) error { return s.read(client, orders.next()) }, func() {})
 			}
-			b.Logf("gateway %v, gRPC %v, over one connection %v, SQL %v", edge, grpc, shared, sql)
+			b.Logf("gateway %v, gRPC %v, SQL %v", edge, grpc, sql)
 		}
 	})
 	b.ReportMetric(fixture.Median(edge.rates), "edge-orders/s")
-	for name, other := range map[string]*side{"grpc": grpc, "grpc-shared": shared, "sql": sql} {
-		b.ReportMetric(fixture.MedianRatio(edge.rates, other.rates), "edge/"+name)
-		b.ReportMetric(fixture.MedianRatio(other.used, edge.used), "edge/"+name+"-by-cpu")
-	}
+	b.ReportMetric(fixture.MedianRatio(edge.rates, grpc.rates), "edge/grpc")
+	b.ReportMetric(fixture.MedianRatio(edge.rates, sql.rates), "edge/sql")
+	edge.used.Report(b, edge.requests, time.Millisecond, "cpu-ms")
+	b.ReportMetric(fixture.Load(b), "load")
 }
 
 // placeMany places the orders that are read in turn.
@@ -84,7 +79,7 @@ func (f *ordersFixture) placeMany(b *testing.B) *cycle {
 	return placed
 }
 
-// directReader calls the orders service as the gateway does, over a connection of its own, for a fixed principal.
+// directReader calls the orders service as the gateway does, over one connection, for a fixed principal.
 func (f *ordersFixture) directReader(b *testing.B) func(id string) error {
 	b.Helper()
 	service := ordersv1.NewOrdersServiceClient(f.Dial(b, "GIFTING_GRPC_ORDERS"))

@@ -5,9 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -32,26 +30,26 @@ const (
 // BenchmarkHeldCalls measures the memory of a gateway that holds 10,000 calls of GET /events until an event commits, against that
 // of the same gateway before, and its processor time while no event commits. The gateway is a process of its own.
 func BenchmarkHeldCalls(b *testing.B) {
+	requireDeployed(b)
 	var keys []string
-	p := fixture.Prepare(b, func(p *fixture.Platform) { keys = holdKeys(b, p) })
-	p.Programs["gateway"]["GOMEMLIMIT"] = chartMemory
-	running := launch(b, p)
-	metrics := "http://" + p.Programs["gateway"]["GIFTING_METRICS_ADDR"] + "/metrics"
-	at := slices.IndexFunc(running, func(of *program) bool { return of.name == "gateway" })
-	pid, err := strconv.Atoi(filepath.Base(running[at].proc))
-	require.NoError(b, err)
+	p := fixture.Deploy(b, func(p *fixture.Platform) {
+		keys = holdKeys(b, p)
+		p.Programs["gateway"]["GOMEMLIMIT"] = chartMemory
+	})
+	gateway := p.Of(b, "gateway")
+	metrics := gateway.Metrics + "/metrics"
 	all := len(keys) * callsOfKey
 	var before, after, most float64
 	var idle, used, took time.Duration
 	fixture.Once(b, func() {
-		idle = timeOfIdle(pid)
-		before = memory(b, running, "VmRSS")[at]
+		idle = timeOfIdle(gateway.PID)
+		before = gateway.Memory(b, fixture.Resident)
 		began := time.Now()
 		leave := holdCalls(b, p.Env["GIFTING_URL"], metrics, keys)
 		took = time.Since(began)
 		<-time.After(settleTime)
-		used = timeOfIdle(pid)
-		after, most = memory(b, running, "VmRSS")[at], memory(b, running, "VmHWM")[at]
+		used = timeOfIdle(gateway.PID)
+		after, most = gateway.Memory(b, fixture.Resident), gateway.Memory(b, fixture.MostResident)
 		require.Equal(b, all, waiting(b, metrics), "calls have ended while they were measured")
 		leave()
 		require.Eventually(b, func() bool { return waiting(b, metrics) == 0 }, time.Minute, 50*time.Millisecond, "calls are still held")

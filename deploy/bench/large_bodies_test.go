@@ -31,20 +31,17 @@ const (
 // connections, against the time without them in the same run, and the most memory that the gateway ever had. A body is one long
 // text or a list of a million small items.
 func BenchmarkBesideLargeBodies(b *testing.B) {
-	f := &ordersFixture{}
+	requireDeployed(b)
 	var senderKeys []*keyring
-	fixture.Prepare(b, func(p *fixture.Platform) {
-		f.Platform = p
-		f.use(b, p.NewTenant(b))
+	f := deployOrders(b, func(p *fixture.Platform) {
 		for range 10 {
 			senderKeys = append(senderKeys, newKeyringOf(b, p.NewTenant(b), 1))
 		}
+		p.Programs["gateway"]["GOMEMLIMIT"] = chartMemory
 	})
-	f.Programs["gateway"]["GOMEMLIMIT"] = chartMemory
-	running := launch(b, f.Platform)
 	orders := f.placeMany(b)
 	reads := func() fixture.Latencies {
-		took, _, _ := f.atRate(b, 200, 10*time.Second, func(by *client) error {
+		took, _, _ := f.atRate(b, 200, fixture.MeasuredTime(200), func(by *client) error {
 			_, err := by.get("/orders/" + orders.next())
 			return err
 		})
@@ -58,11 +55,7 @@ func BenchmarkBesideLargeBodies(b *testing.B) {
 		beside = reads()
 		answers = end()
 	})
-	for i, p := range running {
-		if p.name == "gateway" {
-			b.ReportMetric(memory(b, running, "VmHWM")[i], "gateway-MB")
-		}
-	}
+	b.ReportMetric(f.Of(b, "gateway").Memory(b, fixture.MostResident), "gateway-MB")
 	b.ReportMetric(alone.At(.99), "p99-ms-without")
 	b.ReportMetric(beside.At(.99), "p99-ms-with")
 	b.ReportMetric(beside.At(.99)/alone.At(.99), "with/without")
@@ -74,7 +67,7 @@ func BenchmarkBesideLargeBodies(b *testing.B) {
 // sendersOf has the URL and then the keys of senders. A process with it sends large bodies until its standard input ends.
 const sendersOf = "GIFTING_BENCH_SENDERS"
 
-// TestMain lets the senders be a process of their own.
+// TestMain lets the senders, and the receiver, be processes of their own.
 func TestMain(m *testing.M) {
 	if of := os.Getenv(sendersOf); of != "" {
 		words := strings.Fields(of)
@@ -84,7 +77,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(fixture.Main(m))
 }
 
 // startSenders returns a function that ends the senders and returns the number of answers by status; 0 is a connection that broke.

@@ -42,9 +42,8 @@ func compareCosts(b *testing.B, variants ...*variant) {
 		v.slice(b, 0) // Makes connections and fills caches.
 		v.used, v.took = nil, nil
 	}
-	// What the idle platforms use meanwhile is no cost of the one that works.
-	const idleTime = 3 * time.Second
-	all := variants[0].meter.During(b, func() { <-time.After(idleTime) }).Platform
+	// What the idle platforms use meanwhile is no cost of the one that works. The meter of one counts all of them.
+	all := variants[0].meter.During(b, func() { <-time.After(idleTime) }).Sum()
 	idle := all.Seconds() / idleTime.Seconds() * float64(len(variants)-1) / float64(len(variants))
 	fixture.Once(b, func() {
 		for range rounds / 2 {

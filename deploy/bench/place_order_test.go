@@ -33,20 +33,25 @@ const orderBody = `{"externalOrderId": %q, "brandId": %q,
   "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
     "address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`
 
-// BenchmarkPlaceOrder places orders through the gateway. Then pgbench runs the same statements on the same server, in another
-// database with the same schema: once in a pipeline, as the service sends them, and once one by one.
-//
-// Each side runs with few clients, as many as the service has connections to its database, and with many. The comparison takes
-// the better rate of each side: clients of a gateway share its connections, while many clients of pgbench, each with its own
-// connection, slow each other down.
+// BenchmarkPlaceOrder places orders through the gateway, deployed and in one process. Then pgbench runs the same statements with the
+// same number of clients on the same server, in another database with the same schema: once in a pipeline, as the service sends them,
+// and once one by one.
 func BenchmarkPlaceOrder(b *testing.B) {
-	f := newOrdersFixture(b)
-	all, meter := f.clients(b, manyClients), fixture.NewMeter(b, f.Config.Name)
+	b.Run("deployed", func(b *testing.B) {
+		requireDeployed(b)
+		placeOrders(b, deployOrders(b, nil))
+	})
+	b.Run("one-process", func(b *testing.B) { placeOrders(b, newOrdersFixture(b)) })
+}
+
+func placeOrders(b *testing.B, f *ordersFixture) {
+	b.Helper()
+	all, meter := f.clients(b, manyClients), f.NewMeter(b)
 	script := f.pgbench(b)
-	few, many := script.comparison(b, clients), script.comparison(b, manyClients)
+	comparisons := []*comparison{script.comparison(b, clients), script.comparison(b, manyClients)}
 	fixture.Once(b, func() {
 		for range iterations() {
-			for _, c := range []*comparison{few, many} {
+			for _, c := range comparisons {
 				c.edge.measure(b, meter, func(i int) error { return f.send(all[i]) }, func() { f.drain(b) })
 				c.plain.run(b)
 				c.pipeline.run(b)
@@ -55,21 +60,14 @@ func BenchmarkPlaceOrder(b *testing.B) {
 		}
 	})
 	f.requireSameRows(b, script.url)
-	edge, plain := better(&few.edge, &many.edge), better(&few.plain.side, &many.plain.side)
-	pipeline := better(&few.pipeline.side, &many.pipeline.side)
-	b.ReportMetric(fixture.Median(edge.rates), "edge-orders/s")
-	b.ReportMetric(float64(edge.clients), "edge-clients")
-	b.ReportMetric(float64(plain.clients), "pgbench-clients")
-	b.ReportMetric(fixture.MedianRatio(edge.rates, plain.rates), "edge/pgbench")
-	b.ReportMetric(fixture.MedianRatio(edge.rates, pipeline.rates), "edge/pipeline")
-	b.ReportMetric(fixture.MedianRatio(plain.used, edge.used), "edge/pgbench-by-cpu")
-	b.ReportMetric(fixture.MedianRatio(pipeline.used, edge.used), "edge/pipeline-by-cpu")
-	for _, c := range []*comparison{few, many} {
-		number := strconv.Itoa(c.edge.clients)
-		b.ReportMetric(fixture.Median(c.edge.rates), "edge-orders/s-of-"+number)
-		b.ReportMetric(fixture.MedianRatio(c.edge.rates, c.plain.rates), "edge/pgbench-of-"+number)
-		b.ReportMetric(fixture.MedianRatio(c.plain.used, c.edge.used), "edge/pgbench-by-cpu-of-"+number)
+	for _, c := range comparisons {
+		of := "-of-" + strconv.Itoa(c.edge.clients)
+		b.ReportMetric(fixture.Median(c.edge.rates), "edge-orders/s"+of)
+		b.ReportMetric(fixture.MedianRatio(c.edge.rates, c.plain.rates), "edge/pgbench"+of)
+		b.ReportMetric(fixture.MedianRatio(c.edge.rates, c.pipeline.rates), "edge/pipeline"+of)
+		c.edge.used.Report(b, c.edge.requests, time.Millisecond, "cpu-ms"+of)
 	}
+	b.ReportMetric(fixture.Load(b), "load")
 }
 
 // manyClients are four times as many as the service has connections to its database.
@@ -91,14 +89,6 @@ func (p pgbench) comparison(b *testing.B, number int) *comparison {
 	return &comparison{edge: side{clients: number}, plain: &plain, pipeline: &pipeline}
 }
 
-// better is the one with the higher rate.
-func better(a, b *side) *side {
-	if fixture.Median(a.rates) > fixture.Median(b.rates) {
-		return a
-	}
-	return b
-}
-
 // ordersFixture is a platform with a tenant that orders, and the orders database.
 type ordersFixture struct {
 	*fixture.Platform
@@ -109,10 +99,25 @@ type ordersFixture struct {
 	placed atomic.Int64
 }
 
+// newOrdersFixture has all programs in one process, and an embedded broker.
 func newOrdersFixture(b *testing.B) *ordersFixture {
 	b.Helper()
 	f := &ordersFixture{Platform: fixture.Start(b)}
 	f.use(b, f.NewTenant(b))
+	return f
+}
+
+// deployOrders has the programs in processes of their own, unless the run is quick. prepare is as that of fixture.Deploy.
+func deployOrders(b *testing.B, prepare func(p *fixture.Platform)) *ordersFixture {
+	b.Helper()
+	f := &ordersFixture{}
+	f.Platform = fixture.Deploy(b, func(p *fixture.Platform) {
+		f.Platform = p
+		f.use(b, p.NewTenant(b))
+		if prepare != nil {
+			prepare(p)
+		}
+	})
 	return f
 }
 
@@ -173,7 +178,7 @@ func (f *ordersFixture) pgbench(b *testing.B) pgbench {
 		return orders.Migrate(b.Context(), orders.Config{Database: postgres.Config{URL: url}}, io.Discard)
 	})
 	return pgbench{
-		program: program, meter: fixture.NewMeter(b, database), url: url, script: filepath.Join("testdata", "place_order.sql"),
+		program: program, url: url, script: filepath.Join("testdata", "place_order.sql"),
 		variables: map[string]string{
 			"tenant": f.tenant.ID, "brand": f.tenant.Brand, "reference": strconv.Itoa(len(order.Reference)), "details": bytea(details),
 			// The event holds the order of the response.
@@ -216,14 +221,12 @@ func (f *ordersFixture) requireSameRows(b *testing.B, other string) {
 var (
 	errNoPgbench = errors.New("no pgbench: it comes with the server, on Debian with postgresql or postgresql-contrib")
 	tps          = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
-	processed    = regexp.MustCompile(`(?m)^number of transactions actually processed: ([0-9]+)`)
 	failures     = regexp.MustCompile(`(?m)^number of failed transactions: ([0-9]+)`)
 )
 
 // pgbench runs a script against a database. Its clients have a connection each.
 type pgbench struct {
 	program, url, script string
-	meter                *fixture.Meter
 	variables            map[string]string
 	iteration            int
 
@@ -265,15 +268,12 @@ func (p *pgbench) run(b *testing.B) {
 	cmd := exec.CommandContext(b.Context(), p.program, append(args, p.url)...)
 	var output bytes.Buffer
 	cmd.Stderr, cmd.Env = &output, append(os.Environ(), "LC_ALL=C")
-	var out []byte
-	var err error
-	used := p.meter.During(b, func() { out, err = cmd.Output() })
+	out, err := cmd.Output()
 	require.NoError(b, err, output.String())
 	if failed := failures.FindSubmatch(out); failed != nil {
 		require.Equal(b, "0", string(failed[1]), string(out))
 	}
-	whole := used.Database + cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	p.add(number(b, tps, out), float64(whole.Microseconds())/number(b, processed, out))
+	p.rates = append(p.rates, number(b, tps, out))
 }
 
 // number finds a number in pgbench's report.

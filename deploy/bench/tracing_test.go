@@ -11,8 +11,6 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
-
-	"github.com/partnergifting/platform/deploy/bench/fixture"
 )
 
 // chartRatio is telemetry.sampleRatio of the chart.
@@ -27,10 +25,10 @@ const exportDelay = 250 * time.Millisecond
 // does not decode them.
 func BenchmarkTracing(b *testing.B) {
 	newVariant := func(name string) *variant {
-		f := newCostFixture(b)
+		f := newCostFixture(b, newOrdersFixture(b))
 		by, requests := f.clients(b, clients), f.requests()[:3]
 		return &variant{
-			name: name, meter: fixture.NewMeter(b, f.Config.Name),
+			name: name, meter: f.NewMeter(b),
 			change: func(client int) error {
 				for _, r := range requests {
 					if err := r.send(by[client]); err != nil {

@@ -35,8 +35,9 @@ SELECT made.tenant_id, made.event_id, key_id, clock_timestamp(), now(), (SELECT 
 // BenchmarkBesideBackup measures how fast endpoints get their events: first as usual, then, in the same run, while a snapshot
 // is open that was taken before many deliveries finished.
 func BenchmarkBesideBackup(b *testing.B) {
-	p, r := newFixture(b), newReceiver(b, true)
-	tenants, change := p.tenants(b, r.urls(endpoints)), p.recordChanges(b)
+	r := fixture.NewReceiver(b)
+	p, tenants := newFixture(b, r.URLs(endpoints))
+	change := p.recordChanges(b)
 	var without, with fixture.Latencies
 	fixture.Once(b, func() {
 		without = p.latencies(b, r, change, tenants, nil)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -116,34 +115,6 @@ func (p *platform) recordChanges(b *testing.B) makeChange {
 }
 
 const (
-	// deadEndpoint accepts connections and never responds, slowEndpoint responds after slowness.
-	deadEndpoint = 98
-	slowEndpoint = 99
-	slowness     = 9 * time.Second
-)
-
-// BenchmarkBesideBadEndpoints measures how fast 98 of 100 endpoints get their events: first while the other two respond, then,
-// in the same run, while one is dead and one is slow.
-func BenchmarkBesideBadEndpoints(b *testing.B) {
-	if testing.Short() {
-		b.Skip("it takes most of a minute")
-	}
-	p, r := newFixture(b), newReceiver(b, true)
-	tenants, change := p.tenants(b, r.urls(endpoints)), p.recordChanges(b)
-	bad := []int{deadEndpoint, slowEndpoint}
-	var without, with fixture.Latencies
-	fixture.Once(b, func() {
-		without = p.latencies(b, r, change, tenants, bad)
-		end := make(chan struct{})
-		r.set(deadEndpoint, wait(end, time.Hour))
-		r.set(slowEndpoint, wait(end, slowness))
-		with = p.latencies(b, r, change, tenants, bad)
-		close(end)
-	})
-	reportBeside(b, without, with)
-}
-
-const (
 	// manyHealthy of the endpoints respond, manySlow respond after slowness, and manyDead never.
 	manyHealthy, manySlow, manyDead = 80, 20, 100
 
@@ -156,24 +127,26 @@ func BenchmarkBesideManyDeadEndpoints(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it takes more than a minute")
 	}
-	p, r := newFixture(b), newReceiver(b, true)
-	tenants, change := p.tenants(b, r.urls(manyEndpoints)), p.recordChanges(b)
-	alone := slices.Concat(tenants[:manyHealthy], p.tenants(b, make([]string, manySlow+manyDead)))
-	end := make(chan struct{})
+	r := fixture.NewReceiver(b)
+	urls := r.URLs(manyHealthy)
+	for endpoint := manyHealthy; endpoint < manyEndpoints; endpoint++ {
+		path := fixture.Dead
+		if endpoint < manyHealthy+manySlow {
+			path = fixture.Slow
+		}
+		urls = append(urls, r.URL(endpoint, path))
+	}
+	p, all := newFixture(b, append(urls, make([]string, manySlow+manyDead)...))
+	tenants, alone := all[:manyEndpoints], slices.Concat(all[:manyHealthy], all[manyEndpoints:])
 	var bad []int
 	for endpoint := manyHealthy; endpoint < manyEndpoints; endpoint++ {
-		longest := time.Hour
-		if endpoint < manyHealthy+manySlow {
-			longest = slowness
-		}
-		r.set(endpoint, wait(end, longest))
 		bad = append(bad, endpoint)
 	}
+	change := p.recordChanges(b)
 	var without, with fixture.Latencies
 	fixture.Once(b, func() {
 		without = p.latencies(b, r, change, alone, bad)
 		with = p.latencies(b, r, change, tenants, bad)
-		close(end)
 	})
 	reportBeside(b, without, with)
 }
@@ -188,24 +161,14 @@ func reportBeside(b *testing.B, without, with fixture.Latencies) {
 	b.Logf("without: %s; with: %s; load %.1f", without, with, fixture.Load(b))
 }
 
+// isolationTime gives 3,200 changes to the healthy ones of many endpoints.
+const isolationTime = 40 * time.Second
+
 // latencies measures at all endpoints but the bad ones.
-func (p *platform) latencies(b *testing.B, r *receiver, change makeChange, tenants []tenant, bad []int) fixture.Latencies {
+func (p *platform) latencies(b *testing.B, r *fixture.Receiver, change makeChange, tenants []tenant, bad []int) fixture.Latencies {
 	b.Helper()
 	w := newWriter(change, tenants)
-	w.run(b, 200, 2*measuredTime())
+	w.run(b, 200, isolationTime)
 	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
-	r.await(b, w)
-	return between(p.recorded(b, w.answered), r.first(b))
-}
-
-func wait(end <-chan struct{}, longest time.Duration) func(*http.Request) {
-	return func(req *http.Request) {
-		timer := time.NewTimer(longest)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-end:
-		case <-req.Context().Done():
-		}
-	}
+	return between(p.recorded(b, w.answered), await(b, r, w))
 }

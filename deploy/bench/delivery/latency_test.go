@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
-	"github.com/partnergifting/platform/deploy/bench/report"
 	"github.com/partnergifting/platform/pkg/caller"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -29,66 +27,71 @@ const (
 	pollInterval   = 5 * time.Millisecond
 )
 
-// measuredTime is how long changes are made and measured.
-func measuredTime() time.Duration {
-	if testing.Short() {
-		return 5 * time.Second
-	}
-	return 15 * time.Second
-}
-
-// rates are changes per second.
-func rates() []int {
-	if testing.Short() {
-		return []int{200}
-	}
-	return report.Rates()
-}
-
-// BenchmarkChangeToReceiver measures the time from a change to its event at the receiver. The changes are spread evenly over
-// the endpoints, each of a different tenant.
+// BenchmarkChangeToReceiver measures the time from a change to its event at the receiver, and what a change costs: processor time by
+// program, statements, commits and flushes of the write-ahead log. The changes are spread evenly over the endpoints, each of a different
+// tenant.
 func BenchmarkChangeToReceiver(b *testing.B) {
-	for _, endpoints := range report.Endpoints() {
-		for _, perSecond := range rates() {
-			if testing.Short() && endpoints == 1 {
-				continue
-			}
-			b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) {
-				p, r := newFixture(b), newReceiver(b, true)
-				w := newWriter(p.recordChanges(b), p.tenants(b, r.urls(endpoints)))
-				var used fixture.Usage
-				m := p.NewMeter(b)
-				fixture.Once(b, func() {
-					used = m.During(b, func() {
-						w.run(b, perSecond, measuredTime())
-						r.await(b, w)
-					})
-				})
-				p.report(b, w, r.first(b), used)
-			})
-		}
+	for _, perSecond := range fixture.Rates() {
+		b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) { changeToReceiver(b, endpoints, perSecond) })
+	}
+	if !testing.Short() {
+		b.Run("endpoints=1/rate=500", func(b *testing.B) { changeToReceiver(b, 1, 500) })
 	}
 }
 
-// await returns when every measured change has arrived at least once.
-func (r *receiver) await(b *testing.B, w *writer) {
+func changeToReceiver(b *testing.B, endpoints, perSecond int) {
 	b.Helper()
-	var missing atomic.Int32
+	r := fixture.NewReceiver(b)
+	p, tenants := newFixture(b, r.URLs(endpoints))
+	w := newWriter(p.recordChanges(b), tenants)
+	var of costs
+	var arrived map[string]time.Time
+	fixture.Once(b, func() {
+		of = p.cost(b, w, perSecond, func() { arrived = await(b, r, w) })
+	})
+	p.report(b, w, arrived, of)
+}
+
+// costs are those of all changes, including the warm-up.
+type costs struct {
+	changes  int
+	used     fixture.Usage
+	counters fixture.Counters
+}
+
+// cost makes changes at the rate and waits for the end of their way.
+func (p *platform) cost(b *testing.B, w *writer, perSecond int, end func()) (of costs) {
+	b.Helper()
+	m := p.NewMeter(b)
+	of.counters = p.Count(b, func() {
+		of.used = m.During(b, func() {
+			w.run(b, perSecond, fixture.MeasuredTime(perSecond))
+			end()
+		})
+	})
+	of.changes = len(w.answered) + int(warmUp.Seconds())*perSecond
+	return of
+}
+
+// await returns when every measured change has arrived at least once, and when they arrived.
+func await(b *testing.B, r *fixture.Receiver, w *writer) (arrived map[string]time.Time) {
+	b.Helper()
+	missing := 0
 	defer func() {
 		if b.Failed() {
-			b.Logf("%d of %d changes have not arrived", missing.Load(), len(w.answered))
+			b.Logf("%d of %d changes have not arrived", missing, len(w.answered))
 		}
 	}()
 	require.Eventually(b, func() bool {
-		arrived, n := r.first(b), 0
+		arrived, missing = r.Arrivals(b).At, 0
 		for id := range w.answered {
 			if _, found := arrived[id]; !found {
-				n++
+				missing++
 			}
 		}
-		missing.Store(int32(n))
-		return n == 0
-	}, arrivalTimeout, 20*pollInterval, "changes that do not arrive")
+		return missing == 0
+	}, arrivalTimeout, 100*time.Millisecond, "changes that do not arrive")
+	return arrived
 }
 
 // between returns the times from one to the other for all ids that are in both.
@@ -123,9 +126,8 @@ func (p *platform) recorded(b *testing.B, of map[string]time.Time) map[string]ti
 	return out
 }
 
-// report reports the latencies of the changes until they arrived, their CPU time, how late the writer was, and the load of
-// the machine.
-func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time, used fixture.Usage) {
+// report reports the latencies of the changes until they arrived, what they cost, how late the writer was, and the load of the machine.
+func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time, of costs) {
 	b.Helper()
 	byDue, byRecord, byAnswer := between(w.due, arrived), between(p.recorded(b, w.answered), arrived), between(w.answered, arrived)
 	byDue.Report(b, "due")
@@ -133,13 +135,11 @@ func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time,
 	byAnswer.Report(b, "answer")
 	late, load := fixture.Milliseconds(w.late), fixture.Load(b)
 	b.ReportMetric(late, "max-ms-late")
-	thousands := float64(len(byRecord)) / 1000 * (measuredTime() + warmUp).Seconds() / measuredTime().Seconds()
-	b.ReportMetric(used.Sum().Seconds()/thousands, "cpu-s/1000")
-	b.ReportMetric(used.Database.Seconds()/thousands, "cpu-s/1000-database")
+	of.used.Report(b, of.changes, time.Millisecond, "cpu-s/1000") // Milliseconds of one are seconds of a thousand.
+	of.counters.Report(b, float64(of.changes), "change")
 	b.ReportMetric(load, "load")
-	b.Logf("%d changes; from due: %s; from record: %s; from answer: %s; calls at most %.1f ms late; "+
-		"CPU s/1000: platform %.2f, database %.2f, broker %.2f; load %.1f", len(byRecord), byDue, byRecord, byAnswer, late,
-		used.Platform.Seconds()/thousands, used.Database.Seconds()/thousands, used.Broker.Seconds()/thousands, load)
+	b.Logf("%d changes; from due: %s; from record: %s; from answer: %s; calls at most %.1f ms late; CPU: %s; load %.1f",
+		len(byRecord), byDue, byRecord, byAnswer, late, of.used, load)
 }
 
 // pollEvery is part of the latencies, because an event counts once a poll has returned it.
@@ -148,27 +148,24 @@ const pollEvery = 2 * time.Millisecond
 // BenchmarkChangeToFeed measures the time from an order to the first poll of the tenant's feed that returns its event, and beside
 // it the time to the answer of a call that waits for it at the gateway.
 func BenchmarkChangeToFeed(b *testing.B) {
-	for _, perSecond := range rates() {
+	for _, perSecond := range fixture.Rates() {
 		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
-			p := newFixture(b)
-			tenants := p.tenants(b, []string{""})
+			p, tenants := newFixture(b, []string{""})
 			w, f := newWriter(p.placeOrders(b), tenants), p.newFeedReader(b, tenants[0])
 			held := p.newWaitingReader(b, tenants[0])
-			m := p.NewMeter(b)
-			var used fixture.Usage
+			var of costs
 			fixture.Once(b, func() {
 				polling, stop := context.WithCancel(b.Context())
 				var readers errgroup.Group
 				readers.Go(func() error { return f.poll(polling) })
 				readers.Go(func() error { return held.wait(polling) })
-				used = m.During(b, func() {
-					w.run(b, perSecond, measuredTime())
+				of = p.cost(b, w, perSecond, func() {
 					require.Eventually(b, func() bool { return f.has(w) && held.has(w) }, arrivalTimeout, pollInterval)
 				})
 				stop()
 				require.NoError(b, readers.Wait())
 			})
-			p.report(b, w, f.seenUntilNow(), used)
+			p.report(b, w, f.seenUntilNow(), of)
 			byRecord := between(p.recorded(b, w.answered), held.seenUntilNow())
 			byRecord.Report(b, "record-held")
 			b.Logf("by calls that wait, from record: %s; %d calls", byRecord, held.calls)

@@ -144,7 +144,7 @@ func Here(ctx context.Context, server, kafka string) (Machine, error) {
 // String implements fmt.Stringer.
 func (m Machine) String() string {
 	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, "+
-		"Kafka %s for ChangeTo…, Beside…, BacklogOf… and Footprint, an embedded one in the process for all others",
+		"Kafka %s, an embedded one in the process for …/one-process, Tracing, EventSealing, BatchOfLinks, PageOfGifts and GrowthOf…",
 		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.Kafka)
 }
 
@@ -204,33 +204,33 @@ var tabled = []string{"GrowthOf", "ChangeTo", "RequestsAtRate/", "CostOfRequest/
 // writeOutcomes writes the results that have a limit. Sizes within their limits are only counted, and a goal that was not
 // measured takes one line for all benchmarks, because a quick run leaves out many.
 func (r Report) writeOutcomes(line func(string, ...any)) {
-	line("Against the limits\n")
+	line("Against the limits\t\t%s\tnow\tlimit\t\n", Earlier)
 	growth, reached := 0, 0
-	missing := map[string][]string{} // Benchmarks by goal.
+	missing := map[string][]string{} // Benchmarks by goal and limit.
 	for _, o := range r.Outcomes {
 		if o.Reached {
 			reached++
 		}
 		switch {
 		case !o.Measured:
-			missing[o.What] = append(missing[o.What], o.place())
+			missing[o.What+o.limit()] = append(missing[o.What+o.limit()], o.place())
 		case o.Reached && strings.Contains(o.Metric, growthAt):
 			growth++
 		default:
 			result := map[bool]string{true: "reached", false: "MISSED"}[o.Reached]
-			line("  %s\t%s\t%s\t%s\t%s\n", o.What, o.place(), number(o.Value), o.limit(), result)
+			line("  %s\t%s\t%s\t%s\t%s\t%s\n", o.What, o.place(), o.before(), number(o.Value), o.limit(), result)
 		}
 	}
 	if growth > 0 {
-		line("  slower than at the smallest size\twithin the limit: %d operations and sizes\t\t\treached\n", growth)
+		line("  slower than at the smallest size\twithin the limit: %d operations and sizes\t\t\t\treached\n", growth)
 	}
 	for _, o := range r.Outcomes {
-		if places := missing[o.What]; len(places) > 0 {
+		if places := missing[o.What+o.limit()]; len(places) > 0 {
 			if more := len(places) - 1; more > 0 {
 				places[0] = fmt.Sprintf("%s and %d more", places[0], more)
 			}
-			line("  %s\t%s\t-\t%s\tnot measured\n", o.What, places[0], o.limit())
-			delete(missing, o.What)
+			line("  %s\t%s\t%s\t-\t%s\tnot measured\n", o.What, places[0], o.before(), o.limit())
+			delete(missing, o.What+o.limit())
 		}
 	}
 	line("  %d of %d reached\n", reached, len(r.Outcomes))

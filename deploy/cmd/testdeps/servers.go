@@ -42,7 +42,10 @@ func start(ctx context.Context, local string, durable bool, log *slog.Logger) (*
 		brokers = strings.Split(given, ",")
 	}
 	set, err := deps.Start(ctx,
-		deps.PostgreSQLConfig{URL: os.Getenv(testenv.PostgresURL), Dir: filepath.Join(dir, "postgres"), Port: ports[0], Ephemeral: !durable, Log: log},
+		deps.PostgreSQLConfig{
+			URL: os.Getenv(testenv.PostgresURL), Dir: filepath.Join(dir, "postgres"), Port: ports[0],
+			Ephemeral: !durable, CountsStatements: durable, Log: log,
+		},
 		deps.RedisConfig{URL: os.Getenv(testenv.RedisURL), Dir: filepath.Join(dir, "redis"), Port: ports[1], RequireReal: true, Ephemeral: true, Log: log},
 		deps.KafkaConfig{Brokers: brokers, Dir: filepath.Join(dir, "kafka"), Port: ports[2], PreferApache: true, JarsDir: filepath.Join(local, "kafka"), Log: log})
 	if err != nil {

@@ -24,6 +24,8 @@ type PostgreSQLConfig struct {
 	Port int
 	// Ephemeral switches off syncing to disk and the password, for temporary data.
 	Ephemeral bool
+	// CountsStatements loads pg_stat_statements where the server has it.
+	CountsStatements bool
 	// Settings are further settings, as name=value, and Env further variables of the server's environment.
 	Settings []string
 	Env      []string
@@ -108,6 +110,9 @@ func (c *cluster) server() server {
 	if c.Ephemeral {
 		settings = append(settings, "fsync=off", "full_page_writes=off")
 	}
+	if c.CountsStatements && c.has("pg_stat_statements") {
+		settings = append(settings, "shared_preload_libraries=pg_stat_statements")
+	}
 	args := []string{"-D", c.data()}
 	for _, setting := range slices.Concat(settings, c.Settings) {
 		args = append(args, "-c", setting)
@@ -118,6 +123,20 @@ func (c *cluster) server() server {
 		quit: syscall.SIGINT, // Ends sessions and writes a checkpoint.
 		log:  filepath.Join(c.home, "postgres.log"), pidFile: filepath.Join(c.data(), "postmaster.pid"), writesPID: true,
 	}
+}
+
+// has reports whether the server programs came with a library, in the folders of distributions or of the embedded build.
+func (c *cluster) has(library string) bool {
+	program, err := filepath.EvalSymlinks(filepath.Join(c.programs, "postgres"))
+	if err != nil {
+		return false
+	}
+	for _, folder := range []string{"lib", filepath.Join("lib", "postgresql")} {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(program), "..", folder, library+".so")); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *cluster) url() string {

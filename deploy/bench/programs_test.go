@@ -1,0 +1,89 @@
+package bench_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bench/fixture"
+)
+
+// requireDeployed skips a benchmark that measures single programs, which a quick run does not have.
+func requireDeployed(b *testing.B) {
+	b.Helper()
+	if testing.Short() {
+		b.Skip("it measures programs in processes of their own")
+	}
+}
+
+// BenchmarkFootprint measures the time until each program is ready, and its memory before and after a load with all clients.
+func BenchmarkFootprint(b *testing.B) {
+	requireDeployed(b)
+	f := deployOrders(b, nil)
+	idle := f.memory(b, fixture.Resident)
+	all := f.clients(b, clients)
+	_, _ = sendAll(b, clients, func(i int) error { return f.send(all[i]) })
+	f.drain(b)
+	_, _ = sendAll(b, clients, func(i int) error {
+		_, err := all[i].get("/orders?limit=100")
+		return err
+	})
+	loaded := f.memory(b, fixture.MostResident)
+	for i, p := range f.Running {
+		b.Run(p.Name, func(b *testing.B) {
+			b.ReportMetric(float64(p.Took.Milliseconds()), "start-ms")
+			b.ReportMetric(idle[i], "idle-MB")
+			b.ReportMetric(loaded[i], "loaded-MB")
+			b.ReportMetric(float64(p.Bytes)/(1<<20), "binary-MB")
+		})
+	}
+}
+
+func (f *ordersFixture) memory(b *testing.B, line string) (megabytes []float64) {
+	b.Helper()
+	for _, p := range f.Running {
+		megabytes = append(megabytes, p.Memory(b, line))
+	}
+	return megabytes
+}
+
+const (
+	// idleSettle passes before: consumers join their groups, and services that have just started read everything once.
+	idleSettle = 15 * time.Second
+	idleTime   = 30 * time.Second
+)
+
+// BenchmarkIdle measures what the platform uses while nobody uses it, with a hundred tenants that have keys and endpoints.
+func BenchmarkIdle(b *testing.B) {
+	requireDeployed(b)
+	r := fixture.NewReceiver(b)
+	p := fixture.Deploy(b, func(p *fixture.Platform) {
+		for _, url := range r.URLs(100) {
+			_, err := p.NewTenant(b).NewKey(b.Context(), url)
+			require.NoError(b, err)
+		}
+	})
+	m := p.NewMeter(b)
+	var used fixture.Usage
+	var counted fixture.Counters
+	fixture.Once(b, func() {
+		<-time.After(idleSettle)
+		counted = p.Count(b, func() { used = m.During(b, func() { <-time.After(idleTime) }) })
+	})
+	share := func(d time.Duration) float64 { return d.Seconds() / idleTime.Seconds() * 100 }
+	b.ReportMetric(share(used.Programs()), "programs-cpu-%")
+	for party, of := range used {
+		b.ReportMetric(share(of), "cpu-%-"+party)
+	}
+	counted.Report(b, idleTime.Seconds(), "s")
+	var most float64
+	for _, running := range p.Running {
+		megabytes := running.Memory(b, fixture.Resident)
+		b.ReportMetric(megabytes, "MB-"+running.Name)
+		most = max(most, megabytes)
+	}
+	b.ReportMetric(most, "most-MB")
+	b.ReportMetric(fixture.Load(b), "load")
+	b.Logf("CPU in %s: %s", idleTime, used)
+}
