@@ -68,6 +68,7 @@ var plane = map[string]row{
 	"tenants.v1.TenantOperationsService/SetWebhookUrl":       {allThree, administrators},
 	"tenants.v1.TenantOperationsService/RotateWebhookSecret": {allThree, administrators},
 	"tenants.v1.TenantOperationsService/PutBrand":            {allThree, with(coordinators, platform...)},
+	"tenants.v1.TenantOperationsService/PutGiftSite":         {allThree, with(coordinators, platform...)},
 	"tenants.v1.TenantOperationsService/PutCustomField":      {allThree, with(coordinators, platform...)},
 	"tenants.v1.TenantOperationsService/GetTenant":           {allThree, with(members, bySystem)},
 	"tenants.v1.TenantOperationsService/ListKeys":            {allThree, with(members, bySystem)},

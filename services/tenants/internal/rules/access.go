@@ -37,6 +37,7 @@ var access = map[string]actor.Permission{
 	tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName: ofAccess,
 
 	tenantsv1.TenantOperationsService_PutBrand_FullMethodName:       ofSettings,
+	tenantsv1.TenantOperationsService_PutGiftSite_FullMethodName:    ofSettings,
 	tenantsv1.TenantOperationsService_PutCustomField_FullMethodName: ofSettings,
 
 	tenantsv1.TenantOperationsService_GetTenant_FullMethodName:       ofReads,

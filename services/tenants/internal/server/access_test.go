@@ -42,6 +42,7 @@ var matrix = map[string][]string{
 	"TenantOperationsService/SetWebhookUrl":       {anAdministrator, aClerk},
 	"TenantOperationsService/RotateWebhookSecret": {anAdministrator, aClerk},
 	"TenantOperationsService/PutBrand":            {anAdministrator, aCoordinator, aClerk, aSystem},
+	"TenantOperationsService/PutGiftSite":         {anAdministrator, aCoordinator, aClerk, aSystem},
 	"TenantOperationsService/PutCustomField":      {anAdministrator, aCoordinator, aClerk, aSystem},
 	"TenantOperationsService/GetTenant":           {anAdministrator, aCoordinator, aMember, aClerk, aSystem},
 	"TenantOperationsService/ListKeys":            {anAdministrator, aCoordinator, aMember, aClerk, aSystem},
@@ -105,7 +106,10 @@ func (f *fixture) calls(conn grpc.ClientConnInterface, by *commonv1.Actor, tenan
 	ops := tenantsv1.NewTenantOperationsServiceClient(conn)
 	leaving, people := tenantsv1.NewOffboardingOperationsServiceClient(conn), tenantsv1.NewPrivacyOperationsServiceClient(conn)
 	address := "https://hooks.example.com/x"
-	id := newID()
+	id, brand := newID(), newID()
+	call(f.t, f.ops.PutBrand, &tenantsv1.PutBrandRequest{
+		Actor: staff, TenantId: tenant, Brand: &tenantsv1.Brand{Id: brand, Name: "n", Slug: brand},
+	})
 	return map[string]func(ctx context.Context) error{
 		"TenantOperationsService/PutTenant": func(ctx context.Context) error {
 			req := tenantRequest(tenant)
@@ -115,6 +119,11 @@ func (f *fixture) calls(conn grpc.ClientConnInterface, by *commonv1.Actor, tenan
 		"TenantOperationsService/PutBrand": func(ctx context.Context) error {
 			return done(ops.PutBrand(ctx, &tenantsv1.PutBrandRequest{
 				Actor: by, TenantId: tenant, Brand: &tenantsv1.Brand{Id: id, Name: "n", Slug: id},
+			}))
+		},
+		"TenantOperationsService/PutGiftSite": func(ctx context.Context) error {
+			return done(ops.PutGiftSite(ctx, &tenantsv1.PutGiftSiteRequest{
+				Actor: by, TenantId: tenant, BrandId: brand, Site: &tenantsv1.GiftSite{},
 			}))
 		},
 		"TenantOperationsService/PutTeamMember": func(ctx context.Context) error {

@@ -62,6 +62,11 @@ var changes = map[string]change{
 	"PutBrand": {func(e *edge) {
 		e.brand(e.tenantID, "Borealis")
 	}, func(e *edge) bool { return len(e.settings.GetBrands()) == 1 }},
+	"PutGiftSite": {func(e *edge) {
+		call(e.t, e.ops.PutGiftSite, &tenantsv1.PutGiftSiteRequest{
+			Actor: staff, TenantId: e.tenantID, BrandId: e.brand(e.tenantID, "Borealis"), Site: &tenantsv1.GiftSite{},
+		})
+	}, func(e *edge) bool { return len(e.settings.GetGiftSites()) == 1 }},
 	"PutTeamMember": {func(e *edge) {
 		call(e.t, e.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: e.tenantID, Member: &tenantsv1.TeamMember{
 			Id: newID(), Name: "Kim", Email: "kim@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true,

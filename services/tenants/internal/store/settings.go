@@ -31,6 +31,7 @@ func (s *Store) Settings(ctx context.Context, tenantID string) (*tenantsv1.GetTe
 		b.Queue(selectTenant, tenantID).QueryRow(scanTenant(tenant, &out.Version))
 		b.Queue(selectFields, tenantID).Query(collect(&tenant.CustomFields, scanField))
 		b.Queue(selectBrands, tenantID, true, []string{}).Query(collect(&out.Brands, scanBrand))
+		b.Queue(selectGiftSites, tenantID).Query(collect(&out.GiftSites, scanGiftSite))
 		b.Queue(selectTeam, tenantID).Query(collect(&out.Team, scanMember))
 		b.Queue(selectOffboarded, tenantID).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Offboarding) })
 	})

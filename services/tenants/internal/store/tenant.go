@@ -71,6 +71,9 @@ func (s *Store) Tenant(ctx context.Context, tenantID string, by By) (*tenantsv1.
 		if out.Brands, err = rowsOf(ctx, tx, scanBrand, selectBrands, tenantID, true, []string{}); err != nil {
 			return err
 		}
+		if out.GiftSites, err = rowsOf(ctx, tx, scanGiftSite, selectGiftSites, tenantID); err != nil {
+			return err
+		}
 		if out.Team, err = rowsOf(ctx, tx, scanMember, selectWholeTeam, tenantID); err != nil {
 			return err
 		}

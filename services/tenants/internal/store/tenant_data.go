@@ -22,6 +22,7 @@ func TenantData(pool *pgxpool.Pool) tenantdata.Database {
 			{Name: "api_keys", Key: []string{"id int"}, Omit: []string{
 				"hash", "webhook_secret", "previous_webhook_secret", "second_previous_secret", "third_previous_secret",
 			}},
+			{Name: "gift_sites", Key: []string{"brand_id uuid"}},
 			{Name: "brands", Key: []string{"id uuid"}},
 			{Name: "tenants", Rows: "id = $1::uuid", Key: []string{"id uuid"}},
 			{Name: "key_audit", Key: []string{"id uuid"}, Kept: audited},

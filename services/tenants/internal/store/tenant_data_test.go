@@ -21,6 +21,10 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 		require.NoError(t, err)
 		for sql, args := range map[string][]any{
 			`INSERT INTO brands (tenant_id, id, name, slug) VALUES ($1, $2, 'same', 'same')`: {tenantID, uuid.NewString()},
+			`WITH b AS (INSERT INTO brands (tenant_id, id, name, slug) VALUES ($1, $2, 'site', 'site') RETURNING id)
+			 INSERT INTO gift_sites (tenant_id, brand_id, typeface, corners, colour_scheme) SELECT $1, id, 'SERIF', 'SOFT', 'AUTO' FROM b`: {
+				tenantID, uuid.NewString(),
+			},
 			`INSERT INTO team_members (tenant_id, id, name, email, role, active)
 			 VALUES ($1, $2, 'same', 'same@example.com', 'MEMBER', true)`: {tenantID, uuid.NewString()},
 			`INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position)

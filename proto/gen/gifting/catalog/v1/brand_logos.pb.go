@@ -21,6 +21,121 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type UploadBrandHeroRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// A brand of the tenant.
+	BrandId string `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
+	// As for a logo.
+	Content       []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadBrandHeroRequest) Reset() {
+	*x = UploadBrandHeroRequest{}
+	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadBrandHeroRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadBrandHeroRequest) ProtoMessage() {}
+
+func (x *UploadBrandHeroRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadBrandHeroRequest.ProtoReflect.Descriptor instead.
+func (*UploadBrandHeroRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *UploadBrandHeroRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *UploadBrandHeroRequest) GetBrandId() string {
+	if x != nil {
+		return x.BrandId
+	}
+	return ""
+}
+
+func (x *UploadBrandHeroRequest) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+type UploadBrandHeroResponse struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	FileId string                 `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
+	// Absolute; opens without a key.
+	Url           string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UploadBrandHeroResponse) Reset() {
+	*x = UploadBrandHeroResponse{}
+	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UploadBrandHeroResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UploadBrandHeroResponse) ProtoMessage() {}
+
+func (x *UploadBrandHeroResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UploadBrandHeroResponse.ProtoReflect.Descriptor instead.
+func (*UploadBrandHeroResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *UploadBrandHeroResponse) GetFileId() string {
+	if x != nil {
+		return x.FileId
+	}
+	return ""
+}
+
+func (x *UploadBrandHeroResponse) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
 type UploadBrandLogoRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
@@ -34,7 +149,7 @@ type UploadBrandLogoRequest struct {
 
 func (x *UploadBrandLogoRequest) Reset() {
 	*x = UploadBrandLogoRequest{}
-	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[0]
+	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -46,7 +161,7 @@ func (x *UploadBrandLogoRequest) String() string {
 func (*UploadBrandLogoRequest) ProtoMessage() {}
 
 func (x *UploadBrandLogoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[0]
+	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -59,7 +174,7 @@ func (x *UploadBrandLogoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadBrandLogoRequest.ProtoReflect.Descriptor instead.
 func (*UploadBrandLogoRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP(), []int{0}
+	return file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *UploadBrandLogoRequest) GetTenantId() string {
@@ -94,7 +209,7 @@ type UploadBrandLogoResponse struct {
 
 func (x *UploadBrandLogoResponse) Reset() {
 	*x = UploadBrandLogoResponse{}
-	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[1]
+	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -106,7 +221,7 @@ func (x *UploadBrandLogoResponse) String() string {
 func (*UploadBrandLogoResponse) ProtoMessage() {}
 
 func (x *UploadBrandLogoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[1]
+	mi := &file_gifting_catalog_v1_brand_logos_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -119,7 +234,7 @@ func (x *UploadBrandLogoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadBrandLogoResponse.ProtoReflect.Descriptor instead.
 func (*UploadBrandLogoResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP(), []int{1}
+	return file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *UploadBrandLogoResponse) GetFileId() string {
@@ -141,15 +256,23 @@ var File_gifting_catalog_v1_brand_logos_proto protoreflect.FileDescriptor
 const file_gifting_catalog_v1_brand_logos_proto_rawDesc = "" +
 	"\n" +
 	"$gifting/catalog/v1/brand_logos.proto\x12\x12gifting.catalog.v1\"j\n" +
+	"\x16UploadBrandHeroRequest\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
+	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x12\x18\n" +
+	"\acontent\x18\x03 \x01(\fR\acontent\"D\n" +
+	"\x17UploadBrandHeroResponse\x12\x17\n" +
+	"\afile_id\x18\x01 \x01(\tR\x06fileId\x12\x10\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\"j\n" +
 	"\x16UploadBrandLogoRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
 	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x12\x18\n" +
 	"\acontent\x18\x03 \x01(\fR\acontent\"D\n" +
 	"\x17UploadBrandLogoResponse\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\tR\x06fileId\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url2\x7f\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url2\xeb\x01\n" +
 	"\x11BrandLogosService\x12j\n" +
-	"\x0fUploadBrandLogo\x12*.gifting.catalog.v1.UploadBrandLogoRequest\x1a+.gifting.catalog.v1.UploadBrandLogoResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
+	"\x0fUploadBrandLogo\x12*.gifting.catalog.v1.UploadBrandLogoRequest\x1a+.gifting.catalog.v1.UploadBrandLogoResponse\x12j\n" +
+	"\x0fUploadBrandHero\x12*.gifting.catalog.v1.UploadBrandHeroRequest\x1a+.gifting.catalog.v1.UploadBrandHeroResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
 
 var (
 	file_gifting_catalog_v1_brand_logos_proto_rawDescOnce sync.Once
@@ -163,16 +286,20 @@ func file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP() []byte {
 	return file_gifting_catalog_v1_brand_logos_proto_rawDescData
 }
 
-var file_gifting_catalog_v1_brand_logos_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_gifting_catalog_v1_brand_logos_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_gifting_catalog_v1_brand_logos_proto_goTypes = []any{
-	(*UploadBrandLogoRequest)(nil),  // 0: gifting.catalog.v1.UploadBrandLogoRequest
-	(*UploadBrandLogoResponse)(nil), // 1: gifting.catalog.v1.UploadBrandLogoResponse
+	(*UploadBrandHeroRequest)(nil),  // 0: gifting.catalog.v1.UploadBrandHeroRequest
+	(*UploadBrandHeroResponse)(nil), // 1: gifting.catalog.v1.UploadBrandHeroResponse
+	(*UploadBrandLogoRequest)(nil),  // 2: gifting.catalog.v1.UploadBrandLogoRequest
+	(*UploadBrandLogoResponse)(nil), // 3: gifting.catalog.v1.UploadBrandLogoResponse
 }
 var file_gifting_catalog_v1_brand_logos_proto_depIdxs = []int32{
-	0, // 0: gifting.catalog.v1.BrandLogosService.UploadBrandLogo:input_type -> gifting.catalog.v1.UploadBrandLogoRequest
-	1, // 1: gifting.catalog.v1.BrandLogosService.UploadBrandLogo:output_type -> gifting.catalog.v1.UploadBrandLogoResponse
-	1, // [1:2] is the sub-list for method output_type
-	0, // [0:1] is the sub-list for method input_type
+	2, // 0: gifting.catalog.v1.BrandLogosService.UploadBrandLogo:input_type -> gifting.catalog.v1.UploadBrandLogoRequest
+	0, // 1: gifting.catalog.v1.BrandLogosService.UploadBrandHero:input_type -> gifting.catalog.v1.UploadBrandHeroRequest
+	3, // 2: gifting.catalog.v1.BrandLogosService.UploadBrandLogo:output_type -> gifting.catalog.v1.UploadBrandLogoResponse
+	1, // 3: gifting.catalog.v1.BrandLogosService.UploadBrandHero:output_type -> gifting.catalog.v1.UploadBrandHeroResponse
+	2, // [2:4] is the sub-list for method output_type
+	0, // [0:2] is the sub-list for method input_type
 	0, // [0:0] is the sub-list for extension type_name
 	0, // [0:0] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
@@ -189,7 +316,7 @@ func file_gifting_catalog_v1_brand_logos_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_brand_logos_proto_rawDesc), len(file_gifting_catalog_v1_brand_logos_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

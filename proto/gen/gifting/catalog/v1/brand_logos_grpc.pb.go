@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	BrandLogosService_UploadBrandLogo_FullMethodName = "/gifting.catalog.v1.BrandLogosService/UploadBrandLogo"
+	BrandLogosService_UploadBrandHero_FullMethodName = "/gifting.catalog.v1.BrandLogosService/UploadBrandHero"
 )
 
 // BrandLogosServiceClient is the client API for BrandLogosService service.
@@ -32,6 +33,9 @@ type BrandLogosServiceClient interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url. The URL is open to the public until
 	// 20 later logos of the brand have been uploaded. The same bytes return the same URL.
 	UploadBrandLogo(ctx context.Context, in *UploadBrandLogoRequest, opts ...grpc.CallOption) (*UploadBrandLogoResponse, error)
+	// Stores a picture for the top of a brand's gift site, with smaller renditions, and returns its id for hero_image_id of the
+	// brand's theme. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
+	UploadBrandHero(ctx context.Context, in *UploadBrandHeroRequest, opts ...grpc.CallOption) (*UploadBrandHeroResponse, error)
 }
 
 type brandLogosServiceClient struct {
@@ -52,6 +56,16 @@ func (c *brandLogosServiceClient) UploadBrandLogo(ctx context.Context, in *Uploa
 	return out, nil
 }
 
+func (c *brandLogosServiceClient) UploadBrandHero(ctx context.Context, in *UploadBrandHeroRequest, opts ...grpc.CallOption) (*UploadBrandHeroResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UploadBrandHeroResponse)
+	err := c.cc.Invoke(ctx, BrandLogosService_UploadBrandHero_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BrandLogosServiceServer is the server API for BrandLogosService service.
 // All implementations must embed UnimplementedBrandLogosServiceServer
 // for forward compatibility.
@@ -62,6 +76,9 @@ type BrandLogosServiceServer interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url. The URL is open to the public until
 	// 20 later logos of the brand have been uploaded. The same bytes return the same URL.
 	UploadBrandLogo(context.Context, *UploadBrandLogoRequest) (*UploadBrandLogoResponse, error)
+	// Stores a picture for the top of a brand's gift site, with smaller renditions, and returns its id for hero_image_id of the
+	// brand's theme. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
+	UploadBrandHero(context.Context, *UploadBrandHeroRequest) (*UploadBrandHeroResponse, error)
 	mustEmbedUnimplementedBrandLogosServiceServer()
 }
 
@@ -74,6 +91,9 @@ type UnimplementedBrandLogosServiceServer struct{}
 
 func (UnimplementedBrandLogosServiceServer) UploadBrandLogo(context.Context, *UploadBrandLogoRequest) (*UploadBrandLogoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UploadBrandLogo not implemented")
+}
+func (UnimplementedBrandLogosServiceServer) UploadBrandHero(context.Context, *UploadBrandHeroRequest) (*UploadBrandHeroResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UploadBrandHero not implemented")
 }
 func (UnimplementedBrandLogosServiceServer) mustEmbedUnimplementedBrandLogosServiceServer() {}
 func (UnimplementedBrandLogosServiceServer) testEmbeddedByValue()                           {}
@@ -114,6 +134,24 @@ func _BrandLogosService_UploadBrandLogo_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BrandLogosService_UploadBrandHero_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UploadBrandHeroRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BrandLogosServiceServer).UploadBrandHero(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BrandLogosService_UploadBrandHero_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BrandLogosServiceServer).UploadBrandHero(ctx, req.(*UploadBrandHeroRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // BrandLogosService_ServiceDesc is the grpc.ServiceDesc for BrandLogosService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -124,6 +162,10 @@ var BrandLogosService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UploadBrandLogo",
 			Handler:    _BrandLogosService_UploadBrandLogo_Handler,
+		},
+		{
+			MethodName: "UploadBrandHero",
+			Handler:    _BrandLogosService_UploadBrandHero_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

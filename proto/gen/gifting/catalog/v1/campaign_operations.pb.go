@@ -35,7 +35,9 @@ type CampaignRecord struct {
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3,oneof" json:"expires_at,omitempty"`
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// In display order.
-	Offerings     []*OfferingRecord `protobuf:"bytes,8,rep,name=offerings,proto3" json:"offerings,omitempty"`
+	Offerings []*OfferingRecord `protobuf:"bytes,8,rep,name=offerings,proto3" json:"offerings,omitempty"`
+	// By locale. Not in lists.
+	Greetings     []*CampaignGreeting `protobuf:"bytes,9,rep,name=greetings,proto3" json:"greetings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -126,6 +128,68 @@ func (x *CampaignRecord) GetOfferings() []*OfferingRecord {
 	return nil
 }
 
+func (x *CampaignRecord) GetGreetings() []*CampaignGreeting {
+	if x != nil {
+		return x.Greetings
+	}
+	return nil
+}
+
+// What the gift site says above the gifts of a campaign in one locale.
+type CampaignGreeting struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// BCP 47. A link in a locale without greeting shows that of the closest locale, at last of en-US.
+	Locale string `protobuf:"bytes,1,opt,name=locale,proto3" json:"locale,omitempty"`
+	// Plain text of at most 1000 characters and 20 lines.
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CampaignGreeting) Reset() {
+	*x = CampaignGreeting{}
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CampaignGreeting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CampaignGreeting) ProtoMessage() {}
+
+func (x *CampaignGreeting) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CampaignGreeting.ProtoReflect.Descriptor instead.
+func (*CampaignGreeting) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *CampaignGreeting) GetLocale() string {
+	if x != nil {
+		return x.Locale
+	}
+	return ""
+}
+
+func (x *CampaignGreeting) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // An offering with all its data, whatever its status.
 type OfferingRecord struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -143,7 +207,7 @@ type OfferingRecord struct {
 
 func (x *OfferingRecord) Reset() {
 	*x = OfferingRecord{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[1]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -155,7 +219,7 @@ func (x *OfferingRecord) String() string {
 func (*OfferingRecord) ProtoMessage() {}
 
 func (x *OfferingRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[1]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -168,7 +232,7 @@ func (x *OfferingRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferingRecord.ProtoReflect.Descriptor instead.
 func (*OfferingRecord) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{1}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *OfferingRecord) GetProductId() string {
@@ -223,7 +287,7 @@ type GetCampaignRecordRequest struct {
 
 func (x *GetCampaignRecordRequest) Reset() {
 	*x = GetCampaignRecordRequest{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[2]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -235,7 +299,7 @@ func (x *GetCampaignRecordRequest) String() string {
 func (*GetCampaignRecordRequest) ProtoMessage() {}
 
 func (x *GetCampaignRecordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[2]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -248,7 +312,7 @@ func (x *GetCampaignRecordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCampaignRecordRequest.ProtoReflect.Descriptor instead.
 func (*GetCampaignRecordRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{2}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetCampaignRecordRequest) GetTenantId() string {
@@ -274,7 +338,7 @@ type GetCampaignRecordResponse struct {
 
 func (x *GetCampaignRecordResponse) Reset() {
 	*x = GetCampaignRecordResponse{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[3]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -286,7 +350,7 @@ func (x *GetCampaignRecordResponse) String() string {
 func (*GetCampaignRecordResponse) ProtoMessage() {}
 
 func (x *GetCampaignRecordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[3]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -299,7 +363,7 @@ func (x *GetCampaignRecordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCampaignRecordResponse.ProtoReflect.Descriptor instead.
 func (*GetCampaignRecordResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{3}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetCampaignRecordResponse) GetRecord() *CampaignRecord {
@@ -324,7 +388,7 @@ type ListCampaignRecordsRequest struct {
 
 func (x *ListCampaignRecordsRequest) Reset() {
 	*x = ListCampaignRecordsRequest{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[4]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -336,7 +400,7 @@ func (x *ListCampaignRecordsRequest) String() string {
 func (*ListCampaignRecordsRequest) ProtoMessage() {}
 
 func (x *ListCampaignRecordsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[4]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -349,7 +413,7 @@ func (x *ListCampaignRecordsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCampaignRecordsRequest.ProtoReflect.Descriptor instead.
 func (*ListCampaignRecordsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{4}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListCampaignRecordsRequest) GetTenantId() string {
@@ -397,7 +461,7 @@ type ListCampaignRecordsResponse struct {
 
 func (x *ListCampaignRecordsResponse) Reset() {
 	*x = ListCampaignRecordsResponse{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[5]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -409,7 +473,7 @@ func (x *ListCampaignRecordsResponse) String() string {
 func (*ListCampaignRecordsResponse) ProtoMessage() {}
 
 func (x *ListCampaignRecordsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[5]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -422,7 +486,7 @@ func (x *ListCampaignRecordsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCampaignRecordsResponse.ProtoReflect.Descriptor instead.
 func (*ListCampaignRecordsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{5}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListCampaignRecordsResponse) GetRecords() []*CampaignRecord {
@@ -451,7 +515,7 @@ type StartCampaignRequest struct {
 
 func (x *StartCampaignRequest) Reset() {
 	*x = StartCampaignRequest{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[6]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +527,7 @@ func (x *StartCampaignRequest) String() string {
 func (*StartCampaignRequest) ProtoMessage() {}
 
 func (x *StartCampaignRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[6]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +540,7 @@ func (x *StartCampaignRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartCampaignRequest.ProtoReflect.Descriptor instead.
 func (*StartCampaignRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{6}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StartCampaignRequest) GetTenantId() string {
@@ -508,7 +572,7 @@ type StartCampaignResponse struct {
 
 func (x *StartCampaignResponse) Reset() {
 	*x = StartCampaignResponse{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[7]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -520,7 +584,7 @@ func (x *StartCampaignResponse) String() string {
 func (*StartCampaignResponse) ProtoMessage() {}
 
 func (x *StartCampaignResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[7]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -533,7 +597,7 @@ func (x *StartCampaignResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartCampaignResponse.ProtoReflect.Descriptor instead.
 func (*StartCampaignResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{7}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{8}
 }
 
 type CompleteCampaignRequest struct {
@@ -548,7 +612,7 @@ type CompleteCampaignRequest struct {
 
 func (x *CompleteCampaignRequest) Reset() {
 	*x = CompleteCampaignRequest{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[8]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -560,7 +624,7 @@ func (x *CompleteCampaignRequest) String() string {
 func (*CompleteCampaignRequest) ProtoMessage() {}
 
 func (x *CompleteCampaignRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[8]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -573,7 +637,7 @@ func (x *CompleteCampaignRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteCampaignRequest.ProtoReflect.Descriptor instead.
 func (*CompleteCampaignRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{8}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CompleteCampaignRequest) GetTenantId() string {
@@ -605,7 +669,7 @@ type CompleteCampaignResponse struct {
 
 func (x *CompleteCampaignResponse) Reset() {
 	*x = CompleteCampaignResponse{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -617,7 +681,7 @@ func (x *CompleteCampaignResponse) String() string {
 func (*CompleteCampaignResponse) ProtoMessage() {}
 
 func (x *CompleteCampaignResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -630,7 +694,113 @@ func (x *CompleteCampaignResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompleteCampaignResponse.ProtoReflect.Descriptor instead.
 func (*CompleteCampaignResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{9}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{10}
+}
+
+type SetCampaignGreetingsRequest struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	TenantId   string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	CampaignId string                 `protobuf:"bytes,2,opt,name=campaign_id,json=campaignId,proto3" json:"campaign_id,omitempty"`
+	// All greetings of the campaign.
+	Greetings []*CampaignGreeting `protobuf:"bytes,3,rep,name=greetings,proto3" json:"greetings,omitempty"`
+	// Required.
+	Actor         *v1.Actor `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetCampaignGreetingsRequest) Reset() {
+	*x = SetCampaignGreetingsRequest{}
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetCampaignGreetingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetCampaignGreetingsRequest) ProtoMessage() {}
+
+func (x *SetCampaignGreetingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetCampaignGreetingsRequest.ProtoReflect.Descriptor instead.
+func (*SetCampaignGreetingsRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *SetCampaignGreetingsRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *SetCampaignGreetingsRequest) GetCampaignId() string {
+	if x != nil {
+		return x.CampaignId
+	}
+	return ""
+}
+
+func (x *SetCampaignGreetingsRequest) GetGreetings() []*CampaignGreeting {
+	if x != nil {
+		return x.Greetings
+	}
+	return nil
+}
+
+func (x *SetCampaignGreetingsRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+type SetCampaignGreetingsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetCampaignGreetingsResponse) Reset() {
+	*x = SetCampaignGreetingsResponse{}
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetCampaignGreetingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetCampaignGreetingsResponse) ProtoMessage() {}
+
+func (x *SetCampaignGreetingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetCampaignGreetingsResponse.ProtoReflect.Descriptor instead.
+func (*SetCampaignGreetingsResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{12}
 }
 
 type PutOfferingRequest struct {
@@ -646,7 +816,7 @@ type PutOfferingRequest struct {
 
 func (x *PutOfferingRequest) Reset() {
 	*x = PutOfferingRequest{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -658,7 +828,7 @@ func (x *PutOfferingRequest) String() string {
 func (*PutOfferingRequest) ProtoMessage() {}
 
 func (x *PutOfferingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -671,7 +841,7 @@ func (x *PutOfferingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutOfferingRequest.ProtoReflect.Descriptor instead.
 func (*PutOfferingRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{10}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PutOfferingRequest) GetTenantId() string {
@@ -710,7 +880,7 @@ type PutOfferingResponse struct {
 
 func (x *PutOfferingResponse) Reset() {
 	*x = PutOfferingResponse{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +892,7 @@ func (x *PutOfferingResponse) String() string {
 func (*PutOfferingResponse) ProtoMessage() {}
 
 func (x *PutOfferingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +905,7 @@ func (x *PutOfferingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutOfferingResponse.ProtoReflect.Descriptor instead.
 func (*PutOfferingResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{11}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{14}
 }
 
 type RemoveOfferingRequest struct {
@@ -751,7 +921,7 @@ type RemoveOfferingRequest struct {
 
 func (x *RemoveOfferingRequest) Reset() {
 	*x = RemoveOfferingRequest{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +933,7 @@ func (x *RemoveOfferingRequest) String() string {
 func (*RemoveOfferingRequest) ProtoMessage() {}
 
 func (x *RemoveOfferingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +946,7 @@ func (x *RemoveOfferingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveOfferingRequest.ProtoReflect.Descriptor instead.
 func (*RemoveOfferingRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{12}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RemoveOfferingRequest) GetTenantId() string {
@@ -815,7 +985,7 @@ type RemoveOfferingResponse struct {
 
 func (x *RemoveOfferingResponse) Reset() {
 	*x = RemoveOfferingResponse{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -827,7 +997,7 @@ func (x *RemoveOfferingResponse) String() string {
 func (*RemoveOfferingResponse) ProtoMessage() {}
 
 func (x *RemoveOfferingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -840,7 +1010,7 @@ func (x *RemoveOfferingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveOfferingResponse.ProtoReflect.Descriptor instead.
 func (*RemoveOfferingResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{13}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{16}
 }
 
 type ResumeOfferingRequest struct {
@@ -856,7 +1026,7 @@ type ResumeOfferingRequest struct {
 
 func (x *ResumeOfferingRequest) Reset() {
 	*x = ResumeOfferingRequest{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[14]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +1038,7 @@ func (x *ResumeOfferingRequest) String() string {
 func (*ResumeOfferingRequest) ProtoMessage() {}
 
 func (x *ResumeOfferingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[14]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,7 +1051,7 @@ func (x *ResumeOfferingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeOfferingRequest.ProtoReflect.Descriptor instead.
 func (*ResumeOfferingRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{14}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ResumeOfferingRequest) GetTenantId() string {
@@ -920,7 +1090,7 @@ type ResumeOfferingResponse struct {
 
 func (x *ResumeOfferingResponse) Reset() {
 	*x = ResumeOfferingResponse{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[15]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1102,7 @@ func (x *ResumeOfferingResponse) String() string {
 func (*ResumeOfferingResponse) ProtoMessage() {}
 
 func (x *ResumeOfferingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[15]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1115,7 @@ func (x *ResumeOfferingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeOfferingResponse.ProtoReflect.Descriptor instead.
 func (*ResumeOfferingResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{15}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{18}
 }
 
 type CorrectStockRequest struct {
@@ -972,7 +1142,7 @@ type CorrectStockRequest struct {
 
 func (x *CorrectStockRequest) Reset() {
 	*x = CorrectStockRequest{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[16]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1154,7 @@ func (x *CorrectStockRequest) String() string {
 func (*CorrectStockRequest) ProtoMessage() {}
 
 func (x *CorrectStockRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[16]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1167,7 @@ func (x *CorrectStockRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectStockRequest.ProtoReflect.Descriptor instead.
 func (*CorrectStockRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{16}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CorrectStockRequest) GetCorrectionId() string {
@@ -1096,7 +1266,7 @@ type Recount struct {
 
 func (x *Recount) Reset() {
 	*x = Recount{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[17]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1108,7 +1278,7 @@ func (x *Recount) String() string {
 func (*Recount) ProtoMessage() {}
 
 func (x *Recount) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[17]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1121,7 +1291,7 @@ func (x *Recount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recount.ProtoReflect.Descriptor instead.
 func (*Recount) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{17}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Recount) GetExpected() int32 {
@@ -1148,7 +1318,7 @@ type CorrectStockResponse struct {
 
 func (x *CorrectStockResponse) Reset() {
 	*x = CorrectStockResponse{}
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[18]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1330,7 @@ func (x *CorrectStockResponse) String() string {
 func (*CorrectStockResponse) ProtoMessage() {}
 
 func (x *CorrectStockResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[18]
+	mi := &file_gifting_catalog_v1_campaign_operations_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1343,7 @@ func (x *CorrectStockResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectStockResponse.ProtoReflect.Descriptor instead.
 func (*CorrectStockResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{18}
+	return file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CorrectStockResponse) GetStockRemaining() int32 {
@@ -1187,7 +1357,7 @@ var File_gifting_catalog_v1_campaign_operations_proto protoreflect.FileDescripto
 
 const file_gifting_catalog_v1_campaign_operations_proto_rawDesc = "" +
 	"\n" +
-	",gifting/catalog/v1/campaign_operations.proto\x12\x12gifting.catalog.v1\x1a gifting/catalog/v1/catalog.proto\x1a#gifting/catalog/v1/operations.proto\x1a\x1dgifting/common/v1/actor.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf4\x02\n" +
+	",gifting/catalog/v1/campaign_operations.proto\x12\x12gifting.catalog.v1\x1a gifting/catalog/v1/catalog.proto\x1a#gifting/catalog/v1/operations.proto\x1a\x1dgifting/common/v1/actor.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb8\x03\n" +
 	"\x0eCampaignRecord\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12\x19\n" +
@@ -1198,8 +1368,12 @@ const file_gifting_catalog_v1_campaign_operations_proto_rawDesc = "" +
 	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampH\x00R\texpiresAt\x88\x01\x01\x129\n" +
 	"\n" +
 	"created_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12@\n" +
-	"\tofferings\x18\b \x03(\v2\".gifting.catalog.v1.OfferingRecordR\tofferingsB\r\n" +
-	"\v_expires_at\"\xa9\x02\n" +
+	"\tofferings\x18\b \x03(\v2\".gifting.catalog.v1.OfferingRecordR\tofferings\x12B\n" +
+	"\tgreetings\x18\t \x03(\v2$.gifting.catalog.v1.CampaignGreetingR\tgreetingsB\r\n" +
+	"\v_expires_at\">\n" +
+	"\x10CampaignGreeting\x12\x16\n" +
+	"\x06locale\x18\x01 \x01(\tR\x06locale\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xa9\x02\n" +
 	"\x0eOfferingRecord\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12!\n" +
@@ -1240,7 +1414,14 @@ const file_gifting_catalog_v1_campaign_operations_proto_rawDesc = "" +
 	"\vcampaign_id\x18\x02 \x01(\tR\n" +
 	"campaignId\x12.\n" +
 	"\x05actor\x18\x03 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"\x1a\n" +
-	"\x18CompleteCampaignResponse\"\xc1\x01\n" +
+	"\x18CompleteCampaignResponse\"\xcf\x01\n" +
+	"\x1bSetCampaignGreetingsRequest\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1f\n" +
+	"\vcampaign_id\x18\x02 \x01(\tR\n" +
+	"campaignId\x12B\n" +
+	"\tgreetings\x18\x03 \x03(\v2$.gifting.catalog.v1.CampaignGreetingR\tgreetings\x12.\n" +
+	"\x05actor\x18\x04 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"\x1e\n" +
+	"\x1cSetCampaignGreetingsResponse\"\xc1\x01\n" +
 	"\x12PutOfferingRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1f\n" +
 	"\vcampaign_id\x18\x02 \x01(\tR\n" +
@@ -1279,12 +1460,13 @@ const file_gifting_catalog_v1_campaign_operations_proto_rawDesc = "" +
 	"\bexpected\x18\x01 \x01(\x05R\bexpected\x12\x14\n" +
 	"\x05stock\x18\x02 \x01(\x05R\x05stock\"?\n" +
 	"\x14CorrectStockResponse\x12'\n" +
-	"\x0fstock_remaining\x18\x01 \x01(\x05R\x0estockRemaining2\xef\x06\n" +
+	"\x0fstock_remaining\x18\x01 \x01(\x05R\x0estockRemaining2\xea\a\n" +
 	"\x19CampaignOperationsService\x12p\n" +
 	"\x11GetCampaignRecord\x12,.gifting.catalog.v1.GetCampaignRecordRequest\x1a-.gifting.catalog.v1.GetCampaignRecordResponse\x12v\n" +
 	"\x13ListCampaignRecords\x12..gifting.catalog.v1.ListCampaignRecordsRequest\x1a/.gifting.catalog.v1.ListCampaignRecordsResponse\x12d\n" +
 	"\rStartCampaign\x12(.gifting.catalog.v1.StartCampaignRequest\x1a).gifting.catalog.v1.StartCampaignResponse\x12m\n" +
-	"\x10CompleteCampaign\x12+.gifting.catalog.v1.CompleteCampaignRequest\x1a,.gifting.catalog.v1.CompleteCampaignResponse\x12^\n" +
+	"\x10CompleteCampaign\x12+.gifting.catalog.v1.CompleteCampaignRequest\x1a,.gifting.catalog.v1.CompleteCampaignResponse\x12y\n" +
+	"\x14SetCampaignGreetings\x12/.gifting.catalog.v1.SetCampaignGreetingsRequest\x1a0.gifting.catalog.v1.SetCampaignGreetingsResponse\x12^\n" +
 	"\vPutOffering\x12&.gifting.catalog.v1.PutOfferingRequest\x1a'.gifting.catalog.v1.PutOfferingResponse\x12g\n" +
 	"\x0eRemoveOffering\x12).gifting.catalog.v1.RemoveOfferingRequest\x1a*.gifting.catalog.v1.RemoveOfferingResponse\x12g\n" +
 	"\x0eResumeOffering\x12).gifting.catalog.v1.ResumeOfferingRequest\x1a*.gifting.catalog.v1.ResumeOfferingResponse\x12a\n" +
@@ -1302,75 +1484,83 @@ func file_gifting_catalog_v1_campaign_operations_proto_rawDescGZIP() []byte {
 	return file_gifting_catalog_v1_campaign_operations_proto_rawDescData
 }
 
-var file_gifting_catalog_v1_campaign_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_gifting_catalog_v1_campaign_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_gifting_catalog_v1_campaign_operations_proto_goTypes = []any{
-	(*CampaignRecord)(nil),              // 0: gifting.catalog.v1.CampaignRecord
-	(*OfferingRecord)(nil),              // 1: gifting.catalog.v1.OfferingRecord
-	(*GetCampaignRecordRequest)(nil),    // 2: gifting.catalog.v1.GetCampaignRecordRequest
-	(*GetCampaignRecordResponse)(nil),   // 3: gifting.catalog.v1.GetCampaignRecordResponse
-	(*ListCampaignRecordsRequest)(nil),  // 4: gifting.catalog.v1.ListCampaignRecordsRequest
-	(*ListCampaignRecordsResponse)(nil), // 5: gifting.catalog.v1.ListCampaignRecordsResponse
-	(*StartCampaignRequest)(nil),        // 6: gifting.catalog.v1.StartCampaignRequest
-	(*StartCampaignResponse)(nil),       // 7: gifting.catalog.v1.StartCampaignResponse
-	(*CompleteCampaignRequest)(nil),     // 8: gifting.catalog.v1.CompleteCampaignRequest
-	(*CompleteCampaignResponse)(nil),    // 9: gifting.catalog.v1.CompleteCampaignResponse
-	(*PutOfferingRequest)(nil),          // 10: gifting.catalog.v1.PutOfferingRequest
-	(*PutOfferingResponse)(nil),         // 11: gifting.catalog.v1.PutOfferingResponse
-	(*RemoveOfferingRequest)(nil),       // 12: gifting.catalog.v1.RemoveOfferingRequest
-	(*RemoveOfferingResponse)(nil),      // 13: gifting.catalog.v1.RemoveOfferingResponse
-	(*ResumeOfferingRequest)(nil),       // 14: gifting.catalog.v1.ResumeOfferingRequest
-	(*ResumeOfferingResponse)(nil),      // 15: gifting.catalog.v1.ResumeOfferingResponse
-	(*CorrectStockRequest)(nil),         // 16: gifting.catalog.v1.CorrectStockRequest
-	(*Recount)(nil),                     // 17: gifting.catalog.v1.Recount
-	(*CorrectStockResponse)(nil),        // 18: gifting.catalog.v1.CorrectStockResponse
-	(CampaignStatus)(0),                 // 19: gifting.catalog.v1.CampaignStatus
-	(*timestamppb.Timestamp)(nil),       // 20: google.protobuf.Timestamp
-	(OfferingStatus)(0),                 // 21: gifting.catalog.v1.OfferingStatus
-	(SupplyType)(0),                     // 22: gifting.catalog.v1.SupplyType
-	(*Sku)(nil),                         // 23: gifting.catalog.v1.Sku
-	(*v1.Actor)(nil),                    // 24: gifting.common.v1.Actor
-	(*OfferingInput)(nil),               // 25: gifting.catalog.v1.OfferingInput
+	(*CampaignRecord)(nil),               // 0: gifting.catalog.v1.CampaignRecord
+	(*CampaignGreeting)(nil),             // 1: gifting.catalog.v1.CampaignGreeting
+	(*OfferingRecord)(nil),               // 2: gifting.catalog.v1.OfferingRecord
+	(*GetCampaignRecordRequest)(nil),     // 3: gifting.catalog.v1.GetCampaignRecordRequest
+	(*GetCampaignRecordResponse)(nil),    // 4: gifting.catalog.v1.GetCampaignRecordResponse
+	(*ListCampaignRecordsRequest)(nil),   // 5: gifting.catalog.v1.ListCampaignRecordsRequest
+	(*ListCampaignRecordsResponse)(nil),  // 6: gifting.catalog.v1.ListCampaignRecordsResponse
+	(*StartCampaignRequest)(nil),         // 7: gifting.catalog.v1.StartCampaignRequest
+	(*StartCampaignResponse)(nil),        // 8: gifting.catalog.v1.StartCampaignResponse
+	(*CompleteCampaignRequest)(nil),      // 9: gifting.catalog.v1.CompleteCampaignRequest
+	(*CompleteCampaignResponse)(nil),     // 10: gifting.catalog.v1.CompleteCampaignResponse
+	(*SetCampaignGreetingsRequest)(nil),  // 11: gifting.catalog.v1.SetCampaignGreetingsRequest
+	(*SetCampaignGreetingsResponse)(nil), // 12: gifting.catalog.v1.SetCampaignGreetingsResponse
+	(*PutOfferingRequest)(nil),           // 13: gifting.catalog.v1.PutOfferingRequest
+	(*PutOfferingResponse)(nil),          // 14: gifting.catalog.v1.PutOfferingResponse
+	(*RemoveOfferingRequest)(nil),        // 15: gifting.catalog.v1.RemoveOfferingRequest
+	(*RemoveOfferingResponse)(nil),       // 16: gifting.catalog.v1.RemoveOfferingResponse
+	(*ResumeOfferingRequest)(nil),        // 17: gifting.catalog.v1.ResumeOfferingRequest
+	(*ResumeOfferingResponse)(nil),       // 18: gifting.catalog.v1.ResumeOfferingResponse
+	(*CorrectStockRequest)(nil),          // 19: gifting.catalog.v1.CorrectStockRequest
+	(*Recount)(nil),                      // 20: gifting.catalog.v1.Recount
+	(*CorrectStockResponse)(nil),         // 21: gifting.catalog.v1.CorrectStockResponse
+	(CampaignStatus)(0),                  // 22: gifting.catalog.v1.CampaignStatus
+	(*timestamppb.Timestamp)(nil),        // 23: google.protobuf.Timestamp
+	(OfferingStatus)(0),                  // 24: gifting.catalog.v1.OfferingStatus
+	(SupplyType)(0),                      // 25: gifting.catalog.v1.SupplyType
+	(*Sku)(nil),                          // 26: gifting.catalog.v1.Sku
+	(*v1.Actor)(nil),                     // 27: gifting.common.v1.Actor
+	(*OfferingInput)(nil),                // 28: gifting.catalog.v1.OfferingInput
 }
 var file_gifting_catalog_v1_campaign_operations_proto_depIdxs = []int32{
-	19, // 0: gifting.catalog.v1.CampaignRecord.status:type_name -> gifting.catalog.v1.CampaignStatus
-	20, // 1: gifting.catalog.v1.CampaignRecord.expires_at:type_name -> google.protobuf.Timestamp
-	20, // 2: gifting.catalog.v1.CampaignRecord.created_at:type_name -> google.protobuf.Timestamp
-	1,  // 3: gifting.catalog.v1.CampaignRecord.offerings:type_name -> gifting.catalog.v1.OfferingRecord
-	21, // 4: gifting.catalog.v1.OfferingRecord.status:type_name -> gifting.catalog.v1.OfferingStatus
-	22, // 5: gifting.catalog.v1.OfferingRecord.supply_type:type_name -> gifting.catalog.v1.SupplyType
-	23, // 6: gifting.catalog.v1.OfferingRecord.skus:type_name -> gifting.catalog.v1.Sku
-	0,  // 7: gifting.catalog.v1.GetCampaignRecordResponse.record:type_name -> gifting.catalog.v1.CampaignRecord
-	19, // 8: gifting.catalog.v1.ListCampaignRecordsRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
-	0,  // 9: gifting.catalog.v1.ListCampaignRecordsResponse.records:type_name -> gifting.catalog.v1.CampaignRecord
-	24, // 10: gifting.catalog.v1.StartCampaignRequest.actor:type_name -> gifting.common.v1.Actor
-	24, // 11: gifting.catalog.v1.CompleteCampaignRequest.actor:type_name -> gifting.common.v1.Actor
-	25, // 12: gifting.catalog.v1.PutOfferingRequest.offering:type_name -> gifting.catalog.v1.OfferingInput
-	24, // 13: gifting.catalog.v1.PutOfferingRequest.actor:type_name -> gifting.common.v1.Actor
-	24, // 14: gifting.catalog.v1.RemoveOfferingRequest.actor:type_name -> gifting.common.v1.Actor
-	24, // 15: gifting.catalog.v1.ResumeOfferingRequest.actor:type_name -> gifting.common.v1.Actor
-	17, // 16: gifting.catalog.v1.CorrectStockRequest.recount:type_name -> gifting.catalog.v1.Recount
-	24, // 17: gifting.catalog.v1.CorrectStockRequest.actor:type_name -> gifting.common.v1.Actor
-	2,  // 18: gifting.catalog.v1.CampaignOperationsService.GetCampaignRecord:input_type -> gifting.catalog.v1.GetCampaignRecordRequest
-	4,  // 19: gifting.catalog.v1.CampaignOperationsService.ListCampaignRecords:input_type -> gifting.catalog.v1.ListCampaignRecordsRequest
-	6,  // 20: gifting.catalog.v1.CampaignOperationsService.StartCampaign:input_type -> gifting.catalog.v1.StartCampaignRequest
-	8,  // 21: gifting.catalog.v1.CampaignOperationsService.CompleteCampaign:input_type -> gifting.catalog.v1.CompleteCampaignRequest
-	10, // 22: gifting.catalog.v1.CampaignOperationsService.PutOffering:input_type -> gifting.catalog.v1.PutOfferingRequest
-	12, // 23: gifting.catalog.v1.CampaignOperationsService.RemoveOffering:input_type -> gifting.catalog.v1.RemoveOfferingRequest
-	14, // 24: gifting.catalog.v1.CampaignOperationsService.ResumeOffering:input_type -> gifting.catalog.v1.ResumeOfferingRequest
-	16, // 25: gifting.catalog.v1.CampaignOperationsService.CorrectStock:input_type -> gifting.catalog.v1.CorrectStockRequest
-	3,  // 26: gifting.catalog.v1.CampaignOperationsService.GetCampaignRecord:output_type -> gifting.catalog.v1.GetCampaignRecordResponse
-	5,  // 27: gifting.catalog.v1.CampaignOperationsService.ListCampaignRecords:output_type -> gifting.catalog.v1.ListCampaignRecordsResponse
-	7,  // 28: gifting.catalog.v1.CampaignOperationsService.StartCampaign:output_type -> gifting.catalog.v1.StartCampaignResponse
-	9,  // 29: gifting.catalog.v1.CampaignOperationsService.CompleteCampaign:output_type -> gifting.catalog.v1.CompleteCampaignResponse
-	11, // 30: gifting.catalog.v1.CampaignOperationsService.PutOffering:output_type -> gifting.catalog.v1.PutOfferingResponse
-	13, // 31: gifting.catalog.v1.CampaignOperationsService.RemoveOffering:output_type -> gifting.catalog.v1.RemoveOfferingResponse
-	15, // 32: gifting.catalog.v1.CampaignOperationsService.ResumeOffering:output_type -> gifting.catalog.v1.ResumeOfferingResponse
-	18, // 33: gifting.catalog.v1.CampaignOperationsService.CorrectStock:output_type -> gifting.catalog.v1.CorrectStockResponse
-	26, // [26:34] is the sub-list for method output_type
-	18, // [18:26] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	22, // 0: gifting.catalog.v1.CampaignRecord.status:type_name -> gifting.catalog.v1.CampaignStatus
+	23, // 1: gifting.catalog.v1.CampaignRecord.expires_at:type_name -> google.protobuf.Timestamp
+	23, // 2: gifting.catalog.v1.CampaignRecord.created_at:type_name -> google.protobuf.Timestamp
+	2,  // 3: gifting.catalog.v1.CampaignRecord.offerings:type_name -> gifting.catalog.v1.OfferingRecord
+	1,  // 4: gifting.catalog.v1.CampaignRecord.greetings:type_name -> gifting.catalog.v1.CampaignGreeting
+	24, // 5: gifting.catalog.v1.OfferingRecord.status:type_name -> gifting.catalog.v1.OfferingStatus
+	25, // 6: gifting.catalog.v1.OfferingRecord.supply_type:type_name -> gifting.catalog.v1.SupplyType
+	26, // 7: gifting.catalog.v1.OfferingRecord.skus:type_name -> gifting.catalog.v1.Sku
+	0,  // 8: gifting.catalog.v1.GetCampaignRecordResponse.record:type_name -> gifting.catalog.v1.CampaignRecord
+	22, // 9: gifting.catalog.v1.ListCampaignRecordsRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
+	0,  // 10: gifting.catalog.v1.ListCampaignRecordsResponse.records:type_name -> gifting.catalog.v1.CampaignRecord
+	27, // 11: gifting.catalog.v1.StartCampaignRequest.actor:type_name -> gifting.common.v1.Actor
+	27, // 12: gifting.catalog.v1.CompleteCampaignRequest.actor:type_name -> gifting.common.v1.Actor
+	1,  // 13: gifting.catalog.v1.SetCampaignGreetingsRequest.greetings:type_name -> gifting.catalog.v1.CampaignGreeting
+	27, // 14: gifting.catalog.v1.SetCampaignGreetingsRequest.actor:type_name -> gifting.common.v1.Actor
+	28, // 15: gifting.catalog.v1.PutOfferingRequest.offering:type_name -> gifting.catalog.v1.OfferingInput
+	27, // 16: gifting.catalog.v1.PutOfferingRequest.actor:type_name -> gifting.common.v1.Actor
+	27, // 17: gifting.catalog.v1.RemoveOfferingRequest.actor:type_name -> gifting.common.v1.Actor
+	27, // 18: gifting.catalog.v1.ResumeOfferingRequest.actor:type_name -> gifting.common.v1.Actor
+	20, // 19: gifting.catalog.v1.CorrectStockRequest.recount:type_name -> gifting.catalog.v1.Recount
+	27, // 20: gifting.catalog.v1.CorrectStockRequest.actor:type_name -> gifting.common.v1.Actor
+	3,  // 21: gifting.catalog.v1.CampaignOperationsService.GetCampaignRecord:input_type -> gifting.catalog.v1.GetCampaignRecordRequest
+	5,  // 22: gifting.catalog.v1.CampaignOperationsService.ListCampaignRecords:input_type -> gifting.catalog.v1.ListCampaignRecordsRequest
+	7,  // 23: gifting.catalog.v1.CampaignOperationsService.StartCampaign:input_type -> gifting.catalog.v1.StartCampaignRequest
+	9,  // 24: gifting.catalog.v1.CampaignOperationsService.CompleteCampaign:input_type -> gifting.catalog.v1.CompleteCampaignRequest
+	11, // 25: gifting.catalog.v1.CampaignOperationsService.SetCampaignGreetings:input_type -> gifting.catalog.v1.SetCampaignGreetingsRequest
+	13, // 26: gifting.catalog.v1.CampaignOperationsService.PutOffering:input_type -> gifting.catalog.v1.PutOfferingRequest
+	15, // 27: gifting.catalog.v1.CampaignOperationsService.RemoveOffering:input_type -> gifting.catalog.v1.RemoveOfferingRequest
+	17, // 28: gifting.catalog.v1.CampaignOperationsService.ResumeOffering:input_type -> gifting.catalog.v1.ResumeOfferingRequest
+	19, // 29: gifting.catalog.v1.CampaignOperationsService.CorrectStock:input_type -> gifting.catalog.v1.CorrectStockRequest
+	4,  // 30: gifting.catalog.v1.CampaignOperationsService.GetCampaignRecord:output_type -> gifting.catalog.v1.GetCampaignRecordResponse
+	6,  // 31: gifting.catalog.v1.CampaignOperationsService.ListCampaignRecords:output_type -> gifting.catalog.v1.ListCampaignRecordsResponse
+	8,  // 32: gifting.catalog.v1.CampaignOperationsService.StartCampaign:output_type -> gifting.catalog.v1.StartCampaignResponse
+	10, // 33: gifting.catalog.v1.CampaignOperationsService.CompleteCampaign:output_type -> gifting.catalog.v1.CompleteCampaignResponse
+	12, // 34: gifting.catalog.v1.CampaignOperationsService.SetCampaignGreetings:output_type -> gifting.catalog.v1.SetCampaignGreetingsResponse
+	14, // 35: gifting.catalog.v1.CampaignOperationsService.PutOffering:output_type -> gifting.catalog.v1.PutOfferingResponse
+	16, // 36: gifting.catalog.v1.CampaignOperationsService.RemoveOffering:output_type -> gifting.catalog.v1.RemoveOfferingResponse
+	18, // 37: gifting.catalog.v1.CampaignOperationsService.ResumeOffering:output_type -> gifting.catalog.v1.ResumeOfferingResponse
+	21, // 38: gifting.catalog.v1.CampaignOperationsService.CorrectStock:output_type -> gifting.catalog.v1.CorrectStockResponse
+	30, // [30:39] is the sub-list for method output_type
+	21, // [21:30] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_campaign_operations_proto_init() }
@@ -1381,9 +1571,9 @@ func file_gifting_catalog_v1_campaign_operations_proto_init() {
 	file_gifting_catalog_v1_catalog_proto_init()
 	file_gifting_catalog_v1_operations_proto_init()
 	file_gifting_catalog_v1_campaign_operations_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_catalog_v1_campaign_operations_proto_msgTypes[4].OneofWrappers = []any{}
 	file_gifting_catalog_v1_campaign_operations_proto_msgTypes[5].OneofWrappers = []any{}
-	file_gifting_catalog_v1_campaign_operations_proto_msgTypes[16].OneofWrappers = []any{
+	file_gifting_catalog_v1_campaign_operations_proto_msgTypes[6].OneofWrappers = []any{}
+	file_gifting_catalog_v1_campaign_operations_proto_msgTypes[19].OneofWrappers = []any{
 		(*CorrectStockRequest_Add)(nil),
 		(*CorrectStockRequest_Recount)(nil),
 	}
@@ -1393,7 +1583,7 @@ func file_gifting_catalog_v1_campaign_operations_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_campaign_operations_proto_rawDesc), len(file_gifting_catalog_v1_campaign_operations_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

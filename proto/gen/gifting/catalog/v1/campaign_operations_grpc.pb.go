@@ -19,14 +19,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	CampaignOperationsService_GetCampaignRecord_FullMethodName   = "/gifting.catalog.v1.CampaignOperationsService/GetCampaignRecord"
-	CampaignOperationsService_ListCampaignRecords_FullMethodName = "/gifting.catalog.v1.CampaignOperationsService/ListCampaignRecords"
-	CampaignOperationsService_StartCampaign_FullMethodName       = "/gifting.catalog.v1.CampaignOperationsService/StartCampaign"
-	CampaignOperationsService_CompleteCampaign_FullMethodName    = "/gifting.catalog.v1.CampaignOperationsService/CompleteCampaign"
-	CampaignOperationsService_PutOffering_FullMethodName         = "/gifting.catalog.v1.CampaignOperationsService/PutOffering"
-	CampaignOperationsService_RemoveOffering_FullMethodName      = "/gifting.catalog.v1.CampaignOperationsService/RemoveOffering"
-	CampaignOperationsService_ResumeOffering_FullMethodName      = "/gifting.catalog.v1.CampaignOperationsService/ResumeOffering"
-	CampaignOperationsService_CorrectStock_FullMethodName        = "/gifting.catalog.v1.CampaignOperationsService/CorrectStock"
+	CampaignOperationsService_GetCampaignRecord_FullMethodName    = "/gifting.catalog.v1.CampaignOperationsService/GetCampaignRecord"
+	CampaignOperationsService_ListCampaignRecords_FullMethodName  = "/gifting.catalog.v1.CampaignOperationsService/ListCampaignRecords"
+	CampaignOperationsService_StartCampaign_FullMethodName        = "/gifting.catalog.v1.CampaignOperationsService/StartCampaign"
+	CampaignOperationsService_CompleteCampaign_FullMethodName     = "/gifting.catalog.v1.CampaignOperationsService/CompleteCampaign"
+	CampaignOperationsService_SetCampaignGreetings_FullMethodName = "/gifting.catalog.v1.CampaignOperationsService/SetCampaignGreetings"
+	CampaignOperationsService_PutOffering_FullMethodName          = "/gifting.catalog.v1.CampaignOperationsService/PutOffering"
+	CampaignOperationsService_RemoveOffering_FullMethodName       = "/gifting.catalog.v1.CampaignOperationsService/RemoveOffering"
+	CampaignOperationsService_ResumeOffering_FullMethodName       = "/gifting.catalog.v1.CampaignOperationsService/ResumeOffering"
+	CampaignOperationsService_CorrectStock_FullMethodName         = "/gifting.catalog.v1.CampaignOperationsService/CorrectStock"
 )
 
 // CampaignOperationsServiceClient is the client API for CampaignOperationsService service.
@@ -46,6 +47,8 @@ type CampaignOperationsServiceClient interface {
 	StartCampaign(ctx context.Context, in *StartCampaignRequest, opts ...grpc.CallOption) (*StartCampaignResponse, error)
 	// Closes a campaign for orders. A completed campaign does not change.
 	CompleteCampaign(ctx context.Context, in *CompleteCampaignRequest, opts ...grpc.CallOption) (*CompleteCampaignResponse, error)
+	// Replaces the greetings of all locales. PutCampaign does not change them.
+	SetCampaignGreetings(ctx context.Context, in *SetCampaignGreetingsRequest, opts ...grpc.CallOption) (*SetCampaignGreetingsResponse, error)
 	// Adds an offering after the others, or replaces the one of the same gift at its position. Existing SKUs
 	// keep their stock. SKUs that are not in the request are no longer offered.
 	PutOffering(ctx context.Context, in *PutOfferingRequest, opts ...grpc.CallOption) (*PutOfferingResponse, error)
@@ -100,6 +103,16 @@ func (c *campaignOperationsServiceClient) CompleteCampaign(ctx context.Context, 
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CompleteCampaignResponse)
 	err := c.cc.Invoke(ctx, CampaignOperationsService_CompleteCampaign_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *campaignOperationsServiceClient) SetCampaignGreetings(ctx context.Context, in *SetCampaignGreetingsRequest, opts ...grpc.CallOption) (*SetCampaignGreetingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetCampaignGreetingsResponse)
+	err := c.cc.Invoke(ctx, CampaignOperationsService_SetCampaignGreetings_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +176,8 @@ type CampaignOperationsServiceServer interface {
 	StartCampaign(context.Context, *StartCampaignRequest) (*StartCampaignResponse, error)
 	// Closes a campaign for orders. A completed campaign does not change.
 	CompleteCampaign(context.Context, *CompleteCampaignRequest) (*CompleteCampaignResponse, error)
+	// Replaces the greetings of all locales. PutCampaign does not change them.
+	SetCampaignGreetings(context.Context, *SetCampaignGreetingsRequest) (*SetCampaignGreetingsResponse, error)
 	// Adds an offering after the others, or replaces the one of the same gift at its position. Existing SKUs
 	// keep their stock. SKUs that are not in the request are no longer offered.
 	PutOffering(context.Context, *PutOfferingRequest) (*PutOfferingResponse, error)
@@ -194,6 +209,9 @@ func (UnimplementedCampaignOperationsServiceServer) StartCampaign(context.Contex
 }
 func (UnimplementedCampaignOperationsServiceServer) CompleteCampaign(context.Context, *CompleteCampaignRequest) (*CompleteCampaignResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CompleteCampaign not implemented")
+}
+func (UnimplementedCampaignOperationsServiceServer) SetCampaignGreetings(context.Context, *SetCampaignGreetingsRequest) (*SetCampaignGreetingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetCampaignGreetings not implemented")
 }
 func (UnimplementedCampaignOperationsServiceServer) PutOffering(context.Context, *PutOfferingRequest) (*PutOfferingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutOffering not implemented")
@@ -301,6 +319,24 @@ func _CampaignOperationsService_CompleteCampaign_Handler(srv interface{}, ctx co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _CampaignOperationsService_SetCampaignGreetings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetCampaignGreetingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CampaignOperationsServiceServer).SetCampaignGreetings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CampaignOperationsService_SetCampaignGreetings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CampaignOperationsServiceServer).SetCampaignGreetings(ctx, req.(*SetCampaignGreetingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _CampaignOperationsService_PutOffering_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(PutOfferingRequest)
 	if err := dec(in); err != nil {
@@ -395,6 +431,10 @@ var CampaignOperationsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CompleteCampaign",
 			Handler:    _CampaignOperationsService_CompleteCampaign_Handler,
+		},
+		{
+			MethodName: "SetCampaignGreetings",
+			Handler:    _CampaignOperationsService_SetCampaignGreetings_Handler,
 		},
 		{
 			MethodName: "PutOffering",

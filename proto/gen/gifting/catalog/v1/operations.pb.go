@@ -567,10 +567,13 @@ func (x *PutProductRequest) GetReadyToSend() bool {
 
 // The texts of a gift in one locale.
 type ProductTranslation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Locale        string                 `protobuf:"bytes,1,opt,name=locale,proto3" json:"locale,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Locale      string                 `protobuf:"bytes,1,opt,name=locale,proto3" json:"locale,omitempty"`
+	Name        string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// How the gift site shows dimensions and values; one that is not here is shown as it is. Requests and responses of the API
+	// always have the words of the gift's variations.
+	Variations    []*VariationTranslation `protobuf:"bytes,4,rep,name=variations,proto3" json:"variations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -626,6 +629,77 @@ func (x *ProductTranslation) GetDescription() string {
 	return ""
 }
 
+func (x *ProductTranslation) GetVariations() []*VariationTranslation {
+	if x != nil {
+		return x.Variations
+	}
+	return nil
+}
+
+// A dimension of a gift in the words of one locale.
+type VariationTranslation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A dimension of the gift.
+	Dimension string `protobuf:"bytes,1,opt,name=dimension,proto3" json:"dimension,omitempty"`
+	// At most 100 characters, as each of values.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// How values of the dimension are shown, by value.
+	Values        map[string]string `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VariationTranslation) Reset() {
+	*x = VariationTranslation{}
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VariationTranslation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VariationTranslation) ProtoMessage() {}
+
+func (x *VariationTranslation) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VariationTranslation.ProtoReflect.Descriptor instead.
+func (*VariationTranslation) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *VariationTranslation) GetDimension() string {
+	if x != nil {
+		return x.Dimension
+	}
+	return ""
+}
+
+func (x *VariationTranslation) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *VariationTranslation) GetValues() map[string]string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
 // The price of a gift in one region.
 type RegionPrice struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -638,7 +712,7 @@ type RegionPrice struct {
 
 func (x *RegionPrice) Reset() {
 	*x = RegionPrice{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -650,7 +724,7 @@ func (x *RegionPrice) String() string {
 func (*RegionPrice) ProtoMessage() {}
 
 func (x *RegionPrice) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -663,7 +737,7 @@ func (x *RegionPrice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionPrice.ProtoReflect.Descriptor instead.
 func (*RegionPrice) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{9}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RegionPrice) GetRegion() string {
@@ -689,7 +763,7 @@ type PutProductResponse struct {
 
 func (x *PutProductResponse) Reset() {
 	*x = PutProductResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +775,7 @@ func (x *PutProductResponse) String() string {
 func (*PutProductResponse) ProtoMessage() {}
 
 func (x *PutProductResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +788,7 @@ func (x *PutProductResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutProductResponse.ProtoReflect.Descriptor instead.
 func (*PutProductResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{10}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PutProductResponse) GetUpdatedAt() *timestamppb.Timestamp {
@@ -735,7 +809,7 @@ type UploadImageRequest struct {
 
 func (x *UploadImageRequest) Reset() {
 	*x = UploadImageRequest{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -747,7 +821,7 @@ func (x *UploadImageRequest) String() string {
 func (*UploadImageRequest) ProtoMessage() {}
 
 func (x *UploadImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -760,7 +834,7 @@ func (x *UploadImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadImageRequest.ProtoReflect.Descriptor instead.
 func (*UploadImageRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{11}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UploadImageRequest) GetContent() []byte {
@@ -779,7 +853,7 @@ type UploadImageResponse struct {
 
 func (x *UploadImageResponse) Reset() {
 	*x = UploadImageResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -791,7 +865,7 @@ func (x *UploadImageResponse) String() string {
 func (*UploadImageResponse) ProtoMessage() {}
 
 func (x *UploadImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -804,7 +878,7 @@ func (x *UploadImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadImageResponse.ProtoReflect.Descriptor instead.
 func (*UploadImageResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{12}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UploadImageResponse) GetFileId() string {
@@ -833,7 +907,7 @@ type PutCampaignRequest struct {
 
 func (x *PutCampaignRequest) Reset() {
 	*x = PutCampaignRequest{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -845,7 +919,7 @@ func (x *PutCampaignRequest) String() string {
 func (*PutCampaignRequest) ProtoMessage() {}
 
 func (x *PutCampaignRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -858,7 +932,7 @@ func (x *PutCampaignRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCampaignRequest.ProtoReflect.Descriptor instead.
 func (*PutCampaignRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{13}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PutCampaignRequest) GetId() string {
@@ -923,7 +997,7 @@ type OfferingInput struct {
 
 func (x *OfferingInput) Reset() {
 	*x = OfferingInput{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -935,7 +1009,7 @@ func (x *OfferingInput) String() string {
 func (*OfferingInput) ProtoMessage() {}
 
 func (x *OfferingInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -948,7 +1022,7 @@ func (x *OfferingInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferingInput.ProtoReflect.Descriptor instead.
 func (*OfferingInput) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{14}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *OfferingInput) GetProductId() string {
@@ -984,7 +1058,7 @@ type SkuInput struct {
 
 func (x *SkuInput) Reset() {
 	*x = SkuInput{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -996,7 +1070,7 @@ func (x *SkuInput) String() string {
 func (*SkuInput) ProtoMessage() {}
 
 func (x *SkuInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1009,7 +1083,7 @@ func (x *SkuInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkuInput.ProtoReflect.Descriptor instead.
 func (*SkuInput) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{15}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SkuInput) GetVariations() map[string]string {
@@ -1034,7 +1108,7 @@ type PutCampaignResponse struct {
 
 func (x *PutCampaignResponse) Reset() {
 	*x = PutCampaignResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1046,7 +1120,7 @@ func (x *PutCampaignResponse) String() string {
 func (*PutCampaignResponse) ProtoMessage() {}
 
 func (x *PutCampaignResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1059,7 +1133,7 @@ func (x *PutCampaignResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCampaignResponse.ProtoReflect.Descriptor instead.
 func (*PutCampaignResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{16}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{17}
 }
 
 var File_gifting_catalog_v1_operations_proto protoreflect.FileDescriptor
@@ -1102,11 +1176,21 @@ const file_gifting_catalog_v1_operations_proto_rawDesc = "" +
 	" \x03(\tR\fimageFileIds\x127\n" +
 	"\x17customization_available\x18\v \x01(\bR\x16customizationAvailable\x12\x19\n" +
 	"\bgift_set\x18\f \x01(\bR\agiftSet\x12\"\n" +
-	"\rready_to_send\x18\r \x01(\bR\vreadyToSend\"b\n" +
+	"\rready_to_send\x18\r \x01(\bR\vreadyToSend\"\xac\x01\n" +
 	"\x12ProductTranslation\x12\x16\n" +
 	"\x06locale\x18\x01 \x01(\tR\x06locale\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"J\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12H\n" +
+	"\n" +
+	"variations\x18\x04 \x03(\v2(.gifting.catalog.v1.VariationTranslationR\n" +
+	"variations\"\xd1\x01\n" +
+	"\x14VariationTranslation\x12\x1c\n" +
+	"\tdimension\x18\x01 \x01(\tR\tdimension\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12L\n" +
+	"\x06values\x18\x03 \x03(\v24.gifting.catalog.v1.VariationTranslation.ValuesEntryR\x06values\x1a9\n" +
+	"\vValuesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"J\n" +
 	"\vRegionPrice\x12\x16\n" +
 	"\x06region\x18\x01 \x01(\tR\x06region\x12#\n" +
 	"\n" +
@@ -1172,7 +1256,7 @@ func file_gifting_catalog_v1_operations_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_catalog_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_catalog_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_gifting_catalog_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_gifting_catalog_v1_operations_proto_goTypes = []any{
 	(ProductState)(0),               // 0: gifting.catalog.v1.ProductState
 	(*PutRegionRequest)(nil),        // 1: gifting.catalog.v1.PutRegionRequest
@@ -1184,52 +1268,56 @@ var file_gifting_catalog_v1_operations_proto_goTypes = []any{
 	(*PutCategoryResponse)(nil),     // 7: gifting.catalog.v1.PutCategoryResponse
 	(*PutProductRequest)(nil),       // 8: gifting.catalog.v1.PutProductRequest
 	(*ProductTranslation)(nil),      // 9: gifting.catalog.v1.ProductTranslation
-	(*RegionPrice)(nil),             // 10: gifting.catalog.v1.RegionPrice
-	(*PutProductResponse)(nil),      // 11: gifting.catalog.v1.PutProductResponse
-	(*UploadImageRequest)(nil),      // 12: gifting.catalog.v1.UploadImageRequest
-	(*UploadImageResponse)(nil),     // 13: gifting.catalog.v1.UploadImageResponse
-	(*PutCampaignRequest)(nil),      // 14: gifting.catalog.v1.PutCampaignRequest
-	(*OfferingInput)(nil),           // 15: gifting.catalog.v1.OfferingInput
-	(*SkuInput)(nil),                // 16: gifting.catalog.v1.SkuInput
-	(*PutCampaignResponse)(nil),     // 17: gifting.catalog.v1.PutCampaignResponse
-	nil,                             // 18: gifting.catalog.v1.SkuInput.VariationsEntry
-	(*Category)(nil),                // 19: gifting.catalog.v1.Category
-	(*Variation)(nil),               // 20: gifting.catalog.v1.Variation
-	(*timestamppb.Timestamp)(nil),   // 21: google.protobuf.Timestamp
-	(CampaignStatus)(0),             // 22: gifting.catalog.v1.CampaignStatus
-	(SupplyType)(0),                 // 23: gifting.catalog.v1.SupplyType
+	(*VariationTranslation)(nil),    // 10: gifting.catalog.v1.VariationTranslation
+	(*RegionPrice)(nil),             // 11: gifting.catalog.v1.RegionPrice
+	(*PutProductResponse)(nil),      // 12: gifting.catalog.v1.PutProductResponse
+	(*UploadImageRequest)(nil),      // 13: gifting.catalog.v1.UploadImageRequest
+	(*UploadImageResponse)(nil),     // 14: gifting.catalog.v1.UploadImageResponse
+	(*PutCampaignRequest)(nil),      // 15: gifting.catalog.v1.PutCampaignRequest
+	(*OfferingInput)(nil),           // 16: gifting.catalog.v1.OfferingInput
+	(*SkuInput)(nil),                // 17: gifting.catalog.v1.SkuInput
+	(*PutCampaignResponse)(nil),     // 18: gifting.catalog.v1.PutCampaignResponse
+	nil,                             // 19: gifting.catalog.v1.VariationTranslation.ValuesEntry
+	nil,                             // 20: gifting.catalog.v1.SkuInput.VariationsEntry
+	(*Category)(nil),                // 21: gifting.catalog.v1.Category
+	(*Variation)(nil),               // 22: gifting.catalog.v1.Variation
+	(*timestamppb.Timestamp)(nil),   // 23: google.protobuf.Timestamp
+	(CampaignStatus)(0),             // 24: gifting.catalog.v1.CampaignStatus
+	(SupplyType)(0),                 // 25: gifting.catalog.v1.SupplyType
 }
 var file_gifting_catalog_v1_operations_proto_depIdxs = []int32{
-	19, // 0: gifting.catalog.v1.PutCategoryRequest.category:type_name -> gifting.catalog.v1.Category
+	21, // 0: gifting.catalog.v1.PutCategoryRequest.category:type_name -> gifting.catalog.v1.Category
 	6,  // 1: gifting.catalog.v1.PutCategoryRequest.translations:type_name -> gifting.catalog.v1.CategoryTranslation
 	0,  // 2: gifting.catalog.v1.PutProductRequest.state:type_name -> gifting.catalog.v1.ProductState
 	9,  // 3: gifting.catalog.v1.PutProductRequest.translations:type_name -> gifting.catalog.v1.ProductTranslation
-	20, // 4: gifting.catalog.v1.PutProductRequest.variations:type_name -> gifting.catalog.v1.Variation
-	10, // 5: gifting.catalog.v1.PutProductRequest.prices:type_name -> gifting.catalog.v1.RegionPrice
-	21, // 6: gifting.catalog.v1.PutProductResponse.updated_at:type_name -> google.protobuf.Timestamp
-	22, // 7: gifting.catalog.v1.PutCampaignRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
-	21, // 8: gifting.catalog.v1.PutCampaignRequest.expires_at:type_name -> google.protobuf.Timestamp
-	15, // 9: gifting.catalog.v1.PutCampaignRequest.offerings:type_name -> gifting.catalog.v1.OfferingInput
-	23, // 10: gifting.catalog.v1.OfferingInput.supply_type:type_name -> gifting.catalog.v1.SupplyType
-	16, // 11: gifting.catalog.v1.OfferingInput.skus:type_name -> gifting.catalog.v1.SkuInput
-	18, // 12: gifting.catalog.v1.SkuInput.variations:type_name -> gifting.catalog.v1.SkuInput.VariationsEntry
-	1,  // 13: gifting.catalog.v1.CatalogOperationsService.PutRegion:input_type -> gifting.catalog.v1.PutRegionRequest
-	3,  // 14: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:input_type -> gifting.catalog.v1.PutExchangeRateRequest
-	5,  // 15: gifting.catalog.v1.CatalogOperationsService.PutCategory:input_type -> gifting.catalog.v1.PutCategoryRequest
-	8,  // 16: gifting.catalog.v1.CatalogOperationsService.PutProduct:input_type -> gifting.catalog.v1.PutProductRequest
-	12, // 17: gifting.catalog.v1.CatalogOperationsService.UploadImage:input_type -> gifting.catalog.v1.UploadImageRequest
-	14, // 18: gifting.catalog.v1.CatalogOperationsService.PutCampaign:input_type -> gifting.catalog.v1.PutCampaignRequest
-	2,  // 19: gifting.catalog.v1.CatalogOperationsService.PutRegion:output_type -> gifting.catalog.v1.PutRegionResponse
-	4,  // 20: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:output_type -> gifting.catalog.v1.PutExchangeRateResponse
-	7,  // 21: gifting.catalog.v1.CatalogOperationsService.PutCategory:output_type -> gifting.catalog.v1.PutCategoryResponse
-	11, // 22: gifting.catalog.v1.CatalogOperationsService.PutProduct:output_type -> gifting.catalog.v1.PutProductResponse
-	13, // 23: gifting.catalog.v1.CatalogOperationsService.UploadImage:output_type -> gifting.catalog.v1.UploadImageResponse
-	17, // 24: gifting.catalog.v1.CatalogOperationsService.PutCampaign:output_type -> gifting.catalog.v1.PutCampaignResponse
-	19, // [19:25] is the sub-list for method output_type
-	13, // [13:19] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	22, // 4: gifting.catalog.v1.PutProductRequest.variations:type_name -> gifting.catalog.v1.Variation
+	11, // 5: gifting.catalog.v1.PutProductRequest.prices:type_name -> gifting.catalog.v1.RegionPrice
+	10, // 6: gifting.catalog.v1.ProductTranslation.variations:type_name -> gifting.catalog.v1.VariationTranslation
+	19, // 7: gifting.catalog.v1.VariationTranslation.values:type_name -> gifting.catalog.v1.VariationTranslation.ValuesEntry
+	23, // 8: gifting.catalog.v1.PutProductResponse.updated_at:type_name -> google.protobuf.Timestamp
+	24, // 9: gifting.catalog.v1.PutCampaignRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
+	23, // 10: gifting.catalog.v1.PutCampaignRequest.expires_at:type_name -> google.protobuf.Timestamp
+	16, // 11: gifting.catalog.v1.PutCampaignRequest.offerings:type_name -> gifting.catalog.v1.OfferingInput
+	25, // 12: gifting.catalog.v1.OfferingInput.supply_type:type_name -> gifting.catalog.v1.SupplyType
+	17, // 13: gifting.catalog.v1.OfferingInput.skus:type_name -> gifting.catalog.v1.SkuInput
+	20, // 14: gifting.catalog.v1.SkuInput.variations:type_name -> gifting.catalog.v1.SkuInput.VariationsEntry
+	1,  // 15: gifting.catalog.v1.CatalogOperationsService.PutRegion:input_type -> gifting.catalog.v1.PutRegionRequest
+	3,  // 16: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:input_type -> gifting.catalog.v1.PutExchangeRateRequest
+	5,  // 17: gifting.catalog.v1.CatalogOperationsService.PutCategory:input_type -> gifting.catalog.v1.PutCategoryRequest
+	8,  // 18: gifting.catalog.v1.CatalogOperationsService.PutProduct:input_type -> gifting.catalog.v1.PutProductRequest
+	13, // 19: gifting.catalog.v1.CatalogOperationsService.UploadImage:input_type -> gifting.catalog.v1.UploadImageRequest
+	15, // 20: gifting.catalog.v1.CatalogOperationsService.PutCampaign:input_type -> gifting.catalog.v1.PutCampaignRequest
+	2,  // 21: gifting.catalog.v1.CatalogOperationsService.PutRegion:output_type -> gifting.catalog.v1.PutRegionResponse
+	4,  // 22: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:output_type -> gifting.catalog.v1.PutExchangeRateResponse
+	7,  // 23: gifting.catalog.v1.CatalogOperationsService.PutCategory:output_type -> gifting.catalog.v1.PutCategoryResponse
+	12, // 24: gifting.catalog.v1.CatalogOperationsService.PutProduct:output_type -> gifting.catalog.v1.PutProductResponse
+	14, // 25: gifting.catalog.v1.CatalogOperationsService.UploadImage:output_type -> gifting.catalog.v1.UploadImageResponse
+	18, // 26: gifting.catalog.v1.CatalogOperationsService.PutCampaign:output_type -> gifting.catalog.v1.PutCampaignResponse
+	21, // [21:27] is the sub-list for method output_type
+	15, // [15:21] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_operations_proto_init() }
@@ -1238,15 +1326,15 @@ func file_gifting_catalog_v1_operations_proto_init() {
 		return
 	}
 	file_gifting_catalog_v1_catalog_proto_init()
-	file_gifting_catalog_v1_operations_proto_msgTypes[13].OneofWrappers = []any{}
-	file_gifting_catalog_v1_operations_proto_msgTypes[15].OneofWrappers = []any{}
+	file_gifting_catalog_v1_operations_proto_msgTypes[14].OneofWrappers = []any{}
+	file_gifting_catalog_v1_operations_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_operations_proto_rawDesc), len(file_gifting_catalog_v1_operations_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

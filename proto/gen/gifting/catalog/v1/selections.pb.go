@@ -192,8 +192,11 @@ type ListSelectionGiftsRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	TenantId  string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	Selection *Selection             `protobuf:"bytes,2,opt,name=selection,proto3" json:"selection,omitempty"`
-	// Names and descriptions fall back to en-US.
-	Locale        string `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
+	// Each text falls back to that of the closest locale, at last of en-US.
+	Locale string `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
+	// The brand of the page, for its hero picture. Absent: the response has none.
+	BrandId       *string `protobuf:"bytes,4,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
+	HeroImageId   *string `protobuf:"bytes,5,opt,name=hero_image_id,json=heroImageId,proto3,oneof" json:"hero_image_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -249,11 +252,31 @@ func (x *ListSelectionGiftsRequest) GetLocale() string {
 	return ""
 }
 
+func (x *ListSelectionGiftsRequest) GetBrandId() string {
+	if x != nil && x.BrandId != nil {
+		return *x.BrandId
+	}
+	return ""
+}
+
+func (x *ListSelectionGiftsRequest) GetHeroImageId() string {
+	if x != nil && x.HeroImageId != nil {
+		return *x.HeroImageId
+	}
+	return ""
+}
+
 type ListSelectionGiftsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Gifts []*SelectionGift       `protobuf:"bytes,1,rep,name=gifts,proto3" json:"gifts,omitempty"`
 	// False: the campaign is not active now, and gifts is empty.
-	Open          bool `protobuf:"varint,2,opt,name=open,proto3" json:"open,omitempty"`
+	Open bool `protobuf:"varint,2,opt,name=open,proto3" json:"open,omitempty"`
+	// The campaign's greeting in the locale; absent: none.
+	Greeting *string `protobuf:"bytes,3,opt,name=greeting,proto3,oneof" json:"greeting,omitempty"`
+	// The brand's picture in all its widths; empty if the brand has uploaded no such picture.
+	Hero []*Image `protobuf:"bytes,4,rep,name=hero,proto3" json:"hero,omitempty"`
+	// The categories of the gifts, in display order.
+	Categories    []*SelectionCategory `protobuf:"bytes,5,rep,name=categories,proto3" json:"categories,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,6 +325,80 @@ func (x *ListSelectionGiftsResponse) GetOpen() bool {
 	return false
 }
 
+func (x *ListSelectionGiftsResponse) GetGreeting() string {
+	if x != nil && x.Greeting != nil {
+		return *x.Greeting
+	}
+	return ""
+}
+
+func (x *ListSelectionGiftsResponse) GetHero() []*Image {
+	if x != nil {
+		return x.Hero
+	}
+	return nil
+}
+
+func (x *ListSelectionGiftsResponse) GetCategories() []*SelectionCategory {
+	if x != nil {
+		return x.Categories
+	}
+	return nil
+}
+
+// A category of gifts in the words of the locale.
+type SelectionCategory struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SelectionCategory) Reset() {
+	*x = SelectionCategory{}
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SelectionCategory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SelectionCategory) ProtoMessage() {}
+
+func (x *SelectionCategory) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SelectionCategory.ProtoReflect.Descriptor instead.
+func (*SelectionCategory) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SelectionCategory) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *SelectionCategory) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // A gift on the page of a link.
 type SelectionGift struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -314,14 +411,18 @@ type SelectionGift struct {
 	// Countries to which the gift can be sent, ISO 3166-1 alpha-2.
 	Countries []string `protobuf:"bytes,6,rep,name=countries,proto3" json:"countries,omitempty"`
 	// Combinations that the campaign offers, with their stock. Empty: every combination, never limited.
-	Skus          []*SelectionSku `protobuf:"bytes,7,rep,name=skus,proto3" json:"skus,omitempty"`
+	Skus []*SelectionSku `protobuf:"bytes,7,rep,name=skus,proto3" json:"skus,omitempty"`
+	// How the locale shows dimensions and values. One that is not here is shown as it is.
+	VariationTranslations []*VariationTranslation `protobuf:"bytes,8,rep,name=variation_translations,json=variationTranslations,proto3" json:"variation_translations,omitempty"`
+	// Codes of its categories.
+	Categories    []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SelectionGift) Reset() {
 	*x = SelectionGift{}
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[5]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -333,7 +434,7 @@ func (x *SelectionGift) String() string {
 func (*SelectionGift) ProtoMessage() {}
 
 func (x *SelectionGift) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[5]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -346,7 +447,7 @@ func (x *SelectionGift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectionGift.ProtoReflect.Descriptor instead.
 func (*SelectionGift) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{5}
+	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *SelectionGift) GetProductId() string {
@@ -398,6 +499,20 @@ func (x *SelectionGift) GetSkus() []*SelectionSku {
 	return nil
 }
 
+func (x *SelectionGift) GetVariationTranslations() []*VariationTranslation {
+	if x != nil {
+		return x.VariationTranslations
+	}
+	return nil
+}
+
+func (x *SelectionGift) GetCategories() []string {
+	if x != nil {
+		return x.Categories
+	}
+	return nil
+}
+
 // A combination of variations with its stock.
 type SelectionSku struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -410,7 +525,7 @@ type SelectionSku struct {
 
 func (x *SelectionSku) Reset() {
 	*x = SelectionSku{}
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[6]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -422,7 +537,7 @@ func (x *SelectionSku) String() string {
 func (*SelectionSku) ProtoMessage() {}
 
 func (x *SelectionSku) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[6]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -435,7 +550,7 @@ func (x *SelectionSku) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectionSku.ProtoReflect.Descriptor instead.
 func (*SelectionSku) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{6}
+	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SelectionSku) GetVariations() map[string]string {
@@ -456,7 +571,7 @@ var File_gifting_catalog_v1_selections_proto protoreflect.FileDescriptor
 
 const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/catalog/v1/selections.proto\x12\x12gifting.catalog.v1\x1a gifting/catalog/v1/catalog.proto\"b\n" +
+	"#gifting/catalog/v1/selections.proto\x12\x12gifting.catalog.v1\x1a gifting/catalog/v1/catalog.proto\x1a#gifting/catalog/v1/operations.proto\"b\n" +
 	"\tSelection\x12$\n" +
 	"\vcampaign_id\x18\x01 \x01(\tH\x00R\n" +
 	"campaignId\x88\x01\x01\x12\x1f\n" +
@@ -470,14 +585,27 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"all_brands\x18\x03 \x01(\bR\tallBrands\x12\x1b\n" +
 	"\tbrand_ids\x18\x04 \x03(\tR\bbrandIds\"D\n" +
 	"\x16CheckSelectionResponse\x12*\n" +
-	"\x11campaign_brand_id\x18\x01 \x01(\tR\x0fcampaignBrandId\"\x8d\x01\n" +
+	"\x11campaign_brand_id\x18\x01 \x01(\tR\x0fcampaignBrandId\"\xf5\x01\n" +
 	"\x19ListSelectionGiftsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12;\n" +
 	"\tselection\x18\x02 \x01(\v2\x1d.gifting.catalog.v1.SelectionR\tselection\x12\x16\n" +
-	"\x06locale\x18\x03 \x01(\tR\x06locale\"i\n" +
+	"\x06locale\x18\x03 \x01(\tR\x06locale\x12\x1e\n" +
+	"\bbrand_id\x18\x04 \x01(\tH\x00R\abrandId\x88\x01\x01\x12'\n" +
+	"\rhero_image_id\x18\x05 \x01(\tH\x01R\vheroImageId\x88\x01\x01B\v\n" +
+	"\t_brand_idB\x10\n" +
+	"\x0e_hero_image_id\"\x8d\x02\n" +
 	"\x1aListSelectionGiftsResponse\x127\n" +
 	"\x05gifts\x18\x01 \x03(\v2!.gifting.catalog.v1.SelectionGiftR\x05gifts\x12\x12\n" +
-	"\x04open\x18\x02 \x01(\bR\x04open\"\xaa\x02\n" +
+	"\x04open\x18\x02 \x01(\bR\x04open\x12\x1f\n" +
+	"\bgreeting\x18\x03 \x01(\tH\x00R\bgreeting\x88\x01\x01\x12-\n" +
+	"\x04hero\x18\x04 \x03(\v2\x19.gifting.catalog.v1.ImageR\x04hero\x12E\n" +
+	"\n" +
+	"categories\x18\x05 \x03(\v2%.gifting.catalog.v1.SelectionCategoryR\n" +
+	"categoriesB\v\n" +
+	"\t_greeting\";\n" +
+	"\x11SelectionCategory\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xab\x03\n" +
 	"\rSelectionGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
@@ -488,7 +616,11 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"variations\x18\x05 \x03(\v2\x1d.gifting.catalog.v1.VariationR\n" +
 	"variations\x12\x1c\n" +
 	"\tcountries\x18\x06 \x03(\tR\tcountries\x124\n" +
-	"\x04skus\x18\a \x03(\v2 .gifting.catalog.v1.SelectionSkuR\x04skus\"\xe1\x01\n" +
+	"\x04skus\x18\a \x03(\v2 .gifting.catalog.v1.SelectionSkuR\x04skus\x12_\n" +
+	"\x16variation_translations\x18\b \x03(\v2(.gifting.catalog.v1.VariationTranslationR\x15variationTranslations\x12\x1e\n" +
+	"\n" +
+	"categories\x18\t \x03(\tR\n" +
+	"categories\"\xe1\x01\n" +
 	"\fSelectionSku\x12P\n" +
 	"\n" +
 	"variations\x18\x01 \x03(\v20.gifting.catalog.v1.SelectionSku.VariationsEntryR\n" +
@@ -514,36 +646,41 @@ func file_gifting_catalog_v1_selections_proto_rawDescGZIP() []byte {
 	return file_gifting_catalog_v1_selections_proto_rawDescData
 }
 
-var file_gifting_catalog_v1_selections_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_gifting_catalog_v1_selections_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_gifting_catalog_v1_selections_proto_goTypes = []any{
 	(*Selection)(nil),                  // 0: gifting.catalog.v1.Selection
 	(*CheckSelectionRequest)(nil),      // 1: gifting.catalog.v1.CheckSelectionRequest
 	(*CheckSelectionResponse)(nil),     // 2: gifting.catalog.v1.CheckSelectionResponse
 	(*ListSelectionGiftsRequest)(nil),  // 3: gifting.catalog.v1.ListSelectionGiftsRequest
 	(*ListSelectionGiftsResponse)(nil), // 4: gifting.catalog.v1.ListSelectionGiftsResponse
-	(*SelectionGift)(nil),              // 5: gifting.catalog.v1.SelectionGift
-	(*SelectionSku)(nil),               // 6: gifting.catalog.v1.SelectionSku
-	nil,                                // 7: gifting.catalog.v1.SelectionSku.VariationsEntry
-	(*Image)(nil),                      // 8: gifting.catalog.v1.Image
-	(*Variation)(nil),                  // 9: gifting.catalog.v1.Variation
+	(*SelectionCategory)(nil),          // 5: gifting.catalog.v1.SelectionCategory
+	(*SelectionGift)(nil),              // 6: gifting.catalog.v1.SelectionGift
+	(*SelectionSku)(nil),               // 7: gifting.catalog.v1.SelectionSku
+	nil,                                // 8: gifting.catalog.v1.SelectionSku.VariationsEntry
+	(*Image)(nil),                      // 9: gifting.catalog.v1.Image
+	(*Variation)(nil),                  // 10: gifting.catalog.v1.Variation
+	(*VariationTranslation)(nil),       // 11: gifting.catalog.v1.VariationTranslation
 }
 var file_gifting_catalog_v1_selections_proto_depIdxs = []int32{
-	0, // 0: gifting.catalog.v1.CheckSelectionRequest.selection:type_name -> gifting.catalog.v1.Selection
-	0, // 1: gifting.catalog.v1.ListSelectionGiftsRequest.selection:type_name -> gifting.catalog.v1.Selection
-	5, // 2: gifting.catalog.v1.ListSelectionGiftsResponse.gifts:type_name -> gifting.catalog.v1.SelectionGift
-	8, // 3: gifting.catalog.v1.SelectionGift.images:type_name -> gifting.catalog.v1.Image
-	9, // 4: gifting.catalog.v1.SelectionGift.variations:type_name -> gifting.catalog.v1.Variation
-	6, // 5: gifting.catalog.v1.SelectionGift.skus:type_name -> gifting.catalog.v1.SelectionSku
-	7, // 6: gifting.catalog.v1.SelectionSku.variations:type_name -> gifting.catalog.v1.SelectionSku.VariationsEntry
-	1, // 7: gifting.catalog.v1.SelectionsService.CheckSelection:input_type -> gifting.catalog.v1.CheckSelectionRequest
-	3, // 8: gifting.catalog.v1.SelectionsService.ListSelectionGifts:input_type -> gifting.catalog.v1.ListSelectionGiftsRequest
-	2, // 9: gifting.catalog.v1.SelectionsService.CheckSelection:output_type -> gifting.catalog.v1.CheckSelectionResponse
-	4, // 10: gifting.catalog.v1.SelectionsService.ListSelectionGifts:output_type -> gifting.catalog.v1.ListSelectionGiftsResponse
-	9, // [9:11] is the sub-list for method output_type
-	7, // [7:9] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	0,  // 0: gifting.catalog.v1.CheckSelectionRequest.selection:type_name -> gifting.catalog.v1.Selection
+	0,  // 1: gifting.catalog.v1.ListSelectionGiftsRequest.selection:type_name -> gifting.catalog.v1.Selection
+	6,  // 2: gifting.catalog.v1.ListSelectionGiftsResponse.gifts:type_name -> gifting.catalog.v1.SelectionGift
+	9,  // 3: gifting.catalog.v1.ListSelectionGiftsResponse.hero:type_name -> gifting.catalog.v1.Image
+	5,  // 4: gifting.catalog.v1.ListSelectionGiftsResponse.categories:type_name -> gifting.catalog.v1.SelectionCategory
+	9,  // 5: gifting.catalog.v1.SelectionGift.images:type_name -> gifting.catalog.v1.Image
+	10, // 6: gifting.catalog.v1.SelectionGift.variations:type_name -> gifting.catalog.v1.Variation
+	7,  // 7: gifting.catalog.v1.SelectionGift.skus:type_name -> gifting.catalog.v1.SelectionSku
+	11, // 8: gifting.catalog.v1.SelectionGift.variation_translations:type_name -> gifting.catalog.v1.VariationTranslation
+	8,  // 9: gifting.catalog.v1.SelectionSku.variations:type_name -> gifting.catalog.v1.SelectionSku.VariationsEntry
+	1,  // 10: gifting.catalog.v1.SelectionsService.CheckSelection:input_type -> gifting.catalog.v1.CheckSelectionRequest
+	3,  // 11: gifting.catalog.v1.SelectionsService.ListSelectionGifts:input_type -> gifting.catalog.v1.ListSelectionGiftsRequest
+	2,  // 12: gifting.catalog.v1.SelectionsService.CheckSelection:output_type -> gifting.catalog.v1.CheckSelectionResponse
+	4,  // 13: gifting.catalog.v1.SelectionsService.ListSelectionGifts:output_type -> gifting.catalog.v1.ListSelectionGiftsResponse
+	12, // [12:14] is the sub-list for method output_type
+	10, // [10:12] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_selections_proto_init() }
@@ -552,15 +689,18 @@ func file_gifting_catalog_v1_selections_proto_init() {
 		return
 	}
 	file_gifting_catalog_v1_catalog_proto_init()
+	file_gifting_catalog_v1_operations_proto_init()
 	file_gifting_catalog_v1_selections_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_catalog_v1_selections_proto_msgTypes[6].OneofWrappers = []any{}
+	file_gifting_catalog_v1_selections_proto_msgTypes[3].OneofWrappers = []any{}
+	file_gifting_catalog_v1_selections_proto_msgTypes[4].OneofWrappers = []any{}
+	file_gifting_catalog_v1_selections_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_selections_proto_rawDesc), len(file_gifting_catalog_v1_selections_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

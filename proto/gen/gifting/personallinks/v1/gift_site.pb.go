@@ -7,7 +7,8 @@
 package personallinksv1
 
 import (
-	v1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	v11 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	v1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -194,7 +195,11 @@ type GetClaimPageResponse struct {
 	// Note shown on the page; absent: none.
 	Message *string `protobuf:"bytes,5,opt,name=message,proto3,oneof" json:"message,omitempty"`
 	// Only while OPEN, in display order.
-	Gifts         []*ClaimGift `protobuf:"bytes,6,rep,name=gifts,proto3" json:"gifts,omitempty"`
+	Gifts []*ClaimGift `protobuf:"bytes,6,rep,name=gifts,proto3" json:"gifts,omitempty"`
+	// Greeting of the campaign in the link's locale, plain text that may have several lines; absent: none.
+	Greeting *string `protobuf:"bytes,7,opt,name=greeting,proto3,oneof" json:"greeting,omitempty"`
+	// The categories of the gifts in the link's locale, in display order.
+	Categories    []*ClaimCategory `protobuf:"bytes,8,rep,name=categories,proto3" json:"categories,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -271,6 +276,73 @@ func (x *GetClaimPageResponse) GetGifts() []*ClaimGift {
 	return nil
 }
 
+func (x *GetClaimPageResponse) GetGreeting() string {
+	if x != nil && x.Greeting != nil {
+		return *x.Greeting
+	}
+	return ""
+}
+
+func (x *GetClaimPageResponse) GetCategories() []*ClaimCategory {
+	if x != nil {
+		return x.Categories
+	}
+	return nil
+}
+
+// A category of gifts.
+type ClaimCategory struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimCategory) Reset() {
+	*x = ClaimCategory{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimCategory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimCategory) ProtoMessage() {}
+
+func (x *ClaimCategory) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimCategory.ProtoReflect.Descriptor instead.
+func (*ClaimCategory) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ClaimCategory) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ClaimCategory) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // How the pages show the brand.
 type ClaimBrand struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -278,13 +350,17 @@ type ClaimBrand struct {
 	// Hex colour; absent: the default.
 	PrimaryColour *string `protobuf:"bytes,2,opt,name=primary_colour,json=primaryColour,proto3,oneof" json:"primary_colour,omitempty"`
 	LogoUrl       *string `protobuf:"bytes,3,opt,name=logo_url,json=logoUrl,proto3,oneof" json:"logo_url,omitempty"`
+	// Links and theme; absent if they were never set.
+	Site *v1.GiftSite `protobuf:"bytes,4,opt,name=site,proto3" json:"site,omitempty"`
+	// The picture of the theme in its widths, only while WAITING or OPEN. Empty: none.
+	Hero          []*ClaimImage `protobuf:"bytes,5,rep,name=hero,proto3" json:"hero,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClaimBrand) Reset() {
 	*x = ClaimBrand{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[2]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -296,7 +372,7 @@ func (x *ClaimBrand) String() string {
 func (*ClaimBrand) ProtoMessage() {}
 
 func (x *ClaimBrand) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[2]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -309,7 +385,7 @@ func (x *ClaimBrand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimBrand.ProtoReflect.Descriptor instead.
 func (*ClaimBrand) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{2}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ClaimBrand) GetName() string {
@@ -333,6 +409,20 @@ func (x *ClaimBrand) GetLogoUrl() string {
 	return ""
 }
 
+func (x *ClaimBrand) GetSite() *v1.GiftSite {
+	if x != nil {
+		return x.Site
+	}
+	return nil
+}
+
+func (x *ClaimBrand) GetHero() []*ClaimImage {
+	if x != nil {
+		return x.Hero
+	}
+	return nil
+}
+
 // A gift to choose.
 type ClaimGift struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -346,14 +436,16 @@ type ClaimGift struct {
 	// Combinations that can be chosen now; empty: every one.
 	Choices []*ClaimChoice `protobuf:"bytes,7,rep,name=choices,proto3" json:"choices,omitempty"`
 	// No combination has stock left.
-	OutOfStock    bool `protobuf:"varint,8,opt,name=out_of_stock,json=outOfStock,proto3" json:"out_of_stock,omitempty"`
+	OutOfStock bool `protobuf:"varint,8,opt,name=out_of_stock,json=outOfStock,proto3" json:"out_of_stock,omitempty"`
+	// Codes of its categories.
+	Categories    []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClaimGift) Reset() {
 	*x = ClaimGift{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[3]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -365,7 +457,7 @@ func (x *ClaimGift) String() string {
 func (*ClaimGift) ProtoMessage() {}
 
 func (x *ClaimGift) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[3]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -378,7 +470,7 @@ func (x *ClaimGift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimGift.ProtoReflect.Descriptor instead.
 func (*ClaimGift) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{3}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ClaimGift) GetProductId() string {
@@ -437,6 +529,13 @@ func (x *ClaimGift) GetOutOfStock() bool {
 	return false
 }
 
+func (x *ClaimGift) GetCategories() []string {
+	if x != nil {
+		return x.Categories
+	}
+	return nil
+}
+
 // A picture of a gift in one of its widths.
 type ClaimImage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -449,7 +548,7 @@ type ClaimImage struct {
 
 func (x *ClaimImage) Reset() {
 	*x = ClaimImage{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[4]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -461,7 +560,7 @@ func (x *ClaimImage) String() string {
 func (*ClaimImage) ProtoMessage() {}
 
 func (x *ClaimImage) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[4]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -474,7 +573,7 @@ func (x *ClaimImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimImage.ProtoReflect.Descriptor instead.
 func (*ClaimImage) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{4}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ClaimImage) GetUrl() string {
@@ -493,16 +592,21 @@ func (x *ClaimImage) GetWidth() int32 {
 
 // A dimension to choose a value for, such as a size.
 type ClaimVariation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Dimension     string                 `protobuf:"bytes,1,opt,name=dimension,proto3" json:"dimension,omitempty"`
-	Values        []string               `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is posted.
+	Dimension string   `protobuf:"bytes,1,opt,name=dimension,proto3" json:"dimension,omitempty"`
+	Values    []string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	// What is shown in the link's locale: the dimension, and its values in their order. Where the catalog has no translation it is
+	// the same text.
+	Name          string   `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	ValueNames    []string `protobuf:"bytes,4,rep,name=value_names,json=valueNames,proto3" json:"value_names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClaimVariation) Reset() {
 	*x = ClaimVariation{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[5]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +618,7 @@ func (x *ClaimVariation) String() string {
 func (*ClaimVariation) ProtoMessage() {}
 
 func (x *ClaimVariation) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[5]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +631,7 @@ func (x *ClaimVariation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimVariation.ProtoReflect.Descriptor instead.
 func (*ClaimVariation) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{5}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ClaimVariation) GetDimension() string {
@@ -544,6 +648,20 @@ func (x *ClaimVariation) GetValues() []string {
 	return nil
 }
 
+func (x *ClaimVariation) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ClaimVariation) GetValueNames() []string {
+	if x != nil {
+		return x.ValueNames
+	}
+	return nil
+}
+
 // A combination of variations that can be chosen.
 type ClaimChoice struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -554,7 +672,7 @@ type ClaimChoice struct {
 
 func (x *ClaimChoice) Reset() {
 	*x = ClaimChoice{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[6]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -566,7 +684,7 @@ func (x *ClaimChoice) String() string {
 func (*ClaimChoice) ProtoMessage() {}
 
 func (x *ClaimChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[6]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -579,7 +697,7 @@ func (x *ClaimChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimChoice.ProtoReflect.Descriptor instead.
 func (*ClaimChoice) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{6}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ClaimChoice) GetVariations() map[string]string {
@@ -604,7 +722,7 @@ type ClaimLinkRequest struct {
 
 func (x *ClaimLinkRequest) Reset() {
 	*x = ClaimLinkRequest{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[7]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -616,7 +734,7 @@ func (x *ClaimLinkRequest) String() string {
 func (*ClaimLinkRequest) ProtoMessage() {}
 
 func (x *ClaimLinkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[7]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -629,7 +747,7 @@ func (x *ClaimLinkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimLinkRequest.ProtoReflect.Descriptor instead.
 func (*ClaimLinkRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{7}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ClaimLinkRequest) GetToken() string {
@@ -690,7 +808,7 @@ type ClaimRecipient struct {
 
 func (x *ClaimRecipient) Reset() {
 	*x = ClaimRecipient{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[8]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -702,7 +820,7 @@ func (x *ClaimRecipient) String() string {
 func (*ClaimRecipient) ProtoMessage() {}
 
 func (x *ClaimRecipient) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[8]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -715,7 +833,7 @@ func (x *ClaimRecipient) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRecipient.ProtoReflect.Descriptor instead.
 func (*ClaimRecipient) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{8}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ClaimRecipient) GetName() string {
@@ -778,7 +896,7 @@ type ClaimLinkResponse struct {
 
 func (x *ClaimLinkResponse) Reset() {
 	*x = ClaimLinkResponse{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[9]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -790,7 +908,7 @@ func (x *ClaimLinkResponse) String() string {
 func (*ClaimLinkResponse) ProtoMessage() {}
 
 func (x *ClaimLinkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[9]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -803,7 +921,7 @@ func (x *ClaimLinkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimLinkResponse.ProtoReflect.Descriptor instead.
 func (*ClaimLinkResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{9}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ClaimLinkResponse) GetState() ClaimState {
@@ -835,7 +953,7 @@ type ClaimDraft struct {
 
 func (x *ClaimDraft) Reset() {
 	*x = ClaimDraft{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[10]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -847,7 +965,7 @@ func (x *ClaimDraft) String() string {
 func (*ClaimDraft) ProtoMessage() {}
 
 func (x *ClaimDraft) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[10]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -860,7 +978,7 @@ func (x *ClaimDraft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimDraft.ProtoReflect.Descriptor instead.
 func (*ClaimDraft) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{10}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ClaimDraft) GetVersion() int64 {
@@ -902,7 +1020,7 @@ type ClaimChoiceOfGift struct {
 
 func (x *ClaimChoiceOfGift) Reset() {
 	*x = ClaimChoiceOfGift{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[11]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +1032,7 @@ func (x *ClaimChoiceOfGift) String() string {
 func (*ClaimChoiceOfGift) ProtoMessage() {}
 
 func (x *ClaimChoiceOfGift) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[11]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +1045,7 @@ func (x *ClaimChoiceOfGift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimChoiceOfGift.ProtoReflect.Descriptor instead.
 func (*ClaimChoiceOfGift) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{11}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ClaimChoiceOfGift) GetProductId() string {
@@ -950,14 +1068,14 @@ type ClaimAnswer struct {
 	// An error code of the API.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Without messages. The fields are those of ClaimLink.
-	Violations    []*v1.Violation `protobuf:"bytes,2,rep,name=violations,proto3" json:"violations,omitempty"`
+	Violations    []*v11.Violation `protobuf:"bytes,2,rep,name=violations,proto3" json:"violations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClaimAnswer) Reset() {
 	*x = ClaimAnswer{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[12]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1087,7 @@ func (x *ClaimAnswer) String() string {
 func (*ClaimAnswer) ProtoMessage() {}
 
 func (x *ClaimAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[12]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1100,7 @@ func (x *ClaimAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimAnswer.ProtoReflect.Descriptor instead.
 func (*ClaimAnswer) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{12}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ClaimAnswer) GetCode() string {
@@ -992,7 +1110,7 @@ func (x *ClaimAnswer) GetCode() string {
 	return ""
 }
 
-func (x *ClaimAnswer) GetViolations() []*v1.Violation {
+func (x *ClaimAnswer) GetViolations() []*v11.Violation {
 	if x != nil {
 		return x.Violations
 	}
@@ -1009,7 +1127,7 @@ type GetClaimDraftRequest struct {
 
 func (x *GetClaimDraftRequest) Reset() {
 	*x = GetClaimDraftRequest{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[13]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1139,7 @@ func (x *GetClaimDraftRequest) String() string {
 func (*GetClaimDraftRequest) ProtoMessage() {}
 
 func (x *GetClaimDraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[13]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1152,7 @@ func (x *GetClaimDraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaimDraftRequest.ProtoReflect.Descriptor instead.
 func (*GetClaimDraftRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{13}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetClaimDraftRequest) GetToken() string {
@@ -1062,7 +1180,7 @@ type GetClaimDraftResponse struct {
 
 func (x *GetClaimDraftResponse) Reset() {
 	*x = GetClaimDraftResponse{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[14]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1074,7 +1192,7 @@ func (x *GetClaimDraftResponse) String() string {
 func (*GetClaimDraftResponse) ProtoMessage() {}
 
 func (x *GetClaimDraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[14]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1087,7 +1205,7 @@ func (x *GetClaimDraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaimDraftResponse.ProtoReflect.Descriptor instead.
 func (*GetClaimDraftResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{14}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetClaimDraftResponse) GetState() ClaimState {
@@ -1122,7 +1240,7 @@ type SaveClaimDraftRequest struct {
 
 func (x *SaveClaimDraftRequest) Reset() {
 	*x = SaveClaimDraftRequest{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[15]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1252,7 @@ func (x *SaveClaimDraftRequest) String() string {
 func (*SaveClaimDraftRequest) ProtoMessage() {}
 
 func (x *SaveClaimDraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[15]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1147,7 +1265,7 @@ func (x *SaveClaimDraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveClaimDraftRequest.ProtoReflect.Descriptor instead.
 func (*SaveClaimDraftRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{15}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SaveClaimDraftRequest) GetToken() string {
@@ -1203,7 +1321,7 @@ type SaveClaimDraftResponse struct {
 
 func (x *SaveClaimDraftResponse) Reset() {
 	*x = SaveClaimDraftResponse{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[16]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1333,7 @@ func (x *SaveClaimDraftResponse) String() string {
 func (*SaveClaimDraftResponse) ProtoMessage() {}
 
 func (x *SaveClaimDraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[16]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +1346,7 @@ func (x *SaveClaimDraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveClaimDraftResponse.ProtoReflect.Descriptor instead.
 func (*SaveClaimDraftResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{16}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SaveClaimDraftResponse) GetState() ClaimState {
@@ -1256,7 +1374,7 @@ type GetClaimedGiftRequest struct {
 
 func (x *GetClaimedGiftRequest) Reset() {
 	*x = GetClaimedGiftRequest{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[17]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1386,7 @@ func (x *GetClaimedGiftRequest) String() string {
 func (*GetClaimedGiftRequest) ProtoMessage() {}
 
 func (x *GetClaimedGiftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[17]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1399,7 @@ func (x *GetClaimedGiftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaimedGiftRequest.ProtoReflect.Descriptor instead.
 func (*GetClaimedGiftRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{17}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetClaimedGiftRequest) GetToken() string {
@@ -1309,7 +1427,7 @@ type GetClaimedGiftResponse struct {
 
 func (x *GetClaimedGiftResponse) Reset() {
 	*x = GetClaimedGiftResponse{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[18]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1321,7 +1439,7 @@ func (x *GetClaimedGiftResponse) String() string {
 func (*GetClaimedGiftResponse) ProtoMessage() {}
 
 func (x *GetClaimedGiftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[18]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1334,7 +1452,7 @@ func (x *GetClaimedGiftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClaimedGiftResponse.ProtoReflect.Descriptor instead.
 func (*GetClaimedGiftResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{18}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetClaimedGiftResponse) GetProgress() ClaimProgress {
@@ -1373,7 +1491,7 @@ type ClaimedGift struct {
 
 func (x *ClaimedGift) Reset() {
 	*x = ClaimedGift{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[19]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1385,7 +1503,7 @@ func (x *ClaimedGift) String() string {
 func (*ClaimedGift) ProtoMessage() {}
 
 func (x *ClaimedGift) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[19]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1398,7 +1516,7 @@ func (x *ClaimedGift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimedGift.ProtoReflect.Descriptor instead.
 func (*ClaimedGift) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{19}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ClaimedGift) GetReference() string {
@@ -1478,7 +1596,7 @@ type CorrectClaimedGiftRequest struct {
 
 func (x *CorrectClaimedGiftRequest) Reset() {
 	*x = CorrectClaimedGiftRequest{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[20]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1490,7 +1608,7 @@ func (x *CorrectClaimedGiftRequest) String() string {
 func (*CorrectClaimedGiftRequest) ProtoMessage() {}
 
 func (x *CorrectClaimedGiftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[20]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1503,7 +1621,7 @@ func (x *CorrectClaimedGiftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectClaimedGiftRequest.ProtoReflect.Descriptor instead.
 func (*CorrectClaimedGiftRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{20}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CorrectClaimedGiftRequest) GetToken() string {
@@ -1542,7 +1660,7 @@ type CorrectClaimedGiftResponse struct {
 
 func (x *CorrectClaimedGiftResponse) Reset() {
 	*x = CorrectClaimedGiftResponse{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[21]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1672,7 @@ func (x *CorrectClaimedGiftResponse) String() string {
 func (*CorrectClaimedGiftResponse) ProtoMessage() {}
 
 func (x *CorrectClaimedGiftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[21]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,32 +1685,42 @@ func (x *CorrectClaimedGiftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectClaimedGiftResponse.ProtoReflect.Descriptor instead.
 func (*CorrectClaimedGiftResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{21}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{22}
 }
 
 var File_gifting_personallinks_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
-	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
+	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
 	"\x13GetClaimPageRequest\x12\x19\n" +
-	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\"\xac\x02\n" +
+	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\"\xa3\x03\n" +
 	"\x14GetClaimPageResponse\x12:\n" +
 	"\x05state\x18\x01 \x01(\x0e2$.gifting.personallinks.v1.ClaimStateR\x05state\x12:\n" +
 	"\x05brand\x18\x02 \x01(\v2$.gifting.personallinks.v1.ClaimBrandR\x05brand\x12\x16\n" +
 	"\x06locale\x18\x03 \x01(\tR\x06locale\x12\x19\n" +
 	"\x05label\x18\x04 \x01(\tB\x03\x80\x01\x01R\x05label\x12\"\n" +
 	"\amessage\x18\x05 \x01(\tB\x03\x80\x01\x01H\x00R\amessage\x88\x01\x01\x129\n" +
-	"\x05gifts\x18\x06 \x03(\v2#.gifting.personallinks.v1.ClaimGiftR\x05giftsB\n" +
+	"\x05gifts\x18\x06 \x03(\v2#.gifting.personallinks.v1.ClaimGiftR\x05gifts\x12\x1f\n" +
+	"\bgreeting\x18\a \x01(\tH\x01R\bgreeting\x88\x01\x01\x12G\n" +
 	"\n" +
-	"\b_message\"\x8c\x01\n" +
+	"categories\x18\b \x03(\v2'.gifting.personallinks.v1.ClaimCategoryR\n" +
+	"categoriesB\n" +
+	"\n" +
+	"\b_messageB\v\n" +
+	"\t_greeting\"7\n" +
+	"\rClaimCategory\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xf8\x01\n" +
 	"\n" +
 	"ClaimBrand\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12*\n" +
 	"\x0eprimary_colour\x18\x02 \x01(\tH\x00R\rprimaryColour\x88\x01\x01\x12\x1e\n" +
-	"\blogo_url\x18\x03 \x01(\tH\x01R\alogoUrl\x88\x01\x01B\x11\n" +
+	"\blogo_url\x18\x03 \x01(\tH\x01R\alogoUrl\x88\x01\x01\x120\n" +
+	"\x04site\x18\x04 \x01(\v2\x1c.gifting.tenants.v1.GiftSiteR\x04site\x128\n" +
+	"\x04hero\x18\x05 \x03(\v2$.gifting.personallinks.v1.ClaimImageR\x04heroB\x11\n" +
 	"\x0f_primary_colourB\v\n" +
-	"\t_logo_url\"\xe9\x02\n" +
+	"\t_logo_url\"\x89\x03\n" +
 	"\tClaimGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
@@ -1605,15 +1733,21 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\tcountries\x18\x06 \x03(\tR\tcountries\x12?\n" +
 	"\achoices\x18\a \x03(\v2%.gifting.personallinks.v1.ClaimChoiceR\achoices\x12 \n" +
 	"\fout_of_stock\x18\b \x01(\bR\n" +
-	"outOfStock\"C\n" +
+	"outOfStock\x12\x1e\n" +
+	"\n" +
+	"categories\x18\t \x03(\tR\n" +
+	"categories\"C\n" +
 	"\n" +
 	"ClaimImage\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x19\n" +
 	"\x05width\x18\x02 \x01(\x05H\x00R\x05width\x88\x01\x01B\b\n" +
-	"\x06_width\"F\n" +
+	"\x06_width\"{\n" +
 	"\x0eClaimVariation\x12\x1c\n" +
 	"\tdimension\x18\x01 \x01(\tR\tdimension\x12\x16\n" +
-	"\x06values\x18\x02 \x03(\tR\x06values\"\xa3\x01\n" +
+	"\x06values\x18\x02 \x03(\tR\x06values\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1f\n" +
+	"\vvalue_names\x18\x04 \x03(\tR\n" +
+	"valueNames\"\xa3\x01\n" +
 	"\vClaimChoice\x12U\n" +
 	"\n" +
 	"variations\x18\x01 \x03(\v25.gifting.personallinks.v1.ClaimChoice.VariationsEntryR\n" +
@@ -1754,85 +1888,90 @@ func file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_personallinks_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	(ClaimState)(0),                    // 0: gifting.personallinks.v1.ClaimState
 	(ClaimProgress)(0),                 // 1: gifting.personallinks.v1.ClaimProgress
 	(*GetClaimPageRequest)(nil),        // 2: gifting.personallinks.v1.GetClaimPageRequest
 	(*GetClaimPageResponse)(nil),       // 3: gifting.personallinks.v1.GetClaimPageResponse
-	(*ClaimBrand)(nil),                 // 4: gifting.personallinks.v1.ClaimBrand
-	(*ClaimGift)(nil),                  // 5: gifting.personallinks.v1.ClaimGift
-	(*ClaimImage)(nil),                 // 6: gifting.personallinks.v1.ClaimImage
-	(*ClaimVariation)(nil),             // 7: gifting.personallinks.v1.ClaimVariation
-	(*ClaimChoice)(nil),                // 8: gifting.personallinks.v1.ClaimChoice
-	(*ClaimLinkRequest)(nil),           // 9: gifting.personallinks.v1.ClaimLinkRequest
-	(*ClaimRecipient)(nil),             // 10: gifting.personallinks.v1.ClaimRecipient
-	(*ClaimLinkResponse)(nil),          // 11: gifting.personallinks.v1.ClaimLinkResponse
-	(*ClaimDraft)(nil),                 // 12: gifting.personallinks.v1.ClaimDraft
-	(*ClaimChoiceOfGift)(nil),          // 13: gifting.personallinks.v1.ClaimChoiceOfGift
-	(*ClaimAnswer)(nil),                // 14: gifting.personallinks.v1.ClaimAnswer
-	(*GetClaimDraftRequest)(nil),       // 15: gifting.personallinks.v1.GetClaimDraftRequest
-	(*GetClaimDraftResponse)(nil),      // 16: gifting.personallinks.v1.GetClaimDraftResponse
-	(*SaveClaimDraftRequest)(nil),      // 17: gifting.personallinks.v1.SaveClaimDraftRequest
-	(*SaveClaimDraftResponse)(nil),     // 18: gifting.personallinks.v1.SaveClaimDraftResponse
-	(*GetClaimedGiftRequest)(nil),      // 19: gifting.personallinks.v1.GetClaimedGiftRequest
-	(*GetClaimedGiftResponse)(nil),     // 20: gifting.personallinks.v1.GetClaimedGiftResponse
-	(*ClaimedGift)(nil),                // 21: gifting.personallinks.v1.ClaimedGift
-	(*CorrectClaimedGiftRequest)(nil),  // 22: gifting.personallinks.v1.CorrectClaimedGiftRequest
-	(*CorrectClaimedGiftResponse)(nil), // 23: gifting.personallinks.v1.CorrectClaimedGiftResponse
-	nil,                                // 24: gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	nil,                                // 25: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	nil,                                // 26: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	nil,                                // 27: gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	(*v1.Violation)(nil),               // 28: gifting.common.v1.Violation
-	(*timestamppb.Timestamp)(nil),      // 29: google.protobuf.Timestamp
+	(*ClaimCategory)(nil),              // 4: gifting.personallinks.v1.ClaimCategory
+	(*ClaimBrand)(nil),                 // 5: gifting.personallinks.v1.ClaimBrand
+	(*ClaimGift)(nil),                  // 6: gifting.personallinks.v1.ClaimGift
+	(*ClaimImage)(nil),                 // 7: gifting.personallinks.v1.ClaimImage
+	(*ClaimVariation)(nil),             // 8: gifting.personallinks.v1.ClaimVariation
+	(*ClaimChoice)(nil),                // 9: gifting.personallinks.v1.ClaimChoice
+	(*ClaimLinkRequest)(nil),           // 10: gifting.personallinks.v1.ClaimLinkRequest
+	(*ClaimRecipient)(nil),             // 11: gifting.personallinks.v1.ClaimRecipient
+	(*ClaimLinkResponse)(nil),          // 12: gifting.personallinks.v1.ClaimLinkResponse
+	(*ClaimDraft)(nil),                 // 13: gifting.personallinks.v1.ClaimDraft
+	(*ClaimChoiceOfGift)(nil),          // 14: gifting.personallinks.v1.ClaimChoiceOfGift
+	(*ClaimAnswer)(nil),                // 15: gifting.personallinks.v1.ClaimAnswer
+	(*GetClaimDraftRequest)(nil),       // 16: gifting.personallinks.v1.GetClaimDraftRequest
+	(*GetClaimDraftResponse)(nil),      // 17: gifting.personallinks.v1.GetClaimDraftResponse
+	(*SaveClaimDraftRequest)(nil),      // 18: gifting.personallinks.v1.SaveClaimDraftRequest
+	(*SaveClaimDraftResponse)(nil),     // 19: gifting.personallinks.v1.SaveClaimDraftResponse
+	(*GetClaimedGiftRequest)(nil),      // 20: gifting.personallinks.v1.GetClaimedGiftRequest
+	(*GetClaimedGiftResponse)(nil),     // 21: gifting.personallinks.v1.GetClaimedGiftResponse
+	(*ClaimedGift)(nil),                // 22: gifting.personallinks.v1.ClaimedGift
+	(*CorrectClaimedGiftRequest)(nil),  // 23: gifting.personallinks.v1.CorrectClaimedGiftRequest
+	(*CorrectClaimedGiftResponse)(nil), // 24: gifting.personallinks.v1.CorrectClaimedGiftResponse
+	nil,                                // 25: gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	nil,                                // 26: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	nil,                                // 27: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	nil,                                // 28: gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	(*v1.GiftSite)(nil),                // 29: gifting.tenants.v1.GiftSite
+	(*v11.Violation)(nil),              // 30: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),      // 31: google.protobuf.Timestamp
 }
 var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	0,  // 0: gifting.personallinks.v1.GetClaimPageResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	4,  // 1: gifting.personallinks.v1.GetClaimPageResponse.brand:type_name -> gifting.personallinks.v1.ClaimBrand
-	5,  // 2: gifting.personallinks.v1.GetClaimPageResponse.gifts:type_name -> gifting.personallinks.v1.ClaimGift
-	6,  // 3: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
-	7,  // 4: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
-	8,  // 5: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
-	24, // 6: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	25, // 7: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	10, // 8: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	0,  // 9: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	13, // 10: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
-	10, // 11: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	14, // 12: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	26, // 13: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	28, // 14: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
-	0,  // 15: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	12, // 16: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
-	13, // 17: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
-	10, // 18: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	14, // 19: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	0,  // 20: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	12, // 21: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
-	1,  // 22: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
-	21, // 23: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
-	27, // 24: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	29, // 25: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
-	10, // 26: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	10, // 27: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	2,  // 28: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	9,  // 29: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	15, // 30: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
-	17, // 31: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
-	19, // 32: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
-	22, // 33: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	3,  // 34: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	11, // 35: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	16, // 36: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	18, // 37: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	20, // 38: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	23, // 39: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	34, // [34:40] is the sub-list for method output_type
-	28, // [28:34] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	5,  // 1: gifting.personallinks.v1.GetClaimPageResponse.brand:type_name -> gifting.personallinks.v1.ClaimBrand
+	6,  // 2: gifting.personallinks.v1.GetClaimPageResponse.gifts:type_name -> gifting.personallinks.v1.ClaimGift
+	4,  // 3: gifting.personallinks.v1.GetClaimPageResponse.categories:type_name -> gifting.personallinks.v1.ClaimCategory
+	29, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
+	7,  // 5: gifting.personallinks.v1.ClaimBrand.hero:type_name -> gifting.personallinks.v1.ClaimImage
+	7,  // 6: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
+	8,  // 7: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
+	9,  // 8: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
+	25, // 9: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	26, // 10: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	11, // 11: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	0,  // 12: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	14, // 13: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	11, // 14: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	15, // 15: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	27, // 16: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	30, // 17: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
+	0,  // 18: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	13, // 19: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	14, // 20: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	11, // 21: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	15, // 22: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	0,  // 23: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	13, // 24: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	1,  // 25: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
+	22, // 26: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
+	28, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	31, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
+	11, // 29: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	11, // 30: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	2,  // 31: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	10, // 32: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	16, // 33: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	18, // 34: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	20, // 35: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	23, // 36: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	3,  // 37: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 38: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 39: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 40: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 41: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 42: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	37, // [37:43] is the sub-list for method output_type
+	31, // [31:37] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
@@ -1841,20 +1980,20 @@ func file_gifting_personallinks_v1_gift_site_proto_init() {
 		return
 	}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[1].OneofWrappers = []any{}
-	file_gifting_personallinks_v1_gift_site_proto_msgTypes[2].OneofWrappers = []any{}
-	file_gifting_personallinks_v1_gift_site_proto_msgTypes[4].OneofWrappers = []any{}
-	file_gifting_personallinks_v1_gift_site_proto_msgTypes[7].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[3].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[5].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[9].OneofWrappers = []any{}
-	file_gifting_personallinks_v1_gift_site_proto_msgTypes[17].OneofWrappers = []any{}
-	file_gifting_personallinks_v1_gift_site_proto_msgTypes[19].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[10].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[18].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_personallinks_v1_gift_site_proto_rawDesc), len(file_gifting_personallinks_v1_gift_site_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

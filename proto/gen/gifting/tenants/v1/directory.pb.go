@@ -273,7 +273,9 @@ type GetTenantSettingsResponse struct {
 	// Active members only.
 	Team []*TeamMember `protobuf:"bytes,4,rep,name=team,proto3" json:"team,omitempty"`
 	// The tenant is being off-boarded: it can place no order, and its links cannot be claimed.
-	Offboarding   bool `protobuf:"varint,5,opt,name=offboarding,proto3" json:"offboarding,omitempty"`
+	Offboarding bool `protobuf:"varint,5,opt,name=offboarding,proto3" json:"offboarding,omitempty"`
+	// Sorted by the id of the brand. A brand whose gift site was never put has no entry.
+	GiftSites     []*BrandGiftSite `protobuf:"bytes,6,rep,name=gift_sites,json=giftSites,proto3" json:"gift_sites,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -341,6 +343,13 @@ func (x *GetTenantSettingsResponse) GetOffboarding() bool {
 		return x.Offboarding
 	}
 	return false
+}
+
+func (x *GetTenantSettingsResponse) GetGiftSites() []*BrandGiftSite {
+	if x != nil {
+		return x.GiftSites
+	}
+	return nil
 }
 
 // A person of the tenant's team.
@@ -780,19 +789,21 @@ var File_gifting_tenants_v1_directory_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\n" +
-	"\"gifting/tenants/v1/directory.proto\x12\x12gifting.tenants.v1\x1a\x1egifting/common/v1/caller.proto\x1a gifting/tenants/v1/tenants.proto\".\n" +
+	"\"gifting/tenants/v1/directory.proto\x12\x12gifting.tenants.v1\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a gifting/tenants/v1/tenants.proto\".\n" +
 	"\x11ResolveKeyRequest\x12\x19\n" +
 	"\bkey_hash\x18\x01 \x01(\fR\akeyHash\"P\n" +
 	"\x12ResolveKeyResponse\x12:\n" +
 	"\tprincipal\x18\x01 \x01(\v2\x1c.gifting.common.v1.PrincipalR\tprincipal\"7\n" +
 	"\x18GetTenantSettingsRequest\x12\x1b\n" +
-	"\ttenant_id\x18\x01 \x01(\tR\btenantId\"\xf2\x01\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\"\xb4\x02\n" +
 	"\x19GetTenantSettingsResponse\x122\n" +
 	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x03R\aversion\x121\n" +
 	"\x06brands\x18\x03 \x03(\v2\x19.gifting.tenants.v1.BrandR\x06brands\x122\n" +
 	"\x04team\x18\x04 \x03(\v2\x1e.gifting.tenants.v1.TeamMemberR\x04team\x12 \n" +
-	"\voffboarding\x18\x05 \x01(\bR\voffboarding\"\x90\x01\n" +
+	"\voffboarding\x18\x05 \x01(\bR\voffboarding\x12@\n" +
+	"\n" +
+	"gift_sites\x18\x06 \x03(\v2!.gifting.tenants.v1.BrandGiftSiteR\tgiftSites\"\x90\x01\n" +
 	"\n" +
 	"TeamMember\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -872,31 +883,33 @@ var file_gifting_tenants_v1_directory_proto_goTypes = []any{
 	(*v1.Principal)(nil),              // 13: gifting.common.v1.Principal
 	(*Tenant)(nil),                    // 14: gifting.tenants.v1.Tenant
 	(*Brand)(nil),                     // 15: gifting.tenants.v1.Brand
-	(v1.Scope)(0),                     // 16: gifting.common.v1.Scope
+	(*BrandGiftSite)(nil),             // 16: gifting.tenants.v1.BrandGiftSite
+	(v1.Scope)(0),                     // 17: gifting.common.v1.Scope
 }
 var file_gifting_tenants_v1_directory_proto_depIdxs = []int32{
 	13, // 0: gifting.tenants.v1.ResolveKeyResponse.principal:type_name -> gifting.common.v1.Principal
 	14, // 1: gifting.tenants.v1.GetTenantSettingsResponse.tenant:type_name -> gifting.tenants.v1.Tenant
 	15, // 2: gifting.tenants.v1.GetTenantSettingsResponse.brands:type_name -> gifting.tenants.v1.Brand
 	6,  // 3: gifting.tenants.v1.GetTenantSettingsResponse.team:type_name -> gifting.tenants.v1.TeamMember
-	0,  // 4: gifting.tenants.v1.TeamMember.role:type_name -> gifting.tenants.v1.TeamRole
-	9,  // 5: gifting.tenants.v1.ListEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.EndpointSubscription
-	16, // 6: gifting.tenants.v1.EndpointSubscription.scopes:type_name -> gifting.common.v1.Scope
-	12, // 7: gifting.tenants.v1.GetEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.Endpoint
-	1,  // 8: gifting.tenants.v1.Endpoint.state:type_name -> gifting.tenants.v1.EndpointState
-	2,  // 9: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
-	4,  // 10: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
-	7,  // 11: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
-	10, // 12: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
-	3,  // 13: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
-	5,  // 14: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
-	8,  // 15: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
-	11, // 16: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
-	13, // [13:17] is the sub-list for method output_type
-	9,  // [9:13] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	16, // 4: gifting.tenants.v1.GetTenantSettingsResponse.gift_sites:type_name -> gifting.tenants.v1.BrandGiftSite
+	0,  // 5: gifting.tenants.v1.TeamMember.role:type_name -> gifting.tenants.v1.TeamRole
+	9,  // 6: gifting.tenants.v1.ListEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.EndpointSubscription
+	17, // 7: gifting.tenants.v1.EndpointSubscription.scopes:type_name -> gifting.common.v1.Scope
+	12, // 8: gifting.tenants.v1.GetEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.Endpoint
+	1,  // 9: gifting.tenants.v1.Endpoint.state:type_name -> gifting.tenants.v1.EndpointState
+	2,  // 10: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
+	4,  // 11: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
+	7,  // 12: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
+	10, // 13: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
+	3,  // 14: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
+	5,  // 15: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
+	8,  // 16: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
+	11, // 17: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
+	14, // [14:18] is the sub-list for method output_type
+	10, // [10:14] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_directory_proto_init() }
@@ -904,6 +917,7 @@ func file_gifting_tenants_v1_directory_proto_init() {
 	if File_gifting_tenants_v1_directory_proto != nil {
 		return
 	}
+	file_gifting_tenants_v1_gift_site_proto_init()
 	file_gifting_tenants_v1_tenants_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -105,6 +105,7 @@ const (
 	TenantAction_TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE TenantAction = 13
 	TenantAction_TENANT_ACTION_OFFBOARDING_ERASE         TenantAction = 14
 	TenantAction_TENANT_ACTION_OFFBOARDING_ERASE_AGAIN   TenantAction = 15
+	TenantAction_TENANT_ACTION_PUT_GIFT_SITE             TenantAction = 16
 )
 
 // Enum value maps for TenantAction.
@@ -126,6 +127,7 @@ var (
 		13: "TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE",
 		14: "TENANT_ACTION_OFFBOARDING_ERASE",
 		15: "TENANT_ACTION_OFFBOARDING_ERASE_AGAIN",
+		16: "TENANT_ACTION_PUT_GIFT_SITE",
 	}
 	TenantAction_value = map[string]int32{
 		"TENANT_ACTION_UNSPECIFIED":               0,
@@ -144,6 +146,7 @@ var (
 		"TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE": 13,
 		"TENANT_ACTION_OFFBOARDING_ERASE":         14,
 		"TENANT_ACTION_OFFBOARDING_ERASE_AGAIN":   15,
+		"TENANT_ACTION_PUT_GIFT_SITE":             16,
 	}
 )
 
@@ -419,6 +422,118 @@ func (x *PutBrandResponse) GetBrand() *Brand {
 	return nil
 }
 
+type PutGiftSiteRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	BrandId       string                 `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
+	Site          *GiftSite              `protobuf:"bytes,3,opt,name=site,proto3" json:"site,omitempty"`
+	Actor         *v1.Actor              `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutGiftSiteRequest) Reset() {
+	*x = PutGiftSiteRequest{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutGiftSiteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutGiftSiteRequest) ProtoMessage() {}
+
+func (x *PutGiftSiteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutGiftSiteRequest.ProtoReflect.Descriptor instead.
+func (*PutGiftSiteRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PutGiftSiteRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *PutGiftSiteRequest) GetBrandId() string {
+	if x != nil {
+		return x.BrandId
+	}
+	return ""
+}
+
+func (x *PutGiftSiteRequest) GetSite() *GiftSite {
+	if x != nil {
+		return x.Site
+	}
+	return nil
+}
+
+func (x *PutGiftSiteRequest) GetActor() *v1.Actor {
+	if x != nil {
+		return x.Actor
+	}
+	return nil
+}
+
+type PutGiftSiteResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Site          *GiftSite              `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutGiftSiteResponse) Reset() {
+	*x = PutGiftSiteResponse{}
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutGiftSiteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutGiftSiteResponse) ProtoMessage() {}
+
+func (x *PutGiftSiteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutGiftSiteResponse.ProtoReflect.Descriptor instead.
+func (*PutGiftSiteResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PutGiftSiteResponse) GetSite() *GiftSite {
+	if x != nil {
+		return x.Site
+	}
+	return nil
+}
+
 type PutTeamMemberRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
@@ -430,7 +545,7 @@ type PutTeamMemberRequest struct {
 
 func (x *PutTeamMemberRequest) Reset() {
 	*x = PutTeamMemberRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[4]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +557,7 @@ func (x *PutTeamMemberRequest) String() string {
 func (*PutTeamMemberRequest) ProtoMessage() {}
 
 func (x *PutTeamMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[4]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +570,7 @@ func (x *PutTeamMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutTeamMemberRequest.ProtoReflect.Descriptor instead.
 func (*PutTeamMemberRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{4}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PutTeamMemberRequest) GetTenantId() string {
@@ -488,7 +603,7 @@ type PutTeamMemberResponse struct {
 
 func (x *PutTeamMemberResponse) Reset() {
 	*x = PutTeamMemberResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[5]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +615,7 @@ func (x *PutTeamMemberResponse) String() string {
 func (*PutTeamMemberResponse) ProtoMessage() {}
 
 func (x *PutTeamMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[5]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +628,7 @@ func (x *PutTeamMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutTeamMemberResponse.ProtoReflect.Descriptor instead.
 func (*PutTeamMemberResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{5}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PutTeamMemberResponse) GetMember() *TeamMember {
@@ -536,7 +651,7 @@ type PutCustomFieldRequest struct {
 
 func (x *PutCustomFieldRequest) Reset() {
 	*x = PutCustomFieldRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[6]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -548,7 +663,7 @@ func (x *PutCustomFieldRequest) String() string {
 func (*PutCustomFieldRequest) ProtoMessage() {}
 
 func (x *PutCustomFieldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[6]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -561,7 +676,7 @@ func (x *PutCustomFieldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCustomFieldRequest.ProtoReflect.Descriptor instead.
 func (*PutCustomFieldRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{6}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PutCustomFieldRequest) GetTenantId() string {
@@ -601,7 +716,7 @@ type PutCustomFieldResponse struct {
 
 func (x *PutCustomFieldResponse) Reset() {
 	*x = PutCustomFieldResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[7]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -613,7 +728,7 @@ func (x *PutCustomFieldResponse) String() string {
 func (*PutCustomFieldResponse) ProtoMessage() {}
 
 func (x *PutCustomFieldResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[7]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -626,7 +741,7 @@ func (x *PutCustomFieldResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCustomFieldResponse.ProtoReflect.Descriptor instead.
 func (*PutCustomFieldResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{7}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PutCustomFieldResponse) GetField() *CustomField {
@@ -652,7 +767,7 @@ type CreateKeyRequest struct {
 
 func (x *CreateKeyRequest) Reset() {
 	*x = CreateKeyRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[8]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -664,7 +779,7 @@ func (x *CreateKeyRequest) String() string {
 func (*CreateKeyRequest) ProtoMessage() {}
 
 func (x *CreateKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[8]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -677,7 +792,7 @@ func (x *CreateKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateKeyRequest.ProtoReflect.Descriptor instead.
 func (*CreateKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{8}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateKeyRequest) GetTenantId() string {
@@ -741,7 +856,7 @@ type CreateKeyResponse struct {
 
 func (x *CreateKeyResponse) Reset() {
 	*x = CreateKeyResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[9]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -753,7 +868,7 @@ func (x *CreateKeyResponse) String() string {
 func (*CreateKeyResponse) ProtoMessage() {}
 
 func (x *CreateKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[9]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -766,7 +881,7 @@ func (x *CreateKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateKeyResponse.ProtoReflect.Descriptor instead.
 func (*CreateKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{9}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateKeyResponse) GetKey() *Key {
@@ -806,7 +921,7 @@ type UpdateKeyRequest struct {
 
 func (x *UpdateKeyRequest) Reset() {
 	*x = UpdateKeyRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -818,7 +933,7 @@ func (x *UpdateKeyRequest) String() string {
 func (*UpdateKeyRequest) ProtoMessage() {}
 
 func (x *UpdateKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -831,7 +946,7 @@ func (x *UpdateKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateKeyRequest.ProtoReflect.Descriptor instead.
 func (*UpdateKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{10}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdateKeyRequest) GetKeyId() int32 {
@@ -892,7 +1007,7 @@ type UpdateKeyResponse struct {
 
 func (x *UpdateKeyResponse) Reset() {
 	*x = UpdateKeyResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +1019,7 @@ func (x *UpdateKeyResponse) String() string {
 func (*UpdateKeyResponse) ProtoMessage() {}
 
 func (x *UpdateKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +1032,7 @@ func (x *UpdateKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateKeyResponse.ProtoReflect.Descriptor instead.
 func (*UpdateKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{11}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateKeyResponse) GetKey() *Key {
@@ -938,7 +1053,7 @@ type RevokeKeyRequest struct {
 
 func (x *RevokeKeyRequest) Reset() {
 	*x = RevokeKeyRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1065,7 @@ func (x *RevokeKeyRequest) String() string {
 func (*RevokeKeyRequest) ProtoMessage() {}
 
 func (x *RevokeKeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1078,7 @@ func (x *RevokeKeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeKeyRequest.ProtoReflect.Descriptor instead.
 func (*RevokeKeyRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{12}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RevokeKeyRequest) GetKeyId() int32 {
@@ -995,7 +1110,7 @@ type RevokeKeyResponse struct {
 
 func (x *RevokeKeyResponse) Reset() {
 	*x = RevokeKeyResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1122,7 @@ func (x *RevokeKeyResponse) String() string {
 func (*RevokeKeyResponse) ProtoMessage() {}
 
 func (x *RevokeKeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1135,7 @@ func (x *RevokeKeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeKeyResponse.ProtoReflect.Descriptor instead.
 func (*RevokeKeyResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{13}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{15}
 }
 
 type SetWebhookUrlRequest struct {
@@ -1035,7 +1150,7 @@ type SetWebhookUrlRequest struct {
 
 func (x *SetWebhookUrlRequest) Reset() {
 	*x = SetWebhookUrlRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1047,7 +1162,7 @@ func (x *SetWebhookUrlRequest) String() string {
 func (*SetWebhookUrlRequest) ProtoMessage() {}
 
 func (x *SetWebhookUrlRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1060,7 +1175,7 @@ func (x *SetWebhookUrlRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetWebhookUrlRequest.ProtoReflect.Descriptor instead.
 func (*SetWebhookUrlRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{14}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SetWebhookUrlRequest) GetKeyId() int32 {
@@ -1100,7 +1215,7 @@ type SetWebhookUrlResponse struct {
 
 func (x *SetWebhookUrlResponse) Reset() {
 	*x = SetWebhookUrlResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1227,7 @@ func (x *SetWebhookUrlResponse) String() string {
 func (*SetWebhookUrlResponse) ProtoMessage() {}
 
 func (x *SetWebhookUrlResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1240,7 @@ func (x *SetWebhookUrlResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetWebhookUrlResponse.ProtoReflect.Descriptor instead.
 func (*SetWebhookUrlResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{15}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SetWebhookUrlResponse) GetKey() *Key {
@@ -1153,7 +1268,7 @@ type RotateWebhookSecretRequest struct {
 
 func (x *RotateWebhookSecretRequest) Reset() {
 	*x = RotateWebhookSecretRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[16]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1165,7 +1280,7 @@ func (x *RotateWebhookSecretRequest) String() string {
 func (*RotateWebhookSecretRequest) ProtoMessage() {}
 
 func (x *RotateWebhookSecretRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[16]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1178,7 +1293,7 @@ func (x *RotateWebhookSecretRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateWebhookSecretRequest.ProtoReflect.Descriptor instead.
 func (*RotateWebhookSecretRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{16}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RotateWebhookSecretRequest) GetKeyId() int32 {
@@ -1227,7 +1342,7 @@ type RotateWebhookSecretResponse struct {
 
 func (x *RotateWebhookSecretResponse) Reset() {
 	*x = RotateWebhookSecretResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[17]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1239,7 +1354,7 @@ func (x *RotateWebhookSecretResponse) String() string {
 func (*RotateWebhookSecretResponse) ProtoMessage() {}
 
 func (x *RotateWebhookSecretResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[17]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1252,7 +1367,7 @@ func (x *RotateWebhookSecretResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateWebhookSecretResponse.ProtoReflect.Descriptor instead.
 func (*RotateWebhookSecretResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{17}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RotateWebhookSecretResponse) GetWebhookSecret() string {
@@ -1285,7 +1400,7 @@ type ListKeyAuditRequest struct {
 
 func (x *ListKeyAuditRequest) Reset() {
 	*x = ListKeyAuditRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[18]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1297,7 +1412,7 @@ func (x *ListKeyAuditRequest) String() string {
 func (*ListKeyAuditRequest) ProtoMessage() {}
 
 func (x *ListKeyAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[18]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1310,7 +1425,7 @@ func (x *ListKeyAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeyAuditRequest.ProtoReflect.Descriptor instead.
 func (*ListKeyAuditRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{18}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListKeyAuditRequest) GetTenantId() string {
@@ -1359,7 +1474,7 @@ type ListKeyAuditResponse struct {
 
 func (x *ListKeyAuditResponse) Reset() {
 	*x = ListKeyAuditResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[19]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1371,7 +1486,7 @@ func (x *ListKeyAuditResponse) String() string {
 func (*ListKeyAuditResponse) ProtoMessage() {}
 
 func (x *ListKeyAuditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[19]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1384,7 +1499,7 @@ func (x *ListKeyAuditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeyAuditResponse.ProtoReflect.Descriptor instead.
 func (*ListKeyAuditResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{19}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListKeyAuditResponse) GetEntries() []*KeyAuditEntry {
@@ -1418,7 +1533,7 @@ type KeyAuditEntry struct {
 
 func (x *KeyAuditEntry) Reset() {
 	*x = KeyAuditEntry{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[20]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1430,7 +1545,7 @@ func (x *KeyAuditEntry) String() string {
 func (*KeyAuditEntry) ProtoMessage() {}
 
 func (x *KeyAuditEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[20]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1443,7 +1558,7 @@ func (x *KeyAuditEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyAuditEntry.ProtoReflect.Descriptor instead.
 func (*KeyAuditEntry) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{20}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *KeyAuditEntry) GetId() string {
@@ -1501,7 +1616,7 @@ type ListTenantsRequest struct {
 
 func (x *ListTenantsRequest) Reset() {
 	*x = ListTenantsRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[21]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1513,7 +1628,7 @@ func (x *ListTenantsRequest) String() string {
 func (*ListTenantsRequest) ProtoMessage() {}
 
 func (x *ListTenantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[21]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1526,7 +1641,7 @@ func (x *ListTenantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTenantsRequest.ProtoReflect.Descriptor instead.
 func (*ListTenantsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{21}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListTenantsRequest) GetActor() *v1.Actor {
@@ -1561,7 +1676,7 @@ type ListTenantsResponse struct {
 
 func (x *ListTenantsResponse) Reset() {
 	*x = ListTenantsResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[22]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1688,7 @@ func (x *ListTenantsResponse) String() string {
 func (*ListTenantsResponse) ProtoMessage() {}
 
 func (x *ListTenantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[22]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1701,7 @@ func (x *ListTenantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTenantsResponse.ProtoReflect.Descriptor instead.
 func (*ListTenantsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{22}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListTenantsResponse) GetTenants() []*TenantRecord {
@@ -1618,7 +1733,7 @@ type TenantRecord struct {
 
 func (x *TenantRecord) Reset() {
 	*x = TenantRecord{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[23]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1630,7 +1745,7 @@ func (x *TenantRecord) String() string {
 func (*TenantRecord) ProtoMessage() {}
 
 func (x *TenantRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[23]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1643,7 +1758,7 @@ func (x *TenantRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TenantRecord.ProtoReflect.Descriptor instead.
 func (*TenantRecord) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{23}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TenantRecord) GetTenant() *Tenant {
@@ -1684,7 +1799,7 @@ type GetTenantRequest struct {
 
 func (x *GetTenantRequest) Reset() {
 	*x = GetTenantRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[24]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1696,7 +1811,7 @@ func (x *GetTenantRequest) String() string {
 func (*GetTenantRequest) ProtoMessage() {}
 
 func (x *GetTenantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[24]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1709,7 +1824,7 @@ func (x *GetTenantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTenantRequest.ProtoReflect.Descriptor instead.
 func (*GetTenantRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{24}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetTenantRequest) GetActor() *v1.Actor {
@@ -1734,14 +1849,16 @@ type GetTenantResponse struct {
 	// Also members who are not active. Sorted by name.
 	Team []*TeamMember `protobuf:"bytes,3,rep,name=team,proto3" json:"team,omitempty"`
 	// In display order.
-	CustomFields  []*PlacedField `protobuf:"bytes,4,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
+	CustomFields []*PlacedField `protobuf:"bytes,4,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
+	// Sorted by the id of the brand. A brand whose gift site was never put has no entry.
+	GiftSites     []*BrandGiftSite `protobuf:"bytes,5,rep,name=gift_sites,json=giftSites,proto3" json:"gift_sites,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetTenantResponse) Reset() {
 	*x = GetTenantResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[25]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1870,7 @@ func (x *GetTenantResponse) String() string {
 func (*GetTenantResponse) ProtoMessage() {}
 
 func (x *GetTenantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[25]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1883,7 @@ func (x *GetTenantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTenantResponse.ProtoReflect.Descriptor instead.
 func (*GetTenantResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{25}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetTenantResponse) GetTenant() *TenantRecord {
@@ -1797,6 +1914,13 @@ func (x *GetTenantResponse) GetCustomFields() []*PlacedField {
 	return nil
 }
 
+func (x *GetTenantResponse) GetGiftSites() []*BrandGiftSite {
+	if x != nil {
+		return x.GiftSites
+	}
+	return nil
+}
+
 // PlacedField is a custom field with its position in the display order.
 type PlacedField struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1808,7 +1932,7 @@ type PlacedField struct {
 
 func (x *PlacedField) Reset() {
 	*x = PlacedField{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[26]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1820,7 +1944,7 @@ func (x *PlacedField) String() string {
 func (*PlacedField) ProtoMessage() {}
 
 func (x *PlacedField) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[26]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1833,7 +1957,7 @@ func (x *PlacedField) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlacedField.ProtoReflect.Descriptor instead.
 func (*PlacedField) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{26}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PlacedField) GetField() *CustomField {
@@ -1866,7 +1990,7 @@ type ListKeysRequest struct {
 
 func (x *ListKeysRequest) Reset() {
 	*x = ListKeysRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[27]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1878,7 +2002,7 @@ func (x *ListKeysRequest) String() string {
 func (*ListKeysRequest) ProtoMessage() {}
 
 func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[27]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1891,7 +2015,7 @@ func (x *ListKeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysRequest.ProtoReflect.Descriptor instead.
 func (*ListKeysRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{27}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListKeysRequest) GetActor() *v1.Actor {
@@ -1940,7 +2064,7 @@ type ListKeysResponse struct {
 
 func (x *ListKeysResponse) Reset() {
 	*x = ListKeysResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[28]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2076,7 @@ func (x *ListKeysResponse) String() string {
 func (*ListKeysResponse) ProtoMessage() {}
 
 func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[28]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2089,7 @@ func (x *ListKeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListKeysResponse.ProtoReflect.Descriptor instead.
 func (*ListKeysResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{28}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListKeysResponse) GetKeys() []*KeyRecord {
@@ -1998,7 +2122,7 @@ type KeyRecord struct {
 
 func (x *KeyRecord) Reset() {
 	*x = KeyRecord{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[29]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2010,7 +2134,7 @@ func (x *KeyRecord) String() string {
 func (*KeyRecord) ProtoMessage() {}
 
 func (x *KeyRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[29]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2023,7 +2147,7 @@ func (x *KeyRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyRecord.ProtoReflect.Descriptor instead.
 func (*KeyRecord) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{29}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *KeyRecord) GetKey() *Key {
@@ -2068,7 +2192,7 @@ type ListTenantAuditRequest struct {
 
 func (x *ListTenantAuditRequest) Reset() {
 	*x = ListTenantAuditRequest{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[30]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2080,7 +2204,7 @@ func (x *ListTenantAuditRequest) String() string {
 func (*ListTenantAuditRequest) ProtoMessage() {}
 
 func (x *ListTenantAuditRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[30]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2093,7 +2217,7 @@ func (x *ListTenantAuditRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTenantAuditRequest.ProtoReflect.Descriptor instead.
 func (*ListTenantAuditRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{30}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListTenantAuditRequest) GetActor() *v1.Actor {
@@ -2135,7 +2259,7 @@ type ListTenantAuditResponse struct {
 
 func (x *ListTenantAuditResponse) Reset() {
 	*x = ListTenantAuditResponse{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[31]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2147,7 +2271,7 @@ func (x *ListTenantAuditResponse) String() string {
 func (*ListTenantAuditResponse) ProtoMessage() {}
 
 func (x *ListTenantAuditResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[31]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2160,7 +2284,7 @@ func (x *ListTenantAuditResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTenantAuditResponse.ProtoReflect.Descriptor instead.
 func (*ListTenantAuditResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{31}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListTenantAuditResponse) GetEntries() []*TenantAuditEntry {
@@ -2196,7 +2320,7 @@ type TenantAuditEntry struct {
 
 func (x *TenantAuditEntry) Reset() {
 	*x = TenantAuditEntry{}
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[32]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2208,7 +2332,7 @@ func (x *TenantAuditEntry) String() string {
 func (*TenantAuditEntry) ProtoMessage() {}
 
 func (x *TenantAuditEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[32]
+	mi := &file_gifting_tenants_v1_operations_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2221,7 +2345,7 @@ func (x *TenantAuditEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TenantAuditEntry.ProtoReflect.Descriptor instead.
 func (*TenantAuditEntry) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{32}
+	return file_gifting_tenants_v1_operations_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TenantAuditEntry) GetId() string {
@@ -2270,7 +2394,7 @@ var File_gifting_tenants_v1_operations_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a$gifting/tenants/v1/offboarding.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x01\n" +
+	"#gifting/tenants/v1/operations.proto\x12\x12gifting.tenants.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/directory.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a$gifting/tenants/v1/offboarding.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x01\n" +
 	"\x10PutTenantRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -2287,7 +2411,14 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x05brand\x18\x02 \x01(\v2\x19.gifting.tenants.v1.BrandR\x05brand\x12.\n" +
 	"\x05actor\x18\x03 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"C\n" +
 	"\x10PutBrandResponse\x12/\n" +
-	"\x05brand\x18\x01 \x01(\v2\x19.gifting.tenants.v1.BrandR\x05brand\"\x9b\x01\n" +
+	"\x05brand\x18\x01 \x01(\v2\x19.gifting.tenants.v1.BrandR\x05brand\"\xae\x01\n" +
+	"\x12PutGiftSiteRequest\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
+	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x120\n" +
+	"\x04site\x18\x03 \x01(\v2\x1c.gifting.tenants.v1.GiftSiteR\x04site\x12.\n" +
+	"\x05actor\x18\x04 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"G\n" +
+	"\x13PutGiftSiteResponse\x120\n" +
+	"\x04site\x18\x01 \x01(\v2\x1c.gifting.tenants.v1.GiftSiteR\x04site\"\x9b\x01\n" +
 	"\x14PutTeamMemberRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x126\n" +
 	"\x06member\x18\x02 \x01(\v2\x1e.gifting.tenants.v1.TeamMemberR\x06member\x12.\n" +
@@ -2394,12 +2525,14 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\voffboarding\x18\x04 \x01(\x0e2$.gifting.tenants.v1.OffboardingStateR\voffboarding\"_\n" +
 	"\x10GetTenantRequest\x12.\n" +
 	"\x05actor\x18\x01 \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\x12\x1b\n" +
-	"\ttenant_id\x18\x02 \x01(\tR\btenantId\"\xfa\x01\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\"\xbc\x02\n" +
 	"\x11GetTenantResponse\x128\n" +
 	"\x06tenant\x18\x01 \x01(\v2 .gifting.tenants.v1.TenantRecordR\x06tenant\x121\n" +
 	"\x06brands\x18\x02 \x03(\v2\x19.gifting.tenants.v1.BrandR\x06brands\x122\n" +
 	"\x04team\x18\x03 \x03(\v2\x1e.gifting.tenants.v1.TeamMemberR\x04team\x12D\n" +
-	"\rcustom_fields\x18\x04 \x03(\v2\x1f.gifting.tenants.v1.PlacedFieldR\fcustomFields\"`\n" +
+	"\rcustom_fields\x18\x04 \x03(\v2\x1f.gifting.tenants.v1.PlacedFieldR\fcustomFields\x12@\n" +
+	"\n" +
+	"gift_sites\x18\x05 \x03(\v2!.gifting.tenants.v1.BrandGiftSiteR\tgiftSites\"`\n" +
 	"\vPlacedField\x125\n" +
 	"\x05field\x18\x01 \x01(\v2\x1f.gifting.tenants.v1.CustomFieldR\x05field\x12\x1a\n" +
 	"\bposition\x18\x02 \x01(\x05R\bposition\"\xc9\x01\n" +
@@ -2451,7 +2584,7 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x11KEY_ACTION_UPDATE\x10\x02\x12\x15\n" +
 	"\x11KEY_ACTION_REVOKE\x10\x03\x12\x1e\n" +
 	"\x1aKEY_ACTION_SET_WEBHOOK_URL\x10\x04\x12$\n" +
-	" KEY_ACTION_ROTATE_WEBHOOK_SECRET\x10\x05*\xcd\x04\n" +
+	" KEY_ACTION_ROTATE_WEBHOOK_SECRET\x10\x05*\xee\x04\n" +
 	"\fTenantAction\x12\x1d\n" +
 	"\x19TENANT_ACTION_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18TENANT_ACTION_PUT_TENANT\x10\x01\x12\x1b\n" +
@@ -2469,11 +2602,12 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	" TENANT_ACTION_OFFBOARDING_EXPORT\x10\f\x12+\n" +
 	"'TENANT_ACTION_OFFBOARDING_BEGIN_ERASURE\x10\r\x12#\n" +
 	"\x1fTENANT_ACTION_OFFBOARDING_ERASE\x10\x0e\x12)\n" +
-	"%TENANT_ACTION_OFFBOARDING_ERASE_AGAIN\x10\x0f2\xe5\n" +
-	"\n" +
+	"%TENANT_ACTION_OFFBOARDING_ERASE_AGAIN\x10\x0f\x12\x1f\n" +
+	"\x1bTENANT_ACTION_PUT_GIFT_SITE\x10\x102\xc5\v\n" +
 	"\x17TenantOperationsService\x12X\n" +
 	"\tPutTenant\x12$.gifting.tenants.v1.PutTenantRequest\x1a%.gifting.tenants.v1.PutTenantResponse\x12U\n" +
-	"\bPutBrand\x12#.gifting.tenants.v1.PutBrandRequest\x1a$.gifting.tenants.v1.PutBrandResponse\x12d\n" +
+	"\bPutBrand\x12#.gifting.tenants.v1.PutBrandRequest\x1a$.gifting.tenants.v1.PutBrandResponse\x12^\n" +
+	"\vPutGiftSite\x12&.gifting.tenants.v1.PutGiftSiteRequest\x1a'.gifting.tenants.v1.PutGiftSiteResponse\x12d\n" +
 	"\rPutTeamMember\x12(.gifting.tenants.v1.PutTeamMemberRequest\x1a).gifting.tenants.v1.PutTeamMemberResponse\x12g\n" +
 	"\x0ePutCustomField\x12).gifting.tenants.v1.PutCustomFieldRequest\x1a*.gifting.tenants.v1.PutCustomFieldResponse\x12X\n" +
 	"\tCreateKey\x12$.gifting.tenants.v1.CreateKeyRequest\x1a%.gifting.tenants.v1.CreateKeyResponse\x12X\n" +
@@ -2500,7 +2634,7 @@ func file_gifting_tenants_v1_operations_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_tenants_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_gifting_tenants_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_gifting_tenants_v1_operations_proto_goTypes = []any{
 	(KeyAction)(0),                      // 0: gifting.tenants.v1.KeyAction
 	(TenantAction)(0),                   // 1: gifting.tenants.v1.TenantAction
@@ -2508,129 +2642,139 @@ var file_gifting_tenants_v1_operations_proto_goTypes = []any{
 	(*PutTenantResponse)(nil),           // 3: gifting.tenants.v1.PutTenantResponse
 	(*PutBrandRequest)(nil),             // 4: gifting.tenants.v1.PutBrandRequest
 	(*PutBrandResponse)(nil),            // 5: gifting.tenants.v1.PutBrandResponse
-	(*PutTeamMemberRequest)(nil),        // 6: gifting.tenants.v1.PutTeamMemberRequest
-	(*PutTeamMemberResponse)(nil),       // 7: gifting.tenants.v1.PutTeamMemberResponse
-	(*PutCustomFieldRequest)(nil),       // 8: gifting.tenants.v1.PutCustomFieldRequest
-	(*PutCustomFieldResponse)(nil),      // 9: gifting.tenants.v1.PutCustomFieldResponse
-	(*CreateKeyRequest)(nil),            // 10: gifting.tenants.v1.CreateKeyRequest
-	(*CreateKeyResponse)(nil),           // 11: gifting.tenants.v1.CreateKeyResponse
-	(*UpdateKeyRequest)(nil),            // 12: gifting.tenants.v1.UpdateKeyRequest
-	(*UpdateKeyResponse)(nil),           // 13: gifting.tenants.v1.UpdateKeyResponse
-	(*RevokeKeyRequest)(nil),            // 14: gifting.tenants.v1.RevokeKeyRequest
-	(*RevokeKeyResponse)(nil),           // 15: gifting.tenants.v1.RevokeKeyResponse
-	(*SetWebhookUrlRequest)(nil),        // 16: gifting.tenants.v1.SetWebhookUrlRequest
-	(*SetWebhookUrlResponse)(nil),       // 17: gifting.tenants.v1.SetWebhookUrlResponse
-	(*RotateWebhookSecretRequest)(nil),  // 18: gifting.tenants.v1.RotateWebhookSecretRequest
-	(*RotateWebhookSecretResponse)(nil), // 19: gifting.tenants.v1.RotateWebhookSecretResponse
-	(*ListKeyAuditRequest)(nil),         // 20: gifting.tenants.v1.ListKeyAuditRequest
-	(*ListKeyAuditResponse)(nil),        // 21: gifting.tenants.v1.ListKeyAuditResponse
-	(*KeyAuditEntry)(nil),               // 22: gifting.tenants.v1.KeyAuditEntry
-	(*ListTenantsRequest)(nil),          // 23: gifting.tenants.v1.ListTenantsRequest
-	(*ListTenantsResponse)(nil),         // 24: gifting.tenants.v1.ListTenantsResponse
-	(*TenantRecord)(nil),                // 25: gifting.tenants.v1.TenantRecord
-	(*GetTenantRequest)(nil),            // 26: gifting.tenants.v1.GetTenantRequest
-	(*GetTenantResponse)(nil),           // 27: gifting.tenants.v1.GetTenantResponse
-	(*PlacedField)(nil),                 // 28: gifting.tenants.v1.PlacedField
-	(*ListKeysRequest)(nil),             // 29: gifting.tenants.v1.ListKeysRequest
-	(*ListKeysResponse)(nil),            // 30: gifting.tenants.v1.ListKeysResponse
-	(*KeyRecord)(nil),                   // 31: gifting.tenants.v1.KeyRecord
-	(*ListTenantAuditRequest)(nil),      // 32: gifting.tenants.v1.ListTenantAuditRequest
-	(*ListTenantAuditResponse)(nil),     // 33: gifting.tenants.v1.ListTenantAuditResponse
-	(*TenantAuditEntry)(nil),            // 34: gifting.tenants.v1.TenantAuditEntry
-	(*v1.Actor)(nil),                    // 35: gifting.common.v1.Actor
-	(*Tenant)(nil),                      // 36: gifting.tenants.v1.Tenant
-	(*Brand)(nil),                       // 37: gifting.tenants.v1.Brand
-	(*TeamMember)(nil),                  // 38: gifting.tenants.v1.TeamMember
-	(*CustomField)(nil),                 // 39: gifting.tenants.v1.CustomField
-	(v1.Scope)(0),                       // 40: gifting.common.v1.Scope
-	(*Key)(nil),                         // 41: gifting.tenants.v1.Key
-	(*durationpb.Duration)(nil),         // 42: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),       // 43: google.protobuf.Timestamp
-	(OffboardingState)(0),               // 44: gifting.tenants.v1.OffboardingState
+	(*PutGiftSiteRequest)(nil),          // 6: gifting.tenants.v1.PutGiftSiteRequest
+	(*PutGiftSiteResponse)(nil),         // 7: gifting.tenants.v1.PutGiftSiteResponse
+	(*PutTeamMemberRequest)(nil),        // 8: gifting.tenants.v1.PutTeamMemberRequest
+	(*PutTeamMemberResponse)(nil),       // 9: gifting.tenants.v1.PutTeamMemberResponse
+	(*PutCustomFieldRequest)(nil),       // 10: gifting.tenants.v1.PutCustomFieldRequest
+	(*PutCustomFieldResponse)(nil),      // 11: gifting.tenants.v1.PutCustomFieldResponse
+	(*CreateKeyRequest)(nil),            // 12: gifting.tenants.v1.CreateKeyRequest
+	(*CreateKeyResponse)(nil),           // 13: gifting.tenants.v1.CreateKeyResponse
+	(*UpdateKeyRequest)(nil),            // 14: gifting.tenants.v1.UpdateKeyRequest
+	(*UpdateKeyResponse)(nil),           // 15: gifting.tenants.v1.UpdateKeyResponse
+	(*RevokeKeyRequest)(nil),            // 16: gifting.tenants.v1.RevokeKeyRequest
+	(*RevokeKeyResponse)(nil),           // 17: gifting.tenants.v1.RevokeKeyResponse
+	(*SetWebhookUrlRequest)(nil),        // 18: gifting.tenants.v1.SetWebhookUrlRequest
+	(*SetWebhookUrlResponse)(nil),       // 19: gifting.tenants.v1.SetWebhookUrlResponse
+	(*RotateWebhookSecretRequest)(nil),  // 20: gifting.tenants.v1.RotateWebhookSecretRequest
+	(*RotateWebhookSecretResponse)(nil), // 21: gifting.tenants.v1.RotateWebhookSecretResponse
+	(*ListKeyAuditRequest)(nil),         // 22: gifting.tenants.v1.ListKeyAuditRequest
+	(*ListKeyAuditResponse)(nil),        // 23: gifting.tenants.v1.ListKeyAuditResponse
+	(*KeyAuditEntry)(nil),               // 24: gifting.tenants.v1.KeyAuditEntry
+	(*ListTenantsRequest)(nil),          // 25: gifting.tenants.v1.ListTenantsRequest
+	(*ListTenantsResponse)(nil),         // 26: gifting.tenants.v1.ListTenantsResponse
+	(*TenantRecord)(nil),                // 27: gifting.tenants.v1.TenantRecord
+	(*GetTenantRequest)(nil),            // 28: gifting.tenants.v1.GetTenantRequest
+	(*GetTenantResponse)(nil),           // 29: gifting.tenants.v1.GetTenantResponse
+	(*PlacedField)(nil),                 // 30: gifting.tenants.v1.PlacedField
+	(*ListKeysRequest)(nil),             // 31: gifting.tenants.v1.ListKeysRequest
+	(*ListKeysResponse)(nil),            // 32: gifting.tenants.v1.ListKeysResponse
+	(*KeyRecord)(nil),                   // 33: gifting.tenants.v1.KeyRecord
+	(*ListTenantAuditRequest)(nil),      // 34: gifting.tenants.v1.ListTenantAuditRequest
+	(*ListTenantAuditResponse)(nil),     // 35: gifting.tenants.v1.ListTenantAuditResponse
+	(*TenantAuditEntry)(nil),            // 36: gifting.tenants.v1.TenantAuditEntry
+	(*v1.Actor)(nil),                    // 37: gifting.common.v1.Actor
+	(*Tenant)(nil),                      // 38: gifting.tenants.v1.Tenant
+	(*Brand)(nil),                       // 39: gifting.tenants.v1.Brand
+	(*GiftSite)(nil),                    // 40: gifting.tenants.v1.GiftSite
+	(*TeamMember)(nil),                  // 41: gifting.tenants.v1.TeamMember
+	(*CustomField)(nil),                 // 42: gifting.tenants.v1.CustomField
+	(v1.Scope)(0),                       // 43: gifting.common.v1.Scope
+	(*Key)(nil),                         // 44: gifting.tenants.v1.Key
+	(*durationpb.Duration)(nil),         // 45: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),       // 46: google.protobuf.Timestamp
+	(OffboardingState)(0),               // 47: gifting.tenants.v1.OffboardingState
+	(*BrandGiftSite)(nil),               // 48: gifting.tenants.v1.BrandGiftSite
 }
 var file_gifting_tenants_v1_operations_proto_depIdxs = []int32{
-	35, // 0: gifting.tenants.v1.PutTenantRequest.actor:type_name -> gifting.common.v1.Actor
-	36, // 1: gifting.tenants.v1.PutTenantResponse.tenant:type_name -> gifting.tenants.v1.Tenant
-	37, // 2: gifting.tenants.v1.PutBrandRequest.brand:type_name -> gifting.tenants.v1.Brand
-	35, // 3: gifting.tenants.v1.PutBrandRequest.actor:type_name -> gifting.common.v1.Actor
-	37, // 4: gifting.tenants.v1.PutBrandResponse.brand:type_name -> gifting.tenants.v1.Brand
-	38, // 5: gifting.tenants.v1.PutTeamMemberRequest.member:type_name -> gifting.tenants.v1.TeamMember
-	35, // 6: gifting.tenants.v1.PutTeamMemberRequest.actor:type_name -> gifting.common.v1.Actor
-	38, // 7: gifting.tenants.v1.PutTeamMemberResponse.member:type_name -> gifting.tenants.v1.TeamMember
-	39, // 8: gifting.tenants.v1.PutCustomFieldRequest.field:type_name -> gifting.tenants.v1.CustomField
-	35, // 9: gifting.tenants.v1.PutCustomFieldRequest.actor:type_name -> gifting.common.v1.Actor
-	39, // 10: gifting.tenants.v1.PutCustomFieldResponse.field:type_name -> gifting.tenants.v1.CustomField
-	40, // 11: gifting.tenants.v1.CreateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
-	35, // 12: gifting.tenants.v1.CreateKeyRequest.actor:type_name -> gifting.common.v1.Actor
-	41, // 13: gifting.tenants.v1.CreateKeyResponse.key:type_name -> gifting.tenants.v1.Key
-	35, // 14: gifting.tenants.v1.UpdateKeyRequest.actor:type_name -> gifting.common.v1.Actor
-	40, // 15: gifting.tenants.v1.UpdateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
-	41, // 16: gifting.tenants.v1.UpdateKeyResponse.key:type_name -> gifting.tenants.v1.Key
-	35, // 17: gifting.tenants.v1.RevokeKeyRequest.actor:type_name -> gifting.common.v1.Actor
-	35, // 18: gifting.tenants.v1.SetWebhookUrlRequest.actor:type_name -> gifting.common.v1.Actor
-	41, // 19: gifting.tenants.v1.SetWebhookUrlResponse.key:type_name -> gifting.tenants.v1.Key
-	35, // 20: gifting.tenants.v1.RotateWebhookSecretRequest.actor:type_name -> gifting.common.v1.Actor
-	42, // 21: gifting.tenants.v1.RotateWebhookSecretRequest.overlap:type_name -> google.protobuf.Duration
-	43, // 22: gifting.tenants.v1.RotateWebhookSecretResponse.previous_signs_until:type_name -> google.protobuf.Timestamp
-	35, // 23: gifting.tenants.v1.ListKeyAuditRequest.actor:type_name -> gifting.common.v1.Actor
-	22, // 24: gifting.tenants.v1.ListKeyAuditResponse.entries:type_name -> gifting.tenants.v1.KeyAuditEntry
-	43, // 25: gifting.tenants.v1.KeyAuditEntry.at:type_name -> google.protobuf.Timestamp
-	35, // 26: gifting.tenants.v1.KeyAuditEntry.actor:type_name -> gifting.common.v1.Actor
-	0,  // 27: gifting.tenants.v1.KeyAuditEntry.action:type_name -> gifting.tenants.v1.KeyAction
-	35, // 28: gifting.tenants.v1.ListTenantsRequest.actor:type_name -> gifting.common.v1.Actor
-	25, // 29: gifting.tenants.v1.ListTenantsResponse.tenants:type_name -> gifting.tenants.v1.TenantRecord
-	36, // 30: gifting.tenants.v1.TenantRecord.tenant:type_name -> gifting.tenants.v1.Tenant
-	43, // 31: gifting.tenants.v1.TenantRecord.created_at:type_name -> google.protobuf.Timestamp
-	44, // 32: gifting.tenants.v1.TenantRecord.offboarding:type_name -> gifting.tenants.v1.OffboardingState
-	35, // 33: gifting.tenants.v1.GetTenantRequest.actor:type_name -> gifting.common.v1.Actor
-	25, // 34: gifting.tenants.v1.GetTenantResponse.tenant:type_name -> gifting.tenants.v1.TenantRecord
-	37, // 35: gifting.tenants.v1.GetTenantResponse.brands:type_name -> gifting.tenants.v1.Brand
-	38, // 36: gifting.tenants.v1.GetTenantResponse.team:type_name -> gifting.tenants.v1.TeamMember
-	28, // 37: gifting.tenants.v1.GetTenantResponse.custom_fields:type_name -> gifting.tenants.v1.PlacedField
-	39, // 38: gifting.tenants.v1.PlacedField.field:type_name -> gifting.tenants.v1.CustomField
-	35, // 39: gifting.tenants.v1.ListKeysRequest.actor:type_name -> gifting.common.v1.Actor
-	31, // 40: gifting.tenants.v1.ListKeysResponse.keys:type_name -> gifting.tenants.v1.KeyRecord
-	41, // 41: gifting.tenants.v1.KeyRecord.key:type_name -> gifting.tenants.v1.Key
-	43, // 42: gifting.tenants.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
-	43, // 43: gifting.tenants.v1.KeyRecord.revoked_at:type_name -> google.protobuf.Timestamp
-	35, // 44: gifting.tenants.v1.ListTenantAuditRequest.actor:type_name -> gifting.common.v1.Actor
-	34, // 45: gifting.tenants.v1.ListTenantAuditResponse.entries:type_name -> gifting.tenants.v1.TenantAuditEntry
-	43, // 46: gifting.tenants.v1.TenantAuditEntry.at:type_name -> google.protobuf.Timestamp
-	35, // 47: gifting.tenants.v1.TenantAuditEntry.actor:type_name -> gifting.common.v1.Actor
-	1,  // 48: gifting.tenants.v1.TenantAuditEntry.action:type_name -> gifting.tenants.v1.TenantAction
-	2,  // 49: gifting.tenants.v1.TenantOperationsService.PutTenant:input_type -> gifting.tenants.v1.PutTenantRequest
-	4,  // 50: gifting.tenants.v1.TenantOperationsService.PutBrand:input_type -> gifting.tenants.v1.PutBrandRequest
-	6,  // 51: gifting.tenants.v1.TenantOperationsService.PutTeamMember:input_type -> gifting.tenants.v1.PutTeamMemberRequest
-	8,  // 52: gifting.tenants.v1.TenantOperationsService.PutCustomField:input_type -> gifting.tenants.v1.PutCustomFieldRequest
-	10, // 53: gifting.tenants.v1.TenantOperationsService.CreateKey:input_type -> gifting.tenants.v1.CreateKeyRequest
-	12, // 54: gifting.tenants.v1.TenantOperationsService.UpdateKey:input_type -> gifting.tenants.v1.UpdateKeyRequest
-	14, // 55: gifting.tenants.v1.TenantOperationsService.RevokeKey:input_type -> gifting.tenants.v1.RevokeKeyRequest
-	16, // 56: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:input_type -> gifting.tenants.v1.SetWebhookUrlRequest
-	18, // 57: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:input_type -> gifting.tenants.v1.RotateWebhookSecretRequest
-	20, // 58: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:input_type -> gifting.tenants.v1.ListKeyAuditRequest
-	23, // 59: gifting.tenants.v1.TenantOperationsService.ListTenants:input_type -> gifting.tenants.v1.ListTenantsRequest
-	26, // 60: gifting.tenants.v1.TenantOperationsService.GetTenant:input_type -> gifting.tenants.v1.GetTenantRequest
-	29, // 61: gifting.tenants.v1.TenantOperationsService.ListKeys:input_type -> gifting.tenants.v1.ListKeysRequest
-	32, // 62: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:input_type -> gifting.tenants.v1.ListTenantAuditRequest
-	3,  // 63: gifting.tenants.v1.TenantOperationsService.PutTenant:output_type -> gifting.tenants.v1.PutTenantResponse
-	5,  // 64: gifting.tenants.v1.TenantOperationsService.PutBrand:output_type -> gifting.tenants.v1.PutBrandResponse
-	7,  // 65: gifting.tenants.v1.TenantOperationsService.PutTeamMember:output_type -> gifting.tenants.v1.PutTeamMemberResponse
-	9,  // 66: gifting.tenants.v1.TenantOperationsService.PutCustomField:output_type -> gifting.tenants.v1.PutCustomFieldResponse
-	11, // 67: gifting.tenants.v1.TenantOperationsService.CreateKey:output_type -> gifting.tenants.v1.CreateKeyResponse
-	13, // 68: gifting.tenants.v1.TenantOperationsService.UpdateKey:output_type -> gifting.tenants.v1.UpdateKeyResponse
-	15, // 69: gifting.tenants.v1.TenantOperationsService.RevokeKey:output_type -> gifting.tenants.v1.RevokeKeyResponse
-	17, // 70: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:output_type -> gifting.tenants.v1.SetWebhookUrlResponse
-	19, // 71: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:output_type -> gifting.tenants.v1.RotateWebhookSecretResponse
-	21, // 72: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:output_type -> gifting.tenants.v1.ListKeyAuditResponse
-	24, // 73: gifting.tenants.v1.TenantOperationsService.ListTenants:output_type -> gifting.tenants.v1.ListTenantsResponse
-	27, // 74: gifting.tenants.v1.TenantOperationsService.GetTenant:output_type -> gifting.tenants.v1.GetTenantResponse
-	30, // 75: gifting.tenants.v1.TenantOperationsService.ListKeys:output_type -> gifting.tenants.v1.ListKeysResponse
-	33, // 76: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:output_type -> gifting.tenants.v1.ListTenantAuditResponse
-	63, // [63:77] is the sub-list for method output_type
-	49, // [49:63] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	37, // 0: gifting.tenants.v1.PutTenantRequest.actor:type_name -> gifting.common.v1.Actor
+	38, // 1: gifting.tenants.v1.PutTenantResponse.tenant:type_name -> gifting.tenants.v1.Tenant
+	39, // 2: gifting.tenants.v1.PutBrandRequest.brand:type_name -> gifting.tenants.v1.Brand
+	37, // 3: gifting.tenants.v1.PutBrandRequest.actor:type_name -> gifting.common.v1.Actor
+	39, // 4: gifting.tenants.v1.PutBrandResponse.brand:type_name -> gifting.tenants.v1.Brand
+	40, // 5: gifting.tenants.v1.PutGiftSiteRequest.site:type_name -> gifting.tenants.v1.GiftSite
+	37, // 6: gifting.tenants.v1.PutGiftSiteRequest.actor:type_name -> gifting.common.v1.Actor
+	40, // 7: gifting.tenants.v1.PutGiftSiteResponse.site:type_name -> gifting.tenants.v1.GiftSite
+	41, // 8: gifting.tenants.v1.PutTeamMemberRequest.member:type_name -> gifting.tenants.v1.TeamMember
+	37, // 9: gifting.tenants.v1.PutTeamMemberRequest.actor:type_name -> gifting.common.v1.Actor
+	41, // 10: gifting.tenants.v1.PutTeamMemberResponse.member:type_name -> gifting.tenants.v1.TeamMember
+	42, // 11: gifting.tenants.v1.PutCustomFieldRequest.field:type_name -> gifting.tenants.v1.CustomField
+	37, // 12: gifting.tenants.v1.PutCustomFieldRequest.actor:type_name -> gifting.common.v1.Actor
+	42, // 13: gifting.tenants.v1.PutCustomFieldResponse.field:type_name -> gifting.tenants.v1.CustomField
+	43, // 14: gifting.tenants.v1.CreateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
+	37, // 15: gifting.tenants.v1.CreateKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	44, // 16: gifting.tenants.v1.CreateKeyResponse.key:type_name -> gifting.tenants.v1.Key
+	37, // 17: gifting.tenants.v1.UpdateKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	43, // 18: gifting.tenants.v1.UpdateKeyRequest.scopes:type_name -> gifting.common.v1.Scope
+	44, // 19: gifting.tenants.v1.UpdateKeyResponse.key:type_name -> gifting.tenants.v1.Key
+	37, // 20: gifting.tenants.v1.RevokeKeyRequest.actor:type_name -> gifting.common.v1.Actor
+	37, // 21: gifting.tenants.v1.SetWebhookUrlRequest.actor:type_name -> gifting.common.v1.Actor
+	44, // 22: gifting.tenants.v1.SetWebhookUrlResponse.key:type_name -> gifting.tenants.v1.Key
+	37, // 23: gifting.tenants.v1.RotateWebhookSecretRequest.actor:type_name -> gifting.common.v1.Actor
+	45, // 24: gifting.tenants.v1.RotateWebhookSecretRequest.overlap:type_name -> google.protobuf.Duration
+	46, // 25: gifting.tenants.v1.RotateWebhookSecretResponse.previous_signs_until:type_name -> google.protobuf.Timestamp
+	37, // 26: gifting.tenants.v1.ListKeyAuditRequest.actor:type_name -> gifting.common.v1.Actor
+	24, // 27: gifting.tenants.v1.ListKeyAuditResponse.entries:type_name -> gifting.tenants.v1.KeyAuditEntry
+	46, // 28: gifting.tenants.v1.KeyAuditEntry.at:type_name -> google.protobuf.Timestamp
+	37, // 29: gifting.tenants.v1.KeyAuditEntry.actor:type_name -> gifting.common.v1.Actor
+	0,  // 30: gifting.tenants.v1.KeyAuditEntry.action:type_name -> gifting.tenants.v1.KeyAction
+	37, // 31: gifting.tenants.v1.ListTenantsRequest.actor:type_name -> gifting.common.v1.Actor
+	27, // 32: gifting.tenants.v1.ListTenantsResponse.tenants:type_name -> gifting.tenants.v1.TenantRecord
+	38, // 33: gifting.tenants.v1.TenantRecord.tenant:type_name -> gifting.tenants.v1.Tenant
+	46, // 34: gifting.tenants.v1.TenantRecord.created_at:type_name -> google.protobuf.Timestamp
+	47, // 35: gifting.tenants.v1.TenantRecord.offboarding:type_name -> gifting.tenants.v1.OffboardingState
+	37, // 36: gifting.tenants.v1.GetTenantRequest.actor:type_name -> gifting.common.v1.Actor
+	27, // 37: gifting.tenants.v1.GetTenantResponse.tenant:type_name -> gifting.tenants.v1.TenantRecord
+	39, // 38: gifting.tenants.v1.GetTenantResponse.brands:type_name -> gifting.tenants.v1.Brand
+	41, // 39: gifting.tenants.v1.GetTenantResponse.team:type_name -> gifting.tenants.v1.TeamMember
+	30, // 40: gifting.tenants.v1.GetTenantResponse.custom_fields:type_name -> gifting.tenants.v1.PlacedField
+	48, // 41: gifting.tenants.v1.GetTenantResponse.gift_sites:type_name -> gifting.tenants.v1.BrandGiftSite
+	42, // 42: gifting.tenants.v1.PlacedField.field:type_name -> gifting.tenants.v1.CustomField
+	37, // 43: gifting.tenants.v1.ListKeysRequest.actor:type_name -> gifting.common.v1.Actor
+	33, // 44: gifting.tenants.v1.ListKeysResponse.keys:type_name -> gifting.tenants.v1.KeyRecord
+	44, // 45: gifting.tenants.v1.KeyRecord.key:type_name -> gifting.tenants.v1.Key
+	46, // 46: gifting.tenants.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
+	46, // 47: gifting.tenants.v1.KeyRecord.revoked_at:type_name -> google.protobuf.Timestamp
+	37, // 48: gifting.tenants.v1.ListTenantAuditRequest.actor:type_name -> gifting.common.v1.Actor
+	36, // 49: gifting.tenants.v1.ListTenantAuditResponse.entries:type_name -> gifting.tenants.v1.TenantAuditEntry
+	46, // 50: gifting.tenants.v1.TenantAuditEntry.at:type_name -> google.protobuf.Timestamp
+	37, // 51: gifting.tenants.v1.TenantAuditEntry.actor:type_name -> gifting.common.v1.Actor
+	1,  // 52: gifting.tenants.v1.TenantAuditEntry.action:type_name -> gifting.tenants.v1.TenantAction
+	2,  // 53: gifting.tenants.v1.TenantOperationsService.PutTenant:input_type -> gifting.tenants.v1.PutTenantRequest
+	4,  // 54: gifting.tenants.v1.TenantOperationsService.PutBrand:input_type -> gifting.tenants.v1.PutBrandRequest
+	6,  // 55: gifting.tenants.v1.TenantOperationsService.PutGiftSite:input_type -> gifting.tenants.v1.PutGiftSiteRequest
+	8,  // 56: gifting.tenants.v1.TenantOperationsService.PutTeamMember:input_type -> gifting.tenants.v1.PutTeamMemberRequest
+	10, // 57: gifting.tenants.v1.TenantOperationsService.PutCustomField:input_type -> gifting.tenants.v1.PutCustomFieldRequest
+	12, // 58: gifting.tenants.v1.TenantOperationsService.CreateKey:input_type -> gifting.tenants.v1.CreateKeyRequest
+	14, // 59: gifting.tenants.v1.TenantOperationsService.UpdateKey:input_type -> gifting.tenants.v1.UpdateKeyRequest
+	16, // 60: gifting.tenants.v1.TenantOperationsService.RevokeKey:input_type -> gifting.tenants.v1.RevokeKeyRequest
+	18, // 61: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:input_type -> gifting.tenants.v1.SetWebhookUrlRequest
+	20, // 62: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:input_type -> gifting.tenants.v1.RotateWebhookSecretRequest
+	22, // 63: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:input_type -> gifting.tenants.v1.ListKeyAuditRequest
+	25, // 64: gifting.tenants.v1.TenantOperationsService.ListTenants:input_type -> gifting.tenants.v1.ListTenantsRequest
+	28, // 65: gifting.tenants.v1.TenantOperationsService.GetTenant:input_type -> gifting.tenants.v1.GetTenantRequest
+	31, // 66: gifting.tenants.v1.TenantOperationsService.ListKeys:input_type -> gifting.tenants.v1.ListKeysRequest
+	34, // 67: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:input_type -> gifting.tenants.v1.ListTenantAuditRequest
+	3,  // 68: gifting.tenants.v1.TenantOperationsService.PutTenant:output_type -> gifting.tenants.v1.PutTenantResponse
+	5,  // 69: gifting.tenants.v1.TenantOperationsService.PutBrand:output_type -> gifting.tenants.v1.PutBrandResponse
+	7,  // 70: gifting.tenants.v1.TenantOperationsService.PutGiftSite:output_type -> gifting.tenants.v1.PutGiftSiteResponse
+	9,  // 71: gifting.tenants.v1.TenantOperationsService.PutTeamMember:output_type -> gifting.tenants.v1.PutTeamMemberResponse
+	11, // 72: gifting.tenants.v1.TenantOperationsService.PutCustomField:output_type -> gifting.tenants.v1.PutCustomFieldResponse
+	13, // 73: gifting.tenants.v1.TenantOperationsService.CreateKey:output_type -> gifting.tenants.v1.CreateKeyResponse
+	15, // 74: gifting.tenants.v1.TenantOperationsService.UpdateKey:output_type -> gifting.tenants.v1.UpdateKeyResponse
+	17, // 75: gifting.tenants.v1.TenantOperationsService.RevokeKey:output_type -> gifting.tenants.v1.RevokeKeyResponse
+	19, // 76: gifting.tenants.v1.TenantOperationsService.SetWebhookUrl:output_type -> gifting.tenants.v1.SetWebhookUrlResponse
+	21, // 77: gifting.tenants.v1.TenantOperationsService.RotateWebhookSecret:output_type -> gifting.tenants.v1.RotateWebhookSecretResponse
+	23, // 78: gifting.tenants.v1.TenantOperationsService.ListKeyAudit:output_type -> gifting.tenants.v1.ListKeyAuditResponse
+	26, // 79: gifting.tenants.v1.TenantOperationsService.ListTenants:output_type -> gifting.tenants.v1.ListTenantsResponse
+	29, // 80: gifting.tenants.v1.TenantOperationsService.GetTenant:output_type -> gifting.tenants.v1.GetTenantResponse
+	32, // 81: gifting.tenants.v1.TenantOperationsService.ListKeys:output_type -> gifting.tenants.v1.ListKeysResponse
+	35, // 82: gifting.tenants.v1.TenantOperationsService.ListTenantAudit:output_type -> gifting.tenants.v1.ListTenantAuditResponse
+	68, // [68:83] is the sub-list for method output_type
+	53, // [53:68] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_operations_proto_init() }
@@ -2639,27 +2783,28 @@ func file_gifting_tenants_v1_operations_proto_init() {
 		return
 	}
 	file_gifting_tenants_v1_directory_proto_init()
+	file_gifting_tenants_v1_gift_site_proto_init()
 	file_gifting_tenants_v1_offboarding_proto_init()
 	file_gifting_tenants_v1_tenants_proto_init()
-	file_gifting_tenants_v1_operations_proto_msgTypes[8].OneofWrappers = []any{}
-	file_gifting_tenants_v1_operations_proto_msgTypes[14].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[10].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[16].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[18].OneofWrappers = []any{}
-	file_gifting_tenants_v1_operations_proto_msgTypes[19].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[20].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[21].OneofWrappers = []any{}
-	file_gifting_tenants_v1_operations_proto_msgTypes[22].OneofWrappers = []any{}
-	file_gifting_tenants_v1_operations_proto_msgTypes[27].OneofWrappers = []any{}
-	file_gifting_tenants_v1_operations_proto_msgTypes[28].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[23].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[24].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[29].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[30].OneofWrappers = []any{}
 	file_gifting_tenants_v1_operations_proto_msgTypes[31].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[32].OneofWrappers = []any{}
+	file_gifting_tenants_v1_operations_proto_msgTypes[33].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_operations_proto_rawDesc), len(file_gifting_tenants_v1_operations_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   33,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

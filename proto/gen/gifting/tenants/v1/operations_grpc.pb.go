@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	TenantOperationsService_PutTenant_FullMethodName           = "/gifting.tenants.v1.TenantOperationsService/PutTenant"
 	TenantOperationsService_PutBrand_FullMethodName            = "/gifting.tenants.v1.TenantOperationsService/PutBrand"
+	TenantOperationsService_PutGiftSite_FullMethodName         = "/gifting.tenants.v1.TenantOperationsService/PutGiftSite"
 	TenantOperationsService_PutTeamMember_FullMethodName       = "/gifting.tenants.v1.TenantOperationsService/PutTeamMember"
 	TenantOperationsService_PutCustomField_FullMethodName      = "/gifting.tenants.v1.TenantOperationsService/PutCustomField"
 	TenantOperationsService_CreateKey_FullMethodName           = "/gifting.tenants.v1.TenantOperationsService/CreateKey"
@@ -52,6 +53,8 @@ type TenantOperationsServiceClient interface {
 	PutTenant(ctx context.Context, in *PutTenantRequest, opts ...grpc.CallOption) (*PutTenantResponse, error)
 	// Puts a brand of a tenant.
 	PutBrand(ctx context.Context, in *PutBrandRequest, opts ...grpc.CallOption) (*PutBrandResponse, error)
+	// Puts what the gift site of a brand links to and how it looks. PutBrand does not change it. An unknown brand returns not_found.
+	PutGiftSite(ctx context.Context, in *PutGiftSiteRequest, opts ...grpc.CallOption) (*PutGiftSiteResponse, error)
 	// Puts a member of the tenant's team. Only active members may act. not_editable: a member of the team would leave it without an
 	// active Administrator. The service operator's team may.
 	PutTeamMember(ctx context.Context, in *PutTeamMemberRequest, opts ...grpc.CallOption) (*PutTeamMemberResponse, error)
@@ -103,6 +106,16 @@ func (c *tenantOperationsServiceClient) PutBrand(ctx context.Context, in *PutBra
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PutBrandResponse)
 	err := c.cc.Invoke(ctx, TenantOperationsService_PutBrand_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tenantOperationsServiceClient) PutGiftSite(ctx context.Context, in *PutGiftSiteRequest, opts ...grpc.CallOption) (*PutGiftSiteResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PutGiftSiteResponse)
+	err := c.cc.Invoke(ctx, TenantOperationsService_PutGiftSite_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +259,8 @@ type TenantOperationsServiceServer interface {
 	PutTenant(context.Context, *PutTenantRequest) (*PutTenantResponse, error)
 	// Puts a brand of a tenant.
 	PutBrand(context.Context, *PutBrandRequest) (*PutBrandResponse, error)
+	// Puts what the gift site of a brand links to and how it looks. PutBrand does not change it. An unknown brand returns not_found.
+	PutGiftSite(context.Context, *PutGiftSiteRequest) (*PutGiftSiteResponse, error)
 	// Puts a member of the tenant's team. Only active members may act. not_editable: a member of the team would leave it without an
 	// active Administrator. The service operator's team may.
 	PutTeamMember(context.Context, *PutTeamMemberRequest) (*PutTeamMemberResponse, error)
@@ -288,6 +303,9 @@ func (UnimplementedTenantOperationsServiceServer) PutTenant(context.Context, *Pu
 }
 func (UnimplementedTenantOperationsServiceServer) PutBrand(context.Context, *PutBrandRequest) (*PutBrandResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutBrand not implemented")
+}
+func (UnimplementedTenantOperationsServiceServer) PutGiftSite(context.Context, *PutGiftSiteRequest) (*PutGiftSiteResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PutGiftSite not implemented")
 }
 func (UnimplementedTenantOperationsServiceServer) PutTeamMember(context.Context, *PutTeamMemberRequest) (*PutTeamMemberResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutTeamMember not implemented")
@@ -379,6 +397,24 @@ func _TenantOperationsService_PutBrand_Handler(srv interface{}, ctx context.Cont
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(TenantOperationsServiceServer).PutBrand(ctx, req.(*PutBrandRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TenantOperationsService_PutGiftSite_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PutGiftSiteRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TenantOperationsServiceServer).PutGiftSite(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TenantOperationsService_PutGiftSite_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TenantOperationsServiceServer).PutGiftSite(ctx, req.(*PutGiftSiteRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -613,6 +649,10 @@ var TenantOperationsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PutBrand",
 			Handler:    _TenantOperationsService_PutBrand_Handler,
+		},
+		{
+			MethodName: "PutGiftSite",
+			Handler:    _TenantOperationsService_PutGiftSite_Handler,
 		},
 		{
 			MethodName: "PutTeamMember",
