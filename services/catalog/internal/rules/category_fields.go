@@ -81,10 +81,12 @@ func categoryNames(req *catalogv1.PutCategoryRequest, errs *fields.Errors) map[s
 	return names
 }
 
-// InLocale is the label's name in the locale, or else in en-US.
-func (l Label) InLocale(locale string) string {
-	if name, ok := l.Names[locale]; ok {
-		return name
+// InFirst is the label's name in the first of the locales that has one, or else in en-US.
+func (l Label) InFirst(locales []string) string {
+	for _, locale := range locales {
+		if name, ok := l.Names[locale]; ok {
+			return name
+		}
 	}
 	return l.Name
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 
 	"github.com/partnergifting/platform/pkg/fields"
-	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
 // MaxImageBytes bounds an uploaded image.
@@ -44,14 +43,19 @@ type ShownImage struct {
 // use.
 const LogosKept = 20
 
-// Logo names the brand of a logo.
+// Logo names the brand of a logo, or of a picture of its gift site.
 type Logo struct {
 	TenantID string
 	BrandID  string
 }
 
-// ReadLogo validates the brand of a logo.
-func ReadLogo(req *catalogv1.UploadBrandLogoRequest, errs *fields.Errors) Logo {
+type ofBrand interface {
+	GetTenantId() string
+	GetBrandId() string
+}
+
+// ReadLogo validates the brand of an uploaded logo or picture.
+func ReadLogo(req ofBrand, errs *fields.Errors) Logo {
 	return Logo{
 		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
 		BrandID:  RecordID("brandId", req.GetBrandId(), errs),

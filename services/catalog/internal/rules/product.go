@@ -23,6 +23,8 @@ const (
 type Text struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+	// Variations are how the gift site shows dimensions and values. Only translations have them.
+	Variations []VariationText `json:"variations,omitempty"`
 }
 
 // Product is a gift with all its fields.
@@ -77,7 +79,8 @@ func (p Product) shown(populated map[string]bool) Product {
 		if t.Description == "" {
 			t.Description = p.Text.Description
 		}
-		if t != p.Text {
+		if t.Name != p.Text.Name || t.Description != p.Text.Description {
+			t.Variations = nil // Only the gift site shows them.
 			listed.Translations[locale] = t
 		}
 	}

@@ -27,6 +27,7 @@ func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product 
 		GiftSet:                req.GetGiftSet(),
 		ReadyToSend:            req.GetReadyToSend(),
 	}
+	CheckTranslations(req.GetTranslations(), p.Variations, errs)
 	errs.Required("name", req.GetName(), maxName)
 	errs.MaxLen("description", req.GetDescription(), maxDescription)
 	distinct("categories", req.GetCategories(), errs)
@@ -49,7 +50,10 @@ func ReadTranslations(list []*catalogv1.ProductTranslation, errs *fields.Errors)
 		locales.check(at(field, i, "locale"), t.GetLocale(), errs)
 		errs.Required(at(field, i, "name"), t.GetName(), maxName)
 		errs.MaxLen(at(field, i, "description"), t.GetDescription(), maxDescription)
-		texts[t.GetLocale()] = Text{Name: t.GetName(), Description: t.GetDescription()}
+		texts[t.GetLocale()] = Text{
+			Name: t.GetName(), Description: t.GetDescription(),
+			Variations: readVariationTexts(at(field, i, "variations"), t.GetVariations(), errs),
+		}
 	}
 	return texts
 }

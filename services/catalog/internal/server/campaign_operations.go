@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -42,6 +44,13 @@ func (o *campaignOperations) GetCampaignRecord(
 		return nil, problem.RecordNotFound()
 	}
 	record := campaignRecord(c.CampaignHead)
+	greetings, err := o.store.Greetings(ctx, c.TenantID, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, locale := range slices.Sorted(maps.Keys(greetings)) {
+		record.Greetings = append(record.Greetings, &catalogv1.CampaignGreeting{Locale: locale, Text: greetings[locale]})
+	}
 	for _, offering := range c.Offerings {
 		record.Offerings = append(record.Offerings, offeringRecord(offering))
 	}
@@ -128,4 +137,17 @@ func (o *campaignOperations) CompleteCampaign(
 		return nil, err
 	}
 	return &catalogv1.CompleteCampaignResponse{}, o.store.CompleteCampaign(ctx, tenantID, act)
+}
+
+// SetCampaignGreetings replaces what the gift site says above the gifts of a campaign.
+func (o *campaignOperations) SetCampaignGreetings(
+	ctx context.Context, req *catalogv1.SetCampaignGreetingsRequest,
+) (*catalogv1.SetCampaignGreetingsResponse, error) {
+	errs := fields.FromContext(ctx)
+	greetings := rules.ReadGreetings(req.GetGreetings(), errs)
+	tenantID, act := readCampaignAct(req, "campaign.greetings", map[string]any{"greetings": greetings}, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return &catalogv1.SetCampaignGreetingsResponse{}, o.store.SetGreetings(ctx, tenantID, act, greetings)
 }

@@ -40,20 +40,26 @@ func (o *operations) UploadImage(ctx context.Context, req *catalogv1.UploadImage
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	set, err := o.Processor.Prepare(ctx, req.GetContent())
+	fileID, err := o.storeImage(ctx, req.GetContent())
+	return &catalogv1.UploadImageResponse{FileId: fileID}, err
+}
+
+// storeImage stores an image with its renditions and returns the id of the original.
+func (d Deps) storeImage(ctx context.Context, content []byte) (string, error) {
+	set, err := d.Processor.Prepare(ctx, content)
 	if err != nil {
-		return nil, refusedImage(err)
+		return "", refusedImage(err)
 	}
 	var stored []rules.Image
 	for _, file := range append(set.Renditions, set.Original) {
-		image, err := o.storeFile(ctx, file)
+		image, err := d.storeFile(ctx, file)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		stored = append(stored, image)
 	}
 	last := len(stored) - 1
-	return &catalogv1.UploadImageResponse{FileId: stored[last].FileID}, o.Store.PutImage(ctx, stored[last], stored[:last])
+	return stored[last].FileID, d.Store.PutImage(ctx, stored[last], stored[:last])
 }
 
 // storeFile stores the bytes of an image.
@@ -108,6 +114,26 @@ func (b *brandLogos) UploadBrandLogo(
 		return nil, err
 	}
 	return &catalogv1.UploadBrandLogoResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID}, b.Store.PutLogo(ctx, logo, image)
+}
+
+// UploadBrandHero stores a picture of a brand's gift site and makes it public.
+func (b *brandLogos) UploadBrandHero(
+	ctx context.Context, req *catalogv1.UploadBrandHeroRequest,
+) (*catalogv1.UploadBrandHeroResponse, error) {
+	errs := fields.FromContext(ctx)
+	brand := rules.ReadLogo(req, errs)
+	checkUpload(req.GetContent(), errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if err := b.checkBrand(ctx, brand.TenantID, brand.BrandID); err != nil {
+		return nil, err
+	}
+	fileID, err := b.storeImage(ctx, req.GetContent())
+	if err != nil {
+		return nil, err
+	}
+	return &catalogv1.UploadBrandHeroResponse{FileId: fileID, Url: b.present.imageBase + fileID}, b.Store.PutHero(ctx, brand, fileID)
 }
 
 // checkBrand asks the tenants service, not the cache, so that a new brand is known immediately.

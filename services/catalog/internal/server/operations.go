@@ -67,9 +67,9 @@ func (c *publicCatalog) ListCategories(
 	}
 	resp := &catalogv1.ListCategoriesResponse{}
 	for _, category := range categories {
-		out := &catalogv1.Category{Code: category.Code, Name: category.InLocale(locale)}
+		out := &catalogv1.Category{Code: category.Code, Name: category.InFirst([]string{locale})}
 		for _, s := range category.Subcategories {
-			out.Subcategories = append(out.Subcategories, &catalogv1.Subcategory{Code: s.Code, Name: s.InLocale(locale)})
+			out.Subcategories = append(out.Subcategories, &catalogv1.Subcategory{Code: s.Code, Name: s.InFirst([]string{locale})})
 		}
 		resp.Categories = append(resp.Categories, out)
 	}

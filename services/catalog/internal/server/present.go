@@ -70,6 +70,14 @@ func variations(list []rules.Variation) []*catalogv1.Variation {
 	return out
 }
 
+func variationTranslations(list []rules.VariationText) []*catalogv1.VariationTranslation {
+	var out []*catalogv1.VariationTranslation
+	for _, v := range list {
+		out = append(out, &catalogv1.VariationTranslation{Dimension: v.Dimension, Name: v.Name, Values: v.Values})
+	}
+	return out
+}
+
 // price fills both estimates of a gift with a price. Without an exchange rate of the tenant's currency the gift has none for it: a
 // priced gift always has both.
 func price(out *catalogv1.Product, e store.Entry, currency string) error {

@@ -91,7 +91,13 @@ func (o *productOperations) SetProductTranslations(
 ) (*catalogv1.SetProductTranslationsResponse, error) {
 	errs := fields.FromContext(ctx)
 	texts := rules.ReadTranslations(req.GetTranslations(), errs)
+	var variations []rules.Variation
 	at, err := o.change(ctx, req, "product.translations", map[string]any{"translations": texts},
-		func(p *rules.Product) { p.Translations = texts }, nil, errs)
+		func(p *rules.Product) { p.Translations, variations = texts, p.Variations },
+		func(rules.Known) error {
+			var unknown fields.Errors
+			rules.CheckTranslations(req.GetTranslations(), variations, &unknown)
+			return unknown.Err()
+		}, errs)
 	return &catalogv1.SetProductTranslationsResponse{UpdatedAt: at}, err
 }

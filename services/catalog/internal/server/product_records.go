@@ -77,7 +77,9 @@ func putRequest(p rules.Product) *catalogv1.PutProductRequest {
 	}
 	for _, locale := range slices.Sorted(maps.Keys(p.Translations)) {
 		t := p.Translations[locale]
-		out.Translations = append(out.Translations, &catalogv1.ProductTranslation{Locale: locale, Name: t.Name, Description: t.Description})
+		out.Translations = append(out.Translations, &catalogv1.ProductTranslation{
+			Locale: locale, Name: t.Name, Description: t.Description, Variations: variationTranslations(t.Variations),
+		})
 	}
 	for _, region := range slices.Sorted(maps.Keys(p.Prices)) {
 		out.Prices = append(out.Prices, &catalogv1.RegionPrice{Region: region, AmountEur: p.Prices[region]})

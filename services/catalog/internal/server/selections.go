@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/locale"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
@@ -51,8 +54,8 @@ func idsOrUnknown(named []string) []string {
 	return ids
 }
 
-// ListSelectionGifts returns the gifts that a player may choose now. Texts that are missing in the locale are in en-US; the
-// locale was checked when the link was made.
+// ListSelectionGifts returns the gifts that a player may choose now, and what else their page shows. Texts that are missing in the
+// locale are in the closest one; the locale was checked when the link was made.
 func (s *selections) ListSelectionGifts(
 	ctx context.Context, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
@@ -60,13 +63,63 @@ func (s *selections) ListSelectionGifts(
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	rules.ReadSelection(req.GetSelection(), errs)
 	errs.MaxLen("locale", req.GetLocale(), rules.MaxLocale)
+	brandID := errs.OptionalUUID("brandId", req.BrandId)
+	if req.HeroImageId != nil {
+		errs.MaxLen("heroImageId", req.GetHeroImageId(), rules.MaxLocale)
+	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
+	locales := locale.Fallbacks(req.GetLocale())
+	list := s.catalogGifts
 	if req.GetSelection().CampaignId != nil {
-		return s.campaignGifts(ctx, tenantID, req)
+		list = s.campaignGifts
 	}
-	gifts, err := s.store.GiftViews(ctx, tenantID, idsOrUnknown(req.GetSelection().GetProductIds()), req.GetLocale())
+	resp, err := list(ctx, tenantID, req.GetSelection(), locales)
+	if err != nil || !resp.GetOpen() {
+		return resp, err
+	}
+	page, err := s.store.SitePage(ctx, store.SiteKey{
+		TenantID: tenantID, CampaignID: knownID(req.GetSelection().CampaignId), BrandID: brandID, HeroImageID: req.HeroImageId, Locales: locales,
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp.Greeting, resp.Hero = fields.Optional(&page.Greeting), s.present.images(page.Hero)
+	resp.Categories = categoriesOf(resp.GetGifts(), page.Categories, locales)
+	return resp, nil
+}
+
+// knownID is nil for what is no id.
+func knownID(value *string) *string {
+	if value == nil {
+		return nil
+	}
+	id := idOrUnknown(*value)
+	return &id
+}
+
+// categoriesOf returns the categories that the gifts have, in their display order.
+func categoriesOf(gifts []*catalogv1.SelectionGift, all []rules.Label, locales []string) []*catalogv1.SelectionCategory {
+	used := map[string]bool{}
+	for _, g := range gifts {
+		for _, code := range g.GetCategories() {
+			used[code] = true
+		}
+	}
+	var out []*catalogv1.SelectionCategory
+	for _, c := range all {
+		if used[c.Code] {
+			out = append(out, &catalogv1.SelectionCategory{Code: c.Code, Name: c.InFirst(locales)})
+		}
+	}
+	return out
+}
+
+func (s *selections) catalogGifts(
+	ctx context.Context, tenantID string, selection *catalogv1.Selection, locales []string,
+) (*catalogv1.ListSelectionGiftsResponse, error) {
+	gifts, err := s.store.GiftViews(ctx, tenantID, idsOrUnknown(selection.GetProductIds()), locales...)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +132,9 @@ func (s *selections) ListSelectionGifts(
 
 // campaignGifts leaves out gifts that the campaign does not offer now. An unknown campaign counts as closed.
 func (s *selections) campaignGifts(
-	ctx context.Context, tenantID string, req *catalogv1.ListSelectionGiftsRequest,
+	ctx context.Context, tenantID string, selection *catalogv1.Selection, locales []string,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
-	campaign, _, err := s.store.Campaign(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()), req.GetLocale())
+	campaign, _, err := s.store.Campaign(ctx, tenantID, idOrUnknown(selection.GetCampaignId()), locales...)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +156,15 @@ func (s *selections) campaignGifts(
 }
 
 func (p presenter) selectionGift(g store.GiftView) *catalogv1.SelectionGift {
-	return &catalogv1.SelectionGift{
+	out := &catalogv1.SelectionGift{
 		ProductId: g.ProductID, Name: g.Text.Name, Description: g.Text.Description,
 		Images: p.images(g.Images), Variations: variations(g.Variations), Countries: g.Countries,
+		VariationTranslations: variationTranslations(g.Text.Variations),
 	}
+	for _, subcategory := range g.Categories {
+		if code, _, _ := strings.Cut(subcategory, "__"); !slices.Contains(out.GetCategories(), code) {
+			out.Categories = append(out.Categories, code)
+		}
+	}
+	return out
 }

@@ -91,11 +91,12 @@ func withTwins(t *testing.T, f *fixture) *fixture {
 	_, err := f.db.Exec(t.Context(), "ALTER TABLE campaigns DROP CONSTRAINT campaigns_one_tenant")
 	require.NoError(t, err)
 	pgtest.Twin(t, f.db, map[string]string{
-		"campaigns": "twin.name := 'Twin';",
+		"campaigns": `twin.name := 'Twin'; twin.greetings := '{"en-US": "Twin", "sv-SE": "Tvilling"}';`,
 		"offerings": "twin.status := CASE NEW.status WHEN 'ACTIVE' THEN 'NEEDS_REVIEW' ELSE 'ACTIVE' END;" +
 			"twin.supply_type := CASE NEW.supply_type WHEN 'STOCKED' THEN 'ON_DEMAND' ELSE 'STOCKED' END;",
 		"skus":             "twin.id := gen_random_uuid(); twin.stock := coalesce(NEW.stock, 0) + 1000; twin.variations := '{\"Twin\": \"T\"}';",
 		"sandbox_products": "twin.unlisted := NOT NEW.unlisted; twin.added := NEW.removed; twin.removed := NEW.added;",
+		"brand_heroes":     "twin.uploaded_at := timestamptz '2100-01-01' + (timestamptz '2100-01-01' - NEW.uploaded_at);",
 		// The oldest ones of this tenant are the newest ones of the other.
 		"brand_logos": "twin.uploaded_at := timestamptz '2100-01-01' + (timestamptz '2100-01-01' - NEW.uploaded_at);",
 	})

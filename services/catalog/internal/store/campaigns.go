@@ -84,6 +84,7 @@ type GiftView struct {
 	Variations []rules.Variation
 	Countries  []string
 	Images     []rules.ShownImage
+	Categories []string
 }
 
 // SKUView is a combination of variations. Stock is nil if the supply type is on demand.
@@ -96,11 +97,10 @@ type SKUView struct {
 const (
 	campaignHead = `c.id::text, c.tenant_id::text, c.brand_id::text, c.name, ` + statusNow + `, c.expires_at, c.created_at`
 
-	// $1 is the locale. In a row without a gift only the first column has a meaning.
-	giftView = `p.id::text, coalesce(p.state = 'PUBLISHED', false),
-  coalesce(p.translations->$1->>'name', p.name, ''),
-  coalesce(nullif(p.translations->$1->>'description', ''), p.description, ''),
-  coalesce(p.variations, '[]'), p.available_countries, p.images`
+	// $1 are the locales. In a row without a gift only the first column has a meaning.
+	giftView = `p.id::text, coalesce(p.state = 'PUBLISHED', false), coalesce(p.name, ''), coalesce(p.description, ''),
+  coalesce((SELECT jsonb_object_agg(l, p.translations->l) FROM unnest($1::text[]) AS l WHERE p.translations ? l), '{}'),
+  coalesce(p.variations, '[]'), p.available_countries, p.images, p.categories`
 
 	// One statement, so that the campaign and its offerings are of the same moment. A campaign without offerings has one row
 	// without a gift. Only for one tenant of the sandbox can an offering be active whose gift is not published.
@@ -118,20 +118,20 @@ ORDER BY o.position`
 
 var campaign = reading(selectCampaign, 3)
 
-// Campaign reads a campaign of a tenant in a locale.
-func (s *Store) Campaign(ctx context.Context, tenantID, id, locale string) (CampaignView, bool, error) {
-	sql, args := s.of(tenantID, campaign, locale, tenantID, id)
+// Campaign reads a campaign of a tenant. Each text is in the first of the locales that has it, or else in en-US.
+func (s *Store) Campaign(ctx context.Context, tenantID, id string, locales ...string) (CampaignView, bool, error) {
+	sql, args := s.of(tenantID, campaign, locales, tenantID, id)
 	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return CampaignView{}, false, fmt.Errorf("read campaign: %w", err)
 	}
-	return scanCampaign(rows)
+	return scanCampaign(rows, locales)
 }
 
-func scanCampaign(rows pgx.Rows) (c CampaignView, found bool, err error) {
+func scanCampaign(rows pgx.Rows, locales []string) (c CampaignView, found bool, err error) {
 	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
 		found = true
-		return struct{}{}, c.scan(row)
+		return struct{}{}, c.scan(row, locales)
 	})
 	if err != nil {
 		return CampaignView{}, false, fmt.Errorf("read campaign: %w", err)
@@ -140,16 +140,17 @@ func scanCampaign(rows pgx.Rows) (c CampaignView, found bool, err error) {
 }
 
 // scan reads the campaign and adds the offering of the row, if it has one.
-func (c *CampaignView) scan(row pgx.CollectableRow) error {
+func (c *CampaignView) scan(row pgx.CollectableRow, locales []string) error {
 	var o OfferingView
 	var productID *string
+	var translations map[string]rules.Text
 	dest := append(c.columns(), &productID)
-	dest = append(append(dest, o.columns()...), &o.Status, &o.SupplyType, &o.SKUs)
+	dest = append(append(dest, o.columns(&translations)...), &o.Status, &o.SupplyType, &o.SKUs)
 	if err := row.Scan(dest...); err != nil {
 		return err
 	}
 	if productID != nil {
-		o.ProductID = *productID
+		o.ProductID, o.Text = *productID, rules.TextIn(o.Text, translations, locales)
 		c.Offerings = append(c.Offerings, o)
 	}
 	return nil
@@ -166,6 +167,6 @@ func (c *CampaignHead) columns() []any {
 }
 
 // columns are the destinations of giftView after the id.
-func (g *GiftView) columns() []any {
-	return []any{&g.Published, &g.Text.Name, &g.Text.Description, &g.Variations, &g.Countries, &g.Images}
+func (g *GiftView) columns(translations *map[string]rules.Text) []any {
+	return []any{&g.Published, &g.Text.Name, &g.Text.Description, translations, &g.Variations, &g.Countries, &g.Images, &g.Categories}
 }

@@ -30,6 +30,8 @@ WHERE image_file_ids @> ARRAY[$1::text]`
 	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, coalesce(i.width, 0), coalesce(i.height, 0)
 FROM images i
 WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR EXISTS (
+  SELECT FROM brand_heroes WHERE file_id = ANY (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
+) OR EXISTS (
   SELECT FROM products p
   WHERE p.image_file_ids && (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
     AND (p.state = 'PUBLISHED' OR EXISTS (

@@ -83,9 +83,9 @@ func (s *Store) QueueOverride(b *pgx.Batch, tenantID, productID string, gift *Sa
 // QueueSandboxStock locks a SKU and reads its campaign as the tenant sees it. found is false if the tenant has no such campaign.
 func (s *Store) QueueSandboxStock(b *pgx.Batch, tenantID, campaignID, locale, skuID string, into *CampaignView, found *bool) {
 	b.Queue(lockSKU, tenantID, campaignID, skuID)
-	sql, args := s.of(tenantID, campaign, locale, tenantID, campaignID)
+	sql, args := s.of(tenantID, campaign, []string{locale}, tenantID, campaignID)
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		*into, *found, err = scanCampaign(rows)
+		*into, *found, err = scanCampaign(rows, []string{locale})
 		return err
 	})
 }

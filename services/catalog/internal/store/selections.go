@@ -49,16 +49,19 @@ func (s *Store) States(ctx context.Context, tenantID string, ids []string) (map[
 	return found, into(found)(rows)
 }
 
-// GiftViews returns the published gifts among the ids, in the order of the ids.
-func (s *Store) GiftViews(ctx context.Context, tenantID string, ids []string, locale string) ([]GiftView, error) {
-	sql, args := s.of(tenantID, giftViews, locale, ids)
+// GiftViews returns the published gifts among the ids, in the order of the ids. Each text is in the first of the locales that has
+// it, or else in en-US.
+func (s *Store) GiftViews(ctx context.Context, tenantID string, ids []string, locales ...string) ([]GiftView, error) {
+	sql, args := s.of(tenantID, giftViews, locales, ids)
 	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read gifts: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (GiftView, error) {
 		var g GiftView
-		err := row.Scan(append([]any{&g.ProductID}, g.columns()...)...)
+		var translations map[string]rules.Text
+		err := row.Scan(append([]any{&g.ProductID}, g.columns(&translations)...)...)
+		g.Text = rules.TextIn(g.Text, translations, locales)
 		return g, err
 	})
 }

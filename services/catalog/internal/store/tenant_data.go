@@ -18,6 +18,7 @@ func TenantData(pool *pgxpool.Pool) tenantdata.Database {
 			{Name: "skus", Key: []string{"id uuid"}, Omit: []string{"variations_key"}},
 			{Name: "offerings", Key: []string{"campaign_id uuid", "product_id uuid"}},
 			{Name: "campaigns", Key: []string{"id uuid"}},
+			{Name: "brand_heroes", Key: []string{"brand_id uuid", "file_id text"}},
 			{Name: "brand_logos", Key: []string{"brand_id uuid", "file_id text"}},
 		},
 		// A unit that is held for an order about to commit.

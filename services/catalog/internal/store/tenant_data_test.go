@@ -39,6 +39,7 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			{`INSERT INTO sandbox_products (tenant_id, product_id, unlisted, added, removed, updated_at)
 			  VALUES ($1, $2, true, '{}', '{}', now())`, []any{tenantID, product}},
 			{`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`, []any{keyID}},
+			{`INSERT INTO brand_heroes (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, []any{tenantID, file}},
 			{`INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, []any{tenantID, file}},
 		} {
 			_, err := db.Exec(t.Context(), statement.sql, statement.args...)

@@ -1,0 +1,197 @@
+package server_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+)
+
+// inSwedish has the Swedish words for the variations of a gift.
+func inSwedish(locale string) *catalogv1.ProductTranslation {
+	return &catalogv1.ProductTranslation{Locale: locale, Name: "Ullfilt", Variations: []*catalogv1.VariationTranslation{
+		{Dimension: "Size", Name: "Storlek", Values: map[string]string{"S": "Liten"}},
+	}}
+}
+
+func (f *fixture) siteGifts(selection *catalogv1.Selection, locale string) *catalogv1.ListSelectionGiftsResponse {
+	f.t.Helper()
+	return call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: locale})
+}
+
+func TestVariationsAreShownInTheWordsOfALocale(t *testing.T) {
+	t.Parallel()
+	for environment, setup := range environments {
+		t.Run(environment, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			p := gift(func(p *catalogv1.PutProductRequest) {
+				p.Translations = []*catalogv1.ProductTranslation{inSwedish("sv-SE")}
+			})
+			f.put(p)
+			c := f.campaignIn(running, nil, offering(p.GetId(), stocked, limit(2), "S", "M"))
+			for _, selection := range []*catalogv1.Selection{ofCampaign(c), ofGifts(p.GetId())} {
+				for _, locale := range []string{"sv-SE", "sv-FI", "sv"} {
+					shown := f.siteGifts(selection, locale).GetGifts()[0]
+					require.Equal(t, "Ullfilt", shown.GetName())
+					require.Equal(t, "Warm.", shown.GetDescription(), "a missing text is in en-US")
+					require.Len(t, shown.GetVariationTranslations(), 1)
+					require.True(t, proto.Equal(inSwedish("").GetVariations()[0], shown.GetVariationTranslations()[0]))
+					require.Equal(t, []string{"S", "M"}, shown.GetVariations()[0].GetValues(), "what is posted stays as in the catalog")
+				}
+				require.Empty(t, f.siteGifts(selection, "de-DE").GetGifts()[0].GetVariationTranslations())
+			}
+			for _, sku := range f.readCampaign(c).GetOfferings()[0].GetSkus() {
+				require.Contains(t, []string{"S", "M"}, sku.GetVariations()["Size"])
+			}
+		})
+	}
+}
+
+func TestTranslationsOfVariationsAreStoredAndNotSeenByIntegrators(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	p := gift(func(p *catalogv1.PutProductRequest) {
+		p.Translations = []*catalogv1.ProductTranslation{{Locale: "sv-SE", Name: "Ullfilt"}}
+	})
+	before := f.put(p)
+	set := &catalogv1.SetProductTranslationsRequest{
+		ProductId: p.GetId(), Actor: staff(), Translations: []*catalogv1.ProductTranslation{inSwedish("sv-SE")},
+	}
+	changed := call(f, f.products.SetProductTranslations, set)
+	require.Equal(t, before, changed.GetUpdatedAt().AsTime(), "readers of the API see no change")
+	require.Equal(t, []string{"product.translations"}, f.audit(p.GetId()))
+	stored := f.record(p.GetId()).GetProduct().GetTranslations()
+	require.True(t, proto.Equal(set.GetTranslations()[0], stored[0]), "%v", stored)
+	t.Run("words for what the gift does not have are refused", func(t *testing.T) {
+		wrong := proto.CloneOf(set)
+		wrong.Translations[0].Variations[0].Values["XXL"] = "Enorm"
+		wrong.Translations[0].Variations = append(wrong.Translations[0].Variations, &catalogv1.VariationTranslation{Dimension: "Colour", Name: "Färg"})
+		want := codes{"translations[0].variations[0].values.XXL": "invalid", "translations[0].variations[1].dimension": "invalid"}
+		require.Equal(t, want, violations(f, f.products.SetProductTranslations, wrong))
+		put := proto.CloneOf(p)
+		put.Translations = wrong.GetTranslations()
+		require.Equal(t, want, violations(f, f.ops.PutProduct, put))
+	})
+	t.Run("texts are checked", func(t *testing.T) {
+		wrong := proto.CloneOf(set)
+		wrong.Translations[0].Variations = []*catalogv1.VariationTranslation{
+			{Dimension: "Size", Values: map[string]string{"S": strings.Repeat("x", 101)}}, {Dimension: "Size", Name: "x"}, {Name: "x"},
+		}
+		require.Equal(t, codes{
+			"translations[0].variations[0].name": "required", "translations[0].variations[0].values.S": "too_long",
+			"translations[0].variations[1].dimension": "duplicate", "translations[0].variations[2].dimension": "required",
+		}, violations(f, f.products.SetProductTranslations, wrong))
+	})
+}
+
+func TestGreetingsOfACampaign(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	p := gift()
+	f.put(p)
+	c := campaign(offering(p.GetId(), onDemand, nil, "S"))
+	f.putCampaign(c)
+	set := func(greetings ...*catalogv1.CampaignGreeting) *catalogv1.SetCampaignGreetingsRequest {
+		return &catalogv1.SetCampaignGreetingsRequest{TenantId: tenantID, CampaignId: c.GetId(), Actor: staff(), Greetings: greetings}
+	}
+	require.Nil(t, f.siteGifts(ofCampaign(c.GetId()), "sv-SE").Greeting)
+	english, german := "A good year.\nThank you.", "Ein gutes Jahr."
+	good := set(&catalogv1.CampaignGreeting{Locale: "en-US", Text: "A good year.\r\nThank you.\n "}, &catalogv1.CampaignGreeting{Locale: "de-DE", Text: german})
+	call(f, f.campaigns.SetCampaignGreetings, good)
+	call(f, f.campaigns.SetCampaignGreetings, good)
+	require.Equal(t, []string{"campaign.greetings"}, f.audit(c.GetId()), "a repetition changes nothing")
+	f.putCampaign(c)
+	for locale, want := range map[string]string{"en-US": english, "sv-SE": english, "de-AT": german, "de-DE": german, "": english} {
+		require.Equal(t, want, f.siteGifts(ofCampaign(c.GetId()), locale).GetGreeting(), locale)
+	}
+	require.Nil(t, f.siteGifts(ofGifts(p.GetId()), "en-US").Greeting, "a selection of the catalog has none")
+	record := call(f, f.campaigns.GetCampaignRecord, &catalogv1.GetCampaignRecordRequest{TenantId: tenantID, CampaignId: c.GetId()})
+	require.Len(t, record.GetRecord().GetGreetings(), 2)
+	require.Equal(t, "de-DE", record.GetRecord().GetGreetings()[0].GetLocale())
+
+	other := set()
+	other.TenantId = uuid.NewString()
+	refused(f, problem.NotFound, f.campaigns.SetCampaignGreetings, other)
+	require.Equal(t, codes{
+		"greetings[0].locale": "invalid", "greetings[0].text": "required", "greetings[1].text": "too_long", "greetings[2].locale": "duplicate",
+		"greetings[2].text": "invalid", "greetings[3].text": "too_long", "greetings[3].locale": "required",
+	}, violations(f, f.campaigns.SetCampaignGreetings, set(
+		&catalogv1.CampaignGreeting{Locale: "EN_us", Text: "\n"},
+		&catalogv1.CampaignGreeting{Locale: "fi-FI", Text: strings.Repeat("x", 1001)},
+		&catalogv1.CampaignGreeting{Locale: "fi-FI", Text: "a\tb"},
+		&catalogv1.CampaignGreeting{Text: strings.Repeat("x\n", 20) + "x"},
+	)))
+	call(f, f.campaigns.SetCampaignGreetings, set())
+	require.Nil(t, f.siteGifts(ofCampaign(c.GetId()), "en-US").Greeting)
+}
+
+func TestAHeroPictureIsShownOnlyForTheBrandThatUploadedIt(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	p := gift()
+	f.put(p)
+	c := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S"))
+	hero := call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1500)})
+	require.Equal(t, publicURL+"/catalog/images/"+hero.GetFileId(), hero.GetUrl())
+	shown := func(brand, file string) (urls []string) {
+		resp := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+			TenantId: tenantID, Selection: ofCampaign(c), BrandId: &brand, HeroImageId: &file,
+		})
+		for _, image := range resp.GetHero() {
+			urls = append(urls, image.GetUrl())
+		}
+		return urls
+	}
+	urls := shown(brandID, hero.GetFileId())
+	require.Greater(t, len(urls), 1, "it has renditions")
+	require.True(t, slices.Contains(urls, hero.GetUrl()))
+	for _, u := range urls {
+		require.True(t, f.open(u[strings.LastIndexByte(u, '/')+1:]), u)
+	}
+	require.Empty(t, shown(uuid.NewString(), hero.GetFileId()), "another brand")
+	require.Empty(t, shown(brandID, f.upload(png)), "an image of a gift")
+	require.Empty(t, f.siteGifts(ofCampaign(c), "en-US").GetHero())
+	require.Equal(t, codes{"brandId": "invalid"}, violations(f, f.logos.UploadBrandHero,
+		&catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: uuid.NewString(), Content: png}))
+	require.Equal(t, codes{"tenantId": "required", "brandId": "required", "content": "required"}, violations(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{}))
+}
+
+func TestTheLatestHeroPicturesOfABrandArePublic(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	var ids []string
+	for width := range 21 {
+		req := &catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brandID, Content: wideJPEG(30 + width)}
+		ids = append(ids, call(f, f.logos.UploadBrandHero, req).GetFileId())
+	}
+	require.False(t, f.open(ids[0]))
+	require.True(t, f.open(ids[1]))
+	require.True(t, f.open(ids[20]))
+}
+
+func TestThePageNamesTheCategoriesOfItsGifts(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.putCategory("HOME", "TEXTILES", "KITCHEN")
+	f.putCategory("UNUSED", "X")
+	call(f, f.ops.PutCategory, &catalogv1.PutCategoryRequest{
+		Category:     &catalogv1.Category{Code: "FOOD", Name: "Food", Subcategories: []*catalogv1.Subcategory{{Code: "FOOD__SWEETS", Name: "Sweets"}}},
+		Translations: []*catalogv1.CategoryTranslation{{Locale: "sv-SE", Code: "FOOD", Name: "Mat"}}, Position: -1,
+	})
+	p := gift(func(p *catalogv1.PutProductRequest) {
+		p.Categories = []string{"HOME__TEXTILES", "FOOD__SWEETS", "HOME__KITCHEN"}
+	})
+	f.put(p)
+	got := f.siteGifts(ofGifts(p.GetId()), "sv-FI")
+	require.Equal(t, []string{"HOME", "FOOD"}, got.GetGifts()[0].GetCategories())
+	require.Len(t, got.GetCategories(), 2)
+	require.Equal(t, "Mat", got.GetCategories()[0].GetName())
+	require.Equal(t, "HOME", got.GetCategories()[1].GetCode())
+}

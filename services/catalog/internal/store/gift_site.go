@@ -1,0 +1,117 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
+)
+
+// SiteKey names what a page of the gift site shows beside the gifts. Without a campaign or a picture its id is nil.
+type SiteKey struct {
+	TenantID    string
+	CampaignID  *string
+	BrandID     *string
+	HeroImageID *string
+	// Locales are those of the texts, the best one first.
+	Locales []string
+}
+
+// SitePage is what a page of the gift site shows beside the gifts.
+type SitePage struct {
+	// Greeting is empty if the campaign has none.
+	Greeting string
+	// Hero is empty if the brand has not uploaded the picture.
+	Hero []rules.ShownImage
+	// Categories are all, in display order. Their names are in the best locale.
+	Categories []rules.Label
+}
+
+const (
+	selectGreetings = `SELECT (SELECT jsonb_object_agg(l, greetings->>l) FROM unnest($3::text[]) AS l WHERE greetings ? l)
+FROM campaigns WHERE tenant_id = $1 AND id = $2`
+
+	selectHero = `SELECT shown_images(ARRAY[file_id]) FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 AND file_id = $3`
+
+	selectTopCategories = `SELECT code, name,
+  coalesce((SELECT jsonb_object_agg(l, names->>l) FROM unnest($1::text[]) AS l WHERE names ? l), '{}')
+FROM categories ORDER BY position, code`
+)
+
+// SitePage reads it in one round trip.
+func (s *Store) SitePage(ctx context.Context, k SiteKey) (SitePage, error) {
+	var p SitePage
+	b := &pgx.Batch{}
+	b.Queue(selectGreetings, k.TenantID, k.CampaignID, k.Locales).Query(func(rows pgx.Rows) error {
+		var greetings map[string]string
+		_, err := pgx.ForEachRow(rows, []any{&greetings}, func() error {
+			for _, locale := range k.Locales {
+				p.Greeting = cmp.Or(p.Greeting, greetings[locale])
+			}
+			return nil
+		})
+		return err
+	})
+	b.Queue(selectHero, k.TenantID, k.BrandID, k.HeroImageID).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&p.Hero}, func() error { return nil })
+		return err
+	})
+	b.Queue(selectTopCategories, k.Locales).Query(func(rows pgx.Rows) (err error) {
+		p.Categories, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (rules.Label, error) {
+			var c rules.Label
+			return c, row.Scan(&c.Code, &c.Name, &c.Names)
+		})
+		return err
+	})
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return SitePage{}, fmt.Errorf("read page of the gift site: %w", err)
+	}
+	return p, nil
+}
+
+const (
+	selectAllGreetings = `SELECT greetings FROM campaigns WHERE tenant_id = $1 AND id = $2`
+
+	setGreetings = `UPDATE campaigns SET greetings = $3 WHERE tenant_id = $1 AND id = $2 AND greetings <> $3`
+)
+
+// Greetings reads the greetings of a campaign by locale.
+func (s *Store) Greetings(ctx context.Context, tenantID, id string) (greetings map[string]string, err error) {
+	if err := s.pool.QueryRow(ctx, selectAllGreetings, tenantID, id).Scan(&greetings); err != nil {
+		return nil, fmt.Errorf("read greetings: %w", err)
+	}
+	return greetings, nil
+}
+
+// SetGreetings replaces the greetings of the campaign of the act.
+func (s *Store) SetGreetings(ctx context.Context, tenantID string, act Act, greetings map[string]string) error {
+	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string, _ bool) (changed bool, err error) {
+		tag, err := tx.Exec(ctx, setGreetings, tenantID, act.Subject, greetings)
+		return tag.RowsAffected() > 0, err
+	})
+}
+
+const (
+	upsertHero = `INSERT INTO brand_heroes (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $2, $3, clock_timestamp())
+ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at`
+
+	deleteOldHeroes = `DELETE FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 AND file_id NOT IN (
+  SELECT file_id FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 ORDER BY uploaded_at DESC, file_id LIMIT $3)`
+)
+
+// PutHero makes a recorded image public as the latest picture of a brand's gift site. Only the latest rules.LogosKept stay public.
+func (s *Store) PutHero(ctx context.Context, l rules.Logo, fileID string) error {
+	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		b.Queue(lockLogos, l.TenantID, l.BrandID)
+		b.Queue(upsertHero, l.TenantID, l.BrandID, fileID)
+		b.Queue(deleteOldHeroes, l.TenantID, l.BrandID, rules.LogosKept)
+	})
+	if err != nil {
+		return fmt.Errorf("write picture: %w", err)
+	}
+	return nil
+}
