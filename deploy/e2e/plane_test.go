@@ -125,6 +125,7 @@ var plane = map[string]row{
 	"catalog.v1.CampaignOperationsService/RemoveOffering":        {operations, platform},
 	"catalog.v1.CampaignOperationsService/ResumeOffering":        {operations, platform},
 	"catalog.v1.CampaignOperationsService/CorrectStock":          {operations, platform},
+	"catalog.v1.CampaignOperationsService/SetCampaignGreetings":  {operations, platform},
 	"catalog.v1.CampaignOperationsService/GetCampaignRecord":     {programs: operations},
 	"catalog.v1.CampaignOperationsService/ListCampaignRecords":   {programs: operations},
 	"catalog.v1.CatalogOperationsService/PutRegion":              {programs: operations},
@@ -134,6 +135,7 @@ var plane = map[string]row{
 	"catalog.v1.CatalogOperationsService/UploadImage":            {programs: operations},
 	"catalog.v1.CatalogOperationsService/PutCampaign":            {programs: operations},
 	"catalog.v1.BrandLogosService/UploadBrandLogo":               {programs: operations},
+	"catalog.v1.BrandLogosService/UploadBrandHero":               {programs: operations},
 	"catalog.v1.ImportService/ImportProducts":                    only(identity.Operator),
 
 	// Programs call these for themselves, or the gateway for a key or a player.

@@ -75,6 +75,14 @@ var calls = []call{
 		args: []string{"brand_id", "content"},
 	},
 	{
+		use: "brands upload-hero", method: catalogv1.BrandLogosService_UploadBrandHero_FullMethodName,
+		short: "Store the picture above the greeting; set its id with brands put-gift-site", args: []string{"brand_id", "content"},
+	},
+	{
+		use: "brands put-gift-site", method: tenantsv1.TenantOperationsService_PutGiftSite_FullMethodName,
+		short: "Replace links and theme of a brand's gift site", inside: "site", args: []string{"brand_id"},
+	},
+	{
 		use: "team put", method: tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName, short: "Create or replace a member of the team",
 		inside: "member", args: []string{"member.id"}, fresh: "member.id",
 		required: []string{"member.name", "member.email", "member.role", "member.active"},
@@ -215,6 +223,10 @@ var calls = []call{
 	{
 		use: "campaigns complete", method: catalogv1.CampaignOperationsService_CompleteCampaign_FullMethodName, short: "Close a campaign for orders",
 		args: []string{"campaign_id"},
+	},
+	{
+		use: "campaigns set-greetings", method: catalogv1.CampaignOperationsService_SetCampaignGreetings_FullMethodName,
+		short: "Replace what the gift site says above the gifts", args: []string{"campaign_id"},
 	},
 	{
 		use: "offerings put", method: catalogv1.CampaignOperationsService_PutOffering_FullMethodName, short: "Add or replace an offering",

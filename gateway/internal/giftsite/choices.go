@@ -78,30 +78,38 @@ func independent(gift *linksv1.ClaimGift) ([][]string, bool) {
 }
 
 func dimensionGroup(t *texts, i int, d *linksv1.ClaimVariation, free []string) group {
-	g := group{texts: t, ID: fmt.Sprintf("choice-%d", i), Legend: t.dimension(d.GetDimension()), Name: variationPrefix + d.GetDimension()}
+	g := group{texts: t, ID: fmt.Sprintf("choice-%d", i), Legend: t.dimension(d), Name: variationPrefix + d.GetDimension()}
 	for _, value := range d.GetValues() {
 		g.add(option{
-			Value: value, Label: value, Disabled: !slices.Contains(free, value),
+			Value: value, Label: valueName(d, value), Disabled: !slices.Contains(free, value),
 			values: map[string]string{d.GetDimension(): value},
 		})
 	}
 	return g
 }
 
+// valueName is how the page shows a value of a dimension. What is posted is the value itself.
+func valueName(d *linksv1.ClaimVariation, value string) string {
+	if i := slices.Index(d.GetValues(), value); i >= 0 && i < len(d.GetValueNames()) {
+		return d.GetValueNames()[i]
+	}
+	return value
+}
+
 func combinationGroup(t *texts, gift *linksv1.ClaimGift) group {
-	var dimensions, legend []string
+	var legend []string
 	combinations := []map[string]string{{}}
 	for _, d := range gift.GetVariations() {
-		dimensions, legend = append(dimensions, d.GetDimension()), append(legend, t.dimension(d.GetDimension()))
+		legend = append(legend, t.dimension(d))
 		combinations = extended(combinations, d)
 	}
 	g := group{texts: t, ID: "choice-0", Legend: strings.Join(legend, ", "), Name: fieldChoice}
 	for _, c := range combinations {
 		var label []string
 		encoded := url.Values{}
-		for _, dimension := range dimensions {
-			label = append(label, c[dimension])
-			encoded.Set(dimension, c[dimension])
+		for _, d := range gift.GetVariations() {
+			label = append(label, valueName(d, c[d.GetDimension()]))
+			encoded.Set(d.GetDimension(), c[d.GetDimension()])
 		}
 		g.add(option{
 			Value: encoded.Encode(), Label: strings.Join(label, ", "), Disabled: !available(gift, c), values: c,

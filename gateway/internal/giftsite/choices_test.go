@@ -57,6 +57,23 @@ func TestDimensionsAreChosenIndependentlyUnlessACombinationIsGone(t *testing.T) 
 	}
 }
 
+func TestVariationsAreShownInTheLocaleAndPostedAsInTheCatalog(t *testing.T) {
+	t.Parallel()
+	for name, g := range map[string]*linksv1.ClaimGift{
+		"one by one":     gift(),
+		"as combination": gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g.Variations[0].Name, g.Variations[0].ValueNames = "Storlek", []string{"Liten", "Mellan"}
+			groups := groupsOf(read(t).of("sv-SE"), g, nil)
+			require.Contains(t, groups[0].Legend, "Storlek")
+			require.Contains(t, groups[0].Options[0].Label, "Liten")
+			require.NotContains(t, groups[0].Options[0].Value, "Liten")
+			require.Equal(t, "S", groups[0].Options[0].values["Size"])
+		})
+	}
+}
+
 func TestAListOfCombinationsStaysShort(t *testing.T) {
 	t.Parallel()
 	g := &linksv1.ClaimGift{}

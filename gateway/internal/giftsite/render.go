@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/partnergifting/platform/pkg/country"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 //go:embed pages/*.tmpl
@@ -231,13 +232,15 @@ func (t *texts) Has(key string) bool {
 	return ok
 }
 
-// dimension translates the name of a gift's dimension, which is English in the catalog. Unknown names and values are not
-// translated.
-func (t *texts) dimension(name string) string {
-	if key := "dimension." + name; t.Has(key) {
+// dimension is how the page shows a dimension of a gift. Common English ones are translated even if the catalog does not.
+func (t *texts) dimension(d *linksv1.ClaimVariation) string {
+	if name := d.GetName(); name != "" && name != d.GetDimension() {
+		return name
+	}
+	if key := "dimension." + d.GetDimension(); t.Has(key) {
 		return t.T(key)
 	}
-	return name
+	return d.GetDimension()
 }
 
 // translations are the texts of all locales.

@@ -293,6 +293,6 @@ func TestAPlaceholderIsReplacedOnce(t *testing.T) {
 func TestAKnownDimensionIsTranslated(t *testing.T) {
 	t.Parallel()
 	german := read(t).of("de-DE")
-	require.Equal(t, "Farbe", german.dimension("Colour"))
-	require.Equal(t, "Gravur", german.dimension("Gravur"))
+	require.Equal(t, "Farbe", german.dimension(&linksv1.ClaimVariation{Dimension: "Colour", Name: "Colour"}))
+	require.Equal(t, "Gravur", german.dimension(&linksv1.ClaimVariation{Dimension: "Gravur"}))
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -31,10 +32,10 @@ func ClaimState(status linksv1.PersonalLinkStatus) linksv1.ClaimState {
 // ClaimPage returns the page of the link. selection is nil unless the link is open or waits for approval. If the selection is
 // closed, the player sees an ended link.
 func ClaimPage(
-	l *Link, brands []*tenantsv1.Brand, selection *catalogv1.ListSelectionGiftsResponse,
+	l *Link, settings *tenantsv1.GetTenantSettingsResponse, selection *catalogv1.ListSelectionGiftsResponse,
 ) *linksv1.GetClaimPageResponse {
 	page := &linksv1.GetClaimPageResponse{
-		State: ClaimState(l.Record.GetStatus()), Locale: l.Locale, Brand: claimBrand(brands, l.Record.GetBrandId()),
+		State: ClaimState(l.Record.GetStatus()), Locale: l.Locale, Brand: claimBrand(settings, l.Record.GetBrandId()),
 	}
 	if selection != nil && !selection.GetOpen() {
 		page.State = linksv1.ClaimState_CLAIM_STATE_EXPIRED
@@ -46,7 +47,13 @@ func ClaimPage(
 		page.Label = l.Details.Label
 		page.Message = fields.Optional(&l.Details.Message)
 	}
+	if selection != nil {
+		page.Greeting, page.Brand.Hero = selection.Greeting, claimImages(selection.GetHero())
+	}
 	if page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN {
+		for _, c := range selection.GetCategories() {
+			page.Categories = append(page.Categories, &linksv1.ClaimCategory{Code: c.GetCode(), Name: c.GetName()})
+		}
 		for _, g := range selection.GetGifts() {
 			page.Gifts = append(page.Gifts, claimGift(g))
 		}
@@ -54,24 +61,42 @@ func ClaimPage(
 	return page
 }
 
-func claimBrand(brands []*tenantsv1.Brand, id string) *linksv1.ClaimBrand {
-	for _, b := range brands {
+func claimBrand(settings *tenantsv1.GetTenantSettingsResponse, id string) *linksv1.ClaimBrand {
+	for _, b := range settings.GetBrands() {
 		if b.GetId() == id {
-			return &linksv1.ClaimBrand{Name: b.GetName(), PrimaryColour: b.PrimaryColour, LogoUrl: b.LogoUrl}
+			return &linksv1.ClaimBrand{
+				Name: b.GetName(), PrimaryColour: b.PrimaryColour, LogoUrl: b.LogoUrl, Site: GiftSite(settings.GetGiftSites(), id),
+			}
 		}
 	}
 	return &linksv1.ClaimBrand{}
 }
 
+// GiftSite returns the links and the theme of a brand, nil if they were never set.
+func GiftSite(sites []*tenantsv1.BrandGiftSite, brandID string) *tenantsv1.GiftSite {
+	for _, s := range sites {
+		if s.GetBrandId() == brandID {
+			return s.GetSite()
+		}
+	}
+	return nil
+}
+
+func claimImages(images []*catalogv1.Image) []*linksv1.ClaimImage {
+	var out []*linksv1.ClaimImage
+	for _, image := range images {
+		out = append(out, &linksv1.ClaimImage{Url: image.GetUrl(), Width: image.Width})
+	}
+	return out
+}
+
 func claimGift(g *catalogv1.SelectionGift) *linksv1.ClaimGift {
 	out := &linksv1.ClaimGift{
 		ProductId: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(), Countries: g.GetCountries(),
-	}
-	for _, image := range g.GetImages() {
-		out.Images = append(out.Images, &linksv1.ClaimImage{Url: image.GetUrl(), Width: image.Width})
+		Images: claimImages(g.GetImages()), Categories: g.GetCategories(),
 	}
 	for _, v := range g.GetVariations() {
-		out.Variations = append(out.Variations, &linksv1.ClaimVariation{Dimension: v.GetDimension(), Values: v.GetValues()})
+		out.Variations = append(out.Variations, claimVariation(v, g.GetVariationTranslations()))
 	}
 	for _, s := range g.GetSkus() {
 		if available(s) {
@@ -79,6 +104,21 @@ func claimGift(g *catalogv1.SelectionGift) *linksv1.ClaimGift {
 		}
 	}
 	out.OutOfStock = len(g.GetSkus()) > 0 && len(out.GetChoices()) == 0
+	return out
+}
+
+// claimVariation shows a dimension in the words of the link's locale where they are known.
+func claimVariation(v *catalogv1.Variation, translations []*catalogv1.VariationTranslation) *linksv1.ClaimVariation {
+	out := &linksv1.ClaimVariation{Dimension: v.GetDimension(), Values: v.GetValues(), Name: v.GetDimension()}
+	names := map[string]string{}
+	for _, t := range translations {
+		if t.GetDimension() == v.GetDimension() {
+			out.Name, names = t.GetName(), t.GetValues()
+		}
+	}
+	for _, value := range v.GetValues() {
+		out.ValueNames = append(out.ValueNames, cmp.Or(names[value], value))
+	}
 	return out
 }
 

@@ -163,7 +163,7 @@ func (s *Server) GetClaimPage(ctx context.Context, req *linksv1.GetClaimPageRequ
 			return nil, err
 		}
 	}
-	return rules.ClaimPage(link, settings.GetBrands(), selection), nil
+	return rules.ClaimPage(link, settings, selection), nil
 }
 
 // byToken finds the link of a token. Its errors do not contain the token.
@@ -187,9 +187,13 @@ func (s *Server) listGifts(
 	if settings.GetOffboarding() {
 		return &catalogv1.ListSelectionGiftsResponse{}, nil
 	}
-	return s.catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
+	req := &catalogv1.ListSelectionGiftsRequest{
 		TenantId:  l.TenantID,
 		Selection: &catalogv1.Selection{CampaignId: l.Record.CampaignId, ProductIds: l.ProductIDs},
 		Locale:    l.Locale,
-	})
+	}
+	if theme := rules.GiftSite(settings.GetGiftSites(), l.Record.GetBrandId()).GetTheme(); theme.GetHeroImageId() != "" {
+		req.BrandId, req.HeroImageId = &l.Record.BrandId, theme.HeroImageId
+	}
+	return s.catalog.ListSelectionGifts(ctx, req)
 }

