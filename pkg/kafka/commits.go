@@ -13,9 +13,9 @@ import (
 )
 
 // commitEvery is the shortest time between two commits. Commits run concurrently with the handlers and never delay the next
-// batch. After a crash, at most the messages handled since the last successful commit are repeated. A generation that ends
-// normally repeats nothing, because its last commit comes after the handlers.
-const commitEvery = 50 * time.Millisecond
+// batch. A broker takes longer for a commit than for a batch of messages, and nobody needs it soon: partitions are read from the
+// stored offsets. A generation that ends normally commits once more after the handlers.
+const commitEvery = 500 * time.Millisecond
 
 // commits takes the offsets that workers have finished and commits the newest of each partition.
 type commits struct {

@@ -58,6 +58,8 @@ type Consumer struct {
 	// refused is how many assigned partitions are not read because the topic has another number of partitions.
 	refused atomic.Int64
 
+	// checks has the connections that find out whether quiet readers are stuck.
+	checks *kafkago.Transport
 	// dial opens the connections of the partition readers.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -65,6 +67,8 @@ type Consumer struct {
 const (
 	defaultMaxBatch   = 500
 	defaultStallAfter = 10 * time.Second
+	// askStore is after how many times StallAfter without a message the store is asked whether it went back to an earlier state.
+	askStore = 3
 )
 
 // NewConsumer returns a consumer that does nothing before Run. Its telemetry measures and traces what it handles, and how
@@ -88,8 +92,10 @@ func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, han
 		opts:    opts,
 		handler: handler,
 		log:     tel.Logger.With("kafka_group", opts.Group, "kafka_topic", opts.Topic),
+		checks:  cluster.transport(opts.Topic),
 		dial:    cluster.dial,
 	}
+	c.checks.MetadataTTL = opts.StallAfter
 	return c, c.measure(tel)
 }
 
@@ -106,6 +112,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		return fmt.Errorf("kafka: consumer group %q: %w", c.opts.Group, err)
 	}
 	defer func() { _ = group.Close() }()
+	defer c.checks.CloseIdleConnections()
 	for {
 		generation, err := group.Next(ctx)
 		switch {
@@ -144,9 +151,9 @@ const (
 	// maxBytes is larger than any produce request.
 	maxBytes = 4 << 20
 	// maxWait is how long a fetch waits at the broker when there is no message. It adds no latency, since the broker answers at
-	// the first byte. Every idle partition sends one request per maxWait. A small value would break connections: the library
-	// allows a quarter of it for the network round trip.
-	maxWait = time.Second
+	// the first byte. Every idle partition sends one request per maxWait. It is also how late a reader notices that its connection
+	// is dead. The library asks the broker for a quarter less, for the network round trip.
+	maxWait = 5 * time.Second
 	// batchReadTimeout bounds the wait for the rest of a response that has begun.
 	batchReadTimeout = 5 * time.Second
 	// readBackoff paces a reader after an error. The library's minimum of 100 ms would delay every reconnect.

@@ -270,7 +270,7 @@ func TestConsumerSettings(t *testing.T) {
 		require.Empty(t, r.GroupID)
 		require.Equal(t, 1, r.MinBytes)
 		require.Greater(t, r.MaxBytes, defaultLimits.bytes)
-		require.Equal(t, time.Second, r.MaxWait)
+		require.Equal(t, 5*time.Second, r.MaxWait)
 		require.Equal(t, c.opts.MaxBatch, r.QueueCapacity)
 		require.Negative(t, r.ReadLagInterval)
 		require.LessOrEqual(t, r.ReadBackoffMin, 20*time.Millisecond)

@@ -172,13 +172,15 @@ func (s *stream) compare(ctx context.Context) (end int64, holds bool, err error)
 	if s.last != nil {
 		s.at.id = s.consumer.opts.ID(message(*s.last))
 	}
-	client := s.client()
-	defer client.close()
+	c := s.consumer
+	client := c.cluster.partitionClientOver(c.checks, c.opts.Topic, s.id, c.opts.ID)
 	first, end, err := client.offsets(ctx)
-	if err != nil {
-		return 0, false, err
+	if err == nil {
+		holds, err = client.holds(ctx, s.at, first, end)
 	}
-	holds, err = client.holds(ctx, s.at, first, end)
+	if err != nil {
+		client.close() // The next one begins with other connections and metadata.
+	}
 	return end, holds, err
 }
 

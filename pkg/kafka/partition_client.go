@@ -11,8 +11,8 @@ import (
 // checkTimeout bounds a check of the log of a partition.
 const checkTimeout = 5 * time.Second
 
-// partitionClient asks the leader of a partition about its log. It uses its own connections, so problems of a reader's
-// connections do not affect it, and fresh metadata.
+// partitionClient asks the leader of a partition about its log. It does not use the connections of a reader, so their problems do
+// not affect it.
 type partitionClient struct {
 	client    *kafkago.Client
 	transport *kafkago.Transport
@@ -27,7 +27,13 @@ func (p *partition) client() *partitionClient {
 }
 
 func (c *cluster) partitionClient(topic string, partition int, id func(Message) string) *partitionClient {
-	transport := c.transport(topic)
+	return c.partitionClientOver(c.transport(topic), topic, partition, id)
+}
+
+// partitionClientOver makes a client that shares its connections with others.
+func (c *cluster) partitionClientOver(
+	transport *kafkago.Transport, topic string, partition int, id func(Message) string,
+) *partitionClient {
 	return &partitionClient{
 		client:    &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: checkTimeout},
 		transport: transport, topic: topic, partition: partition, id: id,
@@ -90,7 +96,7 @@ func (c *partitionClient) fetch(ctx context.Context, offset int64) (Message, err
 	defer cancel()
 	// However small the limit is, the broker sends the first batch whole.
 	res, err := c.client.Fetch(ctx, &kafkago.FetchRequest{
-		Topic: c.topic, Partition: c.partition, Offset: offset, MinBytes: 1, MaxBytes: 1, MaxWait: maxWait,
+		Topic: c.topic, Partition: c.partition, Offset: offset, MinBytes: 1, MaxBytes: 1, MaxWait: checkTimeout / 2, //nolint:mnd // It exists, so nothing waits.
 	})
 	if err == nil {
 		err = res.Error
