@@ -38,6 +38,7 @@ import (
 type Config struct {
 	LogLevel    slog.Level `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR."`
 	MetricsAddr string     `env:"METRICS_ADDR" check:"listen" doc:"host:port that serves /metrics, /livez and /readyz; empty: none."`
+	Profiling   bool       `env:"PROFILING" doc:"Serves the profiles of Go at /debug/pprof/ of METRICS_ADDR. On an address of loopback they are always served."`
 }
 
 // Telemetry of one service.
@@ -55,6 +56,7 @@ type Telemetry struct {
 
 	registry    *prometheus.Registry
 	metricsAddr string
+	profiled    bool
 	shutdown    []func(ctx context.Context) error
 }
 
@@ -68,7 +70,7 @@ func New(ctx context.Context, service string, cfg Config, w io.Writer) (*Telemet
 	if err != nil {
 		return nil, err
 	}
-	t := &Telemetry{Service: service, Tracing: out.traces, registry: newRegistry(service), metricsAddr: cfg.MetricsAddr}
+	t := &Telemetry{Service: service, Tracing: out.traces, registry: newRegistry(service), metricsAddr: cfg.MetricsAddr, profiled: cfg.profiled()}
 	for _, step := range []func() error{
 		func() error { return t.openLogger(ctx, res, out, cfg.LogLevel, w) },
 		func() error { return t.openTracers(ctx, res, out) },
@@ -141,7 +143,7 @@ const (
 	shutdownTimeout = 5 * time.Second
 )
 
-// Serve answers /metrics, /livez and /readyz on the metrics port until ctx ends. ready returns an error while the service
+// Serve answers /metrics, /livez and /readyz, and profiles if they are served, on the metrics port until ctx ends. ready returns an error while the service
 // cannot work; it must return quickly.
 func (t *Telemetry) Serve(ctx context.Context, ready func(ctx context.Context) error) error {
 	if t.metricsAddr == "" {
@@ -178,5 +180,8 @@ func (t *Telemetry) handler(ready func(ctx context.Context) error) http.Handler 
 			_, _ = fmt.Fprintln(w, err) // The port is for operators.
 		}
 	})
+	if t.profiled {
+		serveProfiles(mux)
+	}
 	return mux
 }

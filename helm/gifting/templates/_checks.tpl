@@ -23,7 +23,7 @@ after the installation. files/settings.json has the types; `make configuration` 
 {{- range $name, $component := include "gifting.components" . | fromYaml }}
 {{- $programs = append $programs $component.values }}
 {{- $values := index $.Values $component.values }}
-{{- $settings := append $component.accepts "LOG_LEVEL" }}
+{{- $settings := concat $component.accepts (list "LOG_LEVEL" "PROFILING") }}
 {{- $secrets := values $component.secrets }}
 {{- if hasKey $component.secrets "DATABASE_URL" }}
 {{- /* The services: each has a database and a gRPC server. */}}
