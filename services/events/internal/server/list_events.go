@@ -78,18 +78,16 @@ func (p *listing) marks(waits bool) metadata.MD {
 
 // read fills the page and opens its events, unless the request has errors.
 func (s *Server) read(ctx context.Context, list *listing, errs *fields.Errors) error {
-	bounds, err := s.feed.Bounds(ctx, list.principal.TenantID, list.after.Epoch)
-	if err != nil {
-		return err
-	}
-	refuse(list.after, bounds, errs)
-	if err := errs.Err(); err != nil {
-		return err
-	}
-	if list.end = bounds.Last <= max(list.after.Number, bounds.Dropped); !list.end {
-		if err := s.fill(ctx, list, bounds.Epoch, errs); err != nil {
+	if errs.Err() != nil {
+		bounds, err := s.feed.Bounds(ctx, list.principal.TenantID, list.after.Epoch)
+		if err != nil {
 			return err
 		}
+		refuse(list.after, bounds, errs)
+		return errs.Err()
+	}
+	if err := s.fill(ctx, list, errs); err != nil {
+		return err
 	}
 	return s.open(ctx, list)
 }
@@ -137,36 +135,49 @@ func refuse(after store.Position, b store.Bounds, errs *fields.Errors) {
 }
 
 // fill scans until the page is full, the feed ends or the call has read maxScan events.
-func (s *Server) fill(ctx context.Context, p *listing, epoch int64, errs *fields.Errors) error {
+func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) error {
 	begin, chunk := p.after, p.limit
 	for budget := maxScan; budget > 0; chunk *= chunkGrowth {
 		chunk = min(chunk, budget)
-		from := p.after
-		if from.Epoch != epoch && from.Number > 0 {
-			// The day was that of a server whose clock may have been ahead.
-			from.Day = from.Day.AddDate(0, 0, -1)
-		}
-		rows, bounds, err := s.feed.Scan(ctx, p.principal.TenantID, from, p.filter, chunk)
+		rows, bounds, err := s.scan(ctx, p, chunk)
 		switch {
 		case err != nil:
 			return err
 		case lost(begin, bounds) || p.after == begin && !bounds.Holds(begin):
-			// Dropped or set back since the cursor was checked.
 			refuse(begin, bounds, errs)
 			return errs.Err()
 		case lost(p.after, bounds) || !bounds.Holds(p.after):
-			// The same while this page was filled: the page ends before the lost events, and its cursor will be refused.
+			// Dropped or set back while this page was filled: the page ends before the lost events, and its cursor will be refused.
 			p.lost = true
 			return nil
 		}
 		full := p.take(rows)
-		p.end = p.after.Number >= bounds.Last
+		p.end = bounds.Last <= max(p.after.Number, bounds.Dropped)
 		if full || len(rows) < chunk {
 			return nil
 		}
 		budget -= len(rows)
 	}
 	return nil
+}
+
+// scan reads events after the last position. If that is of an earlier epoch, its day was that of a server whose clock may have been
+// ahead, so the scan begins a day earlier. The epoch is known from the last scan; if it has changed since, the events are read again.
+func (s *Server) scan(ctx context.Context, p *listing, limit int) ([]store.Row, store.Bounds, error) {
+	for {
+		from, epoch := p.after, s.epoch.Load()
+		if from.Epoch != epoch && from.Number > 0 {
+			from.Day = from.Day.AddDate(0, 0, -1)
+		}
+		rows, bounds, err := s.feed.Scan(ctx, p.principal.TenantID, from, p.filter, limit)
+		if err != nil || bounds.Epoch == epoch {
+			return rows, bounds, err
+		}
+		s.epoch.Store(bounds.Epoch)
+		if p.after.Epoch != epoch {
+			return rows, bounds, err // It began early enough.
+		}
+	}
 }
 
 // take adds rows to the page until it is full.

@@ -4,6 +4,7 @@ package server
 import (
 	"context"
 	"encoding/binary"
+	"sync/atomic"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/apikey"
@@ -26,6 +27,8 @@ type Server struct {
 	feed        Feed
 	reader      *eventseal.Reader
 	environment apikey.Environment
+	// epoch is that of the last scan.
+	epoch atomic.Int64
 }
 
 // New makes a server for a deployment. The reader opens events.

@@ -78,8 +78,8 @@ func (b *Bounds) columns() []any { return []any{&b.Last, &b.Dropped, &b.Epoch, &
 
 // The condition on day prunes partitions, which a comparison of rows cannot. The comparison of rows finds the first row by one
 // descent of the index. The condition on position matters only if the day is earlier than that of the position. Data of hidden
-// events is not read.
-const scan = `SELECT day, position, visible,
+// events is not read. If the tenant's last event is not after the position, no partition is read.
+var scan = `SELECT day, position, visible,
   CASE WHEN visible THEN event_id::text ELSE '' END,
   CASE WHEN visible THEN type ELSE '' END,
   occurred_at,
@@ -91,6 +91,7 @@ FROM (
     AND NOT (type = 'order.message_posted' AND origin_key_id = $9) AS visible
   FROM feed
   WHERE tenant_id = $1 AND day >= $2 AND (day, position) > ($2, $3) AND position > $3
+    AND (` + lastOf("$1", "last_position") + `) > $3
   ORDER BY day, position
   LIMIT $4
 ) scanned
