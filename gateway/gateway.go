@@ -89,9 +89,9 @@ const (
 // The limits of the gift site per address, which many players in a mobile network may share, and for one link of them.
 const (
 	visitLimit     = 300
-	claimLimit     = 60
+	claimLimit     = 120
 	linkVisitLimit = 60
-	linkClaimLimit = 15
+	linkClaimLimit = 30
 )
 
 const (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,8 @@ func TestTheFallbackIsCountedByItsLimiter(t *testing.T) {
 }
 
 // visit sends a request to the gift site like a browser, without following redirects.
-func visit(t *testing.T, f *gatewaytest.Fixture, method, path, body string) gatewaytest.Answer {
+// Headers are pairs of name and value.
+func visit(t *testing.T, f *gatewaytest.Fixture, method, path, body string, headers ...string) gatewaytest.Answer {
 	t.Helper()
 	f.NewCaller()
 	req, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(f.Base, "/api/public/v1")+path, strings.NewReader(body))
@@ -45,12 +47,15 @@ func visit(t *testing.T, f *gatewaytest.Fixture, method, path, body string) gate
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Sec-Fetch-Site", "same-origin")
 	}
+	for pair := range slices.Chunk(headers, 2) {
+		req.Header.Set(pair[0], pair[1])
+	}
 	return f.Send(http.DefaultTransport.RoundTrip, req)
 }
 
 const (
 	giftPath = "/c/" + gatewaytest.GiftToken
-	giftForm = "step=send&gift=truffles&name=Marked+Astrid&street=Storgatan+1&city=Visby&country=SE&phone=%2B46701234567"
+	giftForm = "step=address&name=Marked+Astrid&street=Storgatan+1&city=Visby&country=SE&phone=%2B46701234567"
 )
 
 func TestAPlayerClaimsAGiftWithoutAKey(t *testing.T) {
@@ -68,7 +73,12 @@ func TestAPlayerClaimsAGiftWithoutAKey(t *testing.T) {
 	require.Equal(t, 405, visit(t, f, "DELETE", giftPath, "").Status)
 	require.Equal(t, 401, visit(t, f, "GET", "/c", "").Status, "any other path belongs to the API")
 
-	claim := visit(t, f, "POST", giftPath, giftForm)
+	address := visit(t, f, "POST", giftPath, giftForm)
+	require.Equal(t, 303, address.Status, address.Body)
+	require.Equal(t, giftPath+"?step=review", address.Header.Get("Location"))
+	cookie := address.Header.Get("Set-Cookie")
+	require.Contains(t, visit(t, f, "GET", giftPath+"?step=review", "", "Cookie", cookie).Body, "Storgatan 1")
+	claim := visit(t, f, "POST", giftPath, "step=review&version=1", "Cookie", cookie)
 	require.Equal(t, 303, claim.Status, claim.Body)
 	require.Equal(t, giftPath, claim.Header.Get("Location"))
 	require.Contains(t, visit(t, f, "GET", giftPath, "").Body, "This gift has already been chosen")
@@ -90,7 +100,12 @@ func TestAGiftsTokenAndAddressAreInNoLogSpanOrMetric(t *testing.T) {
 	require.Equal(t, 503, visit(t, f, "GET", giftPath, "").Status)
 	require.Equal(t, 503, visit(t, f, "POST", giftPath, giftForm).Status)
 	f.GiftFailure.Store(nil)
-	require.Equal(t, 303, visit(t, f, "POST", giftPath, giftForm).Status)
+	sent := visit(t, f, "POST", giftPath, giftForm)
+	require.Equal(t, 303, sent.Status)
+	cookie := sent.Header.Get("Set-Cookie")
+	require.Contains(t, visit(t, f, "GET", giftPath+"?step=review", "", "Cookie", cookie).Body, "Marked Astrid")
+	nonce, _, _ := strings.Cut(strings.TrimPrefix(cookie, "gift_form="), ";")
+	require.Len(t, nonce, 26)
 
 	var metrics metricdata.ResourceMetrics
 	require.NoError(t, reader.Collect(t.Context(), &metrics))
@@ -102,7 +117,7 @@ func TestAGiftsTokenAndAddressAreInNoLogSpanOrMetric(t *testing.T) {
 	}
 	for name, text := range map[string]string{"log": log.String(), "spans": traced.String(), "metrics": string(measured)} {
 		require.Contains(t, text, "/c/{token}", name)
-		for _, secret := range []string{gatewaytest.GiftToken, "Marked", "Storgatan"} {
+		for _, secret := range []string{gatewaytest.GiftToken, nonce, "Marked", "Storgatan"} {
 			require.NotContains(t, text, secret, name)
 		}
 	}

@@ -314,7 +314,7 @@ func (s reconciled) readLink(t *testing.T) map[string]any {
 func (s reconciled) claim(t *testing.T) string {
 	t.Helper()
 	address, _ := s.link["claimUrl"].(string)
-	harness.Exchange(t, s.claimForm(t, address, "city", "Visby"))
+	require.NotEmpty(t, s.claimOnSite(t, address))
 	require.Contains(t, harness.Visit(t, address).Body, "This gift has already been chosen")
 	order, _ := s.readLink(t)["orderId"].(string)
 	return order

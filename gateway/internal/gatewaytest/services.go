@@ -83,6 +83,7 @@ type Services struct {
 	revoked, unscoped sync.Map
 	// off means that the tenant's access was switched off.
 	off         atomic.Bool
+	giftDraft   atomic.Value
 	giftClaimed atomic.Bool
 	mu          sync.Mutex
 	notes       []string
@@ -316,6 +317,27 @@ func (s *Services) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageReques
 		page.Gifts = []*linksv1.ClaimGift{{ProductId: "truffles", Name: "Dark truffles", Countries: []string{"SE"}}}
 	}
 	return page, nil
+}
+
+// GetClaimDraft implements GiftSiteService. There is one draft.
+func (s *Services) GetClaimDraft(context.Context, *linksv1.GetClaimDraftRequest) (*linksv1.GetClaimDraftResponse, error) {
+	draft, _ := s.giftDraft.Load().(*linksv1.ClaimDraft)
+	return &linksv1.GetClaimDraftResponse{State: linksv1.ClaimState_CLAIM_STATE_OPEN, Draft: draft}, nil
+}
+
+// SaveClaimDraft implements GiftSiteService. It does not check the recipient.
+func (s *Services) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftRequest) (*linksv1.SaveClaimDraftResponse, error) {
+	if err := s.GiftFailure.Load(); err != nil {
+		return nil, err
+	}
+	draft := &linksv1.ClaimDraft{Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: "truffles"}, Recipient: r.GetRecipient(), Answer: r.GetAnswer()}
+	s.giftDraft.Store(draft)
+	return &linksv1.SaveClaimDraftResponse{State: linksv1.ClaimState_CLAIM_STATE_OPEN, Draft: draft}, nil
+}
+
+// GetClaimedGift implements GiftSiteService.
+func (s *Services) GetClaimedGift(context.Context, *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {
+	return &linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}, nil
 }
 
 // ClaimLink implements GiftSiteService.

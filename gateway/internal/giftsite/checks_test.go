@@ -16,12 +16,13 @@ const formType = "application/x-www-form-urlencoded"
 func TestEveryResponseIsProtected(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
+	f.review()
 	missing := setup(t)
 	missing.pageErr = problem.RecordNotFound()
 	failing := setup(t)
 	failing.pageErr = problem.Unavailable()
 	for name, got := range map[string]answer{
-		"the list": f.get(""), "a gift": f.get("?gift=shirt"), "a claim": f.send(filled()), "an unknown token": missing.get(""),
+		"the list": f.get(""), "a gift": f.get("?gift=shirt"), "a redirect": f.send(filled()), "an unknown token": missing.get(""),
 		"a failure": failing.get(""), "another method": f.do(http.MethodPut, "/c/"+token, ""),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -37,6 +38,7 @@ func TestEveryResponseIsProtected(t *testing.T) {
 			require.NotContains(t, policy, "unsafe")
 			require.NotContains(t, got.body, token, "a page that is stored or shared does not contain the token")
 			require.NotContains(t, got.body, "<script")
+			require.NotContains(t, got.body, f.nonce)
 			require.NotContains(t, got.body, " style=")
 			if got.body != "" {
 				require.Contains(t, policy, "form-action 'self'")
@@ -90,7 +92,7 @@ func TestAFormOfAnotherSiteIsRefused(t *testing.T) {
 			f := setup(t)
 			got := f.do(http.MethodPost, "/c/"+token, filled().Encode(), append(tc.headers, "Content-Type", formType)...)
 			require.Equal(t, tc.status, got.Code)
-			require.Len(t, f.claims, map[int]int{303: 1, 403: 0}[tc.status])
+			require.Len(t, f.saves, map[int]int{303: 1, 403: 0}[tc.status])
 		})
 	}
 }
@@ -103,8 +105,8 @@ func TestAPOSTThatIsNotAFormIsRefused(t *testing.T) {
 	}{
 		"JSON":              {`{}`, "application/json", 415},
 		"a multipart form":  {"", "multipart/form-data; boundary=x", 415},
-		"no type":           {"step=send", "", 415},
-		"a broken type":     {"step=send", "application/x-www-form-urlencoded; =", 415},
+		"no type":           {"step=address", "", 415},
+		"a broken type":     {"step=address", "application/x-www-form-urlencoded; =", 415},
 		"too large":         {"name=" + strings.Repeat("a", maxForm), formType, 413},
 		"a broken encoding": {"name=%zz", formType, 400},
 		"with a charset":    {filled().Encode(), formType + "; charset=UTF-8", 303},
@@ -135,7 +137,7 @@ func TestAnAddressHasItsLimits(t *testing.T) {
 		require.Equal(t, 303, f.sendTo(another(i), filled()).Code)
 	}
 	require.Equal(t, 429, f.send(filled()).Code)
-	require.Len(t, f.claims, maxClaims)
+	require.Len(t, f.saves, maxClaims)
 }
 
 func TestALinkUsesUpOnlyAPartOfTheLimitsOfItsAddress(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -31,8 +33,6 @@ const (
 
 // fixture is a site with one link, whose page is page. A claim returns claimed, or failure if it is set.
 type fixture struct {
-	linksv1.GiftSiteServiceClient
-
 	t    *testing.T
 	site *Site
 	log  bytes.Buffer
@@ -46,9 +46,23 @@ type fixture struct {
 	failure error
 	// failures is how many claims fail; 0: all.
 	failures int
-	// claims are the claims that were made, reads the tokens that were read.
+	// saveErr is the result of saving a draft.
+	saveErr error
+	// drafts are what is kept, by nonce.
+	drafts map[string]*linksv1.ClaimDraft
+	// claimedBy is the nonce of the form that has claimed the link, order what it sees of the order.
+	claimedBy string
+	order     *linksv1.GetClaimedGiftResponse
+	orderErr  error
+	// corrections are those that were made; correctErr is the result of the next ones.
+	corrections []*linksv1.CorrectClaimedGiftRequest
+	correctErr  error
+	// claims are the claims that were made, saves the drafts that were saved, reads the tokens that were read.
 	claims []*linksv1.ClaimLinkRequest
+	saves  []*linksv1.SaveClaimDraftRequest
 	reads  []string
+	// nonce is the cookie of the browser; empty: it has none.
+	nonce string
 }
 
 func (f *fixture) GetClaimPage(ctx context.Context, r *linksv1.GetClaimPageRequest, _ ...grpc.CallOption) (*linksv1.GetClaimPageResponse, error) {
@@ -73,7 +87,104 @@ func (f *fixture) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest, _ 
 	if f.failure != nil && (f.failures == 0 || len(f.claims) <= f.failures) {
 		return nil, f.failure
 	}
+	if f.page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN {
+		f.page.State, f.page.Gifts, f.claimedBy, f.drafts = f.claimed.GetState(), nil, r.GetFormNonce(), map[string]*linksv1.ClaimDraft{}
+	}
 	return f.claimed, nil
+}
+
+// hasDraft is the rule of the service.
+func (f *fixture) hasDraft(nonce string) bool {
+	return f.page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN || f.claimedBy != "" && nonce == f.claimedBy
+}
+
+func (f *fixture) GetClaimDraft(_ context.Context, r *linksv1.GetClaimDraftRequest, _ ...grpc.CallOption) (*linksv1.GetClaimDraftResponse, error) {
+	resp := &linksv1.GetClaimDraftResponse{State: f.page.GetState()}
+	if f.hasDraft(r.GetFormNonce()) {
+		resp.Draft = proto.CloneOf(f.drafts[r.GetFormNonce()])
+	}
+	return resp, f.saveErr
+}
+
+func (f *fixture) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftRequest, _ ...grpc.CallOption) (*linksv1.SaveClaimDraftResponse, error) {
+	_, err := proto.Marshal(r)
+	require.NoError(f.t, err, "invalid text must be rejected before the call")
+	f.saves = append(f.saves, proto.CloneOf(r))
+	if f.saveErr != nil {
+		return nil, f.saveErr
+	}
+	resp := &linksv1.SaveClaimDraftResponse{State: f.page.GetState()}
+	if !f.hasDraft(r.GetFormNonce()) {
+		return resp, nil
+	}
+	draft := proto.CloneOf(f.drafts[r.GetFormNonce()])
+	if draft == nil {
+		draft = &linksv1.ClaimDraft{}
+	}
+	if r.GetGift() != nil || r.GetRecipient() != nil {
+		draft.Version++
+	}
+	if r.GetGift() != nil {
+		draft.Gift = r.GetGift()
+	}
+	if r.GetRecipient() != nil {
+		draft.Recipient = r.GetRecipient()
+	}
+	draft.Answer = r.GetAnswer()
+	if r.GetCheckRecipient() {
+		draft.Answer = checked(r.GetRecipient())
+	}
+	f.drafts[r.GetFormNonce()] = draft
+	resp.Draft = proto.CloneOf(draft)
+	return resp, nil
+}
+
+// checked finds some of the errors that the service finds.
+func checked(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
+	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
+	add := func(field, code string) {
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: "recipient." + field, Code: code})
+	}
+	for field, text := range map[string]string{"name": r.GetName(), "street": r.GetStreet(), "city": r.GetCity(), "phone": r.GetPhone(), "country": r.GetCountry()} {
+		if text == "" {
+			add(field, problem.FieldRequired)
+		}
+	}
+	if r.GetPhone() != "" && !strings.HasPrefix(r.GetPhone(), "+") {
+		add("phone", problem.FieldInvalid)
+	}
+	if len(answer.GetViolations()) == 0 {
+		return nil
+	}
+	return answer
+}
+
+func (f *fixture) GetClaimedGift(_ context.Context, r *linksv1.GetClaimedGiftRequest, _ ...grpc.CallOption) (*linksv1.GetClaimedGiftResponse, error) {
+	if f.orderErr != nil {
+		return nil, f.orderErr
+	}
+	if f.page.GetState() != linksv1.ClaimState_CLAIM_STATE_CLAIMED {
+		return nil, problem.RecordNotFound()
+	}
+	resp := proto.CloneOf(f.order)
+	if f.claimedBy == "" || r.GetFormNonce() != f.claimedBy {
+		resp.Gift = nil
+	}
+	return resp, nil
+}
+
+func (f *fixture) CorrectClaimedGift(
+	_ context.Context, r *linksv1.CorrectClaimedGiftRequest, _ ...grpc.CallOption,
+) (*linksv1.CorrectClaimedGiftResponse, error) {
+	f.corrections = append(f.corrections, r)
+	if f.claimedBy == "" || r.GetFormNonce() != f.claimedBy {
+		return nil, problem.RecordNotFound()
+	}
+	if f.correctErr != nil {
+		return nil, f.correctErr
+	}
+	delete(f.drafts, r.GetFormNonce())
+	return &linksv1.CorrectClaimedGiftResponse{}, nil
 }
 
 // The limits of the site in the tests.
@@ -87,7 +198,7 @@ const (
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{
-		t: t, now: time.Now(), page: openPage(),
+		t: t, now: time.Now(), page: openPage(), drafts: map[string]*linksv1.ClaimDraft{}, order: placedOrder(),
 		claimed: &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED, OrderReference: proto.String("NP-1")},
 	}
 	limited := func(name string, address, link int) Limits {
@@ -136,6 +247,17 @@ func openPage() *linksv1.GetClaimPageResponse {
 	}
 }
 
+// placedOrder is what the player sees of an order that is being packed.
+func placedOrder() *linksv1.GetClaimedGiftResponse {
+	return &linksv1.GetClaimedGiftResponse{
+		Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING,
+		Gift: &linksv1.ClaimedGift{
+			Reference: "NP-1", ProductName: "Dark truffles", CorrectableVersion: proto.Int64(3),
+			MaskedRecipient: &linksv1.ClaimRecipient{Name: "A••• L•••", Phone: "•••67", Street: "St•••", City: "Visby", Country: "SE"},
+		},
+	}
+}
+
 // answer is a response.
 type answer struct {
 	*httptest.ResponseRecorder
@@ -150,9 +272,17 @@ func (f *fixture) do(method, target, body string, headers ...string) answer {
 	for pair := range slices.Chunk(headers, 2) {
 		r.Header.Set(pair[0], pair[1])
 	}
+	if f.nonce != "" && r.Header.Get("Cookie") == "" {
+		r.Header.Set("Cookie", formCookie+"="+f.nonce)
+	}
 	rec := httptest.NewRecorder()
 	rec.Header().Set("Request-Id", "a-request")
 	f.site.ServeHTTP(rec, r)
+	for _, cookie := range rec.Result().Cookies() {
+		if cookie.Name == formCookie {
+			f.nonce = cookie.Value
+		}
+	}
 	return answer{ResponseRecorder: rec, body: rec.Body.String()}
 }
 
@@ -173,14 +303,52 @@ func (f *fixture) sendTo(token string, values url.Values) answer {
 		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin", "null")
 }
 
-// filled is a valid form. Changes are pairs of name and value.
+// follow sends a form and shows the page to which it redirects.
+func (f *fixture) follow(values url.Values) answer {
+	f.t.Helper()
+	sent := f.send(values)
+	require.Equal(f.t, http.StatusSeeOther, sent.Code, sent.body)
+	require.Empty(f.t, sent.body)
+	got := f.do(http.MethodGet, sent.Header().Get("Location"), "")
+	for range 3 {
+		if got.Code != http.StatusSeeOther {
+			break
+		}
+		got = f.do(http.MethodGet, got.Header().Get("Location"), "")
+	}
+	require.NotEqual(f.t, http.StatusSeeOther, got.Code)
+	return got
+}
+
+// choose is the form of a gift. Pairs of name and value are its choices.
+func choose(gift string, choices ...string) url.Values {
+	values := url.Values{"step": {stepGift}, "gift": {gift}}
+	for pair := range slices.Chunk(choices, 2) {
+		values.Set(pair[0], pair[1])
+	}
+	return values
+}
+
+// filled is a valid address. Changes are pairs of name and value.
 func filled(changes ...string) url.Values {
 	values := url.Values{
-		"step": {"send"}, "gift": {"truffles"}, "name": {"Astrid Lindqvist"}, "street": {"Storgatan 1"}, "postalCode": {"111 22"},
+		"step": {stepAddress}, "name": {"Astrid Lindqvist"}, "street": {"Storgatan 1"}, "postalCode": {"111 22"},
 		"city": {"Visby"}, "country": {"SE"}, "phone": {"+46701234567"}, "email": {""},
 	}
 	for pair := range slices.Chunk(changes, 2) {
 		values.Set(pair[0], pair[1])
 	}
 	return values
+}
+
+// review fills the forms up to the review.
+func (f *fixture) review() {
+	f.t.Helper()
+	f.follow(choose("truffles"))
+	require.Contains(f.t, f.follow(filled()).body, "Is everything right?")
+}
+
+// confirm is the form of the review that the browser sees now.
+func (f *fixture) confirm() url.Values {
+	return url.Values{"step": {stepReview}, "version": {strconv.FormatInt(f.drafts[f.nonce].GetVersion(), 10)}}
 }

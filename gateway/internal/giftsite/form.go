@@ -1,7 +1,6 @@
 package giftsite
 
 import (
-	"crypto/rand"
 	"errors"
 	"mime"
 	"net/http"
@@ -27,53 +26,23 @@ const (
 	fieldStep       = "step"
 	fieldGift       = "gift"
 	fieldChoice     = "choice"
-	fieldNonce      = "nonce"
+	fieldVersion    = "version"
 	variationPrefix = "v:"
 )
 
-// The steps that a form can request.
-const (
-	stepList = "list"
-	stepForm = "form"
-	stepSend = "send"
-)
-
-// input is a text input of the address.
-type input struct {
-	ID           string
-	MaxLength    int
-	Type         string
-	Autocomplete string
-	Optional     bool
-	// Short inputs share a row if there is room.
-	Short bool
-}
-
-// inputs are in display order, with the lengths of the API specification, section Limits. The country is chosen from a list.
-var inputs = []input{
-	{ID: "name", MaxLength: 100, Type: "text", Autocomplete: "name"},
-	{ID: "street", MaxLength: 255, Type: "text", Autocomplete: "address-line1"},
-	{ID: "postalCode", MaxLength: 20, Type: "text", Autocomplete: "postal-code", Short: true},
-	{ID: "city", MaxLength: 100, Type: "text", Autocomplete: "address-level2", Short: true},
-	{ID: fieldCountry, MaxLength: 2},
-	{ID: "phone", MaxLength: 50, Type: "tel", Autocomplete: "tel"},
-	{ID: "email", MaxLength: 255, Type: "email", Autocomplete: "email", Optional: true},
-}
-
-const fieldCountry = "country"
-
-// form holds the choices and texts of a player so far.
+// form is what a player has sent. It has only the fields of its page.
 type form struct {
+	// Step is the page that was sent.
 	Step string
 	Gift string
-	// Nonce is the random text of the form, which its repetitions share. It is empty before a form is shown.
-	Nonce string
 	// Picked is the chosen value of each dimension.
 	Picked map[string]string
 	// Entered are the texts of inputs and the country, by name.
 	Entered map[string]string
 	// InvalidText names the inputs that are not valid text.
 	InvalidText []string
+	// Version is that of the draft or order that the page showed.
+	Version int64
 }
 
 // The errors of a request whose body is not a form of these pages.
@@ -103,33 +72,27 @@ func formOf(values url.Values) form {
 	f := form{
 		Step:    values.Get(fieldStep),
 		Gift:    text(values.Get(fieldGift)),
-		Nonce:   nonceIn(values),
 		Picked:  pickedIn(values),
 		Entered: map[string]string{},
+		Version: -1,
 	}
-	for _, in := range inputs {
-		raw := values.Get(in.ID)
+	for _, name := range fieldOrder {
+		raw := values.Get(name)
 		if !utf8.ValidString(raw) || strings.ContainsRune(raw, 0) {
-			f.InvalidText = append(f.InvalidText, in.ID)
+			f.InvalidText = append(f.InvalidText, name)
 		}
-		f.Entered[in.ID] = text(raw)
+		f.Entered[name] = text(raw)
+	}
+	if version, err := strconv.ParseInt(values.Get(fieldVersion), 10, 64); err == nil {
+		f.Version = version
+	}
+	if callingCode.MatchString(f.Entered[fieldPhone]) {
+		f.Entered[fieldPhone] = "" // Only what the page has preset.
 	}
 	return f
 }
 
-// nonceForm is the form of the texts that newNonce makes.
-var nonceForm = regexp.MustCompile(`^[A-Z2-7]{26}$`)
-
-// newNonce makes the random text of a form. Whoever sends the form again with it gets the reference of the order, and nobody else
-// who has the link.
-func newNonce() string { return rand.Text() }
-
-func nonceIn(values url.Values) string {
-	if nonce := values.Get(fieldNonce); nonceForm.MatchString(nonce) {
-		return nonce
-	}
-	return ""
-}
+var callingCode = regexp.MustCompile(`^\+[0-9]{0,3}$`)
 
 // pickedIn reads the choice from the fields of single dimensions or from the field of all dimensions.
 func pickedIn(values url.Values) map[string]string {
@@ -154,21 +117,19 @@ func text(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", ""))
 }
 
-func (f form) request(token string) *linksv1.ClaimLinkRequest {
-	return &linksv1.ClaimLinkRequest{
-		Token:      token,
-		ProductId:  f.Gift,
-		Variations: f.Picked,
-		FormNonce:  unlessEmpty(f.Nonce),
-		Recipient: &linksv1.ClaimRecipient{
-			Name:       f.Entered["name"],
-			Phone:      f.Entered["phone"],
-			Email:      unlessEmpty(f.Entered["email"]),
-			Street:     f.Entered["street"],
-			City:       f.Entered["city"],
-			PostalCode: unlessEmpty(f.Entered["postalCode"]),
-			Country:    f.Entered[fieldCountry],
-		},
+// recipient is the address that was sent.
+func (f form) recipient() *linksv1.ClaimRecipient {
+	return &linksv1.ClaimRecipient{
+		Name: f.Entered["name"], Phone: f.Entered[fieldPhone], Email: unlessEmpty(f.Entered["email"]), Street: f.Entered["street"],
+		City: f.Entered["city"], PostalCode: unlessEmpty(f.Entered["postalCode"]), Country: f.Entered[fieldCountry],
+	}
+}
+
+// enteredIn are the texts of a recipient by the names of their inputs.
+func enteredIn(r *linksv1.ClaimRecipient) map[string]string {
+	return map[string]string{
+		"name": r.GetName(), fieldPhone: r.GetPhone(), "email": r.GetEmail(), "street": r.GetStreet(), "city": r.GetCity(),
+		"postalCode": r.GetPostalCode(), fieldCountry: r.GetCountry(),
 	}
 }
 
@@ -179,27 +140,28 @@ func unlessEmpty(s string) *string {
 	return proto.String(s)
 }
 
-// formError is one error in the form. Field is the name of an input; it is empty if the error belongs to no input.
+// formError is one error on a page. Field is the name of an input; it is empty if the error belongs to no input. Href leads to the
+// input.
 type formError struct {
 	Field string
 	Text  string
 	Href  string
 }
 
-// fieldChoices is the field of errors in the choice of variations.
-const fieldChoices = "choices"
+const (
+	// fieldChoices is the field of errors in the choice of variations.
+	fieldChoices = "choices"
+	// recipientPath begins the path of an input in an answer.
+	recipientPath = "recipient."
+)
 
-// formErrors translates violations, in the order of the page. Errors in the choice are shown at its groups.
-func (t *texts) formErrors(violations []problem.Violation) []formError {
+// fieldErrors are the errors of an answer at inputs, in the order of the page.
+func (t *texts) fieldErrors(answer *linksv1.ClaimAnswer) []formError {
 	found := map[string]formError{}
-	for _, v := range violations {
-		field := fieldOf(v.Field)
-		if _, ok := found[field]; !ok && field != fieldChoices {
-			e := formError{Field: field, Text: t.fieldError(field, v.Code)}
-			if field != "" {
-				e.Href = "#" + field
-			}
-			found[field] = e
+	for _, v := range answer.GetViolations() {
+		field := fieldOf(v.GetField())
+		if _, ok := found[field]; !ok && field != fieldChoices && field != "" {
+			found[field] = formError{Field: field, Text: t.fieldError(field, v.GetCode()), Href: "#" + field}
 		}
 	}
 	var errs []formError
@@ -211,16 +173,7 @@ func (t *texts) formErrors(violations []problem.Violation) []formError {
 	return errs
 }
 
-// fieldOrder begins with the errors that belong to no field.
-var fieldOrder = func() []string {
-	order := []string{""}
-	for _, in := range inputs {
-		order = append(order, in.ID)
-	}
-	return order
-}()
-
-// fieldOf returns the input of a path such as recipient.address.postalCode.
+// fieldOf returns the input of a path such as recipient.address.postalCode, or nothing if there is none.
 func fieldOf(path string) string {
 	if path == "productId" || strings.HasPrefix(path, "variations") {
 		return fieldChoices
@@ -236,32 +189,23 @@ func fieldOf(path string) string {
 func (t *texts) fieldError(field, code string) string {
 	key := "error." + field + "." + code
 	switch {
-	case field == "":
-		return t.T("problem.again")
 	case t.Has(key):
 		return t.T(key, "example", t.T("phone.example"))
 	case field == fieldCountry:
 		return t.T("error.country.invalid")
 	case code == problem.FieldTooLong:
-		return t.T("error.too_long", "field", t.T(field), "limit", strconv.Itoa(maxLength(field)))
+		return t.T("error.too_long", "field", t.T(field), "limit", strconv.Itoa(inputOf(field).MaxLength))
 	default:
 		return t.T("error.invalid", "field", t.T(field))
 	}
 }
 
-func maxLength(field string) int {
-	i := slices.IndexFunc(inputs, func(in input) bool { return in.ID == field })
-	if i < 0 {
-		return 0
+// errorAt returns the text of the first error at a field.
+func errorAt(errs []formError, field string) string {
+	for _, e := range errs {
+		if e.Field == field {
+			return e.Text
+		}
 	}
-	return inputs[i].MaxLength
-}
-
-// invalidText returns the errors of inputs that are not valid text.
-func (t *texts) invalidText(fields []string) []formError {
-	violations := make([]problem.Violation, 0, len(fields))
-	for _, field := range fields {
-		violations = append(violations, problem.Violation{Field: field, Code: problem.FieldInvalid})
-	}
-	return t.formErrors(violations)
+	return ""
 }

@@ -10,13 +10,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 // FuzzForm: every accepted form can be passed on, and its texts cannot inject HTML into the page.
 func FuzzForm(f *testing.F) {
 	for _, body := range []string{
 		filled().Encode(), "choice=Colour%3DGrey%26Size%3DM&v:Size=M", "name=%ff%00&city=%F0%9F%98%80", "choice=%25zz&v:=&v:%ff=x",
-		"step=send&gift=shirt&name=%22%3E%3Cscript%3E", "&&&==", "a;b=c", strings.Repeat("v:a=b&", 50),
+		"step=address&gift=shirt&name=%22%3E%3Cscript%3E", "&&&==", "a;b=c", strings.Repeat("v:a=b&", 50),
 	} {
 		f.Add(body)
 	}
@@ -31,19 +33,26 @@ func FuzzForm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		request := read.request(token)
-		_, err = proto.Marshal(request)
+		_, err = proto.Marshal(read.recipient())
 		require.NoError(t, err)
-		for dimension, value := range request.GetVariations() {
+		for dimension, value := range read.Picked {
 			require.True(t, utf8.ValidString(dimension+value))
 		}
 		page := openPage()
 		for _, gift := range page.GetGifts()[:2] {
-			w := httptest.NewRecorder()
-			p := site.formView(page, gift, read, site.translations.of("en-US").invalidText(read.InvalidText))
-			site.renderErrors(w, http.StatusBadRequest, p.withChoiceErrors(read.Picked))
-			require.NotContains(t, w.Body.String(), "<script")
-			require.Equal(t, 1, strings.Count(w.Body.String(), "</html>"))
+			v := &visit{r: r, link: page, draft: &linksv1.ClaimDraft{
+				Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: gift.GetProductId(), Variations: knownValues(gift, read.Picked)},
+				Recipient: read.recipient(), Answer: invalidText(read.InvalidText),
+			}}
+			for name, view := range map[string]branded{
+				pageGift: site.giftView(v, gift), pageAddress: site.addressView(v), pageReview: site.reviewView(v), pageList: site.listView(v),
+				pageCorrect: site.correctView(v, placedOrder().GetGift()),
+			} {
+				w := httptest.NewRecorder()
+				site.render(w, http.StatusOK, name, view)
+				require.NotContains(t, w.Body.String(), "<script")
+				require.Equal(t, 1, strings.Count(w.Body.String(), "</html>"), name)
+			}
 		}
 	})
 }

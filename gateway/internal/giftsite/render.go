@@ -30,9 +30,14 @@ var styleSheet string
 
 // The templates of whole pages.
 const (
-	pageList  = "list"
-	pageForm  = "form"
-	pageState = "state"
+	pageGreeting = "greetingpage"
+	pageList     = "list"
+	pageGift     = "gift"
+	pageAddress  = "address"
+	pageReview   = "review"
+	pageOrder    = "order"
+	pageCorrect  = "correct"
+	pageState    = "state"
 )
 
 var pages = template.Must(template.New("pages").Funcs(template.FuncMap{

@@ -79,33 +79,33 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
 	defer cancel()
 	r = r.WithContext(ctx)
-	token, link, ok := s.check(w, r)
-	if !ok {
+	v := &visit{w: w, r: r, nonce: nonceFrom(r)}
+	var ok bool
+	if v.token, v.link, ok = s.check(w, r); !ok {
 		return
 	}
 	if r.Method == http.MethodPost {
-		s.post(w, r, token)
+		s.post(v)
 		return
 	}
-	if link == nil {
-		if link, ok = s.load(w, r, token); !ok {
+	if v.link == nil {
+		if v.link, ok = s.load(w, r, v.token); !ok {
 			return
 		}
 	}
-	s.get(w, r, link)
+	s.get(v)
 }
 
 // get shows the link in its current state.
-func (s *Site) get(w http.ResponseWriter, r *http.Request, link *linksv1.GetClaimPageResponse) {
-	if link.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN && referenceFrom(r) != "" {
-		// This browser has placed the order. After a failure the link may become claimed a little later.
-		link.State = linksv1.ClaimState_CLAIM_STATE_CLAIMED
+func (s *Site) get(v *visit) {
+	switch v.link.GetState() {
+	case linksv1.ClaimState_CLAIM_STATE_OPEN:
+		s.getOpen(v)
+	case linksv1.ClaimState_CLAIM_STATE_CLAIMED:
+		s.getClaimed(v)
+	default:
+		s.renderState(v.w, v.link)
 	}
-	if link.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
-		s.renderState(w, r, link)
-		return
-	}
-	s.renderOpen(w, link, form{Gift: r.URL.Query().Get(fieldGift)})
 }
 
 // load reads the link. On failure it sends the response.
@@ -120,16 +120,6 @@ func (s *Site) load(w http.ResponseWriter, r *http.Request, token string) (*link
 		return nil, false
 	}
 	return link, true
-}
-
-// renderOpen shows the chosen gift, or all gifts if none is chosen or the chosen one is not available.
-func (s *Site) renderOpen(w http.ResponseWriter, link *linksv1.GetClaimPageResponse, f form) {
-	gift := giftOf(link, f.Gift)
-	if gift == nil || f.Step == stepList && len(link.GetGifts()) > 1 {
-		s.render(w, http.StatusOK, pageList, s.listView(link, f))
-		return
-	}
-	s.render(w, http.StatusOK, pageForm, s.formView(link, gift, f, nil))
 }
 
 // giftOf returns the chosen gift, or the only one, unless it is out of stock.

@@ -20,59 +20,62 @@ import (
 func TestAnOpenLinkListsItsGifts(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
+	f.page.Message = nil
 	got := f.get("")
 	require.Equal(t, 200, got.Code)
 	require.Equal(t, "text/html; charset=utf-8", got.Header().Get("Content-Type"))
 	require.Contains(t, got.body, `<html lang="en-US">`)
 	require.Contains(t, got.body, "A gift for Astrid &lt;3")
-	require.Contains(t, got.body, "Five years &amp; counting")
 	require.Contains(t, got.body, `<img class="logo" src="https://gifts.example/api/public/v1/catalog/images/logo" alt="Nordlys Casino">`)
-	require.Contains(t, got.body, `name="gift" value="truffles"`)
-	require.Contains(t, got.body, `name="gift" value="shirt"`)
-	require.NotContains(t, got.body, `value="vase"`, "a gift that is out of stock cannot be chosen")
+	require.Contains(t, got.body, `href="?step=gift&amp;gift=truffles"`)
+	require.Contains(t, got.body, `href="?step=gift&amp;gift=shirt"`)
+	require.NotContains(t, got.body, `gift=vase`, "a gift that is out of stock cannot be chosen")
 	require.Contains(t, got.body, "None left")
-	require.Contains(t, got.body, `method="get"`)
 	require.Contains(t, got.body, "--fill:#1b4b8f;--on-fill:#ffffff")
 	require.Equal(t, []string{token}, f.reads)
 }
 
-func TestAPictureHasTheRenditionsOfTheFirstImageOnly(t *testing.T) {
+func TestAGiftHasAllItsPicturesInTheirRenditions(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	got := f.get("?gift=truffles")
-	require.Contains(t, got.body, `src="`+public+`/catalog/images/t"`)
+	f.page.Message = nil
+	list := f.get("")
+	require.Contains(t, list.body, `src="`+public+`/catalog/images/t"`)
+	require.Contains(t, list.body, public+`/catalog/images/t320 320w"`)
+	require.NotContains(t, list.body, "images/second", "the list has one picture of each")
+	got := f.get("?step=gift&gift=truffles")
 	require.Contains(t, got.body, public+`/catalog/images/t320 320w"`)
-	require.NotContains(t, got.body, "images/second")
-
-	f.page.Gifts[0].Images = []*linksv1.ClaimImage{{Url: "https://other.example/a.png"}}
-	require.NotContains(t, f.get("?gift=truffles").body, "other.example", "pictures come from the API only")
+	require.Contains(t, got.body, `src="`+public+`/catalog/images/second"`)
+	f.page.Gifts[0].Images = []*linksv1.ClaimImage{{Url: "https://other.example/a.png"}, {Url: public + "/catalog/images/x", Width: proto.Int32(640)}}
+	other := f.get("?step=gift&gift=truffles").body
+	require.NotContains(t, other, "other.example", "pictures come from the API only")
+	require.Contains(t, other, `src="`+public+`/catalog/images/x"`, "without an original")
 }
 
-func TestAChosenGiftHasItsChoicesAndTheAddress(t *testing.T) {
+func TestAGiftHasItsChoices(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	got := f.get("?gift=shirt")
-	require.Equal(t, 200, got.Code)
-	require.Contains(t, got.body, `value="Colour=Navy&amp;Size=S" required>`)
-	require.Contains(t, got.body, `value="Colour=Grey&amp;Size=S" required disabled>`)
-	require.Contains(t, got.body, `<option value="IE">Ireland</option>`)
-	require.NotContains(t, got.body, `value="DE"`, "only countries of the gift")
-	for _, id := range []string{"name", "street", "postalCode", "city", "country", "phone", "email"} {
-		require.Contains(t, got.body, `<label for="`+id+`">`)
-		require.Contains(t, got.body, ` id="`+id+`" name="`+id+`"`)
+	for _, query := range []string{"?step=gift&gift=shirt", "?gift=shirt"} {
+		got := f.get(query)
+		require.Equal(t, 200, got.Code)
+		require.Contains(t, got.body, `value="Colour=Navy&amp;Size=S" required>`)
+		require.Contains(t, got.body, `value="Colour=Grey&amp;Size=S" required disabled>`)
+		require.Contains(t, got.body, `<h1 id="gift">Sweatshirt</h1>`)
+		require.Contains(t, got.body, `href="?step=choose"`)
 	}
-	require.Contains(t, got.body, "Leave this empty if your country has none.")
 }
 
-func TestTheOnlyGiftNeedsNoChoosing(t *testing.T) {
+func TestTheOnlyGiftIsShownAtOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.page.Gifts = f.page.GetGifts()[:1]
+	f.page.Gifts, f.page.Message = f.page.GetGifts()[:1], nil
 	got := f.get("")
-	require.Contains(t, got.body, "Where should we send it?")
-	require.Contains(t, got.body, "Five years")
-	require.NotContains(t, got.body, "Choose another gift")
-	require.NotContains(t, got.body, "Leave this empty", "Sweden and Germany have postal codes")
+	require.Contains(t, got.body, "A gift for Astrid")
+	require.Contains(t, got.body, `<h2 id="gift">Dark truffles</h2>`)
+	require.NotContains(t, got.body, "See all gifts")
+	f.page.Message = proto.String("Hello")
+	require.NotContains(t, f.get("").body, "Dark truffles")
+	require.Contains(t, f.get("?step=choose").body, "Dark truffles")
 }
 
 func TestAGiftThatCannotBeChosenLeadsToTheList(t *testing.T) {
@@ -85,7 +88,7 @@ func TestAGiftThatCannotBeChosenLeadsToTheList(t *testing.T) {
 func TestALinkWhoseGiftsAreAllOutOfStockHasAMessage(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.page.Gifts = f.page.GetGifts()[2:]
+	f.page.Gifts, f.page.Message = f.page.GetGifts()[2:], nil
 	got := f.get("")
 	require.Equal(t, 200, got.Code)
 	require.Contains(t, got.body, "Every gift has just been taken.")
@@ -162,7 +165,7 @@ func TestThePageHasTheLocaleOfTheLink(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
-			f.page.Locale = tc.locale
+			f.page.Locale, f.page.Message = tc.locale, nil
 			got := f.do(http.MethodGet, "/c/"+token, "", "Accept-Language", "sv")
 			require.Contains(t, got.body, `<html lang="`+tc.lang+`">`)
 			require.Contains(t, got.body, tc.text)
@@ -176,14 +179,14 @@ func TestCountriesHaveTheOrderAndLanguageOfTheReader(t *testing.T) {
 	f := setup(t)
 	f.page.Locale = "sv-SE"
 	f.page.Gifts[0].Countries = []string{"AX", "SE", "DE", "AT", "GB"}
-	got := f.get("?gift=truffles")
+	got := f.follow(choose("truffles"))
 	require.Regexp(t, `(?s)Storbritannien</option>.*selected>Sverige</option>.*Tyskland</option>.*Åland</option>.*Österrike</option>`, got.body)
 
 	f.page.Locale = "en-US"
 	f.page.Gifts[0].Countries = []string{"US", "SE"}
-	require.NotContains(t, f.get("?gift=truffles").body, `selected`, "en-US is only the default locale")
+	require.NotContains(t, f.get("?step=address").body, `selected`, "en-US is only the default locale")
 	f.page.Gifts[0].Countries = []string{"US"}
-	require.Contains(t, f.get("?gift=truffles").body, `<option value="US" selected>United States</option>`)
+	require.Contains(t, f.get("?step=address").body, `<option value="US" selected>United States</option>`)
 }
 
 func TestALogoIsShownOnlyFromTheCatalog(t *testing.T) {
@@ -261,6 +264,13 @@ func TestEveryTextThatThePagesUseExists(t *testing.T) {
 	}
 	for _, in := range inputs {
 		require.True(t, t1.Has(in.ID), in.ID)
+	}
+	for _, state := range orderStates {
+		require.True(t, t1.Has(state+".heading"), state)
+		require.True(t, t1.Has(state+".text"), state)
+	}
+	for _, step := range progressSteps(linksv1.ClaimProgress_CLAIM_PROGRESS_SENT) {
+		require.True(t, t1.Has("progress."+step.Name), step.Name)
 	}
 }
 

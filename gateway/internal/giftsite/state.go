@@ -5,9 +5,9 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -26,15 +26,13 @@ const (
 )
 
 // renderState shows the state of a link that is not open.
-func (s *Site) renderState(w http.ResponseWriter, r *http.Request, link *linksv1.GetClaimPageResponse) {
+func (s *Site) renderState(w http.ResponseWriter, link *linksv1.GetClaimPageResponse) {
 	v := messageView{view: s.linkView(link)}
+	v.Label, v.Message = "", "" // Only players who can still choose see them.
 	status := http.StatusOK
 	switch link.GetState() {
 	case linksv1.ClaimState_CLAIM_STATE_CLAIMED:
 		v.State = stateClaimed
-		if v.Reference = referenceFrom(r); v.Reference != "" {
-			v.State = stateThanks
-		}
 	case linksv1.ClaimState_CLAIM_STATE_WAITING:
 		v.State = stateWaiting
 	case linksv1.ClaimState_CLAIM_STATE_EXPIRED:
@@ -56,17 +54,11 @@ func (s *Site) renderMessage(w http.ResponseWriter, r *http.Request, status int,
 }
 
 func (s *Site) renderTitled(w http.ResponseWriter, status int, v messageView) {
-	v.Title = v.T(v.State + ".heading")
-	if v.Brand != "" {
-		v.Title += " – " + v.Brand
-	}
+	v.setTitle(v.T(v.State + ".heading"))
 	s.render(w, status, pageState, v)
 }
 
-const (
-	minRetryAfter         = time.Second
-	unavailableRetryAfter = 30 * time.Second
-)
+const unavailableRetryAfter = 30 * time.Second
 
 // unavailable writes the page for an unavailable service.
 func (s *Site) unavailable(w http.ResponseWriter, r *http.Request, err error) {
@@ -74,34 +66,6 @@ func (s *Site) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	s.Log.WarnContext(r.Context(), "gift page failed", "error", err)
 	httperror.SetRetryAfter(w.Header(), unavailableRetryAfter)
 	s.renderMessage(w, r, http.StatusServiceUnavailable, stateFailing)
-}
-
-const (
-	referenceCookie   = "gift_order"
-	referenceLifetime = time.Hour
-)
-
-var referenceForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-
-// setReferenceCookie stores the reference of the order in the browser that placed it, for the next page. No other browser gets
-// it, because others may have the link too. It is also sent when the player comes back from another site, such as webmail. Nothing
-// is allowed because of it: a claim does not read it.
-func (s *Site) setReferenceCookie(w http.ResponseWriter, token, reference string) {
-	if !referenceForm.MatchString(reference) {
-		return
-	}
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure is set if the site is reached by HTTPS.
-		Name: referenceCookie, Value: reference, Path: Prefix + token, MaxAge: int(referenceLifetime.Seconds()),
-		HttpOnly: true, Secure: s.https, SameSite: http.SameSiteLaxMode,
-	})
-}
-
-func referenceFrom(r *http.Request) string {
-	cookie, err := r.Cookie(referenceCookie)
-	if err != nil || !referenceForm.MatchString(cookie.Value) {
-		return ""
-	}
-	return cookie.Value
 }
 
 // view holds the fields of every page.
@@ -122,6 +86,9 @@ type view struct {
 	RequestID string
 }
 
+// LongLabel reports whether the label is too long for the size of a heading. It may have 255 characters.
+func (v view) LongLabel() bool { return utf8.RuneCountInString(v.Label) > 60 }
+
 // newView makes the view of a page without a brand.
 func newView(t *texts) view {
 	return view{texts: t, Title: t.T("title"), Palette: paletteOf("")}
@@ -136,10 +103,16 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	if link.GetLocale() != v.Lang {
 		v.ContentLang = link.GetLocale()
 	}
+	v.setTitle(v.T("title"))
+	return v
+}
+
+// setTitle sets the title of the page, with the brand.
+func (v *view) setTitle(title string) {
+	v.Title = title
 	if v.Brand != "" {
 		v.Title += " – " + v.Brand
 	}
-	return v
 }
 
 // logo returns a brand's logo if it was uploaded to the catalog. Pages load nothing from other servers, which could otherwise
@@ -176,97 +149,56 @@ func (v view) Icon() template.URL {
 	return template.URL("data:image/svg+xml," + url.PathEscape(svg)) //nolint:gosec // Only two colours vary.
 }
 
-// card is a gift in the list.
-type card struct {
-	ID          string
-	Name        string
-	Description string
-	Picture     picture
-	Gone        bool
-}
-
-// listView is the page that lists the gifts.
-type listView struct {
-	view
-
-	Cards []card
-	// Problem explains why the player has to choose again.
-	Problem string
-	// Entered holds the texts that the player has already entered. If it is empty, the form is a plain GET.
-	Entered []hiddenInput
-	// AllGone means that no gift is available.
-	AllGone bool
-}
-
-type hiddenInput struct {
-	Name, Value string
-}
-
-func (s *Site) listView(link *linksv1.GetClaimPageResponse, f form) listView {
-	p := listView{view: s.linkView(link), AllGone: true}
-	for _, g := range link.GetGifts() {
-		p.Cards = append(p.Cards, s.cardOf(g))
-		p.AllGone = p.AllGone && g.GetOutOfStock()
-	}
-	for _, field := range fieldOrder {
-		if value := f.Entered[field]; value != "" {
-			p.Entered = append(p.Entered, hiddenInput{Name: field, Value: value})
-		}
-	}
-	if len(p.Entered) > 0 && f.Nonce != "" {
-		p.Entered = append(p.Entered, hiddenInput{Name: fieldNonce, Value: f.Nonce})
-	}
-	return p
-}
-
-func (s *Site) cardOf(g *linksv1.ClaimGift) card {
-	return card{
-		ID: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(),
-		Picture: s.pictureOf(g.GetImages()), Gone: g.GetOutOfStock(),
-	}
-}
-
 // messageView is a page that shows only a message.
 type messageView struct {
 	view
 
 	// State is the prefix of the keys of its texts, and the name of its symbol.
-	State     string
-	Reference string
-	Retry     bool
+	State string
+	Retry bool
 }
 
-// picture is the first image of a gift: its largest version, and the renditions from which a browser chooses.
+// picture is an image of a gift: its largest version, and the renditions from which a browser chooses.
 type picture struct {
 	Source  string
 	Sources string
 }
 
-// pictureOf returns the first image: its renditions, which have a width, and its original. It ignores images that the pages
-// may not load.
+// pictureOf returns the first picture of a gift.
 func (s *Site) pictureOf(images []*linksv1.ClaimImage) picture {
+	if all := s.picturesOf(images); len(all) > 0 {
+		return all[0]
+	}
+	return picture{}
+}
+
+// picturesOf returns the pictures of a gift. Each has renditions, which have a width, and then its original, which has none. Images
+// that the pages may not load are left out.
+func (s *Site) picturesOf(images []*linksv1.ClaimImage) (all []picture) {
 	var p picture
 	var sources []string
+	end := func() {
+		p.Sources = strings.Join(sources, ", ")
+		if p.Source == "" && len(sources) > 0 {
+			p.Source, _, _ = strings.Cut(sources[0], " ")
+		}
+		if p.Source != "" {
+			all = append(all, p)
+		}
+		p, sources = picture{}, nil
+	}
 	for _, image := range images {
-		original := image.Width == nil
-		if original && p.Source != "" {
-			break
-		}
-		if originOf(image.GetUrl()) != s.imageOrigin || strings.ContainsAny(image.GetUrl(), " ,") {
-			continue
-		}
-		if original {
-			p.Source = image.GetUrl()
-			if len(sources) > 0 {
-				break
+		allowed := originOf(image.GetUrl()) == s.imageOrigin && !strings.ContainsAny(image.GetUrl(), " ,")
+		switch {
+		case image.Width == nil:
+			if allowed {
+				p.Source = image.GetUrl()
 			}
-			continue
+			end()
+		case allowed:
+			sources = append(sources, fmt.Sprintf("%s %dw", image.GetUrl(), image.GetWidth()))
 		}
-		sources = append(sources, fmt.Sprintf("%s %dw", image.GetUrl(), image.GetWidth()))
 	}
-	p.Sources = strings.Join(sources, ", ")
-	if p.Source == "" && len(sources) > 0 {
-		p.Source, _, _ = strings.Cut(sources[0], " ")
-	}
-	return p
+	end()
+	return all
 }

@@ -45,7 +45,8 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 
 	t.Run("but not one of another link", func(t *testing.T) {
 		for _, other := range []*ordersv1.GetClaimedOrderRequest{
-			{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: newID()}, {OrderId: newID(), TenantId: tenantID, PersonalLinkId: linkID},
+			{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: newID()},
+			{OrderId: newID(), TenantId: tenantID, PersonalLinkId: linkID},
 			{OrderId: claimedID, TenantId: newID(), PersonalLinkId: linkID},
 		} {
 			_, err := f.GetClaimedOrder(t.Context(), other)

@@ -180,7 +180,7 @@ func TestTheEndOfALinkDeletesItsDrafts(t *testing.T) {
 			_, err := f.site.ClaimLink(t.Context(), formOf(l, aNonce))
 			return err
 		},
-		"a cancellation": func(t *testing.T, f *fixture, l *linksv1.PersonalLink) error {
+		"a cancellation": func(_ *testing.T, f *fixture, l *linksv1.PersonalLink) error {
 			_, err := f.client.CancelPersonalLink(f.post("c"), cancelOf(l))
 			return err
 		},

@@ -1,0 +1,62 @@
+package giftsite
+
+import (
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// giftView is the page of one gift, where it is chosen with its variations.
+type giftView struct {
+	view
+
+	Gift card
+	// Pictures are all pictures of the gift. The first is also that of its card.
+	Pictures []picture
+	Groups   []group
+	// OnlyGift means that the link has no other gift. The page then also has the greeting.
+	OnlyGift bool
+	// Errors are all errors of the page, in its order.
+	Errors []formError
+	// AllGifts is the page of all gifts.
+	AllGifts string
+}
+
+func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
+	p := giftView{
+		view: s.linkView(v.link), Gift: s.cardOf(gift), Pictures: s.picturesOf(gift.GetImages()), OnlyGift: len(v.link.GetGifts()) == 1,
+		AllGifts: stepQuery(stepChoose),
+	}
+	if !p.OnlyGift || v.r.URL.Query().Get(fieldStep) != "" {
+		p.Message = "" // The player has already seen it.
+	}
+	var picked map[string]string
+	chosen := v.draft.GetGift().GetProductId() == gift.GetProductId()
+	if chosen {
+		picked = v.draft.GetGift().GetVariations()
+	}
+	p.Groups = groupsOf(p.texts, gift, picked)
+	if code := problem.Code(v.draft.GetAnswer().GetCode()); chosen && (code == problem.InvalidVariations || code == problem.OutOfStock) {
+		p.addErrors(picked)
+	}
+	return p
+}
+
+// addErrors adds the errors of a choice that cannot be made.
+func (p *giftView) addErrors(picked map[string]string) {
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		switch {
+		case g.isGone(picked):
+			g.Error = p.T("error.choice.gone")
+		case !g.isChosen():
+			g.Error = p.T("error.choice.required", "group", g.Legend)
+		default:
+			continue
+		}
+		p.Errors = append(p.Errors, formError{Field: fieldChoices, Text: g.Error, Href: "#" + g.firstID()})
+	}
+	if len(p.Groups) > 0 && len(p.Errors) == 0 { // Each value alone is available, or another one was preselected.
+		p.Errors = []formError{{Field: fieldChoices, Text: p.T("error.choice.gone"), Href: "#" + p.Groups[0].firstID()}}
+	}
+	p.Failed = len(p.Errors) > 0
+}

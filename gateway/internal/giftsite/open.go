@@ -1,0 +1,150 @@
+package giftsite
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// The pages of a link by the value of `step` in their query. A form sends the same value to the page that it belongs to.
+const (
+	stepChoose  = "choose"
+	stepGift    = "gift"
+	stepAddress = "address"
+	stepReview  = "review"
+	// stepCountry is sent by the address form to change its country. It has no page of its own.
+	stepCountry = "country"
+	// stepCorrect and stepCorrected are pages of the placed order.
+	stepCorrect   = "correct"
+	stepCorrected = "corrected"
+)
+
+// queryLost in a query says that nothing of the form was kept, because the browser has lost its cookie or the draft has expired.
+const queryLost = "lost"
+
+// getOpen shows a page of a link that can be claimed: the one that the query names, or an earlier one if something is missing.
+func (s *Site) getOpen(v *visit) {
+	if !s.loadDraft(v) {
+		return
+	}
+	query := v.r.URL.Query()
+	step := query.Get(fieldStep)
+	if step == "" && query.Has(fieldGift) {
+		step = stepGift
+	}
+	switch step {
+	case stepGift:
+		s.showGift(v, query.Get(fieldGift))
+	case stepAddress, stepReview:
+		s.getEntered(v, step)
+	case stepChoose:
+		s.showGifts(v)
+	default:
+		s.showFirst(v)
+	}
+}
+
+// showFirst shows the greeting as a page of its own if there is something to read. Otherwise it is above the gifts.
+func (s *Site) showFirst(v *visit) {
+	if v.link.GetMessage() == "" || v.draft.GetVersion() > 0 {
+		s.showGifts(v)
+		return
+	}
+	s.render(v.w, http.StatusOK, pageGreeting, s.greetingView(v.link))
+}
+
+// showGifts lists the gifts. A single gift has its own page instead.
+func (s *Site) showGifts(v *visit) {
+	if gifts := v.link.GetGifts(); len(gifts) == 1 && !gifts[0].GetOutOfStock() {
+		s.render(v.w, http.StatusOK, pageGift, s.giftView(v, gifts[0]))
+		return
+	}
+	s.render(v.w, http.StatusOK, pageList, s.listView(v))
+}
+
+func (s *Site) showGift(v *visit, id string) {
+	gift := giftOf(v.link, id)
+	if gift == nil {
+		s.showGifts(v)
+		return
+	}
+	s.render(v.w, http.StatusOK, pageGift, s.giftView(v, gift))
+}
+
+// getEntered shows a page that needs what earlier pages have entered.
+func (s *Site) getEntered(v *visit, step string) {
+	if v.draft.GetVersion() == 0 {
+		s.redirect(v, stepChoose, queryLost, "1")
+		return
+	}
+	next := nextStep(v.link, v.draft)
+	switch {
+	case next == stepChoose, step == stepReview && next == stepGift:
+		s.redirectTo(v, next)
+	case step == stepReview && next == stepAddress:
+		s.redirect(v, stepAddress)
+	case step == stepReview:
+		s.render(v.w, http.StatusOK, pageReview, s.reviewView(v))
+	default:
+		s.render(v.w, http.StatusOK, pageAddress, s.addressView(v))
+	}
+}
+
+// redirectTo redirects to a step, with the chosen gift if it is its page.
+func (s *Site) redirectTo(v *visit, step string) {
+	if step == stepGift {
+		s.redirect(v, step, fieldGift, v.draft.GetGift().GetProductId())
+		return
+	}
+	s.redirect(v, step)
+}
+
+// nextStep returns where the player goes on: where something is missing or has to be corrected, and else at the review.
+func nextStep(link *linksv1.GetClaimPageResponse, d *linksv1.ClaimDraft) string {
+	gift, code := giftOf(link, d.GetGift().GetProductId()), problem.Code(d.GetAnswer().GetCode())
+	switch {
+	case gift == nil || gift.GetProductId() != d.GetGift().GetProductId():
+		return stepChoose
+	case code == problem.ProductNotAvailable || code == problem.ProductNotInCampaign:
+		return stepChoose
+	case !isChosen(gift, d.GetGift().GetVariations()):
+		return stepGift
+	case code == problem.OutOfStock && len(link.GetGifts()) > 1:
+		return stepChoose // Its page does not know yet.
+	case !isComplete(gift, d.GetRecipient()) || code == problem.NotDeliverableToCountry || hasFieldErrors(d.GetAnswer()):
+		return stepAddress
+	}
+	return stepReview
+}
+
+// isChosen reports whether a value of every dimension of the gift is picked, and the combination can be chosen now.
+func isChosen(gift *linksv1.ClaimGift, picked map[string]string) bool {
+	for _, d := range gift.GetVariations() {
+		if !slices.Contains(d.GetValues(), picked[d.GetDimension()]) {
+			return false
+		}
+	}
+	return !gift.GetOutOfStock() && (len(gift.GetChoices()) == 0 || available(gift, picked))
+}
+
+// isComplete reports whether the recipient has all that a claim needs. The service checks the rest.
+func isComplete(gift *linksv1.ClaimGift, r *linksv1.ClaimRecipient) bool {
+	for _, text := range []string{r.GetName(), r.GetPhone(), r.GetStreet(), r.GetCity()} {
+		if strings.TrimSpace(text) == "" {
+			return false
+		}
+	}
+	return slices.Contains(gift.GetCountries(), r.GetCountry())
+}
+
+func hasFieldErrors(a *linksv1.ClaimAnswer) bool {
+	for _, v := range a.GetViolations() {
+		if field := fieldOf(v.GetField()); field != "" && field != fieldChoices {
+			return true
+		}
+	}
+	return false
+}

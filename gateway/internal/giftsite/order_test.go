@@ -1,0 +1,152 @@
+package giftsite
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// ordered is a browser that has claimed the link.
+func ordered(t *testing.T) *fixture {
+	t.Helper()
+	f := setup(t)
+	f.review()
+	f.follow(f.confirm())
+	return f
+}
+
+func correction(values ...string) url.Values {
+	form := url.Values{"step": {stepCorrect}, "version": {"3"}}
+	for pair := range slices.Chunk(values, 2) {
+		form.Set(pair[0], pair[1])
+	}
+	return form
+}
+
+func TestTheLinkShowsTheWayOfItsOrder(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	thanks := f.get("").body
+	for _, shown := range []string{
+		"Thank you", "NP-1", "Dark truffles", "A••• L•••", "St•••", "Sweden", `<li class="done">Chosen`,
+		`<li class="current" aria-current="step">Packed`, `<li class="ahead">Sent`, `href="?step=correct"`,
+	} {
+		require.Contains(t, thanks, shown)
+	}
+	require.NotContains(t, thanks, "Astrid", "the label is not shown any more")
+
+	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT
+	f.order.Gift.Carrier, f.order.Gift.TrackingReference, f.order.Gift.TrackingUrl = "PostNord", "T-1", "https://post.example/T-1"
+	f.order.Gift.CorrectableVersion = nil
+	sent := f.get("").body
+	require.Contains(t, sent, "Your gift is on its way")
+	require.Contains(t, sent, `href="https://post.example/T-1" rel="noreferrer"`)
+	require.Contains(t, sent, "PostNord T-1")
+	require.NotContains(t, sent, "?step=correct")
+	f.order.Gift.TrackingUrl = "javascript:alert(1)"
+	require.NotContains(t, f.get("").body, "alert")
+
+	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED
+	require.Contains(t, f.get("").body, `<li class="done">Delivered`)
+	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED
+	require.Contains(t, f.get("").body, "This gift was cancelled")
+	require.NotContains(t, f.get("").body, "<ol")
+	f.order.Progress = 99
+	require.Equal(t, 200, f.get("").Code)
+}
+
+// Whoever has the link sees how far its order is, but not which gift goes where.
+func TestAStrangerSeesOnlyTheProgress(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.nonce = ""
+	f.order.Gift.TrackingReference = "T-1"
+	got := f.get("?step=correct")
+	require.Contains(t, got.body, "This gift has already been chosen")
+	require.Contains(t, got.body, `aria-current="step">Packed`)
+	for _, hidden := range []string{"NP-1", "Dark truffles", "•••", "T-1", "Visby", "Astrid"} {
+		require.NotContains(t, got.body, hidden)
+	}
+	require.Empty(t, got.Result().Cookies())
+}
+
+func TestAnOrderThatCannotBeReadIsNoOtherState(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.orderErr = problem.Unavailable()
+	require.Equal(t, 503, f.get("").Code)
+	f.orderErr = problem.RecordNotFound()
+	require.Contains(t, f.get("").body, "This gift has already been chosen")
+}
+
+func TestAPlayerCorrectsTheAddress(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	page := f.get("?step=correct").body
+	require.Contains(t, page, "Now: St•••")
+	require.Contains(t, page, `name="version" value="3"`)
+	require.Contains(t, page, "The gift is sent to Sweden.")
+	require.NotContains(t, page, " required")
+	done := f.follow(correction("street", " Nygatan 2 ", "phone", "+46 "))
+	require.Contains(t, done.body, "Your delivery details have been corrected.")
+	require.Len(t, f.corrections, 1)
+	require.True(t, proto.Equal(&linksv1.CorrectClaimedGiftRequest{
+		Token: token, FormNonce: f.nonce, ExpectedVersion: 3, Recipient: &linksv1.ClaimRecipient{Street: "Nygatan 2"},
+	}, f.corrections[0]), "%v", f.corrections[0])
+
+	t.Run("nothing", func(t *testing.T) {
+		require.Contains(t, f.follow(correction()).body, "Thank you")
+		require.Len(t, f.corrections, 1)
+	})
+}
+
+func TestACorrectionThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		failure error
+		want    string
+	}{
+		"a field":           {problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}), `<a href="#phone">`},
+		"another tab":       {problem.New(problem.VersionConflict, "old"), "The delivery details have been changed meanwhile."},
+		"too often":         {problem.New(problem.RateLimited, "often"), "You have corrected the delivery details too often."},
+		"a failure":         {problem.Unavailable(), "please try again"},
+		"an unknown answer": {problem.New(problem.CountryChangeNotAllowed, "no"), "please try again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := ordered(t)
+			f.correctErr = tc.failure
+			got := f.follow(correction("street", "Nygatan 2", "phone", "1"))
+			require.Contains(t, got.body, tc.want)
+			require.Contains(t, got.body, `value="Nygatan 2"`)
+			require.Contains(t, got.body, "Please check: ")
+			require.Equal(t, got.body, f.get("?step=correct").body, "a reload shows the same")
+		})
+	}
+	t.Run("text that is not valid", func(t *testing.T) {
+		f := ordered(t)
+		require.Contains(t, f.follow(correction("street", "\xff")).body, `<a href="#street">`)
+		require.Empty(t, f.corrections)
+	})
+	t.Run("an order that was sent meanwhile", func(t *testing.T) {
+		f := ordered(t)
+		f.correctErr = problem.New(problem.NotEditable, "sent")
+		f.order.Progress, f.order.Gift.CorrectableVersion = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, nil
+		require.Contains(t, f.follow(correction("street", "Nygatan 2")).body, "Your gift is on its way")
+	})
+}
+
+func TestAStrangerCorrectsNothing(t *testing.T) {
+	t.Parallel()
+	for _, nonce := range []string{"", "AAAAAAAAAAAAAAAAAAAAAAAAAA"} {
+		f := ordered(t)
+		f.nonce = nonce
+		require.Contains(t, f.follow(correction("street", "Nygatan 2")).body, "This gift has already been chosen")
+		require.Contains(t, f.follow(correction("street", "\xff")).body, "This gift has already been chosen")
+	}
+}

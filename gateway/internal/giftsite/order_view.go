@@ -1,0 +1,152 @@
+package giftsite
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// orderView is the page of a claimed link. Mine is nil for everybody but the browser that claimed it.
+type orderView struct {
+	view
+
+	// State begins the keys of the page's texts: thanks, sent, delivered, cancelled, or claimed for others.
+	State string
+	// Steps are the way of the order; empty if it was cancelled.
+	Steps []progressStep
+	Mine  *ownOrder
+	// Corrected means that the player has just corrected the address.
+	Corrected bool
+}
+
+// progressStep is a step on the way of an order. Its text has the key "progress." and the name.
+type progressStep struct {
+	Name          string
+	Done, Current bool
+}
+
+// ownOrder is what only the player sees.
+type ownOrder struct {
+	Reference  string
+	Gift       string
+	Variations []line
+	// Address has most characters hidden; empty: it was erased.
+	Address []line
+	// Carrier, Tracking and TrackingURL are set once the order was sent, if they are known.
+	Carrier, Tracking, TrackingURL string
+	// CorrectHref is the page where the address is corrected; empty: it cannot be corrected any more.
+	CorrectHref string
+}
+
+// orderStates are the keys of the texts, by progress.
+var orderStates = map[linksv1.ClaimProgress]string{
+	linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING: stateThanks,
+	linksv1.ClaimProgress_CLAIM_PROGRESS_SENT:      "sent",
+	linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: "delivered",
+	linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED: "cancelled",
+}
+
+func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderView {
+	p := orderView{view: s.linkView(v.link), State: orderStates[found.GetProgress()], Steps: progressSteps(found.GetProgress())}
+	p.Label, p.Message = "", "" // Only players who can still choose see them.
+	if gift := found.GetGift(); gift == nil {
+		p.State = stateClaimed
+	} else {
+		p.Mine = p.ownOrder(gift)
+		p.Corrected = v.r.URL.Query().Get(fieldStep) == stepCorrected
+	}
+	if p.State == "" { // A progress that this gateway does not know yet.
+		p.State = stateClaimed
+	}
+	p.setTitle(p.T(p.State + ".heading"))
+	return p
+}
+
+func (t *texts) ownOrder(gift *linksv1.ClaimedGift) *ownOrder {
+	mine := &ownOrder{
+		Reference: gift.GetReference(), Gift: gift.GetProductName(), Address: t.addressLines(gift.GetMaskedRecipient()),
+		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(), TrackingURL: webAddress(gift.GetTrackingUrl()),
+	}
+	for _, dimension := range slices.Sorted(maps.Keys(gift.GetVariations())) {
+		mine.Variations = append(mine.Variations, line{Label: dimension, Text: gift.GetVariations()[dimension]})
+	}
+	if gift.CorrectableVersion != nil {
+		mine.CorrectHref = stepQuery(stepCorrect)
+	}
+	return mine
+}
+
+// webAddress returns an https address, or nothing.
+func webAddress(text string) string {
+	if u, err := url.Parse(text); err != nil || u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	return text
+}
+
+func progressSteps(progress linksv1.ClaimProgress) (steps []progressStep) {
+	const packed, sent, delivered = 1, 2, 3
+	reached := map[linksv1.ClaimProgress]int{
+		linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING: packed, linksv1.ClaimProgress_CLAIM_PROGRESS_SENT: sent,
+		linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: delivered,
+	}
+	current, ok := reached[progress]
+	if !ok {
+		return nil
+	}
+	for i, name := range []string{"chosen", "packed", "sent", "delivered"} {
+		done := i < current || current == delivered
+		steps = append(steps, progressStep{Name: name, Done: done, Current: i == current && !done})
+	}
+	return steps
+}
+
+// correctView is the page where a player corrects the address of the order.
+type correctView struct {
+	view
+
+	// Fields are empty, with the masked text of the order as hint. What is left empty does not change.
+	Fields []field
+	// Country cannot be changed.
+	Country string
+	// Version of the order that is corrected.
+	Version int64
+	// Problem is why nothing was corrected, if it belongs to no input.
+	Problem string
+	Errors  []formError
+}
+
+func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
+	p := correctView{view: s.linkView(v.link), Version: gift.GetCorrectableVersion()}
+	p.Label, p.Message = "", ""
+	masked, entered := gift.GetMaskedRecipient(), enteredIn(v.draft.GetRecipient())
+	p.Country = p.countryName(masked.GetCountry())
+	answer := v.draft.GetAnswer()
+	p.Errors = p.fieldErrors(answer)
+	now := enteredIn(masked)
+	for _, in := range addressForm(masked.GetCountry()) {
+		in.Optional = true
+		f := field{input: in, texts: p.texts, Label: p.T(in.ID), Value: entered[in.ID], Error: errorAt(p.Errors, in.ID)}
+		if now[in.ID] != "" {
+			f.Hint = p.T("correct.now", "text", now[in.ID])
+		}
+		p.Fields = append(p.Fields, f)
+	}
+	switch problem.Code(answer.GetCode()) {
+	case "":
+	case problem.VersionConflict:
+		p.Problem = p.T("problem.corrected")
+	case problem.RateLimited:
+		p.Problem = p.T("problem.corrections")
+	default:
+		if len(p.Errors) == 0 {
+			p.Problem = p.T("problem.again")
+		}
+	}
+	p.Failed = answer.GetCode() != ""
+	p.setTitle(p.T("correct.heading"))
+	return p
+}

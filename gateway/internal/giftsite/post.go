@@ -1,0 +1,161 @@
+package giftsite
+
+import (
+	"errors"
+	"net/http"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// post handles a form. It stores what was entered and what is wrong with it, and redirects, so that neither Back nor Reload sends
+// the form again. A body that is no form of these pages is refused without a redirect: there is nothing to keep of it.
+func (s *Site) post(v *visit) {
+	f, err := readForm(v.w, v.r)
+	if err != nil {
+		s.renderMessage(v.w, v.r, formStatus(err), stateRefused)
+		return
+	}
+	switch f.Step {
+	case stepGift:
+		s.postGift(v, f)
+	case stepCountry, stepAddress:
+		s.postAddress(v, f)
+	case stepReview:
+		s.postReview(v, f)
+	case stepCorrect:
+		s.postCorrection(v, f)
+	default: // Of another version of the pages.
+		s.redirect(v, "")
+	}
+}
+
+func formStatus(err error) int {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, errMediaType):
+		return http.StatusUnsupportedMediaType
+	}
+	return http.StatusBadRequest
+}
+
+// postGift stores the chosen gift.
+func (s *Site) postGift(v *visit, f form) {
+	var ok bool
+	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
+		return
+	}
+	if v.link.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
+		s.redirect(v, "")
+		return
+	}
+	gift := giftOf(v.link, f.Gift)
+	if gift == nil || gift.GetProductId() != f.Gift {
+		if s.saveDraft(v, &linksv1.SaveClaimDraftRequest{Answer: &linksv1.ClaimAnswer{Code: string(problem.ProductNotAvailable)}}) {
+			s.redirect(v, stepChoose)
+		}
+		return
+	}
+	req := &linksv1.SaveClaimDraftRequest{Gift: &linksv1.ClaimChoiceOfGift{ProductId: f.Gift, Variations: knownValues(gift, f.Picked)}}
+	if !isChosen(gift, f.Picked) {
+		req.Answer = &linksv1.ClaimAnswer{Code: string(problem.InvalidVariations)}
+	}
+	if s.saveDraft(v, req) {
+		s.redirectTo(v, nextStep(v.link, v.draft))
+	}
+}
+
+// knownValues are the picked values that the gift has. So a draft has only words of the catalog.
+func knownValues(gift *linksv1.ClaimGift, picked map[string]string) map[string]string {
+	known := map[string]string{}
+	for _, d := range gift.GetVariations() {
+		for _, value := range d.GetValues() {
+			if picked[d.GetDimension()] == value {
+				known[d.GetDimension()] = value
+			}
+		}
+	}
+	return known
+}
+
+// postAddress stores the address, and has it checked unless only its country was changed.
+func (s *Site) postAddress(v *visit, f form) {
+	req := &linksv1.SaveClaimDraftRequest{Recipient: f.recipient(), CheckRecipient: f.Step == stepAddress}
+	if len(f.InvalidText) > 0 {
+		req.CheckRecipient, req.Answer = false, invalidText(f.InvalidText)
+	}
+	if !s.saveDraft(v, req) {
+		return
+	}
+	if f.Step == stepCountry || v.draft.GetAnswer() != nil {
+		s.redirect(v, stepAddress)
+		return
+	}
+	s.redirect(v, stepReview)
+}
+
+func invalidText(fields []string) *linksv1.ClaimAnswer {
+	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
+	for _, field := range fields {
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: problem.FieldInvalid})
+	}
+	return answer
+}
+
+// postReview claims the gift that the player has reviewed. The service ensures that a form sent any number of times places one
+// order, and that its browser sees the order.
+func (s *Site) postReview(v *visit, f form) {
+	if !s.loadDraft(v) {
+		return
+	}
+	switch {
+	case v.draft.GetVersion() == 0: // The draft of a claimed link is gone, too: then the first page shows the order.
+		s.redirect(v, stepReview)
+		return
+	case f.Version != v.draft.GetVersion():
+		s.answer(v, problem.New(problem.VersionConflict, "the draft was changed since its review"), stepReview)
+		return
+	}
+	_, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{
+		Token: v.token, FormNonce: proto.String(v.nonce), ProductId: v.draft.GetGift().GetProductId(),
+		Variations: v.draft.GetGift().GetVariations(), Recipient: v.draft.GetRecipient(),
+	})
+	if err != nil {
+		s.answer(v, err, stepReview)
+		return
+	}
+	s.redirect(v, "")
+}
+
+// answer stores an error and redirects to the page that shows it.
+func (s *Site) answer(v *visit, err error, step string) {
+	s.answerForm(v, &linksv1.SaveClaimDraftRequest{}, err, step)
+}
+
+func (s *Site) answerForm(v *visit, req *linksv1.SaveClaimDraftRequest, err error, step string) {
+	if problem.Is(err, problem.NotFound) {
+		s.redirect(v, "")
+		return
+	}
+	httperror.AbortIfCallerLeft(v.r.Context(), err)
+	p, ok := problem.As(err)
+	if !ok || problem.Lookup(p.Code).Status >= http.StatusInternalServerError {
+		s.Log.WarnContext(v.r.Context(), "form failed", "error", err)
+		p = problem.Unavailable()
+	}
+	req.Answer = &linksv1.ClaimAnswer{Code: string(p.Code)}
+	for _, violation := range p.Violations[:min(len(p.Violations), maxViolations)] {
+		req.Answer.Violations = append(req.Answer.Violations, &commonv1.Violation{Field: violation.Field, Code: violation.Code})
+	}
+	if s.saveDraft(v, req) {
+		s.redirect(v, step)
+	}
+}
+
+// maxViolations is how many violations of an answer are kept. There are fewer inputs.
+const maxViolations = 50

@@ -1,0 +1,57 @@
+package giftsite
+
+import (
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// reviewView is the page that shows everything that will be sent. Only its form claims the gift.
+type reviewView struct {
+	view
+
+	Gift card
+	// Variations are the chosen values by dimension.
+	Variations []line
+	// Address are the lines of the address.
+	Address []line
+	// GiftHref and AddressHref are the pages where they are changed.
+	GiftHref, AddressHref string
+	// Version is sent back, so that nothing else than what the page shows is claimed.
+	Version int64
+	// Problem is why the gift was not claimed.
+	Problem string
+}
+
+func (s *Site) reviewView(v *visit) reviewView {
+	gift := giftOf(v.link, v.draft.GetGift().GetProductId())
+	p := reviewView{
+		view: s.linkView(v.link), Gift: s.cardOf(gift), Version: v.draft.GetVersion(), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId()),
+		AddressHref: stepQuery(stepAddress),
+	}
+	p.Message = "" // The player has already seen it.
+	p.Variations, p.Address = p.choiceLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
+	switch problem.Code(v.draft.GetAnswer().GetCode()) {
+	case "":
+		return p
+	case problem.IdempotencyInProgress:
+		p.Problem = p.T("problem.busy")
+	case problem.VersionConflict:
+		p.Problem = p.T("problem.changed")
+	default:
+		p.Problem = p.T("problem.again")
+	}
+	p.Failed = true
+	return p
+}
+
+// choiceLines are the chosen values of a gift, in the order of its dimensions.
+func (t *texts) choiceLines(gift *linksv1.ClaimGift, picked map[string]string) (lines []line) {
+	for _, g := range groupsOf(t, gift, picked) {
+		for _, o := range g.Options {
+			if o.Checked {
+				lines = append(lines, line{Label: g.Legend, Text: o.Label})
+			}
+		}
+	}
+	return lines
+}

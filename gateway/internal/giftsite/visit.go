@@ -1,0 +1,134 @@
+package giftsite
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// visit is a request for a link that exists.
+type visit struct {
+	w     http.ResponseWriter
+	r     *http.Request
+	token string
+	// nonce is the random text of the browser's form, see newNonce; empty: it has sent none.
+	nonce string
+	link  *linksv1.GetClaimPageResponse
+	// draft is what the form has entered so far. It is empty, not nil, for a new form.
+	draft *linksv1.ClaimDraft
+}
+
+const (
+	formCookie = "gift_form"
+	// draftLifetime is how long the service keeps a draft, orderLifetime how long a browser sees the order that it has placed.
+	draftLifetime = 24 * time.Hour
+	orderLifetime = 90 * 24 * time.Hour
+)
+
+// nonceForm is the form of the texts that newNonce makes.
+var nonceForm = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
+// newNonce makes the random text of a form. Whoever has it gets what the form has entered, and after the claim the order, and nobody
+// else who has the link. So it is only in a cookie: never in an address, a page or a log.
+func newNonce() string { return rand.Text() }
+
+func nonceFrom(r *http.Request) string {
+	cookie, err := r.Cookie(formCookie)
+	if err != nil || !nonceForm.MatchString(cookie.Value) {
+		return ""
+	}
+	return cookie.Value
+}
+
+// keepNonce stores the nonce in the browser, for the pages of this link. It is also sent when the player comes back from another
+// site, such as webmail. A form of another site is refused by isCrossSite.
+func (s *Site) keepNonce(v *visit, lifetime time.Duration) {
+	http.SetCookie(v.w, &http.Cookie{ //nolint:gosec // Secure is set if the site is reached by HTTPS.
+		Name: formCookie, Value: v.nonce, Path: Prefix + v.token, MaxAge: int(lifetime.Seconds()),
+		HttpOnly: true, Secure: s.https, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// loadDraft reads what the form has entered. On failure it sends the response.
+func (s *Site) loadDraft(v *visit) bool {
+	v.draft = &linksv1.ClaimDraft{}
+	if v.nonce == "" {
+		return true
+	}
+	kept, err := s.Links.GetClaimDraft(v.r.Context(), &linksv1.GetClaimDraftRequest{Token: v.token, FormNonce: v.nonce})
+	if err != nil {
+		s.failed(v, err)
+		return false
+	}
+	if kept.GetDraft() != nil {
+		v.draft = kept.GetDraft()
+	}
+	return true
+}
+
+// saveDraft stores what a form has sent, so that the page after the redirect can show it. A browser without a nonce gets one. If it
+// returns false, the response was sent: the link has ended, or nothing could be stored. Only in that case a form is answered without
+// a redirect: what was typed exists only in the request, and to reload the page sends it again.
+func (s *Site) saveDraft(v *visit, req *linksv1.SaveClaimDraftRequest) bool {
+	if v.nonce == "" {
+		v.nonce = newNonce()
+	}
+	req.Token, req.FormNonce = v.token, v.nonce
+	saved, err := s.Links.SaveClaimDraft(v.r.Context(), req)
+	switch {
+	case problem.Is(err, problem.PayloadTooLarge):
+		s.renderMessage(v.w, v.r, http.StatusRequestEntityTooLarge, stateRefused)
+		return false
+	case problem.Is(err, problem.InvalidRequest):
+		s.renderMessage(v.w, v.r, http.StatusBadRequest, stateRefused) // No form of these pages sends it.
+		return false
+	case err != nil:
+		s.failed(v, err)
+		return false
+	}
+	v.draft = saved.GetDraft()
+	if v.draft == nil {
+		s.redirect(v, "")
+		return false
+	}
+	lifetime := draftLifetime
+	if saved.GetState() == linksv1.ClaimState_CLAIM_STATE_CLAIMED {
+		lifetime = orderLifetime
+	}
+	s.keepNonce(v, lifetime)
+	return true
+}
+
+// failed sends the response to a call that failed.
+func (s *Site) failed(v *visit, err error) {
+	if problem.Is(err, problem.NotFound) {
+		s.unknownToken(v.w, v.r, v.token)
+		return
+	}
+	s.unavailable(v.w, v.r, err)
+}
+
+// redirect redirects to a page of the link, whose reload sends nothing. An empty step is the first page. Pairs of name and value are
+// added to the query; they are no personal data.
+func (s *Site) redirect(v *visit, step string, pairs ...string) {
+	v.w.Header().Set("Location", Prefix+v.token+stepQuery(step, pairs...))
+	s.write(v.w, http.StatusSeeOther, nil)
+}
+
+// stepQuery is the query of a page.
+func stepQuery(step string, pairs ...string) string {
+	query := ""
+	if step != "" {
+		query = "?" + fieldStep + "=" + step
+	}
+	for pair := range slices.Chunk(pairs, 2) {
+		query += "&" + pair[0] + "=" + url.QueryEscape(pair[1])
+	}
+	return query
+}
