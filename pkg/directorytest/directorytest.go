@@ -157,7 +157,13 @@ func (d *Directory) ListEndpoints(ctx context.Context, req *tenantsv1.ListEndpoi
 	return answer(ctx, d, req, "ListEndpoints", func() (*tenantsv1.ListEndpointsResponse, error) {
 		resp := &tenantsv1.ListEndpointsResponse{}
 		for _, id := range req.GetTenantIds() {
-			resp.Endpoints = append(resp.Endpoints, d.subscriptions[id]...)
+			for _, e := range d.subscriptions[id] {
+				if at := d.endpoints[e.GetKeyId()]; at != nil && req.GetWithEndpoints() {
+					e = proto.CloneOf(e)
+					e.Endpoint = at
+				}
+				resp.Endpoints = append(resp.Endpoints, e)
+			}
 		}
 		return resp, nil
 	})

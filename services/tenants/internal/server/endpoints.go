@@ -70,7 +70,7 @@ func stateOf(e store.Endpoint) tenantsv1.EndpointState {
 const maxTenantIDs = 1000
 
 // ListEndpoints lists the keys of the tenants that are not revoked and have a webhook URL. It includes tenants whose access is
-// off, because their events are kept for later.
+// off, because their events are kept for later. If the caller wants to send at once, it also returns where.
 func (d *directory) ListEndpoints(
 	ctx context.Context, req *tenantsv1.ListEndpointsRequest,
 ) (*tenantsv1.ListEndpointsResponse, error) {
@@ -79,11 +79,18 @@ func (d *directory) ListEndpoints(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	endpoints, err := d.store.Subscriptions(ctx, ids)
+	found, err := d.store.Subscriptions(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	return &tenantsv1.ListEndpointsResponse{Endpoints: endpoints}, nil
+	out := &tenantsv1.ListEndpointsResponse{Versions: found.Versions}
+	for _, s := range found.List {
+		if req.GetWithEndpoints() {
+			s.EndpointSubscription.Endpoint = d.endpoint(ctx, s.Endpoint)
+		}
+		out.Endpoints = append(out.Endpoints, s.EndpointSubscription)
+	}
+	return out, nil
 }
 
 // tenantIDs requires at least one tenant. A caller of another version would take an empty list as no endpoints, and deliveries

@@ -16,7 +16,7 @@ func TestListEndpoints(t *testing.T) {
 	f := setup(t)
 	tenant, other, third := f.tenant(), f.tenant(), f.tenant()
 	brand := f.brand(tenant, "Aurora")
-	f.key(third)
+	onlyOfThird := f.key(third)
 	of := func(tenantID string, made *tenantsv1.CreateKeyResponse) *tenantsv1.EndpointSubscription {
 		return &tenantsv1.EndpointSubscription{
 			TenantId: tenantID, KeyId: made.GetKey().GetId(), Scopes: made.GetKey().GetScopes(), AllBrands: true,
@@ -34,7 +34,7 @@ func TestListEndpoints(t *testing.T) {
 	names := func(t *testing.T, req *tenantsv1.ListEndpointsRequest, want ...*tenantsv1.EndpointSubscription) {
 		t.Helper()
 		resp := call(t, f.directory.ListEndpoints, req)
-		require.Equal(t, (&tenantsv1.ListEndpointsResponse{Endpoints: want}).String(), resp.String())
+		require.Equal(t, (&tenantsv1.ListEndpointsResponse{Endpoints: want, Versions: resp.GetVersions()}).String(), resp.String())
 	}
 	t.Run("it lists the tenant's keys with a webhook, even while access is off", func(t *testing.T) {
 		f.setAccess(tenant, false)
@@ -48,6 +48,38 @@ func TestListEndpoints(t *testing.T) {
 	})
 	t.Run("an unknown tenant has none", func(t *testing.T) {
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{newID()}})
+	})
+	t.Run("it returns the version of each tenant that exists, with and without endpoints, which grows with a change of a key", func(t *testing.T) {
+		none := f.tenant()
+		versions := func() map[string]int64 {
+			resp := call(t, f.directory.ListEndpoints, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant, none, newID()}})
+			return resp.GetVersions()
+		}
+		before := versions()
+		require.Len(t, before, 2)
+		require.Positive(t, before[none])
+		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: third, KeyId: onlyOfThird.GetKey().GetId()})
+		require.Equal(t, before, versions())
+		added := f.key(none)
+		after := versions()
+		require.Greater(t, after[none], before[none])
+		require.Equal(t, before[tenant], after[tenant])
+		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: none, KeyId: added.GetKey().GetId()})
+		require.Greater(t, versions()[none], after[none])
+	})
+	t.Run("with endpoints it returns what GetEndpoints returns", func(t *testing.T) {
+		resp := call(t, f.directory.ListEndpoints, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant, other}, WithEndpoints: true})
+		require.Len(t, resp.GetEndpoints(), 3)
+		states := map[tenantsv1.EndpointState]int{}
+		for _, e := range resp.GetEndpoints() {
+			alone := call(t, f.directory.GetEndpoints, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{e.GetKeyId()}})
+			require.Equal(t, alone.GetEndpoints()[0].String(), e.GetEndpoint().String())
+			states[e.GetEndpoint().GetState()]++
+			require.Equal(t, e.GetTenantId() == other, e.GetEndpoint().GetSecret() != "")
+		}
+		require.Equal(t, map[tenantsv1.EndpointState]int{
+			tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE: 2, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED: 1,
+		}, states)
 	})
 	t.Run("as many tenants as allowed", func(t *testing.T) {
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: slices.Repeat([]string{tenant}, 1000)}, limited)

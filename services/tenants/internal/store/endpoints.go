@@ -12,37 +12,71 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-const (
-	selectSubscriptions = `SELECT tenant_id, id, scopes, all_brands, brand_ids FROM api_keys
-WHERE tenant_id = ANY($1::uuid[]) AND revoked_at IS NULL AND webhook_url IS NOT NULL ORDER BY tenant_id, id`
-
-	// A secret signs only while all newer ones do: the previous version of this program forgets only the newest of before.
-	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, t.api_access, k.webhook_url, k.webhook_secret,
+// sealedSecrets are the signing secret and those of before that also sign, newest first. A secret signs only while all newer ones
+// do: the previous version of this program forgets only the newest of before.
+const sealedSecrets = `k.webhook_secret,
   array_remove(ARRAY[
     CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END,
     CASE WHEN k.previous_signs_until > now() AND k.second_signs_until > now() THEN k.second_previous_secret END,
-    CASE WHEN k.previous_signs_until > now() AND k.second_signs_until > now() AND k.third_signs_until > now() THEN k.third_previous_secret END], NULL)
+    CASE WHEN k.previous_signs_until > now() AND k.second_signs_until > now() AND k.third_signs_until > now() THEN k.third_previous_secret END], NULL)`
+
+const (
+	// A tenant without an endpoint has one row, whose key is NULL.
+	selectSubscriptions = `SELECT t.id, t.version, k.id, k.scopes, k.all_brands, k.brand_ids, t.api_access, k.webhook_url, ` + sealedSecrets + `
+FROM tenants t LEFT JOIN api_keys k ON k.tenant_id = t.id AND k.revoked_at IS NULL AND k.webhook_url IS NOT NULL
+WHERE t.id = ANY($1::uuid[]) ORDER BY t.id, k.id`
+
+	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, t.api_access, k.webhook_url, ` + sealedSecrets + `
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.id = ANY($1)`
 )
 
+// Subscriptions are the webhook endpoints of tenants, and the versions of those that exist.
+type Subscriptions struct {
+	Versions map[string]int64
+	List     []Subscription
+}
+
+// Subscription says which events an endpoint receives, and where it is.
+type Subscription struct {
+	*tenantsv1.EndpointSubscription
+
+	Endpoint Endpoint
+}
+
 // Subscriptions lists the webhook endpoints of the tenants with their scopes and brands.
-func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) ([]*tenantsv1.EndpointSubscription, error) {
+func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) (Subscriptions, error) {
 	rows, err := s.pool.Query(ctx, selectSubscriptions, postgres.UUIDs(tenantIDs))
 	if err != nil {
-		return nil, fmt.Errorf("list endpoints: %w", err)
+		return Subscriptions{}, fmt.Errorf("list endpoints: %w", err)
 	}
-	subscriptions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*tenantsv1.EndpointSubscription, error) {
-		e := &tenantsv1.EndpointSubscription{}
-		var columns []string
-		err := row.Scan(&e.TenantId, &e.KeyId, &columns, &e.AllBrands, &e.BrandIds)
-		e.Scopes = enumname.ParseAll[commonv1.Scope](columns)
-		return e, err
+	found := Subscriptions{Versions: map[string]int64{}}
+	var (
+		tenant   string
+		version  int64
+		key      *int32
+		allBrand *bool
+		scopes   []string
+		brands   []string
+		e        Endpoint
+	)
+	_, err = pgx.ForEachRow(rows, []any{
+		&tenant, &version, &key, &scopes, &allBrand, &brands, &e.APIAccess, &e.URL, &e.SealedSecret, &e.SealedPrevious,
+	}, func() error {
+		if found.Versions[tenant] = version; key == nil {
+			return nil
+		}
+		e.KeyID = *key
+		found.List = append(found.List, Subscription{Endpoint: e, EndpointSubscription: &tenantsv1.EndpointSubscription{
+			TenantId: tenant, KeyId: *key, Scopes: enumname.ParseAll[commonv1.Scope](scopes), AllBrands: *allBrand, BrandIds: brands,
+		}})
+		scopes, brands, e = nil, nil, Endpoint{}
+		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list endpoints: %w", err)
+		return Subscriptions{}, fmt.Errorf("list endpoints: %w", err)
 	}
-	return subscriptions, nil
+	return found, nil
 }
 
 // Endpoint is the state, URL and secret of a key's webhook.

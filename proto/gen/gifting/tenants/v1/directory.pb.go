@@ -435,7 +435,9 @@ type ListEndpointsRequest struct {
 	// Callers of the previous version send this field, while it still runs. It counts as one of tenant_ids.
 	TenantId string `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// At least one, at most 1000.
-	TenantIds     []string `protobuf:"bytes,2,rep,name=tenant_ids,json=tenantIds,proto3" json:"tenant_ids,omitempty"`
+	TenantIds []string `protobuf:"bytes,2,rep,name=tenant_ids,json=tenantIds,proto3" json:"tenant_ids,omitempty"`
+	// Return EndpointSubscription.endpoint too.
+	WithEndpoints bool `protobuf:"varint,3,opt,name=with_endpoints,json=withEndpoints,proto3" json:"with_endpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -484,10 +486,20 @@ func (x *ListEndpointsRequest) GetTenantIds() []string {
 	return nil
 }
 
+func (x *ListEndpointsRequest) GetWithEndpoints() bool {
+	if x != nil {
+		return x.WithEndpoints
+	}
+	return false
+}
+
 type ListEndpointsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sorted by tenant and key. A tenant that does not exist or has no endpoint has no entry.
-	Endpoints     []*EndpointSubscription `protobuf:"bytes,1,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
+	Endpoints []*EndpointSubscription `protobuf:"bytes,1,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
+	// The versions of those of the tenants that exist, by their ids in lower case, as of the same moment as the endpoints. A version
+	// grows with every change of the tenant or of its keys.
+	Versions      map[string]int64 `protobuf:"bytes,2,rep,name=versions,proto3" json:"versions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -529,6 +541,13 @@ func (x *ListEndpointsResponse) GetEndpoints() []*EndpointSubscription {
 	return nil
 }
 
+func (x *ListEndpointsResponse) GetVersions() map[string]int64 {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
 // EndpointSubscription says which events a key's webhook receives.
 type EndpointSubscription struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -537,7 +556,10 @@ type EndpointSubscription struct {
 	AllBrands bool                   `protobuf:"varint,3,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
 	BrandIds  []string               `protobuf:"bytes,4,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
 	// Id of the key's tenant, in lower case.
-	TenantId      string `protobuf:"bytes,5,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	TenantId string `protobuf:"bytes,5,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// Where the events go, as of GetEndpoints: ACTIVE or PAUSED. Only with_endpoints; the previous version of the service never
+	// returns it.
+	Endpoint      *Endpoint `protobuf:"bytes,6,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -605,6 +627,13 @@ func (x *EndpointSubscription) GetTenantId() string {
 		return x.TenantId
 	}
 	return ""
+}
+
+func (x *EndpointSubscription) GetEndpoint() *Endpoint {
+	if x != nil {
+		return x.Endpoint
+	}
+	return nil
 }
 
 type GetEndpointsRequest struct {
@@ -810,20 +839,26 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x03 \x01(\tR\x05email\x120\n" +
 	"\x04role\x18\x04 \x01(\x0e2\x1c.gifting.tenants.v1.TeamRoleR\x04role\x12\x16\n" +
-	"\x06active\x18\x05 \x01(\bR\x06active\"R\n" +
+	"\x06active\x18\x05 \x01(\bR\x06active\"y\n" +
 	"\x14ListEndpointsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1d\n" +
 	"\n" +
-	"tenant_ids\x18\x02 \x03(\tR\ttenantIds\"_\n" +
+	"tenant_ids\x18\x02 \x03(\tR\ttenantIds\x12%\n" +
+	"\x0ewith_endpoints\x18\x03 \x01(\bR\rwithEndpoints\"\xf1\x01\n" +
 	"\x15ListEndpointsResponse\x12F\n" +
-	"\tendpoints\x18\x01 \x03(\v2(.gifting.tenants.v1.EndpointSubscriptionR\tendpoints\"\xb8\x01\n" +
+	"\tendpoints\x18\x01 \x03(\v2(.gifting.tenants.v1.EndpointSubscriptionR\tendpoints\x12S\n" +
+	"\bversions\x18\x02 \x03(\v27.gifting.tenants.v1.ListEndpointsResponse.VersionsEntryR\bversions\x1a;\n" +
+	"\rVersionsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xf2\x01\n" +
 	"\x14EndpointSubscription\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x120\n" +
 	"\x06scopes\x18\x02 \x03(\x0e2\x18.gifting.common.v1.ScopeR\x06scopes\x12\x1d\n" +
 	"\n" +
 	"all_brands\x18\x03 \x01(\bR\tallBrands\x12\x1b\n" +
 	"\tbrand_ids\x18\x04 \x03(\tR\bbrandIds\x12\x1b\n" +
-	"\ttenant_id\x18\x05 \x01(\tR\btenantId\".\n" +
+	"\ttenant_id\x18\x05 \x01(\tR\btenantId\x128\n" +
+	"\bendpoint\x18\x06 \x01(\v2\x1c.gifting.tenants.v1.EndpointR\bendpoint\".\n" +
 	"\x13GetEndpointsRequest\x12\x17\n" +
 	"\akey_ids\x18\x01 \x03(\x05R\x06keyIds\"R\n" +
 	"\x14GetEndpointsResponse\x12:\n" +
@@ -865,7 +900,7 @@ func file_gifting_tenants_v1_directory_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_directory_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_tenants_v1_directory_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_gifting_tenants_v1_directory_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_gifting_tenants_v1_directory_proto_goTypes = []any{
 	(TeamRole)(0),                     // 0: gifting.tenants.v1.TeamRole
 	(EndpointState)(0),                // 1: gifting.tenants.v1.EndpointState
@@ -880,36 +915,39 @@ var file_gifting_tenants_v1_directory_proto_goTypes = []any{
 	(*GetEndpointsRequest)(nil),       // 10: gifting.tenants.v1.GetEndpointsRequest
 	(*GetEndpointsResponse)(nil),      // 11: gifting.tenants.v1.GetEndpointsResponse
 	(*Endpoint)(nil),                  // 12: gifting.tenants.v1.Endpoint
-	(*v1.Principal)(nil),              // 13: gifting.common.v1.Principal
-	(*Tenant)(nil),                    // 14: gifting.tenants.v1.Tenant
-	(*Brand)(nil),                     // 15: gifting.tenants.v1.Brand
-	(*BrandGiftSite)(nil),             // 16: gifting.tenants.v1.BrandGiftSite
-	(v1.Scope)(0),                     // 17: gifting.common.v1.Scope
+	nil,                               // 13: gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
+	(*v1.Principal)(nil),              // 14: gifting.common.v1.Principal
+	(*Tenant)(nil),                    // 15: gifting.tenants.v1.Tenant
+	(*Brand)(nil),                     // 16: gifting.tenants.v1.Brand
+	(*BrandGiftSite)(nil),             // 17: gifting.tenants.v1.BrandGiftSite
+	(v1.Scope)(0),                     // 18: gifting.common.v1.Scope
 }
 var file_gifting_tenants_v1_directory_proto_depIdxs = []int32{
-	13, // 0: gifting.tenants.v1.ResolveKeyResponse.principal:type_name -> gifting.common.v1.Principal
-	14, // 1: gifting.tenants.v1.GetTenantSettingsResponse.tenant:type_name -> gifting.tenants.v1.Tenant
-	15, // 2: gifting.tenants.v1.GetTenantSettingsResponse.brands:type_name -> gifting.tenants.v1.Brand
+	14, // 0: gifting.tenants.v1.ResolveKeyResponse.principal:type_name -> gifting.common.v1.Principal
+	15, // 1: gifting.tenants.v1.GetTenantSettingsResponse.tenant:type_name -> gifting.tenants.v1.Tenant
+	16, // 2: gifting.tenants.v1.GetTenantSettingsResponse.brands:type_name -> gifting.tenants.v1.Brand
 	6,  // 3: gifting.tenants.v1.GetTenantSettingsResponse.team:type_name -> gifting.tenants.v1.TeamMember
-	16, // 4: gifting.tenants.v1.GetTenantSettingsResponse.gift_sites:type_name -> gifting.tenants.v1.BrandGiftSite
+	17, // 4: gifting.tenants.v1.GetTenantSettingsResponse.gift_sites:type_name -> gifting.tenants.v1.BrandGiftSite
 	0,  // 5: gifting.tenants.v1.TeamMember.role:type_name -> gifting.tenants.v1.TeamRole
 	9,  // 6: gifting.tenants.v1.ListEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.EndpointSubscription
-	17, // 7: gifting.tenants.v1.EndpointSubscription.scopes:type_name -> gifting.common.v1.Scope
-	12, // 8: gifting.tenants.v1.GetEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.Endpoint
-	1,  // 9: gifting.tenants.v1.Endpoint.state:type_name -> gifting.tenants.v1.EndpointState
-	2,  // 10: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
-	4,  // 11: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
-	7,  // 12: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
-	10, // 13: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
-	3,  // 14: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
-	5,  // 15: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
-	8,  // 16: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
-	11, // 17: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
-	14, // [14:18] is the sub-list for method output_type
-	10, // [10:14] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	13, // 7: gifting.tenants.v1.ListEndpointsResponse.versions:type_name -> gifting.tenants.v1.ListEndpointsResponse.VersionsEntry
+	18, // 8: gifting.tenants.v1.EndpointSubscription.scopes:type_name -> gifting.common.v1.Scope
+	12, // 9: gifting.tenants.v1.EndpointSubscription.endpoint:type_name -> gifting.tenants.v1.Endpoint
+	12, // 10: gifting.tenants.v1.GetEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.Endpoint
+	1,  // 11: gifting.tenants.v1.Endpoint.state:type_name -> gifting.tenants.v1.EndpointState
+	2,  // 12: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
+	4,  // 13: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
+	7,  // 14: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
+	10, // 15: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
+	3,  // 16: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
+	5,  // 17: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
+	8,  // 18: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
+	11, // 19: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
+	16, // [16:20] is the sub-list for method output_type
+	12, // [12:16] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_directory_proto_init() }
@@ -925,7 +963,7 @@ func file_gifting_tenants_v1_directory_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_directory_proto_rawDesc), len(file_gifting_tenants_v1_directory_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
