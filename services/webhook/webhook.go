@@ -125,7 +125,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config) error {
 		return err
 	}
 	fan, err := fanout.New(
-		fanout.Deps{Store: deliveries, Directory: directory, Stored: s.sender.Notify, Telemetry: s.tel},
+		fanout.Deps{Store: deliveries, Directory: directory, Sender: s.sender, Telemetry: s.tel},
 		fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
 	if err != nil {
 		return err

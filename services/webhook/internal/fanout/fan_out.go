@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/protobuf/proto"
@@ -18,6 +19,7 @@ import (
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/sender"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
@@ -27,8 +29,8 @@ const scope = "github.com/partnergifting/platform/services/webhook"
 type Deps struct {
 	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
-	// Stored is called after deliveries have been committed, with their endpoints.
-	Stored    func(due []store.Due)
+	// Sender sends the deliveries. Only Redrive does without.
+	Sender    *sender.Sender
 	Telemetry *telemetry.Telemetry
 }
 
@@ -42,7 +44,7 @@ type Config struct {
 type FanOut struct {
 	cfg           Config
 	store         *store.Store
-	stored        func(due []store.Due)
+	sender        *sender.Sender
 	log           *slog.Logger
 	subscriptions *subscriptions
 	rejected      metric.Int64Counter
@@ -57,31 +59,53 @@ func New(deps Deps, cfg Config) (*FanOut, error) {
 	}
 	rejected.Add(context.Background(), 0) // The series exists before its first event.
 	return &FanOut{
-		cfg: cfg, store: deps.Store, stored: deps.Stored, log: deps.Telemetry.Logger,
+		cfg: cfg, store: deps.Store, sender: deps.Sender, log: deps.Telemetry.Logger,
 		subscriptions: newSubscriptions(deps.Directory), rejected: rejected,
 	}, nil
 }
 
-// Handle stores the deliveries of a batch of messages.
+// outcomeTimeout is how much longer a batch waits for its commit when its partition is taken away or the process stops. Deliveries
+// that are leased must be sent, or they wait for the end of their leases.
+const outcomeTimeout = 5 * time.Second
+
+// Handle stores the deliveries of a batch of messages and sends those for which workers are free.
 func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
 	changes, rejected := f.read(ctx, partition, msgs)
-	events, err := f.eventsOf(ctx, changes)
+	found, err := f.subscriptions.of(ctx, changes)
 	if err != nil {
 		return err
 	}
-	last := msgs[len(msgs)-1]
-	stored := store.Messages{
+	events, last := eventsOf(changes, found), msgs[len(msgs)-1]
+	messages := store.Messages{
 		Partition: partition, First: msgs[0].Offset, Next: last.Offset + 1, LastID: EventID(last), LastTime: last.Time,
 	}
-	due, err := f.store.FanOutMessages(ctx, stored, events, rejected)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	ctx, cancel := outlive(ctx, outcomeTimeout)
+	defer cancel()
+	reserved := f.sender.Reserve(events, found)
+	stored, err := f.store.FanOutMessages(ctx, messages, events, rejected, reserved.Lease())
+	reserved.Send(ctx, stored.Leased)
 	if err != nil {
 		return err
 	}
 	f.rejected.Add(ctx, int64(len(rejected)))
-	if len(due) > 0 {
-		f.stored(due)
-	}
+	f.sender.Notify(stored.Due)
 	return nil
+}
+
+// outlive returns a context that ends that much later than its parent.
+func outlive(parent context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		timer := time.AfterFunc(by, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 // EventID returns the id of the event of a message, or nothing if it is not a change.
@@ -117,6 +141,20 @@ func (f *FanOut) read(ctx context.Context, partition int, msgs []kafka.Message) 
 		}
 	}
 	return changes, rejected
+}
+
+// eventsOf returns the changes that a key receives.
+func eventsOf(changes []change, found sender.Lookup) []store.Event {
+	events := make([]store.Event, 0, len(changes))
+	for _, c := range changes {
+		if keys := receivers(c, found.Endpoints[c.GetTenantId()]); len(keys) > 0 {
+			events = append(events, store.Event{
+				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), BrandID: c.GetBrandId(), Body: c.body,
+				KeyIDs: keys, TraceParent: c.traceParent,
+			})
+		}
+	}
+	return events
 }
 
 func receivers(c change, list []*tenantsv1.EndpointSubscription) []int32 {

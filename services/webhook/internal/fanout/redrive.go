@@ -33,10 +33,11 @@ func (f *FanOut) Redrive(ctx context.Context, list []*eventsv1.Change, key int32
 		}
 		changes = append(changes, valid)
 	}
-	events, err := f.eventsOf(ctx, changes)
+	found, err := f.subscriptions.of(ctx, changes)
 	if err != nil {
 		return done, err
 	}
+	events := eventsOf(changes, found)
 	if key != 0 {
 		events = slices.DeleteFunc(events, func(e store.Event) bool { return !slices.Contains(e.KeyIDs, key) })
 	}
@@ -51,22 +52,4 @@ func (f *FanOut) Redrive(ctx context.Context, list []*eventsv1.Change, key int32
 		_, err = f.store.FanOutTo(ctx, key, missing)
 	}
 	return done, err
-}
-
-// eventsOf returns the changes that a key receives.
-func (f *FanOut) eventsOf(ctx context.Context, changes []change) ([]store.Event, error) {
-	endpoints, err := f.subscriptions.of(ctx, changes)
-	if err != nil {
-		return nil, err
-	}
-	events := make([]store.Event, 0, len(changes))
-	for _, c := range changes {
-		if keys := receivers(c, endpoints[c.GetTenantId()]); len(keys) > 0 {
-			events = append(events, store.Event{
-				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), BrandID: c.GetBrandId(), Body: c.body,
-				KeyIDs: keys, TraceParent: c.traceParent,
-			})
-		}
-	}
-	return events, nil
 }

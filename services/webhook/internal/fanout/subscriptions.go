@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/batcher"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/sender"
 )
 
 const (
@@ -18,8 +19,8 @@ const (
 	maxLookups = 2
 	// maxBatches is how many batches share a lookup: they succeed or fail together.
 	maxBatches = 16
-	// maxTenants is how many tenants the directory accepts in a call.
-	maxTenants = 1000
+	// maxTenants is how many tenants a call asks for: the response has several URLs of each, of up to 2 KB.
+	maxTenants = 200
 )
 
 // subscriptions looks up the endpoints of tenants. Waiting batches of all partitions share the next lookup. They never share
@@ -29,13 +30,10 @@ type subscriptions struct {
 	lookups   batcher.Batcher[*lookup]
 }
 
-// endpoints maps each tenant to its endpoints.
-type endpoints map[string][]*tenantsv1.EndpointSubscription
-
 // lookup is one batch's part of a lookup. The result is shared with other batches and must not be changed.
 type lookup struct {
 	tenants []string
-	found   endpoints
+	found   sender.Lookup
 }
 
 func newSubscriptions(directory tenantsv1.DirectoryServiceClient) *subscriptions {
@@ -45,16 +43,16 @@ func newSubscriptions(directory tenantsv1.DirectoryServiceClient) *subscriptions
 }
 
 // of returns the endpoints of the batch's tenants, and possibly of others.
-func (s *subscriptions) of(ctx context.Context, changes []change) (endpoints, error) {
+func (s *subscriptions) of(ctx context.Context, changes []change) (sender.Lookup, error) {
 	if len(changes) == 0 {
-		return endpoints{}, nil
+		return sender.Lookup{}, nil
 	}
 	l := &lookup{}
 	for _, c := range changes {
 		l.tenants = append(l.tenants, c.GetTenantId())
 	}
 	if err := s.lookups.Do(ctx, l); err != nil {
-		return nil, fmt.Errorf("endpoints of the tenants of a batch: %w", err)
+		return sender.Lookup{}, fmt.Errorf("endpoints of the tenants of a batch: %w", err)
 	}
 	return l.found, nil
 }
@@ -65,14 +63,14 @@ func (s *subscriptions) read(ctx context.Context, lookups []*lookup) error {
 		tenants = append(tenants, l.tenants...)
 	}
 	slices.Sort(tenants)
-	found := endpoints{}
+	found := sender.Lookup{Began: time.Now(), Endpoints: map[string][]*tenantsv1.EndpointSubscription{}}
 	for ids := range slices.Chunk(slices.Compact(tenants), maxTenants) {
-		resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: ids})
+		resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: ids, WithEndpoints: true})
 		if err != nil {
 			return err
 		}
 		for _, e := range resp.GetEndpoints() {
-			found[e.GetTenantId()] = append(found[e.GetTenantId()], e)
+			found.Endpoints[e.GetTenantId()] = append(found.Endpoints[e.GetTenantId()], e)
 		}
 	}
 	for _, l := range lookups {

@@ -142,13 +142,13 @@ func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {
 	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
 	known := newChange("order.created", 0)
 	changes := []*eventsv1.Change{known}
-	for range 2000 {
+	for range 2 * maxTenants {
 		c := newChange("order.created", 0)
 		c.TenantId = uuid.NewString()
 		changes = append(changes, c)
 	}
 	require.NoError(t, f.fan.Handle(t.Context(), 0, messages(t, changes...)))
-	require.Equal(t, []int{1000, 1000, 1}, sizes)
+	require.Equal(t, []int{maxTenants, maxTenants, 1}, sizes)
 	require.Equal(t, map[string][]int32{known.GetEventId(): {1}}, f.deliveries())
 }
 

@@ -20,6 +20,7 @@ func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (s
 		Sender: s.id, Endpoints: wanted, Lease: s.cfg.Lease, Limit: limit,
 	})
 	if err != nil {
+		s.schedule.began(nil)
 		for _, w := range wanted {
 			s.schedule.add(true, w.Due)
 		}

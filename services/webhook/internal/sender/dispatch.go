@@ -10,8 +10,8 @@ import (
 // pauseDuration is for how long deliveries to an endpoint are not claimed while its tenant's API access is off.
 const pauseDuration = 15 * time.Second
 
-// dispatch gives each claimed delivery to a worker, or releases it. leaseEnd is when their leases end; early is the lookup that
-// was started before the claim.
+// dispatch gives each leased delivery to a worker, or releases it. leaseEnd is when their leases end; early is the lookup that
+// was started before they were leased.
 func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leaseEnd time.Time, early earlyLookup) {
 	found, err := s.endpointsOf(ctx, deliveries, early)
 	ctx = context.WithoutCancel(ctx) // Claimed deliveries are sent or released even if the process is stopping.
@@ -28,10 +28,8 @@ func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leas
 			paused = append(paused, d)
 			continue
 		}
-		s.busy.Add(1)
 		s.workers.Go(func() {
 			s.deliver(ctx, leased{Delivery: d, until: leaseEnd}, to)
-			s.busy.Add(-1)
 			s.slotFreed(d)
 		})
 	}

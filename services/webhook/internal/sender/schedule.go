@@ -16,10 +16,14 @@ type schedule struct {
 	workers, perEndpoint int
 	holdAfter, probation time.Duration
 
-	guard    sync.Mutex
-	due      map[store.Endpoint]scheduled
+	guard sync.Mutex
+	due   map[store.Endpoint]scheduled
+	// inFlight are the rows that this sender has: those that it sends, and those that the fan-out has reserved workers for.
 	inFlight map[store.Endpoint]int
-	known    map[store.Endpoint]*history
+	// claiming is how many rows the claim in flight may get of each endpoint, and claimLimit of all.
+	claiming   map[store.Endpoint]int
+	claimLimit int
+	known      map[store.Endpoint]*history
 }
 
 type scheduled struct {
@@ -32,7 +36,8 @@ type scheduled struct {
 func newSchedule(workers, perEndpoint int) *schedule {
 	return &schedule{
 		workers: workers, perEndpoint: perEndpoint, holdAfter: holdAfter, probation: probation,
-		due: map[store.Endpoint]scheduled{}, inFlight: map[store.Endpoint]int{}, known: map[store.Endpoint]*history{},
+		due: map[store.Endpoint]scheduled{}, inFlight: map[store.Endpoint]int{}, claiming: map[store.Endpoint]int{},
+		known: map[store.Endpoint]*history{},
 	}
 }
 
@@ -52,11 +57,35 @@ func (s *schedule) add(passed bool, list ...store.Due) {
 	}
 }
 
-// take removes up to limit endpoints with a free slot and returns them: those with the fewest deliveries in flight, so that a
-// new endpoint comes before the next delivery of a busy one, and among those the one that has waited longest.
-func (s *schedule) take(limit int) []store.Wanted {
+// begin begins a claim. It returns the endpoints to claim for and how many rows the claim may get. Until began is called, no
+// workers are reserved for these endpoints.
+func (s *schedule) begin() (wanted []store.Wanted, limit int) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
+	limit = s.free()
+	wanted = s.take(limit)
+	for _, w := range wanted {
+		s.claiming[w.Endpoint] = w.Rows
+	}
+	s.claimLimit = limit
+	return wanted, limit
+}
+
+// free returns how many workers have no delivery, and get none by the claim in flight. The guard is held.
+func (s *schedule) free() int {
+	busy, claiming := 0, 0
+	for _, n := range s.inFlight {
+		busy += n
+	}
+	for _, n := range s.claiming {
+		claiming += n
+	}
+	return s.workers - busy - min(claiming, s.claimLimit)
+}
+
+// take removes up to limit endpoints with a free slot and returns them: those with the fewest deliveries in flight, so that a
+// new endpoint comes before the next delivery of a busy one, and among those the one that has waited longest. The guard is held.
+func (s *schedule) take(limit int) []store.Wanted {
 	if limit <= 0 {
 		return nil
 	}
@@ -135,10 +164,11 @@ func (s *schedule) empty() bool {
 	return len(s.due) == 0
 }
 
-// began counts claimed deliveries as in flight.
+// began ends the claim in flight and counts its deliveries as in flight.
 func (s *schedule) began(list []store.Delivery) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
+	clear(s.claiming)
 	for _, d := range list {
 		s.inFlight[d.Endpoint]++
 	}
@@ -149,8 +179,13 @@ func (s *schedule) ended(list ...store.Delivery) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	for _, d := range list {
-		if s.inFlight[d.Endpoint]--; s.inFlight[d.Endpoint] <= 0 {
-			delete(s.inFlight, d.Endpoint)
-		}
+		s.leave(d.Endpoint, 1)
+	}
+}
+
+// leave counts n rows as no longer in flight. The guard is held.
+func (s *schedule) leave(e store.Endpoint, n int) {
+	if s.inFlight[e] -= n; s.inFlight[e] <= 0 {
+		delete(s.inFlight, e)
 	}
 }

@@ -77,11 +77,12 @@ type Sender struct {
 	// woken means that deliveries may be due in the database, ready that the schedule may have some to claim.
 	woken, ready chan struct{}
 	schedule     *schedule
-	// busy is how many workers have a delivery.
-	busy atomic.Int64
 	// slotsFreed means that an attempt has ended since the last claim began.
 	slotsFreed atomic.Bool
 	workers    sync.WaitGroup
+	// intake guards stopped, which means that no workers are reserved any more.
+	intake  sync.Mutex
+	stopped bool
 }
 
 // New makes a sender.
@@ -105,14 +106,22 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 	return s, nil
 }
 
-// Run sends until ctx ends and then waits for the attempts in flight, each of which ends within the timeout.
+// Run sends until ctx ends and then waits for the attempts in flight, each of which ends within the timeout, and for those of
+// reservations.
 func (s *Sender) Run(ctx context.Context) error {
 	defer s.workers.Wait()
+	defer s.stopReserving()
 	s.workers.Go(func() { s.discover(ctx) })
 	for ctx.Err() == nil {
 		wait(ctx, s.ready, tickInterval, s.tick(ctx))
 	}
 	return nil
+}
+
+func (s *Sender) stopReserving() {
+	s.intake.Lock()
+	defer s.intake.Unlock()
+	s.stopped = true
 }
 
 // Impaired returns the endpoints whose receivers are slow or do not answer.
@@ -143,8 +152,7 @@ func (s *Sender) tick(ctx context.Context) time.Duration {
 		return s.cfg.Poll
 	}
 	s.slotsFreed.Store(false)
-	free := s.cfg.Workers - int(s.busy.Load())
-	wanted := s.schedule.take(free)
+	wanted, limit := s.schedule.begin()
 	if len(wanted) == 0 {
 		return s.cfg.Poll
 	}
@@ -153,7 +161,7 @@ func (s *Sender) tick(ctx context.Context) time.Duration {
 	early := s.startLookup(lookupCtx, keysOf(wanted))
 	// The lease in the database begins later, so it ends after leaseEnd.
 	leaseEnd := s.now().Add(s.cfg.Lease)
-	claimed, err := s.claim(ctx, wanted, free)
+	claimed, err := s.claim(ctx, wanted, limit)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.log.WarnContext(ctx, "cannot claim deliveries, trying again", "error", err)

@@ -17,10 +17,13 @@ func newSlots(workers int) *slots {
 	return &slots{workers: workers, ofTenant: map[string]*[classes]int{}}
 }
 
-// slots returns the workers that are taken.
+// slots returns the workers that are taken, and those that the claim in flight may take.
 func (s *schedule) slots() *slots {
 	used := newSlots(s.workers)
 	for e, n := range s.inFlight {
+		used.take(s.healthOf(e), e.TenantID, n)
+	}
+	for e, n := range s.claiming {
 		used.take(s.healthOf(e), e.TenantID, n)
 	}
 	return used

@@ -57,16 +57,18 @@ type Claimed struct {
 	Left []Due
 }
 
-// With asyncCommit a claim's commit does not wait for the disk. If a crash of the server loses the claim, the rows are due
-// again, as after the crash of a sender.
-const asyncCommit = `SET LOCAL synchronous_commit = off`
+// With asyncCommit in the list of a query's columns, its commit does not wait for the disk.
+const asyncCommit = `set_config('synchronous_commit', 'off', true)`
 
-// claimLock is the class of the advisory locks of claims.
+// claimLock is the class of the advisory locks of claims, and of the fan-out when it leases.
 const claimLock = 0x77686b31
 
 // lockEndpoints returns those of the endpoints that have a due row and are not paused, with the time of that row. It locks
 // each, without waiting, because the number of leased rows must not change between counting and claiming. It also puts the
 // numbers of the locked ones into a setting of the transaction, where leaseRows finds them without a round trip in between.
+//
+// The commit of a claim does not wait for the disk. If a crash of the server loses the claim, the rows are due again, as after the
+// crash of a sender.
 const lockEndpoints = `
 WITH due AS MATERIALIZED (
   SELECT w.n, w.key_id, first.next_attempt_at
@@ -84,7 +86,7 @@ WITH due AS MATERIALIZED (
 ), taken AS MATERIALIZED (
   SELECT due.n, due.next_attempt_at, pg_try_advisory_xact_lock($6::int, due.key_id) AS got FROM due
 ), noted AS MATERIALIZED (
-  SELECT set_config('claim.locked', coalesce(array_agg(n), '{}')::text, true) FROM taken WHERE got
+  SELECT set_config('claim.locked', coalesce(array_agg(n), '{}')::text, true), ` + asyncCommit + ` FROM taken WHERE got
 )
 SELECT taken.n, taken.next_attempt_at, taken.got FROM taken CROSS JOIN noted`
 
@@ -98,6 +100,15 @@ func leasedBy(sender, endpoint, limit string) string {
          LIMIT ` + limit
 }
 
+// leasedByOthers counts the live leases of the other senders for an endpoint, of each at most as many as the limit.
+func leasedByOthers(endpoint, sender, limit string) string {
+	return `
+     SELECT count(*) AS leased
+       FROM senders s
+      CROSS JOIN LATERAL (` + leasedBy("s.id", endpoint, limit) + `) lease
+      WHERE s.id <> ` + sender
+}
+
 // leaseRows is a separate statement after the locks, so it sees everything that their last holders have committed. It takes the
 // first row of each endpoint, then the second of each, and so on.
 var leaseRows = `
@@ -106,11 +117,7 @@ WITH endpoint AS MATERIALIZED (
          least(w.share - w.in_flight - others.leased, w.rows) AS free
     FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::int[], $7::int[], $11::int[])
          WITH ORDINALITY AS w (tenant_id, key_id, since, in_flight, share, rows, n)
-   CROSS JOIN LATERAL (
-     SELECT count(*) AS leased
-       FROM senders s
-      CROSS JOIN LATERAL (` + leasedBy("s.id", "w", "w.share") + `) lease
-      WHERE s.id <> $6) others
+   CROSS JOIN LATERAL (` + leasedByOthers("w", "$6", "w.share") + `) others
    WHERE w.n = ANY (nullif(current_setting('claim.locked', true), '')::bigint[])
 ), candidate AS (
   SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at, e.n, e.others,
@@ -150,7 +157,6 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	)
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		claimed, found = Claimed{}, nil
-		b.Queue(asyncCommit)
 		b.Queue(lockEndpoints, at, tenants, keys, since, r.Sender, claimLock).Query(func(rows pgx.Rows) (err error) {
 			found, err = lockedOf(rows, r.Endpoints, &claimed)
 			return err

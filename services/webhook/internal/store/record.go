@@ -36,6 +36,11 @@ var ErrLeaseLost = errors.New("the delivery's lease was lost")
 //
 // The token is compared by IS NOT DISTINCT FROM, because "=" would let the server look for the row among all leases of the
 // endpoint in deliveries_leased_by.
+//
+// The commit does not wait for the disk. If a crash of the server loses it, the row is leased as before, and is sent again when its
+// lease ends, as after a crash of the sender before it records. The log, the state and the health of the endpoint are then those of
+// the repetition. What is committed later and waits for the disk, such as a resend, takes the result with it: the write-ahead log has
+// one order.
 const recordResults = `
 WITH result AS MATERIALIZED (
   SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::text[], $7::bool[], $8::bigint[],
@@ -57,7 +62,7 @@ WITH result AS MATERIALIZED (
     FROM done JOIN result r USING (tenant_id, event_id, key_id)
    WHERE r.counted
 )
-SELECT tenant_id, event_id, key_id FROM done`
+SELECT tenant_id, event_id, key_id, ` + asyncCommit + ` FROM done`
 
 // Record stores the results of claimed rows, and logs those attempts that counted. It returns for each result whether it was
 // recorded. A result is not recorded if its lease was lost.
@@ -78,7 +83,7 @@ func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, 
 	}
 	done := make(map[DeliveryID]bool, len(results))
 	var id DeliveryID
-	_, err = pgx.ForEachRow(rows, []any{&id.TenantID, &id.EventID, &id.KeyID}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id.TenantID, &id.EventID, &id.KeyID, nil}, func() error {
 		done[id] = true
 		return nil
 	})

@@ -63,7 +63,8 @@ func (s *Store) Missing(ctx context.Context, events []Event, key int32) ([]Event
 
 // FanOutTo stores the events as FanOut does. Events that are already stored get a delivery for the key unless they have one.
 func (s *Store) FanOutTo(ctx context.Context, key int32, events []Event) ([]Due, error) {
-	return s.store(ctx, &batch{events: events, key: key})
+	done, err := s.store(ctx, &batch{events: events, key: key})
+	return done.Due, err
 }
 
 // queueKeys adds the deliveries for single keys.

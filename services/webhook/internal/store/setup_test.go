@@ -81,7 +81,7 @@ func (f *fixture) claim(t *testing.T, at time.Time, limit, perEndpoint int) []De
 // storeMessages stores the events of messages.
 func (f *fixture) storeMessages(t *testing.T, m Messages, events []Event) error {
 	t.Helper()
-	_, err := f.FanOutMessages(t.Context(), m, events, nil)
+	_, err := f.FanOutMessages(t.Context(), m, events, nil, nil)
 	return err
 }
 

@@ -137,7 +137,7 @@ func TestFanningOutReadsTheNewestVersionOfAnOffset(t *testing.T) {
 	var next int64
 	fanOut := func() {
 		event := Event{TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}}
-		_, err := o.FanOutMessages(t.Context(), Messages{First: next, Next: next + 1}, []Event{event}, nil)
+		_, err := o.FanOutMessages(t.Context(), Messages{First: next, Next: next + 1}, []Event{event}, nil, nil)
 		require.NoError(t, err)
 		next++
 	}

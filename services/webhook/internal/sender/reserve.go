@@ -1,0 +1,158 @@
+package sender
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+)
+
+// Lookup are the endpoints of tenants, by tenant, as they were at some time after it began.
+type Lookup struct {
+	Began     time.Time
+	Endpoints map[string][]*tenantsv1.EndpointSubscription
+}
+
+// of returns the endpoints of the tenants of the events.
+func (l Lookup) of(events []store.Event) endpoints {
+	found := endpoints{}
+	seen := map[string]struct{}{}
+	for _, e := range events {
+		if _, again := seen[e.TenantID]; again {
+			continue
+		}
+		seen[e.TenantID] = struct{}{}
+		for _, s := range l.Endpoints[e.TenantID] {
+			if s.GetEndpoint() != nil {
+				found[s.GetKeyId()] = endpointOf(s.GetEndpoint())
+			}
+		}
+	}
+	return found
+}
+
+// Reservation are the workers that are reserved for deliveries which the fan-out is about to store. It ends with Send.
+type Reservation struct {
+	sender *Sender
+	// workers is how many are reserved for each endpoint; none if the lease is nil.
+	workers map[store.Endpoint]int
+	lease   *store.Lease
+	// leaseEnd is before the end of the lease in the database.
+	leaseEnd time.Time
+	early    earlyLookup
+}
+
+// Reserve reserves free workers for new deliveries of the events. The fan-out stores them with the reservation's lease. Others are
+// sent after a claim.
+func (s *Sender) Reserve(events []store.Event, l Lookup) *Reservation {
+	s.intake.Lock()
+	defer s.intake.Unlock()
+	r := &Reservation{sender: s}
+	if s.stopped || !s.registered.Load() {
+		return r
+	}
+	at := l.of(events)
+	lease := &store.Lease{
+		Sender: s.id, Length: s.cfg.Lease, Share: s.cfg.PerEndpoint,
+		InFlight: map[store.Endpoint]int{}, Deliveries: map[store.DeliveryID]struct{}{},
+	}
+	r.workers = s.schedule.reserve(events, at, lease)
+	if len(r.workers) == 0 {
+		return r
+	}
+	s.workers.Add(1)
+	r.lease, r.leaseEnd = lease, s.now().Add(s.cfg.Lease)
+	r.early = earlyLookup{began: l.Began, result: make(chan lookupResult, 1)}
+	r.early.result <- lookupResult{found: at}
+	return r
+}
+
+// Lease is the lease of the deliveries, or nil if none is reserved for.
+func (r *Reservation) Lease() *store.Lease { return r.lease }
+
+// Send sends the deliveries that were leased and frees the other workers. It must be called, also if nothing was stored; a second
+// call does nothing. The deliveries are sent even if ctx has ended.
+func (r *Reservation) Send(ctx context.Context, leased []store.Delivery) {
+	if r.lease == nil {
+		return
+	}
+	s := r.sender
+	r.lease = nil
+	defer s.workers.Done()
+	for _, d := range leased {
+		r.workers[d.Endpoint]--
+	}
+	s.unreserve(r.workers)
+	if len(leased) > 0 {
+		// The context may be of a trace that is not that of each delivery.
+		s.dispatch(trace.ContextWithSpanContext(context.WithoutCancel(ctx), trace.SpanContext{}), leased, r.leaseEnd, r.early)
+	}
+}
+
+// unreserve frees workers. Deliveries may have been waiting for them.
+func (s *Sender) unreserve(workers map[store.Endpoint]int) {
+	freed := false
+	s.schedule.guard.Lock()
+	for e, n := range workers {
+		if n > 0 {
+			s.schedule.leave(e, n)
+			freed = true
+		}
+	}
+	s.schedule.guard.Unlock()
+	if freed {
+		s.slotFreed()
+	}
+}
+
+// reserve counts new deliveries as in flight for which a claim would get a worker, and adds them to the lease. It returns how many
+// each endpoint has more. An endpoint that waits for a claim, or is being claimed for, waits for the claim with its new deliveries
+// too, and so does one that is slow or dead. Each endpoint that might be claimed for keeps a worker.
+func (s *schedule) reserve(events []store.Event, at endpoints, lease *store.Lease) map[store.Endpoint]int {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	more := map[store.Endpoint]int{}
+	used := s.slots()
+	free := s.free() - s.claimable(used)
+	for _, event := range events {
+		for _, key := range event.KeyIDs {
+			e := store.Endpoint{TenantID: event.TenantID, KeyID: key}
+			if free <= 0 {
+				return more
+			}
+			if at[key].url == "" || !s.prompt(e, used) {
+				continue
+			}
+			if more[e] == 0 {
+				lease.InFlight[e] = s.inFlight[e]
+			}
+			free--
+			more[e]++
+			s.inFlight[e]++
+			used.take(s.healthOf(e), e.TenantID, 1)
+			lease.Deliveries[store.DeliveryID{Endpoint: e, EventID: event.ID}] = struct{}{}
+		}
+	}
+	return more
+}
+
+// prompt reports whether a worker may be reserved for an endpoint.
+func (s *schedule) prompt(e store.Endpoint, used *slots) bool {
+	_, waits := s.due[e]
+	_, claimed := s.claiming[e]
+	of := s.healthOf(e)
+	return !waits && !claimed && of < slow && s.wanted(store.Due{Endpoint: e}).Rows > 0 && used.room(of, e.TenantID) > 0
+}
+
+// claimable counts the scheduled endpoints for which a claim might get something.
+func (s *schedule) claimable(used *slots) (n int) {
+	for e, d := range s.due {
+		if s.wanted(d.Due).Rows > 0 && used.room(s.healthOf(e), e.TenantID) > 0 {
+			n++
+		}
+	}
+	return n
+}
