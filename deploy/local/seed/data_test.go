@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/google/uuid"
@@ -38,6 +39,22 @@ func TestCatalogData(t *testing.T) {
 			}
 		}
 	})
+	t.Run("words of variations are translated", func(t *testing.T) {
+		byLocale, err := readWords()
+		require.NoError(t, err)
+		require.ElementsMatch(t, locales[1:], keys(byLocale))
+		same := regexp.MustCompile(`^(\d+( kg)?|[SMLX/]+|King|Standard|Filter|Espresso)$`)
+		for slug, g := range gifts {
+			for _, v := range g.Variations {
+				for locale, words := range byLocale {
+					require.NotEmpty(t, words.Dimensions[v.Dimension], "%s %s %s", slug, locale, v.Dimension)
+					for _, value := range v.Values {
+						require.True(t, same.MatchString(value) || words.Values[value] != "", "%s %s %s", slug, locale, value)
+					}
+				}
+			}
+		}
+	})
 	t.Run("every gift has known categories, a reach, prices and a picture of its own", func(t *testing.T) {
 		known := map[string]bool{}
 		for _, c := range categories {
@@ -63,9 +80,10 @@ func TestCatalogData(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	t.Run("every brand has a logo and a hero picture", func(t *testing.T) {
+	t.Run("every brand has a logo, a hero picture and a theme", func(t *testing.T) {
 		for _, tenant := range []tenant{nordlys(), rheingold()} {
 			for _, brand := range tenant.brands {
+				require.Contains(t, themes, brand.GetSlug())
 				for _, kind := range []string{"logo-", "hero-"} {
 					_, err := Image(kind + brand.GetSlug())
 					require.NoError(t, err)

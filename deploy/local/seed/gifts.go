@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/shopspring/decimal"
 	"golang.org/x/sync/errgroup"
@@ -16,9 +17,9 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-// data holds a file for each category, in display order, and the pictures of the gifts.
+// data holds a file for each category, in display order, the words for variations in other locales, and the pictures.
 //
-//go:embed data/*.json images
+//go:embed data/*.json words.json images
 var data embed.FS
 
 // Image returns the picture of the gift with the slug, or a brand's logo or hero picture, such as logo-rheingold. Logos are PNG,
@@ -74,6 +75,33 @@ func dataFiles() ([]string, error) {
 		return nil, fmt.Errorf("read demo: %w", err)
 	}
 	return names, nil
+}
+
+// words are how a locale shows dimensions and values of gifts. A value that is not there is shown as it is.
+type words struct {
+	Dimensions map[string]string `json:"dimensions"`
+	Values     map[string]string `json:"values"`
+}
+
+var readWords = sync.OnceValues(func() (byLocale map[string]words, err error) {
+	content, err := data.ReadFile("words.json")
+	if err != nil {
+		return nil, fmt.Errorf("read demo: %w", err)
+	}
+	if err := json.Unmarshal(content, &byLocale); err != nil {
+		return nil, fmt.Errorf("read words.json: %w", err)
+	}
+	return byLocale, nil
+})
+
+func (w words) of(v variation) *catalogv1.VariationTranslation {
+	out := &catalogv1.VariationTranslation{Dimension: v.Dimension, Name: w.Dimensions[v.Dimension], Values: map[string]string{}}
+	for _, value := range v.Values {
+		if name, ok := w.Values[value]; ok {
+			out.Values[value] = name
+		}
+	}
+	return out
 }
 
 // readCategories reads the data files in display order.
@@ -181,11 +209,19 @@ func (g gift) request(imageFileID string) (*catalogv1.PutProductRequest, error) 
 		GiftSet:                g.GiftSet,
 		ReadyToSend:            g.ReadyToSend,
 	}
+	byLocale, err := readWords()
+	if err != nil {
+		return nil, err
+	}
 	for locale, text := range g.Texts {
-		if locale != baseLocale {
-			req.Translations = append(req.Translations,
-				&catalogv1.ProductTranslation{Locale: locale, Name: text.Name, Description: text.Description})
+		if locale == baseLocale {
+			continue
 		}
+		t := &catalogv1.ProductTranslation{Locale: locale, Name: text.Name, Description: text.Description}
+		for _, v := range g.Variations {
+			t.Variations = append(t.Variations, byLocale[locale].of(v))
+		}
+		req.Translations = append(req.Translations, t)
 	}
 	for _, v := range g.Variations {
 		req.Variations = append(req.Variations, &catalogv1.Variation{Dimension: v.Dimension, Values: v.Values})

@@ -20,7 +20,7 @@ import (
 )
 
 // revision stands for the parts of the demo that are not in the data files. Change it when they change.
-const revision = "3"
+const revision = "4"
 
 // The records of the demo that its users need.
 var (
@@ -56,7 +56,7 @@ func Digest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range names {
+	for _, name := range append(names, "words.json") {
 		content, err := data.ReadFile(name)
 		if err != nil {
 			return "", fmt.Errorf("read demo: %w", err)
@@ -71,6 +71,8 @@ type seeder struct {
 	tenants tenantsv1.TenantOperationsServiceClient
 	catalog catalogv1.CatalogOperationsServiceClient
 	logos   catalogv1.BrandLogosServiceClient
+
+	campaigns catalogv1.CampaignOperationsServiceClient
 }
 
 // Place puts all records of the demo. tenants and catalog are connections to the two services.
@@ -79,8 +81,10 @@ func Place(ctx context.Context, tenants, catalog grpc.ClientConnInterface) error
 		tenants: tenantsv1.NewTenantOperationsServiceClient(tenants),
 		catalog: catalogv1.NewCatalogOperationsServiceClient(catalog),
 		logos:   catalogv1.NewBrandLogosServiceClient(catalog),
+
+		campaigns: catalogv1.NewCampaignOperationsServiceClient(catalog),
 	}
-	for _, step := range []func(context.Context) error{s.putTenants, s.putPlaces, s.putGifts, s.putCampaigns} {
+	for _, step := range []func(context.Context) error{s.putTenants, s.putPlaces, s.putGifts, s.putCampaigns, s.putGreetings} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("place the demo: %w", err)
 		}

@@ -36,6 +36,9 @@ func (s *seeder) putTenant(ctx context.Context, t tenant) error {
 		if err := s.putBrand(ctx, tenantID, brand); err != nil {
 			return fmt.Errorf("brand %s: %w", brand.GetSlug(), err)
 		}
+		if err := s.putGiftSite(ctx, tenantID, brand); err != nil {
+			return fmt.Errorf("gift site of brand %s: %w", brand.GetSlug(), err)
+		}
 	}
 	for _, member := range t.team {
 		if _, err := s.tenants.PutTeamMember(ctx, &tenantsv1.PutTeamMemberRequest{Actor: Installer, TenantId: tenantID, Member: member}); err != nil {

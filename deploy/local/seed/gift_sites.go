@@ -1,0 +1,65 @@
+package seed
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// themes are the looks of the demo brands, by slug.
+var themes = map[string]*tenantsv1.Theme{
+	"nordlys-casino": {
+		AccentColour: proto.String("#0B7A75"), Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SOFT,
+	},
+	"polar-spins": {
+		Typeface: tenantsv1.Typeface_TYPEFACE_HUMANIST, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
+	},
+	"fjord-live": {ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT},
+	"rheingold": {
+		AccentColour: proto.String("#6B1D2E"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
+	},
+	"lorelei-bingo": {
+		Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
+		ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_DARK,
+	},
+}
+
+// putGiftSite puts links and theme of a brand.
+func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenantsv1.Brand) error {
+	content, err := Image("hero-" + brand.GetSlug())
+	if err != nil {
+		return err
+	}
+	hero, err := s.logos.UploadBrandHero(ctx, &catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brand.GetId(), Content: content})
+	if err != nil {
+		return fmt.Errorf("hero picture: %w", err)
+	}
+	home := "https://" + brand.GetSlug() + ".example"
+	theme := proto.CloneOf(themes[brand.GetSlug()])
+	theme.HeroImageId = proto.String(hero.GetFileId())
+	_, err = s.tenants.PutGiftSite(ctx, &tenantsv1.PutGiftSiteRequest{Actor: Installer, TenantId: tenantID, BrandId: brand.GetId(), Site: &tenantsv1.GiftSite{
+		PrivacyUrl: proto.String(home + "/privacy"), TermsUrl: proto.String(home + "/gift-terms"), ImprintUrl: proto.String(home + "/imprint"),
+		SupportUrl: proto.String("mailto:vip@" + brand.GetSlug() + ".example"), HomeUrl: proto.String(home + "/vip"), Theme: theme,
+	}})
+	return err
+}
+
+// greetings are those of the demo campaign of Direct.
+func greetings() []*catalogv1.CampaignGreeting {
+	return []*catalogv1.CampaignGreeting{
+		{Locale: "en-US", Text: "Happy midsummer!\nThank you for a wonderful year with us. Here is a little something from all of us: pick what you like."},
+		{Locale: "sv-SE", Text: "Glad midsommar!\nTack för ett fantastiskt år med oss. Här är något litet från oss alla: välj det du tycker om."},
+		{Locale: "de-DE", Text: "Fröhlichen Mittsommer!\nDanke für ein wunderbares Jahr mit uns. Hier ist eine Kleinigkeit von uns allen: Suchen Sie sich etwas Schönes aus."},
+	}
+}
+
+func (s *seeder) putGreetings(ctx context.Context) error {
+	_, err := s.campaigns.SetCampaignGreetings(ctx, &catalogv1.SetCampaignGreetingsRequest{
+		TenantId: Direct, CampaignId: Campaign, Actor: Installer, Greetings: greetings(),
+	})
+	return err
+}
