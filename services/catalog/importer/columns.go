@@ -87,6 +87,8 @@ func columnOf(name string) (column, error) {
 		return column{name, func(g *gift, cell string) { g.translation(locale).Name = cell }}, nil
 	case kind == "description" && locale != "":
 		return column{name, func(g *gift, cell string) { g.translation(locale).Description = cell }}, nil
+	case kind == "variations" && locale != "":
+		return column{name, func(g *gift, cell string) { readVariationNames(g, locale, cell) }}, nil
 	}
 	return column{}, fmt.Errorf("%w: %q", errUnknownColumn, name)
 }
@@ -133,6 +135,31 @@ func readVariations(g *gift, cell string) {
 			v.Values = append(v.Values, text(g, "variations", value))
 		}
 		g.Variations = append(g.Variations, v)
+	}
+}
+
+// readVariationNames reads how a locale shows dimensions and values: Size=Storlek|S=Liten;Colour=Färg.
+func readVariationNames(g *gift, locale, cell string) {
+	field := "variations:" + locale
+	for i, entry := range split(cell, ';') {
+		var v *catalogv1.VariationTranslation
+		for _, part := range split(entry, '|') {
+			pair := split(part, '=')
+			if len(pair) != 2 {
+				g.invalid(fmt.Sprintf("%s[%d]", field, i), "must have the form Dimension=Name|Value=Name")
+				return
+			}
+			of, name := text(g, field, pair[0]), text(g, field, pair[1])
+			if v == nil {
+				v = &catalogv1.VariationTranslation{Dimension: of, Name: name, Values: map[string]string{}}
+				continue
+			}
+			v.Values[of] = name
+		}
+		if v != nil {
+			t := g.translation(locale)
+			t.Variations = append(t.Variations, v)
+		}
 	}
 }
 

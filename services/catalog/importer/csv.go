@@ -111,7 +111,7 @@ func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Vi
 		c.read(g, cells[i])
 	}
 	g.Translations = slices.DeleteFunc(g.Translations, func(t *catalogv1.ProductTranslation) bool {
-		return t.GetName() == "" && t.GetDescription() == ""
+		return t.GetName() == "" && t.GetDescription() == "" && len(t.GetVariations()) == 0
 	})
 	return g.PutProductRequest, g.violations
 }

@@ -16,8 +16,8 @@
 // the import, because its end is not known.
 //
 // JSON is an array of objects, NDJSON one object per line. The members are those of PutProduct; a row with another
-// member is rejected. CSV begins with a line of column names in any order. Columns name:LOCALE and description:LOCALE
-// are translations; a locale whose cells are both empty has none. Files shows both formats with all members and columns.
+// member is rejected. CSV begins with a line of column names in any order. Columns name:LOCALE, description:LOCALE and
+// variations:LOCALE are translations; a locale whose cells are all empty has none. Files shows both formats with all members and columns.
 //
 // # Invalid rows and files
 //

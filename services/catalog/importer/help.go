@@ -7,7 +7,8 @@ JSON is an array of objects, NDJSON one object per line:
 
   {"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUBLISHED", "name": "Team jersey",
    "description": "The jersey of the season.",
-   "translations": [{"locale": "sv-SE", "name": "Matchtröja", "description": "Säsongens tröja."}],
+   "translations": [{"locale": "sv-SE", "name": "Matchtröja", "description": "Säsongens tröja.",
+                     "variations": [{"dimension": "Size", "name": "Storlek", "values": {"S": "Liten"}}]}],
    "variations": [{"dimension": "Size", "values": ["S", "M"]}],
    "categories": ["SPORT__CLOTHING"], "availableCountries": ["SE", "NO"],
    "prices": [{"region": "NORDICS", "amountEur": "79.90"}],
@@ -20,6 +21,7 @@ CSV begins with a line of column names, in any order; id, state and name are req
   state                   DRAFT, PUBLISHED, ARCHIVED or INTERNAL
   name, description       in en-US
   name:LOCALE, description:LOCALE    translations, such as name:sv-SE
+  variations:LOCALE       how a locale shows them, such as Size=Storlek|S=Liten|M=Mellan;Colour=Färg
   variations              Size=S|M;Colour=Red|Blue
   categories              SPORT__CLOTHING;HOME__TEXTILES
   availableCountries      SE;NO

@@ -211,7 +211,7 @@ func walk(value any, message protoreflect.MessageDescriptor, path string, report
 			field := message.Fields().ByJSONName(name)
 			if field == nil {
 				report(at)
-			} else if field.Message() != nil {
+			} else if field.Message() != nil && !field.IsMap() { // A map has any member.
 				walk(member, field.Message(), at, report)
 			}
 		}

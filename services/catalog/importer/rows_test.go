@@ -20,7 +20,10 @@ func jersey() *catalogv1.PutProductRequest {
 	return &catalogv1.PutProductRequest{
 		Id: jerseyID, State: catalogv1.ProductState_PRODUCT_STATE_PUBLISHED, Name: "Team jersey", Description: "The jersey, of the season.",
 		Translations: []*catalogv1.ProductTranslation{
-			{Locale: "sv-SE", Name: "Matchtröja", Description: "Säsongens tröja."}, {Locale: "de-DE", Name: "Trikot"},
+			{Locale: "sv-SE", Name: "Matchtröja", Description: "Säsongens tröja.", Variations: []*catalogv1.VariationTranslation{
+				{Dimension: "Size", Name: "Storlek", Values: map[string]string{"S": "Liten|smal"}}, {Dimension: "Print", Name: "Tryck"},
+			}},
+			{Locale: "de-DE", Name: "Trikot"},
 		},
 		Variations:         []*catalogv1.Variation{{Dimension: "Size", Values: []string{"S", "M"}}, {Dimension: "Print", Values: []string{"A|B; C=D\\E"}}},
 		Categories:         []string{"SPORT__CLOTHING", "SPORT__TEAM"},
@@ -33,7 +36,8 @@ func jersey() *catalogv1.PutProductRequest {
 
 const jerseyJSON = `{"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUBLISHED", "name": "Team jersey",
  "description": "The jersey, of the season.",
- "translations": [{"locale": "sv-SE", "name": "Matchtröja", "description": "Säsongens tröja."}, {"locale": "de-DE", "name": "Trikot"}],
+ "translations": [{"locale": "sv-SE", "name": "Matchtröja", "description": "Säsongens tröja.",
+  "variations": [{"dimension": "Size", "name": "Storlek", "values": {"S": "Liten|smal"}}, {"dimension": "Print", "name": "Tryck"}]}, {"locale": "de-DE", "name": "Trikot"}],
  "variations": [{"dimension": "Size", "values": ["S", "M"]}, {"dimension": "Print", "values": ["A|B; C=D\\E"]}],
  "categories": ["SPORT__CLOTHING", "SPORT__TEAM"], "availableCountries": ["SE", "NO"],
  "prices": [{"region": "NORDICS", "amountEur": "79.90"}, {"region": "DACH", "amountEur": 85}],
@@ -41,8 +45,8 @@ const jerseyJSON = `{"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUB
  "customizationAvailable": true, "giftSet": false, "readyToSend": true}`
 
 const (
-	header    = "id,state,name,description,name:sv-SE,description:sv-SE,name:de-DE,name:fr-FR,variations,categories,availableCountries,prices,imageFileIds,customizationAvailable,giftSet,readyToSend\n"
-	jerseyCSV = `887658a1-e837-518d-85c0-a1d3ec462bbb,PUBLISHED,Team jersey,"The jersey, of the season.",Matchtröja,Säsongens tröja.,Trikot,,` +
+	header    = "id,state,name,description,name:sv-SE,description:sv-SE,name:de-DE,name:fr-FR,variations:sv-SE,variations:fr-FR,variations,categories,availableCountries,prices,imageFileIds,customizationAvailable,giftSet,readyToSend\n"
+	jerseyCSV = `887658a1-e837-518d-85c0-a1d3ec462bbb,PUBLISHED,Team jersey,"The jersey, of the season.",Matchtröja,Säsongens tröja.,Trikot,,Size=Storlek|S=Liten\|smal; Print=Tryck,,` +
 		`"Size=S|M; Print=A\|B\; C\=D\\E",SPORT__CLOTHING;SPORT__TEAM,SE;NO,NORDICS=79.90;DACH=85,0a1b2c3d4e5f60718293a4b5c6d7e8f9,true,false,true` + "\n"
 )
 
@@ -125,6 +129,7 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 		"an invalid switch":            {importer.CSV, csv + "i,DRAFT,n,yes,,,\n", []string{"giftSet"}},
 		"a price without a region":     {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
 		"a variation without values":   {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
+		"a name without a value":       {importer.CSV, strings.Replace(csv, "giftSet", "variations:sv-SE", 1) + "i,DRAFT,n,Size=Storlek|S,,,\n", []string{"variations:sv-SE[0]"}},
 		"a backslash before a letter":  {importer.CSV, csv + "i,DRAFT,n,,,,a\\b\n", []string{"categories"}},
 		"a backslash at the end":       {importer.CSV, csv + "i,DRAFT,n,,,,a\\\n", []string{"categories"}},
 		"a cell too few":               {importer.CSV, csv + "i,DRAFT,n\n", []string{""}},
