@@ -33,8 +33,8 @@ var (
 )
 
 const (
-	// interval of the check. It reads a few rows by index.
-	interval = 15 * time.Second
+	// interval of the check. It reads a few rows by index, in a transaction for each column.
+	interval = time.Minute
 	timeout  = 10 * time.Second
 )
 

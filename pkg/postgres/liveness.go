@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"context"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	// trusted is how long a connection may be idle and still be used as it is.
+	trusted = 50 * time.Millisecond
+	// pingAfter is how long it may be idle before its server is asked whether it is still there, although nothing says otherwise.
+	pingAfter = 30 * time.Second
+)
+
+// shouldPing decides which idle connections are pinged before they are used again. A ping is a round trip and a transaction; by
+// default each connection would be pinged after a second, which at low rates is each time. A server that ends a connection sends a
+// message or closes it, and both can be seen without a ping. Only a server that has vanished from the network says nothing.
+func shouldPing(_ context.Context, of pgxpool.ShouldPingParams) bool {
+	return of.IdleDuration > pingAfter || of.IdleDuration > trusted && !quiet(of.Conn.PgConn().Conn())
+}
+
+// quiet reports whether an idle connection is open and its server has sent nothing.
+func quiet(conn net.Conn) bool {
+	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secure.NetConn()
+	}
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	silent := false
+	err = raw.Control(func(fd uintptr) { silent = nothingToRead(fd) })
+	return err == nil && silent
+}

@@ -1,0 +1,81 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+)
+
+// aloneWith opens a pool of one connection.
+func aloneWith(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	pool, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.NewURL(t), MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// pinged reports whether the pool would ping its connection after it was idle.
+func pinged(t *testing.T, pool *pgxpool.Pool, idle time.Duration) (ping bool) {
+	t.Helper()
+	require.NoError(t, pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
+		ping = pool.Config().ShouldPing(t.Context(), pgxpool.ShouldPingParams{Conn: c.Conn(), IdleDuration: idle})
+		return nil
+	}))
+	return ping
+}
+
+func backend(t *testing.T, pool *pgxpool.Pool) (pid uint32) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&pid))
+	return pid
+}
+
+func TestAnIdleConnectionIsPingedOnlyAfterLong(t *testing.T) {
+	t.Parallel()
+	pool := aloneWith(t)
+	require.False(t, pinged(t, pool, 0))
+	require.False(t, pinged(t, pool, 29*time.Second))
+	require.True(t, pinged(t, pool, 31*time.Second))
+}
+
+func TestAConnectionThatTheServerHasEndedIsNotUsed(t *testing.T) {
+	t.Parallel()
+	pool, other := aloneWith(t), pgtest.New(t)
+	ended := backend(t, pool)
+	_, err := other.Exec(t.Context(), "SELECT pg_terminate_backend($1, 60000)", int32(ended))
+	require.NoError(t, err)
+	idleFor(t, pool, 50*time.Millisecond)
+	require.NotEqual(t, ended, backend(t, pool), "the statement runs on a new connection")
+}
+
+func TestAConnectionWhoseServerHasSaidSomethingIsPinged(t *testing.T) {
+	t.Parallel()
+	pool := aloneWith(t)
+	cfg := pool.Config().ConnConfig
+	_, err := pool.Exec(t.Context(), "LISTEN news")
+	require.NoError(t, err)
+	notifier, err := pgx.ConnectConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = notifier.Close(context.WithoutCancel(t.Context())) })
+	_, err = notifier.Exec(t.Context(), "NOTIFY news")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return pinged(t, pool, time.Second) }, time.Minute, time.Millisecond)
+	idleFor(t, pool, 50*time.Millisecond)
+	require.NotZero(t, backend(t, pool), "the connection works further")
+	require.False(t, pinged(t, pool, time.Second), "the ping has read it")
+}
+
+// idleFor waits until the pool's connection has been idle for longer than this.
+func idleFor(t *testing.T, pool *pgxpool.Pool, d time.Duration) {
+	t.Helper()
+	<-time.After(2 * d)
+	require.EqualValues(t, 1, pool.Stat().IdleConns())
+}
