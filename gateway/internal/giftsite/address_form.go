@@ -1,65 +1,75 @@
 package giftsite
 
 import (
+	"cmp"
 	"slices"
 
 	"golang.org/x/text/language"
 
-	"github.com/partnergifting/platform/pkg/country"
-	"github.com/partnergifting/platform/pkg/phone"
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 // input is a text input of an address.
 type input struct {
-	// ID is its name in forms, and the key of its label.
-	ID           string
+	// ID is its name in forms.
+	ID string
+	// LabelKey is the key of its label; if there is no such text, the ID is.
+	LabelKey     string
 	MaxLength    int
 	Type         string
 	Autocomplete string
 	Optional     bool
 	// Short inputs share a row if there is room.
 	Short bool
+	// Example of a text; empty: none.
+	Example string
+	// Preset is the text of an input that the player has not filled.
+	Preset string
 }
 
 const (
+	fieldName    = "name"
 	fieldCountry = "country"
 	fieldPhone   = "phone"
+	fieldEmail   = "email"
 )
 
-// inputs have the lengths of the API specification, section Limits. The country is chosen from a list.
-var inputs = []input{
-	{ID: fieldCountry, MaxLength: 2, Autocomplete: "country"},
-	{ID: "name", MaxLength: 100, Type: "text", Autocomplete: "name"},
-	{ID: "street", MaxLength: 255, Type: "text", Autocomplete: "street-address"},
-	{ID: "postalCode", MaxLength: 20, Type: "text", Autocomplete: "postal-code", Short: true},
-	{ID: "city", MaxLength: 100, Type: "text", Autocomplete: "address-level2", Short: true},
-	{ID: fieldPhone, MaxLength: 50, Type: "tel", Autocomplete: "tel"},
-	{ID: "email", MaxLength: 255, Type: "email", Autocomplete: "email", Optional: true},
-}
+// The inputs that do not depend on the country, with the lengths of the API specification, section Limits.
+var (
+	nameInput  = input{ID: fieldName, LabelKey: fieldName, MaxLength: 100, Type: "text", Autocomplete: "name"}
+	phoneInput = input{ID: fieldPhone, LabelKey: fieldPhone, MaxLength: 50, Type: "tel", Autocomplete: "tel"}
+	emailInput = input{ID: fieldEmail, LabelKey: fieldEmail, MaxLength: 255, Type: "email", Autocomplete: "email", Optional: true}
+)
 
-// fieldOrder are the names of the inputs in display order.
-var fieldOrder = func() (order []string) {
-	for _, in := range inputs {
-		order = append(order, in.ID)
-	}
-	return order
-}()
-
-func inputOf(id string) input {
-	i := slices.IndexFunc(inputs, func(in input) bool { return in.ID == id })
-	return inputs[i]
+// fieldNames are the names of all inputs.
+var fieldNames = []string{
+	fieldCountry, fieldName, addressform.Street, addressform.PostalCode, addressform.City, addressform.Region, fieldPhone, fieldEmail,
 }
 
 // addressForm returns the inputs of an address in a country, in the order of its form, without the country itself.
-func addressForm(code string) []input {
-	form := slices.Clone(inputs[1:])
-	for i := range form {
-		if form[i].ID == "postalCode" {
-			form[i].Optional = !country.PostalCodeRequired(code)
-		}
+func addressForm(code, locale string) []input {
+	country := addressform.For(code, locale)
+	form := []input{nameInput}
+	for _, f := range country.Fields {
+		form = append(form, input{
+			ID: f.ID, LabelKey: f.Label, MaxLength: f.MaxLength, Type: "text", Autocomplete: f.Autocomplete, Optional: !f.Required,
+			Short: f.Short, Example: f.Example, Preset: f.Preset,
+		})
 	}
-	return form
+	number := phoneInput
+	if country.CallingCode != "" {
+		number.Preset = country.CallingCode + " "
+	}
+	return append(form, number, emailInput)
+}
+
+// label is the label of an input.
+func (t *texts) label(in input) string {
+	if t.Has(in.LabelKey) {
+		return t.T(in.LabelKey)
+	}
+	return t.T(in.ID)
 }
 
 // field is an input on the page.
@@ -114,29 +124,30 @@ func (s *Site) addressView(v *visit) addressView {
 	entered := enteredIn(v.draft.GetRecipient())
 	p := addressView{view: s.linkView(v.link), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId())}
 	p.Message = "" // The player has already seen it.
-	p.Errors = p.fieldErrors(v.draft.GetAnswer())
+	p.Countries, p.Country = countryOptions(p.countries, gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
+	var form []input
+	if p.Country != "" {
+		form = addressForm(p.Country, p.Lang)
+	}
+	p.Errors = p.fieldErrors(v.draft.GetAnswer(), form)
 	if chosen := entered[fieldCountry]; chosen != "" && !slices.Contains(gift.GetCountries(), chosen) && errorAt(p.Errors, fieldCountry) == "" {
 		undeliverable := formError{Field: fieldCountry, Text: p.T("error.country.undeliverable"), Href: "#" + fieldCountry}
 		p.Errors = append([]formError{undeliverable}, p.Errors...)
 	}
 	p.CountryError, p.Failed = errorAt(p.Errors, fieldCountry), len(p.Errors) > 0
-	p.Countries, p.Country = countryOptions(p.countries, gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
-	if p.Country == "" {
-		return p
-	}
-	for _, in := range addressForm(p.Country) {
+	for _, in := range form {
 		p.Fields = append(p.Fields, p.field(in, entered[in.ID]))
 	}
 	return p
 }
 
 func (p addressView) field(in input, value string) field {
-	out := field{input: in, texts: p.texts, Label: p.T(in.ID), Value: value, Error: errorAt(p.Errors, in.ID)}
-	if in.ID == fieldPhone {
+	out := field{input: in, texts: p.texts, Label: p.label(in), Value: cmp.Or(value, in.Preset), Error: errorAt(p.Errors, in.ID)}
+	switch {
+	case in.ID == fieldPhone:
 		out.Hint = p.T("phone.hint", "example", p.T("phone.example"))
-		if code := phone.CallingCode(p.Country); value == "" && code != "" {
-			out.Value = code + " "
-		}
+	case in.Example != "":
+		out.Hint = p.T("hint.example", "example", in.Example)
 	}
 	return out
 }
@@ -187,15 +198,16 @@ type line struct {
 	Label, Text string
 }
 
-// addressLines are the texts of an address in the order of its form, without what is empty. The country follows the city.
+// addressLines are the texts of an address in the order of its form, without what is empty. The country follows them, then phone and
+// e-mail.
 func (t *texts) addressLines(r *linksv1.ClaimRecipient) (lines []line) {
 	entered := enteredIn(r)
-	for _, in := range addressForm(r.GetCountry()) {
+	for _, in := range addressForm(r.GetCountry(), t.Lang) {
 		if in.ID == fieldPhone && r.GetCountry() != "" {
 			lines = append(lines, line{Label: t.T(fieldCountry), Text: t.countryName(r.GetCountry())})
 		}
 		if text := entered[in.ID]; text != "" {
-			lines = append(lines, line{Label: t.T(in.ID), Text: text})
+			lines = append(lines, line{Label: t.label(in), Text: text})
 		}
 	}
 	return lines

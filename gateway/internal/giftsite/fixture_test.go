@@ -132,7 +132,7 @@ func (f *fixture) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftReq
 	}
 	draft.Answer = r.GetAnswer()
 	if r.GetCheckRecipient() {
-		draft.Answer = checked(r.GetRecipient())
+		draft.Answer = checked(r.GetRecipient(), r.GetAnswer())
 	}
 	f.drafts[r.GetFormNonce()] = draft
 	resp.Draft = proto.CloneOf(draft)
@@ -140,8 +140,8 @@ func (f *fixture) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftReq
 }
 
 // checked finds some of the errors that the service finds.
-func checked(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
-	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
+func checked(r *linksv1.ClaimRecipient, found *linksv1.ClaimAnswer) *linksv1.ClaimAnswer {
+	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest), Violations: found.GetViolations()}
 	add := func(field, code string) {
 		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: "recipient." + field, Code: code})
 	}

@@ -206,18 +206,39 @@ func TestTheCountryIsFirst(t *testing.T) {
 	require.NotContains(t, asked.body, `id="street"`, "its form depends on the country")
 	irish := f.follow(url.Values{"step": {"country"}, "country": {"IE"}})
 	require.Contains(t, irish.body, `value="&#43;353 "`)
-	require.Contains(t, irish.body, `Postal code <span class="optional">(optional)</span>`)
+	require.Regexp(t, `<label for="postalCode">[^<]+ <span class="optional">\(optional\)</span></label>`, irish.body)
 	require.NotContains(t, irish.body, `class="problems"`, "nothing was sent yet")
 	swedish := f.follow(filled("step", "country", "country", "SE", "phone", "+353", "city", ""))
 	require.Contains(t, swedish.body, `value="&#43;46 "`, "what the page has preset is not what the player has typed")
-	require.Contains(t, swedish.body, `<label for="postalCode">Postal code</label>`)
+	require.Regexp(t, `<label for="postalCode">[^<]+</label>`, swedish.body)
+	require.Regexp(t, `(?s)id="street".*id="postalCode".*id="city".*id="phone"`, swedish.body, "as Sweden writes it")
 	require.Contains(t, swedish.body, `value="Storgatan 1"`)
 	for id, autocomplete := range map[string]string{
-		"name": "name", "street": "street-address", "postalCode": "postal-code", "city": "address-level2", "phone": "tel", "email": "email",
+		"name": "name", "street": "address-line1", "postalCode": "postal-code", "city": "address-level2", "phone": "tel", "email": "email",
 	} {
 		require.Regexp(t, `id="`+id+`" name="`+id+`" type="\w+" value="[^"]*" autocomplete="`+autocomplete+`"`, swedish.body)
 	}
 	require.Contains(t, swedish.body, `name="country" autocomplete="country"`)
+}
+
+// An address of an order has no region: it is sent with the city.
+func TestARegionIsSentWithTheCity(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Gifts[0].Countries = []string{"US"}
+	form := f.follow(choose("truffles"))
+	require.Regexp(t, `(?s)id="city".*id="region".*id="postalCode"`, form.body)
+	american := func(region string) url.Values {
+		return filled("country", "US", "city", "Austin", "region", region, "postalCode", "78701", "phone", "+1 512 555 0100")
+	}
+	require.Contains(t, f.follow(american(" ")).body, `<a href="#region">`)
+	require.Contains(t, f.get("?step=address").body, `value="Austin"`)
+	review := f.follow(american("TX"))
+	require.Contains(t, review.body, "<dd>Austin</dd>")
+	require.Contains(t, review.body, "<dd>TX</dd>")
+	f.follow(f.confirm())
+	require.Equal(t, "Austin, TX", f.claims[0].GetRecipient().GetCity())
+	require.Nil(t, f.claims[0].GetRecipient().Region)
 }
 
 func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -76,7 +77,7 @@ func formOf(values url.Values) form {
 		Entered: map[string]string{},
 		Version: -1,
 	}
-	for _, name := range fieldOrder {
+	for _, name := range fieldNames {
 		raw := values.Get(name)
 		if !utf8.ValidString(raw) || strings.ContainsRune(raw, 0) {
 			f.InvalidText = append(f.InvalidText, name)
@@ -120,17 +121,25 @@ func text(s string) string {
 // recipient is the address that was sent.
 func (f form) recipient() *linksv1.ClaimRecipient {
 	return &linksv1.ClaimRecipient{
-		Name: f.Entered["name"], Phone: f.Entered[fieldPhone], Email: unlessEmpty(f.Entered["email"]), Street: f.Entered["street"],
-		City: f.Entered["city"], PostalCode: unlessEmpty(f.Entered["postalCode"]), Country: f.Entered[fieldCountry],
+		Name: f.Entered[fieldName], Phone: f.Entered[fieldPhone], Email: unlessEmpty(f.Entered[fieldEmail]),
+		Street: f.Entered[addressform.Street], City: f.Entered[addressform.City], Region: unlessEmpty(f.Entered[addressform.Region]),
+		PostalCode: unlessEmpty(f.Entered[addressform.PostalCode]), Country: f.Entered[fieldCountry],
 	}
 }
 
 // enteredIn are the texts of a recipient by the names of their inputs.
 func enteredIn(r *linksv1.ClaimRecipient) map[string]string {
 	return map[string]string{
-		"name": r.GetName(), fieldPhone: r.GetPhone(), "email": r.GetEmail(), "street": r.GetStreet(), "city": r.GetCity(),
-		"postalCode": r.GetPostalCode(), fieldCountry: r.GetCountry(),
+		fieldName: r.GetName(), fieldPhone: r.GetPhone(), fieldEmail: r.GetEmail(), addressform.Street: r.GetStreet(),
+		addressform.City: r.GetCity(), addressform.Region: r.GetRegion(), addressform.PostalCode: r.GetPostalCode(), fieldCountry: r.GetCountry(),
 	}
+}
+
+// withoutRegion is a recipient as a claim has it, with the region in the city.
+func withoutRegion(r *linksv1.ClaimRecipient, locale string) *linksv1.ClaimRecipient {
+	out := proto.CloneOf(r)
+	out.City, out.Region = addressform.For(r.GetCountry(), locale).CityWithRegion(r.GetCity(), r.GetRegion()), nil
+	return out
 }
 
 func unlessEmpty(s string) *string {
@@ -155,19 +164,14 @@ const (
 	recipientPath = "recipient."
 )
 
-// fieldErrors are the errors of an answer at inputs, in the order of the page.
-func (t *texts) fieldErrors(answer *linksv1.ClaimAnswer) []formError {
-	found := map[string]formError{}
-	for _, v := range answer.GetViolations() {
-		field := fieldOf(v.GetField())
-		if _, ok := found[field]; !ok && field != fieldChoices && field != "" {
-			found[field] = formError{Field: field, Text: t.fieldError(field, v.GetCode()), Href: "#" + field}
-		}
-	}
-	var errs []formError
-	for _, field := range fieldOrder {
-		if e, ok := found[field]; ok {
-			errs = append(errs, e)
+// fieldErrors are the errors of an answer at the country and the inputs of a form, in its order.
+func (t *texts) fieldErrors(answer *linksv1.ClaimAnswer, form []input) (errs []formError) {
+	for _, in := range append([]input{{ID: fieldCountry, LabelKey: fieldCountry}}, form...) {
+		for _, v := range answer.GetViolations() {
+			if fieldOf(v.GetField()) == in.ID {
+				errs = append(errs, formError{Field: in.ID, Text: t.fieldError(in, v.GetCode()), Href: "#" + in.ID})
+				break
+			}
 		}
 	}
 	return errs
@@ -179,24 +183,24 @@ func fieldOf(path string) string {
 		return fieldChoices
 	}
 	name := path[strings.LastIndexByte(path, '.')+1:]
-	if slices.Contains(fieldOrder, name) {
+	if slices.Contains(fieldNames, name) {
 		return name
 	}
 	return ""
 }
 
-// fieldError returns the text of an error code at a field, or a general text if the field has none for the code.
-func (t *texts) fieldError(field, code string) string {
-	key := "error." + field + "." + code
+// fieldError returns the text of an error code at an input, or a general text if the input has none for the code.
+func (t *texts) fieldError(in input, code string) string {
+	key := "error." + in.ID + "." + code
 	switch {
 	case t.Has(key):
 		return t.T(key, "example", t.T("phone.example"))
-	case field == fieldCountry:
+	case in.ID == fieldCountry:
 		return t.T("error.country.invalid")
 	case code == problem.FieldTooLong:
-		return t.T("error.too_long", "field", t.T(field), "limit", strconv.Itoa(inputOf(field).MaxLength))
+		return t.T("error.too_long", "field", t.label(in), "limit", strconv.Itoa(in.MaxLength))
 	default:
-		return t.T("error.invalid", "field", t.T(field))
+		return t.T("error.invalid", "field", t.label(in))
 	}
 }
 

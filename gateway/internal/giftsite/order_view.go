@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -124,12 +125,14 @@ func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 	p.Label, p.Message = "", ""
 	masked, entered := gift.GetMaskedRecipient(), enteredIn(v.draft.GetRecipient())
 	p.Country = p.countryName(masked.GetCountry())
+	// The order has its region in the city.
+	form := slices.DeleteFunc(addressForm(masked.GetCountry(), p.Lang), func(in input) bool { return in.ID == addressform.Region })
 	answer := v.draft.GetAnswer()
-	p.Errors = p.fieldErrors(answer)
+	p.Errors = p.fieldErrors(answer, form)
 	now := enteredIn(masked)
-	for _, in := range addressForm(masked.GetCountry()) {
+	for _, in := range form {
 		in.Optional = true
-		f := field{input: in, texts: p.texts, Label: p.T(in.ID), Value: entered[in.ID], Error: errorAt(p.Errors, in.ID)}
+		f := field{input: in, texts: p.texts, Label: p.label(in), Value: entered[in.ID], Error: errorAt(p.Errors, in.ID)}
 		if now[in.ID] != "" {
 			f.Hint = p.T("correct.now", "text", now[in.ID])
 		}

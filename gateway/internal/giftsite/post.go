@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -86,8 +87,11 @@ func knownValues(gift *linksv1.ClaimGift, picked map[string]string) map[string]s
 // postAddress stores the address, and has it checked unless only its country was changed.
 func (s *Site) postAddress(v *visit, f form) {
 	req := &linksv1.SaveClaimDraftRequest{Recipient: f.recipient(), CheckRecipient: f.Step == stepAddress}
-	if len(f.InvalidText) > 0 {
+	switch {
+	case len(f.InvalidText) > 0:
 		req.CheckRecipient, req.Answer = false, invalidText(f.InvalidText)
+	case req.GetCheckRecipient() && f.lacksRegion():
+		req.Answer = answerAt(problem.FieldRequired, addressform.Region)
 	}
 	if !s.saveDraft(v, req) {
 		return
@@ -100,11 +104,22 @@ func (s *Site) postAddress(v *visit, f form) {
 }
 
 func invalidText(fields []string) *linksv1.ClaimAnswer {
+	return answerAt(problem.FieldInvalid, fields...)
+}
+
+// answerAt is an answer with an error at some inputs.
+func answerAt(code string, fields ...string) *linksv1.ClaimAnswer {
 	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
 	for _, field := range fields {
-		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: problem.FieldInvalid})
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: code})
 	}
 	return answer
+}
+
+// lacksRegion reports whether the country needs a region that was not sent. The services do not know regions.
+func (f form) lacksRegion() bool {
+	region, known := addressform.For(f.Entered[fieldCountry], "").Field(addressform.Region)
+	return known && region.Required && f.Entered[addressform.Region] == ""
 }
 
 // postReview claims the gift that the player has reviewed. The service ensures that a form sent any number of times places one
@@ -123,7 +138,7 @@ func (s *Site) postReview(v *visit, f form) {
 	}
 	_, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{
 		Token: v.token, FormNonce: proto.String(v.nonce), ProductId: v.draft.GetGift().GetProductId(),
-		Variations: v.draft.GetGift().GetVariations(), Recipient: v.draft.GetRecipient(),
+		Variations: v.draft.GetGift().GetVariations(), Recipient: withoutRegion(v.draft.GetRecipient(), ""),
 	})
 	if err != nil {
 		s.answer(v, err, stepReview)

@@ -262,8 +262,8 @@ func TestEveryTextThatThePagesUseExists(t *testing.T) {
 		require.True(t, t1.Has(state+".heading"), state)
 		require.True(t, t1.Has(state+".text"), state)
 	}
-	for _, in := range inputs {
-		require.True(t, t1.Has(in.ID), in.ID)
+	for _, name := range fieldNames {
+		require.True(t, t1.Has(name), name)
 	}
 	for _, state := range orderStates {
 		require.True(t, t1.Has(state+".heading"), state)

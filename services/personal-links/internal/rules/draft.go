@@ -73,7 +73,7 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 	}
 	next.Answer = req.GetAnswer()
 	if req.GetCheckRecipient() {
-		next.Answer = answerTo(next.GetRecipient())
+		next.Answer = answerTo(next.GetRecipient(), req.GetAnswer())
 	}
 	if proto.Size(next) > maxDraft {
 		return nil, problem.New(problem.PayloadTooLarge, "The draft is too large.")
@@ -92,6 +92,9 @@ func typed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	if r.PostalCode != nil {
 		out.PostalCode = new(cut(r.GetPostalCode()))
 	}
+	if r.Region != nil {
+		out.Region = new(cut(r.GetRegion()))
+	}
 	if number, ok := phone.ParseIn(out.GetPhone(), out.GetCountry()); ok {
 		out.Phone = phone.Spaced(number)
 	}
@@ -105,14 +108,14 @@ func cut(text string) string {
 	return text
 }
 
-// answerTo returns what a claim would say about the recipient, nil if nothing.
-func answerTo(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
+// answerTo adds to the caller's answer what a claim would say about the recipient. It is nil if nobody has found an error.
+func answerTo(r *linksv1.ClaimRecipient, found *linksv1.ClaimAnswer) *linksv1.ClaimAnswer {
 	errs := &fields.Errors{}
 	checkRecipient(r, "recipient.", errs)
 	if errs.Err() == nil {
-		return nil
+		return found
 	}
-	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
+	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest), Violations: found.GetViolations()}
 	for _, v := range errs.List() {
 		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code})
 	}

@@ -85,6 +85,19 @@ func TestADraftKeepsWhatIsWrong(t *testing.T) {
 		"recipient.name too_long", "recipient.phone invalid", "recipient.email invalid", "recipient.street required",
 		"recipient.city required", "recipient.postalCode required",
 	}, found)
+	t.Run("beside what the caller has found", func(t *testing.T) {
+		req.Recipient.Region = new("Gotland")
+		req.Answer = &linksv1.ClaimAnswer{Code: "invalid_request", Violations: []*commonv1.Violation{{Field: "recipient.region", Code: "invalid"}}}
+		draft := f.save(t, req).GetDraft()
+		require.Equal(t, "Gotland", draft.GetRecipient().GetRegion())
+		require.Len(t, draft.GetAnswer().GetViolations(), len(found)+1)
+		require.Equal(t, "recipient.region", draft.GetAnswer().GetViolations()[0].GetField())
+		req.Recipient = claimOf(f.newLink(t)).GetRecipient()
+		require.Len(t, f.save(t, req).GetDraft().GetAnswer().GetViolations(), 1)
+		req.Answer = nil
+		require.Nil(t, f.save(t, req).GetDraft().GetAnswer())
+		req.Recipient = &linksv1.ClaimRecipient{Country: "SE"}
+	})
 	t.Run("a national number becomes international", func(t *testing.T) {
 		req.Recipient.Phone = "070-123 45 67"
 		require.Equal(t, "+46 70 123 45 67", f.save(t, req).GetDraft().GetRecipient().GetPhone())

@@ -801,7 +801,9 @@ type ClaimRecipient struct {
 	// At most 20 characters; required in the countries the API lists.
 	PostalCode *string `protobuf:"bytes,6,opt,name=postal_code,json=postalCode,proto3,oneof" json:"postal_code,omitempty"`
 	// Required. ISO 3166-1 alpha-2.
-	Country       string `protobuf:"bytes,7,opt,name=country,proto3" json:"country,omitempty"`
+	Country string `protobuf:"bytes,7,opt,name=country,proto3" json:"country,omitempty"`
+	// Only in a draft. A claim has it in the city, because the address of an order has no region.
+	Region        *string `protobuf:"bytes,8,opt,name=region,proto3,oneof" json:"region,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -881,6 +883,13 @@ func (x *ClaimRecipient) GetPostalCode() string {
 func (x *ClaimRecipient) GetCountry() string {
 	if x != nil {
 		return x.Country
+	}
+	return ""
+}
+
+func (x *ClaimRecipient) GetRegion() string {
+	if x != nil && x.Region != nil {
+		return *x.Region
 	}
 	return ""
 }
@@ -1230,9 +1239,9 @@ type SaveClaimDraftRequest struct {
 	Gift *ClaimChoiceOfGift `protobuf:"bytes,3,opt,name=gift,proto3" json:"gift,omitempty"`
 	// Replaces the recipient; absent: it stays. Texts of more than 1000 characters are cut.
 	Recipient *ClaimRecipient `protobuf:"bytes,4,opt,name=recipient,proto3" json:"recipient,omitempty"`
-	// Checks the recipient as a claim does. Its errors become the answer.
+	// Checks the recipient as a claim does. Its errors are added to the answer.
 	CheckRecipient bool `protobuf:"varint,5,opt,name=check_recipient,json=checkRecipient,proto3" json:"check_recipient,omitempty"`
-	// The answer to keep. It is deleted by a call without one.
+	// The answer to keep. An earlier one is deleted.
 	Answer        *ClaimAnswer `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1768,7 +1777,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +
-	"\v_form_nonce\"\xf9\x01\n" +
+	"\v_form_nonce\"\xa6\x02\n" +
 	"\x0eClaimRecipient\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tB\x03\x80\x01\x01R\x04name\x12\x19\n" +
 	"\x05phone\x18\x02 \x01(\tB\x03\x80\x01\x01R\x05phone\x12\x1e\n" +
@@ -1777,9 +1786,11 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x04city\x18\x05 \x01(\tB\x03\x80\x01\x01R\x04city\x12)\n" +
 	"\vpostal_code\x18\x06 \x01(\tB\x03\x80\x01\x01H\x01R\n" +
 	"postalCode\x88\x01\x01\x12\x18\n" +
-	"\acountry\x18\a \x01(\tR\acountryB\b\n" +
+	"\acountry\x18\a \x01(\tR\acountry\x12 \n" +
+	"\x06region\x18\b \x01(\tB\x03\x80\x01\x01H\x02R\x06region\x88\x01\x01B\b\n" +
 	"\x06_emailB\x0e\n" +
-	"\f_postal_code\"\x91\x01\n" +
+	"\f_postal_codeB\t\n" +
+	"\a_region\"\x91\x01\n" +
 	"\x11ClaimLinkResponse\x12:\n" +
 	"\x05state\x18\x01 \x01(\x0e2$.gifting.personallinks.v1.ClaimStateR\x05state\x12,\n" +
 	"\x0forder_reference\x18\x02 \x01(\tH\x00R\x0eorderReference\x88\x01\x01B\x12\n" +
