@@ -88,12 +88,18 @@ func (c *client) do(method, path, rest string, wanted int) ([]byte, error) {
 	if rest == "" {
 		rest = "\r\n"
 	}
+	if err := c.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
+		return nil, fmt.Errorf("send: %w", err)
+	}
 	request := method + " " + c.path + path + " HTTP/1.1\r\nHost: " + c.host + "\r\nAuthorization: Bearer " + c.key + "\r\n" + rest
 	if _, err := io.WriteString(c.conn, request); err != nil {
 		return nil, fmt.Errorf("send: %w", err)
 	}
 	return c.receive(wanted)
 }
+
+// answerTimeout is longer than any request may take.
+const answerTimeout = time.Minute
 
 // receive reads a response and returns its body.
 func (c *client) receive(wanted int) ([]byte, error) {
@@ -355,13 +361,26 @@ func (p *clientPool) take() (by *client, err error) {
 		p.used = 0
 	}
 	p.used++
-	if last := len(p.clients) - 1; last >= 0 {
-		by, p.clients = p.clients[last], p.clients[:last]
-	} else {
-		by = p.new()
-	}
+	by = p.idle()
 	by.key, by.used = p.key, 0
 	return by, nil
+}
+
+// takeAs takes a client that sends its request with a key.
+func (p *clientPool) takeAs(key string) *client {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	by := p.idle()
+	by.key, by.used = key, 0
+	return by
+}
+
+func (p *clientPool) idle() (by *client) {
+	if last := len(p.clients) - 1; last >= 0 {
+		by, p.clients = p.clients[last], p.clients[:last]
+		return by
+	}
+	return p.new()
 }
 
 func (p *clientPool) giveBack(by *client) {

@@ -170,5 +170,5 @@ func (p *platform) latencies(b *testing.B, r *fixture.Receiver, change makeChang
 	w := newWriter(change, tenants)
 	w.run(b, 200, isolationTime)
 	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
-	return between(p.recorded(b, w.answered), await(b, r, w))
+	return fixture.Between(p.recorded(b, w.answered), await(b, r, w))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -94,18 +93,6 @@ func await(b *testing.B, r *fixture.Receiver, w *writer) (arrived map[string]tim
 	return arrived
 }
 
-// between returns the times from one to the other for all ids that are in both.
-func between(from, to map[string]time.Time) fixture.Latencies {
-	var out fixture.Latencies
-	for id, begin := range from {
-		if end, found := to[id]; found {
-			out = append(out, end.Sub(begin))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // recorded returns when the changes of the orders were recorded, just before their commit.
 func (p *platform) recorded(b *testing.B, of map[string]time.Time) map[string]time.Time {
 	b.Helper()
@@ -129,7 +116,7 @@ func (p *platform) recorded(b *testing.B, of map[string]time.Time) map[string]ti
 // report reports the latencies of the changes until they arrived, what they cost, how late the writer was, and the load of the machine.
 func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time, of costs) {
 	b.Helper()
-	byDue, byRecord, byAnswer := between(w.due, arrived), between(p.recorded(b, w.answered), arrived), between(w.answered, arrived)
+	byDue, byRecord, byAnswer := fixture.Between(w.due, arrived), fixture.Between(p.recorded(b, w.answered), arrived), fixture.Between(w.answered, arrived)
 	byDue.Report(b, "due")
 	byRecord.Report(b, "record")
 	byAnswer.Report(b, "answer")
@@ -166,7 +153,7 @@ func BenchmarkChangeToFeed(b *testing.B) {
 				require.NoError(b, readers.Wait())
 			})
 			p.report(b, w, f.seenUntilNow(), of)
-			byRecord := between(p.recorded(b, w.answered), held.seenUntilNow())
+			byRecord := fixture.Between(p.recorded(b, w.answered), held.seenUntilNow())
 			byRecord.Report(b, "record-held")
 			b.Logf("by calls that wait, from record: %s; %d calls", byRecord, held.calls)
 		})

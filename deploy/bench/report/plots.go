@@ -18,7 +18,7 @@ func (r Report) plots() map[string]string {
 		"ratios.svg":    {"Ratios; the line is the limit", r.ratios()},
 		"latency.svg":   {"From a change's record to its arrival, ms; the line is the limit", r.latencies()},
 		"growth.svg":    {"Slower than at the smallest size, times; the line is the limit", r.growth()},
-		"cost.svg":      {"Processor time of a request, µs", r.metrics("CostOfRequest/", "platform-µs", "database-µs", "redis-µs")},
+		"cost.svg":      {"Processor time of a request, µs", r.metrics("CostOfRequest/", "µs")},
 		"footprint.svg": {"Memory of the programs, MB", r.metrics("Footprint/", "idle-MB", "loaded-MB")},
 	} {
 		if len(p.bars) > 0 {
@@ -52,7 +52,7 @@ func (r Report) growth() (bars []bar) {
 
 func (r Report) latencies() (bars []bar) {
 	for _, result := range r.Results {
-		if !strings.HasPrefix(result.Benchmark, "ChangeTo") {
+		if !strings.HasPrefix(result.Benchmark, "ChangeTo") && !strings.HasPrefix(result.Benchmark, "AcceptedTo") {
 			continue
 		}
 		for _, percentile := range []string{"p50", "p95", "p99"} {

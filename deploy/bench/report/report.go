@@ -175,11 +175,29 @@ func (r Report) WriteTable(to io.Writer) error {
 		column{"record: p50", "p50-ms-from-record"}, column{"p95", "p95-ms-from-record"}, column{"p99", "p99-ms-from-record"},
 		column{"due: p50", "p50-ms-from-due"}, column{"p95", "p95-ms-from-due"}, column{"p99", "p99-ms-from-due"},
 		column{"begun late by", "max-ms-late"}, column{"cpu-s/1000", "cpu-s/1000"}, column{"load", "load"})
+	r.writeColumns(line, "Order accepted to receiver, ms from", "AcceptedToReceiver/",
+		column{"request: p50", "p50-ms-from-request"}, column{"p99", "p99-ms-from-request"},
+		column{"record: p50", "p50-ms-from-record"}, column{"p99", "p99-ms-from-record"},
+		column{"answer: p50", "p50-ms-from-answer"}, column{"p99", "p99-ms-from-answer"},
+		column{"begun late by", "max-ms-late"}, column{"cpu-s/1000", "cpu-s/1000"}, column{"load", "load"})
+	for _, quantile := range []string{"p50", "p99"} {
+		r.writeColumns(line, "Hops of an order, "+quantile+" ms", "AcceptedToReceiver/",
+			column{"request to record", quantile + "-ms-hop-recorded"}, column{"commit", quantile + "-ms-hop-committed"},
+			column{"read by relay", quantile + "-ms-hop-published"}, column{"acknowledged (mean)", "mean-ms-hop-acknowledged"},
+			column{"read by relay to fan-out", quantile + "-ms-hop-fanned-out"}, column{"sent", quantile + "-ms-hop-sent"},
+			column{"received", quantile + "-ms-hop-received"})
+	}
+	r.writeColumns(line, "Cost of a change", "ChangeToReceiver/", append(parties("cpu-s/1000"),
+		columns("statements/change", "commits/change", "flushes/change")...)...)
 	r.writeColumns(line, "Request at a rate, ms from", "RequestsAtRate/",
 		column{"due: p50", "p50-ms-from-due"}, column{"p95", "p95-ms-from-due"}, column{"p99", "p99-ms-from-due"},
 		column{"max", "max-ms-from-due"}, column{"begun late by", "max-ms-late"}, column{"load", "load"})
-	r.writeColumns(line, "Cost of a request", "CostOfRequest/", columns("platform-µs", "database-µs", "redis-µs", "allocations",
-		"allocated-KB", "postgres-round-trips", "redis-round-trips", "grpc-calls")...)
+	r.writeColumns(line, "Cost of a request", "CostOfRequest/", append(parties("µs"),
+		columns("statements/request", "commits/request", "postgres-round-trips", "redis-round-trips", "grpc-calls")...)...)
+	r.writeColumns(line, "Order placed", "PlaceOrder/", append(parties("cpu-ms-of-64"),
+		column{"orders/s of 16", "edge-orders/s-of-16"}, column{"of 64", "edge-orders/s-of-64"},
+		column{"of pgbench: 16", "edge/pgbench-of-16"}, column{"64", "edge/pgbench-of-64"},
+		column{"in a pipeline: 16", "edge/pipeline-of-16"}, column{"64", "edge/pipeline-of-64"})...)
 	r.writeColumns(line, "Programs", "Footprint/", columns("start-ms", "idle-MB", "loaded-MB", "binary-MB")...)
 	line("\nMeasured\n")
 	for _, result := range r.Results {
@@ -199,7 +217,7 @@ func (r Report) WriteTable(to io.Writer) error {
 }
 
 // tabled are the prefixes of the benchmarks that have a table of their own.
-var tabled = []string{"GrowthOf", "ChangeTo", "RequestsAtRate/", "CostOfRequest/", "Footprint/"}
+var tabled = []string{"GrowthOf", "ChangeTo", "AcceptedToReceiver/", "RequestsAtRate/", "CostOfRequest/", "PlaceOrder/", "Footprint/"}
 
 // writeOutcomes writes the results that have a limit. Sizes within their limits are only counted, and a goal that was not
 // measured takes one line for all benchmarks, because a quick run leaves out many.
@@ -293,6 +311,15 @@ type column struct{ heading, metric string }
 func columns(metrics ...string) (all []column) {
 	for _, metric := range metrics {
 		all = append(all, column{metric, metric})
+	}
+	return all
+}
+
+// parties are the columns of a metric of processor time: all, and each party.
+func parties(metric string) []column {
+	all := []column{{metric, metric}}
+	for _, party := range []string{"gateway", "orders", "events", "webhook", "tenants", "postgresql", "kafka", "redis"} {
+		all = append(all, column{party, metric + "-" + party})
 	}
 	return all
 }

@@ -19,6 +19,7 @@ BenchmarkPlaceOrder/deployed
 BenchmarkPlaceOrder/deployed-2   	       1	      1089 edge-orders/s-of-64	         0.4500 edge/pgbench-of-64	     120 B/op	       3 allocs/op
 BenchmarkChangeToFeed/rate=200
 BenchmarkChangeToFeed/rate=200-2         	       1	         3.000 load	         1.200 max-ms-late	         4.900 p50-ms-from-due	        15.10 p99-ms-from-due	         4.400 p50-ms-from-record	        14.30 p99-ms-from-record
+BenchmarkHeldCalls-2   	       1	        71.70 MB
 BenchmarkGrowthOfFeed
     feed_test.go:25: 10k events: 15 MB
 BenchmarkGrowthOfFeed   	       1	         1.100 end-growth-1M	         1.400 end-growth-10M	         0.700 end-ms-10k	         0.770 end-ms-1M	         0.980 end-ms-10M
@@ -35,13 +36,13 @@ func parsed(t *testing.T) []report.Result {
 func TestResultsAreReadByTheNameOfTheirBenchmark(t *testing.T) {
 	t.Parallel()
 	results := parsed(t)
-	require.Len(t, results, 3)
+	require.Len(t, results, 4)
 	require.Equal(t, "PlaceOrder/deployed", results[0].Benchmark)
 	require.Equal(t, map[string]float64{"edge-orders/s-of-64": 1089, "edge/pgbench-of-64": 0.45, "B/op": 120, "allocs/op": 3}, results[0].Metrics)
 	require.Equal(t, "ChangeToFeed/rate=200", results[1].Benchmark)
 	require.InDelta(t, 14.3, results[1].Metrics["p99-ms-from-record"], 0)
 	require.InDelta(t, 15.1, results[1].Metrics["p99-ms-from-due"], 0)
-	require.Equal(t, "GrowthOfFeed", results[2].Benchmark)
+	require.Equal(t, "GrowthOfFeed", results[3].Benchmark)
 }
 
 func TestAnInvalidNumberIsAnError(t *testing.T) {
@@ -61,8 +62,9 @@ func TestAResultIsComparedWithItsLimit(t *testing.T) {
 	require.Equal(t, map[string]bool{
 		"PlaceOrder/deployed edge/pgbench-of-64":   false,
 		"ChangeToFeed/rate=200 p99-ms-from-record": true,
-		"GrowthOfFeed end-growth-1M":               true,
-		"GrowthOfFeed end-growth-10M":              false,
+		"HeldCalls MB":                true,
+		"GrowthOfFeed end-growth-1M":  true,
+		"GrowthOfFeed end-growth-10M": false,
 	}, reached)
 }
 
@@ -92,11 +94,12 @@ func TestTheTableShowsMissedGoalsAndAllResults(t *testing.T) {
 		`(?m)^  slower than at the smallest size +GrowthOfOrders +- +- +≤ 1\.30 +not measured$`,
 		`(?m)^  change to feed, p99 ms +ChangeToFeed/rate=200 p99-ms-from-record +- +14\.3 +≤ 30\.0 +reached$`,
 		`(?m)^  change to feed, p99 ms +ChangeToFeed/rate=20 p99-ms-from-record and 1 more +- +- +≤ 30\.0 +not measured$`,
-		`(?m)^  2 of \d+ reached$`,
+		`(?m)^  3 of \d+ reached$`,
 		`(?m)^Latency, ms from +record: p50 +p95 +p99 +due: p50 +p95 +p99 +begun late by +cpu-s/1000 +load$`,
 		`(?m)^  Feed/rate=200 +4\.40 +- +14\.3 +4\.90 +- +15\.1 +1\.20 +- +3\.00$`,
 		`(?m)^  end +0\.70 +0\.77 +0\.98 +1\.10 +1\.40$`,
-		`1089 edge-orders/s-of-64`,
+		`(?m)^  deployed +- .* 1089 +- +0\.45 +- +-$`,
+		`(?m)^  HeldCalls +71\.7 MB$`,
 	} {
 		require.Regexp(t, wanted, table.String())
 	}

@@ -1,0 +1,179 @@
+package bench_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/bench/fixture"
+)
+
+const (
+	// acceptingTenants have an endpoint each, and keys that place orders. With several, the rate limit of a key is far.
+	acceptingTenants = 100
+	placingKeys      = 3
+)
+
+// BenchmarkAcceptedToReceiver measures the way of an order that is placed through the gateway, to the receiver of its tenant, and each
+// hop of it.
+func BenchmarkAcceptedToReceiver(b *testing.B) {
+	r := fixture.NewReceiver(b)
+	f := &acceptedFixture{receiver: r}
+	f.Platform = fixture.Deploy(b, func(p *fixture.Platform) {
+		for _, url := range r.URLs(acceptingTenants) {
+			f.add(b, p.NewTenant(b), url)
+		}
+	})
+	for _, perSecond := range fixture.Rates() {
+		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) { f.measure(b, perSecond) })
+	}
+}
+
+type acceptedFixture struct {
+	*fixture.Platform
+
+	receiver *fixture.Receiver
+	tenants  []acceptingTenant
+}
+
+type acceptingTenant struct {
+	fixture.Tenant
+
+	keys []string
+}
+
+func (f *acceptedFixture) add(b *testing.B, tenant fixture.Tenant, url string) {
+	b.Helper()
+	of := acceptingTenant{Tenant: tenant}
+	_, err := tenant.NewKey(b.Context(), url)
+	require.NoError(b, err)
+	for range placingKeys {
+		key, err := tenant.NewKey(b.Context(), "")
+		require.NoError(b, err)
+		of.keys = append(of.keys, key.GetApiKey())
+	}
+	f.tenants = append(f.tenants, of)
+}
+
+// way is when each order was at each place, by its id.
+type way struct {
+	lock sync.Mutex
+
+	// due is when the request should have been sent, answered when the client had the response.
+	due, requested, answered map[string]time.Time
+	// recorded is just before the commit, committed at it. published is when the relay had read the change and published it, to the
+	// millisecond. fannedOut is the commit of the delivery, sent the start of its first attempt.
+	recorded, committed, published, fannedOut, sent, received map[string]time.Time
+}
+
+func (f *acceptedFixture) measure(b *testing.B, perSecond int) {
+	b.Helper()
+	f.receiver.Empty(b)
+	w := &way{due: map[string]time.Time{}, requested: map[string]time.Time{}, answered: map[string]time.Time{}}
+	meter := f.NewMeter(b)
+	var used fixture.Usage
+	var counted fixture.Counters
+	var late time.Duration
+	var acknowledged float64
+	fixture.Once(b, func() {
+		before := f.publishing(b)
+		counted = f.Count(b, func() {
+			used = meter.During(b, func() {
+				late = f.place(b, w, perSecond)
+				f.await(b, w)
+			})
+		})
+		acknowledged = f.publishing(b).minus(before).mean()
+	})
+	f.trace(b, w)
+	placed := len(w.answered) + int(warmUp.Seconds())*perSecond
+	used.Report(b, placed, time.Millisecond, "cpu-s/1000")
+	counted.Report(b, float64(placed), "order")
+	w.report(b)
+	b.ReportMetric(acknowledged, "mean-ms-hop-acknowledged")
+	b.ReportMetric(fixture.Milliseconds(late), "max-ms-late")
+	b.ReportMetric(fixture.Load(b), "load")
+	b.Logf("%d orders; from record: %s; from answer: %s; CPU: %s", len(w.answered),
+		fixture.Between(w.recorded, w.received), fixture.Between(w.answered, w.received), used)
+}
+
+// place places orders at the rate, of one tenant after another.
+func (f *acceptedFixture) place(b *testing.B, w *way, perSecond int) (late time.Duration) {
+	b.Helper()
+	free := &clientPool{new: func() *client { return newClient(b, f.Env["GIFTING_URL"], nil) }}
+	return fixture.AtRate(b, perSecond, warmUp, fixture.MeasuredTime(perSecond), func(c fixture.Call) error {
+		of := f.tenants[c.Index%len(f.tenants)]
+		by := free.takeAs(of.keys[c.Index/len(f.tenants)%placingKeys])
+		name := fmt.Sprintf("rate-%d-%d", perSecond, c.Index)
+		body := fmt.Sprintf(orderBody, name, of.Brand)
+		requested := time.Now()
+		answer, err := by.post("/orders", name, body, http.StatusCreated)
+		answered := time.Now()
+		free.giveBack(by)
+		var order struct{ ID string }
+		if err == nil {
+			err = json.Unmarshal(answer, &order)
+		}
+		if err == nil && c.Measured {
+			w.lock.Lock()
+			defer w.lock.Unlock()
+			w.due[order.ID], w.requested[order.ID], w.answered[order.ID] = c.Due, requested, answered
+		}
+		return err
+	})
+}
+
+func (f *acceptedFixture) await(b *testing.B, w *way) {
+	b.Helper()
+	require.Eventually(b, func() bool {
+		w.received = f.receiver.Arrivals(b).At
+		for id := range w.answered {
+			if _, found := w.received[id]; !found {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 100*time.Millisecond, "orders that do not arrive")
+}
+
+// report reports the whole way, and its hops.
+func (w *way) report(b *testing.B) {
+	b.Helper()
+	fixture.Between(w.due, w.received).Report(b, "due")
+	fixture.Between(w.requested, w.received).Report(b, "request")
+	fixture.Between(w.ofMeasured(w.recorded), w.received).Report(b, "record")
+	fixture.Between(w.answered, w.received).Report(b, "answer")
+	for _, hop := range []struct {
+		name     string
+		from, to map[string]time.Time
+	}{
+		{"answered", w.requested, w.answered},
+		{"recorded", w.requested, w.recorded},
+		{"committed", w.recorded, w.committed},
+		{"published", w.committed, w.published},
+		{"fanned-out", w.published, w.fannedOut},
+		{"sent", w.fannedOut, w.sent},
+		{"received", w.sent, w.received},
+	} {
+		took := fixture.Between(w.ofMeasured(hop.from), hop.to)
+		require.Len(b, took, len(w.answered), hop.name)
+		b.ReportMetric(took.At(.5), "p50-ms-hop-"+hop.name)
+		b.ReportMetric(took.At(.99), "p99-ms-hop-"+hop.name)
+	}
+}
+
+// ofMeasured leaves out the orders of the warm-up.
+func (w *way) ofMeasured(times map[string]time.Time) map[string]time.Time {
+	out := maps.Clone(times)
+	maps.DeleteFunc(out, func(id string, _ time.Time) bool {
+		_, measured := w.answered[id]
+		return !measured
+	})
+	return out
+}
