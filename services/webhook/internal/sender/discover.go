@@ -20,8 +20,13 @@ const (
 	registerTimeout  = 5 * time.Second
 )
 
+// heartbeat is the longest time between two searches: longer than the pause after any attempt or lease that another instance may
+// have begun since the last one, so a search finds it before it is due.
+const heartbeat = goneInterval
+
 // discover searches the database for due deliveries that this process does not know of: retries, resent deliveries, and those
-// of instances that crashed or have no free worker. It does so at every poll and whenever the sender is woken.
+// of instances that crashed or have no free worker. It does so when the next of them is due, but not more often than every poll,
+// at every heartbeat, and whenever the sender is woken. While nothing is due, that is all that a sender asks the database.
 //
 // Usually a search takes about a millisecond. While an old snapshot of the database is open, it reads the index entries of
 // all deliveries that have finished since. Only such deliveries then wait longer.
@@ -31,12 +36,25 @@ func (s *Sender) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.register(ctx)
 		began := time.Now()
-		if err := s.search(ctx); err != nil && ctx.Err() == nil {
+		next, err := s.search(ctx)
+		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "cannot search for due deliveries, trying again", "error", err)
 		}
 		pause := min(discoverShare*time.Since(began), discoverInterval)
-		wait(ctx, s.woken, max(pause, tickInterval), s.cfg.Poll-pause)
+		wait(ctx, s.woken, max(pause, tickInterval), next-pause)
 	}
+}
+
+// nextSearch returns the time until the next search.
+func (s *Sender) nextSearch(found store.Found) time.Duration {
+	next := s.heartbeat
+	if found.Next > 0 {
+		next = min(next, found.Next)
+	}
+	if len(found.Due) > 0 {
+		next = 0
+	}
+	return max(next, s.cfg.Poll)
 }
 
 // register registers the sender, or renews that if it is time.
@@ -57,13 +75,14 @@ func (s *Sender) register(ctx context.Context) {
 	signal(s.ready)
 }
 
-func (s *Sender) search(ctx context.Context) error {
+// search searches once and returns the time until the next search.
+func (s *Sender) search(ctx context.Context) (next time.Duration, err error) {
 	all := time.Since(s.lookedForGone) >= s.goneInterval
 	found, err := s.searchOnce(ctx, all)
 	if err != nil {
 		// It cannot tell whether the registration still exists, for instance in a database that was restored.
 		s.renewed = time.Time{}
-		return err
+		return s.cfg.Poll, err
 	}
 	if !found.Registered {
 		// Claims of an unregistered sender get nothing, so what they have passed over must be found again.
@@ -71,15 +90,15 @@ func (s *Sender) search(ctx context.Context) error {
 		s.renewed = time.Time{}
 		s.register(ctx)
 		if found, err = s.searchOnce(ctx, all); err != nil {
-			return err
+			return s.cfg.Poll, err
 		}
 	}
 	s.Notify(found.Due)
-	if !all {
-		return nil
+	if next = s.nextSearch(found); !all {
+		return next, nil
 	}
 	s.lookedForGone = time.Now()
-	return s.dropGone(ctx, found)
+	return next, s.dropGone(ctx, found)
 }
 
 func (s *Sender) searchOnce(ctx context.Context, all bool) (store.Found, error) {

@@ -1,9 +1,14 @@
 package sender
 
 import (
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/services/webhook/internal/store"
+	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
 // Searches fail while a snapshot has been open for very long.
@@ -27,4 +32,42 @@ func TestFirstAttemptsDoNotNeedASearch(t *testing.T) {
 	id, _ = f.event(7)
 	s.Notify(f.due(7))
 	f.until(id, 7, inState("DELIVERED"))
+}
+
+func TestARetryIsFoundWhenItIsDueWithoutPolling(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.cfg.Poll, f.heartbeat = 10*time.Millisecond, time.Hour
+	r := f.receiver(7, webhooktest.Status(http.StatusInternalServerError))
+	first := f.start()
+	id, _ := f.event(7)
+	first.Wake()
+	next := f.until(id, 7, attempted(1)).Next
+	first.stop()
+	require.NoError(t, first.wait())
+
+	// The next search of a new instance is when its first one said that the retry is due.
+	f.clock.set(next.Add(-200 * time.Millisecond))
+	r.Respond(webhooktest.Status(http.StatusOK))
+	s := f.start()
+	require.Eventually(t, s.registered.Load, waitLimit, pollInterval)
+	f.clock.set(*next)
+	require.Equal(t, 2, f.until(id, 7, inState("DELIVERED")).Attempts)
+}
+
+func TestTheTimeOfTheNextSearch(t *testing.T) {
+	t.Parallel()
+	s := &Sender{cfg: Config{Poll: time.Second}, heartbeat: 5 * time.Second}
+	for name, c := range map[string]struct {
+		found store.Found
+		want  time.Duration
+	}{
+		"nothing is pending":         {store.Found{}, 5 * time.Second},
+		"something is due soon":      {store.Found{Next: 3 * time.Second}, 3 * time.Second},
+		"it is due at once":          {store.Found{Next: time.Millisecond}, time.Second},
+		"it is due much later":       {store.Found{Next: time.Hour}, 5 * time.Second},
+		"something is due and waits": {store.Found{Due: []store.Due{{}}, Next: time.Hour}, time.Second},
+	} {
+		require.Equal(t, c.want, s.nextSearch(c.found), name)
+	}
 }

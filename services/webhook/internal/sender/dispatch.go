@@ -68,5 +68,9 @@ func (s *Sender) release(ctx context.Context, deliveries []store.Delivery, wait 
 	defer cancel()
 	if err := s.store.Release(ctx, deliveries, wait); err != nil {
 		s.log.WarnContext(ctx, "cannot release deliveries before their leases end", "error", err)
+		return
+	}
+	if wait > 0 && wait < s.heartbeat {
+		time.AfterFunc(wait, s.Wake)
 	}
 }

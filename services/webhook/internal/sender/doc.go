@@ -19,9 +19,10 @@
 //
 // An endpoint gets into the schedule when the fan-out of this process stores other deliveries to it, when a claim leaves some for
 // which there is no slot, and by a search of the database (discover.go). The search finds everything else: retries, resent
-// deliveries, those of endpoints that were paused, and those of instances that crashed or have no free worker. It runs at every
-// poll. If it takes long, as while an old snapshot of the database is open, it runs less often, but half a minute after the last.
-// So a first attempt never waits for a search, and everything else waits for at most one.
+// deliveries, those of endpoints that were paused, and those of instances that crashed or have no free worker. It runs
+// when the next of them is due, and every five seconds. If it takes long, as while an old snapshot of the database is open, it runs less often, but half a minute after the last.
+// So a first attempt never waits for a search, and everything else waits for at most one. An instance with a free worker finds within
+// five seconds what another has no worker for.
 //
 // The schedule is only a hint: an endpoint in it that has nothing due costs one look, and a missing one waits for a search. What
 // is due, and how many deliveries of other instances are in flight, is read from the database under the lock of the claim, which

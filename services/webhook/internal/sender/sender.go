@@ -37,7 +37,7 @@ type Config struct {
 	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take, and a webhook test."`
 	Connect     time.Duration `env:"WEBHOOK_CONNECT_TIMEOUT" envDefault:"3s" check:"min=100ms" doc:"How much of that the connection may take: resolving the name, connecting and the TLS handshake."`
 	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After what time a delivery is sent again if its sender has died; at least the timeout plus 5 s."`
-	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"How often the sender looks for due retries."`
+	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"The shortest time between two searches for due retries. While none is due, the sender searches when the next one is, and every 5 s."`
 }
 
 const (
@@ -74,6 +74,7 @@ type Sender struct {
 	// lookedForGone is when endpoints that are gone were last looked for.
 	lookedForGone time.Time
 	goneInterval  time.Duration
+	heartbeat     time.Duration
 	// woken means that deliveries may be due in the database, ready that the schedule may have some to claim.
 	woken, ready chan struct{}
 	schedule     *schedule
@@ -98,7 +99,7 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 		now: deps.Now, log: tel.Logger, metrics: m,
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
 		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: scheduled,
-		discoverTimeout: discoverTimeout, lookedForGone: time.Now(), goneInterval: goneInterval,
+		discoverTimeout: discoverTimeout, lookedForGone: time.Now(), goneInterval: goneInterval, heartbeat: heartbeat,
 	}
 	if tel.Tracing {
 		s.tracer = tel.Tracers.Tracer(scope)

@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
@@ -65,6 +66,8 @@ type fixture struct {
 	healthy []int32
 	// goneInterval replaces the constant.
 	goneInterval time.Duration
+	// heartbeat replaces the constant unless it is 0. It is as often as the poll, because the clock of a test jumps.
+	heartbeat time.Duration
 	// holdAfter replaces the constant unless it is 0.
 	holdAfter time.Duration
 }
@@ -139,7 +142,7 @@ func (f *fixture) startAt(now func() time.Time) running {
 	if f.noSearch {
 		s.discoverTimeout = time.Nanosecond
 	}
-	s.goneInterval = f.goneInterval
+	s.goneInterval, s.heartbeat = f.goneInterval, cmp.Or(f.heartbeat, f.cfg.Poll)
 	if f.holdAfter != 0 {
 		s.schedule.holdAfter = f.holdAfter
 	}

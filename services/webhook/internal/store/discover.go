@@ -42,12 +42,14 @@ WITH RECURSIVE ` + heads(`
     WHERE d.state = 'PENDING'
     ORDER BY d.tenant_id, d.key_id, d.next_attempt_at
     LIMIT 1`) + `
-SELECT e.tenant_id, e.key_id, e.next_attempt_at, e.due, ` + now + `
-  FROM (
-    SELECT h.tenant_id, h.key_id, h.next_attempt_at, h.next_attempt_at <= ` + now + ` AND NOT EXISTS (
-             SELECT FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id AND p.until > ` + now + `) AS due
-      FROM head h) e
- WHERE e.due OR $2`
+, pending AS MATERIALIZED (
+  SELECT h.tenant_id, h.key_id, h.next_attempt_at, greatest(h.next_attempt_at, (
+           SELECT p.until FROM pauses p WHERE p.tenant_id = h.tenant_id AND p.key_id = h.key_id)) AS due_at
+    FROM head h
+)
+SELECT tenant_id, key_id, next_attempt_at, due_at <= ` + now + `, ` + now + `, NULL FROM pending WHERE due_at <= ` + now + ` OR $2
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, ` + now + `, min(due_at) - ` + now + ` FROM pending WHERE due_at > ` + now
 
 const (
 	// The caller's context bounds it, because it may take longer than other statements.
@@ -68,8 +70,11 @@ type Found struct {
 	Due []Due
 	// Pending are all endpoints that have pending rows, if they were wanted.
 	Pending []Endpoint
-	// At is when the search began, if it found anything.
+	// At is when the search began.
 	At time.Time
+	// Next is after what time the first of the others is due; 0 if none has pending rows. Rows that are leased now are due when
+	// their leases end.
+	Next time.Duration
 	// Registered reports whether the sender is registered. If not, it must register before it claims.
 	Registered bool
 }
@@ -82,26 +87,39 @@ func (s *Store) Discover(ctx context.Context, sender int64, pending bool) (found
 		b.Queue(discoverTimeout)
 		b.Queue(selectRegistered, at, sender).QueryRow(func(row pgx.Row) error { return row.Scan(&found.Registered) })
 		b.Queue(selectDue, at, pending).Query(func(rows pgx.Rows) error {
-			var (
-				d   Due
-				due bool
-			)
-			_, err := pgx.ForEachRow(rows, []any{&d.TenantID, &d.KeyID, &d.Since, &due, &found.At}, func() error {
-				if due {
-					found.Due = append(found.Due, d)
-				}
-				if pending {
-					found.Pending = append(found.Pending, d.Endpoint)
-				}
-				return nil
-			})
-			return err
+			return found.read(rows, pending)
 		})
 	})
 	if err != nil {
 		return Found{}, fmt.Errorf("find due deliveries: %w", err)
 	}
 	return found, nil
+}
+
+// read reads the result of selectDue: the endpoints, and a last row without one.
+func (f *Found) read(rows pgx.Rows, pending bool) error {
+	var (
+		tenant *string
+		key    *int32
+		since  *time.Time
+		due    *bool
+		next   *time.Duration
+	)
+	_, err := pgx.ForEachRow(rows, []any{&tenant, &key, &since, &due, &f.At, &next}, func() error {
+		if tenant == nil {
+			f.Next = postgres.Value(next)
+			return nil
+		}
+		e := Endpoint{*tenant, *key}
+		if *due {
+			f.Due = append(f.Due, Due{Endpoint: e, Since: *since})
+		}
+		if pending {
+			f.Pending = append(f.Pending, e)
+		}
+		return nil
+	})
+	return err
 }
 
 // Register makes the leases of a sender known to the claims of the others, or renews that.

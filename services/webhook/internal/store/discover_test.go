@@ -117,3 +117,27 @@ func TestARegistrationIsRenewedBeforeItIsForgotten(t *testing.T) {
 	require.NoError(t, f.ForgetSenders(t.Context()))
 	require.Equal(t, 1, f.count(t, "senders"))
 }
+
+func TestASearchSaysWhenTheNextRowIsDue(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	next := func(at time.Time) time.Duration {
+		f.now = at
+		found, err := f.Discover(t.Context(), 1, false)
+		require.NoError(t, err)
+		require.Equal(t, at, found.At.UTC())
+		return found.Next
+	}
+	require.Zero(t, next(noon), "nothing is pending")
+	f.add(t, tenantA, noon, 7)
+	f.add(t, tenantB, noon, 8)
+	require.Zero(t, next(noon), "all that is pending is due")
+	taken := f.claim(t, noon, 100, 100)
+	require.Equal(t, 30*time.Second, next(noon), "leases end")
+	for _, d := range taken {
+		require.NoError(t, f.record(t, d, retryIn1h, 500))
+	}
+	require.Equal(t, 40*time.Minute, next(noon.Add(20*time.Minute)))
+	require.NoError(t, f.Pause(t.Context(), []Endpoint{{tenantA, 7}}, time.Hour))
+	require.Equal(t, 20*time.Minute, next(noon.Add(time.Hour)), "of a paused endpoint when the pause ends")
+}
