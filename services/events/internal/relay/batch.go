@@ -29,7 +29,8 @@ type batch struct {
 	readings []reading
 	// times are when the rows of each reading were recorded, by the relay's clock.
 	times [][]time.Time
-	// taken is how many rows of each reading are published, and items are these rows in the order of publishing.
+	// taken is how many rows of each reading are published, by this process or, of groups that others lead, by those. items are the
+	// own ones of these rows, in the order of publishing.
 	taken []int
 	items []item
 	// watermark is the time up to which all changes are published.
@@ -56,10 +57,12 @@ type outcome struct {
 
 // publishBatch publishes the next rows.
 func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
-	if r.again.Swap(false) {
+	led := r.share.Load()
+	if again := r.again.Swap(false); again || led.gains != r.gains {
+		r.gains = led.gains
 		r.reset()
 	}
-	b, err := r.nextBatch(ctx)
+	b, err := r.nextBatch(ctx, led.groups)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -80,6 +83,7 @@ func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
 		r.windows[i].advance(b.readings[i], b.taken[i])
 		r.windows[i].publishedUpTo(b.watermark.Add(r.offsetOf(b.readings[i].server)))
 	}
+	r.metrics.observe(r.clock.now(), b, true, r.offsetOf)
 	return b.outcome(), nil
 }
 
@@ -90,34 +94,34 @@ func (b batch) outcome() outcome {
 	}
 	for i, read := range b.readings {
 		o.full = o.full || read.full
-		o.held = o.held || b.taken[i] < len(read.rows)
+		o.held = o.held || slices.ContainsFunc(read.rows[b.taken[i]:], func(r row) bool { return r.mine })
 	}
 	return o
 }
 
 // nextBatch reads the next rows in the order in which they are to be published.
-func (r *Relay) nextBatch(ctx context.Context) (batch, error) {
+func (r *Relay) nextBatch(ctx context.Context, groups []int32) (batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, sourcesTimeout)
 	defer cancel()
-	b, err := r.readSources(ctx)
+	b, err := r.readSources(ctx, groups)
 	if done := b.outcome(); err == nil && done.held && !done.full && r.cfg.ClockSkew <= 0 {
 		// All rows that were seen now are older than the next read.
 		for i, read := range b.readings {
 			r.windows[i].saw(read.rows)
 		}
-		b, err = r.readSources(ctx)
+		b, err = r.readSources(ctx, groups)
 	}
 	if err == nil {
-		r.metrics.observe(r.clock.now(), b, r.offsetOf)
+		r.metrics.observe(r.clock.now(), b, false, r.offsetOf)
 	}
 	return b, err
 }
 
 // readSources reads all sources once.
-func (r *Relay) readSources(ctx context.Context) (batch, error) {
+func (r *Relay) readSources(ctx context.Context, groups []int32) (batch, error) {
 	b := batch{began: r.clock.now(), readings: make([]reading, len(r.sources))}
 	err := r.forEachSource(ctx, func(ctx context.Context, i int, s *source) (err error) {
-		b.readings[i], err = s.read(ctx, r.clock.now, &r.windows[i], r.cfg.BatchSize)
+		b.readings[i], err = s.read(ctx, r.clock.now, &r.windows[i], groups, r.cfg.BatchSize)
 		return err
 	})
 	if err == nil {
@@ -240,6 +244,10 @@ func (r *Relay) merge(b *batch) {
 	for i, read := range b.readings {
 		taken := 0
 		for taken < len(read.rows) && !b.times[i][taken].After(b.watermark) {
+			if !read.rows[taken].mine {
+				taken++
+				continue
+			}
 			b.items = append(b.items, item{source: i, at: b.times[i][taken], byClock: byClock[i][taken], row: read.rows[taken]})
 			taken++
 		}

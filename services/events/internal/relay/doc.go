@@ -2,8 +2,8 @@
 //
 // # Order
 //
-// The requirement: if the response to change A reached its caller before change B was requested, A is published before B, even
-// if the two are in different databases.
+// The requirement: if the response to change A of a tenant reached its caller before change B of the tenant was requested, A is
+// published before B, even if the two are in different databases.
 //
 // The relay publishes one batch at a time:
 //
@@ -48,12 +48,23 @@
 // one, Kafka has lost its tail, and everything in the outboxes is published again. The same happens if a source's server is
 // restarted or replaced, because a restored database hands out ids again.
 //
-// # One leader
+// # Leaders
 //
-// Any number of processes may run the relay. The one that holds an advisory lock leads, the others campaign for leadership. The
-// lock belongs to a connection: it is released when the leader's connection ends, and a leader that loses its connection stops.
-// If there are two leaders for a moment, each publishes in order, so the only effect is duplicates. A new leader publishes again
-// what is not deleted yet.
+// The tenants are divided into groups, and each group has one leader. Any number of processes may run the relay. They campaign: each
+// leads the groups whose advisory locks its session holds, and takes no more than a fair share of them. The locks are released when
+// the session ends, and a process that loses it stops. A process that leads all groups reads and publishes as if there were none.
+//
+// A process that leads some groups reads the rows of the others too, without their data, because its window must know that they are
+// no gaps. It goes past them, and never reads them again. So a backlog of another group costs it nothing. When it gains a group, it
+// begins again with the oldest row.
+//
+// If two processes lead a group for a moment, after a pause, a lost connection or because one has just given the group up, each of
+// them publishes all changes of a tenant in their order, from the oldest that was not stored on, and may stop at any time. The next
+// change after those that one has published may come from the other, but never before its own predecessors. So the only effect is
+// duplicates. For the same reason a version without groups may lead beside this one. To avoid the duplicates it does not: its leader
+// holds in exclusive mode the lock that all members of this version share.
+//
+// A version with another number of groups needs another lock for its members, and must not lead while sessions hold this one.
 //
 // # Failures
 //

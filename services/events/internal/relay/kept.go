@@ -33,7 +33,7 @@ func Kept(ctx context.Context, s Source, from, before time.Time, handle func(ctx
 		if err != nil {
 			return fmt.Errorf("read source %s: %w", s.Name, err)
 		}
-		kept, err := pgx.CollectRows(rows, func(c pgx.CollectableRow) (row, error) { return scanRow(c) })
+		kept, err := pgx.CollectRows(rows, func(c pgx.CollectableRow) (row, error) { return scanRow(c, nil) })
 		if err != nil {
 			return fmt.Errorf("read source %s: %w", s.Name, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,14 +15,18 @@ import (
 )
 
 const (
-	// leaderLock is the advisory lock that the leader holds.
-	leaderLock = 0x67696674_72656c79
-	// campaignInterval is how often the others try to take the lock. It is released immediately when the leader stops or
-	// crashes. If its host vanishes, it is released when the server ends the session.
+	// memberLock is the advisory lock that every process that campaigns holds in shared mode: so they count each other. Versions
+	// before groups led everything with it in exclusive mode. So they do not lead beside newer ones.
+	memberLock = 0x67696674_72656c79
+	// The leader of a group holds the advisory lock with the group's number after this one.
+	groupLocks = memberLock + 1
+	// campaignInterval is how often processes look for groups without a leader. A lock is released immediately when its holder stops
+	// or crashes. If its host vanishes, it is released when the server ends the session.
 	campaignInterval = 500 * time.Millisecond
-	// pingInterval and checkTimeout bound how long a dead connection of the leader goes unnoticed.
+	// pingInterval is how often a process that is alone looks for others. With checkTimeout it bounds how long a dead connection goes
+	// unnoticed.
 	pingInterval = 2 * time.Second
-	// idleSession is when the server ends an idle session and releases its lock. It is longer than pingInterval and checkTimeout
+	// idleSession is when the server ends an idle session and releases its locks. It is longer than pingInterval and checkTimeout
 	// together, so that a disconnected leader stops before the next one begins.
 	idleSession = 10 * time.Second
 )
@@ -35,14 +40,30 @@ var sessionSettings = map[string]string{
 	"tcp_keepalives_count":    "3",
 }
 
-// campaign makes one process the leader: the one whose session holds the advisory lock.
+const (
+	tryMember = `SELECT pg_try_advisory_lock_shared($1)`
+
+	// A key of 64 bits is in two columns.
+	readLocks = `SELECT count(*) FILTER (WHERE key = $1 AND mode = 'ShareLock'),
+  coalesce(array_agg((key - $2)::int) FILTER (WHERE key >= $2 AND key < $2 + $3), '{}')
+FROM (SELECT mode, (classid::bigint << 32) | objid::bigint AS key FROM pg_locks
+  WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) l`
+
+	tryGroups     = `SELECT g FROM unnest($1::int[]) AS g WHERE pg_try_advisory_lock($2::bigint + g)`
+	releaseGroups = `SELECT count(pg_advisory_unlock($2::bigint + g)) FROM unnest($1::int[]) AS g`
+)
+
+// campaign divides the groups among the processes that campaign, as evenly as possible: each leads those whose locks its session
+// holds.
 type campaign struct {
 	url string
 	log *slog.Logger
+	// hold is told which groups this process leads, before it gives others up.
+	hold func(groups []int32)
 }
 
-// run calls lead each time this process becomes the leader. lead's context ends as soon as the
-// connection with the lock is lost.
+// run calls lead each time this process becomes a leader. lead's context ends as soon as the connection with the locks is lost.
 func (c campaign) run(ctx context.Context, lead func(ctx context.Context)) error {
 	for ctx.Err() == nil {
 		if err := c.leadOnce(ctx, lead); err != nil && ctx.Err() == nil {
@@ -53,26 +74,32 @@ func (c campaign) run(ctx context.Context, lead func(ctx context.Context)) error
 	return nil
 }
 
-// leadOnce connects, waits for the lock and leads until the connection is lost.
+// leadOnce connects, and leads what it can get until the connection is lost.
 func (c campaign) leadOnce(ctx context.Context, lead func(ctx context.Context)) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
 		return fmt.Errorf("connect to campaign for leadership: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if err := lock(ctx, conn); err != nil {
-		return fmt.Errorf("campaign for leadership: %w", err)
+	m := &member{campaign: c, conn: conn}
+	for !m.joined || len(m.groups) == 0 {
+		if err := m.tick(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if len(m.groups) == 0 {
+			pause(ctx, campaignInterval, nil)
+		}
 	}
-	c.log.InfoContext(ctx, "relay leads")
 	leading, resign := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		lead(leading)
 	}()
-	err = watch(ctx, conn)
+	err = m.watch(ctx)
 	resign()
 	<-done
+	c.hold(nil)
 	return err
 }
 
@@ -87,23 +114,28 @@ func (c campaign) connect(ctx context.Context) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }
 
-// lock returns when the lock is taken. It polls instead of waiting on the server, where a waiting statement would delay vacuum.
-func lock(ctx context.Context, conn *pgx.Conn) error {
-	for {
-		var taken bool
-		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(leaderLock)).Scan(&taken); err != nil || taken {
-			return err
-		}
-		pause(ctx, campaignInterval, nil)
-	}
+// member is a session that campaigns.
+type member struct {
+	campaign
+	conn *pgx.Conn
+	// joined: it holds memberLock.
+	joined bool
+	// members is how many sessions hold it.
+	members int
+	// groups are those whose locks the session holds.
+	groups []int32
 }
 
-// watch returns when ctx ends or the connection is lost. It always reads from the connection, so it notices immediately when
-// the server closes it.
-func watch(ctx context.Context, conn *pgx.Conn) error {
+// watch campaigns until ctx ends or the connection is lost. Between two ticks it reads from the connection, so it notices
+// immediately when the server closes it.
+func (m *member) watch(ctx context.Context) error {
 	for {
-		wait, cancel := context.WithTimeout(ctx, pingInterval)
-		_, err := conn.WaitForNotification(wait)
+		interval := pingInterval
+		if m.members > 1 {
+			interval = campaignInterval
+		}
+		wait, cancel := context.WithTimeout(ctx, interval)
+		_, err := m.conn.WaitForNotification(wait)
 		cancel()
 		if ctx.Err() != nil {
 			return nil
@@ -111,8 +143,68 @@ func watch(ctx context.Context, conn *pgx.Conn) error {
 		if err != nil && !pgconn.Timeout(err) {
 			return fmt.Errorf("lost the leader's connection: %w", err)
 		}
-		if err := ping(ctx, conn); err != nil && ctx.Err() == nil {
+		if err := m.tick(ctx); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("lost the leader's connection: %w", err)
 		}
 	}
+}
+
+// tick takes groups without a leader, up to a fair share, and gives up what it has beyond. It polls instead of waiting on the server,
+// where a waiting statement would delay vacuum.
+func (m *member) tick(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if !m.joined {
+		err := m.conn.QueryRow(ctx, tryMember, int64(memberLock)).Scan(&m.joined)
+		if err != nil || !m.joined {
+			return err
+		}
+	}
+	var led []int32
+	if err := m.conn.QueryRow(ctx, readLocks, int64(memberLock), int64(groupLocks), groupCount).Scan(&m.members, &led); err != nil {
+		return err
+	}
+	share := (groupCount + m.members - 1) / m.members
+	if len(m.groups) > share {
+		return m.release(ctx, share)
+	}
+	var free []int32
+	for g := range int32(groupCount) {
+		if !slices.Contains(led, g) {
+			free = append(free, g)
+		}
+	}
+	return m.take(ctx, free[:min(len(free), share-len(m.groups))])
+}
+
+func (m *member) take(ctx context.Context, free []int32) error {
+	if len(free) == 0 {
+		return nil
+	}
+	rows, err := m.conn.Query(ctx, tryGroups, free, int64(groupLocks))
+	if err != nil {
+		return err
+	}
+	taken, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	m.now(ctx, append(slices.Clone(m.groups), taken...))
+	return nil
+}
+
+// release gives up all groups but some. The process publishes no more of them from its next batch on. The batch in flight may
+// overlap with the next leader's: it makes duplicates, as after a lost connection.
+func (m *member) release(ctx context.Context, left int) error {
+	given := m.groups[left:]
+	m.now(ctx, slices.Clone(m.groups[:left]))
+	_, err := m.conn.Exec(ctx, releaseGroups, given, int64(groupLocks))
+	return err
+}
+
+func (m *member) now(ctx context.Context, groups []int32) {
+	slices.Sort(groups)
+	m.groups = groups
+	m.hold(groups)
+	m.log.InfoContext(ctx, "relay leads", "groups", groups, "of", groupCount, "members", m.members)
 }

@@ -2,10 +2,14 @@ package relay
 
 import (
 	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -31,39 +35,114 @@ func TestTheServerEndsTheSessionOfALeaderThatVanished(t *testing.T) {
 	require.Greater(t, idleSession, pingInterval+checkTimeout, "a disconnected leader stops before another one leads")
 }
 
-func TestOneRelayLeads(t *testing.T) {
+// candidate is a process that campaigns.
+type candidate struct {
+	lock   sync.Mutex
+	groups []int32
+	leads  atomic.Int64
+}
+
+func (c *candidate) held() []int32 {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return slices.Clone(c.groups)
+}
+
+func (c *candidate) hold(groups []int32) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.groups = groups
+}
+
+// campaign runs until the returned function is called, or the test ends.
+func (c *candidate) campaign(t *testing.T, url string) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- campaign{url: url, log: telemetry.Discard().Logger, hold: c.hold}.run(ctx, func(ctx context.Context) {
+			c.leads.Add(1)
+			<-ctx.Done()
+			c.leads.Add(-1)
+		})
+	}()
+	end = sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	t.Cleanup(end)
+	return end
+}
+
+// divided waits until the candidates hold so many groups, each group once.
+func divided(t *testing.T, candidates []*candidate, want ...int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var counts []int
+		var all []int32
+		for _, c := range candidates {
+			counts, all = append(counts, len(c.held())), append(all, c.held()...)
+		}
+		slices.Sort(counts)
+		slices.Sort(all)
+		return slices.Equal(counts, want) && slices.Equal(all, everything().groups)
+	}, waitLimit, pollInterval, "%v", want)
+}
+
+// endSessions ends some of the sessions that campaign.
+func endSessions(ctx context.Context, pool *pgxpool.Pool, url string, limit int) error {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	_, err = pool.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM (SELECT DISTINCT l.pid FROM pg_locks l
+JOIN pg_database d ON d.oid = l.database AND d.datname = $1
+WHERE l.locktype = 'advisory' AND l.granted ORDER BY l.pid LIMIT $2) s`, cfg.Database, limit)
+	return err
+}
+
+func TestRelaysDivideTheGroups(t *testing.T) {
+	t.Parallel()
+	url, pool := pgtest.NewURL(t), pgtest.New(t)
+	all := []*candidate{{}, {}, {}}
+	all[0].campaign(t, url)
+	divided(t, all, 0, 0, 8)
+	endOfSecond := all[1].campaign(t, url)
+	divided(t, all, 0, 4, 4)
+	all[2].campaign(t, url)
+	divided(t, all, 2, 3, 3)
+	require.EqualValues(t, 1, all[2].leads.Load())
+	endOfSecond()
+	require.Empty(t, all[1].held())
+	divided(t, all, 0, 4, 4)
+
+	killed := time.Now()
+	require.NoError(t, endSessions(t.Context(), pool, url, 3))
+	require.Eventually(t, func() bool { return len(all[0].held())+len(all[2].held()) == 0 }, waitLimit, time.Millisecond)
+	require.Less(t, time.Since(killed), campaignInterval, "noticed immediately, not by the next tick")
+	divided(t, all, 0, 4, 4)
+}
+
+// TestARelayOfAnEarlierVersionLeadsAlone plays a version without groups, whose leader holds one lock in exclusive mode.
+func TestARelayOfAnEarlierVersionLeadsAlone(t *testing.T) {
 	t.Parallel()
 	url := pgtest.NewURL(t)
-	cfg, err := pgx.ParseConfig(url)
+	earlier, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
-	pool := pgtest.New(t)
-	c := campaign{url: url, log: telemetry.Discard().Logger}
-	ctx, cancel := context.WithCancel(t.Context())
-	leading := make(chan int, 10)
-	ended := make(chan int, 10)
-	done := make(chan error, 2)
-	for id := range 2 {
-		go func() {
-			done <- c.run(ctx, func(ctx context.Context) {
-				leading <- id
-				<-ctx.Done()
-				ended <- id
-			})
-		}()
+	defer func() { require.NoError(t, earlier.Close(context.WithoutCancel(t.Context()))) }()
+	leads := func() (taken bool) {
+		require.NoError(t, earlier.QueryRow(t.Context(), "SELECT pg_try_advisory_lock($1)", int64(memberLock)).Scan(&taken))
+		return taken
 	}
-	first := <-leading
-	require.Never(t, func() bool { return len(leading) > 0 }, 3*campaignInterval, pollInterval, "only one leads")
-
-	// The server ends the session that holds the lock.
-	killed := time.Now()
-	exec(t, pool, `SELECT pg_terminate_backend(l.pid) FROM pg_locks l
-JOIN pg_database d ON d.oid = l.database AND d.datname = '`+cfg.Database+`'
-WHERE l.locktype = 'advisory' AND l.granted`)
-	require.Equal(t, first, <-ended)
-	require.Less(t, time.Since(killed), pingInterval, "noticed immediately, not by the next ping")
-	<-leading
-	cancel()
-	require.NoError(t, <-done)
-	require.NoError(t, <-done)
-	<-ended
+	require.True(t, leads())
+	all := []*candidate{{}, {}}
+	for _, c := range all {
+		c.campaign(t, url)
+	}
+	held := func() int { return len(all[0].held()) + len(all[1].held()) }
+	require.Never(t, func() bool { return held() > 0 }, 3*campaignInterval, pollInterval)
+	_, err = earlier.Exec(t.Context(), "SELECT pg_advisory_unlock_all()")
+	require.NoError(t, err)
+	divided(t, all, 4, 4)
+	require.False(t, leads(), "and the other way round")
 }

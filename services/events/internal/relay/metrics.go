@@ -17,6 +17,8 @@ type metrics struct {
 
 	lock    sync.Mutex
 	leading bool
+	// groups is how many this process leads.
+	groups int
 	// sources are as of the last read.
 	sources []sourceState
 	readAt  time.Time
@@ -96,8 +98,8 @@ func (m *metrics) observeState(meters metric.MeterProvider, unconfirmed func() t
 	if err != nil {
 		return err
 	}
-	leads, err := meter.Int64ObservableGauge("gifting.relay.leads",
-		metric.WithDescription("1 while this process leads."))
+	leads, err := meter.Float64ObservableGauge("gifting.relay.leads",
+		metric.WithDescription("Share of the groups of tenants that this process leads, from 0 to 1."))
 	if err != nil {
 		return err
 	}
@@ -105,10 +107,10 @@ func (m *metrics) observeState(meters metric.MeterProvider, unconfirmed func() t
 		m.lock.Lock()
 		defer m.lock.Unlock()
 		if !m.leading {
-			o.ObserveInt64(leads, 0)
+			o.ObserveFloat64(leads, 0)
 			return nil
 		}
-		o.ObserveInt64(leads, 1)
+		o.ObserveFloat64(leads, float64(m.groups)/groupCount)
 		o.ObserveFloat64(waiting, unconfirmed().Seconds())
 		for _, s := range m.sources {
 			o.ObserveFloat64(age, s.oldestAge(time.Since(m.readAt)), s.label)
@@ -130,6 +132,12 @@ func (s sourceState) oldestAge(after time.Duration) float64 {
 	return max(0, (s.age + after).Seconds())
 }
 
+func (m *metrics) hold(groups int) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.groups = groups
+}
+
 func (m *metrics) lead(leading bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -139,18 +147,22 @@ func (m *metrics) lead(leading bool) {
 	}
 }
 
-// observe records what a batch has read.
-func (m *metrics) observe(now time.Time, b batch, offsetOf func(*server) time.Duration) {
+// observe records what a batch has read, and then again what of it is left after it was published.
+func (m *metrics) observe(now time.Time, b batch, published bool, offsetOf func(*server) time.Duration) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.readAt = time.Now()
 	for i, read := range b.readings {
+		left := b.times[i]
+		if published {
+			left = left[b.taken[i]:]
+		}
 		s := sourceState{
-			label: m.sources[i].label, read: true, rows: len(read.rows) > 0,
+			label: m.sources[i].label, read: true, rows: len(left) > 0,
 			held: len(read.rows) - b.taken[i], ahead: offsetOf(read.server),
 		}
 		if s.rows {
-			s.age = now.Sub(b.times[i][0])
+			s.age = now.Sub(left[0])
 		}
 		m.sources[i] = s
 	}

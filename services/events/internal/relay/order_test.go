@@ -31,7 +31,7 @@ func TestOrderUnderWriters(t *testing.T) {
 		}
 		return rand.IntN(n)
 	}
-	published, all := f.write(t, 8*time.Second)
+	published, all := f.write(t, 8*time.Second, nil)
 	t.Logf("%d changes, published %d times", len(all), len(published))
 	require.Greater(t, len(all), 10*writers)
 	require.Greater(t, len(published), len(all), "the failures made duplicates")
@@ -85,13 +85,14 @@ const (
 	subjects = 12
 )
 
-// write runs the writers and the relay for a time and returns when the outboxes are empty.
-func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all []string) {
+// write runs the writers and the relay for a time and returns when the outboxes are empty. Each writer changes records of one of the
+// tenants, or of a new one each time.
+func (f *fixture) write(t *testing.T, d time.Duration, tenants []string) (published []change, all []string) {
 	t.Helper()
 	for _, owner := range f.owners {
 		_, err := owner.Exec(t.Context(), `CREATE TABLE subject (id int PRIMARY KEY, version int NOT NULL)`)
 		require.NoError(t, err)
-		_, err = owner.Exec(t.Context(), `INSERT INTO subject SELECT n, 0 FROM generate_series(0, $1) n`, subjects)
+		_, err = owner.Exec(t.Context(), `INSERT INTO subject SELECT n, 0 FROM generate_series(0, $1) n`, subjects*max(1, len(tenants)))
 		require.NoError(t, err)
 	}
 	f.start(t)
@@ -101,13 +102,17 @@ func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all 
 		work sync.WaitGroup
 		lock sync.Mutex
 		errs []error
-		seen lastCommitted
 	)
-	for range writers {
+	seen := make([]lastCommitted, max(1, len(tenants)))
+	for n := range writers {
 		work.Go(func() {
-			mine := ""
+			mine, of := "", n%len(seen)
 			for until.Err() == nil {
-				id, err := f.change(t.Context(), mine, &seen)
+				tenant := uuid.NewString()
+				if len(tenants) > 0 {
+					tenant = tenants[of]
+				}
+				id, err := f.change(t.Context(), tenant, of, mine, &seen[of])
 				lock.Lock()
 				all, errs = append(all, id), append(errs, err)
 				lock.Unlock()
@@ -131,10 +136,10 @@ func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all 
 // lastCommitted holds a recently committed change of each source.
 type lastCommitted [2]atomic.Pointer[string]
 
-// change makes one change of a random record and returns its id once it is committed.
-func (f *fixture) change(ctx context.Context, mine string, seen *lastCommitted) (string, error) {
-	source, subject := rand.IntN(len(f.owners)), rand.IntN(subjects)
-	c := change{ID: uuid.NewString(), Subject: string(rune('a'+source)) + string(rune('a'+subject))}
+// change makes one change of a random record of the n-th tenant and returns its id once it is committed.
+func (f *fixture) change(ctx context.Context, tenant string, n int, mine string, seen *lastCommitted) (string, error) {
+	source, subject := rand.IntN(len(f.owners)), rand.IntN(subjects)+n*subjects
+	c := change{ID: uuid.NewString(), Subject: fmt.Sprintf("%c%d", 'a'+source, subject)}
 	if mine != "" {
 		c.After = append(c.After, mine)
 	}
@@ -149,7 +154,7 @@ func (f *fixture) change(ctx context.Context, mine string, seen *lastCommitted) 
 			return err
 		}
 		e := event(uuid.NewString())
-		e.ID = c.ID
+		e.ID, e.TenantID = c.ID, tenant
 		if e.Data, err = json.Marshal(c); err != nil {
 			return err
 		}

@@ -72,6 +72,8 @@ type Relay struct {
 	log       *slog.Logger
 	metrics   *metrics
 	wakeups   *wakeups
+	// share is set while batches run: each reads it once.
+	share atomic.Pointer[share]
 
 	// What follows is known only while this process leads. It is empty at first: all rows are read and published again.
 	clock clock
@@ -81,6 +83,8 @@ type Relay struct {
 	// offsets of the clocks, by the instance of the server.
 	offsets     map[string]*clockOffset
 	outstanding outstanding
+	// gains are those of the share of the last batch.
+	gains int
 	// again requests that all rows are published again.
 	again atomic.Bool
 }
@@ -99,6 +103,7 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wakeups: newWakeups(len(cfg.Sources)),
 		clock: clock{time.Now()}, offsets: map[string]*clockOffset{},
 	}
+	r.share.Store(everything())
 	for _, s := range cfg.Sources {
 		opened, err := openSource(ctx, s, tel)
 		if err != nil {
@@ -143,7 +148,8 @@ func (r *Relay) Wake() { r.wakeups.wake() }
 
 // Run campaigns for leadership, and publishes while it leads, until ctx ends.
 func (r *Relay) Run(ctx context.Context) error {
-	return campaign{url: r.cfg.LeaderURL, log: r.log}.run(ctx, r.lead)
+	r.hold(nil)
+	return campaign{url: r.cfg.LeaderURL, log: r.log, hold: r.hold}.run(ctx, r.lead)
 }
 
 // lead publishes batch after batch until its leadership, and with it ctx, ends.

@@ -69,6 +69,16 @@ func TestRelay(t *testing.T) {
 	})
 }
 
+func TestAPublishedRowHasNoAge(t *testing.T) {
+	t.Parallel()
+	tel := telemetrytest.New()
+	f := setup(t, Config{}, tel.Telemetry)
+	f.metrics.lead(true)
+	f.add(t, 1)
+	require.Equal(t, 1, f.publish(t))
+	require.Equal(t, map[string]float64{"source=links": 0, "source=orders": 0}, tel.Values(t, "gifting.relay.oldest_age"))
+}
+
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()
