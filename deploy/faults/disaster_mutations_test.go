@@ -96,6 +96,6 @@ var disasterMutations = []disasterMutation{
 		"a claim does not find the first order", answers, []replacement{{claimedOrder, `NOT link_repeated AND id <> $2`, `NOT link_repeated AND id < $2 AND id > $2`}},
 	}},
 	{disaster: "a snapshot held open", mutation: mutation{
-		"reads begin at the oldest row", flat, []replacement{{relaySource, `w.low, limit, first, last)`, `min(w.low, 0), limit, first, last)`}},
+		"reads begin at the oldest row", flat, []replacement{{relaySource, `w.low, limit, first, last, w.open()`, `min(w.low, 0), limit, first, last, w.open()`}},
 	}},
 }

@@ -43,11 +43,11 @@ const (
 )
 
 // slowRead makes the relay read its sources up to 200 ms apart.
-var slowRead = []replacement{imports(relaySource, randPackage), {relaySource, `rows, err := s.pool.Query(ctx, readRows,`, `
+var slowRead = []replacement{imports(relaySource, randPackage), {relaySource, `if err := r.collect(s.pool.Query(ctx, readRows,`, `
 	if s.name == "links" {
 		time.Sleep(rand.N(200 * time.Millisecond))
 	}
-	rows, err := s.pool.Query(ctx, readRows,`}}
+	if err := r.collect(s.pool.Query(ctx, readRows,`}}
 
 // mutations has one bug of each class. The first is not a bug: a slow relay breaks no invariant.
 var mutations = []mutation{
@@ -55,6 +55,7 @@ var mutations = []mutation{
 	{"no watermark", order, append([]replacement{
 		{relayBatch, `b.watermark.Add(-r.cfg.ClockSkew)`, `b.watermark.Add(time.Hour)`},
 	}, slowRead...)},
+	{"no new beginning with a group", order, []replacement{{relayBatch, `again || led.gains != r.gains`, `again`}}},
 	{"lost event", lost, []replacement{imports(appendFeed, randPackage), {
 		appendFeed, `fresh = append(fresh, w.admit(b)...)`,
 		`fresh = append(fresh, slices.DeleteFunc(w.admit(b), func(Change) bool { return rand.N(50) == 0 })...)`,
