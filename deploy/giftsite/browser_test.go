@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -76,6 +77,7 @@ func openBrowser(t *testing.T, s screen) *browser {
 		require.NoError(t, err)
 	}
 	b.do(t, chromedp.EmulateViewport(s.width, s.height, s.options...))
+	b.media(t, "prefers-color-scheme", "light")
 	return b
 }
 
@@ -158,6 +160,24 @@ func (b *browser) inspect(t *testing.T, name string) {
 	b.requireAccessible(t)
 	wide := get(t, b, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
 	require.LessOrEqual(t, wide, b.screen.width, "the page is wider than the screen")
+}
+
+// inspectSchemes inspects the page as light and as dark devices show it.
+func (b *browser) inspectSchemes(t *testing.T, name string) {
+	t.Helper()
+	b.inspect(t, name)
+	b.media(t, "prefers-color-scheme", "dark")
+	b.inspect(t, name+"-dark")
+	b.media(t, "prefers-color-scheme", "light")
+}
+
+// media emulates a feature of a device without animations, until the next call.
+func (b *browser) media(t *testing.T, feature, value string) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: feature, Value: value}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+	})
+	require.NoError(t, err)
 }
 
 func (b *browser) screenshot(t *testing.T, name string) {

@@ -24,57 +24,83 @@ func onEveryScreen(t *testing.T, test func(t *testing.T, f *fixture, b *browser)
 	}
 }
 
-// fill enters the address.
+// fill enters the address, after the country.
 func (b *browser) fill(t *testing.T, phone string) {
 	t.Helper()
+	if b.value(t, `document.querySelector("#country").value`) != "SE" {
+		b.do(t, chromedp.SetValue(chromedp.CSS("#country"), "SE"))
+		b.press(t, `button[value="country"]:not(.unseen)`)
+	}
 	b.do(t,
 		chromedp.SetValue(chromedp.CSS("#name"), "Astrid Lindqvist"),
 		chromedp.SetValue(chromedp.CSS("#street"), "Storgatan 1"),
 		chromedp.SetValue(chromedp.CSS("#postalCode"), "111 22"),
 		chromedp.SetValue(chromedp.CSS("#city"), "Stockholm"),
 		chromedp.SetValue(chromedp.CSS("#phone"), phone),
-		chromedp.SetValue(chromedp.CSS("#country"), "SE"),
 	)
+}
+
+// review goes to the review of a gift without variations.
+func (b *browser) review(t *testing.T, f *fixture) {
+	t.Helper()
+	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+	b.press(t, ".send")
+	b.fill(t, "+46701234567")
+	b.press(t, ".send")
+	require.Contains(t, b.text(t, "main"), "Storgatan 1")
 }
 
 func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.show(f.openPage("en-US", "#1B4B8F"))
+		f.show(f.withLook(f.openPage("en-US", "#1B4B8F")))
 		b.visit(t, f.base+"/c/"+token, 200)
-		b.inspect(t, "1-list")
-		b.press(t, `button[value="hooded-sweatshirt"]`)
-		b.inspect(t, "2-form")
+		b.inspectSchemes(t, "01-greeting")
+		b.press(t, ".letter .button")
+		b.inspectSchemes(t, "02-gifts")
+		b.press(t, `a.choose[href*="hooded-sweatshirt"]`)
+		b.inspectSchemes(t, "03-gift")
 
 		b.press(t, ".send")
 		b.await(t, `document.activeElement.classList.contains("problems")`) // A page gets its focus when it is drawn.
-		b.inspect(t, "3-errors")
-
+		b.inspectSchemes(t, "04-choice-error")
 		b.do(t, chromedp.Click(chromedp.CSS(`input[value="Colour=Grey&Size=M"]`)))
+		b.press(t, ".send")
+		b.inspectSchemes(t, "05-country")
+
 		b.fill(t, "070 123 45 67")
+		b.inspect(t, "06-address")
 		b.press(t, ".send")
 		require.Contains(t, b.text(t, "#phone-error"), "+44")
 		require.Equal(t, "Storgatan 1", b.value(t, `document.querySelector("#street").value`))
-		b.inspect(t, "4-phone")
+		b.inspectSchemes(t, "07-address-error")
 
 		b.fill(t, "+46 70 123 45 67")
 		b.press(t, ".send")
+		b.inspectSchemes(t, "08-review")
+		b.press(t, ".send")
 		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
-		b.inspect(t, "5-thanks")
+		b.inspectSchemes(t, "09-thanks")
 
 		b.visit(t, f.base+"/c/"+token, 200)
 		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M", "reloading changes nothing")
-		b.requireNoLeak(t, f.base)
-	})
-}
-
-func TestAPlayerWhoseAnswerWasLostGetsTheReference(t *testing.T) {
-	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.show(f.openPage("en-US", "#1B4B8F"))
-		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
-		b.fill(t, "+46701234567")
-		f.change(func() { f.answerLost = true })
+		b.press(t, `a[href="?step=correct"]`)
+		b.inspectSchemes(t, "10-correct")
+		b.do(t, chromedp.SetValue(chromedp.CSS("#street"), "Nygatan 2"))
 		b.press(t, ".send")
-		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+		b.inspect(t, "11-corrected")
+		f.change(func() {
+			f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT
+			f.order.Gift.Carrier, f.order.Gift.TrackingReference, f.order.Gift.TrackingUrl = "PostNord", "SE1234567890", "https://carrier.example/track/1"
+			f.order.Gift.CorrectableVersion = nil
+		})
+		b.visit(t, f.base+"/c/"+token, 200)
+		b.inspectSchemes(t, "12-sent")
+		f.change(func() { f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED })
+		b.visit(t, f.base+"/c/"+token, 200)
+		b.inspect(t, "13-delivered")
+		b.requireNoErrors(t)
+		b.requireNoLeak(t, f.base)
+		require.Equal(t, 1, f.claims)
 	})
 }
 
@@ -82,41 +108,43 @@ func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
 		page := f.openPage("sv-SE", "#0FA3B1")
 		f.show(page)
-		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
-		b.fill(t, "+46701234567")
+		b.review(t, f)
 		f.change(func() {
 			f.claimFailure = problem.New(problem.OutOfStock, "gone")
 			page.Gifts[0].OutOfStock = true
 		})
 		b.press(t, ".send")
 		require.Contains(t, b.text(t, ".problems"), "Dark truffles")
-		b.inspect(t, "6-gone")
-		b.press(t, `button[value="scented-candle"]`)
-		require.Equal(t, "Storgatan 1", b.value(t, `document.querySelector("#street").value`))
-		require.Equal(t, "Sverige", b.value(t, `document.querySelector("#country").selectedOptions[0].text`))
-		b.inspect(t, "7-kept")
-		b.press(t, ".quiet")
-		b.press(t, `button[value="steel-bottle"]`)
-		require.Equal(t, "Storgatan 1", b.value(t, `document.querySelector("#street").value`))
+		b.inspect(t, "14-gone")
+		b.press(t, `a.choose[href*="scented-candle"]`)
+		b.press(t, ".send")
+		require.Contains(t, b.text(t, "main"), "Storgatan 1", "the address was kept")
+		require.Contains(t, b.text(t, "main"), "Sverige")
 	})
 }
 
 func TestAGiftCanBeClaimedWithTheKeyboardOnly(t *testing.T) {
 	f, b := newFixture(t), openBrowser(t, screens[1])
-	page := f.openPage("en-US", "#1B4B8F")
-	page.Gifts = page.GetGifts()[1:2]
+	page := f.openPage("sv-SE", "#1B4B8F")
+	page.Gifts, page.Message = page.GetGifts()[1:2], nil
 	f.show(page)
 	b.visit(t, f.base+"/c/"+token, 200)
 	b.do(t, chromedp.KeyEvent("\t"))
-	require.Equal(t, "Skip to the content", b.value(t, "document.activeElement.textContent"))
-	// Two groups of options, the address, phone, no e-mail, the button.
-	for _, key := range []string{
-		"\t", " ", "\t", " ", "\tAda Player", "\tStorgatan 1", "\t111 22", "\tStockholm", "\tSwe", "\t+46701234567", "\t", "\t",
-	} {
+	require.Equal(t, "Hoppa till innehållet", b.value(t, "document.activeElement.textContent"))
+	b.do(t, chromedp.KeyEvent("\r"))
+	for _, key := range []string{"\t", " ", "\t", " ", "\t"} { // Two groups of options, the button.
 		b.do(t, chromedp.KeyEvent(key))
 	}
-	require.Equal(t, "Send me this gift", b.value(t, "document.activeElement.textContent"))
-	b.inspect(t, "8-focus")
+	require.True(t, get(t, b, chromedp.Evaluate[bool](`document.activeElement.matches(".send")`)))
+	b.inspect(t, "15-focus")
+	b.do(t, chromedp.KeyEvent("\r"), chromedp.WaitVisible(chromedp.CSS("#name")))
+	b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("#name").focus(); undefined`))
+	for _, key := range []string{"Ada Player", "\tStorgatan 1", "\t111 22", "\tStockholm", "\t", "701234567", "\t", "\t"} {
+		b.do(t, chromedp.KeyEvent(key))
+	}
+	require.True(t, get(t, b, chromedp.Evaluate[bool](`document.activeElement.matches(".send")`)))
+	b.do(t, chromedp.KeyEvent("\r"), chromedp.WaitVisible(chromedp.CSS(".confirm .send")))
+	b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector(".confirm .send").focus(); undefined`))
 	b.do(t, chromedp.KeyEvent("\r"), chromedp.WaitVisible(chromedp.CSS(".reference")))
 }
 
@@ -133,11 +161,11 @@ func TestEveryStateOfALinkHasItsPage(t *testing.T) {
 		} {
 			f.show(tc.page)
 			b.visit(t, f.base+"/c/"+token, tc.status)
-			b.inspect(t, "9-"+name)
+			b.inspectSchemes(t, "16-"+name)
 		}
 		f.change(func() { f.unavailable = true })
 		b.visit(t, f.base+"/c/"+token, 503)
-		b.inspect(t, "9-failing")
+		b.inspectSchemes(t, "16-failing")
 	})
 }
 
@@ -151,9 +179,9 @@ func TestEveryBrandAndLocaleIsReadable(t *testing.T) {
 			page.Message = nil
 			f.show(page)
 			b.visit(t, f.base+"/c/"+token, 200)
-			b.inspect(t, "10-"+name)
+			b.inspect(t, "17-"+name)
 			b.visit(t, f.base+"/c/"+token+"?gift=steel-bottle", 200)
-			b.inspect(t, "10-"+name+"-form")
+			b.inspect(t, "17-"+name+"-gift")
 		}
 	})
 }
@@ -168,14 +196,16 @@ func TestTheLongestTextsFitTheSmallestScreen(t *testing.T) {
 	gift.Variations[0].Values[0] = strings.Repeat("Übergröße", 8)
 	f.show(page)
 	b.visit(t, f.base+"/c/"+token, 200)
-	b.inspect(t, "14-list")
+	b.inspect(t, "18-greeting")
+	b.visit(t, f.base+"/c/"+token+"?step=choose", 200)
+	b.inspect(t, "18-list")
 	b.visit(t, f.base+"/c/"+token+"?gift=hooded-sweatshirt", 200)
-	b.inspect(t, "14-form")
+	b.inspect(t, "18-gift")
 	b.press(t, ".send")
-	b.inspect(t, "14-errors")
+	b.inspect(t, "18-errors")
 	expired := closedPage(linksv1.ClaimState_CLAIM_STATE_EXPIRED)
 	expired.Brand.Name = page.GetBrand().GetName()
 	f.show(expired)
 	b.visit(t, f.base+"/c/"+token, 410)
-	b.inspect(t, "14-expired")
+	b.inspect(t, "18-expired")
 }

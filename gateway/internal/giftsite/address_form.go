@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -83,6 +84,24 @@ type field struct {
 	Error string
 }
 
+// Missing and Invalid are what the page says about an empty or a wrong text. The script says it when the input is left, and the server
+// when the form is sent.
+func (f field) Missing() string { return f.fieldError(f.input, problem.FieldRequired) }
+
+// Invalid belongs to inputs with a Form.
+func (f field) Invalid() string { return f.fieldError(f.input, problem.FieldInvalid) }
+
+// Form is a regular expression that valid texts match. The server checks more.
+func (f field) Form() string {
+	switch f.ID {
+	case fieldPhone:
+		return `^\+[0-9][0-9 ().\/-]{5,}$`
+	case "email":
+		return `^[^@\s]+@[^@\s]+\.[^@\s]+$`
+	}
+	return ""
+}
+
 // DescribedBy returns the ids of the texts that describe the input to screen readers.
 func (f field) DescribedBy() string {
 	switch {
@@ -123,7 +142,7 @@ func (s *Site) addressView(v *visit) addressView {
 	gift := giftOf(v.link, v.draft.GetGift().GetProductId())
 	entered := enteredIn(v.draft.GetRecipient())
 	p := addressView{view: s.linkView(v.link), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId())}
-	p.Message = "" // The player has already seen it.
+	p.begun()
 	p.Countries, p.Country = countryOptions(p.countries, gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
 	var form []input
 	if p.Country != "" {

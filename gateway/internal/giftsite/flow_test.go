@@ -68,7 +68,7 @@ func TestTheLinesOfAMessageAreKeptAndALongLabelIsSmall(t *testing.T) {
 	f := setup(t)
 	f.page.Message = proto.String("First line\nSecond line")
 	require.Contains(t, f.get("").body, "<p class=\"lines\">First line\nSecond line</p>")
-	require.Contains(t, styleSheet, ".lines{white-space:pre-line}")
+	require.Contains(t, string(styleSheet), ".lines { white-space: pre-line; }")
 	require.Contains(t, f.get("").body, "<h1>")
 	f.page.Label = strings.Repeat("W", 255)
 	require.Contains(t, f.get("").body, `<h1 class="long">`)

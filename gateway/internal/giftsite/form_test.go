@@ -50,7 +50,7 @@ func FuzzForm(f *testing.F) {
 			} {
 				w := httptest.NewRecorder()
 				site.render(w, http.StatusOK, name, view)
-				require.NotContains(t, w.Body.String(), "<script")
+				requireOnlyOurScript(t, w.Body.String())
 				require.Equal(t, 1, strings.Count(w.Body.String(), "</html>"), name)
 			}
 		}
@@ -72,30 +72,44 @@ func TestEveryColourMakesAReadablePalette(t *testing.T) {
 	for range 2000 {
 		colours = append(colours, rgb{random.Float64(), random.Float64(), random.Float64()}.String())
 	}
-	for _, colour := range colours {
-		p := paletteOf(colour)
-		require.GreaterOrEqual(t, contrast(p.OnFill, p.Fill), readable, colour)
-		for _, ground := range []rgb{white, surface, p.Tint} {
-			require.GreaterOrEqual(t, contrast(p.Ink, ground), readable, colour)
+	for i, colour := range colours {
+		look := newTheme(colour, colours[len(colours)-1-i])
+		for _, p := range []palette{look.Light, look.Dark} {
+			require.GreaterOrEqual(t, contrast(p.OnPanel, p.Panel), readable, colour)
+			require.GreaterOrEqual(t, contrast(p.OnFill, p.Fill), readable, colour)
+		}
+		for _, ground := range []rgb{white, surface, look.Light.Tint} {
+			require.GreaterOrEqual(t, contrast(look.Light.Ink, ground), readable, colour)
 			require.GreaterOrEqual(t, contrast(dark, ground), readable, colour)
 		}
+		for _, ground := range []rgb{dark, darkCard, look.Dark.Tint} {
+			require.GreaterOrEqual(t, contrast(look.Dark.Ink, ground), readable, colour)
+			require.GreaterOrEqual(t, contrast(mustColour("#b9b7b2"), ground), readable, colour)
+		}
+		require.GreaterOrEqual(t, contrast(look.Dark.Fill, darkCard), float64(visible), colour)
 	}
 }
 
 func TestAReadableColourIsNotChanged(t *testing.T) {
 	t.Parallel()
 	for colour, on := range map[string]string{"#1b4b8f": "#ffffff", "#ffe14d": dark.String(), "#0fa3b1": dark.String()} {
-		p := paletteOf(colour)
+		p := newTheme(colour, "").Light
 		require.Equal(t, colour, p.Fill.String())
 		require.Equal(t, on, p.OnFill.String())
 	}
-	require.Equal(t, "#1b4b8f", paletteOf("#1b4b8f").Ink.String())
-	require.NotEqual(t, "#ffe14d", paletteOf("#ffe14d").Ink.String(), "too light for text")
+	require.Equal(t, "#1b4b8f", newTheme("#1b4b8f", "").Light.Ink.String())
+	require.NotEqual(t, "#ffe14d", newTheme("#ffe14d", "").Light.Ink.String(), "too light for text")
+}
+
+func TestTheAccentIsOnlyForButtonsAndLinks(t *testing.T) {
+	t.Parallel()
+	p := newTheme("#1b4b8f", "#7a1f3d").Light
+	require.Equal(t, []string{"#1b4b8f", "#7a1f3d", "#7a1f3d"}, []string{p.Panel.String(), p.Fill.String(), p.Ink.String()})
 }
 
 func TestAnInvalidColourIsTheDefault(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "#fff", "red", "#12345g", "#1234567", "}body{", "#+12345"} {
-		require.Equal(t, paletteOf(defaultColour.String()), paletteOf(text), text)
+		require.Equal(t, newTheme(defaultColour.String(), ""), newTheme(text, text), text)
 	}
 }

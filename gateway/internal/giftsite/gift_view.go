@@ -27,7 +27,13 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 		AllGifts: stepQuery(stepChoose),
 	}
 	if !p.OnlyGift || v.r.URL.Query().Get(fieldStep) != "" {
-		p.Message = "" // The player has already seen it.
+		p.begun()
+	}
+	for i := range p.Pictures {
+		p.Pictures[i].Sizes = sizesDetail
+	}
+	if len(p.Pictures) > 0 {
+		p.seenFirst(&p.Pictures[0])
 	}
 	var picked map[string]string
 	chosen := v.draft.GetGift().GetProductId() == gift.GetProductId()

@@ -1,6 +1,9 @@
 package giftsite
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -24,6 +27,9 @@ type card struct {
 	Description string
 	Picture     picture
 	Gone        bool
+	// Categories are the codes of its categories, Hidden means that another one is chosen.
+	Categories string
+	Hidden     bool
 	// Href is the page of the gift.
 	Href string
 }
@@ -39,6 +45,37 @@ type listView struct {
 	Resume string
 	// AllGone means that no gift is available.
 	AllGone bool
+	// Filters are the categories; empty: there are few gifts.
+	Filters []filter
+}
+
+// filter is a link that shows the gifts of a category.
+type filter struct {
+	// Code is empty for all gifts.
+	Code, Name, Href string
+	Current          bool
+}
+
+const (
+	queryCategory = "category"
+	// manyGifts is from how many gifts on they can be filtered.
+	manyGifts = 13
+)
+
+// filter hides the gifts of other categories. They are on the page, so that a script can show them.
+func (p *listView) filter(link *linksv1.GetClaimPageResponse, chosen string) {
+	if len(p.Cards) < manyGifts || len(link.GetCategories()) < 2 {
+		return
+	}
+	p.Filters = []filter{{Name: p.T("filter.all"), Href: stepQuery(stepChoose)}}
+	for _, c := range link.GetCategories() {
+		p.Filters = append(p.Filters, filter{Code: c.GetCode(), Name: c.GetName(), Href: stepQuery(stepChoose, queryCategory, c.GetCode())})
+	}
+	current := max(0, slices.IndexFunc(p.Filters, func(f filter) bool { return f.Code == chosen }))
+	p.Filters[current].Current = true
+	for i, g := range link.GetGifts() {
+		p.Cards[i].Hidden = current > 0 && !slices.Contains(g.GetCategories(), chosen)
+	}
 }
 
 func (s *Site) listView(v *visit) listView {
@@ -64,15 +101,19 @@ func (s *Site) listView(v *visit) listView {
 		p.Resume = stepQuery(stepReview)
 	}
 	if p.Problem != "" || p.Resume != "" || v.r.URL.Query().Get(fieldStep) != "" {
-		p.Message = "" // The player has already seen it.
+		p.begun()
 	}
 	p.Failed = p.Problem != ""
+	p.filter(v.link, v.r.URL.Query().Get(queryCategory))
+	if len(p.Cards) > 0 {
+		p.seenFirst(&p.Cards[0].Picture)
+	}
 	return p
 }
 
 func (s *Site) cardOf(g *linksv1.ClaimGift) card {
 	return card{
 		ID: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(),
-		Picture: s.pictureOf(g.GetImages()), Gone: g.GetOutOfStock(), Href: stepQuery(stepGift, fieldGift, g.GetProductId()),
+		Picture: s.pictureOf(g.GetImages()), Gone: g.GetOutOfStock(), Categories: strings.Join(g.GetCategories(), " "), Href: stepQuery(stepGift, fieldGift, g.GetProductId()),
 	}
 }

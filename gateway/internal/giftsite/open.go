@@ -49,7 +49,7 @@ func (s *Site) getOpen(v *visit) {
 
 // showFirst shows the greeting as a page of its own if there is something to read. Otherwise it is above the gifts.
 func (s *Site) showFirst(v *visit) {
-	if v.link.GetMessage() == "" || v.draft.GetVersion() > 0 {
+	if v.link.GetMessage() == "" && v.link.GetGreeting() == "" || v.draft.GetVersion() > 0 {
 		s.showGifts(v)
 		return
 	}

@@ -8,10 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/text/collate"
@@ -24,9 +22,6 @@ import (
 
 //go:embed pages/*.tmpl
 var templateFiles embed.FS
-
-//go:embed pages/style.css
-var styleSheet string
 
 // The templates of whole pages.
 const (
@@ -41,12 +36,13 @@ const (
 )
 
 var pages = template.Must(template.New("pages").Funcs(template.FuncMap{
-	"style": func() template.CSS { return template.CSS(styleSheet) }, //nolint:gosec // Part of this program.
+	"style":  func() string { return stylePath },
+	"script": func() string { return scriptPath },
 }).ParseFS(templateFiles, "pages/*.tmpl"))
 
 // branded is the view of any page.
 type branded interface {
-	BrandStyle() template.CSS
+	ThemeStyle() template.CSS
 }
 
 // render writes a page.
@@ -77,10 +73,11 @@ func (s *Site) write(w http.ResponseWriter, status int, content []byte) {
 	_, _ = w.Write(content)
 }
 
-// policy allows the two style sheets in the page, the images of the catalog, the icon in the page, and forms that are sent
-// back to this site.
+// policy allows the style sheet and the fonts of this site, the theme in the page, the one script, the images of the catalog, the icon
+// in the page, and forms that are sent back to this site.
 func (s *Site) policy(v branded) string {
-	return "default-src 'none'; style-src " + hashOf(styleSheet) + " " + hashOf(string(v.BrandStyle())) +
+	return "default-src 'none'; style-src 'self' " + hashOf(string(v.ThemeStyle())) +
+		"; font-src 'self'; script-src " + s.imageOrigin + scriptPath +
 		"; img-src 'self' data: " + s.imageOrigin +
 		"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
@@ -88,117 +85,6 @@ func (s *Site) policy(v branded) string {
 func hashOf(style string) string {
 	sum := sha256.Sum256([]byte(style))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-// rgb is a colour of sRGB with channels from 0 to 1.
-type rgb [3]float64
-
-var (
-	white = rgb{1, 1, 1}
-	// surface is the darkest background of coloured text, except tints.
-	surface = mustColour("#f6f5f2")
-	// dark is the text on light colours.
-	dark = mustColour("#14181f")
-	// defaultColour is that of a brand without a colour.
-	defaultColour = mustColour("#24485e")
-)
-
-const (
-	// readable is the contrast that WCAG requires for text at level AA.
-	readable = 4.5
-	// darker is one step towards black.
-	darker = 0.96
-	// tintShare is how much of a colour is in its tint.
-	tintShare = 0.08
-)
-
-// palette has the colours of the pages for a brand's colour. Every pair of text and background is readable, whatever the
-// colour.
-type palette struct {
-	// Fill is the background of the page's head and of buttons, OnFill the text there.
-	Fill, OnFill rgb
-	// Ink is coloured text on light backgrounds, Tint a light background.
-	Ink, Tint rgb
-}
-
-// paletteOf reads a colour such as #1A2B3C. Anything else is the default.
-func paletteOf(hex string) palette {
-	colour, ok := parseColour(hex)
-	if !ok {
-		colour = defaultColour
-	}
-	p := palette{Fill: colour, OnFill: white, Ink: colour}
-	if contrast(white, colour) < readable && contrast(dark, colour) >= readable {
-		p.OnFill = dark
-	}
-	for contrast(p.OnFill, p.Fill) < readable {
-		p.Fill = p.Fill.times(darker)
-	}
-	for {
-		p.Tint = p.Ink.mixedInto(white, tintShare)
-		if contrast(p.Ink, surface) >= readable && contrast(p.Ink, p.Tint) >= readable {
-			return p
-		}
-		p.Ink = p.Ink.times(darker)
-	}
-}
-
-func parseColour(hex string) (rgb, bool) {
-	const form = len("#1a2b3c")
-	if len(hex) != form || hex[0] != '#' {
-		return rgb{}, false
-	}
-	n, err := strconv.ParseUint(hex[1:], 16, 24)
-	if err != nil {
-		return rgb{}, false
-	}
-	return rgb{float64(n>>16) / 255, float64(n>>8&0xff) / 255, float64(n&0xff) / 255}, true
-}
-
-func mustColour(hex string) rgb {
-	c, ok := parseColour(hex)
-	if !ok {
-		panic("not a colour: " + hex)
-	}
-	return c
-}
-
-func (c rgb) String() string {
-	return fmt.Sprintf("#%02x%02x%02x", channel(c[0]), channel(c[1]), channel(c[2]))
-}
-
-func channel(v float64) int { return int(math.Round(v * 255)) }
-
-func (c rgb) times(f float64) rgb { return rgb{c[0] * f, c[1] * f, c[2] * f} }
-
-func (c rgb) mixedInto(other rgb, share float64) rgb {
-	for i := range c {
-		c[i] = c[i]*share + other[i]*(1-share)
-	}
-	return c
-}
-
-// contrast is the ratio of WCAG 2, from 1 to 21, of colours rounded as a browser does.
-func contrast(a, b rgb) float64 {
-	const flare = 0.05
-	la, lb := a.luminance()+flare, b.luminance()+flare
-	return max(la, lb) / min(la, lb)
-}
-
-func (c rgb) luminance() float64 {
-	weights := [3]float64{0.2126, 0.7152, 0.0722}
-	sum := 0.0
-	for i, v := range c {
-		sum += weights[i] * linear(float64(channel(v))/255)
-	}
-	return sum
-}
-
-func linear(v float64) float64 {
-	if v <= 0.04045 {
-		return v / 12.92
-	}
-	return math.Pow((v+0.055)/1.055, 2.4)
 }
 
 //go:embed texts/*.json

@@ -28,7 +28,7 @@ func (s *Site) reviewView(v *visit) reviewView {
 		view: s.linkView(v.link), Gift: s.cardOf(gift), Version: v.draft.GetVersion(), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId()),
 		AddressHref: stepQuery(stepAddress),
 	}
-	p.Message = "" // The player has already seen it.
+	p.begun()
 	p.Variations, p.Address = p.choiceLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
 	switch problem.Code(v.draft.GetAnswer().GetCode()) {
 	case "":

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/gateway/internal/staticfile"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -57,6 +59,7 @@ type Site struct {
 	lookups      *lookups
 	translations *translations
 	crossOrigin  *http.CrossOriginProtection
+	assets       staticfile.Handler
 	// imageOrigin is the only origin that pages may load images from.
 	imageOrigin string
 	https       bool
@@ -70,12 +73,17 @@ func New(deps Deps, cfg Config) (*Site, error) {
 	}
 	return &Site{
 		Deps: deps, lookups: newLookups(deps.Links, deps.Clock), translations: tr, crossOrigin: http.NewCrossOriginProtection(),
+		assets:      staticfile.Handler{Files: assets, Policy: "default-src 'none'; frame-ancestors 'none'", Errors: httperror.Writer{Log: deps.Log}},
 		imageOrigin: originOf(cfg.PublicURL), https: strings.HasPrefix(cfg.PublicURL, "https:"),
 	}, nil
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, ok := assets[r.URL.Path]; ok {
+		s.assets.ServeHTTP(w, r)
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
 	defer cancel()
 	r = r.WithContext(ctx)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // The pages that show only a message.
@@ -79,9 +80,17 @@ type view struct {
 	ContentLang string
 	Brand       string
 	Logo        string
-	Palette     palette
+	Theme       theme
 	Label       string
 	Message     string
+	// Greeting is that of the campaign, Hero the picture above it.
+	Greeting string
+	Hero     picture
+	// First is the picture that is seen first; nil: none. The browser requests it before all others.
+	First *picture
+	// Links are at the end of each page, Privacy is also where personal data is asked for, and Home where a player goes after the claim.
+	Links         []siteLink
+	Privacy, Home string
 	// RequestID is shown on an error page, for questions to support.
 	RequestID string
 }
@@ -91,15 +100,20 @@ func (v view) LongLabel() bool { return utf8.RuneCountInString(v.Label) > 60 }
 
 // newView makes the view of a page without a brand.
 func newView(t *texts) view {
-	return view{texts: t, Title: t.T("title"), Palette: paletteOf("")}
+	return view{texts: t, Title: t.T("title"), Theme: newTheme("", "")}
 }
 
 func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	v := newView(s.translations.of(link.GetLocale()))
 	v.Brand = link.GetBrand().GetName()
 	v.Logo = s.logo(link.GetBrand().GetLogoUrl())
-	v.Palette = paletteOf(link.GetBrand().GetPrimaryColour())
-	v.Label, v.Message = link.GetLabel(), link.GetMessage()
+	v.Theme = themeOf(link.GetBrand())
+	v.Label, v.Message, v.Greeting = link.GetLabel(), link.GetMessage(), link.GetGreeting()
+	v.setSite(link.GetBrand().GetSite())
+	if v.Hero = s.pictureOf(link.GetBrand().GetHero()); v.Hero.Source != "" {
+		v.Hero.Sizes = "100vw"
+		v.seenFirst(&v.Hero)
+	}
 	if link.GetLocale() != v.Lang {
 		v.ContentLang = link.GetLocale()
 	}
@@ -112,6 +126,37 @@ func (v *view) setTitle(title string) {
 	v.Title = title
 	if v.Brand != "" {
 		v.Title += " – " + v.Brand
+	}
+}
+
+// siteLink is a link to a page of the brand. Key is that of its text.
+type siteLink struct {
+	Key, Href string
+}
+
+func (v *view) setSite(site *tenantsv1.GiftSite) {
+	v.Privacy, v.Home = site.GetPrivacyUrl(), site.GetHomeUrl()
+	for _, link := range []siteLink{
+		{"links.privacy", site.GetPrivacyUrl()},
+		{"links.terms", site.GetTermsUrl()},
+		{"links.support", site.GetSupportUrl()},
+		{"links.imprint", site.GetImprintUrl()},
+	} {
+		if link.Href != "" {
+			v.Links = append(v.Links, link)
+		}
+	}
+}
+
+// begun leaves out what the player has already seen.
+func (v *view) begun() { v.Message, v.Greeting, v.Hero, v.First = "", "", picture{}, nil }
+
+// seenFirst marks the picture that is seen first, unless there is one above it.
+func (v *view) seenFirst(p *picture) {
+	if v.First == nil && p.Source != "" {
+		p.First = true
+		first := *p
+		v.First = &first
 	}
 }
 
@@ -133,19 +178,18 @@ func originOf(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// BrandStyle sets the brand's colours for the style sheet.
-func (v view) BrandStyle() template.CSS {
-	p := v.Palette
-	return template.CSS(":root{--fill:" + p.Fill.String() + ";--on-fill:" + p.OnFill.String() + //nolint:gosec // Four colours.
-		";--ink:" + p.Ink.String() + ";--tint:" + p.Tint.String() + "}")
-}
+// ThemeStyle sets the brand's colours and fonts for the style sheet.
+func (v view) ThemeStyle() template.CSS { return v.Theme.Style() }
+
+// Font is the path of the brand's font; empty: the pages have the font of the device.
+func (v view) Font() string { return fonts[v.Theme.Typeface].path }
 
 // Icon is the icon of the page in the brand's colour. It also keeps browsers from requesting one.
 func (v view) Icon() template.URL {
-	p := v.Palette
-	svg := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="` + p.Fill.String() +
+	p := v.Theme.Light
+	svg := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="` + p.Panel.String() +
 		`"/><path d="M7 13h18v4H7zm2 5h14v8H9zm7-5v13m0-13c-2-6-8-6-7-2 .5 2 4 2 7 2 3 0 6.5 0 7-2 1-4-5-4-7 2" fill="none" stroke="` +
-		p.OnFill.String() + `" stroke-width="2" stroke-linejoin="round"/></svg>`
+		p.OnPanel.String() + `" stroke-width="2" stroke-linejoin="round"/></svg>`
 	return template.URL("data:image/svg+xml," + url.PathEscape(svg)) //nolint:gosec // Only two colours vary.
 }
 
@@ -162,7 +206,17 @@ type messageView struct {
 type picture struct {
 	Source  string
 	Sources string
+	// Sizes are the widths at which the page shows it.
+	Sizes string
+	// First means that it is seen first. All others are loaded when they come into view.
+	First bool
 }
+
+// The widths of pictures in the style sheet.
+const (
+	sizesCard   = "(min-width: 68rem) 20rem, (min-width: 56rem) 30vw, (min-width: 36rem) 46vw, calc(100vw - 2.25rem)"
+	sizesDetail = "(min-width: 68rem) 33rem, (min-width: 56rem) 50vw, calc(100vw - 2.25rem)"
+)
 
 // pictureOf returns the first picture of a gift.
 func (s *Site) pictureOf(images []*linksv1.ClaimImage) picture {
@@ -178,7 +232,7 @@ func (s *Site) picturesOf(images []*linksv1.ClaimImage) (all []picture) {
 	var p picture
 	var sources []string
 	end := func() {
-		p.Sources = strings.Join(sources, ", ")
+		p.Sources, p.Sizes = strings.Join(sources, ", "), sizesCard
 		if p.Source == "" && len(sources) > 0 {
 			p.Source, _, _ = strings.Cut(sources[0], " ")
 		}

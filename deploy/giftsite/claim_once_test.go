@@ -1,0 +1,170 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// withoutScripts turns off the scripts of pages. Those of tests still run.
+func (b *browser) withoutScripts(t *testing.T) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	require.NoError(t, err)
+}
+
+// slowDown emulates a network with the latency in milliseconds, and 1.6 Mbit/s down and 750 kbit/s up as a slow 4G.
+func (b *browser) slowDown(t *testing.T, latency float64) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{})
+	require.NoError(t, err)
+	_, err = chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{
+			URLPattern: "", Latency: latency, DownloadThroughput: 1_600_000 / 8, UploadThroughput: 750_000 / 8,
+		}},
+	})
+	require.NoError(t, err)
+}
+
+func (b *browser) center(t *testing.T, selector string) (x, y float64) {
+	t.Helper()
+	at := get(t, b, chromedp.Evaluate[[]float64](`(() => {
+		const e = document.querySelector("`+selector+`");
+		e.scrollIntoView({ block: "center" });
+		const box = e.getBoundingClientRect();
+		return [box.x + box.width / 2, box.y + box.height / 2];
+	})()`))
+	return at[0], at[1]
+}
+
+func TestClicksInARowOnASlowNetworkPlaceOneOrderAndShowItsReference(t *testing.T) {
+	for name, clicks := range map[string]int{"two": 2, "three": 3} {
+		for _, scripts := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: " with scripts", false: " without scripts"}[scripts], func(t *testing.T) {
+				f, b := newFixture(t), openBrowser(t, screens[0])
+				f.show(f.openPage("en-US", "#1B4B8F"))
+				if !scripts {
+					b.withoutScripts(t)
+				}
+				b.review(t, f)
+				b.slowDown(t, 400)
+				x, y := b.center(t, ".confirm .send")
+				saves := f.sent()
+				for range clicks {
+					b.do(t, chromedp.MouseClickXY(x, y))
+				}
+				b.do(t, chromedp.WaitVisible(chromedp.CSS(".reference")))
+				require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+				f.change(func() {
+					require.Equal(t, 1, f.claims)
+					if scripts {
+						require.Equal(t, saves, f.saves, "no other form was sent")
+					}
+				})
+			})
+		}
+	}
+}
+
+// sent is how many forms were sent so far.
+func (f *fixture) sent() (saves int) {
+	f.change(func() { saves = f.saves })
+	return saves
+}
+
+func TestBackForwardAndReloadSendNothing(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		f.show(f.openPage("en-US", "#1B4B8F"))
+		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+		b.press(t, ".send")
+		b.fill(t, "070")
+		b.press(t, ".send") // An error.
+		b.fill(t, "+46701234567")
+		b.press(t, ".send")
+		sent := f.sent()
+		for _, move := range []chromedp.Action[chromedp.Void]{
+			chromedp.Reload(), chromedp.NavigateBack(), chromedp.Reload(), chromedp.NavigateBack(), chromedp.NavigateForward(),
+			chromedp.NavigateForward(), chromedp.Reload(),
+		} {
+			b.do(t, move, chromedp.WaitReady(chromedp.CSS("main")))
+			require.Contains(t, b.value(t, "document.contentType"), "text/html")
+			require.Equal(t, sent, f.sent())
+		}
+		b.press(t, ".confirm .send")
+		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+		for _, move := range []chromedp.Action[chromedp.Void]{
+			chromedp.Reload(), chromedp.NavigateBack(), chromedp.NavigateBack(), chromedp.NavigateForward(), chromedp.Reload(),
+		} {
+			b.do(t, move, chromedp.WaitReady(chromedp.CSS("main")))
+			require.Equal(t, sent, f.sent())
+		}
+		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+		require.Equal(t, 1, f.claims)
+	})
+}
+
+func TestAButtonCanBePressedAgainAfterBack(t *testing.T) {
+	f, b := newFixture(t), openBrowser(t, screens[0])
+	f.show(f.openPage("en-US", "#1B4B8F"))
+	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+	b.press(t, ".send")
+	b.do(t, chromedp.NavigateBack(), chromedp.WaitVisible(chromedp.CSS(".send")))
+	require.Equal(t, "Choose this gift", b.text(t, ".send"))
+	b.press(t, ".send")
+	b.do(t, chromedp.WaitVisible(chromedp.CSS("#country")))
+}
+
+func TestAReviewThatIsOlderThanAnotherTabClaimsNothing(t *testing.T) {
+	f, b := newFixture(t), openBrowser(t, screens[1])
+	f.show(f.openPage("en-US", "#1B4B8F"))
+	b.review(t, f)
+	ctx, closeTab := chromedp.NewContext(b.ctx)
+	defer closeTab()
+	other := &browser{ctx: ctx, screen: b.screen, axe: b.axe, folder: b.folder}
+	other.visit(t, f.base+"/c/"+token+"?gift=scented-candle", 200)
+	other.press(t, ".send")
+	b.press(t, ".confirm .send")
+	require.Contains(t, b.text(t, ".problems"), "changed on another page")
+	require.Contains(t, b.text(t, ".summary"), "Scented candle")
+	require.Zero(t, f.claims)
+	b.press(t, ".confirm .send")
+	require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+	other.do(t, chromedp.Reload())
+	require.Contains(t, other.text(t, ".reference"), "NP-4F7K2M", "both tabs are the player's")
+}
+
+func TestAPlayerWhoComesBackFromWebmailSeesTheOrder(t *testing.T) {
+	f, b := newFixture(t), openBrowser(t, screens[0])
+	f.show(f.openPage("en-US", "#1B4B8F"))
+	b.review(t, f)
+	b.press(t, ".confirm .send")
+	mail := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<a href="` + f.base + "/c/" + token + `">Your gift</a>`))
+	}))
+	defer mail.Close()
+	b.visit(t, strings.Replace(mail.URL, "127.0.0.1", "localhost", 1), 200) // Another site.
+	b.press(t, "a")
+	require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+}
+
+func TestEverythingWorksWithoutScripts(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		f.show(f.manyGifts("en-US"))
+		b.withoutScripts(t)
+		b.visit(t, f.base+"/c/"+token+"?step=choose", 200)
+		b.press(t, `.filters a[href*="SPORT"]`)
+		require.Equal(t, int64(1), get(t, b, chromedp.Evaluate[int64](visibleGifts)))
+		b.review(t, f)
+		b.press(t, ".confirm .send")
+		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+	})
+}

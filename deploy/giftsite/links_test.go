@@ -1,0 +1,200 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// links are fakes of the services behind the pages, so that a test can show every page.
+type links struct {
+	linksv1.UnimplementedGiftSiteServiceServer
+	catalogv1.UnimplementedImagesServiceServer
+
+	mu sync.Mutex
+	// page is the page of the only link; nil: there is none.
+	page *linksv1.GetClaimPageResponse
+	// drafts are what forms have entered, by their nonces. claimedBy is the nonce of the form that claimed the link.
+	drafts    map[string]*linksv1.ClaimDraft
+	claimedBy string
+	// order is what its player sees of the order.
+	order *linksv1.GetClaimedGiftResponse
+	// claims is how many claims were made, saves how many times a form was sent.
+	claims, saves int
+	// claimFailure is the result of the next claim.
+	claimFailure error
+	// claimHeld blocks claims until it is closed; nil: they return at once.
+	claimHeld chan struct{}
+	// unavailable means that every call fails.
+	unavailable bool
+}
+
+// change changes what the services return.
+func (l *links) change(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}
+
+// show starts with another link.
+func (l *links) show(page *linksv1.GetClaimPageResponse) {
+	l.change(func() {
+		l.page, l.claimedBy, l.drafts, l.claims, l.saves = page, "", map[string]*linksv1.ClaimDraft{}, 0, 0
+		l.order = &linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}
+	})
+}
+
+func (l *links) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageRequest) (*linksv1.GetClaimPageResponse, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.unavailable {
+		return nil, problem.Unavailable()
+	}
+	if r.GetToken() != token || l.page == nil {
+		return nil, problem.RecordNotFound()
+	}
+	return proto.CloneOf(l.page), nil
+}
+
+func (l *links) GetClaimDraft(_ context.Context, r *linksv1.GetClaimDraftRequest) (*linksv1.GetClaimDraftResponse, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &linksv1.GetClaimDraftResponse{State: l.page.GetState(), Draft: proto.CloneOf(l.drafts[r.GetFormNonce()])}, nil
+}
+
+func (l *links) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftRequest) (*linksv1.SaveClaimDraftResponse, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.saves++
+	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN && r.GetFormNonce() != l.claimedBy {
+		return &linksv1.SaveClaimDraftResponse{State: l.page.GetState()}, nil
+	}
+	draft := l.drafts[r.GetFormNonce()]
+	if draft == nil {
+		draft = &linksv1.ClaimDraft{}
+		l.drafts[r.GetFormNonce()] = draft
+	}
+	if r.GetGift() != nil || r.GetRecipient() != nil {
+		draft.Version++
+	}
+	if r.GetGift() != nil {
+		draft.Gift = r.GetGift()
+	}
+	if r.GetRecipient() != nil {
+		draft.Recipient = r.GetRecipient()
+	}
+	if draft.Answer = r.GetAnswer(); r.GetCheckRecipient() {
+		draft.Answer = check(r.GetRecipient())
+	}
+	return &linksv1.SaveClaimDraftResponse{State: l.page.GetState(), Draft: proto.CloneOf(draft)}, nil
+}
+
+// check reports some of the violations that the service reports.
+func check(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
+	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
+	add := func(field, code string) {
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: "recipient." + field, Code: code})
+	}
+	for field, value := range map[string]string{
+		"name": r.GetName(), "phone": r.GetPhone(), "address.street": r.GetStreet(),
+		"address.postalCode": r.GetPostalCode(), "address.city": r.GetCity(), "address.country": r.GetCountry(),
+	} {
+		if value == "" {
+			add(field, problem.FieldRequired)
+		}
+	}
+	if r.GetPhone() != "" && !strings.HasPrefix(r.GetPhone(), "+") {
+		add("phone", problem.FieldInvalid)
+	}
+	if len(answer.GetViolations()) == 0 {
+		return nil
+	}
+	return answer
+}
+
+func (l *links) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	l.mu.Lock()
+	held := l.claimHeld
+	l.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.claimFailure; err != nil {
+		l.claimFailure = nil
+		return nil, err
+	}
+	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
+		return &linksv1.ClaimLinkResponse{State: l.page.GetState()}, nil
+	}
+	l.claims++
+	l.page.State, l.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, r.GetFormNonce()
+	l.order.Gift = &linksv1.ClaimedGift{
+		Reference: "NP-4F7K2M", ProductName: nameOf(l.page, r.GetProductId()), Variations: r.GetVariations(), ClaimedAt: timestamppb.New(time.Now()),
+		MaskedRecipient: &linksv1.ClaimRecipient{
+			Name: "A••• L••••••••", Phone: "+46 •• ••• •• 67", Street: "St••••••• •", City: "St•••••••", PostalCode: proto.String("111 ••"), Country: "SE",
+		},
+		CorrectableVersion: proto.Int64(1),
+	}
+	l.page.Gifts = nil
+	delete(l.drafts, r.GetFormNonce())
+	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
+}
+
+func nameOf(page *linksv1.GetClaimPageResponse, id string) string {
+	for _, g := range page.GetGifts() {
+		if g.GetProductId() == id {
+			return g.GetName()
+		}
+	}
+	return ""
+}
+
+func (l *links) GetClaimedGift(_ context.Context, r *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	resp := proto.CloneOf(l.order)
+	if l.claimedBy == "" || r.GetFormNonce() != l.claimedBy {
+		resp.Gift = nil
+	}
+	return resp, nil
+}
+
+func (l *links) CorrectClaimedGift(_ context.Context, r *linksv1.CorrectClaimedGiftRequest) (*linksv1.CorrectClaimedGiftResponse, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.GetFormNonce() != l.claimedBy {
+		return nil, problem.RecordNotFound()
+	}
+	l.order.Gift.MaskedRecipient.Street = "Ny••••• •"
+	return &linksv1.CorrectClaimedGiftResponse{}, nil
+}
+
+func (l *links) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
+	content, err := seed.Image(r.GetFileId())
+	if err != nil {
+		return nil, err
+	}
+	contentType := "image/webp"
+	if strings.HasPrefix(r.GetFileId(), "logo-") {
+		contentType = "image/png"
+	}
+	return &catalogv1.GetImageResponse{ContentType: contentType, Content: content, Digest: r.GetFileId()}, nil
+}

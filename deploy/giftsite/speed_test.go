@@ -1,0 +1,71 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// measured is what the browser measured of a page.
+type measured struct {
+	// LCP is when the largest picture or text was drawn, in milliseconds; Element is its class. CLS is how much moved.
+	LCP     float64 `json:"lcp"`
+	Element string  `json:"element"`
+	CLS     float64 `json:"cls"`
+	// Bytes were transferred, by kind.
+	Page, Fonts, Pictures float64
+}
+
+const measure = `new Promise((done) => {
+	const result = { lcp: 0, element: "", cls: 0, page: performance.getEntriesByType("navigation")[0].transferSize, fonts: 0, pictures: 0 };
+	for (const r of performance.getEntriesByType("resource")) {
+		const kind = r.name.endsWith(".woff2") ? "fonts" : r.name.includes("/catalog/images/") ? "pictures" : r.name.startsWith("data:") ? "" : "page";
+		if (kind) result[kind] += r.transferSize;
+	}
+	new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) result.cls += e.value; }).observe({ type: "layout-shift", buffered: true });
+	new PerformanceObserver((list) => {
+		for (const e of list.getEntries()) { result.lcp = e.startTime; result.element = e.element?.className || e.element?.tagName; }
+		setTimeout(() => done(result), 100);
+	}).observe({ type: "largest-contentful-paint", buffered: true });
+})`
+
+// The pages are measured on a slow 4G as Lighthouse emulates it: 150 ms and 1.6 Mbit/s. The catalog makes renditions as those here.
+func TestTheFirstPageIsFastOnASlowNetwork(t *testing.T) {
+	const latency, maxLCP, maxPage = 150, 1500, 30 << 10
+	for name, prepare := range map[string]func(f *fixture) *linksv1.GetClaimPageResponse{
+		"greeting": func(f *fixture) *linksv1.GetClaimPageResponse { return f.withLook(f.openPage("en-US", "#1B4B8F")) },
+		"gifts": func(f *fixture) *linksv1.GetClaimPageResponse {
+			link := f.withLook(f.openPage("en-US", "#1B4B8F"))
+			link.Message, link.Greeting, link.Brand.Hero = nil, nil, nil
+			return link
+		},
+		"one gift": func(f *fixture) *linksv1.GetClaimPageResponse {
+			link := f.openPage("en-US", "#1B4B8F")
+			link.Message, link.Gifts = nil, link.GetGifts()[1:2]
+			return link
+		},
+	} {
+		for _, screen := range screens {
+			t.Run(fmt.Sprintf("%s on a %s", name, screen.name), func(t *testing.T) {
+				f, b := newFixture(t), openBrowser(t, screen)
+				f.show(prepare(f))
+				b.slowDown(t, latency)
+				b.visit(t, f.base+"/c/"+token, 200)
+				b.await(t, `document.readyState === "complete"`)
+				m := get(t, b, chromedp.Evaluate[measured](measure, chromedp.EvalAwaitPromise))
+				t.Logf("LCP %.0f ms (%s), CLS %.4f, page %.0f, fonts %.0f, pictures %.0f bytes", m.LCP, m.Element, m.CLS, m.Page, m.Fonts, m.Pictures)
+				require.Positive(t, m.LCP)
+				require.LessOrEqual(t, m.LCP, float64(maxLCP))
+				require.Zero(t, m.CLS)
+				require.LessOrEqual(t, m.Page+m.Fonts, float64(maxPage)+18<<10)
+				require.LessOrEqual(t, m.Page, float64(maxPage))
+			})
+		}
+	}
+}

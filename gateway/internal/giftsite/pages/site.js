@@ -1,0 +1,92 @@
+// The pages work without this script. It checks inputs when they are left, in the words that the server uses, keeps a form from
+// being sent twice, and filters gifts without a new page.
+(() => {
+  "use strict";
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+  // An input says in data-required and data-invalid what is wrong with it. The server decides: this only spares a page.
+  const complaint = (input) => {
+    const typed = input.value.trim(), value = input.type === "tel" && /^\+\d{0,3}$/.test(typed) ? "" : typed; // The preset.
+    if (value === "") return input.required ? input.dataset.required : "";
+    return input.dataset.form && !new RegExp(input.dataset.form).test(value) ? input.dataset.invalid : "";
+  };
+  const show = (input) => {
+    const words = complaint(input) ?? "";
+    const field = input.closest(".field");
+    let error = document.getElementById(`${input.id}-error`);
+    if (words === "") {
+      error?.remove();
+      field.classList.remove("wrong");
+      input.removeAttribute("aria-invalid");
+    } else {
+      if (!error) {
+        error = Object.assign(document.createElement("p"), { className: "error", id: `${input.id}-error` });
+        input.before(error);
+      }
+      if (error.textContent !== words) error.textContent = words;
+      field.classList.add("wrong");
+      input.setAttribute("aria-invalid", "true");
+    }
+    const described = [`${input.id}-error`, `${input.id}-hint`].filter((id) => document.getElementById(id));
+    if (described.length) input.setAttribute("aria-describedby", described.join(" "));
+    else input.removeAttribute("aria-describedby");
+    return words === "";
+  };
+  for (const input of all(".field [data-required], .field [data-form]")) {
+    input.addEventListener("input", () => { if (input.getAttribute("aria-invalid") === "true") show(input); });
+    input.addEventListener("change", () => show(input));
+  }
+
+  // Who comes to the number by the keyboard types behind the country's code.
+  for (const input of all("input[type=tel]")) {
+    input.addEventListener("focus", () => requestAnimationFrame(() => {
+      if (/^\+\d{1,3} $/.test(input.value)) input.setSelectionRange(input.value.length, input.value.length);
+    }));
+  }
+
+  // A form is sent once. The button says that it is being sent. After "back" it can be sent again.
+  const sent = new WeakSet();
+  for (const form of all("form[method=post]")) {
+    form.addEventListener("submit", (event) => {
+      if (sent.has(form)) {
+        event.preventDefault();
+        return;
+      }
+      sent.add(form);
+      const button = event.submitter;
+      if (!button) return;
+      button.dataset.words = button.textContent;
+      button.setAttribute("aria-disabled", "true");
+      button.classList.add("pending");
+      if (button.dataset.pending) button.textContent = button.dataset.pending;
+    });
+  }
+  addEventListener("pageshow", () => {
+    for (const form of all("form")) sent.delete(form);
+    for (const button of all("button.pending")) {
+      button.classList.remove("pending");
+      button.removeAttribute("aria-disabled");
+      if (button.dataset.words) button.textContent = button.dataset.words;
+    }
+  });
+
+  // A link of a category hides the gifts of the others.
+  const filters = all("[data-filter]");
+  const filter = (chosen) => {
+    for (const link of filters) {
+      if (link.dataset.filter === chosen) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+    for (const gift of all("[data-categories]")) {
+      gift.hidden = chosen !== "" && !gift.dataset.categories.split(" ").includes(chosen);
+    }
+  };
+  for (const link of filters) {
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      filter(link.dataset.filter);
+      history.replaceState(null, "", link.href);
+    });
+  }
+})();

@@ -1,0 +1,225 @@
+package giftsite
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// rgb is a colour of sRGB with channels from 0 to 1.
+type rgb [3]float64
+
+var (
+	white = rgb{1, 1, 1}
+	// surface is the darkest background of coloured text on light pages, except tints.
+	surface = mustColour("#f7f5f1")
+	// dark is the text on light colours, and the background of dark pages.
+	dark = mustColour("#14171c")
+	// darkCard is the lightest background of coloured text on dark pages, except tints.
+	darkCard = mustColour("#1f2329")
+	// defaultColour is that of a brand without a colour.
+	defaultColour = mustColour("#24485e")
+)
+
+const (
+	// readable is the contrast that WCAG requires for text at level AA.
+	readable = 4.5
+	// visible is the contrast that WCAG requires for the parts of an input or a button.
+	visible = 3
+	// nearly is the share of a colour that is left after one step towards black or white.
+	nearly = 0.96
+	// tintShare is how much of a colour is in its tint, panelShare how much of the brand's colour is in the panel of dark pages.
+	tintShare, darkTintShare, panelShare = 0.08, 0.16, 0.5
+)
+
+// palette has the colours of the pages. Every pair of text and background is readable, whatever the colours of the brand.
+type palette struct {
+	// Panel is the background of the greeting, OnPanel the text there. They have the colour of the brand.
+	Panel, OnPanel rgb
+	// Fill is the background of buttons, OnFill the text there.
+	Fill, OnFill rgb
+	// Ink is coloured text on the backgrounds of the page, Tint a coloured background.
+	Ink, Tint rgb
+}
+
+// lightPalette is for a light page of a brand. Buttons and links have the colour of the accent.
+func lightPalette(brand, accent rgb) palette {
+	var p palette
+	p.Panel, p.OnPanel = withText(brand)
+	p.Fill, p.OnFill = withText(accent)
+	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(dark, nearly) {
+		p.Tint = p.Ink.mixedInto(white, tintShare)
+		if contrast(p.Ink, surface) >= readable && contrast(p.Ink, p.Tint) >= readable {
+			return p
+		}
+	}
+}
+
+// darkPalette is for a dark page.
+func darkPalette(brand, accent rgb) palette {
+	var p palette
+	p.Panel, p.OnPanel = withText(brand.mixedInto(dark, panelShare))
+	for colour := accent; ; colour = colour.mixedInto(white, nearly) {
+		if p.Fill, p.OnFill = withText(colour); contrast(p.Fill, darkCard) >= visible {
+			break
+		}
+	}
+	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(white, nearly) {
+		p.Tint = p.Ink.mixedInto(darkCard, darkTintShare)
+		if contrast(p.Ink, darkCard) >= readable && contrast(p.Ink, p.Tint) >= readable {
+			return p
+		}
+	}
+}
+
+// withText returns the colour of text on a background. A colour on which neither white nor dark text is readable becomes darker.
+func withText(background rgb) (ground, text rgb) {
+	for ; ; background = background.mixedInto(dark, nearly) {
+		for _, text := range []rgb{white, dark} {
+			if contrast(text, background) >= readable {
+				return background, text
+			}
+		}
+	}
+}
+
+func (p palette) properties() string {
+	return fmt.Sprintf("--panel:%s;--on-panel:%s;--fill:%s;--on-fill:%s;--ink:%s;--tint:%s", p.Panel, p.OnPanel, p.Fill, p.OnFill, p.Ink, p.Tint)
+}
+
+// The values of attributes that the style sheet reads.
+const (
+	schemeAuto, schemeLight, schemeDark              = "auto", "light", "dark"
+	cornersSquare, cornersSoft, cornersRound         = "square", "soft", "round"
+	typeSystem, typeSerif, typeGrotesk, typeHumanist = "system", "serif", "grotesk", "humanist"
+)
+
+// theme is how the pages of a brand look.
+type theme struct {
+	Light, Dark palette
+	// Scheme, Corners and Typeface are values of the constants above.
+	Scheme, Corners, Typeface string
+}
+
+// newTheme reads colours such as #1A2B3C. Anything else is the default, which for the accent is the colour of the brand.
+func newTheme(brand, accent string) theme {
+	colour, ok := parseColour(brand)
+	if !ok {
+		colour = defaultColour
+	}
+	second, ok := parseColour(accent)
+	if !ok {
+		second = colour
+	}
+	return theme{
+		Light: lightPalette(colour, second), Dark: darkPalette(colour, second),
+		Scheme: schemeAuto, Corners: cornersSoft, Typeface: typeSystem,
+	}
+}
+
+// themeOf reads the theme of a brand. A value that this gateway does not know yet is the default.
+func themeOf(brand *linksv1.ClaimBrand) theme {
+	set := brand.GetSite().GetTheme()
+	t := newTheme(brand.GetPrimaryColour(), set.GetAccentColour())
+	t.Scheme = cmp.Or(schemes[set.GetColourScheme()], t.Scheme)
+	t.Corners = cmp.Or(corners[set.GetCorners()], t.Corners)
+	t.Typeface = cmp.Or(typefaces[set.GetTypeface()], t.Typeface)
+	return t
+}
+
+var (
+	schemes = map[tenantsv1.ColourScheme]string{
+		tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT: schemeLight, tenantsv1.ColourScheme_COLOUR_SCHEME_DARK: schemeDark,
+	}
+	corners = map[tenantsv1.CornerStyle]string{
+		tenantsv1.CornerStyle_CORNER_STYLE_SQUARE: cornersSquare, tenantsv1.CornerStyle_CORNER_STYLE_ROUND: cornersRound,
+	}
+	typefaces = map[tenantsv1.Typeface]string{
+		tenantsv1.Typeface_TYPEFACE_SERIF: typeSerif, tenantsv1.Typeface_TYPEFACE_GROTESK: typeGrotesk,
+		tenantsv1.Typeface_TYPEFACE_HUMANIST: typeHumanist,
+	}
+)
+
+// darkNeutrals are the other colours of dark pages. Those of light pages are in the style sheet.
+const darkNeutrals = "color-scheme:dark;--text:#f3f1ed;--muted:#b9b7b2;--surface:#14171c;--card:#1f2329;--line:#373c44;--edge:#8b919b;" +
+	"--wrong:#ffa29b;--halo:#000;--chip:#fff;"
+
+// Style sets the properties of the theme for the style sheet. Printed pages are light.
+func (t theme) Style() template.CSS {
+	var b strings.Builder
+	fmt.Fprintf(&b, ":root{%s}", t.Light.properties())
+	night := fmt.Sprintf(":root{%s%s}", darkNeutrals, t.Dark.properties())
+	switch t.Scheme {
+	case schemeDark:
+		b.WriteString("@media screen{" + night + "}")
+	case schemeAuto:
+		b.WriteString("@media screen and (prefers-color-scheme:dark){" + night + "}")
+	}
+	if f, ok := fonts[t.Typeface]; ok {
+		b.WriteString(f.rules)
+	}
+	return template.CSS(b.String()) //nolint:gosec // Colours and constants.
+}
+
+func parseColour(hex string) (rgb, bool) {
+	const form = len("#1a2b3c")
+	if len(hex) != form || hex[0] != '#' {
+		return rgb{}, false
+	}
+	n, err := strconv.ParseUint(hex[1:], 16, 24)
+	if err != nil {
+		return rgb{}, false
+	}
+	return rgb{float64(n>>16) / 255, float64(n>>8&0xff) / 255, float64(n&0xff) / 255}, true
+}
+
+func mustColour(hex string) rgb {
+	c, ok := parseColour(hex)
+	if !ok {
+		panic("not a colour: " + hex)
+	}
+	return c
+}
+
+func (c rgb) String() string {
+	return fmt.Sprintf("#%02x%02x%02x", channel(c[0]), channel(c[1]), channel(c[2]))
+}
+
+func channel(v float64) int { return int(math.Round(v * 255)) }
+
+// mixedInto returns a mixture with the given share of the colour.
+func (c rgb) mixedInto(other rgb, share float64) rgb {
+	for i := range c {
+		c[i] = c[i]*share + other[i]*(1-share)
+	}
+	return c
+}
+
+// contrast is the ratio of WCAG 2, from 1 to 21, of colours rounded as a browser does.
+func contrast(a, b rgb) float64 {
+	const flare = 0.05
+	la, lb := a.luminance()+flare, b.luminance()+flare
+	return max(la, lb) / min(la, lb)
+}
+
+func (c rgb) luminance() float64 {
+	weights := [3]float64{0.2126, 0.7152, 0.0722}
+	sum := 0.0
+	for i, v := range c {
+		sum += weights[i] * linear(float64(channel(v))/255)
+	}
+	return sum
+}
+
+func linear(v float64) float64 {
+	if v <= 0.04045 {
+		return v / 12.92
+	}
+	return math.Pow((v+0.055)/1.055, 2.4)
+}
