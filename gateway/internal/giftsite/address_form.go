@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/locale"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -143,7 +144,7 @@ func (s *Site) addressView(v *visit) addressView {
 	entered := enteredIn(v.draft.GetRecipient())
 	p := addressView{view: s.linkView(v.link), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId())}
 	p.begun()
-	p.Countries, p.Country = countryOptions(p.countries, gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
+	p.Countries, p.Country = countryOptions(p.allCountries(), gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
 	var form []input
 	if p.Country != "" {
 		form = addressForm(p.Country, p.Lang)
@@ -174,10 +175,10 @@ func (p addressView) field(in input, value string) field {
 // countryOptions are the countries that a gift can be sent to, in the alphabetical order of the locale, and the selected one: the
 // chosen country, else the only one, else that of the link's locale. The country of en-US is not used, because en-US is the default
 // of all links.
-func countryOptions(names []countryName, countries []string, chosen, locale string) (options []countryOption, selected string) {
+func countryOptions(names []countryName, countries []string, chosen, name string) (options []countryOption, selected string) {
 	selected = chosen
 	if !slices.Contains(countries, chosen) {
-		selected = likelyCountry(countries, locale)
+		selected = likelyCountry(countries, name)
 	}
 	for _, c := range names {
 		if slices.Contains(countries, c.Code) {
@@ -187,12 +188,12 @@ func countryOptions(names []countryName, countries []string, chosen, locale stri
 	return options, selected
 }
 
-func likelyCountry(countries []string, locale string) string {
+func likelyCountry(countries []string, name string) string {
 	if len(countries) == 1 {
 		return countries[0]
 	}
-	tag, err := language.Parse(locale)
-	if err != nil || locale == locales[0] {
+	tag, err := language.Parse(name)
+	if err != nil || name == locale.Base {
 		return ""
 	}
 	region, confidence := tag.Region()
@@ -204,7 +205,7 @@ func likelyCountry(countries []string, locale string) string {
 
 // countryName returns the name of a country in the locale.
 func (t *texts) countryName(code string) string {
-	for _, c := range t.countries {
+	for _, c := range t.allCountries() {
 		if c.Code == code {
 			return c.Name
 		}

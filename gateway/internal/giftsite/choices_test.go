@@ -52,7 +52,7 @@ func TestDimensionsAreChosenIndependentlyUnlessACombinationIsGone(t *testing.T) 
 		"a dimension without name":            {&linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{{Dimension: "", Values: []string{"A", "B"}}}}, nil, []string{": [A] [B]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, tc.want, shown(groupsOf(read(t).all[0], tc.gift, tc.picked)))
+			require.Equal(t, tc.want, shown(groupsOf(read(t).of("en-US"), tc.gift, tc.picked)))
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestAListOfCombinationsStaysShort(t *testing.T) {
 		second[dimension] = "1"
 	}
 	g.Choices = []*linksv1.ClaimChoice{{Variations: first}, {Variations: second}}
-	groups := groupsOf(read(t).all[0], g, nil)
+	groups := groupsOf(read(t).of("en-US"), g, nil)
 	require.Len(t, groups, 8)
 	require.False(t, groups[0].Options[0].Disabled)
 	require.True(t, groups[0].Options[2].Disabled)

@@ -192,7 +192,7 @@ func TestInvalidTextIsNotSentOn(t *testing.T) {
 	f.follow(choose("truffles"))
 	got := f.follow(filled("name", "Astrid\xff", "city", "Vis\x00by"))
 	require.Contains(t, got.body, `<a href="#name">Full name: this is not valid`)
-	require.Contains(t, got.body, `<a href="#city">City: this is not valid`)
+	require.Contains(t, got.body, `<a href="#city">Town or city: this is not valid`)
 	require.Contains(t, got.body, `value="Storgatan 1"`)
 	require.Empty(t, f.claims)
 }

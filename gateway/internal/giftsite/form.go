@@ -194,11 +194,11 @@ func (t *texts) fieldError(in input, code string) string {
 	key := "error." + in.ID + "." + code
 	switch {
 	case t.Has(key):
-		return t.T(key, "example", t.T("phone.example"))
+		return t.T(key, "example", t.T("phone.example"), "field", t.label(in))
 	case in.ID == fieldCountry:
 		return t.T("error.country.invalid")
 	case code == problem.FieldTooLong:
-		return t.T("error.too_long", "field", t.label(in), "limit", strconv.Itoa(in.MaxLength))
+		return t.N("error.too_long", in.MaxLength, "field", t.label(in))
 	default:
 		return t.T("error.invalid", "field", t.label(in))
 	}

@@ -5,14 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -24,7 +22,7 @@ func TestAnOpenLinkListsItsGifts(t *testing.T) {
 	got := f.get("")
 	require.Equal(t, 200, got.Code)
 	require.Equal(t, "text/html; charset=utf-8", got.Header().Get("Content-Type"))
-	require.Contains(t, got.body, `<html lang="en-US">`)
+	require.Contains(t, got.body, `<html lang="en-US" dir="ltr">`)
 	require.Contains(t, got.body, "A gift for Astrid &lt;3")
 	require.Contains(t, got.body, `<img class="logo" src="https://gifts.example/api/public/v1/catalog/images/logo" alt="Nordlys Casino">`)
 	require.Contains(t, got.body, `href="?step=gift&amp;gift=truffles"`)
@@ -60,7 +58,7 @@ func TestAGiftHasItsChoices(t *testing.T) {
 		require.Equal(t, 200, got.Code)
 		require.Contains(t, got.body, `value="Colour=Navy&amp;Size=S" required>`)
 		require.Contains(t, got.body, `value="Colour=Grey&amp;Size=S" required disabled>`)
-		require.Contains(t, got.body, `<h1 id="gift">Sweatshirt</h1>`)
+		require.Contains(t, got.body, `<h1 id="gift" dir="auto">Sweatshirt</h1>`)
 		require.Contains(t, got.body, `href="?step=choose"`)
 	}
 }
@@ -71,7 +69,7 @@ func TestTheOnlyGiftIsShownAtOnce(t *testing.T) {
 	f.page.Gifts, f.page.Message = f.page.GetGifts()[:1], nil
 	got := f.get("")
 	require.Contains(t, got.body, "A gift for Astrid")
-	require.Contains(t, got.body, `<h2 id="gift">Dark truffles</h2>`)
+	require.Contains(t, got.body, `<h2 id="gift" dir="auto">Dark truffles</h2>`)
 	require.NotContains(t, got.body, "See all gifts")
 	f.page.Message = proto.String("Hello")
 	require.NotContains(t, f.get("").body, "Dark truffles")
@@ -143,7 +141,7 @@ func TestAFailureIsReportedInTheLanguageOfTheBrowser(t *testing.T) {
 			f.pageErr = err
 			got := f.do(http.MethodGet, "/c/"+token, "", "Accept-Language", "da;q=0.5, de-AT, en;q=0.3")
 			require.Equal(t, 503, got.Code)
-			require.Contains(t, got.body, `<html lang="de-DE">`)
+			require.Contains(t, got.body, `<html lang="de-AT" dir="ltr">`)
 			require.Contains(t, got.body, "Wir sind gleich wieder da")
 			require.Contains(t, got.body, "a-request", "the reference for support")
 			require.Equal(t, "30", got.Header().Get("Retry-After"))
@@ -158,8 +156,10 @@ func TestThePageHasTheLocaleOfTheLink(t *testing.T) {
 	for name, tc := range map[string]struct{ locale, lang, content, text string }{
 		"Swedish":           {"sv-SE", "sv-SE", "", "En gåva till Astrid"},
 		"German":            {"de-DE", "de-DE", "", "Ein Geschenk für Astrid"},
-		"Austrian German":   {"de-AT", "de-DE", `<h3 lang="de-AT">`, "Ein Geschenk für Astrid"},
-		"one without texts": {"fi-FI", "en-US", `<h3 lang="fi-FI">`, "A gift for Astrid"},
+		"Austrian German":   {"de-AT", "de-AT", "", "Ein Geschenk für Astrid"},
+		"German elsewhere":  {"de-LI", "de-DE", `<h3 dir="auto" lang="de-LI">`, "Ein Geschenk für Astrid"},
+		"Arabic":            {"ar-AE", "ar", `dir="rtl"`, "هدية إلى \u2068Astrid &lt;3\u2069"},
+		"one without texts": {"ja-JP", "en-US", `<h3 dir="auto" lang="ja-JP">`, "A gift for Astrid"},
 		"an invalid locale": {"?", "en-US", "", "A gift for Astrid"},
 		"none":              {"", "en-US", "", "A gift for Astrid"},
 	} {
@@ -167,7 +167,7 @@ func TestThePageHasTheLocaleOfTheLink(t *testing.T) {
 			f := setup(t)
 			f.page.Locale, f.page.Message = tc.locale, nil
 			got := f.do(http.MethodGet, "/c/"+token, "", "Accept-Language", "sv")
-			require.Contains(t, got.body, `<html lang="`+tc.lang+`">`)
+			require.Contains(t, got.body, `<html lang="`+tc.lang+`" dir="`)
 			require.Contains(t, got.body, tc.text)
 			require.Contains(t, got.body, tc.content)
 		})
@@ -211,37 +211,11 @@ func TestALogoIsShownOnlyFromTheCatalog(t *testing.T) {
 	}
 }
 
-func read(t *testing.T) *translations {
-	t.Helper()
-	tr, err := readTranslations()
-	require.NoError(t, err)
-	return tr
-}
-
-var placeholder = regexp.MustCompile(`\{\w+\}`)
-
-func TestEveryTranslationHasEveryTextWithItsPlaceholders(t *testing.T) {
-	t.Parallel()
-	tr := read(t)
-	for _, other := range tr.all[1:] {
-		require.Len(t, other.words, len(tr.all[0].words), other.Lang)
-		for key, english := range tr.all[0].words {
-			translated, ok := other.words[key]
-			require.True(t, ok, "%s: %s", other.Lang, key)
-			require.NotEmpty(t, translated, "%s: %s", other.Lang, key)
-			want, have := placeholder.FindAllString(english, -1), placeholder.FindAllString(translated, -1)
-			slices.Sort(want)
-			slices.Sort(have)
-			require.Equal(t, want, have, "%s: %s", other.Lang, key)
-		}
-	}
-}
-
-var used = regexp.MustCompile(`\.T\(?\s*"([\w.]+)"`)
+var used = regexp.MustCompile(`\.[TN]\(?\s*"([\w.]+)"`)
 
 func TestEveryTextThatThePagesUseExists(t *testing.T) {
 	t.Parallel()
-	t1 := read(t).all[0]
+	t1 := read(t).of("en-US")
 	var found int
 	for _, pattern := range []string{"*.go", "pages/*.tmpl"} {
 		files, err := filepath.Glob(pattern)
@@ -272,37 +246,4 @@ func TestEveryTextThatThePagesUseExists(t *testing.T) {
 	for _, step := range progressSteps(linksv1.ClaimProgress_CLAIM_PROGRESS_SENT) {
 		require.True(t, t1.Has("progress."+step.Name), step.Name)
 	}
-}
-
-func TestTheClosestLanguageIsUsed(t *testing.T) {
-	t.Parallel()
-	tr := read(t)
-	for header, want := range map[string]string{
-		"": "en-US", "sv": "sv-SE", "sv-FI,fi;q=0.9": "sv-SE", "de-CH;q=0.8, en;q=0.2": "de-DE", "ja": "en-US",
-		"en-GB, sv;q=0.5": "en-US", "fi, sv;q=0.5": "sv-SE", ";;;": "en-US", "\xff": "en-US", "*": "en-US",
-	} {
-		require.Equal(t, want, tr.accepted(header).Lang, header)
-	}
-}
-
-func TestEveryCountryHasANameInEveryLanguage(t *testing.T) {
-	t.Parallel()
-	for _, texts := range read(t).all {
-		require.Len(t, texts.countries, len(country.All()))
-		for _, c := range texts.countries {
-			require.NotEmpty(t, c.Name, c.Code)
-		}
-	}
-}
-
-func TestAPlaceholderIsReplacedOnce(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "A gift for {label}", read(t).all[0].T("gift.for", "label", "{label}"))
-}
-
-func TestAKnownDimensionIsTranslated(t *testing.T) {
-	t.Parallel()
-	german := read(t).of("de-DE")
-	require.Equal(t, "Farbe", german.dimension(&linksv1.ClaimVariation{Dimension: "Colour", Name: "Colour"}))
-	require.Equal(t, "Gravur", german.dimension(&linksv1.ClaimVariation{Dimension: "Gravur"}))
 }

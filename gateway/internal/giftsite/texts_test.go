@@ -1,0 +1,203 @@
+package giftsite
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/locale"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+func read(t *testing.T) *translations {
+	t.Helper()
+	tr, err := readTranslations()
+	require.NoError(t, err)
+	return tr
+}
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// placeholders are those of a text, sorted.
+func placeholders(text string) []string {
+	found := placeholder.FindAllString(text, -1)
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// formsOf are the plural forms that whole numbers of a language have.
+func formsOf(tag language.Tag) []plural.Form {
+	found := map[plural.Form]bool{}
+	for _, n := range append(slices.Collect(upTo(200)), 1_000_000) {
+		found[plural.Cardinal.MatchPlural(tag, n, 0, 0, 0, 0)] = true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func upTo(limit int) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for n := 0; n <= limit && yield(n); n++ {
+		}
+	}
+}
+
+// isRegional reports that the texts of a dictionary are only what differs from another one of its language.
+func (tr *translations) isRegional(d *dictionary) bool {
+	base, _ := d.tag.Base()
+	for _, name := range locale.Fallbacks(d.locale)[1:] {
+		other, ok := tr.byLocale[name]
+		if !ok {
+			continue
+		}
+		if otherBase, _ := other.tag.Base(); otherBase == base {
+			return true
+		}
+	}
+	return false
+}
+
+func TestTranslationsHaveTheSameTextsPlaceholdersAndPlurals(t *testing.T) {
+	t.Parallel()
+	tr := read(t)
+	require.GreaterOrEqual(t, len(tr.byLocale), 16)
+	complete := 0
+	for name, d := range tr.byLocale {
+		for key, m := range d.words {
+			english, ok := tr.base.words[key]
+			require.True(t, ok, "%s: %s is in no other language", name, key)
+			if english.plural == nil {
+				require.Nil(t, m.plural, "%s: %s", name, key)
+				require.NotEmpty(t, m.text, "%s: %s", name, key)
+				require.Equal(t, placeholders(english.text), placeholders(m.text), "%s: %s", name, key)
+				continue
+			}
+			require.Empty(t, m.text, "%s: %s has no plural forms", name, key)
+			wanted := slices.Compact(slices.Sorted(slices.Values(append(formsOf(d.tag), plural.Other))))
+			require.Equal(t, wanted, slices.Sorted(maps.Keys(m.plural)), "%s: %s", name, key)
+			require.Equal(t, placeholders(english.plural[plural.Other]), placeholders(m.plural[plural.Other]), "%s: %s", name, key)
+			for form, text := range m.plural {
+				require.Subset(t, placeholders(english.plural[plural.Other]), placeholders(text), "%s: %s %v", name, key, form)
+			}
+		}
+		if tr.isRegional(d) {
+			parent := tr.of(d.locale).dictionaries[1]
+			for key, m := range d.words {
+				require.NotEqual(t, parent.words[key], m, "%s: %s is what %s says, too", name, key, parent.locale)
+			}
+			continue
+		}
+		complete++
+		require.Len(t, d.words, len(tr.base.words), name)
+	}
+	require.GreaterOrEqual(t, complete, 13)
+}
+
+func TestATextFallsBackToTheClosestOne(t *testing.T) {
+	t.Parallel()
+	tr := read(t)
+	for name, want := range map[string][]string{
+		"en-US": {"en-US"}, "en-GB": {"en-GB", "en-US"}, "en-AU": {"en-US"}, "": {"en-US"}, "no locale": {"en-US"}, "ja-JP": {"en-US"},
+		"de-AT": {"de-AT", "de-DE", "en-US"}, "de-LI": {"de-DE", "en-US"}, "sv-FI": {"sv-SE", "en-US"}, "es-MX": {"es-ES", "en-US"},
+		"pt-BR": {"pt-PT", "en-US"}, "nn-NO": {"nb-NO", "en-US"}, "ar-SA": {"ar", "en-US"}, "fr-CA": {"fr-FR", "en-US"},
+	} {
+		var got []string
+		for _, d := range tr.of(name).dictionaries {
+			got = append(got, d.locale)
+		}
+		require.Equal(t, want, got, name)
+		require.Equal(t, want[0], tr.of(name).Lang)
+	}
+	swiss := tr.of("de-CH")
+	require.Equal(t, "Strasse und Hausnummer", swiss.T("street"))
+	require.Equal(t, "Ort", swiss.T("city"))
+	require.Equal(t, "Straße und Hausnummer", tr.of("de-AT").T("street"))
+	delete(tr.byLocale["de-DE"].words, "city")
+	require.Equal(t, "City", tr.of("de-CH").T("city"), "a missing text is in English")
+}
+
+func TestPluralsFollowTheRulesOfTheLanguage(t *testing.T) {
+	t.Parallel()
+	tr := read(t)
+	for _, tc := range []struct {
+		locale string
+		n      int
+		want   string
+	}{
+		{"en-US", 1, "x: at most 1 character"},
+		{"en-US", 20, "x: at most 20 characters"},
+		{"pl-PL", 1, "x: najwyżej 1 znak"},
+		{"pl-PL", 22, "x: najwyżej 22 znaki"},
+		{"pl-PL", 20, "x: najwyżej 20 znaków"},
+		{"ar", 2, "\u2068x\u2069: حرفان كحد أقصى"},
+		{"ar", 5, "\u2068x\u2069: \u20685\u2069 أحرف كحد أقصى"},
+		{"fr-FR", 0, "x : 0 caractère au maximum"},
+		{"ja-JP", 1, "x: at most 1 character"},
+	} {
+		require.Equal(t, tc.want, tr.of(tc.locale).N("error.too_long", tc.n, "field", "x"), "%s %d", tc.locale, tc.n)
+	}
+}
+
+func TestTheDirectionIsThatOfTheLanguage(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"ar": "rtl", "ar-SA": "rtl", "en-US": "ltr", "he-IL": "ltr", "sv-SE": "ltr"} {
+		require.Equal(t, want, read(t).of(name).Dir(), name) // Pages for Hebrew are in English.
+	}
+}
+
+func TestTheClosestLanguageIsUsed(t *testing.T) {
+	t.Parallel()
+	tr := read(t)
+	for header, want := range map[string]string{
+		"": "en-US", "sv": "sv-SE", "sv-FI,fi;q=0.9": "sv-SE", "de-CH;q=0.8, en;q=0.2": "de-CH", "ja": "en-US", "ar-EG": "ar",
+		"en-GB, sv;q=0.5": "en-GB", "ja, sv;q=0.5": "sv-SE", ";;;": "en-US", "\xff": "en-US", "*": "en-US", "pt-BR": "pt-PT",
+	} {
+		require.Equal(t, want, tr.accepted(header).Lang, header)
+	}
+}
+
+func TestEveryCountryHasANameInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	tr := read(t)
+	for name := range tr.byLocale {
+		countries := tr.of(name).allCountries()
+		require.Len(t, countries, len(country.All()))
+		for _, c := range countries {
+			require.NotEmpty(t, c.Name, c.Code)
+			require.NotEqual(t, c.Code, c.Name, name)
+		}
+	}
+}
+
+func TestEveryLabelOfAnAddressHasAText(t *testing.T) {
+	t.Parallel()
+	for _, key := range addressform.Labels() {
+		require.True(t, read(t).of("en-US").Has(key), key)
+	}
+}
+
+func TestAPlaceholderIsReplacedOnce(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "A gift for {label}", read(t).of("en-US").T("gift.for", "label", "{label}"))
+}
+
+func TestANameInTheOtherDirectionIsIsolated(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "A gift for \u2068علي\u2069", read(t).of("en-US").T("gift.for", "label", "علي"))
+	require.Equal(t, "A gift for Åsa", read(t).of("en-US").T("gift.for", "label", "Åsa"))
+	require.Equal(t, "هدية إلى \u2068Åsa\u2069", read(t).of("ar").T("gift.for", "label", "Åsa"))
+}
+
+func TestAKnownDimensionIsTranslated(t *testing.T) {
+	t.Parallel()
+	german := read(t).of("de-DE")
+	require.Equal(t, "Farbe", german.dimension(&linksv1.ClaimVariation{Dimension: "Colour", Name: "Colour"}))
+	require.Equal(t, "Farbton", german.dimension(&linksv1.ClaimVariation{Dimension: "Colour", Name: "Farbton"}))
+	require.Equal(t, "Gravur", german.dimension(&linksv1.ClaimVariation{Dimension: "Gravur"}))
+}
