@@ -22,6 +22,9 @@ func Parse(text string) (string, bool) {
 	if !international.MatchString(compact) {
 		return "", false
 	}
+	if isE164(compact) {
+		return compact, true
+	}
 	return parse(compact, "")
 }
 
