@@ -36,9 +36,9 @@ type Message struct {
 	Time time.Time
 }
 
-// metadataAge bounds how long a moved partition leader goes unnoticed. A request covers only one topic, so frequent requests are
-// cheap.
-const metadataAge = 2 * time.Second
+// metadataAge bounds how long a moved partition leader goes unnoticed if no request fails: after an error the next one begins with
+// fresh metadata. A transport asks so often also while it has nothing else to do.
+const metadataAge = 10 * time.Second
 
 // conns holds the connections of one reader, so that they can be closed. The library's Close waits until the pending read
 // reaches its deadline, or forever if it has none. Closing the connections ends both immediately.

@@ -41,8 +41,16 @@ const inspectTimeout = 5 * time.Second
 // Close ends the connections.
 func (i *Inspector) Close() { i.transport.CloseIdleConnections() }
 
+// startFresh drops connections and metadata after an error: the leader may have moved or a connection may have died.
+func (i *Inspector) startFresh(err *error) {
+	if *err != nil && !errors.Is(*err, ErrNoMessage) {
+		i.Close()
+	}
+}
+
 // Message returns the message at an offset of a partition, or ErrNoMessage.
-func (i *Inspector) Message(ctx context.Context, partition int, offset int64) (Message, error) {
+func (i *Inspector) Message(ctx context.Context, partition int, offset int64) (m Message, err error) {
+	defer i.startFresh(&err)
 	res, err := i.client.Fetch(ctx, &kafkago.FetchRequest{
 		Topic: i.topic, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: 1, MaxWait: inspectTimeout / 10,
 	})
@@ -80,7 +88,8 @@ func messageAt(records kafkago.RecordReader, partition int, offset int64) (Messa
 }
 
 // Spans returns what Kafka has of each partition, in the order of their numbers.
-func (i *Inspector) Spans(ctx context.Context) ([]Span, error) {
+func (i *Inspector) Spans(ctx context.Context) (spans []Span, err error) {
+	defer i.startFresh(&err)
 	ids, err := partitionIDs(ctx, i.client, i.topic)
 	if err != nil {
 		return nil, fmt.Errorf("kafka: partitions of %s: %w", i.topic, err)
@@ -93,7 +102,7 @@ func (i *Inspector) Spans(ctx context.Context) ([]Span, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kafka: offsets of %s: %w", i.topic, err)
 	}
-	spans := make([]Span, len(ids))
+	spans = make([]Span, len(ids))
 	for at, id := range ids {
 		found := slices.IndexFunc(res.Topics[i.topic], func(o kafkago.PartitionOffsets) bool { return o.Partition == id })
 		if found < 0 {
@@ -109,7 +118,8 @@ func (i *Inspector) Spans(ctx context.Context) ([]Span, error) {
 }
 
 // Committed returns the offsets that a group has committed. Partitions without one are missing.
-func (i *Inspector) Committed(ctx context.Context, group string) (map[int]int64, error) {
+func (i *Inspector) Committed(ctx context.Context, group string) (committed map[int]int64, err error) {
+	defer i.startFresh(&err)
 	ids, err := partitionIDs(ctx, i.client, i.topic)
 	if err != nil {
 		return nil, fmt.Errorf("kafka: partitions of %s: %w", i.topic, err)
@@ -124,7 +134,7 @@ func (i *Inspector) Committed(ctx context.Context, group string) (map[int]int64,
 	if err != nil {
 		return nil, fmt.Errorf("kafka: offsets of group %s: %w", group, err)
 	}
-	committed := make(map[int]int64, len(ids))
+	committed = make(map[int]int64, len(ids))
 	for _, p := range res.Topics[i.topic] {
 		if p.Error != nil {
 			return nil, fmt.Errorf("kafka: offset of group %s in %s/%d: %w", group, i.topic, p.Partition, p.Error)

@@ -138,7 +138,7 @@ func TestProducerSettings(t *testing.T) {
 		}
 	})
 
-	t.Run("metadata of one topic is requested often", func(t *testing.T) {
+	t.Run("only the metadata of one topic is requested", func(t *testing.T) {
 		p := newProducer(t, Config{ClientID: "relay"}, "t")
 		require.Equal(t, []string{"t"}, p.transport.MetadataTopics)
 		require.Equal(t, metadataAge, p.transport.MetadataTTL)

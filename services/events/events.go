@@ -153,7 +153,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 
 const (
 	// confirmInterval is how often rows leave the outboxes.
-	confirmInterval = time.Second
+	confirmInterval = 2 * time.Second
 	// heartbeatInterval is how often the relay reads the outboxes if nothing happens.
 	heartbeatInterval = time.Second
 )
