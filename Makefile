@@ -204,14 +204,16 @@ tidy: ## Tidy every module, including the tools
 	done
 
 # The benchmarks run on their own servers; PostgreSQL waits for the disk as in production. BENCH is a pattern of names.
-BENCH := .
+# With PROFILE=1 profiles and flame graphs of the programs are written too.
+BENCH   := .
+PROFILE :=
 MEASURED := go build -o $(BIN)/bench ./deploy/bench/cmd/bench && $(TESTDEPS) -durable -- $(BIN)/bench
 .PHONY: bench
-bench: ## Run the benchmarks, up to 10 million orders; table, JSON and plots in .local/bench
-	@$(MEASURED) -bench '$(BENCH)' -out $(LOCAL)/bench
+bench: ## Benchmark the programs as they are deployed, up to 10 million orders; table, JSON and plots in .local/bench
+	@$(MEASURED) $(if $(PROFILE),-profile) -bench '$(BENCH)' -out $(LOCAL)/bench
 
 .PHONY: bench-quick
-bench-quick: ## Run the benchmarks with fewer iterations and smaller sizes, in less than five minutes
+bench-quick: ## Benchmark all programs in one process, with fewer iterations and smaller sizes, in less than five minutes
 	@$(MEASURED) -quick -bench '$(BENCH)' -out $(LOCAL)/bench-quick
 
 # Faults and long runs. The build tag faults keeps them out of `make test`. SEED repeats the choices of an earlier run.

@@ -19,6 +19,9 @@ import (
 	"github.com/partnergifting/platform/deploy/bench/report"
 )
 
+// profilesFolder tells the benchmarks where to write profiles.
+const profilesFolder = "GIFTING_BENCH_PROFILES"
+
 // The variables that testdeps sets.
 const (
 	postgresURL = "GIFTING_TEST_POSTGRES_URL"
@@ -28,22 +31,31 @@ const (
 func main() {
 	quick := flag.Bool("quick", false, "fewer iterations and smaller sizes")
 	dir := flag.String("out", ".local/bench", "folder of the report")
+	profiled := flag.Bool("profile", false, "write profiles and flame graphs of the programs' processor time into the folder")
 	only := flag.String("bench", ".", "which benchmarks, as of go test -bench")
 	flag.Parse()
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer release()
-	if err := run(ctx, *dir, *only, *quick); err != nil {
+	if err := run(ctx, *dir, *only, *quick, *profiled); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1) //nolint:gocritic // Nothing is left to release.
 	}
 }
 
-func run(ctx context.Context, dir, only string, quick bool) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // The report is no secret.
+func run(ctx context.Context, dir, only string, quick, profiled bool) error {
+	profiles, err := filepath.Abs(filepath.Join(dir, "profiles"))
+	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(profiles, 0o755); err != nil { //nolint:gosec // The report is no secret.
+		return err
+	}
+	if profiled {
+		if err := os.Setenv(profilesFolder, profiles); err != nil {
+			return err
+		}
+	}
 	made := report.Report{At: time.Now().UTC().Truncate(time.Second), Version: version(ctx)}
-	var err error
 	made.Machine, err = report.Here(ctx, os.Getenv(postgresURL), os.Getenv(kafkaKind))
 	if err != nil {
 		return err
