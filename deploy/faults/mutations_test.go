@@ -55,7 +55,6 @@ var mutations = []mutation{
 	{"no watermark", order, append([]replacement{
 		{relayBatch, `b.watermark.Add(-r.cfg.ClockSkew)`, `b.watermark.Add(time.Hour)`},
 	}, slowRead...)},
-	{"no new beginning with a group", order, []replacement{{relayBatch, `again || led.gains != r.gains`, `again`}}},
 	{"lost event", lost, []replacement{imports(appendFeed, randPackage), {
 		appendFeed, `fresh = append(fresh, w.admit(b)...)`,
 		`fresh = append(fresh, slices.DeleteFunc(w.admit(b), func(Change) bool { return rand.N(50) == 0 })...)`,
