@@ -80,6 +80,7 @@ func TestEveryConcurrentRequestOfOneFormGetsTheReference(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
+	f.save(t, draftOf(link, aNonce))
 	claimed := make([]*linksv1.ClaimLinkResponse, 10)
 	var group errgroup.Group
 	for i := range claimed {
@@ -93,6 +94,8 @@ func TestEveryConcurrentRequestOfOneFormGetsTheReference(t *testing.T) {
 		require.Equal(t, claimstest.Order(f.read(t, link).GetOrderId()).GetReference(), resp.GetOrderReference())
 	}
 	f.requireReference(t, link)
+	require.Nil(t, f.draft(t, link, aNonce))
+	require.NotNil(t, f.claimedGift(t, link, new(aNonce)).GetGift())
 }
 
 func TestARepeatedFormGetsTheReferenceOfTheLastUnit(t *testing.T) {
@@ -118,15 +121,20 @@ func TestARepeatedFormGetsTheReferenceAfterAFailureAtAnyStep(t *testing.T) {
 			points := 0
 			for met := true; met; points++ {
 				link := f.newLink(t)
+				f.save(t, draftOf(link, aNonce))
 				failure := &claimstest.Failure{At: points, Crash: crash}
 				broken := f.newServer(f.saga(
 					claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure}))
 				_, err := broken.ClaimLink(t.Context(), formOf(link, aNonce))
 				require.True(t, failure.Met || err == nil, "%v", err)
+				open := f.read(t, link).GetStatus() == rules.Active
+				require.Equal(t, open, f.draft(t, link, aNonce) != nil, "the page of the review is shown until the link is claimed")
 				f.endLeases(t)
 				_, err = f.site.ClaimLink(t.Context(), formOf(link, aNonce))
 				require.NoError(t, err)
 				f.requireReference(t, link)
+				require.NotNil(t, f.claimedGift(t, link, new(aNonce)).GetGift(), "its browser sees the order")
+				require.Zero(t, f.count(t, "form_drafts"))
 				met = failure.Met
 			}
 			require.Greater(t, points, 6, "lock, place and finish have two points each")
