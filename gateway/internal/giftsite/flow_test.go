@@ -29,7 +29,7 @@ func TestAPlayerGoesFromTheGreetingToTheOrder(t *testing.T) {
 	require.Contains(t, address.body, "Where should we send it?")
 	review := f.follow(filled("name", "  Astrid Lindqvist ", "email", "astrid@example.com"))
 	for _, shown := range []string{
-		"Is everything right?", "Sweatshirt", "S, Navy", "Astrid Lindqvist", "Storgatan 1", "111 22", "Visby", "Sweden", "&#43;46701234567",
+		"Is everything right?", "Sweatshirt", "<dd>S</dd>", "<dd>Navy</dd>", "Astrid Lindqvist", "Storgatan 1", "111 22", "Visby", "Sweden", "&#43;46701234567",
 		"astrid@example.com", `href="?step=gift&amp;gift=shirt"`, `href="?step=address"`,
 	} {
 		require.Contains(t, review.body, shown)

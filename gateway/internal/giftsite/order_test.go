@@ -61,6 +61,22 @@ func TestTheLinkShowsTheWayOfItsOrder(t *testing.T) {
 	require.Equal(t, 200, f.get("").Code)
 }
 
+func TestTheOrderIsShownInTheWordsOfTheLink(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.order.Gift.Variations = map[string]string{"Colour": "Navy"}
+	require.Contains(t, f.get("").body, "<dt>Colour</dt><dd>Navy</dd>")
+	f.order.Gift.Shown = &linksv1.ClaimGift{
+		Name: "Mörka tryfflar", Images: []*linksv1.ClaimImage{{Url: public + "/catalog/images/t"}},
+		Variations: []*linksv1.ClaimVariation{{Dimension: "Colour", Values: []string{"Navy"}, Name: "Färg", ValueNames: []string{"Marinblå"}}},
+	}
+	shown := f.get("").body
+	for _, want := range []string{"Mörka tryfflar", `src="` + public + `/catalog/images/t"`, "<dt>Färg</dt><dd>Marinblå</dd>"} {
+		require.Contains(t, shown, want)
+	}
+	require.NotContains(t, shown, "Dark truffles")
+}
+
 // Whoever has the link sees how far its order is, but not which gift goes where.
 func TestAStrangerSeesOnlyTheProgress(t *testing.T) {
 	t.Parallel()

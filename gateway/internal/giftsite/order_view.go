@@ -1,6 +1,7 @@
 package giftsite
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -33,6 +34,7 @@ type progressStep struct {
 type ownOrder struct {
 	Reference  string
 	Gift       string
+	Picture    picture
 	Variations []line
 	// Address has most characters hidden; empty: it was erased.
 	Address []line
@@ -56,7 +58,7 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 	if gift := found.GetGift(); gift == nil {
 		p.State = stateClaimed
 	} else {
-		p.Mine = p.ownOrder(gift)
+		p.Mine = s.ownOrder(p.texts, gift)
 		p.Corrected = v.r.URL.Query().Get(fieldStep) == stepCorrected
 	}
 	if p.State == "" { // A progress that this gateway does not know yet.
@@ -66,13 +68,16 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 	return p
 }
 
-func (t *texts) ownOrder(gift *linksv1.ClaimedGift) *ownOrder {
+func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift) *ownOrder {
 	mine := &ownOrder{
-		Reference: gift.GetReference(), Gift: gift.GetProductName(), Address: t.addressLines(gift.GetMaskedRecipient()),
+		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()), Picture: s.pictureOf(gift.GetShown().GetImages()),
+		Variations: t.variationLines(gift.GetShown(), gift.GetVariations()), Address: t.addressLines(gift.GetMaskedRecipient()),
 		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(), TrackingURL: webAddress(gift.GetTrackingUrl()),
 	}
-	for _, dimension := range slices.Sorted(maps.Keys(gift.GetVariations())) {
-		mine.Variations = append(mine.Variations, line{Label: dimension, Text: gift.GetVariations()[dimension]})
+	if gift.GetShown() == nil { // The order has only the words of the catalog.
+		for _, dimension := range slices.Sorted(maps.Keys(gift.GetVariations())) {
+			mine.Variations = append(mine.Variations, line{Label: dimension, Text: gift.GetVariations()[dimension]})
+		}
 	}
 	if gift.CorrectableVersion != nil {
 		mine.CorrectHref = stepQuery(stepCorrect)

@@ -29,7 +29,7 @@ func (s *Site) reviewView(v *visit) reviewView {
 		AddressHref: stepQuery(stepAddress),
 	}
 	p.begun()
-	p.Variations, p.Address = p.choiceLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
+	p.Variations, p.Address = p.variationLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
 	switch problem.Code(v.draft.GetAnswer().GetCode()) {
 	case "":
 		return p
@@ -44,13 +44,11 @@ func (s *Site) reviewView(v *visit) reviewView {
 	return p
 }
 
-// choiceLines are the chosen values of a gift, in the order of its dimensions.
-func (t *texts) choiceLines(gift *linksv1.ClaimGift, picked map[string]string) (lines []line) {
-	for _, g := range groupsOf(t, gift, picked) {
-		for _, o := range g.Options {
-			if o.Checked {
-				lines = append(lines, line{Label: g.Legend, Text: o.Label})
-			}
+// variationLines are the chosen values of a gift in the words of its locale, in the order of its dimensions.
+func (t *texts) variationLines(gift *linksv1.ClaimGift, picked map[string]string) (lines []line) {
+	for _, d := range gift.GetVariations() {
+		if value, ok := picked[d.GetDimension()]; ok {
+			lines = append(lines, line{Label: t.dimension(d), Text: valueName(d, value)})
 		}
 	}
 	return lines

@@ -151,7 +151,7 @@ func (o *Orders) GetClaimedOrder(
 	}
 	order := Order(r.GetOrderId())
 	order.Status, order.Version = ordersv1.OrderStatus_ORDER_STATUS_PROCESSING, int64(len(o.corrections))
-	order.Items = []*ordersv1.OrderItem{{ProductName: "Jersey", Variations: placed.GetVariations()}}
+	order.Items = []*ordersv1.OrderItem{{ProductId: &placed.ProductId, ProductName: "Jersey", Variations: placed.GetVariations()}}
 	if o.sent[r.GetOrderId()] {
 		order.Status = ordersv1.OrderStatus_ORDER_STATUS_SENT
 		order.Shipments = []*ordersv1.Shipment{{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: "https://post.example/T-1"}}

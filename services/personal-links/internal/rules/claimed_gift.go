@@ -3,6 +3,7 @@ package rules
 import (
 	"google.golang.org/protobuf/proto"
 
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -21,12 +22,15 @@ func Progress(status ordersv1.OrderStatus) linksv1.ClaimProgress {
 	}
 }
 
-// ClaimedGift is what the player who claimed the link sees of its order.
-func ClaimedGift(l *Link, found *ordersv1.GetClaimedOrderResponse) *linksv1.ClaimedGift {
+// ClaimedGift is what the player who claimed the link sees of its order. Among the gifts may be the one that was ordered.
+func ClaimedGift(l *Link, found *ordersv1.GetClaimedOrderResponse, gifts []*catalogv1.SelectionGift) *linksv1.ClaimedGift {
 	order := found.GetOrder()
 	gift := &linksv1.ClaimedGift{Reference: order.GetReference(), ClaimedAt: l.Record.GetClaimedAt()}
 	for _, item := range order.GetItems() {
 		gift.ProductName, gift.Variations = item.GetProductName(), item.GetVariations()
+		if shown := FindGift(gifts, item.GetProductId()); shown != nil {
+			gift.Shown = claimGift(shown)
+		}
 	}
 	for _, shipment := range order.GetShipments() {
 		gift.Carrier, gift.TrackingReference, gift.TrackingUrl = shipment.GetCarrier(), shipment.GetTrackingReference(), shipment.GetTrackingUrl()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -31,9 +32,22 @@ func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGift
 	}
 	resp := &linksv1.GetClaimedGiftResponse{Progress: rules.Progress(found.GetOrder().GetStatus())}
 	if mine {
-		resp.Gift = rules.ClaimedGift(link, found)
+		resp.Gift = rules.ClaimedGift(link, found, s.giftsToShow(ctx, link))
 	}
 	return resp, nil
+}
+
+// giftsToShow returns the gifts of the link. Without them the page of an order only shows less, so a failure is not one of the page.
+func (s *Server) giftsToShow(ctx context.Context, l *rules.Link) []*catalogv1.SelectionGift {
+	settings, err := s.tenants.Fresh(ctx, l.TenantID)
+	if err != nil {
+		return nil
+	}
+	selection, err := s.listGifts(ctx, l, settings)
+	if err != nil {
+		return nil
+	}
+	return selection.GetGifts()
 }
 
 // CorrectClaimedGift corrects where the gift is sent. The form that made the claim is the only one that may.

@@ -32,6 +32,8 @@ func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
 	link := f.claimedBy(t, aNonce)
 	order := f.orders.Of(link.GetId())[0]
 	mine := f.claimedGift(t, link, new(aNonce))
+	require.Equal(t, "https://img.example.com/1", mine.GetGift().GetShown().GetImages()[0].GetUrl())
+	mine.Gift.Shown = nil
 	require.True(t, proto.Equal(&linksv1.GetClaimedGiftResponse{
 		Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING,
 		Gift: &linksv1.ClaimedGift{
@@ -53,6 +55,10 @@ func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
 	stranger := f.claimedGift(t, link, nil)
 	require.Nil(t, stranger.GetGift(), "a parcel's number leads to its address")
 
+	t.Run("a gift that has left the catalog is shown without pictures", func(t *testing.T) {
+		f.catalog.gifts = nil
+		require.Nil(t, f.claimedGift(t, link, new(aNonce)).GetGift().GetShown())
+	})
 	t.Run("an open link has no order", func(t *testing.T) {
 		_, err := f.site.GetClaimedGift(t.Context(), &linksv1.GetClaimedGiftRequest{Token: token(f.newLink(t)), FormNonce: new(aNonce)})
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)

@@ -1494,8 +1494,10 @@ type ClaimedGift struct {
 	MaskedRecipient *ClaimRecipient `protobuf:"bytes,8,opt,name=masked_recipient,json=maskedRecipient,proto3" json:"masked_recipient,omitempty"`
 	// Version of the order, for a correction; absent: it cannot be corrected any more.
 	CorrectableVersion *int64 `protobuf:"varint,9,opt,name=correctable_version,json=correctableVersion,proto3,oneof" json:"correctable_version,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// The gift with its pictures in the words of the link's locale; absent if the catalog does not offer it any more.
+	Shown         *ClaimGift `protobuf:"bytes,10,opt,name=shown,proto3" json:"shown,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClaimedGift) Reset() {
@@ -1589,6 +1591,13 @@ func (x *ClaimedGift) GetCorrectableVersion() int64 {
 		return *x.CorrectableVersion
 	}
 	return 0
+}
+
+func (x *ClaimedGift) GetShown() *ClaimGift {
+	if x != nil {
+		return x.Shown
+	}
+	return nil
 }
 
 type CorrectClaimedGiftRequest struct {
@@ -1840,7 +1849,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\v_form_nonce\"\x98\x01\n" +
 	"\x16GetClaimedGiftResponse\x12C\n" +
 	"\bprogress\x18\x01 \x01(\x0e2'.gifting.personallinks.v1.ClaimProgressR\bprogress\x129\n" +
-	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xae\x04\n" +
+	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xe9\x04\n" +
 	"\vClaimedGift\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\tR\treference\x12!\n" +
 	"\fproduct_name\x18\x02 \x01(\tR\vproductName\x12U\n" +
@@ -1853,7 +1862,9 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x12tracking_reference\x18\x06 \x01(\tR\x11trackingReference\x12!\n" +
 	"\ftracking_url\x18\a \x01(\tR\vtrackingUrl\x12S\n" +
 	"\x10masked_recipient\x18\b \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\x0fmaskedRecipient\x124\n" +
-	"\x13correctable_version\x18\t \x01(\x03H\x00R\x12correctableVersion\x88\x01\x01\x1a=\n" +
+	"\x13correctable_version\x18\t \x01(\x03H\x00R\x12correctableVersion\x88\x01\x01\x129\n" +
+	"\x05shown\x18\n" +
+	" \x01(\v2#.gifting.personallinks.v1.ClaimGiftR\x05shown\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x16\n" +
@@ -1965,24 +1976,25 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	28, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
 	31, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
 	11, // 29: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	11, // 30: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	2,  // 31: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	10, // 32: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	16, // 33: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
-	18, // 34: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
-	20, // 35: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
-	23, // 36: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	3,  // 37: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 38: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 39: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 40: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 41: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 42: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	37, // [37:43] is the sub-list for method output_type
-	31, // [31:37] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	6,  // 30: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
+	11, // 31: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	2,  // 32: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	10, // 33: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	16, // 34: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	18, // 35: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	20, // 36: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	23, // 37: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	3,  // 38: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 39: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 40: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 41: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 42: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 43: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	38, // [38:44] is the sub-list for method output_type
+	32, // [32:38] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
