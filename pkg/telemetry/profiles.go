@@ -3,7 +3,7 @@ package telemetry
 import (
 	"net"
 	"net/http"
-	"net/http/pprof" //nolint:gosec // It adds handlers to http.DefaultServeMux, which no program serves.
+	"net/http/pprof" // It adds handlers to http.DefaultServeMux too, which no program serves.
 
 	"github.com/partnergifting/platform/pkg/netguard"
 )
