@@ -64,7 +64,7 @@ func TestAPlayerClaimsAGiftWithoutAKey(t *testing.T) {
 	page := visit(t, f, "GET", giftPath, "")
 	require.Equal(t, 200, page.Status, page.Body)
 	require.Contains(t, page.Body, "Dark truffles")
-	require.Contains(t, page.Header.Get("Content-Security-Policy"), "style-src 'sha256-", "the policy of the pages")
+	require.Contains(t, page.Header.Get("Content-Security-Policy"), "style-src 'self' 'sha256-", "the policy of the pages")
 	require.Len(t, page.Header.Values("Content-Security-Policy"), 1)
 	head := visit(t, f, "HEAD", giftPath, "")
 	require.Equal(t, 200, head.Status)
