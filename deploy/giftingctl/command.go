@@ -219,12 +219,10 @@ func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message,
 		}
 	}
 	if fd := req.Descriptor().Fields().ByName(actorField); fd != nil && !req.Has(fd) {
-		kind, ok := enumname.Parse[commonv1.ActorKind](strings.ToUpper(strings.ReplaceAll(of.Actor.Kind, "-", "_")))
-		if !ok {
-			return usage(fmt.Errorf("%w tenant-account, tenant-client, backoffice-account, system: %q of %s in %s",
-				errActor, of.Actor.Kind, of.name, of.config.path))
+		actor, err := of.actor()
+		if err != nil {
+			return err
 		}
-		actor := &commonv1.Actor{Kind: kind, Id: of.Actor.ID, Name: of.Actor.Name}
 		req.Set(fd, protoreflect.ValueOfMessage(actor.ProtoReflect()))
 	}
 	if c.fresh == "" || len(c.named(c.fresh).values) > 0 || c.file != "" {
@@ -233,4 +231,14 @@ func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message,
 	f := c.named(c.fresh)
 	f.values = []string{uuid.NewString()}
 	return parser{}.set(req, f)
+}
+
+// actor is the person for whom the commands of the context act.
+func (c chosen) actor() (*commonv1.Actor, error) {
+	kind, ok := enumname.Parse[commonv1.ActorKind](strings.ToUpper(strings.ReplaceAll(c.Actor.Kind, "-", "_")))
+	if !ok {
+		return nil, usage(fmt.Errorf("%w tenant-account, tenant-client, backoffice-account, system: %q of %s in %s",
+			errActor, c.Actor.Kind, c.name, c.config.path))
+	}
+	return &commonv1.Actor{Kind: kind, Id: c.Actor.ID, Name: c.Actor.Name}, nil
 }

@@ -1,6 +1,7 @@
 package giftsite
 
 import (
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -14,6 +15,8 @@ type reviewView struct {
 	Variations []line
 	// Address are the lines of the address.
 	Address []line
+	// PostalCodeNote says that the postal code does not look like one of the country. The API does not check it, so it is only advice.
+	PostalCodeNote string
 	// GiftHref and AddressHref are the pages where they are changed.
 	GiftHref, AddressHref string
 	// Version is sent back, so that nothing else than what the page shows is claimed.
@@ -30,6 +33,7 @@ func (s *Site) reviewView(v *visit) reviewView {
 	}
 	p.begun()
 	p.Variations, p.Address = p.variationLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
+	p.PostalCodeNote = p.postalCodeNote(v.draft.GetRecipient())
 	switch problem.Code(v.draft.GetAnswer().GetCode()) {
 	case "":
 		return p
@@ -42,6 +46,15 @@ func (s *Site) reviewView(v *visit) reviewView {
 	}
 	p.Failed = true
 	return p
+}
+
+func (t *texts) postalCodeNote(r *linksv1.ClaimRecipient) string {
+	form := addressform.For(r.GetCountry(), t.Lang)
+	postal, asked := form.Field(addressform.PostalCode)
+	if !asked || r.GetPostalCode() == "" || form.PostalCodeFits(r.GetPostalCode()) {
+		return ""
+	}
+	return t.T("postalCode.check", "country", t.countryName(r.GetCountry()), "example", postal.Example)
 }
 
 // variationLines are the chosen values of a gift in the words of its locale, in the order of its dimensions.
