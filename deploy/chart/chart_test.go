@@ -83,7 +83,7 @@ func TestEverySwitchLeavesAChartThatKeepsTheRules(t *testing.T) {
 		"no migrations":                 `{"migrations": {"enabled": false}}`,
 		"no telemetry":                  `{"telemetry": {"otlpEndpoint": ""}}`,
 		"no spreading":                  `{"topologySpread": {"keys": []}}`,
-		"no Redis":                      `{"gateway": {"secrets": {"redisUrl": {"name": ""}}}, "tenants": {"secrets": {"redisUrl": {"name": ""}}}}`,
+		"no Redis":                      `{"gateway": {"secrets": {"redisUrl": {"name": ""}}}, "tenants": {"secrets": {"redisUrl": {"name": ""}}}, "webhook": {"secrets": {"redisUrl": {"name": ""}}}}`,
 		"an ingress beside a HTTPRoute": `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["api.example.com"]}}`,
 		"given certificates":            `{"tls": {"source": "secrets"}}`,
 		"images on a volume":            `{"catalog": {"images": {"url": "file:///var/lib/gifting/images?metadata=skip", "existingClaim": "images"}}}`,

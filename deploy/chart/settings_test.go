@@ -143,5 +143,5 @@ func TestPortsOfPoliciesAreThoseOfTheAddresses(t *testing.T) {
 			require.NotContains(t, open, 9092)
 		})
 	}
-	require.NotContains(t, ports(render(t, `{"gateway": {"secrets": {"redisUrl": {"name": ""}}}, "tenants": {"secrets": {"redisUrl": {"name": ""}}}}`), "gifting-gateway"), 6380)
+	require.NotContains(t, ports(render(t, `{"gateway": {"secrets": {"redisUrl": {"name": ""}}}, "tenants": {"secrets": {"redisUrl": {"name": ""}}}, "webhook": {"secrets": {"redisUrl": {"name": ""}}}}`), "gifting-gateway"), 6380)
 }

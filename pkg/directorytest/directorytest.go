@@ -36,6 +36,8 @@ type Directory struct {
 	resolve       func(hash []byte) *commonv1.Principal
 	subscriptions map[string][]*tenantsv1.EndpointSubscription
 	endpoints     map[int32]*tenantsv1.Endpoint
+	// version is that of all tenants. It grows with every change of an endpoint.
+	version int64
 	calls         map[string]int
 	failure       error
 	onCall        func(ctx context.Context, req proto.Message) error
@@ -49,6 +51,7 @@ func New(t testing.TB, tenants ...*Settings) *Directory {
 		resolve:       func([]byte) *commonv1.Principal { return nil },
 		subscriptions: map[string][]*tenantsv1.EndpointSubscription{},
 		endpoints:     map[int32]*tenantsv1.Endpoint{},
+		version:       1,
 		calls:         map[string]int{},
 	}
 	for _, s := range tenants {
@@ -100,6 +103,7 @@ func (d *Directory) Subscribe(tenantID string, s *tenantsv1.EndpointSubscription
 	defer d.mu.Unlock()
 	s = proto.CloneOf(s)
 	s.TenantId = tenantID
+	d.version++
 	d.subscriptions[tenantID] = append(d.subscriptions[tenantID], s)
 }
 
@@ -108,6 +112,14 @@ func (d *Directory) SetEndpoint(e *tenantsv1.Endpoint) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.endpoints[e.GetKeyId()] = proto.CloneOf(e)
+	d.version++
+}
+
+// Version is the version that ListEndpoints returns for every tenant.
+func (d *Directory) Version() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.version
 }
 
 // Fail makes every call fail with err from now on; with nil, calls succeed again. A failing call does not reach OnCall.
@@ -155,8 +167,9 @@ func (d *Directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyReq
 // ListEndpoints implements DirectoryService.
 func (d *Directory) ListEndpoints(ctx context.Context, req *tenantsv1.ListEndpointsRequest) (*tenantsv1.ListEndpointsResponse, error) {
 	return answer(ctx, d, req, "ListEndpoints", func() (*tenantsv1.ListEndpointsResponse, error) {
-		resp := &tenantsv1.ListEndpointsResponse{}
+		resp := &tenantsv1.ListEndpointsResponse{Versions: map[string]int64{}}
 		for _, id := range req.GetTenantIds() {
+			resp.Versions[id] = d.version
 			for _, e := range d.subscriptions[id] {
 				if at := d.endpoints[e.GetKeyId()]; at != nil && req.GetWithEndpoints() {
 					e = proto.CloneOf(e)

@@ -20,6 +20,7 @@ import (
 	"github.com/partnergifting/platform/pkg/progress"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/fanout"
@@ -99,7 +100,7 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 	}
 	return withStore(ctx, cfg, func(s *store.Store) error {
 		fan, err := fanout.New(
-			fanout.Deps{Store: s, Directory: directory, Telemetry: tel},
+			fanout.Deps{Store: s, Directory: directory, Versions: &tenantversion.Reader{}, Telemetry: tel},
 			fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -27,6 +28,8 @@ type Config struct {
 	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
 	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	EventsAddr  string             `env:"EVENTS_ADDR" check:"hostports" doc:"The events service: a DNS name of all instances, or their addresses. Only the command redrive needs it."`
+
+	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that says which tenants have changed, such as redis://host:6379; empty: the tenants service is asked for every change."`
 
 	KafkaTopic string `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaGroup string `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
@@ -52,6 +55,9 @@ func (c Config) Validate() error {
 	refuse("ENVIRONMENT", c.Environment.Validate())
 	if c.AllowLoopback && c.Environment == apikey.Production {
 		refuse("ALLOW_LOOPBACK_WEBHOOKS", errLoopback)
+	}
+	if err := redisconn.Check(c.RedisURL); err != nil {
+		refuse("REDIS_URL", err)
 	}
 	if len(c.Kafka.Brokers) == 0 {
 		refuse("KAFKA_BROKERS", errBrokers)

@@ -30,6 +30,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenantcache"
 	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
@@ -51,10 +52,12 @@ type Service struct {
 	tel     *telemetry.Telemetry
 	pool    *pgxpool.Pool
 	tenants *grpc.ClientConn
-	client  *http.Client
-	server  *rpc.Server
-	sender  *sender.Sender
-	changes *kafka.Consumer
+	// versions are those of tenants, from Redis.
+	versions *tenantversion.Reader
+	client   *http.Client
+	server   *rpc.Server
+	sender   *sender.Sender
+	changes  *kafka.Consumer
 	// answers and log delete rows past retention, by the clock.
 	clock   daemon.Part
 	answers daemon.Part
@@ -89,8 +92,14 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 		pool.Close()
 		return nil, err
 	}
+	versions, err := tenantversion.Open(cfg.RedisURL, tel)
+	if err != nil {
+		_ = tenants.Close()
+		pool.Close()
+		return nil, err
+	}
 	s := &Service{
-		tel: tel, pool: pool, tenants: tenants,
+		tel: tel, pool: pool, tenants: tenants, versions: versions,
 		client: netguard.NewClient(netguard.Options{
 			Timeout: cfg.Sender.Timeout, ConnectTimeout: cfg.Sender.Connect, AllowLoopback: cfg.AllowLoopback,
 		}),
@@ -125,7 +134,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config) error {
 		return err
 	}
 	fan, err := fanout.New(
-		fanout.Deps{Store: deliveries, Directory: directory, Sender: s.sender, Telemetry: s.tel},
+		fanout.Deps{Store: deliveries, Directory: directory, Versions: s.versions, Sender: s.sender, Telemetry: s.tel},
 		fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
 	if err != nil {
 		return err
@@ -196,6 +205,7 @@ func (s *Service) Run(ctx context.Context) error {
 func (s *Service) close() {
 	s.client.CloseIdleConnections()
 	_ = s.tenants.Close() // No call is in flight.
+	_ = s.versions.Close()
 	s.pool.Close()
 }
 

@@ -299,7 +299,7 @@ is not {{ .words }} {{ if lt (float64 .limit) 1.0 }}{{ .limit }}{{ else }}{{ int
 {{- $values := .root.Values }}
 {{- if eq .store "collector" }}{{ if $values.telemetry.otlpEndpoint }}true{{ end }}
 {{- else if eq .store "objectStorage" }}{{ if hasPrefix "s3:" $values.catalog.images.url }}true{{ end }}
-{{- else if eq .store "redis" }}{{ if or $values.gateway.secrets.redisUrl.name $values.tenants.secrets.redisUrl.name }}true{{ end }}
+{{- else if eq .store "redis" }}{{ if or $values.gateway.secrets.redisUrl.name $values.tenants.secrets.redisUrl.name $values.webhook.secrets.redisUrl.name }}true{{ end }}
 {{- else }}true{{ end }}
 {{- end }}
 

@@ -71,7 +71,7 @@ events:
 webhook:
   values: webhook
   calls: [tenants, events]
-  uses: [postgresql, kafka, receivers]
+  uses: [postgresql, kafka, redis, receivers]
   settings: [ENVIRONMENT]
   accepts:
     - IDEMPOTENCY_RETENTION
@@ -83,7 +83,7 @@ webhook:
     - WEBHOOK_POLL
     - WEBHOOK_TIMEOUT
     - WEBHOOK_WORKERS
-  secrets: {DATABASE_URL: databaseUrl, EVENT_KEYS: eventKeys, KAFKA_SASL_PASSWORD: kafkaPassword}
+  secrets: {DATABASE_URL: databaseUrl, EVENT_KEYS: eventKeys, KAFKA_SASL_PASSWORD: kafkaPassword, REDIS_URL: redisUrl}
 gateway:
   values: gateway
   calls: [tenants, catalog, orders, personal-links, events, webhook]

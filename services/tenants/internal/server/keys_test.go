@@ -11,9 +11,9 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
 
 func TestResolveKeyDoesNotRevealWhyAKeyIsRefused(t *testing.T) {
@@ -73,7 +73,7 @@ func TestRevokeKey(t *testing.T) {
 	t.Run("the edges are notified, and a repetition changes nothing", func(t *testing.T) {
 		call(t, f.ops.RevokeKey, revoke(id))
 		require.Equal(t, before+1, f.settings(tenant).GetVersion())
-		published, err := f.redis.Get(t.Context(), versions.Key(tenant)).Result()
+		published, err := f.redis.Get(t.Context(), tenantversion.Key(tenant)).Result()
 		require.NoError(t, err)
 		require.Equal(t, strconv.FormatInt(before+1, 10), published)
 	})

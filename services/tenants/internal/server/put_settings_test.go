@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
 
 func TestPutBrand(t *testing.T) {
@@ -272,7 +272,7 @@ func TestPutTenant(t *testing.T) {
 		invalid(t, f.ops.PutTenant, req, "name invalid")
 	})
 	t.Run("the version is published", func(t *testing.T) {
-		published, err := f.redis.Get(t.Context(), versions.Key(id)).Result()
+		published, err := f.redis.Get(t.Context(), tenantversion.Key(id)).Result()
 		require.NoError(t, err)
 		require.Equal(t, strconv.FormatInt(f.settings(id).GetVersion(), 10), published)
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -135,7 +136,7 @@ func (p *Publisher) published(ctx context.Context, tenants []store.TenantVersion
 	}
 	keys := make([]string, len(tenants))
 	for i, t := range tenants {
-		keys[i] = Key(t.TenantID)
+		keys[i] = tenantversion.Key(t.TenantID)
 	}
 	values, err := p.client.MGet(ctx, keys...).Result()
 	if err != nil {

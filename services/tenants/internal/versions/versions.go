@@ -1,4 +1,5 @@
-// Package versions publishes the versions of tenants to the edges through Redis.
+// Package versions publishes the versions of tenants through Redis, to the edges and to services that keep copies (package
+// tenantversion).
 //
 // Key gifting:tenant-version:{<tenant id>} has the newest version of the tenant as a decimal number, which only grows.
 // An edge compares it with the version of a cached principal and resolves the key again when the published version is
@@ -15,6 +16,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 )
 
 // budget bounds how long a change waits for its publication.
@@ -28,9 +30,6 @@ if tonumber(ARGV[1]) > held then
   redis.call('SET', KEYS[1], ARGV[1])
 end
 return 0`)
-
-// Key is the name of the key of a tenant.
-func Key(tenantID string) string { return "gifting:tenant-version:{" + tenantID + "}" }
 
 // Publisher publishes versions.
 type Publisher struct {
@@ -62,14 +61,14 @@ func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.budget)
 	defer cancel()
-	if err := raise.Run(ctx, p.client, []string{Key(tenantID)}, version).Err(); err != nil {
+	if err := raise.Run(ctx, p.client, []string{tenantversion.Key(tenantID)}, version).Err(); err != nil {
 		p.log.WarnContext(ctx, "tenant version not published", "tenant_id", tenantID, "version", version, "error", err)
 	}
 }
 
 // replace publishes a version instead of whatever is published.
 func (p *Publisher) replace(ctx context.Context, tenantID string, version int64) {
-	if err := p.client.Set(ctx, Key(tenantID), version, 0).Err(); err != nil {
+	if err := p.client.Set(ctx, tenantversion.Key(tenantID), version, 0).Err(); err != nil {
 		p.log.WarnContext(ctx, "tenant version not published", "tenant_id", tenantID, "version", version, "error", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	"github.com/partnergifting/platform/pkg/testenv"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
@@ -39,7 +40,7 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 	tenant := uuid.NewString()
 	read := func() string {
 		t.Helper()
-		v, err := client.Get(t.Context(), versions.Key(tenant)).Result()
+		v, err := client.Get(t.Context(), tenantversion.Key(tenant)).Result()
 		require.NoError(t, err)
 		return v
 	}
@@ -63,7 +64,7 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 		require.Equal(t, "132", read())
 	})
 	t.Run("a value that is not a number is replaced", func(t *testing.T) {
-		require.NoError(t, client.Set(t.Context(), versions.Key(tenant), "x", 0).Err())
+		require.NoError(t, client.Set(t.Context(), tenantversion.Key(tenant), "x", 0).Err())
 		p.Publish(t.Context(), tenant, 3)
 		require.Equal(t, "3", read())
 	})
@@ -76,7 +77,7 @@ func TestACancelledCallerDoesNotStopThePublication(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p.Publish(ctx, tenant, 5)
-	require.Equal(t, "5", client.Get(t.Context(), versions.Key(tenant)).Val())
+	require.Equal(t, "5", client.Get(t.Context(), tenantversion.Key(tenant)).Val())
 }
 
 func TestIfRedisDoesNotAnswerAChangeWaitsForTheBudgetAndLogsALine(t *testing.T) {

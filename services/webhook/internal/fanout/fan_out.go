@@ -16,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
@@ -29,6 +30,8 @@ const scope = "github.com/partnergifting/platform/services/webhook"
 type Deps struct {
 	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
+	// Versions says which of the endpoints that the fan-out has looked up before are still right.
+	Versions *tenantversion.Reader
 	// Sender sends the deliveries. Only Redrive does without.
 	Sender    *sender.Sender
 	Telemetry *telemetry.Telemetry
@@ -60,7 +63,7 @@ func New(deps Deps, cfg Config) (*FanOut, error) {
 	rejected.Add(context.Background(), 0) // The series exists before its first event.
 	return &FanOut{
 		cfg: cfg, store: deps.Store, sender: deps.Sender, log: deps.Telemetry.Logger,
-		subscriptions: newSubscriptions(deps.Directory), rejected: rejected,
+		subscriptions: newSubscriptions(deps.Directory, deps.Versions), rejected: rejected,
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -41,13 +43,15 @@ type fixture struct {
 	pool      *pgxpool.Pool
 	directory *directorytest.Directory
 	fan       *FanOut
+	// versions are none, unless a test publishes them.
+	versions *tenantversion.Reader
 	// sender does not run until a test starts it.
 	sender *sender.Sender
 }
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations()), directory: directorytest.New(t)}
+	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations()), directory: directorytest.New(t), versions: &tenantversion.Reader{}}
 	webhooktest.RequireConsistentRows(t, f.pool)
 	offsets := store.Offsets{Store: store.New(f.pool)}
 	for partition := range 16 {
@@ -71,10 +75,21 @@ func (f *fixture) instance() (*FanOut, *sender.Sender) {
 	}, cfg)
 	require.NoError(f.t, err)
 	fan, err := New(Deps{
-		Store: store.New(f.pool), Directory: f.directory.Client, Sender: s, Telemetry: telemetry.Discard(),
+		Store: store.New(f.pool), Directory: f.directory.Client, Versions: f.versions, Sender: s, Telemetry: telemetry.Discard(),
 	}, Config{Topic: "changes", Environment: "sandbox"})
 	require.NoError(f.t, err)
 	return fan, s
+}
+
+// run runs the sender until it is stopped.
+func (f *fixture) run() (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(f.t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- f.sender.Run(ctx) }()
+	return func() {
+		cancel()
+		require.NoError(f.t, <-ended)
+	}
 }
 
 func (f *fixture) subscribe(key int32, brands []string, scopes ...commonv1.Scope) {

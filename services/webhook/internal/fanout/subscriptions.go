@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/batcher"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 )
@@ -23,10 +24,12 @@ const (
 	maxTenants = 200
 )
 
-// subscriptions looks up the endpoints of tenants. Waiting batches of all partitions share the next lookup. They never share
-// one in flight, which may have read before an endpoint was set.
+// subscriptions looks up the endpoints of tenants, unless it knows those of the versions that are published now. Waiting batches of
+// all partitions share the next lookup. They never share one in flight, which may have read before an endpoint was set.
 type subscriptions struct {
 	directory tenantsv1.DirectoryServiceClient
+	versions  *tenantversion.Reader
+	cache     cache
 	lookups   batcher.Batcher[*lookup]
 }
 
@@ -36,8 +39,8 @@ type lookup struct {
 	found   sender.Lookup
 }
 
-func newSubscriptions(directory tenantsv1.DirectoryServiceClient) *subscriptions {
-	s := &subscriptions{directory: directory}
+func newSubscriptions(directory tenantsv1.DirectoryServiceClient, versions *tenantversion.Reader) *subscriptions {
+	s := &subscriptions{directory: directory, versions: versions, cache: cache{byTenant: map[string]cached{}}}
 	s.lookups.Process, s.lookups.Timeout, s.lookups.MaxConcurrent, s.lookups.MaxItems = s.read, lookupTimeout, maxLookups, maxBatches
 	return s
 }
@@ -47,14 +50,40 @@ func (s *subscriptions) of(ctx context.Context, changes []change) (sender.Lookup
 	if len(changes) == 0 {
 		return sender.Lookup{}, nil
 	}
-	l := &lookup{}
-	for _, c := range changes {
-		l.tenants = append(l.tenants, c.GetTenantId())
+	tenants := make([]string, len(changes))
+	for i, c := range changes {
+		tenants[i] = c.GetTenantId()
 	}
+	slices.Sort(tenants)
+	known, missing := s.known(ctx, slices.Compact(tenants))
+	if len(missing) == 0 {
+		return known, nil
+	}
+	l := &lookup{tenants: missing}
 	if err := s.lookups.Do(ctx, l); err != nil {
 		return sender.Lookup{}, fmt.Errorf("endpoints of the tenants of a batch: %w", err)
 	}
-	return l.found, nil
+	if len(known.Endpoints) == 0 {
+		return l.found, nil
+	}
+	for _, tenant := range missing {
+		known.Endpoints[tenant] = l.found.Endpoints[tenant]
+	}
+	return known, nil
+}
+
+// known returns the endpoints that need no lookup, and the other tenants.
+func (s *subscriptions) known(ctx context.Context, tenants []string) (known sender.Lookup, missing []string) {
+	known = sender.Lookup{Began: time.Now(), Endpoints: map[string][]*tenantsv1.EndpointSubscription{}}
+	published := s.versions.Published(ctx, tenants)
+	for _, tenant := range tenants {
+		if list, ok := s.cache.get(tenant, published[tenant]); ok {
+			known.Endpoints[tenant] = list
+		} else {
+			missing = append(missing, tenant)
+		}
+	}
+	return known, missing
 }
 
 func (s *subscriptions) read(ctx context.Context, lookups []*lookup) error {
@@ -65,6 +94,7 @@ func (s *subscriptions) read(ctx context.Context, lookups []*lookup) error {
 	slices.Sort(tenants)
 	found := sender.Lookup{Began: time.Now(), Endpoints: map[string][]*tenantsv1.EndpointSubscription{}}
 	for ids := range slices.Chunk(slices.Compact(tenants), maxTenants) {
+		began := time.Now()
 		resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: ids, WithEndpoints: true})
 		if err != nil {
 			return err
@@ -72,6 +102,7 @@ func (s *subscriptions) read(ctx context.Context, lookups []*lookup) error {
 		for _, e := range resp.GetEndpoints() {
 			found.Endpoints[e.GetTenantId()] = append(found.Endpoints[e.GetTenantId()], e)
 		}
+		s.cache.put(resp.GetVersions(), began, found.Endpoints)
 	}
 	for _, l := range lookups {
 		l.found = found
