@@ -48,6 +48,15 @@ func TestPagesCanBeEnlarged(t *testing.T) {
 	b.eachPage(t, newFixture(t), func(name string) { b.inspect(t, "40-"+name) })
 }
 
+func TestPagesCanBeReadFromRightToLeft(t *testing.T) {
+	b := openBrowser(t, screens[0])
+	b.eachPage(t, newFixture(t), func(name string) {
+		b.do(t, chromedp.Evaluate[chromedp.Void](`document.documentElement.dir = "rtl"; undefined`))
+		b.inspect(t, "44-"+name+"-rtl")
+		require.GreaterOrEqual(t, get(t, b, chromedp.Evaluate[float64](`Math.min(...[...document.querySelectorAll("main *")].map((e) => e.checkVisibility() && !e.closest(".unseen, .filters") ? e.getBoundingClientRect().left : 0))`)), -1.0)
+	})
+}
+
 func TestPagesAreVisibleInForcedColours(t *testing.T) {
 	b := openBrowser(t, screens[0])
 	b.media(t, "forced-colors", "active")
@@ -103,7 +112,7 @@ func TestScreenReadersReadANameForEverything(t *testing.T) {
 			}[locale])
 			require.Contains(t, read["gift"], "image Nordlys Casino")
 			require.Contains(t, read["address"], map[string]string{
-				"de-DE": "textbox Vollständiger Name", "sv-SE": "textbox För- och efternamn", "en-US": "textbox Full name",
+				"de-DE": "textbox Vor- und Nachname", "sv-SE": "textbox För- och efternamn", "en-US": "textbox Full name",
 			}[locale])
 		})
 	}
