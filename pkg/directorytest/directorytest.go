@@ -38,9 +38,9 @@ type Directory struct {
 	endpoints     map[int32]*tenantsv1.Endpoint
 	// version is that of all tenants. It grows with every change of an endpoint.
 	version int64
-	calls         map[string]int
-	failure       error
-	onCall        func(ctx context.Context, req proto.Message) error
+	calls   map[string]int
+	failure error
+	onCall  func(ctx context.Context, req proto.Message) error
 }
 
 // New serves a directory with these tenants until the test ends.
