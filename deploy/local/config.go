@@ -42,6 +42,9 @@ type Config struct {
 	// Settings are further settings of the programs that read them, by variable.
 	Settings map[string]string
 
+	// FewPictures places the demo with few pictures: tests with the race detector spend most of the start on them.
+	FewPictures bool
+
 	// Out receives messages for the user. Nil discards them.
 	Out io.Writer
 }

@@ -70,7 +70,7 @@ func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientCon
 		return d, err
 	}
 	if d.Placed != digest || len(missing) > 0 {
-		if err := seed.Place(ctx, tenants, catalog); err != nil {
+		if err := seed.Place(ctx, tenants, catalog, c.FewPictures); err != nil {
 			return d, err
 		}
 		d.Placed = digest

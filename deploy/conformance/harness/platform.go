@@ -198,5 +198,5 @@ func (p *Platform) CreateKey(t *testing.T, request *tenantsv1.CreateKeyRequest) 
 // PlaceDemo places the demo's tenants and gifts again.
 func (p *Platform) PlaceDemo(t *testing.T) error {
 	t.Helper()
-	return seed.Place(t.Context(), p.conn(t, "GIFTING_GRPC_TENANTS"), p.conn(t, "GIFTING_GRPC_CATALOG"))
+	return seed.Place(t.Context(), p.conn(t, "GIFTING_GRPC_TENANTS"), p.conn(t, "GIFTING_GRPC_CATALOG"), true)
 }

@@ -39,7 +39,7 @@ func NewConfig(t *testing.T) local.Config {
 	ports, err := deps.FreeRow(t.Context(), local.PortSpan)
 	require.NoError(t, err)
 	cfg := local.Config{
-		Dir: t.TempDir(), PortBase: ports, Name: "e2e_" + strings.ToLower(rand.Text()[:12]),
+		Dir: t.TempDir(), PortBase: ports, Name: "e2e_" + strings.ToLower(rand.Text()[:12]), FewPictures: true,
 		PostgresURL: testenv.Require(t, testenv.PostgresURL),
 	}
 	t.Cleanup(func() { dropDatabases(t, cfg) })

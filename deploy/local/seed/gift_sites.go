@@ -30,22 +30,34 @@ var themes = map[string]*tenantsv1.Theme{
 
 // putGiftSite puts links and theme of a brand.
 func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenantsv1.Brand) error {
-	content, err := Image("hero-" + brand.GetSlug())
-	if err != nil {
-		return err
-	}
-	hero, err := s.logos.UploadBrandHero(ctx, &catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brand.GetId(), Content: content})
+	hero, err := s.heroOf(ctx, tenantID, brand)
 	if err != nil {
 		return fmt.Errorf("hero picture: %w", err)
 	}
 	home := "https://" + brand.GetSlug() + ".example"
 	theme := proto.CloneOf(themes[brand.GetSlug()])
-	theme.HeroImageId = proto.String(hero.GetFileId())
+	theme.HeroImageId = hero
 	_, err = s.tenants.PutGiftSite(ctx, &tenantsv1.PutGiftSiteRequest{Actor: Installer, TenantId: tenantID, BrandId: brand.GetId(), Site: &tenantsv1.GiftSite{
 		PrivacyUrl: proto.String(home + "/privacy"), TermsUrl: proto.String(home + "/gift-terms"), ImprintUrl: proto.String(home + "/imprint"),
 		SupportUrl: proto.String("mailto:vip@" + brand.GetSlug() + ".example"), HomeUrl: proto.String(home + "/vip"), Theme: theme,
 	}})
 	return err
+}
+
+// heroOf returns the id of a brand's hero picture, nil for none.
+func (s *seeder) heroOf(ctx context.Context, tenantID string, brand *tenantsv1.Brand) (*string, error) {
+	if s.sharedPicture != "" {
+		return nil, nil
+	}
+	content, err := Image("hero-" + brand.GetSlug())
+	if err != nil {
+		return nil, err
+	}
+	hero, err := s.logos.UploadBrandHero(ctx, &catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brand.GetId(), Content: content})
+	if err != nil {
+		return nil, err
+	}
+	return proto.String(hero.GetFileId()), nil
 }
 
 // greetings are those of the demo campaign of Direct.

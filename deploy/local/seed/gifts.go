@@ -152,20 +152,36 @@ func (s *seeder) putGifts(ctx context.Context) error {
 }
 
 func (s *seeder) putGift(ctx context.Context, g gift) error {
-	image, err := Image(g.Slug)
+	picture, err := s.pictureOf(ctx, g)
 	if err != nil {
 		return err
 	}
-	stored, err := s.catalog.UploadImage(ctx, &catalogv1.UploadImageRequest{Content: image})
-	if err != nil {
-		return fmt.Errorf("image: %w", err)
-	}
-	request, err := g.request(stored.GetFileId())
+	request, err := g.request(picture)
 	if err != nil {
 		return err
 	}
 	_, err = s.catalog.PutProduct(ctx, request)
 	return err
+}
+
+func (s *seeder) pictureOf(ctx context.Context, g gift) (string, error) {
+	if s.sharedPicture != "" {
+		return s.sharedPicture, nil
+	}
+	return s.uploadPicture(ctx, g.Slug)
+}
+
+// uploadPicture returns the id of a gift's picture.
+func (s *seeder) uploadPicture(ctx context.Context, slug string) (string, error) {
+	image, err := Image(slug)
+	if err != nil {
+		return "", err
+	}
+	stored, err := s.catalog.UploadImage(ctx, &catalogv1.UploadImageRequest{Content: image})
+	if err != nil {
+		return "", fmt.Errorf("image: %w", err)
+	}
+	return stored.GetFileId(), nil
 }
 
 func (c category) request(position int32) *catalogv1.PutCategoryRequest {

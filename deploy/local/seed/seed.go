@@ -73,16 +73,26 @@ type seeder struct {
 	logos   catalogv1.BrandLogosServiceClient
 
 	campaigns catalogv1.CampaignOperationsServiceClient
+
+	// sharedPicture is that of all gifts; empty: each has its own.
+	sharedPicture string
 }
 
-// Place puts all records of the demo. tenants and catalog are connections to the two services.
-func Place(ctx context.Context, tenants, catalog grpc.ClientConnInterface) error {
+// Place puts all records of the demo. tenants and catalog are connections to the two services. With fewPictures all gifts have the
+// same picture, and brands have no hero picture.
+func Place(ctx context.Context, tenants, catalog grpc.ClientConnInterface, fewPictures bool) error {
 	s := &seeder{
 		tenants: tenantsv1.NewTenantOperationsServiceClient(tenants),
 		catalog: catalogv1.NewCatalogOperationsServiceClient(catalog),
 		logos:   catalogv1.NewBrandLogosServiceClient(catalog),
 
 		campaigns: catalogv1.NewCampaignOperationsServiceClient(catalog),
+	}
+	if fewPictures {
+		var err error
+		if s.sharedPicture, err = s.uploadPicture(ctx, "dark-truffles"); err != nil {
+			return fmt.Errorf("place the demo: %w", err)
+		}
 	}
 	for _, step := range []func(context.Context) error{s.putTenants, s.putPlaces, s.putGifts, s.putCampaigns, s.putGreetings} {
 		if err := step(ctx); err != nil {
