@@ -54,7 +54,7 @@ const (
 	idleTime   = 30 * time.Second
 )
 
-// BenchmarkIdle measures what the platform uses while nobody uses it, with a hundred tenants that have keys and endpoints.
+// BenchmarkIdle measures what the platform uses without requests, with a hundred tenants that have keys and endpoints.
 func BenchmarkIdle(b *testing.B) {
 	requireDeployed(b)
 	r := fixture.NewReceiver(b)

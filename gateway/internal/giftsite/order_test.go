@@ -77,7 +77,7 @@ func TestTheOrderIsShownInTheWordsOfTheLink(t *testing.T) {
 	require.NotContains(t, shown, "Dark truffles")
 }
 
-// Whoever has the link sees how far its order is, but not which gift goes where.
+// Without the cookie of its player, a link shows how far its order is, but neither the gift nor the address.
 func TestAStrangerSeesOnlyTheProgress(t *testing.T) {
 	t.Parallel()
 	f := ordered(t)

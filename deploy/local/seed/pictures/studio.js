@@ -70,7 +70,7 @@ function crate(x, y, w, h, depth, c, { lid = shade(c, .2), front = face(c) } = {
     rect(x, y, w, h, 3, front) + line(`M${x + 2} ${y + .5}H${x + w - 2}`, shade(c, .5), 1.4, { opacity: .7 });
 }
 
-// bottle stands at its base. From the bottom up it has a body, shoulders, a neck and a cap.
+// bottle draws a bottle upwards from the middle of its base: a body, shoulders, a neck and a cap.
 function bottle(cx, base, o) {
   const { h, w, neck = w * .34, neckH = h * .26, shoulder = h * .2, fill, cap, capH = neckH * .5, capW = neck * 1.16, level } = o;
   const top = base - h, sy = top + neckH, by = sy + shoulder, r = w / 2, n = neck / 2, e = r * .16;
