@@ -57,7 +57,7 @@ func TestAnInputIsCheckedInTheWordsOfTheServer(t *testing.T) {
 			b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 			b.press(t, ".send")
 			b.fill(t, "+46 70 123 45 67")
-			for _, wrong := range []struct{ input, text string }{{"phone", "070 123"}, {"name", ""}} {
+			for _, wrong := range []struct{ input, text string }{{"phone", "07"}, {"name", ""}} {
 				enter := func(text string) {
 					b.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
 						`{ const i = document.querySelector("#%s"); i.focus(); i.value = %q; i.dispatchEvent(new Event("input")); i.dispatchEvent(new Event("change")); }; undefined`,

@@ -57,6 +57,15 @@ func Spaced(e164 string) string {
 	return phonenumbers.Format(number, phonenumbers.INTERNATIONAL)
 }
 
+// Example returns a number of a mobile phone in a country as people write it abroad, or nothing if none is known.
+func Example(country string) string {
+	number := phonenumbers.GetExampleNumberForType(country, phonenumbers.MOBILE)
+	if number == nil {
+		return ""
+	}
+	return phonenumbers.Format(number, phonenumbers.INTERNATIONAL)
+}
+
 // CallingCode returns the code of a country, such as +46, or nothing if it has none.
 func CallingCode(country string) string {
 	code := phonenumbers.GetCountryCodeForRegion(country)

@@ -1,10 +1,12 @@
 package phone_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/phone"
 )
 
@@ -45,6 +47,19 @@ func TestANumberIsShownInGroups(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "+46 70 123 45 67", phone.Spaced("+46701234567"))
 	require.Equal(t, "070", phone.Spaced("070"))
+}
+
+func TestACountryHasAnExampleThatCanBeRead(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "+46 70 123 45 67", phone.Example("SE"))
+	require.Empty(t, phone.Example("AQ"))
+	for _, code := range country.All() {
+		if example := phone.Example(code); example != "" {
+			_, ok := phone.Parse(example)
+			require.True(t, ok, example)
+			require.True(t, strings.HasPrefix(example, phone.CallingCode(code)+" "), example)
+		}
+	}
 }
 
 func TestCountriesHaveCallingCodes(t *testing.T) {

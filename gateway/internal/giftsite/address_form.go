@@ -3,11 +3,13 @@ package giftsite
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/locale"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -26,6 +28,8 @@ type input struct {
 	Short bool
 	// Example of a text; empty: none.
 	Example string
+	// Likely is a regular expression that most texts match. It is only advice. Empty: there is none.
+	Likely string
 	// Preset is the text of an input that the player has not filled.
 	Preset string
 }
@@ -56,15 +60,19 @@ func addressForm(code, locale string) []input {
 	for _, f := range country.Fields {
 		form = append(form, input{
 			ID: f.ID, LabelKey: f.Label, MaxLength: f.MaxLength, Type: "text", Autocomplete: f.Autocomplete, Optional: !f.Required,
-			Short: f.Short, Example: f.Example, Preset: f.Preset,
+			Short: f.Short, Example: f.Example, Preset: f.Preset, Likely: f.Pattern,
 		})
 	}
 	number := phoneInput
+	number.Example = phone.Example(code)
 	if country.CallingCode != "" {
 		number.Preset = country.CallingCode + " "
 	}
 	return append(form, number, emailInput)
 }
+
+// phoneExample is a number of the country. Where none is known, it is one of the locale.
+func (t *texts) phoneExample(in input) string { return cmp.Or(in.Example, t.T("phone.example")) }
 
 // label is the label of an input.
 func (t *texts) label(in input) string {
@@ -83,6 +91,20 @@ type field struct {
 	Hint  string
 	Value string
 	Error string
+	// Advice says that the text is unusual, Unusual is what the script says about such a text. Empty: nothing can be said.
+	Advice, Unusual string
+}
+
+// field makes an input of the form of a country.
+func (t *texts) field(in input, country, value string, errs []formError) field {
+	f := field{input: in, texts: t, Label: t.label(in), Value: value, Error: errorAt(errs, in.ID)}
+	if in.Likely != "" {
+		f.Unusual = t.postalCodeCheck(country, in.Example)
+	}
+	if in.ID == addressform.PostalCode {
+		f.Advice = t.postalCodeNote(country, value)
+	}
+	return f
 }
 
 // Missing and Invalid are what the page says about an empty or a wrong text. The script says it when the input is left, and the server
@@ -92,12 +114,12 @@ func (f field) Missing() string { return f.fieldError(f.input, problem.FieldRequ
 // Invalid belongs to inputs with a Form.
 func (f field) Invalid() string { return f.fieldError(f.input, problem.FieldInvalid) }
 
-// Form is a regular expression that valid texts match. The server checks more.
+// Form is a regular expression that all valid texts match, also national phone numbers. The server checks more.
 func (f field) Form() string {
 	switch f.ID {
 	case fieldPhone:
-		return `^\+[0-9][0-9 ().\/-]{5,}$`
-	case "email":
+		return `^\+?(?:[ ().-]*[0-9]){3,20}[ ().-]*$`
+	case fieldEmail:
 		return `^[^@\s]+@[^@\s]+\.[^@\s]+$`
 	}
 	return ""
@@ -105,15 +127,13 @@ func (f field) Form() string {
 
 // DescribedBy returns the ids of the texts that describe the input to screen readers.
 func (f field) DescribedBy() string {
-	switch {
-	case f.Error != "" && f.Hint != "":
-		return f.ID + "-error " + f.ID + "-hint"
-	case f.Error != "":
-		return f.ID + "-error"
-	case f.Hint != "":
-		return f.ID + "-hint"
+	var ids []string
+	for _, d := range []struct{ kind, text string }{{"error", f.Error}, {"advice", f.Advice}, {"hint", f.Hint}} {
+		if d.text != "" {
+			ids = append(ids, f.ID+"-"+d.kind)
+		}
 	}
-	return ""
+	return strings.Join(ids, " ")
 }
 
 // addressView is the page of the address. The country is first, because it decides on the other inputs. Until it is known, the page
@@ -156,20 +176,16 @@ func (s *Site) addressView(v *visit) addressView {
 	}
 	p.CountryError, p.Failed = errorAt(p.Errors, fieldCountry), len(p.Errors) > 0
 	for _, in := range form {
-		p.Fields = append(p.Fields, p.field(in, entered[in.ID]))
+		f := p.field(in, p.Country, cmp.Or(entered[in.ID], in.Preset), p.Errors)
+		switch {
+		case in.ID == fieldPhone:
+			f.Hint = p.T("phone.hint", "example", p.phoneExample(in))
+		case in.Example != "":
+			f.Hint = p.T("hint.example", "example", in.Example)
+		}
+		p.Fields = append(p.Fields, f)
 	}
 	return p
-}
-
-func (p addressView) field(in input, value string) field {
-	out := field{input: in, texts: p.texts, Label: p.label(in), Value: cmp.Or(value, in.Preset), Error: errorAt(p.Errors, in.ID)}
-	switch {
-	case in.ID == fieldPhone:
-		out.Hint = p.T("phone.hint", "example", p.T("phone.example"))
-	case in.Example != "":
-		out.Hint = p.T("hint.example", "example", in.Example)
-	}
-	return out
 }
 
 // countryOptions are the countries that a gift can be sent to, in the alphabetical order of the locale, and the selected one: the

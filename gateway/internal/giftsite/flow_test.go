@@ -29,7 +29,7 @@ func TestAPlayerGoesFromTheGreetingToTheOrder(t *testing.T) {
 	require.Contains(t, address.body, "Where should we send it?")
 	review := f.follow(filled("name", "  Astrid Lindqvist ", "email", "astrid@example.com"))
 	for _, shown := range []string{
-		"Is everything right?", "Sweatshirt", "<dd>S</dd>", "<dd>Navy</dd>", "Astrid Lindqvist", "Storgatan 1", "111 22", "Visby", "Sweden", "&#43;46701234567",
+		"Is everything right?", "Sweatshirt", "<dd><bdi>S</bdi></dd>", "<dd><bdi>Navy</bdi></dd>", "Astrid Lindqvist", "Storgatan 1", "111 22", "Visby", "Sweden", "&#43;46701234567",
 		"astrid@example.com", `href="?step=gift&amp;gift=shirt"`, `href="?step=address"`,
 	} {
 		require.Contains(t, review.body, shown)
@@ -234,8 +234,8 @@ func TestARegionIsSentWithTheCity(t *testing.T) {
 	require.Contains(t, f.follow(american(" ")).body, `<a href="#region">`)
 	require.Contains(t, f.get("?step=address").body, `value="Austin"`)
 	review := f.follow(american("TX"))
-	require.Contains(t, review.body, "<dd>Austin</dd>")
-	require.Contains(t, review.body, "<dd>TX</dd>")
+	require.Contains(t, review.body, "<dd><bdi>Austin</bdi></dd>")
+	require.Contains(t, review.body, "<dd><bdi>TX</bdi></dd>")
 	f.follow(f.confirm())
 	require.Equal(t, "Austin, TX", f.claims[0].GetRecipient().GetCity())
 	require.Nil(t, f.claims[0].GetRecipient().Region)

@@ -47,7 +47,7 @@ func TestTheLinkShowsTheWayOfItsOrder(t *testing.T) {
 	sent := f.get("").body
 	require.Contains(t, sent, "Your gift is on its way")
 	require.Contains(t, sent, `href="https://post.example/T-1" rel="noreferrer"`)
-	require.Contains(t, sent, "PostNord T-1")
+	require.Contains(t, sent, "<bdi>PostNord</bdi> <bdi>T-1</bdi>")
 	require.NotContains(t, sent, "?step=correct")
 	f.order.Gift.TrackingUrl = "javascript:alert(1)"
 	require.NotContains(t, f.get("").body, "alert")
@@ -65,13 +65,13 @@ func TestTheOrderIsShownInTheWordsOfTheLink(t *testing.T) {
 	t.Parallel()
 	f := ordered(t)
 	f.order.Gift.Variations = map[string]string{"Colour": "Navy"}
-	require.Contains(t, f.get("").body, "<dt>Colour</dt><dd>Navy</dd>")
+	require.Contains(t, f.get("").body, "<dt>Colour</dt><dd><bdi>Navy</bdi></dd>")
 	f.order.Gift.Shown = &linksv1.ClaimGift{
 		Name: "Mörka tryfflar", Images: []*linksv1.ClaimImage{{Url: public + "/catalog/images/t"}},
 		Variations: []*linksv1.ClaimVariation{{Dimension: "Colour", Values: []string{"Navy"}, Name: "Färg", ValueNames: []string{"Marinblå"}}},
 	}
 	shown := f.get("").body
-	for _, want := range []string{"Mörka tryfflar", `src="` + public + `/catalog/images/t"`, "<dt>Färg</dt><dd>Marinblå</dd>"} {
+	for _, want := range []string{"Mörka tryfflar", `src="` + public + `/catalog/images/t"`, "<dt>Färg</dt><dd><bdi>Marinblå</bdi></dd>"} {
 		require.Contains(t, shown, want)
 	}
 	require.NotContains(t, shown, "Dark truffles")

@@ -137,7 +137,7 @@ func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 	now := enteredIn(masked)
 	for _, in := range form {
 		in.Optional = true
-		f := field{input: in, texts: p.texts, Label: p.label(in), Value: entered[in.ID], Error: errorAt(p.Errors, in.ID)}
+		f := p.field(in, masked.GetCountry(), entered[in.ID], p.Errors)
 		if now[in.ID] != "" {
 			f.Hint = p.T("correct.now", "text", now[in.ID])
 		}

@@ -33,7 +33,7 @@ func (s *Site) reviewView(v *visit) reviewView {
 	}
 	p.begun()
 	p.Variations, p.Address = p.variationLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
-	p.PostalCodeNote = p.postalCodeNote(v.draft.GetRecipient())
+	p.PostalCodeNote = p.postalCodeNote(v.draft.GetRecipient().GetCountry(), v.draft.GetRecipient().GetPostalCode())
 	switch problem.Code(v.draft.GetAnswer().GetCode()) {
 	case "":
 		return p
@@ -48,13 +48,18 @@ func (s *Site) reviewView(v *visit) reviewView {
 	return p
 }
 
-func (t *texts) postalCodeNote(r *linksv1.ClaimRecipient) string {
-	form := addressform.For(r.GetCountry(), t.Lang)
+// postalCodeNote says that a postal code is unusual in the country.
+func (t *texts) postalCodeNote(country, text string) string {
+	form := addressform.For(country, t.Lang)
 	postal, asked := form.Field(addressform.PostalCode)
-	if !asked || r.GetPostalCode() == "" || form.PostalCodeFits(r.GetPostalCode()) {
+	if !asked || text == "" || form.PostalCodeFits(text) {
 		return ""
 	}
-	return t.T("postalCode.check", "country", t.countryName(r.GetCountry()), "example", postal.Example)
+	return t.postalCodeCheck(country, postal.Example)
+}
+
+func (t *texts) postalCodeCheck(country, example string) string {
+	return t.T("postalCode.check", "country", t.countryName(country), "example", example)
 }
 
 // variationLines are the chosen values of a gift in the words of its locale, in the order of its dimensions.

@@ -10,30 +10,40 @@
     if (value === "") return input.required ? input.dataset.required : "";
     return input.dataset.form && !new RegExp(input.dataset.form).test(value) ? input.dataset.invalid : "";
   };
+  const unusual = (input) => {
+    const value = input.value.trim();
+    return value !== "" && input.dataset.likely && !new RegExp(`^(?:${input.dataset.likely})$`, "i").test(value) ? input.dataset.unusual : "";
+  };
+  // Shows words beside an input as the server does, or removes them.
+  const say = (input, kind, words, prefix = "") => {
+    let line = document.getElementById(`${input.id}-${kind}`);
+    if (words === "") {
+      line?.remove();
+      return;
+    }
+    if (!line) {
+      line = Object.assign(document.createElement("p"), { className: kind, id: `${input.id}-${kind}` });
+      input.before(line);
+    }
+    if (line.textContent === prefix + words) return;
+    line.replaceChildren(words);
+    if (prefix) line.prepend(Object.assign(document.createElement("span"), { className: "unseen", textContent: prefix }));
+  };
   const show = (input) => {
     const words = complaint(input) ?? "";
-    const field = input.closest(".field");
-    let error = document.getElementById(`${input.id}-error`);
-    if (words === "") {
-      error?.remove();
-      field.classList.remove("wrong");
-      input.removeAttribute("aria-invalid");
-    } else {
-      if (!error) {
-        error = Object.assign(document.createElement("p"), { className: "error", id: `${input.id}-error` });
-        input.before(error);
-      }
-      if (error.textContent !== words) error.textContent = words;
-      field.classList.add("wrong");
-      input.setAttribute("aria-invalid", "true");
-    }
-    const described = [`${input.id}-error`, `${input.id}-hint`].filter((id) => document.getElementById(id));
+    say(input, "error", words, `${input.closest(".fields").dataset.error} `);
+    say(input, "advice", words === "" ? unusual(input) : "");
+    input.closest(".field").classList.toggle("wrong", words !== "");
+    if (words === "") input.removeAttribute("aria-invalid");
+    else input.setAttribute("aria-invalid", "true");
+    const described = ["error", "advice", "hint"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id));
     if (described.length) input.setAttribute("aria-describedby", described.join(" "));
     else input.removeAttribute("aria-describedby");
-    return words === "";
   };
-  for (const input of all(".field [data-required], .field [data-form]")) {
-    input.addEventListener("input", () => { if (input.getAttribute("aria-invalid") === "true") show(input); });
+  for (const input of all(".field [data-required], .field [data-form], .field [data-likely]")) {
+    input.addEventListener("input", () => {
+      if (input.getAttribute("aria-invalid") === "true" || document.getElementById(`${input.id}-advice`)) show(input);
+    });
     input.addEventListener("change", () => show(input));
   }
 
