@@ -32,22 +32,22 @@ type notice struct {
 	applies func(u *Use) bool
 }
 
-// notices finds the deprecations of an answer. Those of error codes have no operation.
-type notices struct {
+// Notices finds the deprecations of an answer. Those of error codes have no operation.
+type Notices struct {
 	changelog   string
 	byOperation map[string][]notice
 }
 
 // Deprecate adds the headers of RFC 9745 and RFC 8594 if the request used, or its answer has, something that is deprecated. Both
 // headers take one value, so the earliest dates count. Each deprecation has its links.
-func (d *Document) Deprecate(header http.Header, u *Use) {
-	if len(d.notices.byOperation) == 0 {
+func (n *Notices) Deprecate(header http.Header, u *Use) {
+	if len(n.byOperation) == 0 {
 		return
 	}
 	var found []*Change
-	for _, n := range slices.Concat(d.notices.byOperation[operationKey(u.Method, u.Path)], d.notices.byOperation[""]) {
-		if !slices.Contains(found, n.change) && n.applies(u) {
-			found = append(found, n.change)
+	for _, of := range slices.Concat(n.byOperation[operationKey(u.Method, u.Path)], n.byOperation[""]) {
+		if !slices.Contains(found, of.change) && of.applies(u) {
+			found = append(found, of.change)
 		}
 	}
 	if len(found) == 0 {
@@ -57,7 +57,7 @@ func (d *Document) Deprecate(header http.Header, u *Use) {
 	for _, c := range found {
 		since, sunset = earlier(since, c.Date), earlier(sunset, c.Sunset)
 		for _, rel := range []string{"deprecation", "sunset"} {
-			header.Add("Link", fmt.Sprintf(`<%s#%s>; rel=%q; type="text/html"`, d.notices.changelog, c.ID, rel))
+			header.Add("Link", fmt.Sprintf(`<%s#%s>; rel=%q; type="text/html"`, n.changelog, c.ID, rel))
 		}
 	}
 	header.Set("Deprecation", "@"+strconv.FormatInt(since.Unix(), 10))
@@ -80,8 +80,8 @@ func operationKey(method, path string) string {
 
 // deprecate marks in the document what is deprecated and returns its notices. A target that the document does not have is left
 // out; missing has the first.
-func deprecate(root *yaml.Node, changes Changes, changelog string) (found *notices, missing *Target) {
-	found = &notices{changelog: changelog, byOperation: map[string][]notice{}}
+func deprecate(root *yaml.Node, changes Changes, changelog string) (found *Notices, missing *Target) {
+	found = &Notices{changelog: changelog, byOperation: map[string][]notice{}}
 	for _, c := range changes.deprecations() {
 		for _, t := range c.Affects {
 			if !found.add(Node{root: root, value: root}, c, t) && missing == nil {
@@ -93,7 +93,7 @@ func deprecate(root *yaml.Node, changes Changes, changelog string) (found *notic
 }
 
 // add reports whether the target exists.
-func (n *notices) add(document Node, c *Change, t Target) (exists bool) {
+func (n *Notices) add(document Node, c *Change, t Target) (exists bool) {
 	if t.Code != "" {
 		n.note("", c, func(u *Use) bool { return problem.Is(u.Err, t.Code) })
 		return problem.Lookup(t.Code).Code == t.Code
@@ -129,12 +129,12 @@ func (n *notices) add(document Node, c *Change, t Target) (exists bool) {
 	return exists
 }
 
-func (n *notices) note(key string, c *Change, applies func(u *Use) bool) {
+func (n *Notices) note(key string, c *Change, applies func(u *Use) bool) {
 	n.byOperation[key] = append(n.byOperation[key], notice{c, applies})
 }
 
 // addProperty notes a property that an operation accepts or returns. Its answers always have it. A request may.
-func (n *notices) addProperty(key string, op Node, c *Change, t Target) {
+func (n *Notices) addProperty(key string, op Node, c *Change, t Target) {
 	for _, path := range placesOf(t.Schema, op.Get("requestBody", "content", "application/json", "schema"), nil) {
 		path = append(slices.Clone(path), t.Property)
 		n.note(key, c, func(u *Use) bool {

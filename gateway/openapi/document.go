@@ -41,8 +41,8 @@ type Document struct {
 	Environment apikey.Environment
 	Root        Node
 	Changes     Changes
-
-	notices *notices
+	// Notices are those of what is deprecated. A gateway needs only them after its start: the document takes megabytes.
+	Notices *Notices
 }
 
 // New makes the document. Without changes, those of changes.yaml count. The sandbox has everything, so a deprecated target that its

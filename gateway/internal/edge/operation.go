@@ -50,5 +50,5 @@ func (h *Handler) deprecate(c *call, status int) {
 	if c.op != nil {
 		use.Method, use.Path = c.op.Method, c.op.Path
 	}
-	h.Document.Deprecate(c.Header(), &use)
+	h.Deprecations.Deprecate(c.Header(), &use)
 }

@@ -64,7 +64,7 @@ type Deps struct {
 	// Images, Docs, GiftSite and Console serve the paths that need no API key. Production has no Console.
 	Images, GiftSite, Console http.Handler
 	Docs                      *docs.Site
-	Document                  *openapi.Document
+	Deprecations              *openapi.Notices
 	Waits                     *feedwait.Waits
 	// Parked gets the connections of held calls.
 	Parked   *parking.Lot

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -23,12 +24,20 @@ func compressible(contentType string) bool {
 	return kind == "application/json" || kind == "application/yaml"
 }
 
+// writers are kept while a program makes its files: each takes most of a megabyte.
+var writers = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestCompression) // The level is valid.
+	return w
+}}
+
 func compress(content []byte) []byte {
+	w := writers.Get().(*gzip.Writer)
+	defer writers.Put(w)
 	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // The level is valid, and a buffer takes everything.
-	_, _ = w.Write(content)
+	w.Reset(&b)
+	_, _ = w.Write(content) // A buffer takes everything.
 	_ = w.Close()
-	return b.Bytes()
+	return bytes.Clone(b.Bytes()) // Without the spare room of the buffer.
 }
 
 // decompress panics on content that is not gzip: it is embedded in the program, and tests read it.

@@ -24,27 +24,32 @@ const (
 // File is a response made in advance.
 type File struct {
 	contentType, cacheControl, etag string
-	// plain and compressed are the two forms of the content. There is no compressed form of what would not become smaller. What is not
-	// embedded is made when it is first read.
-	plain, compressed func() []byte
-	anyOrigin         bool
-	fresh             func() (content []byte, policy string)
+	// compressed is nil for what would not become smaller. Otherwise plain is made when it is first read, because nearly all readers
+	// take the compressed form.
+	compressed []byte
+	plain      func() []byte
+	anyOrigin  bool
+	fresh      func() (content []byte, policy string)
 }
 
 // New makes a File.
 func New(contentType, cacheControl string, content []byte) File {
-	f := File{contentType: contentType, cacheControl: cacheControl, etag: digest(content), plain: func() []byte { return content }}
+	etag := digest(content)
 	if len(content) >= smallest && compressible(contentType) {
-		f.compressed = sync.OnceValue(func() []byte { return compress(content) })
+		return ofCompressed(contentType, cacheControl, etag, compress(content))
 	}
-	return f
+	return File{contentType: contentType, cacheControl: cacheControl, etag: etag, plain: func() []byte { return content }}
 }
 
 // FromGzip makes a File of compressed content.
 func FromGzip(contentType, cacheControl string, compressed []byte) File {
+	return ofCompressed(contentType, cacheControl, digest(compressed), compressed)
+}
+
+func ofCompressed(contentType, cacheControl, etag string, compressed []byte) File {
 	return File{
-		contentType: contentType, cacheControl: cacheControl, etag: digest(compressed),
-		plain: sync.OnceValue(func() []byte { return decompress(compressed) }), compressed: func() []byte { return compressed },
+		contentType: contentType, cacheControl: cacheControl, etag: etag, compressed: compressed,
+		plain: sync.OnceValue(func() []byte { return decompress(compressed) }),
 	}
 }
 
@@ -105,15 +110,14 @@ func (f File) choose(header http.Header, accepted string) (content []byte, polic
 	if f.fresh != nil {
 		return f.fresh()
 	}
-	etag := f.etag
 	if f.compressed != nil {
 		header.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(accepted) {
 			header.Set("Content-Encoding", gzipped)
-			header.Set("ETag", `"`+etag+`-gzip"`)
-			return f.compressed(), ""
+			header.Set("ETag", `"`+f.etag+`-gzip"`)
+			return f.compressed, ""
 		}
 	}
-	header.Set("ETag", `"`+etag+`"`)
+	header.Set("ETag", `"`+f.etag+`"`)
 	return f.plain(), ""
 }

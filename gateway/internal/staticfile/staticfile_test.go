@@ -6,8 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,6 +68,17 @@ func TestTextsAreCompressedForThoseWhoAcceptIt(t *testing.T) {
 			require.Equal(t, text, content(t, response), accepted)
 		}
 	}
+}
+
+func TestAFileKeepsATextOnlyCompressed(t *testing.T) {
+	t.Parallel()
+	content := []byte(text)
+	plain, f := weak.Make(&content[0]), staticfile.New("text/plain", staticfile.Revalidate, content)
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return plain.Value() == nil
+	}, 10*time.Second, time.Millisecond)
+	require.Equal(t, text, get(t, f, nil).Body.String())
 }
 
 func TestTheFormsOfAFileHaveTheirOwnETags(t *testing.T) {
