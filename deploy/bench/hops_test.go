@@ -78,7 +78,10 @@ func (f *acceptedFixture) published(b *testing.B) map[string]time.Time {
 		if end == 0 {
 			continue
 		}
-		reader := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: p.Topic, Partition: p.ID, MaxBytes: 10 << 20})
+		reader := kafka.NewReader(kafka.ReaderConfig{
+			Brokers: []string{broker}, Topic: p.Topic, Partition: p.ID, MaxBytes: 10 << 20,
+			MaxWait: 10 * time.Millisecond, // Close waits for the request that finds no further message.
+		})
 		for reader.Offset() < end {
 			m, err := reader.ReadMessage(b.Context())
 			require.NoError(b, err)
