@@ -34,7 +34,7 @@ func compareCosts(b *testing.B, variants ...*variant) {
 	b.Helper()
 	reversed := slices.Clone(variants)
 	slices.Reverse(reversed)
-	rounds := 60
+	rounds := 30
 	if testing.Short() {
 		rounds = 20
 	}

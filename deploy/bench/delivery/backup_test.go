@@ -40,13 +40,13 @@ func BenchmarkBesideBackup(b *testing.B) {
 	change := p.recordChanges(b)
 	var without, with fixture.Latencies
 	fixture.Once(b, func() {
-		without = p.latencies(b, r, change, tenants, nil)
+		without = p.latencies(b, r, change, tenants, nil, fixture.MeasuredTime(isolationRate))
 		backup, err := pgx.Connect(b.Context(), fixture.URL(b, p.Database("webhook")))
 		require.NoError(b, err)
 		_, err = backup.Exec(b.Context(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
 		require.NoError(b, err)
 		p.finishDeliveries(b, tenants)
-		with = p.latencies(b, r, change, tenants, nil)
+		with = p.latencies(b, r, change, tenants, nil, fixture.MeasuredTime(isolationRate))
 		require.NoError(b, backup.Close(b.Context()))
 	})
 	b.ReportMetric(without.At(.5), "p50-ms-without")

@@ -145,8 +145,8 @@ func BenchmarkBesideManyDeadEndpoints(b *testing.B) {
 	change := p.recordChanges(b)
 	var without, with fixture.Latencies
 	fixture.Once(b, func() {
-		without = p.latencies(b, r, change, alone, bad)
-		with = p.latencies(b, r, change, tenants, bad)
+		without = p.latencies(b, r, change, alone, bad, isolationTime)
+		with = p.latencies(b, r, change, tenants, bad, isolationTime)
 	})
 	reportBeside(b, without, with)
 }
@@ -161,14 +161,20 @@ func reportBeside(b *testing.B, without, with fixture.Latencies) {
 	b.Logf("without: %s; with: %s; load %.1f", without, with, fixture.Load(b))
 }
 
-// isolationTime gives 3,200 changes to the healthy ones of many endpoints.
-const isolationTime = 40 * time.Second
+const (
+	// isolationRate is that of the changes of all endpoints, healthy ones or not.
+	isolationRate = 200
+	// isolationTime gives 3,200 changes to the healthy ones of many endpoints.
+	isolationTime = 40 * time.Second
+)
 
-// latencies measures at all endpoints but the bad ones.
-func (p *platform) latencies(b *testing.B, r *fixture.Receiver, change makeChange, tenants []tenant, bad []int) fixture.Latencies {
+// latencies measures at all endpoints but the bad ones, for a time at isolationRate.
+func (p *platform) latencies(
+	b *testing.B, r *fixture.Receiver, change makeChange, tenants []tenant, bad []int, measured time.Duration,
+) fixture.Latencies {
 	b.Helper()
 	w := newWriter(change, tenants)
-	w.run(b, 200, isolationTime)
+	w.run(b, isolationRate, measured)
 	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
 	return fixture.Between(p.recorded(b, w.answered), await(b, r, w))
 }

@@ -30,9 +30,9 @@ func BenchmarkBesideReplay(b *testing.B) {
 	change, failed := p.recordChanges(b), p.failDeliveries(b, tenants[dead])
 	var without, with fixture.Latencies
 	fixture.Once(b, func() {
-		without = p.latencies(b, r, change, tenants, []int{dead})
+		without = p.latencies(b, r, change, tenants, []int{dead}, 20*time.Second)
 		p.replay(b, tenants[dead], failed)
-		with = p.latencies(b, r, change, tenants, []int{dead})
+		with = p.latencies(b, r, change, tenants, []int{dead}, 20*time.Second)
 	})
 	reportBeside(b, without, with)
 }

@@ -7,5 +7,5 @@
 // differs.
 //
 // The operations are calls of the services, without the gateway: it stores nothing and would only make the ratios smaller.
-// `go test -short` leaves out the largest size.
+// The largest size is measured only if GIFTING_BENCH_ROWS says so.
 package growth

@@ -18,7 +18,7 @@ import (
 
 const page = 50
 
-// BenchmarkGrowthOfFeed reads pages of the feed among ten thousand, a million and ten million events.
+// BenchmarkGrowthOfFeed reads pages of the feed among ten thousand, a million and perhaps ten million events.
 func BenchmarkGrowthOfFeed(b *testing.B) {
 	platforms := newPlatforms(b)
 	operations := make([][]operation, len(platforms))

@@ -18,7 +18,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// BenchmarkGrowthOfOrders lists, reads, places and changes orders among ten thousand, a million and ten million others.
+// BenchmarkGrowthOfOrders lists, reads, places and changes orders among ten thousand, a million and perhaps ten million others.
 func BenchmarkGrowthOfOrders(b *testing.B) {
 	platforms := newPlatforms(b)
 	calls := make([]*orderCalls, len(platforms))

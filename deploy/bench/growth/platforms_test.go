@@ -2,6 +2,8 @@ package growth_test
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -14,12 +16,22 @@ import (
 // smallest is the size with which the others are compared.
 const smallest = 10_000
 
+// largestVariable is the number of rows of a third, larger platform.
+const largestVariable = "GIFTING_BENCH_ROWS"
+
 // sizes are numbers of rows.
-func sizes() []int {
+func sizes(b *testing.B) []int {
+	b.Helper()
 	if testing.Short() {
 		return []int{smallest, 100_000}
 	}
-	return []int{smallest, 1_000_000, 10_000_000}
+	all := []int{smallest, 1_000_000}
+	if text := os.Getenv(largestVariable); text != "" {
+		largest, err := strconv.Atoi(text)
+		require.NoError(b, err, largestVariable)
+		all = append(all, largest)
+	}
+	return all
 }
 
 // nameOf returns a size as metrics name it.
@@ -51,7 +63,7 @@ func (p *platform) storage(b *testing.B, pool *pgxpool.Pool) {
 func newPlatforms(b *testing.B) []*platform {
 	b.Helper()
 	var all []*platform
-	for _, size := range sizes() {
+	for _, size := range sizes(b) {
 		p := &platform{Platform: fixture.Start(b), size: size}
 		p.tenant = p.NewTenant(b)
 		all = append(all, p)

@@ -165,11 +165,10 @@ func processor() string {
 
 func (r Result) names() []string { return slices.Sorted(maps.Keys(r.Metrics)) }
 
-// WriteTable writes the results that have a limit, then all results.
+// WriteTable writes all results, and at the end those that have a limit, before and now.
 func (r Report) WriteTable(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // Flush returns the first error.
-	r.writeOutcomes(line)
 	r.writeGrowth(line)
 	r.writeColumns(line, "Latency, ms from", "ChangeTo",
 		column{"record: p50", "p50-ms-from-record"}, column{"p95", "p95-ms-from-record"}, column{"p99", "p99-ms-from-record"},
@@ -212,7 +211,8 @@ func (r Report) WriteTable(to io.Writer) error {
 		}
 		line("  %s\t%s\n", result.Benchmark, strings.Join(all, ", "))
 	}
-	line("\n%s\n", r.Machine)
+	line("\n%s\n\n", r.Machine)
+	r.writeOutcomes(line)
 	return w.Flush()
 }
 
@@ -222,7 +222,7 @@ var tabled = []string{"GrowthOf", "ChangeTo", "AcceptedToReceiver/", "RequestsAt
 // writeOutcomes writes the results that have a limit. Sizes within their limits are only counted, and a goal that was not
 // measured takes one line for all benchmarks, because a quick run leaves out many.
 func (r Report) writeOutcomes(line func(string, ...any)) {
-	line("Against the limits\t\t%s\tnow\tlimit\t\n", Earlier)
+	line("Goals\t\tbefore, %s\tnow\tlimit\t\n", Earlier)
 	growth, reached := 0, 0
 	missing := map[string][]string{} // Benchmarks by goal and limit.
 	for _, o := range r.Outcomes {

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,21 +30,24 @@ const (
 )
 
 func main() {
-	quick := flag.Bool("quick", false, "fewer iterations and smaller sizes")
-	dir := flag.String("out", ".local/bench", "folder of the report")
+	var s suite
+	flag.BoolVar(&s.quick, "quick", false, "fewer iterations and smaller sizes")
+	flag.StringVar(&s.dir, "out", ".local/bench", "folder of the report")
+	flag.StringVar(&s.only, "bench", ".", "which benchmarks, as of go test -bench")
+	flag.DurationVar(&s.limit, "limit", 8*time.Minute, "how long one benchmark may take")
 	profiled := flag.Bool("profile", false, "write profiles and flame graphs of the programs' processor time into the folder")
-	only := flag.String("bench", ".", "which benchmarks, as of go test -bench")
 	flag.Parse()
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer release()
-	if err := run(ctx, *dir, *only, *quick, *profiled); err != nil {
+	if err := run(ctx, s, *profiled); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1) //nolint:gocritic // Nothing is left to release.
 	}
 }
 
-func run(ctx context.Context, dir, only string, quick, profiled bool) error {
-	profiles, err := filepath.Abs(filepath.Join(dir, "profiles"))
+func run(ctx context.Context, s suite, profiled bool) error {
+	began := time.Now()
+	profiles, err := filepath.Abs(filepath.Join(s.dir, "profiles"))
 	if err != nil {
 		return err
 	}
@@ -55,74 +59,23 @@ func run(ctx context.Context, dir, only string, quick, profiled bool) error {
 			return err
 		}
 	}
-	made := report.Report{At: time.Now().UTC().Truncate(time.Second), Version: version(ctx)}
+	made := report.Report{At: began.UTC().Truncate(time.Second), Version: version(ctx)}
 	made.Machine, err = report.Here(ctx, os.Getenv(postgresURL), os.Getenv(kafkaKind))
 	if err != nil {
 		return err
 	}
-	failed := measure(ctx, dir, only, quick, &made)
+	if s.built, err = os.MkdirTemp("", "gifting-bench-"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(s.built) }()
+	var failed error
+	made.Results, failed = s.run(ctx)
 	made.Outcomes = report.Compare(made.Results, report.Goals())
-	if err := made.Write(dir); err != nil {
+	if err := made.Write(s.dir); err != nil {
 		return err
 	}
-	if err := made.WriteTable(os.Stdout); err != nil {
-		return err
-	}
-	fmt.Printf("\nreport.json, *.svg and the output of every benchmark are in %s\n", dir)
-	return failed
-}
-
-// packages lists the packages with benchmarks. They run one after another, because they would slow each other down.
-func packages() []string {
-	return []string{"./deploy/bench", "./deploy/bench/delivery", "./deploy/bench/growth", "./pkg/restjson"}
-}
-
-// measure runs the benchmarks and collects their results. If one fails, the others still run.
-func measure(ctx context.Context, dir, only string, quick bool, into *report.Report) (failed error) {
-	for _, pkg := range packages() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		began := time.Now()
-		fmt.Printf("%-24s ", pkg)
-		results, err := runPackage(ctx, dir, pkg, only, quick)
-		into.Results = append(into.Results, results...)
-		if err != nil {
-			failed = fmt.Errorf("%s: %w", pkg, err)
-			fmt.Printf("failed after %s: see %s\n", time.Since(began).Round(time.Second), outputOf(dir, pkg))
-			continue
-		}
-		fmt.Printf("%d results in %s\n", len(results), time.Since(began).Round(time.Second))
-	}
-	return failed
-}
-
-func runPackage(ctx context.Context, dir, pkg, only string, quick bool) ([]report.Result, error) {
-	args := []string{"test", "-run", "^$", "-bench", only, "-count", "1", "-timeout", "60m", "-v"}
-	if quick {
-		args = append(args, "-short")
-	}
-	output, err := os.Create(outputOf(dir, pkg))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = output.Close() }()
-	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...) //nolint:gosec // The caller chooses what to measure.
-	cmd.Stdout, cmd.Stderr = output, output
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	failed := cmd.Run()
-	if _, err := output.Seek(0, 0); err != nil {
-		return nil, err
-	}
-	results, err := report.Parse(output)
-	if err != nil {
-		return nil, err
-	}
-	return results, failed
-}
-
-func outputOf(dir, pkg string) string {
-	return filepath.Join(dir, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-")+".txt")
+	fmt.Printf("\nIn %s; report.json, *.svg and the output of every benchmark are in %s\n", time.Since(began).Round(time.Second), s.dir)
+	return errors.Join(made.WriteTable(os.Stdout), failed)
 }
 
 // version is the version of the sources, from git.
