@@ -12,16 +12,22 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// commitEvery is the shortest time between two commits. Commits run concurrently with the handlers and never delay the next
-// batch. A broker takes longer for a commit than for a batch of messages, and nobody needs it soon: partitions are read from the
-// stored offsets. A generation that ends normally commits once more after the handlers.
-const commitEvery = 500 * time.Millisecond
+const (
+	// commitEvery is the shortest time between two commits. Commits run concurrently with the handlers and never delay the next
+	// batch. A broker takes longer for a commit than for a batch of messages, and nobody needs it soon: partitions are read from
+	// the stored offsets. A generation that ends normally commits once more after the handlers.
+	commitEvery = 2 * time.Second
+	// flushTimeout bounds how long a commit waits until what was stored is durable.
+	flushTimeout = 5 * time.Second
+)
 
 // commits takes the offsets that workers have finished and commits the newest of each partition.
 type commits struct {
 	topic  string
 	commit func(map[string]map[int]int64) error
-	log    *slog.Logger
+	// durable returns when what the handlers have stored survives a crash of their store.
+	durable func(ctx context.Context) error
+	log     *slog.Logger
 
 	lock sync.Mutex
 	// pending holds the next offset to read of each partition with uncommitted progress.
@@ -29,9 +35,11 @@ type commits struct {
 	wake    chan struct{}
 }
 
-func newCommits(topic string, commit func(map[string]map[int]int64) error, log *slog.Logger) *commits {
+func newCommits(
+	topic string, commit func(map[string]map[int]int64) error, durable func(ctx context.Context) error, log *slog.Logger,
+) *commits {
 	return &commits{
-		topic: topic, commit: commit, log: log,
+		topic: topic, commit: commit, durable: durable, log: log,
 		pending: map[int]int64{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -73,7 +81,12 @@ func (c *commits) flush() {
 	if len(taken) == 0 {
 		return
 	}
-	err := c.commit(map[string]map[int]int64{c.topic: taken})
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	err := c.durable(ctx)
+	if err == nil {
+		err = c.commit(map[string]map[int]int64{c.topic: taken})
+	}
 	if err == nil {
 		return
 	}
@@ -103,7 +116,7 @@ func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Gener
 
 	assigned := generation.Assignments[c.opts.Topic]
 	c.log.InfoContext(ctx, "partitions assigned", "generation", generation.ID, "partitions", len(assigned))
-	commits := newCommits(c.opts.Topic, generation.CommitOffsets, c.log)
+	commits := newCommits(c.opts.Topic, generation.CommitOffsets, c.opts.Offsets.Durable, c.log)
 	c.awaitPartitions(ctx, len(assigned))
 
 	var partitions, committer sync.WaitGroup

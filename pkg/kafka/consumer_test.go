@@ -70,6 +70,8 @@ func (committed) Stored(_ context.Context, _ int, reached int64) (Stored, error)
 
 func (committed) Move(context.Context, int, int64, int64) error { return nil }
 
+func (committed) Durable(context.Context) error { return nil }
+
 func newGroup() string { return "group." + uuid.NewString() }
 
 // start runs a consumer and returns the function that stops it.

@@ -28,6 +28,9 @@ type Offsets interface {
 	// Move changes the stored offset of a partition: from nothing to that of the oldest message, or back because Kafka has lost
 	// its newest messages and writes others at their offsets. It fails if the stored offset is not from any more.
 	Move(ctx context.Context, partition int, from, to int64) error
+	// Durable returns when all that was stored before the call survives a crash of the store. It is called before offsets are
+	// committed in Kafka, because who sees them may delete what they cover.
+	Durable(ctx context.Context) error
 }
 
 // ErrBeyondStored is the error of a handler that refuses a batch because it begins after the stored offset. The messages in

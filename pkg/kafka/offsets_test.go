@@ -48,6 +48,8 @@ func (l *ledger) Move(_ context.Context, partition int, from, to int64) error {
 	return nil
 }
 
+func (l *ledger) Durable(context.Context) error { return nil }
+
 func (l *ledger) handle(_ context.Context, partition int, msgs []Message) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -318,4 +320,50 @@ func TestNothingIsReadBeforeTheNumberOfPartitionsIsAccepted(t *testing.T) {
 	accepted.Store(true)
 	l.waitFor(t, msgs)
 	require.Zero(t, count("consumer.blocked"))
+}
+
+// unsafe is a ledger that loses everything in a crash until it is told to be durable.
+type unsafe struct {
+	*ledger
+	asked   chan struct{}
+	durable chan error
+}
+
+func (u unsafe) Durable(ctx context.Context) error {
+	select {
+	case u.asked <- struct{}{}:
+	default:
+	}
+	select {
+	case err := <-u.durable:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func TestNothingIsCommittedThatIsNotDurable(t *testing.T) {
+	t.Parallel()
+	msgs := numbered(20, 1)
+	cfg, topic, _ := setupLedger(t, msgs)
+	i, err := NewInspector(cfg, topic, telemetry.Discard())
+	require.NoError(t, err)
+	t.Cleanup(i.Close)
+	store := unsafe{newLedger(), make(chan struct{}, 1), make(chan error)}
+	options := store.options(topic, newGroup())
+	options.Offsets = store
+	start(t, newConsumer(t, cfg, options, store.handle))
+	store.waitFor(t, msgs)
+	committed := func() map[int]int64 {
+		next, err := i.Committed(t.Context(), options.Group)
+		require.NoError(t, err)
+		return next
+	}
+	for _, fault := range []error{errors.New("the server has crashed"), nil} {
+		<-store.asked
+		require.Empty(t, committed())
+		store.durable <- fault
+	}
+	close(store.durable)
+	require.Eventually(t, func() bool { return committed()[0] == int64(len(msgs)) }, patience, 10*time.Millisecond)
 }

@@ -152,8 +152,8 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 }
 
 const (
-	// confirmInterval is how often rows leave the outboxes.
-	confirmInterval = 2 * time.Second
+	// confirmInterval is how often rows leave the outboxes. Each time, the broker is asked for a message of each partition.
+	confirmInterval = 5 * time.Second
 	// heartbeatInterval is how often the relay reads the outboxes if nothing happens.
 	heartbeatInterval = time.Second
 )

@@ -105,3 +105,6 @@ func (s *Store) Partitions(ctx context.Context) (count int, err error) {
 	}
 	return count, nil
 }
+
+// Durable implements kafka.Offsets: every append waits for the disk.
+func (Offsets) Durable(context.Context) error { return nil }

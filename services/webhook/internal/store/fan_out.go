@@ -75,6 +75,9 @@ func offsetOf(partition, columns string) string {
 var (
 	// Rows are locked in a fixed order, so that transactions do not deadlock. Endpoints of rows to lease are locked as by a claim.
 	// The next statements see what the last holders of the locks have committed.
+	//
+	// The commit of messages does not wait for the disk. If a crash of the server loses it, the stored offset is lost too, so the
+	// messages are read again. What was sent until then is sent again, as after a lost lease.
 	lockFanOut = `
 WITH locked AS MATERIALIZED (
   SELECT p.partition, o.next_offset
@@ -83,7 +86,9 @@ WITH locked AS MATERIALIZED (
 ), taken AS MATERIALIZED (
   SELECT k.key_id, pg_try_advisory_xact_lock($4::int, k.key_id) AS got FROM unnest($3::int[]) AS k (key_id)
 ), noted AS MATERIALIZED (
-  SELECT set_config('fan_out.locked', coalesce(array_agg(key_id) FILTER (WHERE got), '{}')::text, true) FROM taken
+  SELECT set_config('fan_out.locked', coalesce(array_agg(key_id) FILTER (WHERE got), '{}')::text, true),
+         CASE WHEN $5 THEN ` + asyncCommit + ` END
+    FROM taken
 )
 SELECT ` + now + `, NULL, NULL FROM noted UNION ALL SELECT ` + now + `, partition, next_offset FROM locked`
 
@@ -230,7 +235,7 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 			b.Queue(holdRetention, int64(retentionLock))
 		}
 		partitions := postgres.Column(c.moved, func(m Messages) int { return m.Partition })
-		b.Queue(lockFanOut, at, partitions, c.endpointKeys(), claimLock).Query(func(rows pgx.Rows) error {
+		b.Queue(lockFanOut, at, partitions, c.endpointKeys(), claimLock, len(c.moved) == len(batches)).Query(func(rows pgx.Rows) error {
 			return readLocked(rows, batches)
 		})
 		if len(c.moved) > 0 {

@@ -58,3 +58,14 @@ func (o Offsets) Move(ctx context.Context, partition int, from, to int64) error 
 	}
 	return nil
 }
+
+// flushLog is a transaction that waits for the disk, and with it for all that was committed before: the write-ahead log has one order.
+const flushLog = `SELECT pg_logical_emit_message(true, 'durable', '')`
+
+// Durable implements kafka.Offsets.
+func (o Offsets) Durable(ctx context.Context) error {
+	if _, err := o.pool.Exec(ctx, flushLog); err != nil {
+		return fmt.Errorf("wait until deliveries are on disk: %w", err)
+	}
+	return nil
+}

@@ -90,3 +90,47 @@ func TestStoredOffsets(t *testing.T) {
 		require.Equal(t, 3, f.count(t, "deliveries"))
 	})
 }
+
+func TestOnlyMessagesDoNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	_, err := f.pool.Exec(t.Context(), `CREATE TABLE seen (waits text);
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+CREATE TRIGGER note AFTER INSERT ON events EXECUTE FUNCTION note()`)
+	require.NoError(t, err)
+	f.stored(t, 0)
+	waits := func() (waits string) {
+		require.NoError(t, f.pool.QueryRow(t.Context(), "DELETE FROM seen RETURNING waits").Scan(&waits))
+		return waits
+	}
+
+	m, events := messages(0, 1)
+	require.NoError(t, f.storeMessages(t, m, events))
+	require.Equal(t, "off", waits(), "messages are read again")
+
+	f.add(t, tenantA, noon, 1)
+	require.Equal(t, "on", waits(), "nothing else brings the events again")
+
+	m, events = messages(1, 1)
+	_, more := messages(0, 1)
+	require.NoError(t, f.fanOut(t.Context(), []*batch{{messages: &m, events: events}, {events: more}}))
+	require.Equal(t, "on", waits(), "both in one transaction")
+}
+
+func TestDurableWaitsForTheDisk(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	f.stored(t, 0)
+	const flushed = "SELECT pg_current_wal_flush_lsn() >= $1::pg_lsn"
+	for first := range int64(5) {
+		m, events := messages(first, 1)
+		require.NoError(t, f.storeMessages(t, m, events))
+		var end string
+		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT pg_current_wal_insert_lsn()::text").Scan(&end))
+		require.NoError(t, Offsets{f.Store}.Durable(t.Context()))
+		var done bool
+		require.NoError(t, f.pool.QueryRow(t.Context(), flushed, end).Scan(&done))
+		require.True(t, done)
+	}
+}
