@@ -5,6 +5,7 @@ package giftsite_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -45,8 +47,9 @@ type browser struct {
 	ctx    context.Context // chromedp stores the browser in it.
 	screen screen
 	axe    string
-	// folder is where its screenshots go.
-	folder string
+	// folder is where its screenshots go. Without pictures it takes none.
+	folder          string
+	withoutPictures bool
 
 	mu       sync.Mutex
 	requests []*network.Request
@@ -71,14 +74,44 @@ func openBrowser(t *testing.T, s screen) *browser {
 		stop()
 	})
 	b := &browser{ctx: ctx, screen: s, axe: string(axe), folder: "giftsite"}
-	require.NoError(t, chromedp.Listen(ctx, b.record))
+	b.prepare(t)
+	return b
+}
+
+// another opens a tab beside the first one, which stays open. With an option it has another window or profile.
+func (b *browser) another(t *testing.T, options ...chromedp.ContextOption) *browser {
+	t.Helper()
+	ctx, stop := chromedp.NewContext(b.ctx, append([]chromedp.ContextOption{chromedp.WithNewWindow(false)}, options...)...)
+	t.Cleanup(stop)
+	tab := &browser{ctx: ctx, screen: b.screen, axe: b.axe, folder: b.folder}
+	tab.prepare(t)
+	return tab
+}
+
+// prepare sets up the tab.
+func (b *browser) prepare(t *testing.T) {
+	t.Helper()
+	require.NoError(t, chromedp.Listen(b.ctx, b.record))
 	for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, runtime.Enable} {
-		_, err = chromedp.Call(ctx, domain, cdp.Empty{})
+		_, err := chromedp.Call(b.ctx, domain, cdp.Empty{})
 		require.NoError(t, err)
 	}
-	b.do(t, chromedp.EmulateViewport(s.width, s.height, s.options...))
+	b.do(t, chromedp.EmulateViewport(b.screen.width, b.screen.height, b.screen.options...))
 	b.media(t, "prefers-color-scheme", "light")
-	return b
+}
+
+// toFront shows the tab. One behind another draws no frames, so clicks and waits for what is visible would not end there.
+func (b *browser) toFront(t *testing.T) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, page.BringToFront, cdp.Empty{})
+	require.NoError(t, err)
+	b.awaitPaint(t)
+}
+
+// awaitPaint waits until the page was painted, as a picture of it needs. Before that Chromium drops clicks and keys.
+func (b *browser) awaitPaint(t *testing.T) {
+	t.Helper()
+	get(t, b, chromedp.CaptureScreenshot())
 }
 
 func (b *browser) record(event any) {
@@ -99,7 +132,7 @@ func (b *browser) record(event any) {
 	}
 }
 
-const patience = time.Minute
+const patience = 30 * time.Second
 
 func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
@@ -124,13 +157,28 @@ func (b *browser) visit(t *testing.T, address string, status int64) {
 	require.Equal(t, status, get(t, b, chromedp.NavigateResponse(address)).Status)
 }
 
+// click clicks the element and waits for nothing. One of the mouse that sends a form is only acknowledged when the response arrives.
+func (b *browser) click(t *testing.T, selector string) {
+	t.Helper()
+	b.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("setTimeout(() => document.querySelector(%q).click()); undefined", selector)))
+}
+
 // press presses the button and waits for the next page.
 func (b *browser) press(t *testing.T, selector string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	_, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector)))
-	require.NoError(t, err)
+	b.awaitPaint(t)
+	b.leave(t, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// shown differs for every page that is loaded.
+const shown = "performance.timeOrigin + location.href"
+
+// leave waits until the action has led to another page, which may be one that the browser has kept.
+func (b *browser) leave(t *testing.T, action chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	before := b.value(t, shown)
+	b.do(t, action)
+	b.await(t, fmt.Sprintf(`%s !== %q && document.readyState === "complete"`, shown, before))
 }
 
 func (b *browser) value(t *testing.T, script string) string {
@@ -158,14 +206,19 @@ func (b *browser) inspect(t *testing.T, name string) {
 	t.Helper()
 	b.screenshot(t, name)
 	b.requireAccessible(t)
-	wide := get(t, b, chromedp.Evaluate[int64]("document.documentElement.scrollWidth"))
-	require.LessOrEqual(t, wide, b.screen.width, "the page is wider than the screen")
+	wide := get(t, b, chromedp.Evaluate[[]string](fmt.Sprintf(`document.documentElement.scrollWidth <= %d ? [] : [document.documentElement.scrollWidth,
+		...[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %[1]d).map((e) => e.outerHTML.slice(0, 99))].map(String)`, b.screen.width)))
+	require.Empty(t, wide, "the page is wider than the screen")
 }
 
-// inspectSchemes inspects the page as light and as dark devices show it.
+// inspectSchemes inspects the page as light and as dark devices show it. Colours do not depend on the words, so a browser without
+// pictures inspects the light one only.
 func (b *browser) inspectSchemes(t *testing.T, name string) {
 	t.Helper()
 	b.inspect(t, name)
+	if b.withoutPictures {
+		return
+	}
 	b.media(t, "prefers-color-scheme", "dark")
 	b.inspect(t, name+"-dark")
 	b.media(t, "prefers-color-scheme", "light")
@@ -182,12 +235,25 @@ func (b *browser) media(t *testing.T, feature, value string) {
 
 func (b *browser) screenshot(t *testing.T, name string) {
 	t.Helper()
-	png := get(t, b, chromedp.FullScreenshot(100))
+	if b.withoutPictures {
+		return
+	}
+	shot := chromedp.FullScreenshot(100)
+	if get(t, b, chromedp.Evaluate[bool]("document.documentElement.scrollHeight <= innerHeight")) {
+		shot = chromedp.CaptureScreenshot() // The other one moves a page that is read from right to left.
+	}
+	png := get(t, b, shot)
+	b.keep(t, name+"-"+b.screen.name+".png", png)
+}
+
+// keep writes a file to the folder of the browser's screenshots.
+func (b *browser) keep(t *testing.T, name string, content []byte) {
+	t.Helper()
 	dir := os.Getenv(screenshotsVariable)
 	require.NotEmpty(t, dir, "run the tests with `make browser`")
 	dir = filepath.Join(dir, b.folder)
 	require.NoError(t, os.MkdirAll(dir, 0o750))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, name+"-"+b.screen.name+".png"), png, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
 }
 
 func (b *browser) requireAccessible(t *testing.T) {

@@ -6,8 +6,10 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -35,8 +37,9 @@ type links struct {
 	claims, saves int
 	// claimFailure is the result of the next claim.
 	claimFailure error
-	// claimHeld blocks claims until it is closed; nil: they return at once.
+	// claimHeld blocks claims until it is closed; nil: they return at once. held is how many it has blocked.
 	claimHeld chan struct{}
+	held      int
 	// unavailable means that every call fails.
 	unavailable bool
 }
@@ -48,10 +51,19 @@ func (l *links) change(change func()) {
 	change()
 }
 
+// awaitHeld waits until claims are blocked.
+func (l *links) awaitHeld(t *testing.T, claims int) {
+	t.Helper()
+	require.Eventually(t, func() (held bool) {
+		l.change(func() { held = l.held == claims })
+		return held
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
 // show starts with another link.
 func (l *links) show(page *linksv1.GetClaimPageResponse) {
 	l.change(func() {
-		l.page, l.claimedBy, l.drafts, l.claims, l.saves = page, "", map[string]*linksv1.ClaimDraft{}, 0, 0
+		l.page, l.claimedBy, l.drafts, l.claims, l.saves, l.held = page, "", map[string]*linksv1.ClaimDraft{}, 0, 0, 0
 		l.order = &linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}
 	})
 }
@@ -127,6 +139,9 @@ func check(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 func (l *links) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
 	l.mu.Lock()
 	held := l.claimHeld
+	if held != nil {
+		l.held++
+	}
 	l.mu.Unlock()
 	if held != nil {
 		select {
@@ -147,24 +162,24 @@ func (l *links) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*li
 	l.claims++
 	l.page.State, l.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, r.GetFormNonce()
 	l.order.Gift = &linksv1.ClaimedGift{
-		Reference: "NP-4F7K2M", ProductName: nameOf(l.page, r.GetProductId()), Variations: r.GetVariations(), ClaimedAt: timestamppb.New(time.Now()),
+		Reference: "NP-4F7K2M", ProductName: giftOf(l.page, r.GetProductId()).GetName(), Variations: r.GetVariations(), ClaimedAt: timestamppb.New(time.Now()),
 		MaskedRecipient: &linksv1.ClaimRecipient{
 			Name: "A••• L••••••••", Phone: "+46 •• ••• •• 67", Street: "St••••••• •", City: "St•••••••", PostalCode: proto.String("111 ••"), Country: "SE",
 		},
-		CorrectableVersion: proto.Int64(1),
+		CorrectableVersion: proto.Int64(1), Shown: giftOf(l.page, r.GetProductId()),
 	}
 	l.page.Gifts = nil
 	delete(l.drafts, r.GetFormNonce())
 	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
 }
 
-func nameOf(page *linksv1.GetClaimPageResponse, id string) string {
+func giftOf(page *linksv1.GetClaimPageResponse, id string) *linksv1.ClaimGift {
 	for _, g := range page.GetGifts() {
 		if g.GetProductId() == id {
-			return g.GetName()
+			return g
 		}
 	}
-	return ""
+	return nil
 }
 
 func (l *links) GetClaimedGift(_ context.Context, r *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {

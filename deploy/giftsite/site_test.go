@@ -123,9 +123,9 @@ func (f *fixture) withLook(page *linksv1.GetClaimPageResponse) *linksv1.GetClaim
 }
 
 // closedPage is a link that is not open.
-func closedPage(state linksv1.ClaimState) *linksv1.GetClaimPageResponse {
+func closedPage(state linksv1.ClaimState, locale string) *linksv1.GetClaimPageResponse {
 	return &linksv1.GetClaimPageResponse{
-		State: state, Locale: "en-US", Label: "Astrid",
+		State: state, Locale: locale, Label: "Astrid",
 		Brand: &linksv1.ClaimBrand{Name: "Nordlys Casino", PrimaryColour: proto.String("#1B4B8F")},
 	}
 }

@@ -68,3 +68,19 @@ func TestTheFirstPageIsFastOnASlowNetwork(t *testing.T) {
 		}
 	}
 }
+
+// The pages after the first one are what a player sees of a form that was sent.
+func TestEveryPageIsFastOnASlowNetwork(t *testing.T) {
+	const latency, maxLCP = 150, 1500
+	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
+		b.slowDown(t, latency)
+		b.eachPage(t, f, locale, func(name string) {
+			b.await(t, `document.readyState === "complete"`)
+			m := get(t, b, chromedp.Evaluate[measured](measure, chromedp.EvalAwaitPromise))
+			t.Logf("%s: LCP %.0f ms (%s), CLS %.4f, page %.0f, fonts %.0f, pictures %.0f bytes", name, m.LCP, m.Element, m.CLS, m.Page, m.Fonts, m.Pictures)
+			require.Positive(t, m.LCP)
+			require.LessOrEqual(t, m.LCP, float64(maxLCP))
+			require.Zero(t, m.CLS)
+		})
+	})
+}

@@ -1,0 +1,73 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// arabicPage is a link whose brand, gifts and message are in Arabic.
+func (f *fixture) arabicPage() *linksv1.GetClaimPageResponse {
+	page := f.withLook(f.openPage("ar", "#1B4B8F"))
+	page.Label, page.Greeting = "ليلى", proto.String("عيد سعيد!\nاختاري هدية تليق بأمسيات الصيف الطويلة.")
+	page.Message = proto.String("شكرًا لك على خمس سنوات معنا في Nordlys.")
+	for i, words := range [][2]string{
+		{"ترافل داكن، علبة من 24 قطعة", "ترافل مصنوع يدويًا من الكاكاو بنسبة 70% في علبة مكسوّة بالكتان."},
+		{"قارورة فولاذية", "تُبقي المشروب باردًا طوال اليوم، والشاي ساخنًا طوال الصباح."},
+		{"سترة بقلنسوة", "قطن عضوي ثقيل، ناعم من الداخل."},
+		{"مزهرية زجاجية", "منفوخة يدويًا في سمولاند."},
+		{"شمعة معطّرة", "برائحة البتولا وملح البحر، تشتعل ستين ساعة."},
+	} {
+		page.Gifts[i].Name, page.Gifts[i].Description = words[0], words[1]
+	}
+	bottle := page.GetGifts()[1].GetVariations()
+	bottle[0].ValueNames, bottle[1].ValueNames = []string{"0.5 لتر", "0.75 لتر"}, []string{"فولاذي", "أبيض", "أسود"}
+	return page
+}
+
+// requireRightToLeft requires that the page begins at the right, and that nothing sticks out of it at either side.
+func (b *browser) requireRightToLeft(t *testing.T) {
+	t.Helper()
+	require.Equal(t, "rtl", b.value(t, "getComputedStyle(document.documentElement).direction"))
+	outside := get(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("main *, footer *")]
+		.filter((e) => e.checkVisibility() && !e.closest(".unseen, .filters"))
+		.filter((e) => { const box = e.getBoundingClientRect(); return box.left < -1 || box.right > innerWidth + 1; })
+		.map((e) => e.outerHTML.slice(0, 100))`))
+	require.Empty(t, outside)
+	// Words that are not centred begin at the right edge of their block.
+	leftward := get(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll("h1, h2, h3, label, dt, dd, p, legend")]
+		.filter((e) => e.checkVisibility() && !e.closest(".unseen, .skip") && e.childElementCount === 0 && e.textContent.trim() !== "")
+		.filter((e) => getComputedStyle(e).textAlign !== "center")
+		.filter((e) => {
+			const range = document.createRange();
+			range.selectNodeContents(e);
+			const words = range.getBoundingClientRect(), box = e.getBoundingClientRect(), style = getComputedStyle(e);
+			return Math.abs(box.right - parseFloat(style.paddingRight) - parseFloat(style.borderRightWidth) - words.right) > 2;
+		})
+		.map((e) => e.outerHTML.slice(0, 100))`))
+	require.Empty(t, leftward, "words at the left")
+}
+
+func TestPagesAreReadFromRightToLeftInArabic(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		f.show(f.arabicPage())
+		b.eachPageOf(t, f, func(name string) {
+			b.inspectSchemes(t, "44-"+name+"-arabic")
+			b.requireRightToLeft(t)
+			if name == "gift" && b.screen.name == "desktop" {
+				require.Greater(t, b.left(t, ".gallery"), b.left(t, ".aside"), "the picture is at the right of the words")
+			}
+		})
+	})
+}
+
+func (b *browser) left(t *testing.T, selector string) float64 {
+	t.Helper()
+	return get(t, b, chromedp.Evaluate[float64](`document.querySelector("`+selector+`").getBoundingClientRect().left`))
+}
