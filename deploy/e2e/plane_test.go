@@ -104,8 +104,6 @@ var plane = map[string]row{
 	"personallinks.v1.PersonalLinkOperationsService/ReadPersonalLink":         {workplaces, members},
 	"personallinks.v1.PersonalLinkOperationsService/ListPersonalLinkBatch":    {workplaces, members},
 
-	"giftsite.v1.GiftSiteOperationsService/PreviewGiftSite": {allThree, with(members, bySystem)},
-
 	"webhook.v1.WebhookOperationsService/ListDeliveries":   {allThree, with(members, bySystem)},
 	"webhook.v1.WebhookOperationsService/GetBacklog":       {allThree, with(members, bySystem)},
 	"webhook.v1.WebhookOperationsService/GetDelivery":      {allThree, with(coordinators, platform...)},
@@ -166,7 +164,6 @@ var plane = map[string]row{
 	"personallinks.v1.GiftSiteService/SaveClaimDraft":       only(identity.Gateway),
 	"personallinks.v1.GiftSiteService/GetClaimedGift":       only(identity.Gateway),
 	"personallinks.v1.GiftSiteService/CorrectClaimedGift":   only(identity.Gateway),
-	"personallinks.v1.GiftSiteService/GetPreviewPage":       only(identity.Gateway),
 	"personallinks.v1.ClaimRecordsService/ListClaimRecords": only(identity.Orders),
 	"personallinks.v1.ClaimRecordsService/RestoreClaim":     only(identity.Orders),
 	"events.v1.FeedRecordsService/ListFeedTenants":          only(identity.Orders),
