@@ -25,8 +25,9 @@ const profilesFolder = "GIFTING_BENCH_PROFILES"
 
 // The variables that testdeps sets.
 const (
-	postgresURL = "GIFTING_TEST_POSTGRES_URL"
-	kafkaKind   = "GIFTING_TEST_KAFKA_KIND"
+	postgresURL  = "GIFTING_TEST_POSTGRES_URL"
+	kafkaBrokers = "GIFTING_TEST_KAFKA_BROKERS"
+	kafkaKind    = "GIFTING_TEST_KAFKA_KIND"
 )
 
 func main() {
@@ -68,6 +69,11 @@ func run(ctx context.Context, s suite, profiled bool) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(s.built) }()
+	if !s.quick {
+		if err := warmBroker(ctx, os.Getenv(kafkaBrokers)); err != nil {
+			return err
+		}
+	}
 	var failed error
 	made.Results, failed = s.run(ctx)
 	made.Outcomes = report.Compare(made.Results, report.Goals())
