@@ -127,6 +127,8 @@ func (o *offsets) Move(_ context.Context, partition int, _, to int64) error {
 	return nil
 }
 
+func (*offsets) Durable(context.Context) error { return nil }
+
 func (k secured) testErrors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(cfg *kafka.Config)
