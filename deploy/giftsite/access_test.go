@@ -127,7 +127,7 @@ func TestScreenReadersReadANameForEverything(t *testing.T) {
 			"de-DE": "textbox Vor- und Nachname", "sv-SE": "textbox För- och efternamn", "en-US": "textbox Full name",
 		}[locale])
 		require.Contains(t, read["thanks"], map[string]string{
-			"de-DE": "heading Danke – wir bereiten dein Geschenk vor", "sv-SE": "heading Tack – vi gör i ordning din gåva", "en-US": "heading Thank you – we are preparing your gift",
+			"de-DE": "heading Danke – Ihr Geschenk wird vorbereitet", "sv-SE": "heading Tack – vi gör i ordning din gåva", "en-US": "heading Thank you – we are preparing your gift",
 		}[locale])
 	})
 }
