@@ -103,11 +103,9 @@ const remindEvery = time.Minute
 // awaitTopic returns when the topic exists or ctx ends. A group with a missing topic has no partitions and rebalances without
 // pause.
 func (c *Consumer) awaitTopic(ctx context.Context) {
-	client, done := c.cluster.client(c.opts.Topic)
-	defer done()
 	var logged time.Time
 	for {
-		_, err := partitionIDs(ctx, client, c.opts.Topic)
+		_, err := c.cluster.countPartitions(ctx, c.opts.Topic)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
