@@ -14,7 +14,7 @@ import (
 
 const (
 	// commitEvery is the shortest time between two commits. Commits run concurrently with the handlers and never delay the next
-	// batch. A broker takes longer for a commit than for a batch of messages, and nobody needs it soon: partitions are read from
+	// batch. They are rare, because a broker takes longer for a commit than for a batch of messages, and partitions are read from
 	// the stored offsets. A generation that ends normally commits once more after the handlers.
 	commitEvery = 2 * time.Second
 	// flushTimeout bounds how long a commit waits until what was stored is durable.

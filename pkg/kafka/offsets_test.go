@@ -359,10 +359,10 @@ func TestNothingIsCommittedThatIsNotDurable(t *testing.T) {
 		require.NoError(t, err)
 		return next
 	}
-	for _, fault := range []error{errors.New("the server has crashed"), nil} {
+	for _, err := range []error{errors.New("no connection"), nil} {
 		<-store.asked
 		require.Empty(t, committed())
-		store.durable <- fault
+		store.durable <- err
 	}
 	close(store.durable)
 	require.Eventually(t, func() bool { return committed()[0] == int64(len(msgs)) }, patience, 10*time.Millisecond)

@@ -152,7 +152,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 }
 
 const (
-	// confirmInterval is how often rows leave the outboxes. Each time, the broker is asked for a message of each partition.
+	// confirmInterval is how often rows leave the outboxes. Each time costs the broker a request for each partition.
 	confirmInterval = 5 * time.Second
 	// heartbeatInterval is how often the relay reads the outboxes if nothing happens.
 	heartbeatInterval = time.Second
