@@ -181,6 +181,7 @@ func (s stack) testClaimedPage(t *testing.T, p *player, orderID string) {
 	thanks := p.get(t, "")
 	require.Contains(t, thanks, reference)
 	require.Contains(t, thanks, "Thank you")
+	require.Contains(t, thanks, `<img class="picture" src="`, "the gift as the catalog shows it")
 	harness.RequireNoPersonalData(t, thanks)
 	require.NotContains(t, harness.Visit(t, p.address).Body, reference)
 	correct := p.get(t, "?step=correct")

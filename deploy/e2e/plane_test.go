@@ -152,6 +152,7 @@ var plane = map[string]row{
 	"catalog.v1.OrderingService/ListReservations":           only(identity.Orders),
 	"catalog.v1.SelectionsService/CheckSelection":           only(identity.PersonalLinks),
 	"catalog.v1.SelectionsService/ListSelectionGifts":       only(identity.PersonalLinks),
+	"catalog.v1.SelectionsService/GetOrderedGift":           only(identity.PersonalLinks),
 	"orders.v1.ClaimsService/PlaceClaimedOrder":             only(identity.PersonalLinks),
 	"orders.v1.ClaimsService/AbandonClaimedOrder":           only(identity.PersonalLinks),
 	"orders.v1.ClaimsService/GetClaimedOrder":               only(identity.PersonalLinks),

@@ -75,6 +75,8 @@ func TestTheOrderIsShownInTheWordsOfTheLink(t *testing.T) {
 		require.Contains(t, shown, want)
 	}
 	require.NotContains(t, shown, "Dark truffles")
+	f.order.Gift.Variations["Size"] = "M"
+	require.Contains(t, f.get("").body, "<dt>Size</dt><dd><bdi>M</bdi></dd>", "a dimension that the gift had when it was ordered")
 }
 
 // Without the cookie of its player, a link shows how far its order is, but neither the gift nor the address.

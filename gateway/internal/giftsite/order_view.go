@@ -71,18 +71,25 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift) *ownOrder {
 	mine := &ownOrder{
 		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()), Picture: s.pictureOf(gift.GetShown().GetImages()),
-		Variations: t.variationLines(gift.GetShown(), gift.GetVariations()), Address: t.addressLines(gift.GetMaskedRecipient()),
+		Variations: t.orderedVariations(gift), Address: t.addressLines(gift.GetMaskedRecipient()),
 		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(), TrackingURL: webAddress(gift.GetTrackingUrl()),
-	}
-	if gift.GetShown() == nil { // The order has only the words of the catalog.
-		for _, dimension := range slices.Sorted(maps.Keys(gift.GetVariations())) {
-			mine.Variations = append(mine.Variations, line{Label: dimension, Text: gift.GetVariations()[dimension]})
-		}
 	}
 	if gift.CorrectableVersion != nil {
 		mine.CorrectHref = stepQuery(stepCorrect)
 	}
 	return mine
+}
+
+// orderedVariations are the chosen values of an order. Those of dimensions that the gift no longer has are in the words of the order.
+func (t *texts) orderedVariations(gift *linksv1.ClaimedGift) []line {
+	lines := t.variationLines(gift.GetShown(), gift.GetVariations())
+	for _, dimension := range slices.Sorted(maps.Keys(gift.GetVariations())) {
+		former := &linksv1.ClaimVariation{Dimension: dimension}
+		if !slices.ContainsFunc(gift.GetShown().GetVariations(), func(d *linksv1.ClaimVariation) bool { return d.GetDimension() == dimension }) {
+			lines = append(lines, line{Label: t.dimension(former), Text: gift.GetVariations()[dimension]})
+		}
+	}
+	return lines
 }
 
 // webAddress returns an https address, or nothing.

@@ -26,6 +26,12 @@ WHERE NOT EXISTS (SELECT FROM image_renditions WHERE original = $1)`
   updated_at = CASE WHEN state = 'PUBLISHED' THEN next_change() ELSE updated_at END
 WHERE image_file_ids @> ARRAY[$1::text]`
 
+	// picturesOpen is whether the public may see the images of a gift p.
+	picturesOpen = `(p.state = 'PUBLISHED' OR EXISTS (
+      SELECT FROM offerings o
+      JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.id = o.campaign_id
+      WHERE o.product_id = p.id AND c.status IN ('ACTIVE', 'COMPLETED')))`
+
 	// A rendition is public if its original is.
 	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, coalesce(i.width, 0), coalesce(i.height, 0)
 FROM images i
@@ -34,10 +40,7 @@ WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR
 ) OR EXISTS (
   SELECT FROM products p
   WHERE p.image_file_ids && (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
-    AND (p.state = 'PUBLISHED' OR EXISTS (
-      SELECT FROM offerings o
-      JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.id = o.campaign_id
-      WHERE o.product_id = p.id AND c.status IN ('ACTIVE', 'COMPLETED')))))`
+    AND ` + picturesOpen + `))`
 )
 
 // PutImage records an image with its renditions, whose files are stored. It keeps existing records.

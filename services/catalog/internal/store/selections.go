@@ -57,13 +57,16 @@ func (s *Store) GiftViews(ctx context.Context, tenantID string, ids []string, lo
 	if err != nil {
 		return nil, fmt.Errorf("read gifts: %w", err)
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (GiftView, error) {
-		var g GiftView
-		var translations map[string]rules.Text
-		err := row.Scan(append([]any{&g.ProductID}, g.columns(&translations)...)...)
-		g.Text = rules.TextIn(g.Text, translations, locales)
-		return g, err
-	})
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (GiftView, error) { return scanGiftView(row, locales) })
+}
+
+// scanGiftView reads giftView, and the further columns of the statement into more.
+func scanGiftView(row pgx.CollectableRow, locales []string, more ...any) (GiftView, error) {
+	var g GiftView
+	var translations map[string]rules.Text
+	err := row.Scan(append(append([]any{&g.ProductID}, g.columns(&translations)...), more...)...)
+	g.Text = rules.TextIn(g.Text, translations, locales)
+	return g, err
 }
 
 const (

@@ -22,15 +22,24 @@ func Progress(status ordersv1.OrderStatus) linksv1.ClaimProgress {
 	}
 }
 
-// ClaimedGift is what the player who claimed the link sees of its order. Among the gifts may be the one that was ordered.
-func ClaimedGift(l *Link, found *ordersv1.GetClaimedOrderResponse, gifts []*catalogv1.SelectionGift) *linksv1.ClaimedGift {
+// ProductOf returns the id of the gift that was ordered, nothing for a custom request. An order has one item.
+func ProductOf(order *ordersv1.Order) (id string) {
+	for _, item := range order.GetItems() {
+		id = item.GetProductId()
+	}
+	return id
+}
+
+// ClaimedGift is what the player who claimed the link sees of its order. shown is the gift in the words of the link's locale; nil: the
+// order has the words of the catalog.
+func ClaimedGift(l *Link, found *ordersv1.GetClaimedOrderResponse, shown *catalogv1.SelectionGift) *linksv1.ClaimedGift {
 	order := found.GetOrder()
 	gift := &linksv1.ClaimedGift{Reference: order.GetReference(), ClaimedAt: l.Record.GetClaimedAt()}
 	for _, item := range order.GetItems() {
 		gift.ProductName, gift.Variations = item.GetProductName(), item.GetVariations()
-		if shown := FindGift(gifts, item.GetProductId()); shown != nil {
-			gift.Shown = claimGift(shown)
-		}
+	}
+	if shown != nil {
+		gift.Shown = claimGift(shown)
 	}
 	for _, shipment := range order.GetShipments() {
 		gift.Carrier, gift.TrackingReference, gift.TrackingUrl = shipment.GetCarrier(), shipment.GetTrackingReference(), shipment.GetTrackingUrl()

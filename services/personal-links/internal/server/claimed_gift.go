@@ -32,22 +32,23 @@ func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGift
 	}
 	resp := &linksv1.GetClaimedGiftResponse{Progress: rules.Progress(found.GetOrder().GetStatus())}
 	if mine {
-		resp.Gift = rules.ClaimedGift(link, found, s.giftsToShow(ctx, link))
+		resp.Gift = rules.ClaimedGift(link, found, s.orderedGift(ctx, link, found.GetOrder()))
 	}
 	return resp, nil
 }
 
-// giftsToShow returns the gifts of the link. Without them the page of an order only shows less, so a failure is not one of the page.
-func (s *Server) giftsToShow(ctx context.Context, l *rules.Link) []*catalogv1.SelectionGift {
-	settings, err := s.tenants.Fresh(ctx, l.TenantID)
+// orderedGift returns the gift of an order in the words of the link's locale, nil for a custom request. Without it the page only shows
+// less, so a failure is not one of the page.
+func (s *Server) orderedGift(ctx context.Context, l *rules.Link, order *ordersv1.Order) *catalogv1.SelectionGift {
+	productID := rules.ProductOf(order)
+	if productID == "" {
+		return nil
+	}
+	found, err := s.catalog.GetOrderedGift(ctx, &catalogv1.GetOrderedGiftRequest{TenantId: l.TenantID, ProductId: productID, Locale: l.Locale})
 	if err != nil {
 		return nil
 	}
-	selection, err := s.listGifts(ctx, l, settings)
-	if err != nil {
-		return nil
-	}
-	return selection.GetGifts()
+	return found.GetGift()
 }
 
 // CorrectClaimedGift corrects where the gift is sent. The form that made the claim is the only one that may.

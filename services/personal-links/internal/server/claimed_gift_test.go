@@ -55,10 +55,6 @@ func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
 	stranger := f.claimedGift(t, link, nil)
 	require.Nil(t, stranger.GetGift(), "a parcel's number leads to its address")
 
-	t.Run("a gift that has left the catalog is shown without pictures", func(t *testing.T) {
-		f.catalog.gifts = nil
-		require.Nil(t, f.claimedGift(t, link, new(aNonce)).GetGift().GetShown())
-	})
 	t.Run("an open link has no order", func(t *testing.T) {
 		_, err := f.site.GetClaimedGift(t.Context(), &linksv1.GetClaimedGiftRequest{Token: token(f.newLink(t)), FormNonce: new(aNonce)})
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
@@ -66,6 +62,29 @@ func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
 	t.Run("an unknown token neither", func(t *testing.T) {
 		_, err := f.site.GetClaimedGift(t.Context(), &linksv1.GetClaimedGiftRequest{Token: "x"})
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	})
+}
+
+func TestTheOrderedGiftIsShownInTheWordsOfTheLink(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.create(t, f.toCampaign(&linksv1.PersonalLinkRecipient{Label: "Bob", Locale: new("sv-SE")}))[0].GetLink()
+	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+	require.NoError(t, err)
+	gift := func() *linksv1.ClaimedGift { return f.claimedGift(t, link, new(aNonce)).GetGift() }
+	require.Equal(t, "Jersey in sv-SE", gift().GetShown().GetName())
+
+	f.catalog.closed, f.catalog.gifts, f.catalog.former = true, nil, f.catalog.gifts
+	require.Equal(t, "Jersey in sv-SE", gift().GetShown().GetName(), "after its campaign has ended")
+	require.Len(t, gift().GetShown().GetImages(), 1)
+
+	t.Run("not without the catalog, and then only the words of the order", func(t *testing.T) {
+		f.catalog.failure = problem.Unavailable()
+		require.Nil(t, gift().GetShown())
+		require.Equal(t, "Jersey", gift().GetProductName())
+		f.catalog.failure, f.catalog.former = nil, nil
+		require.Nil(t, gift().GetShown())
+		require.Equal(t, map[string]string{"Size": "M"}, gift().GetVariations())
 	})
 }
 

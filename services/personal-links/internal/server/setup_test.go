@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/directorytest"
@@ -272,7 +273,9 @@ type gifts struct {
 	campaignID, brandID string
 	closed              bool
 	gifts               []*catalogv1.SelectionGift
-	failure             error
+	// former gifts cannot be chosen any more.
+	former  []*catalogv1.SelectionGift
+	failure error
 }
 
 func (g *gifts) CheckSelection(
@@ -309,4 +312,20 @@ func (g *gifts) ListSelectionGifts(
 		resp.Categories = []*catalogv1.SelectionCategory{{Code: "HOME", Name: "Home"}}
 	}
 	return resp, nil
+}
+
+func (g *gifts) GetOrderedGift(
+	_ context.Context, r *catalogv1.GetOrderedGiftRequest, _ ...grpc.CallOption,
+) (*catalogv1.GetOrderedGiftResponse, error) {
+	if g.failure != nil {
+		return nil, g.failure
+	}
+	for _, gift := range slices.Concat(g.gifts, g.former) {
+		if gift.GetProductId() == r.GetProductId() {
+			shown := proto.CloneOf(gift)
+			shown.Name += " in " + r.GetLocale()
+			return &catalogv1.GetOrderedGiftResponse{Gift: shown}, nil
+		}
+	}
+	return nil, problem.RecordNotFound()
 }

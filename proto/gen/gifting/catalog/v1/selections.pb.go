@@ -346,6 +346,112 @@ func (x *ListSelectionGiftsResponse) GetCategories() []*SelectionCategory {
 	return nil
 }
 
+type GetOrderedGiftRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	TenantId  string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	ProductId string                 `protobuf:"bytes,2,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
+	// Each text falls back to that of the closest locale, at last of en-US.
+	Locale        string `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetOrderedGiftRequest) Reset() {
+	*x = GetOrderedGiftRequest{}
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetOrderedGiftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetOrderedGiftRequest) ProtoMessage() {}
+
+func (x *GetOrderedGiftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetOrderedGiftRequest.ProtoReflect.Descriptor instead.
+func (*GetOrderedGiftRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetOrderedGiftRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *GetOrderedGiftRequest) GetProductId() string {
+	if x != nil {
+		return x.ProductId
+	}
+	return ""
+}
+
+func (x *GetOrderedGiftRequest) GetLocale() string {
+	if x != nil {
+		return x.Locale
+	}
+	return ""
+}
+
+type GetOrderedGiftResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Without SKUs. It has no images if the public may no longer see them.
+	Gift          *SelectionGift `protobuf:"bytes,1,opt,name=gift,proto3" json:"gift,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetOrderedGiftResponse) Reset() {
+	*x = GetOrderedGiftResponse{}
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetOrderedGiftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetOrderedGiftResponse) ProtoMessage() {}
+
+func (x *GetOrderedGiftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetOrderedGiftResponse.ProtoReflect.Descriptor instead.
+func (*GetOrderedGiftResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *GetOrderedGiftResponse) GetGift() *SelectionGift {
+	if x != nil {
+		return x.Gift
+	}
+	return nil
+}
+
 // A category of gifts in the words of the locale.
 type SelectionCategory struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -357,7 +463,7 @@ type SelectionCategory struct {
 
 func (x *SelectionCategory) Reset() {
 	*x = SelectionCategory{}
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[5]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -369,7 +475,7 @@ func (x *SelectionCategory) String() string {
 func (*SelectionCategory) ProtoMessage() {}
 
 func (x *SelectionCategory) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[5]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -382,7 +488,7 @@ func (x *SelectionCategory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectionCategory.ProtoReflect.Descriptor instead.
 func (*SelectionCategory) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{5}
+	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SelectionCategory) GetCode() string {
@@ -422,7 +528,7 @@ type SelectionGift struct {
 
 func (x *SelectionGift) Reset() {
 	*x = SelectionGift{}
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[6]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -434,7 +540,7 @@ func (x *SelectionGift) String() string {
 func (*SelectionGift) ProtoMessage() {}
 
 func (x *SelectionGift) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[6]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -447,7 +553,7 @@ func (x *SelectionGift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectionGift.ProtoReflect.Descriptor instead.
 func (*SelectionGift) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{6}
+	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SelectionGift) GetProductId() string {
@@ -525,7 +631,7 @@ type SelectionSku struct {
 
 func (x *SelectionSku) Reset() {
 	*x = SelectionSku{}
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[7]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -537,7 +643,7 @@ func (x *SelectionSku) String() string {
 func (*SelectionSku) ProtoMessage() {}
 
 func (x *SelectionSku) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[7]
+	mi := &file_gifting_catalog_v1_selections_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -550,7 +656,7 @@ func (x *SelectionSku) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectionSku.ProtoReflect.Descriptor instead.
 func (*SelectionSku) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{7}
+	return file_gifting_catalog_v1_selections_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SelectionSku) GetVariations() map[string]string {
@@ -602,7 +708,14 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"\n" +
 	"categories\x18\x05 \x03(\v2%.gifting.catalog.v1.SelectionCategoryR\n" +
 	"categoriesB\v\n" +
-	"\t_greeting\";\n" +
+	"\t_greeting\"k\n" +
+	"\x15GetOrderedGiftRequest\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1d\n" +
+	"\n" +
+	"product_id\x18\x02 \x01(\tR\tproductId\x12\x16\n" +
+	"\x06locale\x18\x03 \x01(\tR\x06locale\"O\n" +
+	"\x16GetOrderedGiftResponse\x125\n" +
+	"\x04gift\x18\x01 \x01(\v2!.gifting.catalog.v1.SelectionGiftR\x04gift\";\n" +
 	"\x11SelectionCategory\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"\xab\x03\n" +
@@ -629,10 +742,11 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x12\n" +
-	"\x10_stock_remaining2\xf1\x01\n" +
+	"\x10_stock_remaining2\xda\x02\n" +
 	"\x11SelectionsService\x12g\n" +
 	"\x0eCheckSelection\x12).gifting.catalog.v1.CheckSelectionRequest\x1a*.gifting.catalog.v1.CheckSelectionResponse\x12s\n" +
-	"\x12ListSelectionGifts\x12-.gifting.catalog.v1.ListSelectionGiftsRequest\x1a..gifting.catalog.v1.ListSelectionGiftsResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
+	"\x12ListSelectionGifts\x12-.gifting.catalog.v1.ListSelectionGiftsRequest\x1a..gifting.catalog.v1.ListSelectionGiftsResponse\x12g\n" +
+	"\x0eGetOrderedGift\x12).gifting.catalog.v1.GetOrderedGiftRequest\x1a*.gifting.catalog.v1.GetOrderedGiftResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
 
 var (
 	file_gifting_catalog_v1_selections_proto_rawDescOnce sync.Once
@@ -646,41 +760,46 @@ func file_gifting_catalog_v1_selections_proto_rawDescGZIP() []byte {
 	return file_gifting_catalog_v1_selections_proto_rawDescData
 }
 
-var file_gifting_catalog_v1_selections_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_gifting_catalog_v1_selections_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_gifting_catalog_v1_selections_proto_goTypes = []any{
 	(*Selection)(nil),                  // 0: gifting.catalog.v1.Selection
 	(*CheckSelectionRequest)(nil),      // 1: gifting.catalog.v1.CheckSelectionRequest
 	(*CheckSelectionResponse)(nil),     // 2: gifting.catalog.v1.CheckSelectionResponse
 	(*ListSelectionGiftsRequest)(nil),  // 3: gifting.catalog.v1.ListSelectionGiftsRequest
 	(*ListSelectionGiftsResponse)(nil), // 4: gifting.catalog.v1.ListSelectionGiftsResponse
-	(*SelectionCategory)(nil),          // 5: gifting.catalog.v1.SelectionCategory
-	(*SelectionGift)(nil),              // 6: gifting.catalog.v1.SelectionGift
-	(*SelectionSku)(nil),               // 7: gifting.catalog.v1.SelectionSku
-	nil,                                // 8: gifting.catalog.v1.SelectionSku.VariationsEntry
-	(*Image)(nil),                      // 9: gifting.catalog.v1.Image
-	(*Variation)(nil),                  // 10: gifting.catalog.v1.Variation
-	(*VariationTranslation)(nil),       // 11: gifting.catalog.v1.VariationTranslation
+	(*GetOrderedGiftRequest)(nil),      // 5: gifting.catalog.v1.GetOrderedGiftRequest
+	(*GetOrderedGiftResponse)(nil),     // 6: gifting.catalog.v1.GetOrderedGiftResponse
+	(*SelectionCategory)(nil),          // 7: gifting.catalog.v1.SelectionCategory
+	(*SelectionGift)(nil),              // 8: gifting.catalog.v1.SelectionGift
+	(*SelectionSku)(nil),               // 9: gifting.catalog.v1.SelectionSku
+	nil,                                // 10: gifting.catalog.v1.SelectionSku.VariationsEntry
+	(*Image)(nil),                      // 11: gifting.catalog.v1.Image
+	(*Variation)(nil),                  // 12: gifting.catalog.v1.Variation
+	(*VariationTranslation)(nil),       // 13: gifting.catalog.v1.VariationTranslation
 }
 var file_gifting_catalog_v1_selections_proto_depIdxs = []int32{
 	0,  // 0: gifting.catalog.v1.CheckSelectionRequest.selection:type_name -> gifting.catalog.v1.Selection
 	0,  // 1: gifting.catalog.v1.ListSelectionGiftsRequest.selection:type_name -> gifting.catalog.v1.Selection
-	6,  // 2: gifting.catalog.v1.ListSelectionGiftsResponse.gifts:type_name -> gifting.catalog.v1.SelectionGift
-	9,  // 3: gifting.catalog.v1.ListSelectionGiftsResponse.hero:type_name -> gifting.catalog.v1.Image
-	5,  // 4: gifting.catalog.v1.ListSelectionGiftsResponse.categories:type_name -> gifting.catalog.v1.SelectionCategory
-	9,  // 5: gifting.catalog.v1.SelectionGift.images:type_name -> gifting.catalog.v1.Image
-	10, // 6: gifting.catalog.v1.SelectionGift.variations:type_name -> gifting.catalog.v1.Variation
-	7,  // 7: gifting.catalog.v1.SelectionGift.skus:type_name -> gifting.catalog.v1.SelectionSku
-	11, // 8: gifting.catalog.v1.SelectionGift.variation_translations:type_name -> gifting.catalog.v1.VariationTranslation
-	8,  // 9: gifting.catalog.v1.SelectionSku.variations:type_name -> gifting.catalog.v1.SelectionSku.VariationsEntry
-	1,  // 10: gifting.catalog.v1.SelectionsService.CheckSelection:input_type -> gifting.catalog.v1.CheckSelectionRequest
-	3,  // 11: gifting.catalog.v1.SelectionsService.ListSelectionGifts:input_type -> gifting.catalog.v1.ListSelectionGiftsRequest
-	2,  // 12: gifting.catalog.v1.SelectionsService.CheckSelection:output_type -> gifting.catalog.v1.CheckSelectionResponse
-	4,  // 13: gifting.catalog.v1.SelectionsService.ListSelectionGifts:output_type -> gifting.catalog.v1.ListSelectionGiftsResponse
-	12, // [12:14] is the sub-list for method output_type
-	10, // [10:12] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	8,  // 2: gifting.catalog.v1.ListSelectionGiftsResponse.gifts:type_name -> gifting.catalog.v1.SelectionGift
+	11, // 3: gifting.catalog.v1.ListSelectionGiftsResponse.hero:type_name -> gifting.catalog.v1.Image
+	7,  // 4: gifting.catalog.v1.ListSelectionGiftsResponse.categories:type_name -> gifting.catalog.v1.SelectionCategory
+	8,  // 5: gifting.catalog.v1.GetOrderedGiftResponse.gift:type_name -> gifting.catalog.v1.SelectionGift
+	11, // 6: gifting.catalog.v1.SelectionGift.images:type_name -> gifting.catalog.v1.Image
+	12, // 7: gifting.catalog.v1.SelectionGift.variations:type_name -> gifting.catalog.v1.Variation
+	9,  // 8: gifting.catalog.v1.SelectionGift.skus:type_name -> gifting.catalog.v1.SelectionSku
+	13, // 9: gifting.catalog.v1.SelectionGift.variation_translations:type_name -> gifting.catalog.v1.VariationTranslation
+	10, // 10: gifting.catalog.v1.SelectionSku.variations:type_name -> gifting.catalog.v1.SelectionSku.VariationsEntry
+	1,  // 11: gifting.catalog.v1.SelectionsService.CheckSelection:input_type -> gifting.catalog.v1.CheckSelectionRequest
+	3,  // 12: gifting.catalog.v1.SelectionsService.ListSelectionGifts:input_type -> gifting.catalog.v1.ListSelectionGiftsRequest
+	5,  // 13: gifting.catalog.v1.SelectionsService.GetOrderedGift:input_type -> gifting.catalog.v1.GetOrderedGiftRequest
+	2,  // 14: gifting.catalog.v1.SelectionsService.CheckSelection:output_type -> gifting.catalog.v1.CheckSelectionResponse
+	4,  // 15: gifting.catalog.v1.SelectionsService.ListSelectionGifts:output_type -> gifting.catalog.v1.ListSelectionGiftsResponse
+	6,  // 16: gifting.catalog.v1.SelectionsService.GetOrderedGift:output_type -> gifting.catalog.v1.GetOrderedGiftResponse
+	14, // [14:17] is the sub-list for method output_type
+	11, // [11:14] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_selections_proto_init() }
@@ -693,14 +812,14 @@ func file_gifting_catalog_v1_selections_proto_init() {
 	file_gifting_catalog_v1_selections_proto_msgTypes[0].OneofWrappers = []any{}
 	file_gifting_catalog_v1_selections_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gifting_catalog_v1_selections_proto_msgTypes[4].OneofWrappers = []any{}
-	file_gifting_catalog_v1_selections_proto_msgTypes[7].OneofWrappers = []any{}
+	file_gifting_catalog_v1_selections_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_selections_proto_rawDesc), len(file_gifting_catalog_v1_selections_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	SelectionsService_CheckSelection_FullMethodName     = "/gifting.catalog.v1.SelectionsService/CheckSelection"
 	SelectionsService_ListSelectionGifts_FullMethodName = "/gifting.catalog.v1.SelectionsService/ListSelectionGifts"
+	SelectionsService_GetOrderedGift_FullMethodName     = "/gifting.catalog.v1.SelectionsService/GetOrderedGift"
 )
 
 // SelectionsServiceClient is the client API for SelectionsService service.
@@ -36,6 +37,9 @@ type SelectionsServiceClient interface {
 	// Lists the gifts of a selection that a player can choose now, in display order. Gifts that left the
 	// catalog or are suspended in the campaign are left out.
 	ListSelectionGifts(ctx context.Context, in *ListSelectionGiftsRequest, opts ...grpc.CallOption) (*ListSelectionGiftsResponse, error)
+	// Returns the gift of an order for the player's page, whatever became of it since: its state, its campaign and its stock do not
+	// matter. not_found if the catalog has no such gift.
+	GetOrderedGift(ctx context.Context, in *GetOrderedGiftRequest, opts ...grpc.CallOption) (*GetOrderedGiftResponse, error)
 }
 
 type selectionsServiceClient struct {
@@ -66,6 +70,16 @@ func (c *selectionsServiceClient) ListSelectionGifts(ctx context.Context, in *Li
 	return out, nil
 }
 
+func (c *selectionsServiceClient) GetOrderedGift(ctx context.Context, in *GetOrderedGiftRequest, opts ...grpc.CallOption) (*GetOrderedGiftResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetOrderedGiftResponse)
+	err := c.cc.Invoke(ctx, SelectionsService_GetOrderedGift_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SelectionsServiceServer is the server API for SelectionsService service.
 // All implementations must embed UnimplementedSelectionsServiceServer
 // for forward compatibility.
@@ -79,6 +93,9 @@ type SelectionsServiceServer interface {
 	// Lists the gifts of a selection that a player can choose now, in display order. Gifts that left the
 	// catalog or are suspended in the campaign are left out.
 	ListSelectionGifts(context.Context, *ListSelectionGiftsRequest) (*ListSelectionGiftsResponse, error)
+	// Returns the gift of an order for the player's page, whatever became of it since: its state, its campaign and its stock do not
+	// matter. not_found if the catalog has no such gift.
+	GetOrderedGift(context.Context, *GetOrderedGiftRequest) (*GetOrderedGiftResponse, error)
 	mustEmbedUnimplementedSelectionsServiceServer()
 }
 
@@ -94,6 +111,9 @@ func (UnimplementedSelectionsServiceServer) CheckSelection(context.Context, *Che
 }
 func (UnimplementedSelectionsServiceServer) ListSelectionGifts(context.Context, *ListSelectionGiftsRequest) (*ListSelectionGiftsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListSelectionGifts not implemented")
+}
+func (UnimplementedSelectionsServiceServer) GetOrderedGift(context.Context, *GetOrderedGiftRequest) (*GetOrderedGiftResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetOrderedGift not implemented")
 }
 func (UnimplementedSelectionsServiceServer) mustEmbedUnimplementedSelectionsServiceServer() {}
 func (UnimplementedSelectionsServiceServer) testEmbeddedByValue()                           {}
@@ -152,6 +172,24 @@ func _SelectionsService_ListSelectionGifts_Handler(srv interface{}, ctx context.
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SelectionsService_GetOrderedGift_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetOrderedGiftRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SelectionsServiceServer).GetOrderedGift(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SelectionsService_GetOrderedGift_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SelectionsServiceServer).GetOrderedGift(ctx, req.(*GetOrderedGiftRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SelectionsService_ServiceDesc is the grpc.ServiceDesc for SelectionsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -166,6 +204,10 @@ var SelectionsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListSelectionGifts",
 			Handler:    _SelectionsService_ListSelectionGifts_Handler,
+		},
+		{
+			MethodName: "GetOrderedGift",
+			Handler:    _SelectionsService_GetOrderedGift_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1494,7 +1494,8 @@ type ClaimedGift struct {
 	MaskedRecipient *ClaimRecipient `protobuf:"bytes,8,opt,name=masked_recipient,json=maskedRecipient,proto3" json:"masked_recipient,omitempty"`
 	// Version of the order, for a correction; absent: it cannot be corrected any more.
 	CorrectableVersion *int64 `protobuf:"varint,9,opt,name=correctable_version,json=correctableVersion,proto3,oneof" json:"correctable_version,omitempty"`
-	// The gift with its pictures in the words of the link's locale; absent if the catalog does not offer it any more.
+	// The gift with its pictures in the words of the link's locale, also after the catalog has stopped offering it. Absent if the catalog
+	// does not know it or cannot be reached.
 	Shown         *ClaimGift `protobuf:"bytes,10,opt,name=shown,proto3" json:"shown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
