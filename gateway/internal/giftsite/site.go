@@ -84,6 +84,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.assets.ServeHTTP(w, r)
 		return
 	}
+	if staticfile.AcceptsGzip(r.Header) {
+		w = compressed{w}
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
 	defer cancel()
 	r = r.WithContext(ctx)

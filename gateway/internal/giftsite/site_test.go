@@ -1,6 +1,8 @@
 package giftsite
 
 import (
+	"compress/gzip"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 func TestAnOpenLinkListsItsGifts(t *testing.T) {
@@ -209,6 +212,51 @@ func TestALogoIsShownOnlyFromTheCatalog(t *testing.T) {
 		require.Equal(t, shown, strings.Contains(got.body, `class="logo"`), address)
 		require.Contains(t, got.Header().Get("Content-Security-Policy"), "img-src 'self' data: https://gifts.example;")
 	}
+}
+
+func TestAPageIsCompressed(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	plain := f.get("")
+	require.Empty(t, plain.Header().Get("Content-Encoding"))
+	got := f.do(http.MethodGet, "/c/"+token, "", "Accept-Encoding", "br, gzip")
+	require.Equal(t, "gzip", got.Header().Get("Content-Encoding"))
+	r, err := gzip.NewReader(strings.NewReader(got.body))
+	require.NoError(t, err)
+	content, err := io.ReadAll(r)
+	require.NoError(t, err)
+	require.Equal(t, plain.body, string(content))
+	sent := f.do(http.MethodPost, "/c/"+token, choose("truffles").Encode(), "Content-Type", formType, "Accept-Encoding", "gzip")
+	require.Equal(t, 303, sent.Code)
+	require.Empty(t, sent.Header().Get("Content-Encoding"))
+	require.Empty(t, sent.body)
+}
+
+func TestEveryPageLeadsToThePagesOfTheBrand(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Brand.Site = &tenantsv1.GiftSite{
+		PrivacyUrl: proto.String("https://nordlys.example/privacy"), TermsUrl: proto.String("https://nordlys.example/terms"),
+		SupportUrl: proto.String("mailto:vip@nordlys.example"), ImprintUrl: proto.String("https://nordlys.example/imprint"),
+		HomeUrl: proto.String("https://nordlys.example/vip"),
+	}
+	const privacy = `<a href="https://nordlys.example/privacy" rel="noreferrer">`
+	greeting, list, gift := f.get("").body, f.get("?step=choose").body, f.get("?step=gift&gift=shirt").body
+	f.follow(choose("truffles"))
+	review, address := f.follow(filled()).body, f.get("?step=address").body
+	thanks := f.follow(f.confirm()).body
+	for name, page := range map[string]string{"greeting": greeting, "list": list, "gift": gift, "address": address, "review": review, "thanks": thanks} {
+		for _, link := range []string{
+			privacy + "Privacy", `<a href="https://nordlys.example/terms" rel="noreferrer">Terms`,
+			`<a href="mailto:vip@nordlys.example" rel="noreferrer">`, `<a href="https://nordlys.example/imprint" rel="noreferrer">`,
+		} {
+			require.Contains(t, page, link, name)
+		}
+	}
+	for name, page := range map[string]string{"address": address, "review": review} {
+		require.Contains(t, page, privacy+"How Nordlys Casino handles your details", "%s: beside the button that sends personal data", name)
+	}
+	require.Contains(t, thanks, `<a class="button" href="https://nordlys.example/vip" rel="noreferrer">Back to Nordlys Casino</a>`)
 }
 
 var used = regexp.MustCompile(`\.[TN]\(?\s*"([\w.]+)"`)

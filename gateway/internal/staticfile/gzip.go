@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"mime"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,7 +31,8 @@ var writers = sync.Pool{New: func() any {
 	return w
 }}
 
-func compress(content []byte) []byte {
+// Compress compresses a text with gzip.
+func Compress(content []byte) []byte {
 	w := writers.Get().(*gzip.Writer)
 	defer writers.Put(w)
 	var b bytes.Buffer
@@ -53,10 +55,10 @@ func decompress(compressed []byte) []byte {
 	return content
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3). The name of a coding counts before `*`.
-func acceptsGzip(accepted string) bool {
+// AcceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3). The name of a coding counts before `*`.
+func AcceptsGzip(header http.Header) bool {
 	star := false
-	for coding := range strings.SplitSeq(accepted, ",") {
+	for coding := range strings.SplitSeq(strings.Join(header.Values("Accept-Encoding"), ","), ",") {
 		name, parameters, _ := strings.Cut(coding, ";")
 		weight := 1.0
 		if _, q, found := strings.Cut(parameters, "="); found {

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +35,7 @@ type File struct {
 func New(contentType, cacheControl string, content []byte) File {
 	etag := digest(content)
 	if len(content) >= smallest && compressible(contentType) {
-		return ofCompressed(contentType, cacheControl, etag, compress(content))
+		return ofCompressed(contentType, cacheControl, etag, Compress(content))
 	}
 	return File{contentType: contentType, cacheControl: cacheControl, etag: etag, plain: func() []byte { return content }}
 }
@@ -97,7 +96,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.anyOrigin {
 		header.Set("Access-Control-Allow-Origin", "*")
 	}
-	content, policy := f.choose(header, strings.Join(r.Header.Values("Accept-Encoding"), ","))
+	content, policy := f.choose(header, AcceptsGzip(r.Header))
 	if policy == "" {
 		policy = h.Policy
 	}
@@ -106,13 +105,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // choose returns the form of the content that the reader accepts, and the policy of a fresh one. The forms have different ETags.
-func (f File) choose(header http.Header, accepted string) (content []byte, policy string) {
+func (f File) choose(header http.Header, acceptsGzip bool) (content []byte, policy string) {
 	if f.fresh != nil {
 		return f.fresh()
 	}
 	if f.compressed != nil {
 		header.Set("Vary", "Accept-Encoding")
-		if acceptsGzip(accepted) {
+		if acceptsGzip {
 			header.Set("Content-Encoding", gzipped)
 			header.Set("ETag", `"`+f.etag+`-gzip"`)
 			return f.compressed, ""
