@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/deploy/conformance/harness"
+	"github.com/partnergifting/platform/deploy/local/seed"
 )
 
 // player is a browser that follows redirects and keeps cookies.
@@ -101,13 +102,14 @@ func (s stack) claimOnSite(t *testing.T, address string) string {
 }
 
 // newGiftLink makes a link and returns it with its address.
-func (s stack) newGiftLink(t *testing.T) (id, address string) {
+func (s stack) newGiftLink(t *testing.T, changes ...func(batch map[string]any)) (id, address string) {
 	t.Helper()
-	batch := s.Post(t, s.DemoKey(t), "/personal-links:create-batch", s.Batch(t, func(batch map[string]any) {
+	changes = append([]func(map[string]any){func(batch map[string]any) {
 		batch["recipients"] = []any{map[string]any{
 			"label": harness.MarkedName, "email": harness.MarkedEmail, "message": "Of " + harness.MarkedStreet, "externalRecipientId": "player-1",
 		}}
-	})).OK(t)
+	}}, changes...)
+	batch := s.Post(t, s.DemoKey(t), "/personal-links:create-batch", s.Batch(t, changes...)).OK(t)
 	link, _ := batch["results"].([]any)[0].(map[string]any)["link"].(map[string]any)
 	id, _ = link["id"].(string)
 	address, _ = link["claimUrl"].(string)
@@ -135,7 +137,50 @@ func (s stack) testGiftSite(t *testing.T) {
 	harness.RequireNoPersonalData(t, page.Body)
 	order, _ := s.Get(t, s.DemoKey(t), "/personal-links/"+link).OK(t)["orderId"].(string)
 	s.testClaimedPage(t, p, order)
+	t.Run("again before the first response", s.testRepeatedClaim)
+	t.Run("in the words of its language", s.testTranslatedGift)
 	t.Run("fifty times at once", s.testConcurrentClaims)
+}
+
+// testRepeatedClaim sends the form of the review twice, as clicks in a row do on a slow network: the browser drops the first response
+// with its cookies. It sees its order nevertheless.
+func (s stack) testRepeatedClaim(t *testing.T) {
+	link, address := s.newGiftLink(t)
+	p := newPlayer(t, address)
+	form := s.toReview(t, p)
+	first := p.post(t, form)
+	for _, cookie := range p.Jar.Cookies(first.URL) {
+		first.AddCookie(cookie)
+	}
+	dropped, err := http.DefaultTransport.RoundTrip(first)
+	require.NoError(t, err)
+	require.NoError(t, dropped.Body.Close())
+	require.Equal(t, http.StatusSeeOther, dropped.StatusCode)
+	page := p.send(t, form)
+	order, _ := s.Get(t, s.DemoKey(t), "/personal-links/"+link).OK(t)["orderId"].(string)
+	reference, _ := s.Get(t, s.DemoKey(t), "/orders/"+order).OK(t)["reference"].(string)
+	require.NotEmpty(t, reference)
+	require.Contains(t, page, reference)
+	require.Contains(t, page, "Thank you")
+}
+
+// testTranslatedGift shows a gift with variations, and the brand's logo.
+func (s stack) testTranslatedGift(t *testing.T) {
+	const gift = "hooded-sweatshirt"
+	for locale, words := range map[string][]string{
+		"sv-SE": {"Huvtröja", "Storlek", "Färg", "Svart", "Grön"}, "de-DE": {"Kapuzenpullover", "Größe", "Farbe", "Schwarz", "Grün"},
+	} {
+		_, address := s.newGiftLink(t, func(batch map[string]any) {
+			batch["productIds"] = []any{seed.GiftID(gift)}
+			batch["recipients"] = []any{map[string]any{"label": harness.MarkedName, "locale": locale}}
+		})
+		page := harness.Visit(t, address+"?gift="+seed.GiftID(gift)).Body
+		for _, word := range words {
+			require.Contains(t, page, word, locale)
+		}
+		require.NotRegexp(t, `<legend>[^<]*Colour|<b>[^<]*(Black|Green)`, page, locale)
+		require.Contains(t, page, `<img class="logo"`)
+	}
 }
 
 // testConcurrentClaims sends the form of the review many times at once. One order is placed, and its browser sees it.

@@ -56,7 +56,7 @@ func TestCatalogData(t *testing.T) {
 		}
 	})
 	t.Run("every gift has known categories, a reach, prices and a picture of its own", func(t *testing.T) {
-		known := map[string]bool{}
+		known, pictures := map[string]bool{}, map[string]string{}
 		for _, c := range categories {
 			for _, sub := range c.Subcategories {
 				known[sub.Code] = true
@@ -72,8 +72,10 @@ func TestCatalogData(t *testing.T) {
 			require.Len(t, prices, len(within(g.Reach))-len(g.UnpricedIn), slug)
 			require.NotEmpty(t, prices, slug)
 			require.Regexp(t, `^\d+\.\d\d$`, prices[0].GetAmountEur(), slug)
-			_, err = Image(slug)
+			picture, err := Image(slug)
 			require.NoError(t, err, slug)
+			require.Empty(t, pictures[string(picture)], "%s has the picture of another gift", slug)
+			pictures[string(picture)] = slug
 		}
 	})
 }
