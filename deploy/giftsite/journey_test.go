@@ -5,10 +5,12 @@ package giftsite_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -110,11 +112,15 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 		f.change(func() {
 			f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT
 			f.order.Gift.Carrier, f.order.Gift.TrackingReference, f.order.Gift.TrackingUrl = "PostNord", "SE1234567890", "https://carrier.example/track/1"
-			f.order.Gift.CorrectableVersion = nil
+			f.order.Gift.CorrectableVersion, f.order.Gift.SentAt = nil, timestamppb.New(time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC))
 		})
 		b.visit(t, f.base+"/c/"+token, 200)
+		require.Equal(t, map[string]string{"en-US": "November 3", "de-DE": "3. November", "sv-SE": "3 november"}[locale], b.text(t, `time[datetime="2026-11-03"]`))
 		b.inspectSchemes(t, "12-sent")
-		f.change(func() { f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED })
+		f.change(func() {
+			f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED
+			f.order.Gift.DeliveredAt = timestamppb.New(time.Date(2026, 11, 6, 12, 0, 0, 0, time.UTC))
+		})
 		b.visit(t, f.base+"/c/"+token, 200)
 		b.inspect(t, "13-delivered")
 		b.requireNoErrors(t)

@@ -2,11 +2,14 @@ package giftsite
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -35,7 +38,7 @@ func TestTheLinkShowsTheWayOfItsOrder(t *testing.T) {
 	thanks := f.get("").body
 	for _, shown := range []string{
 		"Thank you", "NP-1", "Dark truffles", "A••• L•••", "St•••", "Sweden", `<li class="done">Chosen`,
-		`<li class="current" aria-current="step">Packed`, `<li class="ahead">Sent`, `href="?step=correct"`,
+		`<li class="current" aria-current="step">Being packed`, `<li class="ahead">Sent`, `href="?step=correct"`,
 	} {
 		require.Contains(t, thanks, shown)
 	}
@@ -61,6 +64,41 @@ func TestTheLinkShowsTheWayOfItsOrder(t *testing.T) {
 	require.Equal(t, 200, f.get("").Code)
 }
 
+var wayStep = regexp.MustCompile(`<li class="(\w+)"[^>]*>([^<]*)(?:<span[^>]*>[^<]*</span>)?(<time.*</time>)?</li>`)
+
+// way are the steps of the order on a page: the class of each, its text and its day.
+func way(page string) (steps [][]string) {
+	for _, step := range wayStep.FindAllStringSubmatch(page, -1) {
+		steps = append(steps, step[1:])
+	}
+	return steps
+}
+
+func TestEachReachedStepHasItsDay(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	at := func(month time.Month, day int) *timestamppb.Timestamp {
+		return timestamppb.New(time.Date(2026, month, day, 23, 59, 59, 0, time.UTC))
+	}
+	const (
+		october31 = `<time datetime="2026-10-31">October 31</time>`
+		november1 = `<time datetime="2026-11-01">November 1</time>`
+		november3 = `<time datetime="2026-11-03">November 3</time>`
+	)
+	f.order.Gift.ClaimedAt = at(time.October, 31)
+	require.Equal(t, [][]string{{"done", "Chosen", october31}, {"current", "Being packed", ""}, {"ahead", "Sent", ""}, {"ahead", "Delivered", ""}}, way(f.get("").body))
+
+	f.order.Progress, f.order.Gift.SentAt = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, at(time.November, 1)
+	f.order.Gift.DeliveredAt = at(time.November, 3) // A step that is ahead has no day.
+	require.Equal(t, [][]string{{"done", "Chosen", october31}, {"done", "Packed", ""}, {"current", "Sent", november1}, {"ahead", "Delivered", ""}}, way(f.get("").body))
+
+	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED
+	require.Equal(t, [][]string{{"done", "Chosen", october31}, {"done", "Packed", ""}, {"done", "Sent", november1}, {"done", "Delivered", november3}}, way(f.get("").body))
+
+	f.order.Gift.SentAt = nil
+	require.Equal(t, []string{"done", "Sent", ""}, way(f.get("").body)[2], "the day is not known")
+}
+
 func TestTheOrderIsShownInTheWordsOfTheLink(t *testing.T) {
 	t.Parallel()
 	f := ordered(t)
@@ -84,11 +122,11 @@ func TestAStrangerSeesOnlyTheProgress(t *testing.T) {
 	t.Parallel()
 	f := ordered(t)
 	f.nonce = ""
-	f.order.Gift.TrackingReference = "T-1"
+	f.order.Gift.TrackingReference, f.order.Gift.ClaimedAt = "T-1", timestamppb.Now()
 	got := f.get("?step=correct")
 	require.Contains(t, got.body, "This gift has already been chosen")
-	require.Contains(t, got.body, `aria-current="step">Packed`)
-	for _, hidden := range []string{"NP-1", "Dark truffles", "•••", "T-1", "Visby", "Astrid"} {
+	require.Contains(t, got.body, `aria-current="step">Being packed`)
+	for _, hidden := range []string{"NP-1", "Dark truffles", "•••", "T-1", "Visby", "Astrid", "<time"} {
 		require.NotContains(t, got.body, hidden)
 	}
 	require.Empty(t, got.Result().Cookies())

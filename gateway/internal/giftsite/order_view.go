@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -28,6 +30,8 @@ type orderView struct {
 type progressStep struct {
 	Name          string
 	Done, Current bool
+	// Day is when the step was reached; nil: it was not, or the day is not known.
+	Day *day
 }
 
 // ownOrder is what only the player sees.
@@ -53,7 +57,8 @@ var orderStates = map[linksv1.ClaimProgress]string{
 }
 
 func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderView {
-	p := orderView{view: s.linkView(v.link), State: orderStates[found.GetProgress()], Steps: progressSteps(found.GetProgress())}
+	p := orderView{view: s.linkView(v.link), State: orderStates[found.GetProgress()]}
+	p.Steps = p.progressSteps(found)
 	p.Label, p.Message = "", "" // Only players who can still choose see them.
 	if gift := found.GetGift(); gift == nil {
 		p.State = stateClaimed
@@ -100,19 +105,29 @@ func webAddress(text string) string {
 	return text
 }
 
-func progressSteps(progress linksv1.ClaimProgress) (steps []progressStep) {
+// progressSteps are the way of an order, none if it was cancelled. Nobody records when an order is packed.
+func (t *texts) progressSteps(found *linksv1.GetClaimedGiftResponse) (steps []progressStep) {
 	const packed, sent, delivered = 1, 2, 3
 	reached := map[linksv1.ClaimProgress]int{
 		linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING: packed, linksv1.ClaimProgress_CLAIM_PROGRESS_SENT: sent,
 		linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: delivered,
 	}
-	current, ok := reached[progress]
+	current, ok := reached[found.GetProgress()]
 	if !ok {
 		return nil
 	}
+	gift := found.GetGift()
+	times := []*timestamppb.Timestamp{gift.GetClaimedAt(), nil, gift.GetSentAt(), gift.GetDeliveredAt()}
 	for i, name := range []string{"chosen", "packed", "sent", "delivered"} {
 		done := i < current || current == delivered
-		steps = append(steps, progressStep{Name: name, Done: done, Current: i == current && !done})
+		step := progressStep{Name: name, Done: done, Current: i == current && !done}
+		if i <= current {
+			step.Day = t.day(times[i])
+		}
+		if step.Current && i == packed {
+			step.Name = "packing"
+		}
+		steps = append(steps, step)
 	}
 	return steps
 }

@@ -291,7 +291,9 @@ func TestEveryTextThatThePagesUseExists(t *testing.T) {
 		require.True(t, t1.Has(state+".heading"), state)
 		require.True(t, t1.Has(state+".text"), state)
 	}
-	for _, step := range progressSteps(linksv1.ClaimProgress_CLAIM_PROGRESS_SENT) {
-		require.True(t, t1.Has("progress."+step.Name), step.Name)
+	for progress := range orderStates {
+		for _, step := range t1.progressSteps(&linksv1.GetClaimedGiftResponse{Progress: progress}) {
+			require.True(t, t1.Has("progress."+step.Name), step.Name)
+		}
 	}
 }

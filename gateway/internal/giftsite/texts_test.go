@@ -4,11 +4,14 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/country"
@@ -180,6 +183,37 @@ func TestEveryLabelOfAnAddressHasAText(t *testing.T) {
 	for _, key := range addressform.Labels() {
 		require.True(t, read(t).of("en-US").Has(key), key)
 	}
+}
+
+func TestADayIsWrittenAsInItsLanguage(t *testing.T) {
+	t.Parallel()
+	tr := read(t)
+	for name, want := range map[string][3]string{
+		"ar":    {"\u20683\u2069 \u2068نوفمبر\u2069", "1 \u2068مارس\u2069", "\u206831\u2069 \u2068يناير\u2069"},
+		"da-DK": {"3. november", "1. marts", "31. januar"}, "de-DE": {"3. November", "1. März", "31. Januar"},
+		"de-AT": {"3. November", "1. März", "31. Jänner"}, "de-CH": {"3. November", "1. März", "31. Januar"},
+		"en-US": {"November 3", "March 1", "January 31"}, "en-GB": {"3 November", "1 March", "31 January"},
+		"es-ES": {"3 de noviembre", "1 de marzo", "31 de enero"}, "fi-FI": {"3. marraskuuta", "1. maaliskuuta", "31. tammikuuta"},
+		"fr-FR": {"3 novembre", "1er mars", "31 janvier"}, "it-IT": {"3 novembre", "1 marzo", "31 gennaio"},
+		"nb-NO": {"3. november", "1. mars", "31. januar"}, "nl-NL": {"3 november", "1 maart", "31 januari"},
+		"pl-PL": {"3 listopada", "1 marca", "31 stycznia"}, "pt-PT": {"3 de novembro", "1 de março", "31 de janeiro"},
+		"sv-SE": {"3 november", "1 mars", "31 januari"},
+	} {
+		require.Contains(t, tr.byLocale, name)
+		for i, date := range []time.Time{
+			time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC), time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 31, 23, 59, 0, 0, time.UTC),
+		} {
+			shown := tr.of(name).day(timestamppb.New(date))
+			require.Equal(t, day{Date: date.Format("2006-01-02"), Text: want[i]}, *shown, name)
+		}
+		months := map[string]bool{}
+		for month := range 12 {
+			key := "month." + strconv.Itoa(month+1)
+			months[tr.of(name).T(key)] = true
+		}
+		require.Len(t, months, 12, name)
+	}
+	require.Nil(t, tr.of("en-US").day(nil))
 }
 
 func TestAPlaceholderIsReplacedOnce(t *testing.T) {

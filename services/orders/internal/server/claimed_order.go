@@ -56,13 +56,22 @@ func (s *Server) GetClaimedOrder(
 		return nil, err
 	}
 	resp := &ordersv1.GetClaimedOrderResponse{Order: file.Record}
-	if req.GetWithRecipient() && !file.DetailsErased {
+	if !req.GetWithRecipient() {
+		return resp, nil
+	}
+	if !file.DetailsErased {
 		details, err := file.Details()
 		if err != nil {
 			return nil, err
 		}
 		resp.MaskedRecipient = details.Recipient.Masked()
 	}
+	changes, err := s.store.StatusChanges(ctx, claim.TenantID, claim.OrderID)
+	if err != nil {
+		return nil, err
+	}
+	milestones := rules.MilestonesOf(changes)
+	resp.SentAt, resp.DeliveredAt = milestones.SentAt, milestones.DeliveredAt
 	return resp, nil
 }
 

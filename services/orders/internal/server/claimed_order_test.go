@@ -64,6 +64,50 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 	})
 }
 
+func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.claimed(t)
+	req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, WithRecipient: true}
+	get := func() *ordersv1.GetClaimedOrderResponse {
+		got, err := f.GetClaimedOrder(t.Context(), req)
+		require.NoError(t, err)
+		return got
+	}
+	// at is when the order got the status, by its audit.
+	at := func(status ordersv1.OrderStatus) string {
+		var last string
+		for _, e := range f.auditOf(t, claimedID) {
+			if e.GetStatusAfter() == status && e.GetStatusBefore() != status {
+				last = e.GetAt().String()
+			}
+		}
+		require.NotEmpty(t, last)
+		return last
+	}
+	require.Nil(t, get().GetSentAt())
+	f.dispatch(t, claimedID)
+	f.dispatch(t, claimedID)
+	require.Equal(t, at(sentStatus), get().GetSentAt().String())
+	require.Nil(t, get().GetDeliveredAt())
+	f.deliver(t, claimedID)
+	require.Equal(t, at(sentStatus), get().GetSentAt().String())
+	require.Equal(t, at(completedStatus), get().GetDeliveredAt().String())
+
+	t.Run("others do not", func(t *testing.T) {
+		got, err := f.GetClaimedOrder(t.Context(), &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
+		require.NoError(t, err)
+		require.Nil(t, got.GetSentAt())
+		require.Nil(t, got.GetDeliveredAt())
+	})
+	t.Run("nor what was corrected", func(t *testing.T) {
+		_, err := f.correct(t, claimedID, processingStatus)
+		require.NoError(t, err)
+		require.Nil(t, get().GetSentAt())
+		require.Nil(t, get().GetDeliveredAt())
+	})
+}
+
 func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)

@@ -110,6 +110,25 @@ func scanAudit(row pgx.CollectableRow) (*ordersv1.AuditEntry, error) {
 	return e, err
 }
 
+// The versions of an order grow, even if a clock steps back.
+const selectStatusChanges = `SELECT at, status_before, status_after FROM order_audit
+WHERE tenant_id = $1 AND order_id = $2 AND status_before <> status_after ORDER BY version_after`
+
+// StatusChanges reads the changes of an order's status from its audit, the oldest first.
+func (s *Store) StatusChanges(ctx context.Context, tenantID, orderID string) ([]rules.StatusChange, error) {
+	rows, err := s.pool.Query(ctx, selectStatusChanges, tenantID, orderID)
+	if err != nil {
+		return nil, fmt.Errorf("read changes of status: %w", err)
+	}
+	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c rules.StatusChange, err error) {
+		return c, row.Scan(postgres.ScanTime(&c.At), postgres.ScanEnum(&c.Before), postgres.ScanEnum(&c.After))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read changes of status: %w", err)
+	}
+	return changes, nil
+}
+
 const (
 	// The last change of a completed or cancelled order is its completion or cancellation. A reopened order has another status
 	// and is skipped.

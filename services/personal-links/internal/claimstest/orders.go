@@ -24,8 +24,8 @@ type Orders struct {
 	abandoned map[string]bool
 	refusal   error
 	during    func()
-	// sent are the orders that were dispatched.
-	sent map[string]bool
+	// sent are when orders were dispatched.
+	sent map[string]time.Time
 	// corrections are those of players.
 	corrections []*ordersv1.CorrectClaimedOrderRequest
 }
@@ -34,7 +34,7 @@ type Orders struct {
 func New() *Orders {
 	return &Orders{
 		placed: map[string]*ordersv1.PlaceClaimedOrderRequest{}, created: map[string]time.Time{}, abandoned: map[string]bool{},
-		sent: map[string]bool{},
+		sent: map[string]time.Time{},
 	}
 }
 
@@ -152,13 +152,17 @@ func (o *Orders) GetClaimedOrder(
 	order := Order(r.GetOrderId())
 	order.Status, order.Version = ordersv1.OrderStatus_ORDER_STATUS_PROCESSING, int64(len(o.corrections))
 	order.Items = []*ordersv1.OrderItem{{ProductId: &placed.ProductId, ProductName: "Jersey", Variations: placed.GetVariations()}}
-	if o.sent[r.GetOrderId()] {
+	resp := &ordersv1.GetClaimedOrderResponse{Order: order}
+	sentAt, sent := o.sent[r.GetOrderId()]
+	if sent {
 		order.Status = ordersv1.OrderStatus_ORDER_STATUS_SENT
 		order.Shipments = []*ordersv1.Shipment{{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: "https://post.example/T-1"}}
 	}
-	resp := &ordersv1.GetClaimedOrderResponse{Order: order}
 	if r.GetWithRecipient() {
 		resp.MaskedRecipient = &ordersv1.OrderRecipient{Name: "M•••", Address: &ordersv1.OrderAddress{Street: "St•••", Country: "SE"}}
+	}
+	if r.GetWithRecipient() && sent {
+		resp.SentAt, resp.DeliveredAt = timestamppb.New(sentAt), timestamppb.New(sentAt.Add(time.Hour))
 	}
 	return resp, nil
 }
@@ -179,11 +183,11 @@ func (o *Orders) CorrectClaimedOrder(
 	return &ordersv1.CorrectClaimedOrderResponse{Order: Order(r.GetOrderId())}, nil
 }
 
-// Send dispatches an order.
-func (o *Orders) Send(orderID string) {
+// Send dispatches an order. Its player learns that it was delivered an hour later.
+func (o *Orders) Send(orderID string, at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.sent[orderID] = true
+	o.sent[orderID] = at
 }
 
 // Corrections returns the corrections of players.

@@ -34,7 +34,9 @@ func ProductOf(order *ordersv1.Order) (id string) {
 // order has the words of the catalog.
 func ClaimedGift(l *Link, found *ordersv1.GetClaimedOrderResponse, shown *catalogv1.SelectionGift) *linksv1.ClaimedGift {
 	order := found.GetOrder()
-	gift := &linksv1.ClaimedGift{Reference: order.GetReference(), ClaimedAt: l.Record.GetClaimedAt()}
+	gift := &linksv1.ClaimedGift{
+		Reference: order.GetReference(), ClaimedAt: l.Record.GetClaimedAt(), SentAt: found.GetSentAt(), DeliveredAt: found.GetDeliveredAt(),
+	}
 	for _, item := range order.GetItems() {
 		gift.ProductName, gift.Variations = item.GetProductName(), item.GetVariations()
 	}

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -47,11 +48,13 @@ func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
 		require.True(t, proto.Equal(&linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}, other), "%s: %v", name, other)
 	}
 
-	f.orders.Send(order)
+	f.orders.Send(order, epoch)
 	sent := f.claimedGift(t, link, new(aNonce))
 	require.Equal(t, linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, sent.GetProgress())
 	require.Equal(t, "https://post.example/T-1", sent.GetGift().GetTrackingUrl())
 	require.Nil(t, sent.GetGift().CorrectableVersion)
+	require.Equal(t, epoch, sent.GetGift().GetSentAt().AsTime())
+	require.Equal(t, epoch.Add(time.Hour), sent.GetGift().GetDeliveredAt().AsTime())
 	stranger := f.claimedGift(t, link, nil)
 	require.Nil(t, stranger.GetGift(), "a parcel's number leads to its address")
 

@@ -9,6 +9,7 @@ package ordersv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -315,7 +316,7 @@ type GetClaimedOrderRequest struct {
 	OrderId        string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
 	TenantId       string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	PersonalLinkId string                 `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3" json:"personal_link_id,omitempty"`
-	// Whether the response has the recipient.
+	// Whether the response has the recipient and the times.
 	WithRecipient bool `protobuf:"varint,4,opt,name=with_recipient,json=withRecipient,proto3" json:"with_recipient,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -384,8 +385,11 @@ type GetClaimedOrderResponse struct {
 	Order *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
 	// With most characters hidden. Absent if it is not requested, or was erased.
 	MaskedRecipient *OrderRecipient `protobuf:"bytes,2,opt,name=masked_recipient,json=maskedRecipient,proto3" json:"masked_recipient,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// When the order was sent and when it was delivered, by its audit. Absent: it was not, or the audit does not reach back so far.
+	SentAt        *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
+	DeliveredAt   *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=delivered_at,json=deliveredAt,proto3" json:"delivered_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetClaimedOrderResponse) Reset() {
@@ -428,6 +432,20 @@ func (x *GetClaimedOrderResponse) GetOrder() *Order {
 func (x *GetClaimedOrderResponse) GetMaskedRecipient() *OrderRecipient {
 	if x != nil {
 		return x.MaskedRecipient
+	}
+	return nil
+}
+
+func (x *GetClaimedOrderResponse) GetSentAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SentAt
+	}
+	return nil
+}
+
+func (x *GetClaimedOrderResponse) GetDeliveredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DeliveredAt
 	}
 	return nil
 }
@@ -557,7 +575,7 @@ var File_gifting_orders_v1_claims_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/orders/v1/claims.proto\x12\x11gifting.orders.v1\x1a\x1egifting/orders/v1/orders.proto\"\xd2\x05\n" +
+	"\x1egifting/orders/v1/claims.proto\x12\x11gifting.orders.v1\x1a\x1egifting/orders/v1/orders.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd2\x05\n" +
 	"\x18PlaceClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
@@ -596,10 +614,12 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
 	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\x12%\n" +
-	"\x0ewith_recipient\x18\x04 \x01(\bR\rwithRecipient\"\x97\x01\n" +
+	"\x0ewith_recipient\x18\x04 \x01(\bR\rwithRecipient\"\x8b\x02\n" +
 	"\x17GetClaimedOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\x12L\n" +
-	"\x10masked_recipient\x18\x02 \x01(\v2!.gifting.orders.v1.OrderRecipientR\x0fmaskedRecipient\"\x88\x02\n" +
+	"\x10masked_recipient\x18\x02 \x01(\v2!.gifting.orders.v1.OrderRecipientR\x0fmaskedRecipient\x123\n" +
+	"\asent_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12=\n" +
+	"\fdelivered_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\"\x88\x02\n" +
 	"\x1aCorrectClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
@@ -642,7 +662,8 @@ var file_gifting_orders_v1_claims_proto_goTypes = []any{
 	(*OrderRecipient)(nil),              // 10: gifting.orders.v1.OrderRecipient
 	(*CustomFieldAnswer)(nil),           // 11: gifting.orders.v1.CustomFieldAnswer
 	(*Order)(nil),                       // 12: gifting.orders.v1.Order
-	(*DeliveryCorrection)(nil),          // 13: gifting.orders.v1.DeliveryCorrection
+	(*timestamppb.Timestamp)(nil),       // 13: google.protobuf.Timestamp
+	(*DeliveryCorrection)(nil),          // 14: gifting.orders.v1.DeliveryCorrection
 }
 var file_gifting_orders_v1_claims_proto_depIdxs = []int32{
 	9,  // 0: gifting.orders.v1.PlaceClaimedOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
@@ -653,21 +674,23 @@ var file_gifting_orders_v1_claims_proto_depIdxs = []int32{
 	12, // 5: gifting.orders.v1.AbandonClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
 	12, // 6: gifting.orders.v1.GetClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
 	10, // 7: gifting.orders.v1.GetClaimedOrderResponse.masked_recipient:type_name -> gifting.orders.v1.OrderRecipient
-	13, // 8: gifting.orders.v1.CorrectClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
-	12, // 9: gifting.orders.v1.CorrectClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	0,  // 10: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:input_type -> gifting.orders.v1.PlaceClaimedOrderRequest
-	2,  // 11: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:input_type -> gifting.orders.v1.AbandonClaimedOrderRequest
-	4,  // 12: gifting.orders.v1.ClaimsService.GetClaimedOrder:input_type -> gifting.orders.v1.GetClaimedOrderRequest
-	6,  // 13: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:input_type -> gifting.orders.v1.CorrectClaimedOrderRequest
-	1,  // 14: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:output_type -> gifting.orders.v1.PlaceClaimedOrderResponse
-	3,  // 15: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:output_type -> gifting.orders.v1.AbandonClaimedOrderResponse
-	5,  // 16: gifting.orders.v1.ClaimsService.GetClaimedOrder:output_type -> gifting.orders.v1.GetClaimedOrderResponse
-	7,  // 17: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:output_type -> gifting.orders.v1.CorrectClaimedOrderResponse
-	14, // [14:18] is the sub-list for method output_type
-	10, // [10:14] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	13, // 8: gifting.orders.v1.GetClaimedOrderResponse.sent_at:type_name -> google.protobuf.Timestamp
+	13, // 9: gifting.orders.v1.GetClaimedOrderResponse.delivered_at:type_name -> google.protobuf.Timestamp
+	14, // 10: gifting.orders.v1.CorrectClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
+	12, // 11: gifting.orders.v1.CorrectClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	0,  // 12: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:input_type -> gifting.orders.v1.PlaceClaimedOrderRequest
+	2,  // 13: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:input_type -> gifting.orders.v1.AbandonClaimedOrderRequest
+	4,  // 14: gifting.orders.v1.ClaimsService.GetClaimedOrder:input_type -> gifting.orders.v1.GetClaimedOrderRequest
+	6,  // 15: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:input_type -> gifting.orders.v1.CorrectClaimedOrderRequest
+	1,  // 16: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:output_type -> gifting.orders.v1.PlaceClaimedOrderResponse
+	3,  // 17: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:output_type -> gifting.orders.v1.AbandonClaimedOrderResponse
+	5,  // 18: gifting.orders.v1.ClaimsService.GetClaimedOrder:output_type -> gifting.orders.v1.GetClaimedOrderResponse
+	7,  // 19: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:output_type -> gifting.orders.v1.CorrectClaimedOrderResponse
+	16, // [16:20] is the sub-list for method output_type
+	12, // [12:16] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_gifting_orders_v1_claims_proto_init() }

@@ -1496,7 +1496,10 @@ type ClaimedGift struct {
 	CorrectableVersion *int64 `protobuf:"varint,9,opt,name=correctable_version,json=correctableVersion,proto3,oneof" json:"correctable_version,omitempty"`
 	// The gift with its pictures in the words of the link's locale, also after the catalog has stopped offering it. Absent if the catalog
 	// does not know it or cannot be reached.
-	Shown         *ClaimGift `protobuf:"bytes,10,opt,name=shown,proto3" json:"shown,omitempty"`
+	Shown *ClaimGift `protobuf:"bytes,10,opt,name=shown,proto3" json:"shown,omitempty"`
+	// When the order was sent and when it was delivered; absent: not yet, or not known.
+	SentAt        *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
+	DeliveredAt   *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=delivered_at,json=deliveredAt,proto3" json:"delivered_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1597,6 +1600,20 @@ func (x *ClaimedGift) GetCorrectableVersion() int64 {
 func (x *ClaimedGift) GetShown() *ClaimGift {
 	if x != nil {
 		return x.Shown
+	}
+	return nil
+}
+
+func (x *ClaimedGift) GetSentAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SentAt
+	}
+	return nil
+}
+
+func (x *ClaimedGift) GetDeliveredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DeliveredAt
 	}
 	return nil
 }
@@ -1850,7 +1867,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\v_form_nonce\"\x98\x01\n" +
 	"\x16GetClaimedGiftResponse\x12C\n" +
 	"\bprogress\x18\x01 \x01(\x0e2'.gifting.personallinks.v1.ClaimProgressR\bprogress\x129\n" +
-	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xe9\x04\n" +
+	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xdd\x05\n" +
 	"\vClaimedGift\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\tR\treference\x12!\n" +
 	"\fproduct_name\x18\x02 \x01(\tR\vproductName\x12U\n" +
@@ -1865,7 +1882,9 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x10masked_recipient\x18\b \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\x0fmaskedRecipient\x124\n" +
 	"\x13correctable_version\x18\t \x01(\x03H\x00R\x12correctableVersion\x88\x01\x01\x129\n" +
 	"\x05shown\x18\n" +
-	" \x01(\v2#.gifting.personallinks.v1.ClaimGiftR\x05shown\x1a=\n" +
+	" \x01(\v2#.gifting.personallinks.v1.ClaimGiftR\x05shown\x123\n" +
+	"\asent_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12=\n" +
+	"\fdelivered_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x16\n" +
@@ -1978,24 +1997,26 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	31, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
 	11, // 29: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	6,  // 30: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
-	11, // 31: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	2,  // 32: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	10, // 33: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	16, // 34: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
-	18, // 35: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
-	20, // 36: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
-	23, // 37: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	3,  // 38: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 39: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 40: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 41: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 42: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 43: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	38, // [38:44] is the sub-list for method output_type
-	32, // [32:38] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	31, // 31: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
+	31, // 32: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
+	11, // 33: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	2,  // 34: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	10, // 35: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	16, // 36: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	18, // 37: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	20, // 38: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	23, // 39: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	3,  // 40: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 41: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 42: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 43: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 44: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 45: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	40, // [40:46] is the sub-list for method output_type
+	34, // [34:40] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
