@@ -268,7 +268,7 @@ func BenchmarkBatchOfLinks(b *testing.B) {
 			_, err := edge.post("/personal-links:create-batch", fmt.Sprintf("batch-%d", i), template.body, http.StatusOK)
 			require.NoError(b, err)
 			byEdge = append(byEdge, fixture.Milliseconds(time.Since(began)))
-			awaitEmptyOutbox(b, db)
+			fixture.AwaitEmptyOutbox(b, db)
 			byCopy = append(byCopy, fixture.Milliseconds(template.copyTo(b, copies, fmt.Sprint(i))))
 		}
 	})
@@ -311,7 +311,7 @@ func newTemplate(b *testing.B, db *pgx.Conn, edge *client, campaign string) temp
 		_, err = db.Exec(b.Context(), "CREATE TEMPORARY TABLE template_"+c.table+" AS SELECT * FROM "+source)
 		require.NoError(b, err)
 	}
-	awaitEmptyOutbox(b, db)
+	fixture.AwaitEmptyOutbox(b, db)
 	return t
 }
 

@@ -149,16 +149,7 @@ func (f *ordersFixture) send(by *client) error {
 // drain waits until all events are published, so that the next iteration does not pay for this one.
 func (f *ordersFixture) drain(b *testing.B) {
 	b.Helper()
-	awaitEmptyOutbox(b, f.db)
-}
-
-func awaitEmptyOutbox(b *testing.B, db *pgx.Conn) {
-	b.Helper()
-	require.Eventually(b, func() bool {
-		left := true
-		err := db.QueryRow(b.Context(), `SELECT EXISTS (SELECT FROM outbox)`).Scan(&left)
-		return err == nil && !left
-	}, time.Minute, 10*time.Millisecond)
+	fixture.AwaitEmptyOutbox(b, f.db)
 }
 
 // pgbench writes the same rows as the service for one order, with values of the same size.
