@@ -29,6 +29,7 @@ type Announcer struct {
 	// self is the name of this process in notifications, whose own it does not publish twice.
 	self uuid.UUID
 	due  chan struct{}
+	pace outbox.Pace
 
 	mu      sync.Mutex
 	pending pending
@@ -94,7 +95,7 @@ func (a *Announcer) flush(ctx context.Context) time.Duration {
 	}
 	err := a.send(ctx, found, missed)
 	if err == nil {
-		return outbox.PollDelay(len(found))
+		return a.pace.Next(time.Now(), len(found))
 	}
 	if ctx.Err() == nil {
 		a.log.WarnContext(ctx, "other instances were not told of new events, trying again", "error", err)
