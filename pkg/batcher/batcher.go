@@ -24,8 +24,6 @@ type Batcher[T any] struct {
 	// Isolate reports whether an error may be due to a single item. Each item is then processed alone, so that none fails because
 	// of another. Nil: never.
 	Isolate func(err error) bool
-	// Gather, if set, is called before a batch when at least one call waits for it. Calls that arrive until it returns join the batch.
-	Gather func()
 
 	mu      sync.Mutex
 	waiting []*call[T]
@@ -96,9 +94,6 @@ func (b *Batcher[T]) work() {
 	defer timer.Stop()
 	for {
 		runtime.Gosched() // Calls that are about to arrive join this batch.
-		if b.Gather != nil && b.Waiting() > 0 {
-			b.Gather()
-		}
 		if calls := b.next(w); len(calls) > 0 {
 			b.process(calls)
 			continue

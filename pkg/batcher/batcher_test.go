@@ -104,30 +104,6 @@ func TestACancelledCallerCancelsNoOther(t *testing.T) {
 	require.NoError(t, <-stays)
 }
 
-func TestCallsJoinABatchThatGathers(t *testing.T) {
-	t.Parallel()
-	g := newGate()
-	b := g.batcher()
-	gathering, enough := make(chan struct{}), make(chan struct{})
-	b.Gather = func() {
-		gathering <- struct{}{}
-		<-enough
-	}
-	var group errgroup.Group
-	for i := range 2 {
-		group.Go(func() error { return b.Do(t.Context(), i) })
-		if i == 0 {
-			<-gathering
-		}
-		require.Eventually(t, func() bool { return b.Waiting() == i+1 }, 5*time.Second, time.Millisecond)
-	}
-	enough <- struct{}{}
-	require.Equal(t, []int{0, 1}, <-g.entered)
-	g.proceed <- nil
-	require.NoError(t, group.Wait())
-	require.Empty(t, gathering, "without calls nothing gathers")
-}
-
 func TestABatchEndsAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	b := &batcher.Batcher[int]{MaxConcurrent: 1, MaxItems: 1, Timeout: time.Millisecond, Process: func(ctx context.Context, _ []int) error {

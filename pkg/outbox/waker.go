@@ -16,8 +16,6 @@ const Channel = "gifting_outbox"
 const (
 	notify      = `SELECT pg_notify('` + Channel + `', '')`
 	wakeTimeout = time.Second
-	// retryGap follows a notification that failed. The relay's heartbeat is not much slower.
-	retryGap = 200 * time.Millisecond
 )
 
 // Waker notifies the relay of new rows right after their commit. It notifies in a separate transaction, because a notification
@@ -29,7 +27,6 @@ type Waker struct {
 	due  chan struct{}
 	// calls counts the calls since the last notification.
 	calls atomic.Int64
-	pace  Pace
 }
 
 // NewWaker makes a waker for the outbox in the pool's database.
@@ -80,7 +77,7 @@ func (w *Waker) notify(ctx context.Context) (gap time.Duration) {
 		w.Wake()
 		return retryGap
 	}
-	return w.pace.Next(time.Now(), int(calls))
+	return PollDelay(int(calls))
 }
 
 // appendedKey is the context key of a flag: the call has appended to the outbox.
@@ -101,4 +98,22 @@ func markAppended(ctx context.Context) {
 	if appended, ok := ctx.Value(appendedKey{}).(*atomic.Bool); ok {
 		appended.Store(true)
 	}
+}
+
+const (
+	// shortGap is how long a change waits at most at low load: a small part of its time to a receiver.
+	shortGap = 3 * time.Millisecond
+	// gapOfRow is the gap per change: gaps grow from a thousand changes a second on.
+	gapOfRow = time.Millisecond
+	// retryGap follows a notification that failed. The relay's heartbeat is not much slower.
+	retryGap = 200 * time.Millisecond
+	// longGap is small compared with the SLO: a change is in the feed within 30 ms.
+	longGap = 12 * time.Millisecond
+)
+
+// PollDelay is how long to wait after n changes: between two notifications of the relay, and between two of its batches. Each
+// batch costs a transaction or a message in each source, the broker, the feed and the webhooks, whatever its size. So under
+// load batches get larger, not more frequent.
+func PollDelay(n int) time.Duration {
+	return max(shortGap, min(time.Duration(n), longGap/gapOfRow)*gapOfRow)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/ringcheck"
@@ -144,6 +145,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 		ConfirmInterval:   confirmInterval,
 		PollInterval:      cfg.PollInterval,
 		HeartbeatInterval: heartbeatInterval,
+		BatchInterval:     outbox.PollDelay,
 		BatchSize:         cfg.BatchSize,
 	})
 	return err

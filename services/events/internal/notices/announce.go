@@ -29,7 +29,6 @@ type Announcer struct {
 	// self is the name of this process in notifications, whose own it does not publish twice.
 	self uuid.UUID
 	due  chan struct{}
-	pace outbox.Pace
 
 	mu      sync.Mutex
 	pending pending
@@ -95,7 +94,7 @@ func (a *Announcer) flush(ctx context.Context) time.Duration {
 	}
 	err := a.send(ctx, found, missed)
 	if err == nil {
-		return a.pace.Next(time.Now(), len(found))
+		return outbox.PollDelay(len(found))
 	}
 	if ctx.Err() == nil {
 		a.log.WarnContext(ctx, "other instances were not told of new events, trying again", "error", err)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/kafka"
-	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -28,7 +27,7 @@ type Deps struct {
 	Telemetry *telemetry.Telemetry
 }
 
-// Config of the relay. All fields but ClockSkew, Retention and BatchInterval are required.
+// Config of the relay. All fields but ClockSkew and Retention are required.
 type Config struct {
 	Sources []Source
 	// LeaderURL is the database whose lock the leader holds.
@@ -43,9 +42,8 @@ type Config struct {
 	PollInterval time.Duration
 	// HeartbeatInterval is how long it waits otherwise. It is the most that a lost notification delays a change.
 	HeartbeatInterval time.Duration
-	// BatchInterval returns how long after the start of a batch of n rows the next one begins. It does not apply after a full batch. If
-	// it is nil, outbox.Pace says it.
-	BatchInterval func(began time.Time, n int) time.Duration
+	// BatchInterval returns how long after the start of a batch of n rows the next one begins. It does not apply after a full batch.
+	BatchInterval func(n int) time.Duration
 	// BatchSize is the most rows that a batch takes from each source.
 	BatchSize int
 }
@@ -104,9 +102,6 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 	r := &Relay{
 		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wakeups: newWakeups(len(cfg.Sources)),
 		clock: clock{time.Now()}, offsets: map[string]*clockOffset{},
-	}
-	if cfg.BatchInterval == nil {
-		r.cfg.BatchInterval = new(outbox.Pace).Next
 	}
 	r.share.Store(everything())
 	for _, s := range cfg.Sources {
@@ -192,7 +187,7 @@ func (r *Relay) await(ctx context.Context, done outcome, began time.Time) (expec
 	if done.full && done.published >= r.cfg.BatchSize {
 		return true
 	}
-	next := time.Until(began.Add(r.cfg.BatchInterval(began, done.published)))
+	next := time.Until(began.Add(r.cfg.BatchInterval(done.published)))
 	if done.published == 0 && done.held {
 		next = max(next, min(r.cfg.ClockSkew, r.cfg.PollInterval))
 	}

@@ -36,7 +36,7 @@ func TestRelay(t *testing.T) {
 
 	t.Run("under load a batch takes all rows committed since the last one", func(t *testing.T) {
 		const interval = time.Second
-		each := func(_ time.Time, rows int) time.Duration { return time.Duration(rows) * interval }
+		each := func(rows int) time.Duration { return time.Duration(rows) * interval }
 		f := setup(t, Config{PollInterval: time.Hour, BatchInterval: each}, telemetry.Discard())
 		began := time.Now()
 		f.start(t)

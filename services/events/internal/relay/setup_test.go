@@ -117,6 +117,9 @@ func setup(t *testing.T, cfg Config, tel *telemetry.Telemetry) *fixture {
 	cfg.PollInterval = cmp.Or(cfg.PollInterval, 25*time.Millisecond)
 	cfg.ConfirmInterval = cmp.Or(cfg.ConfirmInterval, 5*time.Millisecond)
 	cfg.BatchSize = cmp.Or(cfg.BatchSize, 500)
+	if cfg.BatchInterval == nil {
+		cfg.BatchInterval = outbox.PollDelay
+	}
 	for _, name := range []string{"orders", "links"} {
 		owner := pgtest.NewURL(t, outbox.Migrations(), retentionclock.Migrations())
 		pool, err := postgres.Open(t.Context(), postgres.Config{URL: owner, MaxConns: 8})

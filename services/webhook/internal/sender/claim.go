@@ -63,7 +63,6 @@ func (s *Sender) Wake() { signal(s.woken) }
 func (s *Sender) Notify(due []store.Due) {
 	if len(due) > 0 {
 		s.schedule.add(false, due...)
-		signal(s.recorder.hurry)
 		signal(s.ready)
 	}
 }

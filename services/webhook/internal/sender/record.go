@@ -24,9 +24,6 @@ const (
 func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout+s.cfg.Lease-s.cfg.Timeout)
 	defer cancel()
-	if s.schedule.needs(d.Endpoint) {
-		signal(s.recorder.hurry)
-	}
 	for {
 		err := s.recorder.record(ctx, store.Result{Delivery: d.Delivery, Verdict: v, Attempt: a})
 		switch {
@@ -51,17 +48,11 @@ func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.
 	}
 }
 
-// gatherTime is how long a result waits for others, unless deliveries wait for its worker. A crash of the process in this time repeats the
-// delivery, as does one of the database server within the time of an asynchronous commit, which is longer.
-const gatherTime = 15 * time.Millisecond
-
-// recorder stores results in batches. Nobody waits for a result but the next deliveries of its endpoint. So a result waits for others
-// unless such deliveries wait too, and one commit records many.
+// recorder stores results in batches: those that arrive during a commit share the next one. Under load
+// one commit records many deliveries, and without load none waits.
 type recorder struct {
 	store   *store.Store
 	batches batcher.Batcher[*pendingResult]
-	// hurry means that deliveries wait for workers whose results are not stored yet.
-	hurry chan struct{}
 }
 
 type pendingResult struct {
@@ -70,22 +61,11 @@ type pendingResult struct {
 }
 
 func newRecorder(st *store.Store) *recorder {
-	r := &recorder{store: st, hurry: make(chan struct{}, 1)}
-	r.batches.Gather = r.gather
+	r := &recorder{store: st}
 	r.batches.Process, r.batches.Timeout, r.batches.MaxConcurrent, r.batches.MaxItems = r.commit, recordTimeout, 1, maxRecorded
 	// A result that the database refuses must not block the others.
 	r.batches.Isolate = func(err error) bool { return postgres.State(err) != "" }
 	return r
-}
-
-// gather waits for more results.
-func (r *recorder) gather() {
-	timer := time.NewTimer(gatherTime)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.hurry:
-	}
 }
 
 // record returns once the result is committed or has failed.

@@ -3,7 +3,6 @@ package sender
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,42 +54,4 @@ func TestAResultTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	require.NoError(t, <-done[1])
 	require.Error(t, <-done[2])
 	require.ErrorIs(t, <-done[3], store.ErrLeaseLost)
-}
-
-func TestAResultWaitsForOthersUnlessDeliveriesWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRecorder(nil)
-		var sizes []int
-		r.batches.Process = func(_ context.Context, results []*pendingResult) error {
-			sizes = append(sizes, len(results))
-			return nil
-		}
-		began := time.Now()
-		done := make(chan error, 2)
-		go func() { done <- r.record(t.Context(), store.Result{}) }()
-		time.AfterFunc(gatherTime/2, func() { done <- r.record(t.Context(), store.Result{}) })
-		require.NoError(t, <-done)
-		require.NoError(t, <-done)
-		require.Equal(t, []int{2}, sizes)
-		require.Equal(t, gatherTime, time.Since(began))
-
-		began = time.Now()
-		time.AfterFunc(gatherTime/3, func() { signal(r.hurry) })
-		require.NoError(t, r.record(t.Context(), store.Result{}))
-		require.Equal(t, gatherTime/3, time.Since(began))
-		<-time.After(time.Minute) // Its worker ends.
-	})
-}
-
-func TestDeliveriesThatWaitForAWorkerNeedTheResultsOfOthers(t *testing.T) {
-	t.Parallel()
-	one, other := store.Endpoint{TenantID: tenant, KeyID: 1}, store.Endpoint{TenantID: tenant, KeyID: 2}
-	s := newSchedule(2, 8)
-	require.False(t, s.needs(one))
-	s.add(false, store.Due{Endpoint: one})
-	require.True(t, s.needs(one), "its next delivery waits")
-	require.False(t, s.needs(other))
-	s.inFlight[other] = 2
-	require.True(t, s.needs(other), "no worker is free")
 }

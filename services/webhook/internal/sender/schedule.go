@@ -164,14 +164,6 @@ func (s *schedule) empty() bool {
 	return len(s.due) == 0
 }
 
-// needs reports whether deliveries wait for a worker of the endpoint, or for any.
-func (s *schedule) needs(e store.Endpoint) bool {
-	s.guard.Lock()
-	defer s.guard.Unlock()
-	_, waits := s.due[e]
-	return waits || s.free() <= 0
-}
-
 // began ends the claim in flight and counts its deliveries as in flight.
 func (s *schedule) began(list []store.Delivery) {
 	s.guard.Lock()
