@@ -228,7 +228,7 @@ BENCH   := .
 PROFILE :=
 MEASURED := go build -o $(BIN)/bench ./deploy/bench/cmd/bench && $(TESTDEPS) -durable -- $(BIN)/bench
 .PHONY: bench
-bench: ## Benchmark the programs as they are deployed, in less than 45 minutes; table of goals, JSON and plots in .local/bench
+bench: ## Benchmark the programs as they are deployed, in about 45 minutes; table of goals, JSON and plots in .local/bench
 	@$(MEASURED) $(if $(PROFILE),-profile) -bench '$(BENCH)' -out $(LOCAL)/bench
 
 .PHONY: bench-growth
