@@ -80,7 +80,7 @@ var calls = []call{
 	},
 	{
 		use: "brands put-gift-site", method: tenantsv1.TenantOperationsService_PutGiftSite_FullMethodName,
-		short: "Replace links and theme of a brand's gift site", inside: "site", args: []string{"brand_id"},
+		short: "Replace links, theme and delivery times of a brand's gift site", inside: "site", args: []string{"brand_id"},
 	},
 	{
 		use: "team put", method: tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName, short: "Create or replace a member of the team",

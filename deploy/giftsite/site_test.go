@@ -102,6 +102,7 @@ func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse 
 				PrivacyUrl: proto.String("https://nordlys.example/privacy"), TermsUrl: proto.String("https://nordlys.example/terms"),
 				SupportUrl: proto.String("mailto:vip@nordlys.example"), ImprintUrl: proto.String("https://nordlys.example/imprint"),
 				HomeUrl: proto.String("https://nordlys.example/vip"), Theme: &tenantsv1.Theme{},
+				DeliveryTimes: []*tenantsv1.DeliveryTime{{Country: "SE", MinBusinessDays: 3, MaxBusinessDays: 5}},
 			},
 		},
 		Gifts: []*linksv1.ClaimGift{

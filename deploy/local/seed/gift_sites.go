@@ -28,7 +28,7 @@ var themes = map[string]*tenantsv1.Theme{
 	},
 }
 
-// putGiftSite puts links and theme of a brand.
+// putGiftSite puts links, theme and delivery times of a brand.
 func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenantsv1.Brand) error {
 	hero, err := s.heroOf(ctx, tenantID, brand)
 	if err != nil {
@@ -40,8 +40,32 @@ func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenant
 	_, err = s.tenants.PutGiftSite(ctx, &tenantsv1.PutGiftSiteRequest{Actor: Installer, TenantId: tenantID, BrandId: brand.GetId(), Site: &tenantsv1.GiftSite{
 		PrivacyUrl: proto.String(home + "/privacy"), TermsUrl: proto.String(home + "/gift-terms"), ImprintUrl: proto.String(home + "/imprint"),
 		SupportUrl: proto.String("mailto:vip@" + brand.GetSlug() + ".example"), HomeUrl: proto.String(home + "/vip"), Theme: theme,
+		DeliveryTimes: deliveryTimes(),
 	}})
 	return err
+}
+
+// businessDays are how long gifts take to a country of each region, the least and the most. Regions that are not listed say nothing.
+var businessDays = map[string][2]int32{
+	"NORDICS": {2, 4}, "CENTRAL_EUROPE": {3, 5}, "SOUTHERN_EUROPE": {4, 7}, "BRITISH_ISLES": {5, 8}, "NORTH_AMERICA": {7, 10},
+}
+
+// deliveryTimes are those of all demo brands, which ship from Sweden.
+func deliveryTimes() (times []*tenantsv1.DeliveryTime) {
+	for _, r := range regions {
+		days, known := businessDays[r.code]
+		if !known {
+			continue
+		}
+		for _, country := range r.countries {
+			to := &tenantsv1.DeliveryTime{Country: country, MinBusinessDays: days[0], MaxBusinessDays: days[1]}
+			if country == "SE" {
+				to.MaxBusinessDays = to.GetMinBusinessDays()
+			}
+			times = append(times, to)
+		}
+	}
+	return times
 }
 
 // heroOf returns the id of a brand's hero picture, nil for none.

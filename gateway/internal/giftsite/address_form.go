@@ -127,10 +127,17 @@ func (f field) Form() string {
 
 // DescribedBy returns the ids of the texts that describe the input to screen readers.
 func (f field) DescribedBy() string {
+	return describedBy(f.ID, description{"error", f.Error}, description{"advice", f.Advice}, description{"hint", f.Hint})
+}
+
+// description is a text beside an input, in an element whose id is that of the input and the kind.
+type description struct{ kind, text string }
+
+func describedBy(id string, descriptions ...description) string {
 	var ids []string
-	for _, d := range []struct{ kind, text string }{{"error", f.Error}, {"advice", f.Advice}, {"hint", f.Hint}} {
+	for _, d := range descriptions {
 		if d.text != "" {
-			ids = append(ids, f.ID+"-"+d.kind)
+			ids = append(ids, id+"-"+d.kind)
 		}
 	}
 	return strings.Join(ids, " ")
@@ -144,13 +151,18 @@ type addressView struct {
 	// Country is the code of the country whose form is shown; empty: none is chosen yet.
 	Country   string
 	Countries []countryOption
-	// CountryError is shown at the list of countries.
-	CountryError string
-	Fields       []field
+	// CountryError is shown at the list of countries, and so is Arrival: when the gift usually arrives in Country; empty: it is not said.
+	CountryError, Arrival string
+	Fields                []field
 	// Errors are all errors of the page, in its order.
 	Errors []formError
 	// GiftHref is the page of the chosen gift.
 	GiftHref string
+}
+
+// CountryDescribedBy returns the ids of the texts that describe the list of countries to screen readers.
+func (p addressView) CountryDescribedBy() string {
+	return describedBy(fieldCountry, description{"error", p.CountryError}, description{"hint", p.Arrival})
 }
 
 type countryOption struct {
@@ -165,6 +177,7 @@ func (s *Site) addressView(v *visit) addressView {
 	p := addressView{view: s.linkView(v.link), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId())}
 	p.begun()
 	p.Countries, p.Country = countryOptions(p.allCountries(), gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
+	p.Arrival = p.arrival(v.link.GetBrand().GetSite(), p.Country)
 	var form []input
 	if p.Country != "" {
 		form = addressForm(p.Country, p.Lang)

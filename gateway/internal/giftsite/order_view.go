@@ -22,6 +22,8 @@ type orderView struct {
 	// Steps are the way of the order; empty if it was cancelled.
 	Steps []progressStep
 	Mine  *ownOrder
+	// Arrival is when the gift usually arrives, until it is sent; empty: the brand does not say it.
+	Arrival string
 	// Corrected means that the player has just corrected the address.
 	Corrected bool
 }
@@ -64,6 +66,9 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 		p.State = stateClaimed
 	} else {
 		p.Mine = s.ownOrder(p.texts, gift)
+		if p.State == stateThanks {
+			p.Arrival = p.arrival(v.link.GetBrand().GetSite(), gift.GetMaskedRecipient().GetCountry())
+		}
 		p.Corrected = v.r.URL.Query().Get(fieldStep) == stepCorrected
 	}
 	if p.State == "" { // A progress that this gateway does not know yet.

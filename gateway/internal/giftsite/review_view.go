@@ -17,6 +17,8 @@ type reviewView struct {
 	Address []line
 	// PostalCodeNote says that the postal code does not look like one of the country. The API does not check it, so it is only advice.
 	PostalCodeNote string
+	// Arrival is when the gift usually arrives; empty: the brand does not say it.
+	Arrival string
 	// GiftHref and AddressHref are the pages where they are changed.
 	GiftHref, AddressHref string
 	// Version is sent back, so that nothing else than what the page shows is claimed.
@@ -33,7 +35,9 @@ func (s *Site) reviewView(v *visit) reviewView {
 	}
 	p.begun()
 	p.Variations, p.Address = p.variationLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
-	p.PostalCodeNote = p.postalCodeNote(v.draft.GetRecipient().GetCountry(), v.draft.GetRecipient().GetPostalCode())
+	country := v.draft.GetRecipient().GetCountry()
+	p.PostalCodeNote = p.postalCodeNote(country, v.draft.GetRecipient().GetPostalCode())
+	p.Arrival = p.arrival(v.link.GetBrand().GetSite(), country)
 	switch problem.Code(v.draft.GetAnswer().GetCode()) {
 	case "":
 		return p

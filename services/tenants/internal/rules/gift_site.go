@@ -12,7 +12,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// GiftSite validates what the gift site of a brand links to and how it looks. Absent enums of the theme get their defaults, so that
+// GiftSite validates what the gift site of a brand links to, how it looks and how long gifts take. Absent enums of the theme get their defaults, so that
 // a stored theme is complete. Any colour is accepted: the site derives readable pairs of text and background from it.
 func GiftSite(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
 	if s == nil {
@@ -36,6 +36,7 @@ func GiftSite(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
 			Corners:      choice("site.theme.corners", t.GetCorners(), tenantsv1.CornerStyle_CORNER_STYLE_SOFT, errs),
 			ColourScheme: choice("site.theme.colourScheme", t.GetColourScheme(), tenantsv1.ColourScheme_COLOUR_SCHEME_AUTO, errs),
 		},
+		DeliveryTimes: deliveryTimes("site.deliveryTimes", s.GetDeliveryTimes(), errs),
 	}
 }
 

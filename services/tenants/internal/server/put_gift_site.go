@@ -8,7 +8,7 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
 
-// PutGiftSite creates or replaces the links and the theme of a brand's gift site.
+// PutGiftSite creates or replaces the links, the theme and the delivery times of a brand's gift site.
 func (o *operations) PutGiftSite(
 	ctx context.Context, req *tenantsv1.PutGiftSiteRequest,
 ) (*tenantsv1.PutGiftSiteResponse, error) {

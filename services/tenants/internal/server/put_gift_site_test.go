@@ -29,6 +29,9 @@ func fullSite() *tenantsv1.GiftSite {
 			Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
 			ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_DARK,
 		},
+		DeliveryTimes: []*tenantsv1.DeliveryTime{
+			{Country: "SE", MinBusinessDays: 2, MaxBusinessDays: 4}, {Country: "DE", MinBusinessDays: 60, MaxBusinessDays: 60},
+		},
 	}
 }
 
@@ -50,6 +53,7 @@ func TestPutGiftSite(t *testing.T) {
 		require.Equal(t, brand, f.tenantAudit(tenant)[0].GetSubjectId())
 		require.Equal(t, tenantsv1.TenantAction_TENANT_ACTION_PUT_GIFT_SITE, f.tenantAudit(tenant)[0].GetAction())
 		require.Contains(t, f.tenantAudit(tenant)[0].GetDetail(), `"privacyUrl": "https://aurora.example/privacy?lang=sv"`)
+		require.Contains(t, f.tenantAudit(tenant)[0].GetDetail(), `"minBusinessDays": 2`)
 
 		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
 		require.Equal(t, version, f.settings(tenant).GetVersion())
@@ -62,6 +66,17 @@ func TestPutGiftSite(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, read.GetGiftSites(), 1)
 		require.Equal(t, fullSite().String(), read.GetGiftSites()[0].GetSite().String())
+	})
+	t.Run("delivery times alone are a change, and can be removed", func(t *testing.T) {
+		version, site := f.settings(tenant).GetVersion(), fullSite()
+		site.DeliveryTimes[0].MaxBusinessDays++
+		call(t, f.ops.PutGiftSite, put(tenant, brand, site))
+		require.Greater(t, f.settings(tenant).GetVersion(), version)
+		require.Equal(t, site.String(), siteOf(f, tenant, brand).String())
+		site.DeliveryTimes = nil
+		call(t, f.ops.PutGiftSite, put(tenant, brand, site))
+		require.Empty(t, siteOf(f, tenant, brand).GetDeliveryTimes())
+		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
 	})
 	t.Run("the brand of another tenant is not found and changes nothing", func(t *testing.T) {
 		before := f.settings(other).String()

@@ -185,8 +185,8 @@ func (ColourScheme) EnumDescriptor() ([]byte, []int) {
 	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{2}
 }
 
-// GiftSite is what the gift site of a brand links to and how it looks, beside the brand's name, colour and logo. Keys do not see
-// it. URLs are absolute https URLs of at most 2048 characters without user and password.
+// GiftSite is what the gift site of a brand links to, how it looks, and how long it says that gifts take, beside the brand's name, colour
+// and logo. Keys do not see it. URLs are absolute https URLs of at most 2048 characters without user and password.
 type GiftSite struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the brand does with personal data. Shown where the player enters an address, and at the end of each page, as the
@@ -198,8 +198,11 @@ type GiftSite struct {
 	// Who is responsible for the site.
 	ImprintUrl *string `protobuf:"bytes,4,opt,name=imprint_url,json=imprintUrl,proto3,oneof" json:"imprint_url,omitempty"`
 	// The way back to the brand, such as its VIP area.
-	HomeUrl       *string `protobuf:"bytes,5,opt,name=home_url,json=homeUrl,proto3,oneof" json:"home_url,omitempty"`
-	Theme         *Theme  `protobuf:"bytes,6,opt,name=theme,proto3" json:"theme,omitempty"`
+	HomeUrl *string `protobuf:"bytes,5,opt,name=home_url,json=homeUrl,proto3,oneof" json:"home_url,omitempty"`
+	Theme   *Theme  `protobuf:"bytes,6,opt,name=theme,proto3" json:"theme,omitempty"`
+	// How long gifts usually take, by country. Shown once the country of the address is known, and until the gift is sent. A country that
+	// is not listed has no text. At most 250, each country once.
+	DeliveryTimes []*DeliveryTime `protobuf:"bytes,7,rep,name=delivery_times,json=deliveryTimes,proto3" json:"delivery_times,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -276,6 +279,77 @@ func (x *GiftSite) GetTheme() *Theme {
 	return nil
 }
 
+func (x *GiftSite) GetDeliveryTimes() []*DeliveryTime {
+	if x != nil {
+		return x.DeliveryTimes
+	}
+	return nil
+}
+
+// DeliveryTime is how long a gift usually takes to a country, from the order to the delivery.
+type DeliveryTime struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ISO 3166-1 alpha-2.
+	Country string `protobuf:"bytes,1,opt,name=country,proto3" json:"country,omitempty"`
+	// 1 to 60.
+	MinBusinessDays int32 `protobuf:"varint,2,opt,name=min_business_days,json=minBusinessDays,proto3" json:"min_business_days,omitempty"`
+	// min_business_days to 60.
+	MaxBusinessDays int32 `protobuf:"varint,3,opt,name=max_business_days,json=maxBusinessDays,proto3" json:"max_business_days,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *DeliveryTime) Reset() {
+	*x = DeliveryTime{}
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeliveryTime) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeliveryTime) ProtoMessage() {}
+
+func (x *DeliveryTime) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeliveryTime.ProtoReflect.Descriptor instead.
+func (*DeliveryTime) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *DeliveryTime) GetCountry() string {
+	if x != nil {
+		return x.Country
+	}
+	return ""
+}
+
+func (x *DeliveryTime) GetMinBusinessDays() int32 {
+	if x != nil {
+		return x.MinBusinessDays
+	}
+	return 0
+}
+
+func (x *DeliveryTime) GetMaxBusinessDays() int32 {
+	if x != nil {
+		return x.MaxBusinessDays
+	}
+	return 0
+}
+
 // Theme is how the gift site of a brand looks. It has no style sheets: every theme keeps the pages readable.
 type Theme struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -296,7 +370,7 @@ type Theme struct {
 
 func (x *Theme) Reset() {
 	*x = Theme{}
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[1]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -308,7 +382,7 @@ func (x *Theme) String() string {
 func (*Theme) ProtoMessage() {}
 
 func (x *Theme) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[1]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -321,7 +395,7 @@ func (x *Theme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Theme.ProtoReflect.Descriptor instead.
 func (*Theme) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{1}
+	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Theme) GetAccentColour() string {
@@ -370,7 +444,7 @@ type BrandGiftSite struct {
 
 func (x *BrandGiftSite) Reset() {
 	*x = BrandGiftSite{}
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[2]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -382,7 +456,7 @@ func (x *BrandGiftSite) String() string {
 func (*BrandGiftSite) ProtoMessage() {}
 
 func (x *BrandGiftSite) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[2]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -395,7 +469,7 @@ func (x *BrandGiftSite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrandGiftSite.ProtoReflect.Descriptor instead.
 func (*BrandGiftSite) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{2}
+	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *BrandGiftSite) GetBrandId() string {
@@ -416,7 +490,7 @@ var File_gifting_tenants_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
-	"\"gifting/tenants/v1/gift_site.proto\x12\x12gifting.tenants.v1\"\xba\x02\n" +
+	"\"gifting/tenants/v1/gift_site.proto\x12\x12gifting.tenants.v1\"\x83\x03\n" +
 	"\bGiftSite\x12$\n" +
 	"\vprivacy_url\x18\x01 \x01(\tH\x00R\n" +
 	"privacyUrl\x88\x01\x01\x12 \n" +
@@ -426,13 +500,18 @@ const file_gifting_tenants_v1_gift_site_proto_rawDesc = "" +
 	"\vimprint_url\x18\x04 \x01(\tH\x03R\n" +
 	"imprintUrl\x88\x01\x01\x12\x1e\n" +
 	"\bhome_url\x18\x05 \x01(\tH\x04R\ahomeUrl\x88\x01\x01\x12/\n" +
-	"\x05theme\x18\x06 \x01(\v2\x19.gifting.tenants.v1.ThemeR\x05themeB\x0e\n" +
+	"\x05theme\x18\x06 \x01(\v2\x19.gifting.tenants.v1.ThemeR\x05theme\x12G\n" +
+	"\x0edelivery_times\x18\a \x03(\v2 .gifting.tenants.v1.DeliveryTimeR\rdeliveryTimesB\x0e\n" +
 	"\f_privacy_urlB\f\n" +
 	"\n" +
 	"_terms_urlB\x0e\n" +
 	"\f_support_urlB\x0e\n" +
 	"\f_imprint_urlB\v\n" +
-	"\t_home_url\"\xba\x02\n" +
+	"\t_home_url\"\x80\x01\n" +
+	"\fDeliveryTime\x12\x18\n" +
+	"\acountry\x18\x01 \x01(\tR\acountry\x12*\n" +
+	"\x11min_business_days\x18\x02 \x01(\x05R\x0fminBusinessDays\x12*\n" +
+	"\x11max_business_days\x18\x03 \x01(\x05R\x0fmaxBusinessDays\"\xba\x02\n" +
 	"\x05Theme\x12(\n" +
 	"\raccent_colour\x18\x01 \x01(\tH\x00R\faccentColour\x88\x01\x01\x12'\n" +
 	"\rhero_image_id\x18\x02 \x01(\tH\x01R\vheroImageId\x88\x01\x01\x128\n" +
@@ -474,26 +553,28 @@ func file_gifting_tenants_v1_gift_site_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_gifting_tenants_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_gifting_tenants_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_gifting_tenants_v1_gift_site_proto_goTypes = []any{
 	(Typeface)(0),         // 0: gifting.tenants.v1.Typeface
 	(CornerStyle)(0),      // 1: gifting.tenants.v1.CornerStyle
 	(ColourScheme)(0),     // 2: gifting.tenants.v1.ColourScheme
 	(*GiftSite)(nil),      // 3: gifting.tenants.v1.GiftSite
-	(*Theme)(nil),         // 4: gifting.tenants.v1.Theme
-	(*BrandGiftSite)(nil), // 5: gifting.tenants.v1.BrandGiftSite
+	(*DeliveryTime)(nil),  // 4: gifting.tenants.v1.DeliveryTime
+	(*Theme)(nil),         // 5: gifting.tenants.v1.Theme
+	(*BrandGiftSite)(nil), // 6: gifting.tenants.v1.BrandGiftSite
 }
 var file_gifting_tenants_v1_gift_site_proto_depIdxs = []int32{
-	4, // 0: gifting.tenants.v1.GiftSite.theme:type_name -> gifting.tenants.v1.Theme
-	0, // 1: gifting.tenants.v1.Theme.typeface:type_name -> gifting.tenants.v1.Typeface
-	1, // 2: gifting.tenants.v1.Theme.corners:type_name -> gifting.tenants.v1.CornerStyle
-	2, // 3: gifting.tenants.v1.Theme.colour_scheme:type_name -> gifting.tenants.v1.ColourScheme
-	3, // 4: gifting.tenants.v1.BrandGiftSite.site:type_name -> gifting.tenants.v1.GiftSite
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	5, // 0: gifting.tenants.v1.GiftSite.theme:type_name -> gifting.tenants.v1.Theme
+	4, // 1: gifting.tenants.v1.GiftSite.delivery_times:type_name -> gifting.tenants.v1.DeliveryTime
+	0, // 2: gifting.tenants.v1.Theme.typeface:type_name -> gifting.tenants.v1.Typeface
+	1, // 3: gifting.tenants.v1.Theme.corners:type_name -> gifting.tenants.v1.CornerStyle
+	2, // 4: gifting.tenants.v1.Theme.colour_scheme:type_name -> gifting.tenants.v1.ColourScheme
+	3, // 5: gifting.tenants.v1.BrandGiftSite.site:type_name -> gifting.tenants.v1.GiftSite
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_gift_site_proto_init() }
@@ -502,14 +583,14 @@ func file_gifting_tenants_v1_gift_site_proto_init() {
 		return
 	}
 	file_gifting_tenants_v1_gift_site_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_tenants_v1_gift_site_proto_msgTypes[1].OneofWrappers = []any{}
+	file_gifting_tenants_v1_gift_site_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_gift_site_proto_rawDesc), len(file_gifting_tenants_v1_gift_site_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -53,7 +53,8 @@ type TenantOperationsServiceClient interface {
 	PutTenant(ctx context.Context, in *PutTenantRequest, opts ...grpc.CallOption) (*PutTenantResponse, error)
 	// Puts a brand of a tenant.
 	PutBrand(ctx context.Context, in *PutBrandRequest, opts ...grpc.CallOption) (*PutBrandResponse, error)
-	// Puts what the gift site of a brand links to and how it looks. PutBrand does not change it. An unknown brand returns not_found.
+	// Puts what the gift site of a brand links to, how it looks and how long it says that gifts take. PutBrand does not change it. An
+	// unknown brand returns not_found.
 	PutGiftSite(ctx context.Context, in *PutGiftSiteRequest, opts ...grpc.CallOption) (*PutGiftSiteResponse, error)
 	// Puts a member of the tenant's team. Only active members may act. not_editable: a member of the team would leave it without an
 	// active Administrator. The service operator's team may.
@@ -259,7 +260,8 @@ type TenantOperationsServiceServer interface {
 	PutTenant(context.Context, *PutTenantRequest) (*PutTenantResponse, error)
 	// Puts a brand of a tenant.
 	PutBrand(context.Context, *PutBrandRequest) (*PutBrandResponse, error)
-	// Puts what the gift site of a brand links to and how it looks. PutBrand does not change it. An unknown brand returns not_found.
+	// Puts what the gift site of a brand links to, how it looks and how long it says that gifts take. PutBrand does not change it. An
+	// unknown brand returns not_found.
 	PutGiftSite(context.Context, *PutGiftSiteRequest) (*PutGiftSiteResponse, error)
 	// Puts a member of the tenant's team. Only active members may act. not_editable: a member of the team would leave it without an
 	// active Administrator. The service operator's team may.
