@@ -37,9 +37,10 @@ type links struct {
 	claims, saves int
 	// claimFailure is the result of the next claim.
 	claimFailure error
-	// claimHeld blocks claims until it is closed; nil: they return at once. held is how many it has blocked.
-	claimHeld chan struct{}
-	held      int
+	// claimHeld blocks claims until it is closed; nil: they return at once. answerHeld blocks the response of the claim that placed the
+	// order. held is how many were blocked.
+	claimHeld, answerHeld chan struct{}
+	held                  int
 	// unavailable means that every call fails.
 	unavailable bool
 }
@@ -137,19 +138,36 @@ func check(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 }
 
 func (l *links) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+	if err := l.hold(ctx, func() chan struct{} { return l.claimHeld }); err != nil {
+		return nil, err
+	}
+	resp, err := l.claim(r)
+	if err != nil || resp.OrderReference == nil {
+		return resp, err
+	}
+	return resp, l.hold(ctx, func() chan struct{} { return l.answerHeld })
+}
+
+// hold waits until the channel is closed, if there is one.
+func (l *links) hold(ctx context.Context, until func() chan struct{}) error {
 	l.mu.Lock()
-	held := l.claimHeld
+	held := until()
 	if held != nil {
 		l.held++
 	}
 	l.mu.Unlock()
-	if held != nil {
-		select {
-		case <-held:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	if held == nil {
+		return nil
 	}
+	select {
+	case <-held:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *links) claim(r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.claimFailure; err != nil {
