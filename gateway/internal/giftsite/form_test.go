@@ -86,7 +86,8 @@ func TestEveryColourMakesAReadablePalette(t *testing.T) {
 			require.GreaterOrEqual(t, contrast(look.Dark.Ink, ground), readable, colour)
 			require.GreaterOrEqual(t, contrast(mustColour("#b9b7b2"), ground), readable, colour)
 		}
-		require.GreaterOrEqual(t, contrast(look.Dark.Fill, darkCard), float64(visible), colour)
+		require.GreaterOrEqual(t, contrast(look.Light.Rim, surface), float64(visible), colour)
+		require.GreaterOrEqual(t, contrast(look.Dark.Rim, darkCard), float64(visible), colour)
 	}
 }
 

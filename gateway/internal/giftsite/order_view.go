@@ -61,7 +61,7 @@ var orderStates = map[linksv1.ClaimProgress]string{
 func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderView {
 	p := orderView{view: s.linkView(v.link), State: orderStates[found.GetProgress()]}
 	p.Steps = p.progressSteps(found)
-	p.Label, p.Message = "", "" // Only players who can still choose see them.
+	p.ended()
 	if gift := found.GetGift(); gift == nil {
 		p.State = stateClaimed
 	} else {
@@ -154,7 +154,7 @@ type correctView struct {
 
 func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 	p := correctView{view: s.linkView(v.link), Version: gift.GetCorrectableVersion()}
-	p.Label, p.Message = "", ""
+	p.ended()
 	masked, entered := gift.GetMaskedRecipient(), enteredIn(v.draft.GetRecipient())
 	p.Country = p.countryName(masked.GetCountry())
 	// The order has its region in the city.

@@ -29,7 +29,7 @@ const (
 // renderState shows the state of a link that is not open.
 func (s *Site) renderState(w http.ResponseWriter, link *linksv1.GetClaimPageResponse) {
 	v := messageView{view: s.linkView(link)}
-	v.Label, v.Message = "", "" // Only players who can still choose see them.
+	v.ended()
 	status := http.StatusOK
 	switch link.GetState() {
 	case linksv1.ClaimState_CLAIM_STATE_CLAIMED:
@@ -150,6 +150,12 @@ func (v *view) setSite(site *tenantsv1.GiftSite) {
 
 // begun leaves out what the player has already seen.
 func (v *view) begun() { v.Message, v.Greeting, v.Hero, v.First = "", "", picture{}, nil }
+
+// ended leaves out what only players see who can still choose.
+func (v *view) ended() {
+	v.begun()
+	v.Label = ""
+}
 
 // seenFirst marks the picture that is seen first, unless there is one above it.
 func (v *view) seenFirst(p *picture) {

@@ -42,8 +42,9 @@ const (
 type palette struct {
 	// Panel is the background of the greeting, OnPanel the text there. They have the colour of the brand.
 	Panel, OnPanel rgb
-	// Fill is the background of buttons, OnFill the text there.
-	Fill, OnFill rgb
+	// Fill is the background of buttons, OnFill the text there, Rim their border: it shows a button whose background is nearly that of
+	// the page.
+	Fill, OnFill, Rim rgb
 	// Ink is coloured text on the backgrounds of the page, Tint a coloured background.
 	Ink, Tint rgb
 }
@@ -56,9 +57,13 @@ func lightPalette(brand, accent rgb) palette {
 	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(dark, nearly) {
 		p.Tint = p.Ink.mixedInto(white, tintShare)
 		if contrast(p.Ink, surface) >= readable && contrast(p.Ink, p.Tint) >= readable {
-			return p
+			break
 		}
 	}
+	if p.Rim = p.Fill; contrast(p.Rim, surface) < visible {
+		p.Rim = p.Ink
+	}
+	return p
 }
 
 // darkPalette is for a dark page.
@@ -70,6 +75,7 @@ func darkPalette(brand, accent rgb) palette {
 			break
 		}
 	}
+	p.Rim = p.Fill
 	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(white, nearly) {
 		p.Tint = p.Ink.mixedInto(darkCard, darkTintShare)
 		if contrast(p.Ink, darkCard) >= readable && contrast(p.Ink, p.Tint) >= readable {
@@ -90,7 +96,7 @@ func withText(background rgb) (ground, text rgb) {
 }
 
 func (p palette) properties() string {
-	return fmt.Sprintf("--panel:%s;--on-panel:%s;--fill:%s;--on-fill:%s;--ink:%s;--tint:%s", p.Panel, p.OnPanel, p.Fill, p.OnFill, p.Ink, p.Tint)
+	return fmt.Sprintf("--panel:%s;--on-panel:%s;--fill:%s;--on-fill:%s;--rim:%s;--ink:%s;--tint:%s", p.Panel, p.OnPanel, p.Fill, p.OnFill, p.Rim, p.Ink, p.Tint)
 }
 
 // The values of attributes that the style sheet reads.
