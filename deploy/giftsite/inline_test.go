@@ -71,6 +71,8 @@ func TestALongLabelLeavesRoomForTheMessage(t *testing.T) {
 				f.show(page)
 				b.visit(t, f.base+"/c/"+token, 200)
 				b.inspect(t, "35-long-"+name+"-"+locale)
+				heading := get(t, b, chromedp.Evaluate[float64](`document.querySelector("h1").getBoundingClientRect().height`))
+				require.Less(t, heading, float64(screens[0].height)/4, "the heading is less than a quarter of the screen")
 				bottom := get(t, b, chromedp.Evaluate[float64](`document.querySelector("blockquote").getBoundingClientRect().bottom`))
 				require.Less(t, bottom, float64(screens[0].height), "the message is on the first screen")
 				lines := get(t, b, chromedp.Evaluate[float64](`document.querySelector("blockquote p").getBoundingClientRect().height`))
