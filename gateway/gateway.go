@@ -48,7 +48,9 @@ import (
 
 // Config of the gateway.
 type Config struct {
-	HTTPAddr          string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080" check:"listen" doc:"host:port that the REST API listens on."`
+	HTTPAddr string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080" check:"listen" doc:"host:port that the REST API listens on."`
+	// Without transport security GRPCAddr must be a loopback address.
+	GRPCAddr          string `env:"GRPC_ADDR" check:"listen" doc:"host:port that the gRPC server for internal teams listens on, which previews the gift site; empty: there is none."`
 	Telemetry         telemetry.Config
 	TLS               identity.Config    `envPrefix:"TLS_"`
 	Environment       apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; keys of the other one are refused."`
@@ -112,8 +114,10 @@ type Gateway struct {
 	redis  *redis.Client
 	conns  []*grpc.ClientConn
 	server *http.Server
-	waits  *feedwait.Waits
-	parked *parking.Lot
+	// operations is nil without an address for it.
+	operations *rpc.Server
+	waits      *feedwait.Waits
+	parked     *parking.Lot
 
 	serving, ending atomic.Bool
 	// drains is closed when the shutdown begins.
@@ -231,15 +235,11 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
-	site, err := giftsite.New(giftsite.Deps{
-		Links:    linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
-		Visits:   giftsite.Limits{Address: limiters["visits"], Link: newWindow(linkVisitLimit)},
-		Claims:   giftsite.Limits{Address: limiters["claims"], Link: newWindow(linkClaimLimit)},
-		ClientIP: proxies.Of,
-		Clock:    time.Now,
-		Log:      g.tel.Logger,
-	}, giftsite.Config{PublicURL: g.cfg.PublicURL})
+	site, err := g.giftSite(conns, limiters, proxies)
 	if err != nil {
+		return nil, err
+	}
+	if g.operations, err = g.operationsServer(conns, site); err != nil {
 		return nil, err
 	}
 	https := strings.HasPrefix(g.cfg.PublicURL, "https://")
@@ -288,6 +288,17 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		Ending:       g.drains,
 		Log:          g.tel.Logger,
 	}, edge.Config{HTTPS: https, Sandbox: g.cfg.Environment == apikey.Sandbox}), nil
+}
+
+func (g *Gateway) giftSite(conns edge.Connections, limiters map[string]*limits.Limiter, proxies clientip.Proxies) (*giftsite.Site, error) {
+	return giftsite.New(giftsite.Deps{
+		Links:    linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
+		Visits:   giftsite.Limits{Address: limiters["visits"], Link: newWindow(linkVisitLimit)},
+		Claims:   giftsite.Limits{Address: limiters["claims"], Link: newWindow(linkClaimLimit)},
+		ClientIP: proxies.Of,
+		Clock:    time.Now,
+		Log:      g.tel.Logger,
+	}, giftsite.Config{PublicURL: g.cfg.PublicURL})
 }
 
 // scripter returns no interface around a nil client.
@@ -351,11 +362,13 @@ func (g *Gateway) limiters() (map[string]*limits.Limiter, error) {
 // connection, so that callers and balancers use other instances. After that, requests in flight get DrainTimeout to finish.
 func (g *Gateway) Run(ctx context.Context) error {
 	defer g.close(ctx)
-	return daemon.Run(ctx, g.tel.Logger,
-		daemon.Part{Name: "http", Run: g.serve},
-		daemon.Part{Name: "waiting calls", Run: g.waits.Run},
-		daemon.Metrics(g.tel, g.ready),
-	)
+	parts := []daemon.Part{{Name: "http", Run: g.serve}, {Name: "waiting calls", Run: g.waits.Run}}
+	ready := []func(context.Context) error{g.ready}
+	if g.operations != nil {
+		parts = append(parts, daemon.Part{Name: "grpc", Run: g.operations.Run})
+		ready = append(ready, g.operations.Ready)
+	}
+	return daemon.Run(ctx, g.tel.Logger, append(parts, daemon.Metrics(g.tel, ready...))...)
 }
 
 func (g *Gateway) close(ctx context.Context) {

@@ -195,9 +195,8 @@ func (p Plan) environment(m Machine, program programs.Program, from Sources) (ma
 			env[name] = value
 		}
 	}
-	for _, address := range []string{"GRPC_ADDR", "HTTP_ADDR"} {
-		set(settings.Prefix+address, m.at(program.Port))
-	}
+	set(settings.Prefix+"GRPC_ADDR", m.at(program.GRPCPort))
+	set(settings.Prefix+"HTTP_ADDR", m.at(program.Port))
 	set(settings.Prefix+"METRICS_ADDR", m.at(program.Port+programs.MetricsOffset))
 	for _, other := range programs.All() {
 		var addresses []string

@@ -58,6 +58,7 @@ func TestMachines(t *testing.T) {
 		t.Parallel()
 		gateway := files["a/etc/gifting/gateway.env"]
 		require.Contains(t, gateway, `GIFTING_HTTP_ADDR="10.0.0.1:8080"`)
+		require.Contains(t, gateway, `GIFTING_GRPC_ADDR="10.0.0.1:8087"`)
 		require.Contains(t, gateway, `GIFTING_ORDERS_ADDR="10.0.0.1:8083,10.0.0.2:8083"`)
 		require.Contains(t, gateway, `GIFTING_PERSONAL_LINKS_ADDR="10.0.0.3:9084"`)
 		require.Contains(t, files["c/etc/gifting/events.env"], `GIFTING_METRICS_ADDR="10.0.0.3:9095"`)

@@ -23,7 +23,6 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 		"a whole program that does not exist":               {`{"order": {"autoscaling": {"enabled": false, "min": 1, "max": 1, "cpuPercent": 1}, "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"memory": "1Mi"}}, "settings": {}, "secrets": {}}}`, "there is no program order"},
 		"a secret of another program":                       {`{"catalog": {"secrets": {"sealKeys": {"name": "x", "key": "x"}}}}`, "catalog has no secret sealKeys"},
 		"images of another program":                         {`{"orders": {"images": {"url": "s3://images"}}}`, "images"},
-		"callers of the gateway":                            {`{"gateway": {"callers": []}}`, "callers"},
 		"a setting that does not exist":                     {`{"orders": {"settings": {"GIFTING_OPENING_HOUR": "x"}}}`, "GIFTING_OPENING_HOUR"},
 		"a setting of another program":                      {`{"catalog": {"settings": {"GIFTING_OPENING_HOURS": "x"}}}`, "GIFTING_OPENING_HOURS"},
 		"a secret as a setting":                             {`{"orders": {"settings": {"GIFTING_SEAL_KEYS": "k:x"}}}`, "GIFTING_SEAL_KEYS"},

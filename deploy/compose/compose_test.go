@@ -107,8 +107,16 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 					require.Equal(t, string(other.Name)+":"+strconv.Itoa(portInside), env["GIFTING_"+other.Peer()])
 				}
 			}
-			require.Len(t, s.Ports, 1)
-			require.Equal(t, strconv.Itoa(httpPortInside+p.Port), s.Ports[0].Published)
+			published := map[string]uint32{}
+			for _, port := range s.Ports {
+				published[port.Published] = port.Target
+			}
+			ports := map[string]uint32{strconv.Itoa(httpPortInside + p.GRPCPort): portInside}
+			if p.GRPCPort != p.Port {
+				ports[strconv.Itoa(httpPortInside+p.Port)] = httpPortInside
+			}
+			require.Equal(t, ports, published)
+			require.Equal(t, ":"+strconv.Itoa(portInside), env["GIFTING_GRPC_ADDR"])
 			require.Equal(t, ":"+strconv.Itoa(metricsInside), env["GIFTING_METRICS_ADDR"])
 			require.Equal(t, []string{"programs"}, s.Networks["default"].Aliases)
 			if p.Database == "" {

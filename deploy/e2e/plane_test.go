@@ -104,6 +104,8 @@ var plane = map[string]row{
 	"personallinks.v1.PersonalLinkOperationsService/ReadPersonalLink":         {workplaces, members},
 	"personallinks.v1.PersonalLinkOperationsService/ListPersonalLinkBatch":    {workplaces, members},
 
+	"giftsite.v1.GiftSiteOperationsService/PreviewGiftSite": {allThree, with(members, bySystem)},
+
 	"webhook.v1.WebhookOperationsService/ListDeliveries":   {allThree, with(members, bySystem)},
 	"webhook.v1.WebhookOperationsService/GetBacklog":       {allThree, with(members, bySystem)},
 	"webhook.v1.WebhookOperationsService/GetDelivery":      {allThree, with(coordinators, platform...)},
@@ -165,6 +167,7 @@ var plane = map[string]row{
 	"personallinks.v1.GiftSiteService/SaveClaimDraft":       only(identity.Gateway),
 	"personallinks.v1.GiftSiteService/GetClaimedGift":       only(identity.Gateway),
 	"personallinks.v1.GiftSiteService/CorrectClaimedGift":   only(identity.Gateway),
+	"personallinks.v1.GiftSiteService/GetPreviewPage":       only(identity.Gateway),
 	"personallinks.v1.ClaimRecordsService/ListClaimRecords": only(identity.Orders),
 	"personallinks.v1.ClaimRecordsService/RestoreClaim":     only(identity.Orders),
 	"events.v1.FeedRecordsService/ListFeedTenants":          only(identity.Orders),
@@ -233,7 +236,7 @@ func (s stack) testPlane(t *testing.T) {
 	variables := map[string]string{
 		"tenants": "GIFTING_GRPC_TENANTS", "catalog": "GIFTING_GRPC_CATALOG", "orders": "GIFTING_GRPC_ORDERS",
 		"personallinks": "GIFTING_GRPC_LINKS", "events": "GIFTING_GRPC_EVENTS", "webhook": "GIFTING_GRPC_WEBHOOK",
-		"common": "GIFTING_GRPC_ORDERS", "privacy": "GIFTING_GRPC_ORDERS",
+		"common": "GIFTING_GRPC_ORDERS", "privacy": "GIFTING_GRPC_ORDERS", "giftsite": "GIFTING_GRPC_GATEWAY",
 	}
 	for service, variable := range variables {
 		conn := s.dial(t, variable)

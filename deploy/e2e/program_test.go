@@ -37,6 +37,9 @@ func (s stack) newProgram(t *testing.T, name identity.Name, port int, changes ma
 	require.NoError(t, programs.Build(t.Context(), dir, "", nil, name))
 	p := &program{path: filepath.Join(dir, string(name)), addr: s.addr(port), env: os.Environ()}
 	env := maps.Clone(s.Programs[name])
+	if name == identity.Gateway {
+		delete(env, "GIFTING_GRPC_ADDR") // The gateway of the stack has the port.
+	}
 	maps.Copy(env, changes)
 	env["GIFTING_METRICS_ADDR"] = s.addr(port + programs.MetricsOffset)
 	for variable, value := range env {

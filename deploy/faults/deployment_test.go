@@ -128,7 +128,7 @@ func (d *deployment) addInstances(t *testing.T, stack *local.Stack, o options) {
 			i := &instance{
 				program: program, name: name,
 				path: filepath.Join(o.binaries, string(program.Name)), log: filepath.Join(o.logs, name+".log"),
-				addr: loopback(port), metrics: loopback(port + programs.MetricsOffset),
+				addr: loopback(port), grpc: loopback(port - program.Port + program.GRPCPort), metrics: loopback(port + programs.MetricsOffset),
 			}
 			d.instances = append(d.instances, i)
 			if program.Name != identity.Gateway {
@@ -142,7 +142,9 @@ func (d *deployment) addInstances(t *testing.T, stack *local.Stack, o options) {
 		env, routed := maps.Clone(stack.Programs[i.program.Name]), d.routesToPostgres(t, i)
 		for name, value := range env {
 			switch name {
-			case "GIFTING_GRPC_ADDR", "GIFTING_HTTP_ADDR":
+			case "GIFTING_GRPC_ADDR":
+				env[name] = i.grpc
+			case "GIFTING_HTTP_ADDR":
 				env[name] = i.addr
 			case "GIFTING_METRICS_ADDR":
 				env[name] = i.metrics

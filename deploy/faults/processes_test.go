@@ -35,8 +35,8 @@ type instance struct {
 	name      string
 	path, log string
 	env       []string
-	// addr is where it listens, metrics where it answers /readyz.
-	addr, metrics string
+	// addr is where it listens, grpc where it does for gRPC, and metrics where it answers /readyz.
+	addr, grpc, metrics string
 
 	// busy is held by the fault that uses the instance.
 	busy    sync.Mutex

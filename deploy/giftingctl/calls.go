@@ -3,6 +3,7 @@ package giftingctl
 import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	personallinksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -36,6 +37,8 @@ type call struct {
 	secretURL string
 	// document is the field of the response that goes to a file.
 	document string
+	// text is the field of the response that is printed as it is, or goes to a file.
+	text string
 }
 
 // about describes the groups of commands.
@@ -324,6 +327,12 @@ var calls = []call{
 	{
 		use: "links list", method: personallinksv1.PersonalLinkOperationsService_ListPersonalLinkBatch_FullMethodName, short: "List the links of a batch",
 		args: []string{"batch_id"}, reads: true, columns: []string{"link.id", "link.status", "label", "locale"},
+	},
+
+	{
+		use: "links preview", method: giftsitev1.GiftSiteOperationsService_PreviewGiftSite_FullMethodName,
+		short: "Write a page of the gift site as HTML, with the saved theme or a proposed one", inside: "site",
+		args: []string{"page"}, required: []string{"brand_id"}, reads: true, text: "html",
 	},
 
 	{

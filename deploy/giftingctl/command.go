@@ -35,7 +35,7 @@ type callCommand struct {
 
 	app    *app
 	fields []*field
-	// file is the request as JSON, with -f; out is the file of a document, and all asks for all pages.
+	// file is the request as JSON, with -f; out is the file of a document or a text, and all asks for all pages.
 	file, out string
 	all       bool
 }
@@ -59,6 +59,9 @@ func (a *app) command(c call, verb string) *cobra.Command {
 	}
 	if c.document != "" {
 		flags.StringVar(&cc.out, "out", "", "the file to write, which only you may read (required)")
+	}
+	if c.text != "" {
+		flags.StringVar(&cc.out, "out", "-", "the file to write; - is the standard output")
 	}
 	if cc.pages() != nil && c.document == "" {
 		flags.BoolVar(&cc.all, "all", false, "all pages, not only one")

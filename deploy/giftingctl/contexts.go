@@ -24,7 +24,7 @@ func (a *app) contextCommand() *cobra.Command {
   current: production
   contexts:
     production:
-      addresses: {tenants: "host:9000", catalog: "host:9000", orders: "host:9000", personal-links: "host:9000", webhook: "host:9000"}
+      addresses: {tenants: "host:9000", catalog: "host:9000", orders: "host:9000", personal-links: "host:9000", events: "host:9000", webhook: "host:9000", gateway: "host:9000"}
       ca: ca.crt                 # relative to this file
       certificate: ann.crt       # its URI SAN says what the caller may do: workspace, backoffice or operator
       key: ann.key

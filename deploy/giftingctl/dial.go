@@ -26,13 +26,16 @@ type connection struct {
 
 var errAddress = errors.New("the context has no address of the service")
 
-// serviceOf returns the service that has the method.
+// serviceOf returns the program that serves the method.
 func serviceOf(method string) identity.Name {
-	name := strings.Split(strings.TrimPrefix(method, "/"), ".")[1]
-	if name == "personallinks" {
+	switch name := strings.Split(strings.TrimPrefix(method, "/"), ".")[1]; name {
+	case "personallinks":
 		return identity.PersonalLinks
+	case "giftsite":
+		return identity.Gateway
+	default:
+		return identity.Name(name)
 	}
-	return identity.Name(name)
 }
 
 // chosen is the context of a command.

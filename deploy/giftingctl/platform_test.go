@@ -85,6 +85,7 @@ func TestPlatform(t *testing.T) {
 	t.Run("a service that cannot be reached", f.testUnreachable)
 	t.Run("gifts are imported", f.testImport)
 	t.Run("images and logos are stored", func(t *testing.T) { f.testImages(t, tenant) })
+	t.Run("a theme is previewed before it is saved", f.testPreview)
 	t.Run("pages", f.testPages)
 	t.Run("an export is written for its reader alone, and continues", f.testExports)
 }
@@ -191,6 +192,36 @@ func (f fixture) testUnreachable(t *testing.T) {
 	require.Contains(t, r.err, "giftingctl: Service unavailable (service_unavailable): ")
 	require.Contains(t, r.err, "127.0.0.1:1")
 	require.Regexp(t, `Nothing is done twice if you repeat the command with --message-id [0-9a-f-]{36}\n$`, r.err)
+}
+
+func (f fixture) testPreview(t *testing.T) {
+	brand, campaign := f.Env["GIFTING_BRAND_ID"], f.Env["GIFTING_CAMPAIGN_ID"]
+	preview := func(args ...string) []string { return append([]string{"links", "preview"}, args...) }
+	proposed := []string{"--brand-id", brand, "--campaign-id", campaign, "--theme.accent-colour", "#C8102E", "--theme.typeface", "serif"}
+	for _, page := range []string{"greeting", "choose", "gift", "address", "address-errors", "review", "thanks", "sent", "expired", "unknown"} {
+		html := f.ok(t, preview(append(proposed, page, "--greeting", "Hello,\nall of you")...)...).out
+		require.Regexp(t, `(?s)^<!DOCTYPE html>.*</html>\s*$`, html, page)
+		require.NotRegexp(t, `(?:src|srcset|href|action)="[^d]|url\([^d]|<script|<form`, html, "%s: nothing but data: URLs", page)
+	}
+	list := f.ok(t, preview(append(proposed, "choose")...)...).out
+	require.Contains(t, list, "data:font/woff2")
+	require.Contains(t, list, "data:image/jpeg", "pictures of gifts")
+	require.NotContains(t, list, "Example sweatshirt")
+	require.Contains(t, f.ok(t, preview("choose", "--brand-id", brand)...).out, "Example sweatshirt", "example gifts without a campaign")
+	require.NotContains(t, f.ok(t, "tenants", "get").out, "#C8102E", "it is not saved")
+	for want, args := range map[string][]string{
+		"  site.theme.accentColour: ":                     {"gift", "--brand-id", brand, "--theme.accent-colour", "red"},
+		"  locale: ":                                      {"gift", "--brand-id", brand, "--locale", "tlh"},
+		"  campaignId: ":                                  {"gift", "--brand-id", brand, "--campaign-id", "x"},
+		"Campaign not found (campaign_not_found): ":       {"gift", "--brand-id", brand, "--campaign-id", uuid.NewString()},
+		"Not found (not_found): The tenant has no such b": {"gift", "--brand-id", uuid.NewString()},
+		"Not found (not_found): The tenant has no such r": {"gift", "--brand-id", brand, "--context", "workspace", "--tenant", seed.Direct},
+	} {
+		refused := f.run(t, preview(args...)...)
+		require.Equal(t, 1, refused.code, "%v", args)
+		require.Contains(t, refused.err, want)
+		require.Empty(t, refused.out)
+	}
 }
 
 func (f fixture) testPages(t *testing.T) {

@@ -92,7 +92,6 @@ be reached; then the same command can be repeated. It is 130 after Ctrl-C.`,
 	for _, c := range calls {
 		a.add(root, c)
 	}
-	groupOf(root, "links", "links").AddCommand(a.previewCommand())
 	return root
 }
 

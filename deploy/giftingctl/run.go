@@ -41,6 +41,9 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 	if err != nil {
 		return c.repeatable(req, err)
 	}
+	if c.text != "" {
+		return c.writeText(resp)
+	}
 	if err := c.app.print(resp, c.columns); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func TestConfig(t *testing.T) {
 	t.Run("no two programs share a port", func(t *testing.T) {
 		ports := []int{inboxPort, postgresPort, redisPort, kafkaPort}
 		for _, p := range programs.All() {
-			ports = append(ports, p.Port, p.Port+programs.MetricsOffset)
+			ports = append(ports, slices.Compact([]int{p.Port, p.GRPCPort, p.Port + programs.MetricsOffset})...)
 		}
 		slices.Sort(ports)
 		require.Equal(t, slices.Compact(slices.Clone(ports)), ports)

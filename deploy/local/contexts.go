@@ -17,9 +17,7 @@ func ContextsFile(dir string) string { return filepath.Join(dir, "giftingctl.yam
 func (w wiring) contexts() giftingctl.Config {
 	addresses := map[identity.Name]string{}
 	for _, p := range programs.All() {
-		if p.Database != "" {
-			addresses[p.Name] = w.addr(p.Port)
-		}
+		addresses[p.Name] = w.addr(p.GRPCPort)
 	}
 	of := func(caller identity.Name, tenant string, actor giftingctl.Actor) giftingctl.Context {
 		return giftingctl.Context{

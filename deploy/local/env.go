@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -37,9 +38,7 @@ func (w wiring) variables(d demo) map[string]string {
 		caVariable:                w.certificates.Cert(bootstrap.AuthorityName),
 	}
 	for _, p := range programs.All() {
-		if p.Database != "" {
-			all[grpcVariable(p)] = w.addr(p.Port)
-		}
+		all[grpcVariable(p)] = w.addr(p.GRPCPort)
 	}
 	for _, name := range []identity.Name{identity.Workspace, identity.Backoffice, identity.Operator} {
 		prefix := "GIFTING_" + strings.ToUpper(string(name))
@@ -48,8 +47,10 @@ func (w wiring) variables(d demo) map[string]string {
 	return all
 }
 
-// grpcVariable holds the address of a service in demo.env.
-func grpcVariable(p programs.Program) string { return "GIFTING_GRPC_" + strings.ToUpper(p.Database) }
+// grpcVariable holds the address of a program's gRPC server in demo.env.
+func grpcVariable(p programs.Program) string {
+	return "GIFTING_GRPC_" + strings.ToUpper(cmp.Or(p.Database, string(p.Name)))
+}
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]*$`)
 
@@ -109,9 +110,7 @@ func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 		return err
 	}
 	for _, p := range programs.All() {
-		if p.Database != "" {
-			fmt.Fprintf(&services, "             %-15s %s\n", p.Name, w.addr(p.Port))
-		}
+		fmt.Fprintf(&services, "             %-15s %s\n", p.Name, w.addr(p.GRPCPort))
 	}
 	_, err = fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.consoleURL(),
 		w.certificates.Dir, services.String(), w.inboxURL(), filepath.Join(w.Dir, "stack.log"), quoteWord(EnvFile(w.Dir)))

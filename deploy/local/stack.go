@@ -173,7 +173,7 @@ func (s *Stack) startPrograms(ctx context.Context, w wiring, chosen func(p progr
 
 func (s *Stack) startProgram(ctx context.Context, w wiring, p programs.Program) error {
 	metrics := w.addr(p.Port + programs.MetricsOffset)
-	for _, offset := range []int{p.Port, p.Port + programs.MetricsOffset} {
+	for _, offset := range []int{p.Port, p.GRPCPort, p.Port + programs.MetricsOffset} {
 		if err := deps.RequireFree(ctx, string(p.Name), w.PortBase+offset); err != nil {
 			return err
 		}

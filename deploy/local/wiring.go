@@ -38,7 +38,7 @@ func (w wiring) environment(p programs.Program) (map[string]string, error) {
 	identity, outboxes := w.certificates.Of(p.Name), []string(nil)
 	feed, webhook := w.groups()
 	values := map[string]string{
-		"GRPC_ADDR": w.addr(p.Port), "HTTP_ADDR": w.addr(p.Port), "METRICS_ADDR": w.addr(p.Port + programs.MetricsOffset),
+		"GRPC_ADDR": w.addr(p.GRPCPort), "HTTP_ADDR": w.addr(p.Port), "METRICS_ADDR": w.addr(p.Port + programs.MetricsOffset),
 		"TLS_CERT_FILE": identity.CertFile, "TLS_KEY_FILE": identity.KeyFile, "TLS_CA_FILE": identity.CAFile,
 		"LAME_DUCK": "0s", "ENVIRONMENT": string(apikey.Sandbox), "DATABASE_URL": w.databases.url(p.Database), "REDIS_URL": w.redisURL,
 		"KAFKA_BROKERS": w.brokers, "KAFKA_TOPIC": w.Topic(), "KAFKA_FEED_GROUP": feed, "KAFKA_WEBHOOK_GROUP": webhook,

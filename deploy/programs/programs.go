@@ -40,7 +40,7 @@ func All() []Program {
 		define(Program{
 			Name: identity.Webhook, Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention", "retention clock", "seal keys"},
 		}, webhook.Migrate, webhook.Compare, webhook.New),
-		define(Program{Name: identity.Gateway}, nil, nil, gateway.New),
+		define(Program{Name: identity.Gateway, GRPCPort: 7}, nil, nil, gateway.New),
 	}
 }
 
@@ -56,8 +56,8 @@ const MetricsOffset = 10
 // Program is a program of the platform.
 type Program struct {
 	Name identity.Name
-	// Port is the offset from the first port of a stack on one machine.
-	Port int
+	// Port is the offset from the first port of a stack on one machine, GRPCPort that of its gRPC server. A service has no other port.
+	Port, GRPCPort int
 	// Database is empty for a program without one.
 	Database string
 	// Outbox means that the database has an outbox, which the relay publishes.
@@ -111,6 +111,9 @@ func define[C any, R Runner](
 	fields, err := settings.Fields(new(C))
 	if err != nil {
 		panic(err) // The tags of the struct are malformed.
+	}
+	if p.GRPCPort == 0 {
+		p.GRPCPort = p.Port
 	}
 	p.Fields, p.Settings = fields, map[string]settings.Field{}
 	for _, field := range fields {

@@ -3,6 +3,7 @@ package programs_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,9 +44,12 @@ func TestEveryServiceIsListedWithItsSettingsAndItsOwnPort(t *testing.T) {
 	ports, listed := map[int]bool{}, map[string]bool{}
 	started, named := map[string]bool{}, []identity.Name(nil)
 	for _, p := range programs.All() {
-		require.False(t, ports[p.Port], p.Name)
-		require.Less(t, p.Port, programs.MetricsOffset)
-		ports[p.Port], listed[p.Main()], named = true, true, append(named, p.Name)
+		for _, port := range slices.Compact([]int{p.Port, p.GRPCPort}) {
+			require.False(t, ports[port], p.Name)
+			require.Less(t, port, programs.MetricsOffset)
+			ports[port] = true
+		}
+		listed[p.Main()], named = true, append(named, p.Name)
 		_, keeps := p.Settings["GIFTING_DATABASE_URL"]
 		require.Equal(t, keeps, p.Database != "", p.Name)
 		for _, other := range programs.All() {

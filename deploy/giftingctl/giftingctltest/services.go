@@ -47,7 +47,7 @@ func Start(t testing.TB, answer Answer) *Services {
 	dir := t.TempDir()
 	s.Authority.Files(t, dir, identitytest.Request(identity.Operator))
 	var addresses []string
-	for _, name := range []identity.Name{identity.Tenants, identity.Catalog, identity.Orders, identity.PersonalLinks, identity.Events, identity.Webhook} {
+	for _, name := range identity.Programs() {
 		addresses = append(addresses, fmt.Sprintf("%s: %q", name, s.serve(t, name)))
 	}
 	s.Config = filepath.Join(dir, "giftingctl.yaml")

@@ -319,6 +319,12 @@ func (s *Services) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageReques
 	return page, nil
 }
 
+// GetPreviewPage implements GiftSiteService. The page is that of the link.
+func (s *Services) GetPreviewPage(ctx context.Context, _ *linksv1.GetPreviewPageRequest) (*linksv1.GetPreviewPageResponse, error) {
+	page, err := s.GetClaimPage(ctx, &linksv1.GetClaimPageRequest{Token: GiftToken})
+	return &linksv1.GetPreviewPageResponse{Page: page}, err
+}
+
 // GetClaimDraft implements GiftSiteService. There is one draft.
 func (s *Services) GetClaimDraft(context.Context, *linksv1.GetClaimDraftRequest) (*linksv1.GetClaimDraftResponse, error) {
 	draft, _ := s.giftDraft.Load().(*linksv1.ClaimDraft)

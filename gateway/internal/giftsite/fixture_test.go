@@ -33,6 +33,8 @@ const (
 
 // fixture is a site with one link, whose page is page. A claim returns claimed, or failure if it is set.
 type fixture struct {
+	linksv1.GiftSiteServiceClient // Nil: players do not preview.
+
 	t    *testing.T
 	site *Site
 	log  bytes.Buffer

@@ -5,11 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -17,85 +14,134 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// previews are the pages that Preview can show: how each is reached.
-var previews = []struct {
-	name string
-	show func(s *Site, p *sample, v *visit)
-}{
-	{"greeting", func(s *Site, _ *sample, v *visit) { s.render(v.w, http.StatusOK, pageGreeting, s.greetingView(v.link)) }},
-	{"choose", func(s *Site, _ *sample, v *visit) { s.render(v.w, http.StatusOK, pageList, s.listView(v)) }},
-	{"gift", func(s *Site, p *sample, v *visit) {
-		s.openStep(v, stepGift, fieldGift, p.draft.GetGift().GetProductId())
-	}},
-	{"address", func(s *Site, p *sample, v *visit) { p.draft.Recipient = nil; s.openStep(v, stepAddress) }},
-	{"address-errors", func(s *Site, p *sample, v *visit) { p.draft.Answer = sampleErrors(); s.openStep(v, stepAddress) }},
-	{"review", func(s *Site, _ *sample, v *visit) { s.openStep(v, stepReview) }},
-	{"thanks", claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)},
-	{"sent", claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, true)},
-	{"delivered", claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED, true)},
-	{"cancelled", claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED, true)},
-	{"claimed", claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, false)},
-	{stateWaiting, stateOf(linksv1.ClaimState_CLAIM_STATE_WAITING)},
-	{stateExpired, stateOf(linksv1.ClaimState_CLAIM_STATE_EXPIRED)},
-	{stateUnknown, messageOf(stateUnknown)},
-	{stateFailing, messageOf(stateFailing)},
-	{stateLimited, messageOf(stateLimited)},
-	{stateRefused, messageOf(stateRefused)},
+// Preview is a page of a link that does not exist, with a made-up player.
+type Preview struct {
+	Page giftsitev1.PreviewPage
+	Link *linksv1.GetClaimPageResponse
+	// Device is what the player's device prefers, LIGHT or DARK, if the theme leaves it to the device. Otherwise the document looks as
+	// the device prefers that shows it.
+	Device tenantsv1.ColourScheme
+	// Picture returns an image of the catalog as a data URL of at most limit bytes; empty: there is none.
+	Picture func(ctx context.Context, address string, limit int) (string, error)
 }
 
-// Previews lists the pages that Preview can show.
-func Previews() []string {
-	names := make([]string, len(previews))
-	for i, p := range previews {
-		names[i] = p.name
-	}
-	return names
-}
+var errNoPreview = errors.New("not a page of the gift site")
 
-// ErrNoPreview means that there is no such page, or that the link has no gift to show on it.
-var ErrNoPreview = errors.New("cannot be shown")
+// maxPreviewGifts bounds the pictures of a preview.
+const maxPreviewGifts = 24
 
-// Preview renders a page of a link that does not exist, with a made-up recipient. It reads and writes nothing.
-func Preview(name string, page *linksv1.GetClaimPageResponse, cfg Config) ([]byte, error) {
-	p := &sample{page: proto.CloneOf(page)}
-	p.page.State = linksv1.ClaimState_CLAIM_STATE_OPEN
-	site, err := New(Deps{Links: p, Clock: time.Now, Log: slog.New(slog.DiscardHandler)}, cfg)
+// Preview renders the page as one document of at most MaxPreview bytes that loads nothing and leads nowhere. It calls nothing but
+// Picture. It returns no_products if the page shows a gift and the link has none that can be chosen.
+func (s *Site) Preview(ctx context.Context, p Preview) ([]byte, error) {
+	link := proto.CloneOf(p.Link)
+	link.Gifts = link.GetGifts()[:min(len(link.GetGifts()), maxPreviewGifts)]
+	link.State, link.Label = linksv1.ClaimState_CLAIM_STATE_OPEN, "Alex"
+	page, err := s.previewDocument(ctx, p, link)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.choose(); err != nil {
+	embedded, err := page.embed(ctx, p.Picture)
+	if err != nil {
 		return nil, err
 	}
-	for _, known := range previews {
-		if known.name != name {
-			continue
-		}
-		r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, Prefix+"preview", http.NoBody)
-		if err != nil {
-			return nil, fmt.Errorf("preview: %w", err)
-		}
-		r.Header.Set("Accept-Language", page.GetLocale())
-		w := &recorder{header: http.Header{}}
-		known.show(site, p, &visit{w: w, r: r, token: "preview", nonce: newNonce(), link: p.page, draft: p.draft})
-		if w.content.Len() == 0 {
-			return nil, fmt.Errorf("page %s %w", name, ErrNoPreview)
-		}
-		return w.content.Bytes(), nil
+	keepEmbedded(link, embedded)
+	if page, err = s.previewDocument(ctx, p, link); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("page %q %w: it is one of %s", name, ErrNoPreview, strings.Join(Previews(), ", "))
+	content, err := page.selfContained(embedded)
+	if err == nil && len(content) > MaxPreview {
+		err = problem.New(problem.PayloadTooLarge, "The page is too large for a preview.")
+	}
+	return content, err
 }
 
-// openStep shows a page of an open link as a browser gets it that has entered the draft.
-func (s *Site) openStep(v *visit, step string, pairs ...string) {
+// previewPage says how a page is reached.
+type previewPage struct {
+	// gift means that the page shows a gift that can be chosen.
+	gift bool
+	show func(s *Site, p *sample, v *visit)
+}
+
+var previews = map[giftsitev1.PreviewPage]previewPage{
+	giftsitev1.PreviewPage_PREVIEW_PAGE_GREETING: {false, func(s *Site, _ *sample, v *visit) {
+		s.render(v.w, http.StatusOK, pageGreeting, s.greetingView(v.link))
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_CHOOSE: {false, func(s *Site, _ *sample, v *visit) {
+		v.draft = &linksv1.ClaimDraft{}
+		if v.link.GetGreeting() != "" { // It has a page of its own.
+			v.query(stepChoose)
+		}
+		s.render(v.w, http.StatusOK, pageList, s.listView(v))
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_GIFT: {true, func(s *Site, p *sample, v *visit) {
+		v.query(stepGift, fieldGift, p.gift.GetProductId())
+		s.getOpen(v)
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_ADDRESS: {true, func(s *Site, p *sample, v *visit) {
+		p.draft.Recipient = &linksv1.ClaimRecipient{Country: p.draft.GetRecipient().GetCountry()}
+		v.query(stepAddress)
+		s.getOpen(v)
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_ADDRESS_ERRORS: {true, func(s *Site, p *sample, v *visit) {
+		p.draft.Answer = sampleErrors()
+		v.query(stepAddress)
+		s.getOpen(v)
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_REVIEW: {true, func(s *Site, _ *sample, v *visit) {
+		v.query(stepReview)
+		s.getOpen(v)
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_THANKS:    {true, claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_SENT:      {true, claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, true)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_DELIVERED: {true, claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED, true)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_CANCELLED: {true, claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED, true)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_CLAIMED:   {false, claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, false)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_WAITING:   {false, stateOf(linksv1.ClaimState_CLAIM_STATE_WAITING)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_EXPIRED:   {false, stateOf(linksv1.ClaimState_CLAIM_STATE_EXPIRED)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_UNKNOWN:   {false, messageOf(stateUnknown)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_FAILING:   {false, messageOf(stateFailing)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_LIMITED:   {false, messageOf(stateLimited)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_REFUSED:   {false, messageOf(stateRefused)},
+}
+
+// previewDocument renders the page as a browser gets it.
+func (s *Site) previewDocument(ctx context.Context, preview Preview, link *linksv1.GetClaimPageResponse) (*document, error) {
+	known, ok := previews[preview.Page]
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", errNoPreview, preview.Page)
+	}
+	p := &sample{page: proto.CloneOf(link)}
+	p.choose()
+	noGift := problem.New(problem.NoProducts, "The page shows a gift, and the campaign has none that can be chosen.")
+	if known.gift && p.gift == nil {
+		return nil, noGift
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, Prefix+"preview", http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("preview: %w", err)
+	}
+	r.Header.Set("Accept-Language", link.GetLocale())
+	w, of := &recorder{header: http.Header{}}, *s
+	of.Links = p
+	known.show(&of, p, &visit{w: w, r: r, token: "preview", nonce: newNonce(), link: p.page, draft: p.draft})
+	if w.content.Len() == 0 { // A redirect to the step where something is missing.
+		return nil, noGift
+	}
+	return newDocument(w.content.Bytes(), preview.Device)
+}
+
+// query says which page of the link is read.
+func (v *visit) query(step string, pairs ...string) {
 	query := url.Values{fieldStep: {step}}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		query.Set(pairs[i], pairs[i+1])
 	}
 	v.r.URL.RawQuery = query.Encode()
-	s.getOpen(v)
 }
 
 func claimedAs(progress linksv1.ClaimProgress, own bool) func(*Site, *sample, *visit) {
@@ -120,39 +166,50 @@ func messageOf(state string) func(*Site, *sample, *visit) {
 type sample struct {
 	linksv1.GiftSiteServiceClient // Nil: a preview calls nothing that changes a link.
 
-	page     *linksv1.GetClaimPageResponse
-	draft    *linksv1.ClaimDraft
+	page  *linksv1.GetClaimPageResponse
+	draft *linksv1.ClaimDraft
+	// gift is nil if none can be chosen.
 	gift     *linksv1.ClaimGift
 	progress linksv1.ClaimProgress
 	own      bool
 }
 
-// choose makes the draft: the first gift that is left, sent to its first country.
-func (p *sample) choose() error {
+// choose makes the draft: the first gift that can be chosen, sent to its first country.
+func (p *sample) choose() {
+	p.draft = &linksv1.ClaimDraft{}
 	for _, g := range p.page.GetGifts() {
-		if !g.GetOutOfStock() && len(g.GetCountries()) > 0 {
-			p.gift = g
-			break
+		picked, ok := pick(g)
+		if !ok {
+			continue
 		}
+		p.gift = g
+		p.draft = &linksv1.ClaimDraft{
+			Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: g.GetProductId(), Variations: picked},
+			Recipient: &linksv1.ClaimRecipient{
+				Name: "Alex Morgan", Phone: "+46701234567", Street: "Main Street 1", City: "Springfield", PostalCode: proto.String("12345"),
+				Region: proto.String("North"), Country: g.GetCountries()[0],
+			},
+		}
+		return
 	}
-	if p.gift == nil {
-		return fmt.Errorf("the gift site %w: it offers no gift", ErrNoPreview)
+}
+
+// pick chooses the first value of each dimension, or the first combination that is left.
+func pick(g *linksv1.ClaimGift) (picked map[string]string, ok bool) {
+	if g.GetOutOfStock() || len(g.GetCountries()) == 0 {
+		return nil, false
 	}
-	picked := map[string]string{}
-	for _, d := range p.gift.GetVariations() {
+	if len(g.GetChoices()) > 0 {
+		return g.GetChoices()[0].GetVariations(), true
+	}
+	picked = map[string]string{}
+	for _, d := range g.GetVariations() {
+		if len(d.GetValues()) == 0 {
+			return nil, false
+		}
 		picked[d.GetDimension()] = d.GetValues()[0]
 	}
-	if len(p.gift.GetChoices()) > 0 {
-		picked = p.gift.GetChoices()[0].GetVariations()
-	}
-	p.draft = &linksv1.ClaimDraft{
-		Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: p.gift.GetProductId(), Variations: picked},
-		Recipient: &linksv1.ClaimRecipient{
-			Name: "Alex Morgan", Phone: "+46701234567", Street: "Main Street 1", City: "Springfield", PostalCode: proto.String("12345"),
-			Region: proto.String("North"), Country: p.gift.GetCountries()[0],
-		},
-	}
-	return nil
+	return picked, true
 }
 
 func sampleErrors() *linksv1.ClaimAnswer {

@@ -140,5 +140,10 @@ KAFKA_SASL_USER: {{ get $kafka.sasl.users .name | quote }}
 {{- end }}
 
 {{- define "gifting.portNumber" -}}
-{{- if eq . "gateway" }}8080{{ else }}9000{{ end }}
+{{- if eq . "gateway" }}8080{{ else }}{{ include "gifting.grpcPort" . }}{{ end }}
+{{- end }}
+
+{{/* The port of gRPC. That of the gateway is for internal teams only. */}}
+{{- define "gifting.grpcPort" -}}
+9000
 {{- end }}

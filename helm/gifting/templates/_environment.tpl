@@ -1,8 +1,12 @@
 {{/* The variables that a component needs for every command: addresses, stores, secrets. Takes root, name, component, values. */}}
 {{- define "gifting.environment" -}}
 {{- $settings := include "gifting.settings" . | fromYaml -}}
-- name: GIFTING_{{ if eq .name "gateway" }}HTTP{{ else }}GRPC{{ end }}_ADDR
+- name: GIFTING_GRPC_ADDR
+  value: ":{{ include "gifting.grpcPort" .name }}"
+{{- if eq .name "gateway" }}
+- name: GIFTING_HTTP_ADDR
   value: ":{{ include "gifting.portNumber" .name }}"
+{{- end }}
 {{- range .component.settings }}
 - name: GIFTING_{{ . }}
   value: {{ index $settings . | quote }}

@@ -61,7 +61,10 @@ func (s *selections) ListSelectionGifts(
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
 	errs := fields.FromContext(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
-	rules.ReadSelection(req.GetSelection(), errs)
+	selection := req.GetSelection()
+	if !req.GetPreview() || selection == nil || selection.CampaignId != nil || len(selection.GetProductIds()) > 0 {
+		rules.ReadSelection(selection, errs)
+	}
 	errs.MaxLen("locale", req.GetLocale(), rules.MaxLocale)
 	brandID := errs.OptionalUUID("brandId", req.BrandId)
 	if req.HeroImageId != nil {
@@ -72,15 +75,15 @@ func (s *selections) ListSelectionGifts(
 	}
 	locales := locale.Fallbacks(req.GetLocale())
 	list := s.catalogGifts
-	if req.GetSelection().CampaignId != nil {
+	if selection.CampaignId != nil {
 		list = s.campaignGifts
 	}
-	resp, err := list(ctx, tenantID, req.GetSelection(), locales)
+	resp, err := list(ctx, tenantID, req, locales)
 	if err != nil || !resp.GetOpen() {
 		return resp, err
 	}
 	page, err := s.store.SitePage(ctx, store.SiteKey{
-		TenantID: tenantID, CampaignID: knownID(req.GetSelection().CampaignId), BrandID: brandID, HeroImageID: req.HeroImageId, Locales: locales,
+		TenantID: tenantID, CampaignID: knownID(selection.CampaignId), BrandID: brandID, HeroImageID: req.HeroImageId, Locales: locales,
 	})
 	if err != nil {
 		return nil, err
@@ -117,9 +120,9 @@ func categoriesOf(gifts []*catalogv1.SelectionGift, all []rules.Label, locales [
 }
 
 func (s *selections) catalogGifts(
-	ctx context.Context, tenantID string, selection *catalogv1.Selection, locales []string,
+	ctx context.Context, tenantID string, req *catalogv1.ListSelectionGiftsRequest, locales []string,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
-	gifts, err := s.store.GiftViews(ctx, tenantID, idsOrUnknown(selection.GetProductIds()), locales...)
+	gifts, err := s.store.GiftViews(ctx, tenantID, idsOrUnknown(req.GetSelection().GetProductIds()), locales...)
 	if err != nil {
 		return nil, err
 	}
@@ -132,13 +135,17 @@ func (s *selections) catalogGifts(
 
 // campaignGifts leaves out gifts that the campaign does not offer now. An unknown campaign counts as closed.
 func (s *selections) campaignGifts(
-	ctx context.Context, tenantID string, selection *catalogv1.Selection, locales []string,
+	ctx context.Context, tenantID string, req *catalogv1.ListSelectionGiftsRequest, locales []string,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
-	campaign, _, err := s.store.Campaign(ctx, tenantID, idOrUnknown(selection.GetCampaignId()), locales...)
+	campaign, _, err := s.store.Campaign(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()), locales...)
 	if err != nil {
 		return nil, err
 	}
-	if campaign.Status != rules.CampaignActive {
+	open := campaign.Status == rules.CampaignActive
+	if req.GetPreview() {
+		open = campaign.BrandID != "" && campaign.BrandID == req.GetBrandId()
+	}
+	if !open {
 		return &catalogv1.ListSelectionGiftsResponse{}, nil
 	}
 	resp := &catalogv1.ListSelectionGiftsResponse{Open: true}

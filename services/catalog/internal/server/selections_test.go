@@ -131,6 +131,21 @@ func TestTheGiftsThatAPlayerMayChoose(t *testing.T) {
 		require.Empty(t, got.GetGifts()[0].GetSkus())
 		require.Equal(t, mug.GetId(), got.GetGifts()[1].GetProductId())
 	})
+	t.Run("for a preview: of a campaign of the brand in any state, or none at all", func(t *testing.T) {
+		draft := f.campaignIn(inPreparation, nil, offering(mug.GetId(), onDemand, nil, "M"))
+		preview := func(selection *catalogv1.Selection, brand string) *catalogv1.ListSelectionGiftsResponse {
+			return call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+				TenantId: tenantID, Selection: selection, Locale: "en-US", BrandId: &brand, Preview: true,
+			})
+		}
+		require.Len(t, preview(ofCampaign(draft), brandID).GetGifts(), 1)
+		require.True(t, preview(ofGifts(), brandID).GetOpen())
+		require.Empty(t, preview(ofGifts(), brandID).GetGifts())
+		require.False(t, preview(ofCampaign(draft), uuid.NewString()).GetOpen(), "a campaign of another brand")
+		require.False(t, preview(ofCampaign(uuid.NewString()), brandID).GetOpen(), "an unknown campaign")
+		require.Equal(t, codes{"selection": "required"}, violations(f, f.selections.ListSelectionGifts,
+			&catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Preview: true}))
+	})
 	t.Run("of a campaign that is not active: none", func(t *testing.T) {
 		for _, id := range []string{
 			uuid.NewString(), f.campaignIn(inPreparation, nil, c.GetOfferings()...),

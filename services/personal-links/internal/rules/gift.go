@@ -61,6 +61,16 @@ func ClaimPage(
 	return page
 }
 
+// PreviewPage returns the page of an open link without a player, with the site as its brand's.
+func PreviewPage(
+	settings *tenantsv1.GetTenantSettingsResponse, brandID, locale string, site *tenantsv1.GiftSite,
+	selection *catalogv1.ListSelectionGiftsResponse,
+) *linksv1.GetClaimPageResponse {
+	page := ClaimPage(&Link{Locale: locale, Record: &linksv1.PersonalLink{Status: Active, BrandId: brandID}}, settings, selection)
+	page.Brand.Site = site
+	return page
+}
+
 func claimBrand(settings *tenantsv1.GetTenantSettingsResponse, id string) *linksv1.ClaimBrand {
 	for _, b := range settings.GetBrands() {
 		if b.GetId() == id {

@@ -66,7 +66,7 @@ func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []prob
 	errs.MaxLen("message", in.GetMessage(), maxMessage)
 	out := Recipient{
 		ExternalID: fields.Optional(in.ExternalRecipientId),
-		Locale:     r.locale(in.GetLocale(), errs),
+		Locale:     Locale(in.GetLocale(), r.settings.GetTenant(), errs),
 		ManagerID:  r.manager(in.GetManagerEmail(), errs),
 		Details:    Details{Label: in.GetLabel(), Email: r.email(in.GetEmail(), errs)},
 		Auto:       r.auto(in.GetExternalRecipientId(), errs),
@@ -127,11 +127,12 @@ func (r *Recipients) email(text string, errs *fields.Errors) string {
 	return text
 }
 
-func (r *Recipients) locale(text string, errs *fields.Errors) string {
+// Locale of a link: one that the tenant has enabled, or the default.
+func Locale(text string, tenant *tenantsv1.Tenant, errs *fields.Errors) string {
 	if fields.Blank(text) {
 		return DefaultLocale
 	}
-	if text != DefaultLocale && !slices.Contains(r.settings.GetTenant().GetLocales(), text) {
+	if text != DefaultLocale && !slices.Contains(tenant.GetLocales(), text) {
 		errs.Add("locale", problem.FieldNotEnabled, "is not enabled for the tenant")
 	}
 	return text

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/giftsite"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
 
 // PutGiftSite creates or replaces the links, the theme and the delivery times of a brand's gift site.
@@ -15,7 +15,7 @@ func (o *operations) PutGiftSite(
 	var errs fields.Errors
 	tenantID, by := admit(tenantsv1.TenantOperationsService_PutGiftSite_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	brandID := errs.RequiredUUID("brandId", req.GetBrandId())
-	site := rules.GiftSite(req.GetSite(), &errs)
+	site := giftsite.Check(req.GetSite(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

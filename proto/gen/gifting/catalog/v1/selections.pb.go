@@ -195,8 +195,11 @@ type ListSelectionGiftsRequest struct {
 	// Each text falls back to that of the closest locale, at last of en-US.
 	Locale string `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
 	// The brand of the page, for its hero picture. Absent: the response has none.
-	BrandId       *string `protobuf:"bytes,4,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
-	HeroImageId   *string `protobuf:"bytes,5,opt,name=hero_image_id,json=heroImageId,proto3,oneof" json:"hero_image_id,omitempty"`
+	BrandId     *string `protobuf:"bytes,4,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
+	HeroImageId *string `protobuf:"bytes,5,opt,name=hero_image_id,json=heroImageId,proto3,oneof" json:"hero_image_id,omitempty"`
+	// For a preview of the page: a campaign of brand_id in any state, or no gifts at all. open is false only if the brand has no such
+	// campaign.
+	Preview       bool `protobuf:"varint,6,opt,name=preview,proto3" json:"preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -264,6 +267,13 @@ func (x *ListSelectionGiftsRequest) GetHeroImageId() string {
 		return *x.HeroImageId
 	}
 	return ""
+}
+
+func (x *ListSelectionGiftsRequest) GetPreview() bool {
+	if x != nil {
+		return x.Preview
+	}
+	return false
 }
 
 type ListSelectionGiftsResponse struct {
@@ -691,13 +701,14 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"all_brands\x18\x03 \x01(\bR\tallBrands\x12\x1b\n" +
 	"\tbrand_ids\x18\x04 \x03(\tR\bbrandIds\"D\n" +
 	"\x16CheckSelectionResponse\x12*\n" +
-	"\x11campaign_brand_id\x18\x01 \x01(\tR\x0fcampaignBrandId\"\xf5\x01\n" +
+	"\x11campaign_brand_id\x18\x01 \x01(\tR\x0fcampaignBrandId\"\x8f\x02\n" +
 	"\x19ListSelectionGiftsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12;\n" +
 	"\tselection\x18\x02 \x01(\v2\x1d.gifting.catalog.v1.SelectionR\tselection\x12\x16\n" +
 	"\x06locale\x18\x03 \x01(\tR\x06locale\x12\x1e\n" +
 	"\bbrand_id\x18\x04 \x01(\tH\x00R\abrandId\x88\x01\x01\x12'\n" +
-	"\rhero_image_id\x18\x05 \x01(\tH\x01R\vheroImageId\x88\x01\x01B\v\n" +
+	"\rhero_image_id\x18\x05 \x01(\tH\x01R\vheroImageId\x88\x01\x01\x12\x18\n" +
+	"\apreview\x18\x06 \x01(\bR\apreviewB\v\n" +
 	"\t_brand_idB\x10\n" +
 	"\x0e_hero_image_id\"\x8d\x02\n" +
 	"\x1aListSelectionGiftsResponse\x127\n" +

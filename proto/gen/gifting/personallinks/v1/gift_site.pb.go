@@ -1724,6 +1724,136 @@ func (*CorrectClaimedGiftResponse) Descriptor() ([]byte, []int) {
 	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{22}
 }
 
+// The fields are those of PreviewGiftSite.
+type GetPreviewPageRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	BrandId       string                 `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
+	Site          *v1.GiftSite           `protobuf:"bytes,3,opt,name=site,proto3,oneof" json:"site,omitempty"`
+	CampaignId    *string                `protobuf:"bytes,4,opt,name=campaign_id,json=campaignId,proto3,oneof" json:"campaign_id,omitempty"`
+	Greeting      *string                `protobuf:"bytes,5,opt,name=greeting,proto3,oneof" json:"greeting,omitempty"`
+	Locale        *string                `protobuf:"bytes,6,opt,name=locale,proto3,oneof" json:"locale,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPreviewPageRequest) Reset() {
+	*x = GetPreviewPageRequest{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPreviewPageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPreviewPageRequest) ProtoMessage() {}
+
+func (x *GetPreviewPageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPreviewPageRequest.ProtoReflect.Descriptor instead.
+func (*GetPreviewPageRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *GetPreviewPageRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *GetPreviewPageRequest) GetBrandId() string {
+	if x != nil {
+		return x.BrandId
+	}
+	return ""
+}
+
+func (x *GetPreviewPageRequest) GetSite() *v1.GiftSite {
+	if x != nil {
+		return x.Site
+	}
+	return nil
+}
+
+func (x *GetPreviewPageRequest) GetCampaignId() string {
+	if x != nil && x.CampaignId != nil {
+		return *x.CampaignId
+	}
+	return ""
+}
+
+func (x *GetPreviewPageRequest) GetGreeting() string {
+	if x != nil && x.Greeting != nil {
+		return *x.Greeting
+	}
+	return ""
+}
+
+func (x *GetPreviewPageRequest) GetLocale() string {
+	if x != nil && x.Locale != nil {
+		return *x.Locale
+	}
+	return ""
+}
+
+type GetPreviewPageResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// An open link without a player. It has gifts only if the request names a campaign.
+	Page          *GetClaimPageResponse `protobuf:"bytes,1,opt,name=page,proto3" json:"page,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPreviewPageResponse) Reset() {
+	*x = GetPreviewPageResponse{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPreviewPageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPreviewPageResponse) ProtoMessage() {}
+
+func (x *GetPreviewPageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPreviewPageResponse.ProtoReflect.Descriptor instead.
+func (*GetPreviewPageResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *GetPreviewPageResponse) GetPage() *GetClaimPageResponse {
+	if x != nil {
+		return x.Page
+	}
+	return nil
+}
+
 var File_gifting_personallinks_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
@@ -1895,7 +2025,21 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\x12)\n" +
 	"\x10expected_version\x18\x03 \x01(\x03R\x0fexpectedVersion\x12F\n" +
 	"\trecipient\x18\x04 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\"\x1c\n" +
-	"\x1aCorrectClaimedGiftResponse*\x8a\x01\n" +
+	"\x1aCorrectClaimedGiftResponse\"\x9b\x02\n" +
+	"\x15GetPreviewPageRequest\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
+	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x125\n" +
+	"\x04site\x18\x03 \x01(\v2\x1c.gifting.tenants.v1.GiftSiteH\x00R\x04site\x88\x01\x01\x12$\n" +
+	"\vcampaign_id\x18\x04 \x01(\tH\x01R\n" +
+	"campaignId\x88\x01\x01\x12\x1f\n" +
+	"\bgreeting\x18\x05 \x01(\tH\x02R\bgreeting\x88\x01\x01\x12\x1b\n" +
+	"\x06locale\x18\x06 \x01(\tH\x03R\x06locale\x88\x01\x01B\a\n" +
+	"\x05_siteB\x0e\n" +
+	"\f_campaign_idB\v\n" +
+	"\t_greetingB\t\n" +
+	"\a_locale\"\\\n" +
+	"\x16GetPreviewPageResponse\x12B\n" +
+	"\x04page\x18\x01 \x01(\v2..gifting.personallinks.v1.GetClaimPageResponseR\x04page*\x8a\x01\n" +
 	"\n" +
 	"ClaimState\x12\x1b\n" +
 	"\x17CLAIM_STATE_UNSPECIFIED\x10\x00\x12\x17\n" +
@@ -1908,14 +2052,15 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x18CLAIM_PROGRESS_PREPARING\x10\x01\x12\x17\n" +
 	"\x13CLAIM_PROGRESS_SENT\x10\x02\x12\x1c\n" +
 	"\x18CLAIM_PROGRESS_DELIVERED\x10\x03\x12\x1c\n" +
-	"\x18CLAIM_PROGRESS_CANCELLED\x10\x042\xc3\x05\n" +
+	"\x18CLAIM_PROGRESS_CANCELLED\x10\x042\xb8\x06\n" +
 	"\x0fGiftSiteService\x12m\n" +
 	"\fGetClaimPage\x12-.gifting.personallinks.v1.GetClaimPageRequest\x1a..gifting.personallinks.v1.GetClaimPageResponse\x12d\n" +
 	"\tClaimLink\x12*.gifting.personallinks.v1.ClaimLinkRequest\x1a+.gifting.personallinks.v1.ClaimLinkResponse\x12p\n" +
 	"\rGetClaimDraft\x12..gifting.personallinks.v1.GetClaimDraftRequest\x1a/.gifting.personallinks.v1.GetClaimDraftResponse\x12s\n" +
 	"\x0eSaveClaimDraft\x12/.gifting.personallinks.v1.SaveClaimDraftRequest\x1a0.gifting.personallinks.v1.SaveClaimDraftResponse\x12s\n" +
 	"\x0eGetClaimedGift\x12/.gifting.personallinks.v1.GetClaimedGiftRequest\x1a0.gifting.personallinks.v1.GetClaimedGiftResponse\x12\x7f\n" +
-	"\x12CorrectClaimedGift\x123.gifting.personallinks.v1.CorrectClaimedGiftRequest\x1a4.gifting.personallinks.v1.CorrectClaimedGiftResponseBWZUgithub.com/partnergifting/platform/proto/gen/gifting/personallinks/v1;personallinksv1b\x06proto3"
+	"\x12CorrectClaimedGift\x123.gifting.personallinks.v1.CorrectClaimedGiftRequest\x1a4.gifting.personallinks.v1.CorrectClaimedGiftResponse\x12s\n" +
+	"\x0eGetPreviewPage\x12/.gifting.personallinks.v1.GetPreviewPageRequest\x1a0.gifting.personallinks.v1.GetPreviewPageResponseBWZUgithub.com/partnergifting/platform/proto/gen/gifting/personallinks/v1;personallinksv1b\x06proto3"
 
 var (
 	file_gifting_personallinks_v1_gift_site_proto_rawDescOnce sync.Once
@@ -1930,7 +2075,7 @@ func file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_personallinks_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	(ClaimState)(0),                    // 0: gifting.personallinks.v1.ClaimState
 	(ClaimProgress)(0),                 // 1: gifting.personallinks.v1.ClaimProgress
@@ -1957,33 +2102,35 @@ var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	(*ClaimedGift)(nil),                // 22: gifting.personallinks.v1.ClaimedGift
 	(*CorrectClaimedGiftRequest)(nil),  // 23: gifting.personallinks.v1.CorrectClaimedGiftRequest
 	(*CorrectClaimedGiftResponse)(nil), // 24: gifting.personallinks.v1.CorrectClaimedGiftResponse
-	nil,                                // 25: gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	nil,                                // 26: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	nil,                                // 27: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	nil,                                // 28: gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	(*v1.GiftSite)(nil),                // 29: gifting.tenants.v1.GiftSite
-	(*v11.Violation)(nil),              // 30: gifting.common.v1.Violation
-	(*timestamppb.Timestamp)(nil),      // 31: google.protobuf.Timestamp
+	(*GetPreviewPageRequest)(nil),      // 25: gifting.personallinks.v1.GetPreviewPageRequest
+	(*GetPreviewPageResponse)(nil),     // 26: gifting.personallinks.v1.GetPreviewPageResponse
+	nil,                                // 27: gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	nil,                                // 28: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	nil,                                // 29: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	nil,                                // 30: gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	(*v1.GiftSite)(nil),                // 31: gifting.tenants.v1.GiftSite
+	(*v11.Violation)(nil),              // 32: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),      // 33: google.protobuf.Timestamp
 }
 var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	0,  // 0: gifting.personallinks.v1.GetClaimPageResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	5,  // 1: gifting.personallinks.v1.GetClaimPageResponse.brand:type_name -> gifting.personallinks.v1.ClaimBrand
 	6,  // 2: gifting.personallinks.v1.GetClaimPageResponse.gifts:type_name -> gifting.personallinks.v1.ClaimGift
 	4,  // 3: gifting.personallinks.v1.GetClaimPageResponse.categories:type_name -> gifting.personallinks.v1.ClaimCategory
-	29, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
+	31, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
 	7,  // 5: gifting.personallinks.v1.ClaimBrand.hero:type_name -> gifting.personallinks.v1.ClaimImage
 	7,  // 6: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
 	8,  // 7: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
 	9,  // 8: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
-	25, // 9: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	26, // 10: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	27, // 9: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	28, // 10: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
 	11, // 11: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	0,  // 12: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	14, // 13: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
 	11, // 14: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	15, // 15: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	27, // 16: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	30, // 17: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
+	29, // 16: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	32, // 17: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
 	0,  // 18: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	13, // 19: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
 	14, // 20: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
@@ -1993,30 +2140,34 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	13, // 24: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
 	1,  // 25: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
 	22, // 26: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
-	28, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	31, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
+	30, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	33, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
 	11, // 29: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	6,  // 30: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
-	31, // 31: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
-	31, // 32: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
+	33, // 31: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
+	33, // 32: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
 	11, // 33: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	2,  // 34: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	10, // 35: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	16, // 36: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
-	18, // 37: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
-	20, // 38: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
-	23, // 39: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	3,  // 40: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 41: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 42: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 43: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 44: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 45: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	40, // [40:46] is the sub-list for method output_type
-	34, // [34:40] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	31, // 34: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
+	3,  // 35: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
+	2,  // 36: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	10, // 37: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	16, // 38: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	18, // 39: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	20, // 40: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	23, // 41: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	25, // 42: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
+	3,  // 43: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 44: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 45: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 46: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 47: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 48: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	26, // 49: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
+	43, // [43:50] is the sub-list for method output_type
+	36, // [36:43] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
@@ -2032,13 +2183,14 @@ func file_gifting_personallinks_v1_gift_site_proto_init() {
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[10].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[18].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[20].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[23].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_personallinks_v1_gift_site_proto_rawDesc), len(file_gifting_personallinks_v1_gift_site_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   27,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	GiftSiteService_SaveClaimDraft_FullMethodName     = "/gifting.personallinks.v1.GiftSiteService/SaveClaimDraft"
 	GiftSiteService_GetClaimedGift_FullMethodName     = "/gifting.personallinks.v1.GiftSiteService/GetClaimedGift"
 	GiftSiteService_CorrectClaimedGift_FullMethodName = "/gifting.personallinks.v1.GiftSiteService/CorrectClaimedGift"
+	GiftSiteService_GetPreviewPage_FullMethodName     = "/gifting.personallinks.v1.GiftSiteService/GetPreviewPage"
 )
 
 // GiftSiteServiceClient is the client API for GiftSiteService service.
@@ -53,6 +54,9 @@ type GiftSiteServiceClient interface {
 	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
 	// claim. Others get not_found. rate_limited after ten corrections of an order.
 	CorrectClaimedGift(ctx context.Context, in *CorrectClaimedGiftRequest, opts ...grpc.CallOption) (*CorrectClaimedGiftResponse, error)
+	// Returns the content of a page for a preview of a brand's gift site. It reads no link. The gateway has checked the person, the site
+	// and the greeting. not_found if the tenant has no such brand, campaign_not_found if the brand has no such campaign.
+	GetPreviewPage(ctx context.Context, in *GetPreviewPageRequest, opts ...grpc.CallOption) (*GetPreviewPageResponse, error)
 }
 
 type giftSiteServiceClient struct {
@@ -123,6 +127,16 @@ func (c *giftSiteServiceClient) CorrectClaimedGift(ctx context.Context, in *Corr
 	return out, nil
 }
 
+func (c *giftSiteServiceClient) GetPreviewPage(ctx context.Context, in *GetPreviewPageRequest, opts ...grpc.CallOption) (*GetPreviewPageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetPreviewPageResponse)
+	err := c.cc.Invoke(ctx, GiftSiteService_GetPreviewPage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // GiftSiteServiceServer is the server API for GiftSiteService service.
 // All implementations must embed UnimplementedGiftSiteServiceServer
 // for forward compatibility.
@@ -149,6 +163,9 @@ type GiftSiteServiceServer interface {
 	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
 	// claim. Others get not_found. rate_limited after ten corrections of an order.
 	CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error)
+	// Returns the content of a page for a preview of a brand's gift site. It reads no link. The gateway has checked the person, the site
+	// and the greeting. not_found if the tenant has no such brand, campaign_not_found if the brand has no such campaign.
+	GetPreviewPage(context.Context, *GetPreviewPageRequest) (*GetPreviewPageResponse, error)
 	mustEmbedUnimplementedGiftSiteServiceServer()
 }
 
@@ -176,6 +193,9 @@ func (UnimplementedGiftSiteServiceServer) GetClaimedGift(context.Context, *GetCl
 }
 func (UnimplementedGiftSiteServiceServer) CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CorrectClaimedGift not implemented")
+}
+func (UnimplementedGiftSiteServiceServer) GetPreviewPage(context.Context, *GetPreviewPageRequest) (*GetPreviewPageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPreviewPage not implemented")
 }
 func (UnimplementedGiftSiteServiceServer) mustEmbedUnimplementedGiftSiteServiceServer() {}
 func (UnimplementedGiftSiteServiceServer) testEmbeddedByValue()                         {}
@@ -306,6 +326,24 @@ func _GiftSiteService_CorrectClaimedGift_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GiftSiteService_GetPreviewPage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPreviewPageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GiftSiteServiceServer).GetPreviewPage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GiftSiteService_GetPreviewPage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GiftSiteServiceServer).GetPreviewPage(ctx, req.(*GetPreviewPageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // GiftSiteService_ServiceDesc is the grpc.ServiceDesc for GiftSiteService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -336,6 +374,10 @@ var GiftSiteService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CorrectClaimedGift",
 			Handler:    _GiftSiteService_CorrectClaimedGift_Handler,
+		},
+		{
+			MethodName: "GetPreviewPage",
+			Handler:    _GiftSiteService_GetPreviewPage_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

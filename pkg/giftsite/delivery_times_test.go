@@ -1,4 +1,4 @@
-package rules_test
+package giftsite_test
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/giftsite"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
 
 func TestDeliveryTimes(t *testing.T) {
@@ -49,7 +49,7 @@ func TestDeliveryTimes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			errs := &fields.Errors{}
-			site := rules.GiftSite(&tenantsv1.GiftSite{DeliveryTimes: tc.times}, errs)
+			site := giftsite.Check(&tenantsv1.GiftSite{DeliveryTimes: tc.times}, errs)
 			var got []string
 			for _, v := range errs.List() {
 				got = append(got, v.Field+" "+v.Code)

@@ -1,6 +1,9 @@
-package rules
+// Package giftsite has the rules for what brands set on the gift site: links, theme, delivery times and greetings. The
+// services that store these check them, and so does the gateway, which previews them.
+package giftsite
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -12,9 +15,34 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// GiftSite validates what the gift site of a brand links to, how it looks and how long gifts take. Absent enums of the theme get their defaults, so that
-// a stored theme is complete. Any colour is accepted: the site derives readable pairs of text and background from it.
-func GiftSite(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
+const (
+	maxURL           = 2048
+	maxGreeting      = 1000
+	maxGreetingLines = 20
+)
+
+var (
+	colourForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+	imageForm  = regexp.MustCompile(`^[0-9a-f]{32}$`)
+)
+
+// Greeting validates the greeting at a path and returns it with plain line breaks.
+func Greeting(path, text string, errs *fields.Errors) string {
+	text = strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
+	errs.Required(path, text, maxGreeting)
+	switch {
+	case strings.Count(text, "\n") >= maxGreetingLines:
+		errs.Add(path, problem.FieldTooLong, fmt.Sprintf("must have at most %d lines", maxGreetingLines))
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) && !errs.Has(path):
+		errs.Add(path, problem.FieldInvalid, "must be text without control characters other than line breaks")
+	}
+	return text
+}
+
+// Check validates what the gift site of a brand links to, how it looks and how long gifts take. Absent enums of the theme get
+// their defaults, so that a stored theme is complete. Any colour is accepted: the site derives readable pairs of text and background
+// from it.
+func Check(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
 	if s == nil {
 		errs.Add("site", problem.FieldRequired, "is required")
 		return s
@@ -40,8 +68,6 @@ func GiftSite(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
 	}
 }
 
-var imageForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
-
 func matching(field string, value *string, form *regexp.Regexp, message string, errs *fields.Errors) *string {
 	if value != nil && !form.MatchString(*value) {
 		errs.Add(field, problem.FieldInvalid, message)
@@ -54,7 +80,7 @@ func choice[E enumname.Enum](field string, value, byDefault E, errs *fields.Erro
 	if value == 0 {
 		return byDefault
 	}
-	if !declared(value) {
+	if _, ok := enumname.Of(value.Descriptor()).Name(value.Number()); !ok {
 		errs.Add(field, problem.FieldInvalid, "must be one of "+strings.Join(enumname.Of(value.Descriptor()).All(), ", "))
 	}
 	return value

@@ -1,0 +1,140 @@
+// Package preview serves the operations plane of the gift site: previews of its pages for those who set the theme of a brand.
+//
+// A preview needs no link and changes nothing. Its document loads nothing: the pictures inside come from the catalog alone, because
+// an address in the settings of a brand may lead anywhere.
+package preview
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/partnergifting/platform/gateway/internal/giftsite"
+	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/fields"
+	siterules "github.com/partnergifting/platform/pkg/giftsite"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenantcache"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+const (
+	// maxAtOnce bounds the memory of previews: each holds its document and a picture.
+	maxAtOnce = 4
+	// timeout bounds a preview, which reads up to some dozens of pictures.
+	timeout = 10 * time.Second
+)
+
+// access is the permission of the call. A preview shows what the gift site shows to any player.
+var access = actor.Permission{Team: actor.Everyone(), Operator: true, System: true}
+
+// Deps are what a Server works with.
+type Deps struct {
+	Site    *giftsite.Site
+	Links   linksv1.GiftSiteServiceClient
+	Images  catalogv1.ImagesServiceClient
+	Tenants *tenantcache.Cache
+}
+
+// Config of a Server. ImageURL is the address of an image of the catalog without its id.
+type Config struct {
+	ImageURL string
+}
+
+// Server implements GiftSiteOperationsService.
+type Server struct {
+	giftsitev1.UnimplementedGiftSiteOperationsServiceServer
+
+	deps     Deps
+	pictures pictures
+	// slots has an entry for each preview in flight.
+	slots chan struct{}
+}
+
+// New makes a Server.
+func New(deps Deps, cfg Config) *Server {
+	return &Server{deps: deps, pictures: pictures{images: deps.Images, base: cfg.ImageURL}, slots: make(chan struct{}, maxAtOnce)}
+}
+
+// PreviewGiftSite renders a page of a brand's gift site.
+func (s *Server) PreviewGiftSite(
+	ctx context.Context, req *giftsitev1.PreviewGiftSiteRequest,
+) (*giftsitev1.PreviewGiftSiteResponse, error) {
+	page, err := check(req)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := s.deps.Tenants.Permit(ctx, page.GetTenantId(), req.GetActor(), access); err != nil {
+		return nil, err
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, problem.Unavailable()
+	}
+	found, err := s.deps.Links.GetPreviewPage(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	link := found.GetPage()
+	if page.CampaignId == nil {
+		link.Gifts = exampleGifts()
+	}
+	content, err := s.deps.Site.Preview(ctx, giftsite.Preview{
+		Page: req.GetPage(), Link: link, Device: req.GetDevice(), Picture: s.pictures.dataURL,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &giftsitev1.PreviewGiftSiteResponse{Html: string(content)}, nil
+}
+
+// check finds all errors of a request but those of the locale, which depend on the tenant, and returns the request of the page.
+func check(req *giftsitev1.PreviewGiftSiteRequest) (*linksv1.GetPreviewPageRequest, error) {
+	errs := &fields.Errors{}
+	actor.Check(req.GetActor(), errs)
+	page := &linksv1.GetPreviewPageRequest{
+		TenantId: errs.RequiredUUID("tenantId", req.GetTenantId()), BrandId: errs.RequiredUUID("brandId", req.GetBrandId()),
+		CampaignId: errs.OptionalUUID("campaignId", req.CampaignId), Locale: req.Locale,
+	}
+	if req.GetPage() == giftsitev1.PreviewPage_PREVIEW_PAGE_UNSPECIFIED {
+		errs.Add("page", problem.FieldRequired, "is required")
+	}
+	checkWord("page", req.GetPage(), errs)
+	checkWord("device", req.GetDevice(), errs)
+	if req.GetSite() != nil {
+		page.Site = siterules.Check(req.GetSite(), errs)
+	}
+	if req.Greeting != nil {
+		page.Greeting = new(siterules.Greeting("greeting", req.GetGreeting(), errs))
+	}
+	return page, errs.Err()
+}
+
+// checkWord demands a value that the enum has, or none.
+func checkWord[E enumname.Enum](field string, value E, errs *fields.Errors) {
+	names := enumname.Of(value.Descriptor())
+	if _, known := names.Name(value.Number()); !known && value != 0 {
+		errs.Add(field, problem.FieldInvalid, "must be one of "+strings.Join(names.All(), ", "))
+	}
+}
+
+// exampleGifts are on the pages of a preview without a campaign. The first one has something to choose.
+func exampleGifts() []*linksv1.ClaimGift {
+	countries := []string{"SE", "DE", "GB"}
+	sizes := []string{"S", "M", "L"}
+	return []*linksv1.ClaimGift{
+		{
+			ProductId: "example-1", Name: "Example sweatshirt", Description: "Soft organic cotton.", Countries: countries,
+			Variations: []*linksv1.ClaimVariation{{Dimension: "Size", Name: "Size", Values: sizes, ValueNames: sizes}},
+		},
+		{ProductId: "example-2", Name: "Example chocolates", Description: "Twelve pieces, made by hand.", Countries: countries},
+		{ProductId: "example-3", Name: "Example mug", Description: "Glazed, for coffee or tea.", Countries: countries},
+	}
+}
