@@ -24,11 +24,12 @@ import (
 const (
 	// maxAtOnce bounds the memory of previews: each holds its document and a picture.
 	maxAtOnce = 4
-	// timeout bounds a preview, which reads up to some dozens of pictures.
-	timeout = 10 * time.Second
+	// slotTimeout bounds how long a preview waits for others, and timeout how long it takes: it reads up to some dozens of pictures.
+	slotTimeout = 2 * time.Second
+	timeout     = 10 * time.Second
 )
 
-// access is the permission of the call. A preview shows what the gift site shows to any player.
+// access is the permission of the call. A preview shows no personal data. It may show a campaign before its start, to all of the team.
 var access = actor.Permission{Team: actor.Everyone(), Operator: true, System: true}
 
 // Deps are what a Server works with.
@@ -67,17 +68,15 @@ func (s *Server) PreviewGiftSite(
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	if err := s.deps.Tenants.Permit(ctx, page.GetTenantId(), req.GetActor(), access); err != nil {
 		return nil, err
 	}
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return nil, problem.Unavailable()
+	if err := s.enter(ctx); err != nil {
+		return nil, err
 	}
+	defer func() { <-s.slots }()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	found, err := s.deps.Links.GetPreviewPage(ctx, page)
 	if err != nil {
 		return nil, err
@@ -93,6 +92,18 @@ func (s *Server) PreviewGiftSite(
 		return nil, err
 	}
 	return &giftsitev1.PreviewGiftSiteResponse{Html: string(content)}, nil
+}
+
+// enter waits for a slot.
+func (s *Server) enter(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, slotTimeout)
+	defer cancel()
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return problem.Unavailable()
+	}
 }
 
 // check finds all errors of a request but those of the locale, which depend on the tenant, and returns the request of the page.

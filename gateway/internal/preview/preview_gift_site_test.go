@@ -231,6 +231,8 @@ func TestErrorsOfTheServicesArePassedOn(t *testing.T) {
 	f.images.failure = problem.Unavailable()
 	_, err := f.PreviewGiftSite(t.Context(), f.request(asIs))
 	require.True(t, problem.Is(err, problem.ServiceUnavailable), "a preview without its pictures would mislead: %v", err)
+	f.images.failure = problem.Internal()
+	require.NotContains(t, f.html(t, asIs), "<img", "one picture whose file is lost is left out")
 	f.links.failure = problem.New(problem.CampaignNotFound, "no")
 	_, err = f.PreviewGiftSite(t.Context(), f.request(asIs))
 	require.True(t, problem.Is(err, problem.CampaignNotFound), "%v", err)

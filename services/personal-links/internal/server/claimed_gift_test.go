@@ -85,6 +85,9 @@ func TestTheOrderedGiftIsShownInTheWordsOfTheLink(t *testing.T) {
 		f.catalog.failure = problem.Unavailable()
 		require.Nil(t, gift().GetShown())
 		require.Equal(t, "Jersey", gift().GetProductName())
+		f.catalog.hangs = true
+		require.Nil(t, gift().GetShown(), "the page does not wait until its caller gives up")
+		f.catalog.hangs = false
 		f.catalog.failure, f.catalog.former = nil, nil
 		require.Nil(t, gift().GetShown())
 		require.Equal(t, map[string]string{"Size": "M"}, gift().GetVariations())

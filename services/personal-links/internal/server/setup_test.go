@@ -276,6 +276,8 @@ type gifts struct {
 	// former gifts cannot be chosen any more.
 	former  []*catalogv1.SelectionGift
 	failure error
+	// hangs: GetOrderedGift returns only when its context ends.
+	hangs bool
 }
 
 func (g *gifts) CheckSelection(
@@ -315,8 +317,12 @@ func (g *gifts) ListSelectionGifts(
 }
 
 func (g *gifts) GetOrderedGift(
-	_ context.Context, r *catalogv1.GetOrderedGiftRequest, _ ...grpc.CallOption,
+	ctx context.Context, r *catalogv1.GetOrderedGiftRequest, _ ...grpc.CallOption,
 ) (*catalogv1.GetOrderedGiftResponse, error) {
+	if g.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if g.failure != nil {
 		return nil, g.failure
 	}
