@@ -110,7 +110,7 @@ func webAddress(text string) string {
 	return text
 }
 
-// progressSteps are the way of an order, none if it was cancelled. Nobody records when an order is packed.
+// progressSteps returns the steps of an order, none if it was cancelled. The time of packing is not recorded.
 func (t *texts) progressSteps(found *linksv1.GetClaimedGiftResponse) (steps []progressStep) {
 	const packed, sent, delivered = 1, 2, 3
 	reached := map[linksv1.ClaimProgress]int{
