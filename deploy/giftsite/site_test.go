@@ -10,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -27,20 +29,26 @@ type fixture struct {
 	*links
 
 	base string
+	// operations is where internal teams ask for previews, and tenant whom they may ask about.
+	operations, tenant string
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	ports := freePorts(t, 2)
+	ports := freePorts(t, 3)
 	services, address := fmt.Sprintf("127.0.0.1:%d", ports), fmt.Sprintf("127.0.0.1:%d", ports+1)
-	f := &fixture{links: &links{drafts: map[string]*linksv1.ClaimDraft{}}, base: "http://" + address}
+	f := &fixture{
+		links: &links{drafts: map[string]*linksv1.ClaimDraft{}}, base: "http://" + address,
+		operations: fmt.Sprintf("127.0.0.1:%d", ports+2), tenant: uuid.NewString(),
+	}
+	directory := directorytest.New(t, &directorytest.Settings{Tenant: &tenantsv1.Tenant{Id: f.tenant}})
 	server, err := rpc.NewServer(rpc.Config{Addr: services}, telemetry.Discard())
 	require.NoError(t, err)
 	linksv1.RegisterGiftSiteServiceServer(server, f.links)
 	catalogv1.RegisterImagesServiceServer(server, f.links)
 	edge, err := gateway.New(t.Context(), gateway.Config{
-		HTTPAddr: address, Environment: apikey.Sandbox, PublicURL: f.base + "/api/public/v1",
-		TenantsAddr: services, CatalogAddr: services, OrdersAddr: services, PersonalLinksAddr: services,
+		HTTPAddr: address, GRPCAddr: f.operations, Environment: apikey.Sandbox, PublicURL: f.base + "/api/public/v1",
+		TenantsAddr: directory.Addr, CatalogAddr: services, OrdersAddr: services, PersonalLinksAddr: services,
 		EventsAddr: services, WebhookAddr: services, FingerprintKey: []string{base64.StdEncoding.EncodeToString(make([]byte, 32))},
 	}, telemetry.Discard())
 	require.NoError(t, err)
@@ -53,7 +61,7 @@ func newFixture(t *testing.T) *fixture {
 		require.NoError(t, <-ended)
 		require.NoError(t, <-ended)
 	})
-	for _, addr := range []string{services, address} {
+	for _, addr := range []string{services, address, f.operations} {
 		require.Eventually(t, func() bool { return listens(t, addr) }, 5*time.Second, 5*time.Millisecond)
 	}
 	return f

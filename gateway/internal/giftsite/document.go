@@ -201,6 +201,10 @@ func (d *document) selfContained(embedded map[string]string) ([]byte, error) {
 			n.Data, n.DataAtom = "div", atom.Div
 		case atom.Script, atom.Style:
 			n.Parent.RemoveChild(n)
+		case atom.A:
+			if attribute(n, "class") == "skip" { // Without an address it would be a stray text for screen readers.
+				n.Parent.RemoveChild(n)
+			}
 		case atom.Link:
 			if attribute(n, "rel") != "icon" { // The icon is inside the page.
 				n.Parent.RemoveChild(n)
