@@ -46,6 +46,26 @@ func (b *browser) eachPageOf(t *testing.T, f *fixture, look func(name string)) {
 	look("thanks")
 }
 
+// brokenWords are those that begin on one line and end on another, without those that are wider than a small screen.
+const brokenWords = `(() => {
+	const broken = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), word = document.createRange();
+	while (texts.nextNode()) {
+		const text = texts.currentNode;
+		if (!text.parentElement.checkVisibility() || text.parentElement.closest("style, script, select, .unseen")) continue;
+		for (const found of text.data.matchAll(/(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,16}(?![\p{L}\p{N}])/gu)) {
+			word.setStart(text, found.index);
+			word.setEnd(text, found.index + found[0].length);
+			if (new Set([...word.getClientRects()].map((r) => Math.round(r.top))).size > 1) broken.push(found[0]);
+		}
+	}
+	return broken;
+})()`
+
+func (b *browser) requireWholeWords(t *testing.T, page string) {
+	t.Helper()
+	require.Empty(t, get(t, b, chromedp.Evaluate[[]string](brokenWords)), page)
+}
+
 // At 200 %, the window of a desktop has half as many CSS pixels, and a phone shows letters of twice the size.
 func TestPagesCanBeEnlarged(t *testing.T) {
 	desktop := screen{name: "zoom", width: 640, height: 450, options: []chromedp.EmulateViewportOption{chromedp.EmulateScale(2)}}
@@ -53,7 +73,10 @@ func TestPagesCanBeEnlarged(t *testing.T) {
 		t.Run("desktop "+locale, func(t *testing.T) {
 			b := openBrowser(t, desktop)
 			b.withoutPictures = locale != "de-DE" // It has the longest words.
-			b.eachPage(t, newFixture(t), locale, func(name string) { b.inspect(t, "40-"+name) })
+			b.eachPage(t, newFixture(t), locale, func(name string) {
+				b.inspect(t, "40-"+name)
+				b.requireWholeWords(t, name)
+			})
 		})
 		t.Run("phone "+locale, func(t *testing.T) {
 			b := openBrowser(t, screens[0])
@@ -63,6 +86,7 @@ func TestPagesCanBeEnlarged(t *testing.T) {
 			b.eachPage(t, newFixture(t), locale, func(name string) {
 				require.Equal(t, "32px", b.value(t, "getComputedStyle(document.documentElement).fontSize"))
 				b.inspect(t, "40-"+name+"-large")
+				b.requireWholeWords(t, name)
 			})
 		})
 	}

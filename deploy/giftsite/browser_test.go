@@ -238,11 +238,12 @@ func (b *browser) screenshot(t *testing.T, name string) {
 	if b.withoutPictures {
 		return
 	}
-	shot := chromedp.FullScreenshot(100)
-	if get(t, b, chromedp.Evaluate[bool]("document.documentElement.scrollHeight <= innerHeight")) {
-		shot = chromedp.CaptureScreenshot() // The other one moves a page that is read from right to left.
-	}
-	png := get(t, b, shot)
+	// The window becomes as high as the page, so that everything is drawn as a player sees it who scrolls.
+	height := get(t, b, chromedp.Evaluate[int64]("Math.max(innerHeight, document.documentElement.scrollHeight)"))
+	b.do(t, chromedp.EmulateViewport(b.screen.width, height, b.screen.options...))
+	b.await(t, "[...document.images].every((image) => image.complete || !image.checkVisibility())")
+	png := get(t, b, chromedp.CaptureScreenshot())
+	b.do(t, chromedp.EmulateViewport(b.screen.width, b.screen.height, b.screen.options...))
 	b.keep(t, name+"-"+b.screen.name+".png", png)
 }
 
