@@ -16,6 +16,9 @@ const (
 	pingAfter = 30 * time.Second
 )
 
+// PingRarely pings an idle connection before its next use only if its server may be gone. Every pool of a service has it.
+func PingRarely(pc *pgxpool.Config) { pc.ShouldPing = shouldPing }
+
 // shouldPing decides which idle connections are pinged before they are used again. A ping is a round trip and a transaction; by
 // default each connection would be pinged after a second, which at low rates is each time. A server that ends a connection sends a
 // message or closes it, and both can be seen without a ping. Only a server that has vanished from the network says nothing.

@@ -142,6 +142,7 @@ func openSource(ctx context.Context, s Source, tel *telemetry.Telemetry) (*sourc
 	// few rows.
 	postgres.ByIndex(cfg)
 	postgres.PlanOnce(cfg)
+	postgres.PingRarely(cfg)
 	cfg.ConnConfig.RuntimeParams["jit"] = "off"
 	opened := &source{name: s.Name}
 	cfg.AfterConnect = opened.identify

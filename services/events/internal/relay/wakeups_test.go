@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -139,4 +140,16 @@ func TestClocksOfSeveralServersAreReadUntilTheyAreExact(t *testing.T) {
 	require.ErrorIs(t, f.compareClocks(t.Context(), readings), errServerChanged)
 	readings[0].rows = nil
 	require.NoError(t, f.compareClocks(t.Context(), readings), "rows of one server need no comparison")
+}
+
+func TestAHeartbeatIsNoPing(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	for _, s := range f.sources {
+		require.NoError(t, s.pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
+			idle := pgxpool.ShouldPingParams{Conn: c.Conn(), IdleDuration: 2 * time.Second}
+			require.False(t, s.pool.Config().ShouldPing(t.Context(), idle), "each would be a transaction")
+			return nil
+		}))
+	}
 }
