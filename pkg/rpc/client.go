@@ -65,7 +65,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		grpc.WithNoProxy(),              // Programs reach each other without a proxy, whatever the environment says.
 		grpc.WithDisableServiceConfig(), // DNS must not change it.
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect(), MinConnectTimeout: connectTimeout}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageBytes), grpc.ForceCodecV2(codec{})),
 		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connectionWindow),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingTimeout, PermitWithoutStream: true}),
 	)

@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
@@ -98,19 +97,19 @@ func (*incoming) tooLarge(size, most int64) error {
 }
 
 // sizing is the codec of a server. It sees a message between its arrival and its decoding.
-type sizing struct{ encoding.CodecV2 }
+type sizing struct{ codec }
 
 // Unmarshal implements encoding.CodecV2. The error of a message that is too large stays in it, because gRPC would report any
 // error of a codec as INTERNAL.
 func (c sizing) Unmarshal(data mem.BufferSlice, v any) error {
 	in, ok := v.(*incoming)
 	if !ok {
-		return c.CodecV2.Unmarshal(data, v)
+		return c.codec.Unmarshal(data, v)
 	}
 	if in.arrived(int64(data.Len())); in.err != nil {
 		return nil
 	}
-	return c.CodecV2.Unmarshal(data, in.message)
+	return c.codec.Unmarshal(data, in.message)
 }
 
 // serverDeadline bounds a call whose caller set none.

@@ -27,8 +27,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -114,7 +112,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.Server = grpc.NewServer(append(options,
 		grpc.InTapHandle(s.deadline),
-		grpc.ForceServerCodecV2(sizing{encoding.GetCodecV2(proto.Name)}),
+		grpc.ForceServerCodecV2(sizing{}),
 		grpc.ChainUnaryInterceptor(
 			s.gate.unary,
 			errorsToStatus(tel.Logger),
