@@ -56,6 +56,7 @@ func (w tagWriter) Write(body []byte) (int, error) {
 		return w.call.Write(body)
 	}
 	w.Header().Del("Content-Type")
+	w.Header().Del("Content-Length")
 	w.WriteHeader(http.StatusNotModified)
 	return len(body), nil
 }

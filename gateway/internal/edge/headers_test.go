@@ -1,6 +1,7 @@
 package edge_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,21 @@ func TestAcceptFollowsRFC9110(t *testing.T) {
 	} {
 		got := f.Do("GET", "/orders", "", "Accept", accept)
 		require.Equal(t, want, got.Status, "Accept: %s", accept)
+	}
+}
+
+func TestALargeBodyIsSentWithItsLength(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	f.Cursor = strings.Repeat("c", 8<<10)
+	length := ""
+	for _, method := range []string{"GET", "HEAD"} {
+		got := f.Do(method, "/orders", "")
+		require.Equal(t, 200, got.Status)
+		if method == "GET" {
+			length = strconv.Itoa(len(got.Body))
+		}
+		require.Equal(t, length, got.Header.Get("Content-Length"), method)
 	}
 }
 

@@ -57,6 +57,8 @@ func NewServices(ctx context.Context, c Connections, base string, environment ap
 		runtime.WithOutgoingHeaderMatcher(func(string) (string, bool) { return "", false }),
 		runtime.WithForwardResponseOption(writeSuccess(base)),
 		runtime.WithErrorHandler(keepError),
+		// Otherwise a body that is larger than the server's buffer is sent in chunks, whose end takes a write of its own.
+		runtime.WithWriteContentLength(),
 	)
 	registrations := []func() error{
 		func() error { return tenantsv1.RegisterTenantsServiceHandler(ctx, mux, c.Tenants) },
