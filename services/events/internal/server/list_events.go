@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -182,6 +183,7 @@ func (s *Server) scan(ctx context.Context, p *listing, limit int) ([]store.Row, 
 
 // take adds rows to the page until it is full.
 func (p *listing) take(rows []store.Row) (full bool) {
+	p.rows = slices.Grow(p.rows, min(len(rows), p.limit-len(p.rows)))
 	for _, r := range rows {
 		p.after = r.Position
 		if r.Visible {
