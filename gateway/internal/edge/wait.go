@@ -36,12 +36,13 @@ type waiting struct {
 	// wait is how long the caller would wait, and until the end of it.
 	wait  time.Duration
 	until time.Time
-	// waiter is woken by events, and place is the permission to hold the call. parked is its connection while it is held, and
-	// answered the header of the answer so far.
-	waiter   *feedwait.Waiter
-	place    *feedwait.Place
-	parked   *parking.Conn
-	answered http.Header
+	// waiter is woken by events, and place is the permission to hold the call. parked is its connection while it is held, answered the
+	// header of the answer so far, and authorization that of the request.
+	waiter        *feedwait.Waiter
+	place         *feedwait.Place
+	parked        *parking.Conn
+	answered      keptHeader
+	authorization string
 	// outcome is why the call was held no longer. heldSince is when that began, and held how long all of it was.
 	outcome   feedwait.Outcome
 	heldSince time.Time
@@ -74,22 +75,45 @@ func (c *call) canBeHeld() bool {
 
 // park takes the connection from the server. What is held is no request under way, and keeps as little as possible.
 func (h *Handler) park(c *call) (err error) {
-	c.answered = c.Header()
+	c.answered = keepHeader(c.Header())
 	if c.parked, err = parking.Park(c.ResponseWriter, c.r); err != nil {
 		return err
 	}
 	c.ResponseWriter, c.err = nil, nil
+	c.authorization = c.r.Header.Get("Authorization")
 	c.r = keep(c.r).WithContext(trace.ContextWithSpan(context.Background(), c.span))
 	c.pass.Pause()
 	c.heldSince = time.Now()
 	return errParked
 }
 
-// keep returns what a held call needs of its request. The values of all headers share an array, which it must not keep.
+// keep returns what a held call needs of its request, without its header: also a map of one name takes 400 bytes.
 func keep(r *http.Request) *http.Request {
 	return &http.Request{
 		Method: r.Method, URL: r.URL, Host: r.Host, Proto: r.Proto, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, Close: r.Close,
-		Header: http.Header{"Authorization": slices.Clone(r.Header["Authorization"])},
+	}
+}
+
+// keptHeader is a header that takes little room: names, each with a value after it. The values of a name follow each other.
+type keptHeader []string
+
+func keepHeader(header http.Header) keptHeader {
+	kept := make(keptHeader, 0, 2*len(header))
+	for name, values := range header {
+		for _, value := range values {
+			kept = append(kept, name, value)
+		}
+	}
+	return kept
+}
+
+// restore replaces what the header has of the same names.
+func (k keptHeader) restore(header http.Header) {
+	for pair := range slices.Chunk(k, 2) {
+		delete(header, pair[0])
+	}
+	for pair := range slices.Chunk(k, 2) {
+		header[pair[0]] = append(header[pair[0]], pair[1])
 	}
 }
 
@@ -113,10 +137,9 @@ func (h *Handler) await(c *call) {
 func (c *call) resume(w http.ResponseWriter, r *http.Request) {
 	c.parked = nil
 	c.ResponseWriter = w
-	for name, values := range c.answered {
-		w.Header()[name] = values
-	}
+	c.answered.restore(w.Header())
 	c.r = c.r.WithContext(trace.ContextWithSpan(r.Context(), c.span))
+	c.r.Header = http.Header{"Authorization": {c.authorization}}
 }
 
 // goOn answers a call that was held, or lets it be held again.

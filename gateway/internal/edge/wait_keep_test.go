@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAHeldCallKeepsNoOtherHeaderOfItsRequest(t *testing.T) {
+func TestAHeldCallKeepsNoHeaderOfItsRequest(t *testing.T) {
 	t.Parallel()
 	values := []string{"Bearer key", "long"} // The HTTP server puts the values of all headers into one array.
 	freed := make(chan struct{})
@@ -24,5 +24,15 @@ func TestAHeldCallKeepsNoOtherHeaderOfItsRequest(t *testing.T) {
 			return false
 		}
 	}, time.Minute, time.Millisecond)
-	require.Equal(t, http.Header{"Authorization": {"Bearer key"}}, kept.Header)
+	require.Empty(t, kept.Header)
+}
+
+func TestAKeptHeaderReplacesTheSameNames(t *testing.T) {
+	t.Parallel()
+	kept := keepHeader(http.Header{"Connection": {"close"}, "Sandbox": {"first", "second"}, "Empty": nil})
+	header := http.Header{"Connection": {"close"}, "Date": {"today"}}
+	for range 2 {
+		kept.restore(header)
+		require.Equal(t, http.Header{"Connection": {"close"}, "Date": {"today"}, "Sandbox": {"first", "second"}}, header)
+	}
 }

@@ -49,19 +49,23 @@ func newPlaces(r redis.Scripter, cfg Config) *places {
 
 // Place is the permission to hold a call.
 type Place struct {
-	of  *places
-	key int32
-	// name is that of the place in Redis, in the places of the key; empty if Redis does not know it.
-	name, log string
-	left      bool
+	of       *places
+	tenantID string
+	key      int32
+	// name is that of the place in Redis, in the places of the key, if Redis knows it.
+	name        uuid.UUID
+	known, left bool
 }
+
+// log is where Redis has the places of the key.
+func (p *Place) log() string { return "gifting:waits:{" + p.tenantID + "}:" + strconv.Itoa(int(p.key)) }
 
 // Enter takes a place for a wait, or returns nil if the call cannot be held. The place must be left.
 func (w *Waits) Enter(ctx context.Context, p caller.Principal, wait time.Duration) *Place {
 	if !w.places.enter(p.KeyID) {
 		return nil
 	}
-	place := &Place{of: w.places, key: p.KeyID, log: "gifting:waits:{" + p.TenantID + "}:" + strconv.Itoa(int(p.KeyID))}
+	place := &Place{of: w.places, tenantID: p.TenantID, key: p.KeyID, name: uuid.New()}
 	if w.Ending() { // Only now, because otherwise Ended could miss the place.
 		place.Leave(ctx)
 		return nil
@@ -71,13 +75,12 @@ func (w *Waits) Enter(ctx context.Context, p caller.Principal, wait time.Duratio
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.places.cfg.RedisBudget)
 	defer cancel()
-	name := uuid.NewString()
-	taken, err := enterScript.Run(ctx, w.places.redis, []string{place.log}, maxPerKey, name, (wait + margin).Milliseconds()).Bool()
+	taken, err := enterScript.Run(ctx, w.places.redis, []string{place.log()}, maxPerKey, place.name.String(), (wait + margin).Milliseconds()).Bool()
 	if err == nil && !taken {
 		place.Leave(ctx)
 		return nil
 	}
-	place.name = name // Also after an error: Redis may have taken the place.
+	place.known = true // Also after an error: Redis may have taken the place.
 	return place
 }
 
@@ -104,10 +107,10 @@ func (p *Place) Leave(ctx context.Context) {
 		return
 	}
 	p.left = true
-	if p.name != "" {
+	if p.known {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.of.cfg.RedisBudget)
 		defer cancel()
-		_ = leaveScript.Run(ctx, p.of.redis, []string{p.log}, p.name).Err() // Otherwise it is free after the margin.
+		_ = leaveScript.Run(ctx, p.of.redis, []string{p.log()}, p.name.String()).Err() // Otherwise it is free after the margin.
 	}
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()
