@@ -128,9 +128,11 @@ func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day tim
 	return day, err
 }
 
-// The search begins one day before the oldest event was recorded, because clocks differ, or one day before the writers' last
+// The first line has the clock. The search begins one day before the oldest event was recorded, because clocks differ, or one day before the writers' last
 // day if that is earlier because a source's clock is ahead.
-var knownIDs = `SELECT event_id FROM feed
+var knownIDs = `SELECT NULL::uuid, coalesce($4::timestamptz, clock_timestamp())
+UNION ALL
+SELECT event_id, NULL FROM feed
 WHERE event_id = ANY($1)
   AND day >= least($2::date, (
     SELECT min(w.last_day) - 1 FROM unnest($3::int[]) AS p (partition) CROSS JOIN LATERAL (` + writerOf("p.partition", "last_day") + `) w))`
@@ -166,10 +168,9 @@ func lastOf(tenant, columns string) string {
 	return postgres.NewestVersion(columns, "feed_tenants", "tenant_id", tenant)
 }
 
-var (
-	// The inner query is sorted before the outer one takes values from the sequence, so that
-	// positions follow the order of the arrays.
-	insertRows = `WITH inserted AS (
+// The inner query is sorted before the outer one takes values from the sequence, so that
+// positions follow the order of the arrays.
+var insertAndMove = `WITH inserted AS (
   INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id,
     occurred_at, recorded_at, data)
   SELECT tenant_id, $1::date, nextval('feed_position'), event_id, type, brand_id, subject_id,
@@ -189,35 +190,32 @@ var (
     FROM last CROSS JOIN LATERAL (` + lastOf("last.tenant_id", "ctid") + `) found
    WHERE t.ctid = found.ctid
   RETURNING t.tenant_id
+), moved AS (
+  UPDATE feed_writers w
+     SET next_offset = m.next, last_offset = m.next - 1, last_id = m.id, last_time = m.at, last_day = $1
+    FROM unnest($11::int[], $12::bigint[], $13::text[], $14::timestamptz[]) AS m (partition, next, id, at)
+   CROSS JOIN LATERAL (` + writerOf("m.partition", "ctid") + `) locked
+   WHERE w.ctid = locked.ctid
 )
 INSERT INTO feed_tenants (tenant_id, last_position)
 SELECT tenant_id, position FROM last WHERE tenant_id NOT IN (SELECT tenant_id FROM updated)
 ON CONFLICT (tenant_id) DO UPDATE SET last_position = excluded.last_position`
 
-	moveWriters = `UPDATE feed_writers w
-   SET next_offset = m.next, last_offset = m.next - 1, last_id = m.id, last_time = m.at, last_day = $5
-  FROM unnest($1::int[], $2::bigint[], $3::text[], $4::timestamptz[]) AS m (partition, next, id, at)
- CROSS JOIN LATERAL (` + writerOf("m.partition", "ctid") + `) locked
- WHERE w.ctid = locked.ctid`
-)
-
-// queueInsert adds the changes in their order and updates the writers' offsets.
+// queueInsert adds the changes, if there are any, in their order and updates the writers' offsets.
 func queueInsert(b *pgx.Batch, changes []Change, day time.Time, stored map[int]kafka.Stored) {
-	if len(changes) > 0 {
-		b.Queue(insertRows, day,
-			postgres.UUIDColumn(changes, func(c Change) string { return c.GetTenantId() }),
-			postgres.UUIDColumn(changes, func(c Change) string { return c.GetEventId() }),
-			postgres.Column(changes, func(c Change) string { return c.GetType() }),
-			postgres.UUIDColumn(changes, func(c Change) string { return c.GetBrandId() }),
-			postgres.UUIDColumn(changes, func(c Change) string { return c.GetSubjectId() }),
-			postgres.Column(changes, func(c Change) int32 { return c.GetOriginKeyId() }),
-			postgres.Column(changes, func(c Change) time.Time { return c.GetOccurredAt().AsTime() }),
-			postgres.Column(changes, func(c Change) time.Time { return c.GetRecordedAt().AsTime() }),
-			postgres.Column(changes, func(c Change) []byte { return notNil(c.GetData()) }))
-	}
 	partitions := slices.Collect(maps.Keys(stored))
-	b.Queue(moveWriters, partitions,
+	b.Queue(insertAndMove, day,
+		postgres.UUIDColumn(changes, func(c Change) string { return c.GetTenantId() }),
+		postgres.UUIDColumn(changes, func(c Change) string { return c.GetEventId() }),
+		postgres.Column(changes, func(c Change) string { return c.GetType() }),
+		postgres.UUIDColumn(changes, func(c Change) string { return c.GetBrandId() }),
+		postgres.UUIDColumn(changes, func(c Change) string { return c.GetSubjectId() }),
+		postgres.Column(changes, func(c Change) int32 { return c.GetOriginKeyId() }),
+		postgres.Column(changes, func(c Change) time.Time { return c.GetOccurredAt().AsTime() }),
+		postgres.Column(changes, func(c Change) time.Time { return c.GetRecordedAt().AsTime() }),
+		postgres.Column(changes, func(c Change) []byte { return notNil(c.GetData()) }),
+		partitions,
 		postgres.Column(partitions, func(p int) int64 { return stored[p].Next }),
 		postgres.Column(partitions, func(p int) string { return stored[p].LastID }),
-		postgres.Column(partitions, func(p int) time.Time { return stored[p].LastTime }), day)
+		postgres.Column(partitions, func(p int) time.Time { return stored[p].LastTime }))
 }

@@ -26,7 +26,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/batcher"
@@ -83,11 +82,6 @@ func Day(t time.Time) time.Time {
 }
 
 const readClock = `SELECT coalesce($1::timestamptz, clock_timestamp())`
-
-// queueClock adds a read of the clock to a batch.
-func (s *Store) queueClock(b *pgx.Batch, now *time.Time) {
-	b.Queue(readClock, s.nowOverride()).QueryRow(func(row pgx.Row) error { return row.Scan(now) })
-}
 
 func (s *Store) now(ctx context.Context) (now time.Time, err error) {
 	if err := s.pool.QueryRow(ctx, readClock, s.nowOverride()).Scan(&now); err != nil {

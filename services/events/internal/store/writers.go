@@ -65,12 +65,18 @@ func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 
 // queueKnown reads the clock, after the locks, for which the transaction may have waited, and the events that the feed has.
 func (s *Store) queueKnown(b *pgx.Batch, of []*pendingBatch, w *writers) {
-	s.queueClock(b, &w.now)
 	ids, from := idsAndFirstDay(of)
-	b.Queue(knownIDs, ids, from, partitionsOf(of)).Query(func(rows pgx.Rows) error {
-		var id string
-		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-			w.known[id] = true
+	b.Queue(knownIDs, ids, from, partitionsOf(of), s.nowOverride()).Query(func(rows pgx.Rows) error {
+		var (
+			id  *string
+			now *time.Time
+		)
+		_, err := pgx.ForEachRow(rows, []any{&id, &now}, func() error {
+			if id == nil {
+				w.now = *now
+			} else {
+				w.known[*id] = true
+			}
 			return nil
 		})
 		return err
