@@ -127,6 +127,25 @@ func TestAResultIsRecordedOnlyUnderItsLease(t *testing.T) {
 	require.Empty(t, f.claim(t, late.Add(time.Hour), 1, 1))
 }
 
+func TestOneStatementRecordsADeliveryOnlyUnderItsLastLease(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.add(t, tenantA, noon, 1)
+	first := f.claim(t, noon, 1, 1)[0]
+	second := f.claim(t, noon.Add(30*time.Second), 1, 1)[0]
+
+	recorded, err := f.Record(t.Context(), []Result{
+		{Delivery: first, Verdict: failed, Attempt: Attempt{StartedAt: noon, Outcome: rules.Answered(500)}},
+		{Delivery: second, Verdict: delivered, Attempt: Attempt{StartedAt: f.now, Outcome: rules.Answered(200)}},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true}, recorded)
+	_, _, attempts, err := f.Get(t.Context(), first.Endpoint, first.EventID)
+	require.NoError(t, err)
+	require.Len(t, attempts, 1)
+	require.EqualValues(t, 200, *attempts[0].ResponseStatus)
+}
+
 func TestAPausedEndpointIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

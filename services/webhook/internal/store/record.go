@@ -42,27 +42,25 @@ var ErrLeaseLost = errors.New("the delivery's lease was lost")
 // the repetition. What is committed later and waits for the disk, such as a resend, takes the result with it: the write-ahead log has
 // one order.
 const recordResults = `
-WITH result AS MATERIALIZED (
-  SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::text[], $7::bool[], $8::bigint[],
-                       $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::bytea[])
-    AS r (tenant_id, event_id, key_id, token, state, counted, wait_us,
-          started_at, duration_ms, response_status, problem, response_body)
-), done AS (
+WITH done AS (
   UPDATE deliveries d
      SET state = r.state, attempts = d.attempts + r.counted::int, lease_token = NULL, leased_by = 0,
          next_attempt_at = CASE WHEN r.state = 'PENDING' THEN ` + now + ` + r.wait_us * interval '1 microsecond' END,
          finished_at = CASE WHEN r.state <> 'PENDING' THEN ` + now + ` END
-    FROM result r
+    FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::text[], $7::bool[], $8::bigint[],
+                $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::bytea[])
+           WITH ORDINALITY AS r (tenant_id, event_id, key_id, token, state, counted, wait_us,
+                                 started_at, duration_ms, response_status, problem, response_body, n)
    WHERE d.tenant_id = r.tenant_id AND d.event_id = r.event_id AND d.key_id = r.key_id AND d.lease_token IS NOT DISTINCT FROM r.token
-  RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts_before + d.attempts AS number
+  RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts_before + d.attempts AS number,
+            r.counted, r.started_at, r.duration_ms, r.response_status, r.problem, r.response_body, r.n
 ), logged AS (
   INSERT INTO attempts (tenant_id, event_id, key_id, number, started_at, duration_ms, response_status, problem, response_body)
-  SELECT done.tenant_id, done.event_id, done.key_id, done.number,
-         r.started_at, r.duration_ms, r.response_status, r.problem, r.response_body
-    FROM done JOIN result r USING (tenant_id, event_id, key_id)
-   WHERE r.counted
+  SELECT tenant_id, event_id, key_id, number, started_at, duration_ms, response_status, problem, response_body
+    FROM done
+   WHERE counted
 )
-SELECT tenant_id, event_id, key_id, ` + asyncCommit + ` FROM done`
+SELECT n, ` + asyncCommit + ` FROM done`
 
 // Record stores the results of claimed rows, and logs those attempts that counted. It returns for each result whether it was
 // recorded. A result is not recorded if its lease was lost.
@@ -81,16 +79,16 @@ func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, 
 	if err != nil {
 		return nil, fmt.Errorf("record deliveries: %w", err)
 	}
-	done := make(map[DeliveryID]bool, len(results))
-	var id DeliveryID
-	_, err = pgx.ForEachRow(rows, []any{&id.TenantID, &id.EventID, &id.KeyID, nil}, func() error {
-		done[id] = true
+	recorded = make([]bool, len(results))
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&n, nil}, func() error {
+		recorded[n-1] = true
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("record deliveries: %w", err)
 	}
-	return postgres.Column(results, func(r Result) bool { return done[r.Delivery.DeliveryID] }), nil
+	return recorded, nil
 }
 
 const releaseRows = `
