@@ -79,60 +79,61 @@ var (
 	// The commit of messages does not wait for the disk. If a crash of the server loses it, the stored offset is lost too, so the
 	// messages are read again. What was sent until then is sent again, as after a lost lease.
 	lockFanOut = `
-WITH locked AS MATERIALIZED (
-  SELECT p.partition, o.next_offset
-    FROM (SELECT partition FROM unnest($2::int[]) AS u (partition) ORDER BY partition) p
-   CROSS JOIN LATERAL (` + offsetOf("p.partition", "next_offset") + ` FOR UPDATE) o
-), taken AS MATERIALIZED (
-  SELECT k.key_id, pg_try_advisory_xact_lock($4::int, k.key_id) AS got FROM unnest($3::int[]) AS k (key_id)
-), noted AS MATERIALIZED (
-  SELECT set_config('fan_out.locked', coalesce(array_agg(key_id) FILTER (WHERE got), '{}')::text, true),
-         CASE WHEN $5 THEN ` + asyncCommit + ` END
-    FROM taken
-)
-SELECT ` + now + `, NULL, NULL FROM noted UNION ALL SELECT ` + now + `, partition, next_offset FROM locked`
+SELECT ` + now + `, NULL::int, NULL::bigint,
+       set_config('fan_out.locked', (
+         SELECT coalesce(array_agg(k.key_id) FILTER (WHERE pg_try_advisory_xact_lock($4::int, k.key_id)), '{}')::text
+           FROM unnest($3::int[]) AS k (key_id)), true),
+       CASE WHEN $5 THEN ` + asyncCommit + ` END
+UNION ALL
+SELECT ` + now + `, p.partition, o.next_offset, NULL, NULL
+  FROM (SELECT partition FROM unnest($2::int[]) AS u (partition) ORDER BY partition) p
+ CROSS JOIN LATERAL (` + offsetOf("p.partition", "next_offset") + ` FOR UPDATE) o`
 
 	// The offset of a partition moves unless its messages begin after it. It never moves back.
-	moveOffsets = `UPDATE fan_out_offsets o
-   SET next_offset = m.next, last_id = m.last_id, last_time = m.last_time
-  FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[])
-    AS m (partition, first, next, last_id, last_time)
- CROSS JOIN LATERAL (` + offsetOf("m.partition", "ctid") + `) locked
- WHERE o.ctid = locked.ctid AND m.first <= o.next_offset AND o.next_offset < m.next`
+	moveOffsets = `accepted AS MATERIALIZED (
+  SELECT m.partition, m.next, m.last_id, m.last_time, o.ctid, o.next_offset
+    FROM unnest($2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::timestamptz[])
+      AS m (partition, first, next, last_id, last_time)
+   CROSS JOIN LATERAL (` + offsetOf("m.partition", "ctid, next_offset") + `) o
+   WHERE m.first <= o.next_offset
+), moved AS (
+  UPDATE fan_out_offsets o
+     SET next_offset = m.next, last_id = m.last_id, last_time = m.last_time
+    FROM accepted m
+   WHERE o.ctid = m.ctid AND m.next_offset < m.next
+)`
+
+	// moveOnly is for messages of which no key receives an event.
+	moveOnly = `WITH ` + moveOffsets + ` SELECT ` + now
 )
 
 // An event that is already stored has been fanned out. It gets no further deliveries, even if more keys subscribe now. An event of
 // messages that begin after the stored offset is not stored. The rows that the caller wants to send at once are leased to it, as
-// many of an endpoint as a claim would lease.
+// many of an endpoint as a claim would lease. Their slots are counted by the caller: a window function costs each event more.
 var insertEvents = `
-WITH fresh AS (
+WITH ` + moveOffsets + `, fresh AS (
   INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at, brand_id)
   SELECT e.tenant_id, e.event_id, e.type, e.body, e.traceparent, ` + now + `, e.brand_id
-    FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::text[], $7::int[], $8::bigint[], $9::uuid[])
-      AS e (tenant_id, event_id, type, body, traceparent, partition, next, brand_id)
-   WHERE e.next < 0 OR (` + offsetOf("e.partition", "next_offset") + `) >= e.next
+    FROM unnest($7::uuid[], $8::uuid[], $9::text[], $10::bytea[], $11::text[], $12::int[], $13::uuid[])
+      AS e (tenant_id, event_id, type, body, traceparent, partition, brand_id)
+   WHERE e.partition < 0 OR e.partition = ANY (ARRAY(SELECT a.partition FROM accepted a))
   ON CONFLICT (tenant_id, event_id) DO NOTHING
   RETURNING tenant_id, event_id
 ), endpoint AS MATERIALIZED (
-  SELECT w.tenant_id, w.key_id, $18 - w.in_flight - others.leased AS free
-    FROM unnest($14::uuid[], $15::int[], $16::int[]) AS w (tenant_id, key_id, in_flight)
-   CROSS JOIN LATERAL (` + leasedByOthers("w", "$17", "$18") + `) others
+  SELECT w.tenant_id, w.key_id, $21 - others.leased AS slots
+    FROM unnest($18::uuid[], $19::int[]) AS w (tenant_id, key_id)
+   CROSS JOIN LATERAL (` + leasedByOthers("w", "$20", "$21") + `) others
    WHERE w.key_id = ANY (nullif(current_setting('fan_out.locked', true), '')::int[])
-     AND EXISTS (SELECT FROM senders WHERE id = $17)
+     AND EXISTS (SELECT FROM senders WHERE id = $20)
      AND NOT EXISTS (
        SELECT FROM pauses p WHERE p.tenant_id = w.tenant_id AND p.key_id = w.key_id AND p.until > ` + now + `)
-), delivery AS (
-  SELECT d.tenant_id, d.event_id, d.key_id,
-         d.wanted AND row_number() OVER (PARTITION BY d.tenant_id, d.key_id, d.wanted ORDER BY d.n) <= coalesce(endpoint.free, 0) AS leased
-    FROM unnest($10::uuid[], $11::uuid[], $12::int[], $13::bool[])
-         WITH ORDINALITY AS d (tenant_id, event_id, key_id, wanted, n)
-    JOIN fresh ON fresh.tenant_id = d.tenant_id AND fresh.event_id = d.event_id
-    LEFT JOIN endpoint ON endpoint.tenant_id = d.tenant_id AND endpoint.key_id = d.key_id
 ), stored AS (
   INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at, lease_token, leased_by)
-  SELECT tenant_id, event_id, key_id, CASE WHEN leased THEN ` + now + ` + $19::interval ELSE ` + now + ` END, ` + now + `,
-         CASE WHEN leased THEN $20::uuid END, CASE WHEN leased THEN $17 ELSE 0 END
-    FROM delivery
+  SELECT d.tenant_id, d.event_id, d.key_id, CASE WHEN w.slots IS NULL THEN ` + now + ` ELSE ` + now + ` + $22::interval END, ` + now + `,
+         CASE WHEN w.slots IS NOT NULL THEN $23::uuid END, CASE WHEN w.slots IS NULL THEN 0 ELSE $20 END
+    FROM unnest($14::uuid[], $15::uuid[], $16::int[], $17::int[]) AS d (tenant_id, event_id, key_id, slot)
+    JOIN fresh ON fresh.tenant_id = d.tenant_id AND fresh.event_id = d.event_id
+    LEFT JOIN endpoint w ON w.tenant_id = d.tenant_id AND w.key_id = d.key_id AND d.slot <= w.slots
   ON CONFLICT (tenant_id, event_id, key_id) DO NOTHING
   RETURNING tenant_id, event_id, key_id, lease_token
 )
@@ -234,21 +235,16 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 		if slices.ContainsFunc(batches, func(b *batch) bool { return b.key != 0 }) {
 			b.Queue(holdRetention, int64(retentionLock))
 		}
-		partitions := postgres.Column(c.moved, func(m Messages) int { return m.Partition })
-		b.Queue(lockFanOut, at, partitions, c.endpointKeys(), claimLock, len(c.moved) == len(batches)).Query(func(rows pgx.Rows) error {
+		b.Queue(lockFanOut, at, c.partitions(), c.endpointKeys(), claimLock, len(c.moved) == len(batches)).Query(func(rows pgx.Rows) error {
 			return readLocked(rows, batches)
 		})
-		if len(c.moved) > 0 {
-			b.Queue(moveOffsets, partitions,
-				postgres.Column(c.moved, func(m Messages) int64 { return m.First }),
-				postgres.Column(c.moved, func(m Messages) int64 { return m.Next }),
-				postgres.Column(c.moved, func(m Messages) string { return m.LastID }),
-				postgres.Column(c.moved, func(m Messages) time.Time { return m.LastTime }))
-		}
-		if len(c.events) > 0 {
+		switch {
+		case len(c.events) > 0:
 			b.Queue(insertEvents, c.insert(at, token)...).Query(func(rows pgx.Rows) error {
 				return readLeased(rows, batches, token)
 			})
+		case len(c.moved) > 0:
+			b.Queue(moveOnly, c.move(at)...)
 		}
 		queueKeys(b, at, batches)
 		for _, r := range c.rejected {
@@ -265,7 +261,7 @@ func readLocked(rows pgx.Rows, batches []*batch) error {
 		next      *int64
 	)
 	offsets := map[int]int64{}
-	_, err := pgx.ForEachRow(rows, []any{&at, &partition, &next}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&at, &partition, &next, nil, nil}, func() error {
 		if partition != nil {
 			offsets[*partition] = *next
 		}

@@ -9,46 +9,50 @@ import (
 // fanOutColumns are the rows that a transaction of the fan-out stores.
 type fanOutColumns struct {
 	events   []Event
-	from     []Messages // The messages of each event.
+	from     []int // The partition of each event, or -1 if it is not of a message.
 	moved    []Messages
 	rejected []Rejected
-	// deliveries are those of all events, and wanted says which of them to lease.
+	// deliveries are those of all events. A rank counts those to lease of the same endpoint, from 1; 0 is one not to lease.
 	deliveries []DeliveryID
-	wanted     []bool
+	ranks      []int
+	// wanted is the highest rank of each endpoint.
+	wanted map[Endpoint]int
 	// lease is that of the batches, and endpoints those that it wants to send to.
 	lease     Lease
 	endpoints []Endpoint
-	inFlight  []int
 }
 
 func columnsOf(batches []*batch) *fanOutColumns {
-	c := &fanOutColumns{}
+	c := &fanOutColumns{wanted: map[Endpoint]int{}}
 	for _, b := range batches {
-		messages := Messages{Partition: -1, Next: -1}
+		from := -1
 		if b.messages != nil {
-			messages = *b.messages
-			c.moved = append(c.moved, messages)
+			from = b.messages.Partition
+			c.moved = append(c.moved, *b.messages)
 		}
 		c.rejected = append(c.rejected, b.rejected...)
 		for _, e := range b.events {
-			c.add(e, messages, b.lease)
+			c.add(e, from, b.lease)
 		}
 		c.join(b.lease)
 	}
-	for e, n := range c.lease.InFlight {
-		c.endpoints, c.inFlight = append(c.endpoints, e), append(c.inFlight, n)
+	for e := range c.lease.InFlight {
+		c.endpoints = append(c.endpoints, e)
 	}
 	return c
 }
 
-func (c *fanOutColumns) add(e Event, from Messages, l *Lease) {
+func (c *fanOutColumns) add(e Event, from int, l *Lease) {
 	c.events, c.from = append(c.events, e), append(c.from, from)
 	for _, key := range e.KeyIDs {
-		id, wanted := DeliveryID{Endpoint{e.TenantID, key}, e.ID}, false
+		id, rank := DeliveryID{Endpoint{e.TenantID, key}, e.ID}, 0
 		if l != nil {
-			_, wanted = l.Deliveries[id]
+			if _, wanted := l.Deliveries[id]; wanted {
+				c.wanted[id.Endpoint]++
+				rank = c.wanted[id.Endpoint]
+			}
 		}
-		c.deliveries, c.wanted = append(c.deliveries, id), append(c.wanted, wanted)
+		c.deliveries, c.ranks = append(c.deliveries, id), append(c.ranks, rank)
 	}
 }
 
@@ -70,22 +74,46 @@ func (c *fanOutColumns) endpointKeys() []int32 {
 	return postgres.Column(c.endpoints, func(e Endpoint) int32 { return e.KeyID })
 }
 
+func (c *fanOutColumns) partitions() []int {
+	return postgres.Column(c.moved, func(m Messages) int { return m.Partition })
+}
+
+// slots are how many slots of its endpoint this sender uses with each delivery that it leases; nil is one not to lease.
+func (c *fanOutColumns) slots() []*int {
+	slots := make([]*int, len(c.deliveries))
+	for i, rank := range c.ranks {
+		if rank > 0 {
+			slot := c.lease.InFlight[c.deliveries[i].Endpoint] + rank
+			slots[i] = &slot
+		}
+	}
+	return slots
+}
+
+// move are the arguments of moveOnly, and the first ones of insertEvents.
+func (c *fanOutColumns) move(at *time.Time) []any {
+	return []any{
+		at, c.partitions(),
+		postgres.Column(c.moved, func(m Messages) int64 { return m.First }),
+		postgres.Column(c.moved, func(m Messages) int64 { return m.Next }),
+		postgres.Column(c.moved, func(m Messages) string { return m.LastID }),
+		postgres.Column(c.moved, func(m Messages) time.Time { return m.LastTime }),
+	}
+}
+
 // insert are the arguments of insertEvents.
 func (c *fanOutColumns) insert(at *time.Time, token string) []any {
 	tenants, ids, keys := idColumns(c.deliveries)
 	endpointTenants, endpointKeys := endpointColumns(c.endpoints)
-	return []any{
-		at,
+	return append(c.move(at),
 		postgres.UUIDColumn(c.events, func(e Event) string { return e.TenantID }),
 		postgres.UUIDColumn(c.events, func(e Event) string { return e.ID }),
 		postgres.Column(c.events, func(e Event) string { return e.Type }),
 		postgres.Column(c.events, func(e Event) []byte { return e.Body }),
 		postgres.Column(c.events, func(e Event) string { return e.TraceParent }),
-		postgres.Column(c.from, func(m Messages) int { return m.Partition }),
-		postgres.Column(c.from, func(m Messages) int64 { return m.Next }),
+		c.from,
 		postgres.Column(c.events, func(e Event) *string { return postgres.Nullable(e.BrandID) }),
-		tenants, ids, keys, c.wanted,
-		endpointTenants, endpointKeys, c.inFlight,
-		c.lease.Sender, c.lease.Share, c.lease.Length, token,
-	}
+		tenants, ids, keys, c.slots(),
+		endpointTenants, endpointKeys,
+		c.lease.Sender, c.lease.Share, c.lease.Length, token)
 }
