@@ -201,14 +201,14 @@ type finding struct {
 	} `json:"nodes"`
 }
 
-// inspect takes a screenshot of the whole page, and requires that the page is accessible and not wider than the screen.
+// inspect requires that the page is accessible and not wider than the screen, and takes a screenshot of all of it.
 func (b *browser) inspect(t *testing.T, name string) {
 	t.Helper()
-	b.screenshot(t, name)
 	b.requireAccessible(t)
 	wide := get(t, b, chromedp.Evaluate[[]string](fmt.Sprintf(`document.documentElement.scrollWidth <= %d ? [] : [document.documentElement.scrollWidth,
 		...[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %[1]d).map((e) => e.outerHTML.slice(0, 99))].map(String)`, b.screen.width)))
 	require.Empty(t, wide, "the page is wider than the screen")
+	b.screenshot(t, name) // Last, because pages that draw themselves draw more in its high window.
 }
 
 // inspectSchemes inspects the page as light and as dark devices show it. Colours do not depend on the words, so a browser without
