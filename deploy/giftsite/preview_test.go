@@ -41,7 +41,7 @@ func (f *fixture) preview(t *testing.T, page giftsitev1.PreviewPage, device tena
 	return resp.GetHtml()
 }
 
-// Whoever opens the document in a browser sees the whole page, and the browser asks nobody for anything.
+// A browser shows the whole page of a preview, and sends no request for it.
 func TestAPreviewShowsThePageAndLoadsNothing(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
 		f.show(f.withLook(f.openPage("sv-SE", "#1B4B8F")))

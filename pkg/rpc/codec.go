@@ -31,7 +31,7 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 		return nil, fmt.Errorf("%w: %T", errNotMessage, v)
 	}
 	size := protobuf.Size(m)
-	options := protobuf.MarshalOptions{UseCachedSize: true} // Nobody changes a message that is being sent.
+	options := protobuf.MarshalOptions{UseCachedSize: true} // A message does not change while it is sent.
 	if mem.IsBelowBufferPoolingThreshold(size) {
 		written, err := options.Marshal(m)
 		if err != nil {

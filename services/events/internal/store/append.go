@@ -128,8 +128,8 @@ func (s *Store) tryAppend(ctx context.Context, batches []*pendingBatch) (day tim
 	return day, err
 }
 
-// The first line has the clock. The search begins one day before the oldest event was recorded, because clocks differ, or one day before the writers' last
-// day if that is earlier because a source's clock is ahead.
+// The first line has the clock. The search begins one day before the oldest event was recorded, because clocks differ, or one day
+// before the writers' last day if that is earlier because a source's clock is ahead.
 var knownIDs = `SELECT NULL::uuid, coalesce($4::timestamptz, clock_timestamp())
 UNION ALL
 SELECT event_id, NULL FROM feed
