@@ -66,7 +66,7 @@ fmt: $(BIN)/.golangci-lint ## Format the Go files of all modules or MODULE
 .PHONY: grpcurl
 grpcurl: $(BIN)/grpcurl ## Build .local/bin/grpcurl, to call the services from a terminal
 
-CHECKS := lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-tidy lint-standalone lint-arrows lint-go lint-chart lint-shell
+CHECKS := lint-proto lint-generated lint-openapi lint-alerts lint-configuration lint-tidy lint-standalone lint-arrows lint-go lint-chart lint-shell lint-workflows
 .PHONY: lint
 lint: $(if $(MODULE),lint-go,$(CHECKS)) ## Check everything that is not a test; with MODULE only the Go code of that module
 
@@ -342,7 +342,7 @@ lint-generated: generate
 
 .PHONY: lint-tidy
 lint-tidy:
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi .tools/workflow; do \
 		echo "go mod tidy: $$module"; \
 		GOWORK=off go -C "$$module" mod tidy -diff || exit 1; \
 	done
@@ -386,6 +386,16 @@ lint-chart:
 lint-shell: $(BIN)/shellcheck
 	@echo "shellcheck: the scripts"
 	@$(BIN)/shellcheck .ci/run deploy/backup/backup.sh deploy/local/seed/pictures/take.sh
+
+.PHONY: lint-workflows
+lint-workflows: $(BIN)/.workflow $(BIN)/shellcheck
+	@echo "actionlint: the workflows"
+	@$(BIN)/actionlint -shellcheck $(BIN)/shellcheck .github/workflows/*.yaml
+
+# Not part of `make lint`: both ask a database on the internet, and new vulnerabilities become known without a change here.
+.PHONY: vulnerabilities
+vulnerabilities: $(BIN)/.workflow | node ## Look for known vulnerabilities in what the Go modules, the SDK for TypeScript and the client generators depend on
+	@failed=; 	for module in $(MODULES); do 		echo "govulncheck: $$module"; 		$(BIN)/govulncheck -C "$$module" ./... || failed="$$failed $$module"; 	done; 	for package in $(SDK_TYPESCRIPT) deploy/clients/typescript; do 		echo "npm audit: $$package"; 		npm --prefix "$$package" audit --package-lock-only --audit-level=high || failed="$$failed $$package"; 	done; 	[ -z "$$failed" ] || { echo "known vulnerabilities in:$$failed"; exit 1; }
 
 # The tests of gateway/openapi compare the document with the contracts; redocly checks it against general rules.
 .PHONY: lint-openapi
@@ -465,6 +475,12 @@ $(BIN)/.oapi-codegen: .tools/oapi/go.mod .tools/oapi/go.sum
 	@echo "building oapi-codegen"
 	@mkdir -p $(BIN)
 	@GOWORK=off GOBIN=$(BIN) go -C .tools/oapi install tool
+	@touch $@
+
+$(BIN)/.workflow: .tools/workflow/go.mod .tools/workflow/go.sum
+	@echo "building actionlint and govulncheck"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/workflow install tool
 	@touch $@
 
 # The server reports the version of its module, by which it knows the API versions that are deprecated.
