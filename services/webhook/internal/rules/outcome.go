@@ -5,9 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/partnergifting/platform/pkg/netguard"
@@ -74,13 +78,54 @@ func Unanswered(err error) Outcome {
 	if timedOut(err) {
 		return Outcome{Problem: "The webhook could not be reached: it did not answer in time.", Class: ClassTimeout}
 	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return Outcome{Problem: "The webhook could not be reached: its TLS certificate is not valid.", Class: ClassTLS}
+	if problem := brokenTLS(err); problem != "" {
+		return Outcome{Problem: problem, Class: ClassTLS}
 	}
-	return Outcome{Problem: unreachable, Class: ClassUnreachable}
+	return Outcome{Problem: disconnected(err), Class: ClassUnreachable}
 }
 
 const unreachable = "The webhook could not be reached."
+
+// brokenTLS says why there is no encrypted connection. It is empty if TLS is not the reason.
+func brokenTLS(err error) string {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "The webhook could not be reached: its TLS certificate is not valid."
+	}
+	_, noRecord := errors.AsType[tls.RecordHeaderError](err)
+	if noRecord || errors.Is(err, http.ErrSchemeMismatch) {
+		return "The webhook could not be reached: its port does not answer with TLS."
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	alert := ok && (op.Op == "remote error" || op.Op == "local error") // What crypto/tls calls an alert.
+	if alert || strings.Contains(err.Error(), "tls: ") {
+		return "The webhook could not be reached: the TLS handshake failed."
+	}
+	return ""
+}
+
+// disconnected says why a receiver that resolves, and whose TLS works, has not answered. Package net/http has no types for its own
+// errors, so they are recognized by their words: the tests of webhookclient cause each of them.
+func disconnected(err error) string {
+	is := func(any ...error) bool {
+		return slices.ContainsFunc(any, func(e error) bool { return errors.Is(err, e) })
+	}
+	says := func(any ...string) bool {
+		return slices.ContainsFunc(any, func(words string) bool { return strings.Contains(err.Error(), words) })
+	}
+	switch {
+	case is(syscall.ECONNREFUSED):
+		return "The webhook could not be reached: it refused the connection."
+	case is(syscall.EHOSTUNREACH, syscall.ENETUNREACH):
+		return "The webhook could not be reached: there is no route to its address."
+	case says("server response headers exceeded", "response header list larger"):
+		return "The webhook did not answer: the headers of its response are too large."
+	case says("malformed HTTP", "malformed MIME header"):
+		return "The webhook did not answer: its response is not HTTP."
+	case is(syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF), says("stream error", "GOAWAY", "closed idle connection"):
+		return "The webhook did not answer: it closed the connection."
+	}
+	return unreachable
+}
 
 // unresolved distinguishes two cases: the name does not exist, which is the receiver's error, or the resolver did not answer,
 // which is a failure on our side.

@@ -44,7 +44,10 @@ func TestFailuresWithoutAResponseAreDistinguished(t *testing.T) {
 		ours  bool
 		class string
 	}{
-		"refused connection":      {dialed(syscall.ECONNREFUSED), "could not be reached", false, "unreachable"},
+		"refused connection":      {dialed(syscall.ECONNREFUSED), "it refused the connection", false, "unreachable"},
+		"no route":                {dialed(syscall.EHOSTUNREACH), "no route to its address", false, "unreachable"},
+		"anything else":           {dialed(errors.New("to 10.1.2.3")), "could not be reached.", false, "unreachable"},
+		"a TLS alert":             {&url.Error{Op: "Post", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(40)}}, "the TLS handshake failed", false, "tls"},
 		"forbidden address":       {dialed(fmt.Errorf("%w: 10.1.2.3", netguard.ErrForbiddenAddress)), "does not lead to a public address", false, "forbidden_address"},
 		"plain HTTP":              {fmt.Errorf("%w: scheme", netguard.ErrURL), "must use HTTPS", false, "forbidden_address"},
 		"time-out":                {&url.Error{Op: "Post", Err: context.DeadlineExceeded}, "did not answer in time", false, "timeout"},
