@@ -5,12 +5,17 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
@@ -81,16 +86,43 @@ func (s *Sender) send(ctx context.Context, body []byte, headers http.Header) Ver
 	return v
 }
 
-// reason says why there is no answer.
+// reason says why there is no answer. Package net/http has no types for its own errors: the tests cause each of them.
 func reason(err error) string {
 	withURL, ok := errors.AsType[*url.Error](err)
-	switch {
-	case ok && withURL.Timeout():
-		return "the receiver did not answer within ten seconds"
-	case ok:
-		return withURL.Err.Error()
+	if !ok {
+		return err.Error()
 	}
-	return err.Error()
+	dns, unresolved := errors.AsType[*net.DNSError](err)
+	op, inNetwork := errors.AsType[*net.OpError](err)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, noRecord := errors.AsType[tls.RecordHeaderError](err)
+	says := func(any ...string) bool {
+		return slices.ContainsFunc(any, func(words string) bool { return strings.Contains(err.Error(), words) })
+	}
+	what := ""
+	switch {
+	case unresolved:
+		return "the host name " + dns.Name + " could not be resolved"
+	case withURL.Timeout():
+		return "the receiver did not answer within ten seconds"
+	case untrusted:
+		what = "the receiver's TLS certificate is not valid"
+	case noRecord, errors.Is(err, http.ErrSchemeMismatch):
+		return "the receiver does not answer with TLS: its address may begin with http"
+	case inNetwork && op.Op == "dial":
+		what = "the receiver could not be reached"
+	case says("tls: "):
+		what = "the TLS handshake failed"
+	case says("server response headers exceeded", "response header list larger"):
+		return "the headers of the receiver's answer are too large"
+	case says("malformed HTTP", "malformed MIME header"):
+		return "the receiver's answer is not HTTP"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "the receiver closed the connection without an answer"
+	default:
+		what = "there is no answer"
+	}
+	return what + ": " + withURL.Err.Error()
 }
 
 // Ping makes an event of the type ping with a new id.

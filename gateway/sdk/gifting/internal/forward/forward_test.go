@@ -2,8 +2,10 @@ package forward_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -80,9 +82,51 @@ func TestOnlyA2xxIsADelivery(t *testing.T) {
 	require.Equal(t, 10*time.Second, slow.Client.Timeout)
 	slow.Client.Timeout = 50 * time.Millisecond
 	require.Equal(t, "the receiver did not answer within ten seconds", slow.Send(t.Context(), forward.Ping()).Error)
-	require.Contains(t, forward.New("http://127.0.0.1:1", "s").Send(t.Context(), forward.Ping()).Error, "refused")
 	require.NotEmpty(t, forward.New(":", "s").Send(t.Context(), forward.Ping()).Error)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.False(t, forward.New(server.URL, "s").Send(ended, forward.Ping()).Delivered)
+}
+
+// speaking is a receiver that reads the beginning of a request, writes a text and closes the connection.
+func speaking(t *testing.T, text string) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return // The test has ended.
+			}
+			_, _ = conn.Read(make([]byte, 16<<10))
+			_, _ = io.WriteString(conn, text) // The sender says what it made of it.
+			_ = conn.Close()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func TestAVerdictSaysWhatHappened(t *testing.T) {
+	t.Parallel()
+	tooNew := httptest.NewUnstartedServer(http.NotFoundHandler())
+	tooNew.TLS = &tls.Config{MinVersion: tls.VersionTLS13}
+	tooNew.StartTLS()
+	t.Cleanup(tooNew.Close)
+	for receiver, want := range map[string]string{
+		"http://127.0.0.1:1":         "the receiver could not be reached: dial tcp 127.0.0.1:1: connect: connection refused",
+		"http://nowhere.invalid:1":   "the host name nowhere.invalid could not be resolved",
+		"http://" + speaking(t, ""):  "the receiver closed the connection without an answer",
+		"http://" + speaking(t, "x"): "the receiver's answer is not HTTP",
+		"http://" + speaking(t, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 11<<20)+"\r\n"): "the headers of the receiver's answer are too large",
+		"https://" + speaking(t, "HTTP/1.1 400 Bad Request\r\n\r\n"):                         "the receiver does not answer with TLS: its address may begin with http",
+		"https://" + speaking(t, "220 mail.example.com ESMTP\r\n"):                           "the receiver does not answer with TLS: its address may begin with http",
+		tooNew.URL: "the receiver's TLS certificate is not valid: ",
+	} {
+		require.Contains(t, forward.New(receiver, "s").Send(t.Context(), forward.Ping()).Error, want, receiver)
+	}
+	old := forward.New(tooNew.URL, "s")
+	old.Client.Transport = &http.Transport{TLSClientConfig: &tls.Config{MaxVersion: tls.VersionTLS12}} //nolint:gosec // So that the server refuses it.
+	require.Contains(t, old.Send(t.Context(), forward.Ping()).Error, "the TLS handshake failed: ")
 }
