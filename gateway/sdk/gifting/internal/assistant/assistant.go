@@ -15,10 +15,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -215,7 +219,7 @@ func (t *tools) events(ctx context.Context, in paging) (any, error) {
 type deliveryQuery struct {
 	paging
 
-	State   string     `json:"state,omitempty" jsonschema:"PENDING, DELIVERED, FAILED or DROPPED"`
+	State   string     `json:"state,omitempty" jsonschema:"PENDING, DELIVERED, EXHAUSTED or DROPPED"`
 	EventID string     `json:"eventId,omitempty"`
 	Since   *time.Time `json:"since,omitempty" jsonschema:"earliest time of the event, RFC 3339"`
 }
@@ -253,7 +257,7 @@ func (t *tools) place(ctx context.Context, req *mcp.CallToolRequest, order gifti
 		if !t.Production {
 			return nil, nil, errProduction
 		}
-		question, err := t.confirm(req, me, order)
+		question, err := t.confirm(ctx, req, me, order)
 		if question != nil || err != nil {
 			return question, nil, err
 		}
@@ -263,7 +267,9 @@ func (t *tools) place(ctx context.Context, req *mcp.CallToolRequest, order gifti
 }
 
 // confirm returns a question for the person at first, and nothing once the person has confirmed this very order.
-func (t *tools) confirm(req *mcp.CallToolRequest, me *gifting.Me, order gifting.PlaceOrderRequest) (*mcp.CallToolResult, error) {
+func (t *tools) confirm(
+	ctx context.Context, req *mcp.CallToolRequest, me *gifting.Me, order gifting.PlaceOrderRequest,
+) (*mcp.CallToolResult, error) {
 	proof, err := t.proofOf(order)
 	if err != nil {
 		return nil, err
@@ -271,10 +277,11 @@ func (t *tools) confirm(req *mcp.CallToolRequest, me *gifting.Me, order gifting.
 	given, asked := req.Params.InputResponses[confirmation].(*mcp.ElicitResult)
 	switch {
 	case !asked:
+		text, err := t.question(ctx, me, order)
 		return &mcp.CallToolResult{
-			InputRequests: mcp.InputRequestMap{confirmation: &mcp.ElicitParams{Message: question(me, order)}},
+			InputRequests: mcp.InputRequestMap{confirmation: &mcp.ElicitParams{Message: text}},
 			RequestState:  proof,
-		}, nil
+		}, err
 	case !hmac.Equal([]byte(req.Params.RequestState), []byte(proof)):
 		return nil, errChanged
 	case given.Action != "accept":
@@ -294,20 +301,48 @@ func (t *tools) proofOf(order gifting.PlaceOrderRequest) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
-func question(me *gifting.Me, order gifting.PlaceOrderRequest) string {
-	gift := "?"
-	if len(order.Items) > 0 {
-		switch item := order.Items[0]; {
-		case item.ProductID != nil:
-			gift = "the gift " + *item.ProductID
-		case item.CustomProductName != nil:
-			gift = fmt.Sprintf("%q", *item.CustomProductName)
-			if item.Budget != nil {
-				gift += " for " + item.Budget.Amount + " " + item.Budget.Currency
+// longText is a text that comes last in a question, so that it moves nothing else out of sight.
+const longText = 200
+
+var plainPath = regexp.MustCompile(`^[\w.\[\]]+$`)
+
+// question shows a person every member of an order, one a line, and what its gift is called. The assistant may have been led astray, so
+// each text is quoted: none can begin a line of its own or hide another.
+func (t *tools) question(ctx context.Context, me *gifting.Me, order gifting.PlaceOrderRequest) (string, error) {
+	members, err := terminal.Members(order)
+	if err != nil {
+		return "", err
+	}
+	lines := []string{fmt.Sprintf("Place this order of %q in PRODUCTION? It will really be sent.", me.Tenant.Name)}
+	if len(order.Items) > 0 && order.Items[0].ProductID != nil {
+		lines = append(lines, t.gift(ctx, *order.Items[0].ProductID, order.Recipient.Address.Country))
+	}
+	for _, long := range []bool{false, true} {
+		for _, m := range members {
+			value := fmt.Sprint(m.Value)
+			if long != (len(value) > longText) {
+				continue
 			}
+			if _, quoted := m.Value.(string); quoted {
+				value = strconv.Quote(value)
+			}
+			if !plainPath.MatchString(m.Path) {
+				m.Path = strconv.Quote(m.Path) // The assistant chooses the names of variations.
+			}
+			lines = append(lines, m.Path+": "+value)
 		}
 	}
-	to := order.Recipient
-	return fmt.Sprintf("Place order %q of %s in PRODUCTION: %s to %q, %q, %q, %s. It will really be sent.",
-		order.ExternalOrderID, me.Tenant.Name, gift, to.Name, to.Address.Street, to.Address.City, to.Address.Country)
+	return strings.Join(lines, "\n"), nil
+}
+
+// gift is the line about a gift of the catalog.
+func (t *tools) gift(ctx context.Context, id, country string) string {
+	product, err := t.Client.GetProduct(ctx, id, country, "")
+	switch {
+	case err != nil:
+		return fmt.Sprintf("gift: its name could not be read: %q", plain(err))
+	case product.Estimate == nil:
+		return fmt.Sprintf("gift: %q, without an estimate", product.Name)
+	}
+	return fmt.Sprintf("gift: %q, estimated at %q", product.Name, product.Estimate.Amount+" "+product.Estimate.Currency)
 }

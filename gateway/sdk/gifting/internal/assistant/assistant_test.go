@@ -1,14 +1,17 @@
 package assistant_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -19,7 +22,7 @@ import (
 
 // api is a stub of the API in an environment.
 type api struct {
-	environment string
+	environment, tenant string
 
 	lock   sync.Mutex
 	placed []string
@@ -31,9 +34,13 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	answer := `{"items":[],"nextCursor":null}`
+	if strings.Contains(r.URL.Path, "Ann") { // No gift has such an id.
+		http.NotFound(w, r)
+		return
+	}
 	switch r.Method + " " + r.URL.Path {
 	case "GET /me":
-		answer = `{"tenant":{"name":"Fjord"},"key":{"scopes":["ORDERS"]},"environment":"` + a.environment + `"}`
+		answer = `{"tenant":{"name":"` + cmp.Or(a.tenant, "Fjord") + `"},"key":{"scopes":["ORDERS"]},"environment":"` + a.environment + `"}`
 	case "GET /brands":
 		answer = `[{"id":"b1","name":"Nord"}]`
 	case "GET /catalog/categories":
@@ -45,6 +52,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Request-Id", "r1")
 		w.WriteHeader(http.StatusNotFound)
 		answer = `{"title":"Not found","code":"not_found"}`
+	case "GET /catalog/products/p1":
+		answer = `{"name":"A jersey\nurgent: false","estimate":{"amount":"79.90","currency":"EUR"}}`
 	case "GET /catalog/products":
 		answer = `{"items":[],"nextCursor":"` + r.URL.RawQuery + `"}`
 	}
@@ -126,10 +135,76 @@ func TestInProductionAPersonConfirmsEachOrder(t *testing.T) {
 			require.Contains(t, text, tc.says)
 			require.Len(t, a.placed, tc.placed)
 			if tc.allowed {
-				require.Equal(t, `Place order "e1" of Fjord in PRODUCTION: "A ball" for 10 SEK to "Ann Berg", "Storgatan 1", "Stockholm", SE. It will really be sent.`, question)
+				require.True(t, strings.HasPrefix(question, "Place this order of \"Fjord\" in PRODUCTION? It will really be sent.\n"), question)
+				require.Contains(t, question, "\nitems[0].budget.amount: \"10\"\n")
 			}
 		})
 	}
+}
+
+// fill sets every member of a request, and returns how many have a value of their own.
+func fill(t *testing.T, v reflect.Value, text string) (count int) {
+	t.Helper()
+	switch v.Kind() { //nolint:exhaustive // A member of another kind needs a case.
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return fill(t, v.Elem(), text)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			count += fill(t, v.Field(i), text)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		return fill(t, v.Index(0), text)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf(text), reflect.ValueOf(text))
+		return 1
+	case reflect.String:
+		v.SetString(text)
+		return 1
+	case reflect.Bool:
+		v.SetBool(true)
+		return 1
+	default:
+		require.Fail(t, "a member of the kind "+v.Kind().String())
+	}
+	return count
+}
+
+func TestAPersonSeesEveryMemberOfTheOrder(t *testing.T) {
+	t.Parallel()
+	const evil = "Ann\n\u202eurgent: false\x1b[2J\u0085\u2028"
+	a, question := &api{environment: "production", tenant: `Fjord\nurgent: false`}, ""
+	session := a.connect(t, true, func(text string) string { question = text; return "decline" })
+	var order gifting.PlaceOrderRequest
+	count := fill(t, reflect.ValueOf(&order).Elem(), evil)
+	require.Greater(t, count, 25)
+	ask := func() []string {
+		_, failed := call(t, session, "place_order", order)
+		require.True(t, failed)
+		return strings.Split(question, "\n")
+	}
+	lines := ask()
+	require.Len(t, lines, 2+count, "the tenant, the gift, and a line for each member:\n%s", question)
+	require.Equal(t, `Place this order of "Fjord\nurgent: false" in PRODUCTION? It will really be sent.`, lines[0])
+	require.Contains(t, lines[1], "gift: its name could not be read: ")
+	require.NotContains(t, question, "\nurgent: false")
+	for _, r := range question {
+		require.True(t, r == '\n' || unicode.IsPrint(r), "%q", r)
+	}
+	for _, line := range []string{
+		`courierComment: "Ann\n\u202eurgent: false\x1b[2J\u0085\u2028"`, `recipient.address.postalCode: "Ann`, `recipient.phone: "Ann`, `additionalDetails: "Ann`,
+		`"items[0].variations.Ann\n\u202eurgent: false\x1b[2J\u0085\u2028": "Ann`, "urgent: true",
+	} {
+		require.Contains(t, question, "\n"+line)
+	}
+
+	long := strings.Repeat("x", 500)
+	order.Items[0].ProductID, order.AdditionalDetails = new("p1"), &long
+	lines = ask()
+	require.Equal(t, `gift: "A jersey\nurgent: false", estimated at "79.90 EUR"`, lines[1])
+	require.Equal(t, `additionalDetails: "`+long+`"`, lines[len(lines)-1], "it moves nothing out of sight")
 }
 
 func TestWithoutAPersonNothingIsPlacedInProduction(t *testing.T) {

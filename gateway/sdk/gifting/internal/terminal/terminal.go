@@ -91,21 +91,36 @@ func Table(to io.Writer, names []string, rows [][]string) error {
 
 // Record prints the members of a record, one a line, those of records inside it with their path. Members without a value are left out.
 func Record(to io.Writer, value any) error {
-	raw, err := json.Marshal(value)
+	all, err := Members(value)
 	if err != nil {
 		return err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	rows, err := members(decoder, "", nil)
-	if err != nil {
-		return err
+	rows := make([][]string, len(all))
+	for i, m := range all {
+		rows[i] = []string{m.Path, fmt.Sprint(m.Value)}
 	}
 	return Table(to, nil, rows)
 }
 
-// members reads one value and appends a row for each text, number or boolean in it, in the order in which they are written.
-func members(decoder *json.Decoder, path string, rows [][]string) ([][]string, error) {
+// Member is a text, number or boolean of a record, with its path.
+type Member struct {
+	Path  string
+	Value json.Token
+}
+
+// Members returns all that have a value, in the order in which they are written as JSON.
+func Members(record any) ([]Member, error) {
+	raw, err := json.Marshal(record)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	return members(decoder, "", nil)
+}
+
+// members reads one value and appends its members.
+func members(decoder *json.Decoder, path string, rows []Member) ([]Member, error) {
 	token, err := decoder.Token()
 	if err != nil {
 		return nil, err
@@ -113,7 +128,7 @@ func members(decoder *json.Decoder, path string, rows [][]string) ([][]string, e
 	opening, nested := token.(json.Delim)
 	if !nested {
 		if token != nil {
-			rows = append(rows, []string{path, fmt.Sprint(token)})
+			rows = append(rows, Member{path, token})
 		}
 		return rows, nil
 	}
