@@ -38,9 +38,12 @@ func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
 		"orders place":                           {1, "gifting: Invalid request (invalid_request)\n  items[0].budget: is missing\\u001b[2J (required)\n  request: request-1\n"},
 		"orders cancel 1":                        {2, "gifting: Wrong command or profile: say why: --reason\n"},
 		"orders cancel":                          {2, "gifting: Wrong command or profile: the arguments are cancel ORDER\n"},
-		"orders burn":                            {2, "gifting: Wrong command or profile: unknown command: gifting orders burn\n"},
-		"burn":                                   {2, "gifting: Wrong command or profile: unknown command: gifting burn\n"},
-		"burn -o json":                           {2, `{"code":"","title":"Wrong command or profile","detail":"unknown command: gifting burn"}` + "\n"},
+		"orders burn":                            {2, "gifting: Wrong command or profile: unknown command: gifting orders burn: gifting orders --help lists the commands\n"},
+		"burn":                                   {2, "gifting: Wrong command or profile: unknown command: gifting burn: gifting --help lists the commands\n"},
+		"orders lisst":                           {2, "gifting: Wrong command or profile: unknown command: gifting orders lisst: did you mean list?\n"},
+		"lsten":                                  {2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n"},
+		"completion elvish":                      {2, ""},
+		"burn -o json":                           {2, `{"code":"","title":"Wrong command or profile","detail":"unknown command: gifting burn: gifting --help lists the commands"}` + "\n"},
 		"orders place --idempotency-key=":        {2, "gifting: Wrong command or profile: --idempotency-key is empty\n"},
 		"events tail --after x --from-beginning": {2, "gifting: Wrong command or profile: give --after or --from-beginning, not both\n"},
 		"orders list --sort":                     {2, "gifting: Wrong command or profile: unknown flag: --sort\n"},
@@ -175,6 +178,7 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 		})
 	}
 	u := &user{env: map[string]string{}, in: strings.NewReader("")}
+	require.Zero(t, u.run(t, "verify", "--body", fileOf(t, body), "--secret-file", fileOf(t, "\ufeff"+secret), "-H", signature).code)
 	got := u.run(t, "verify", "--body", fileOf(t, body), "--secret-file", fileOf(t, secret), "-o", "json")
 	require.Equal(t, 6, got.code)
 	require.Contains(t, got.out, "no proxy removes them")
@@ -224,10 +228,8 @@ func TestEveryCommandHelps(t *testing.T) {
 func TestOddAnswersArePrintedOrRefused(t *testing.T) {
 	t.Parallel()
 	server := newAPI(t, map[string]string{
-		"GET /catalog/products":             `{"items":[{"id":"gone","listed":false,"updatedAt":"2026-01-01T00:00:00Z"},null],"nextCursor":null}`,
-		"GET /brands":                       `[{"id":"\u009b2J\u202e"}]`,
-		"GET /campaigns":                    `{"items":[{"id":"c"}]}`,
-		"POST /personal-links:create-batch": `{"results":[]}`,
+		"GET /catalog/products": `{"items":[{"id":"gone","listed":false,"updatedAt":"2026-01-01T00:00:00Z"},null],"nextCursor":null}`,
+		"GET /brands":           `[{"id":"\u009b2J\u202e"}]`,
 	})
 	got := server.user().run(t, "catalog", "list", "--country", "SE")
 	require.Equal(t, 0, got.code, got.err)
@@ -236,6 +238,52 @@ func TestOddAnswersArePrintedOrRefused(t *testing.T) {
 	require.Equal(t, 0, got.code, got.err)
 	require.Contains(t, got.out, `"brandId": "\u009b2J\u202e"`)
 	require.Equal(t, 1, server.user().run(t, "trigger", "personal_link.created").code)
+	results := newAPI(t, map[string]string{
+		"GET /brands": `[{"id":"b"}]`, "GET /catalog/products": `{"items":[{"id":"p","listed":true,"available":true}],"nextCursor":null}`,
+		"POST /personal-links:create-batch": `{"results":[]}`,
+	})
+	require.Equal(t, 1, results.user().run(t, "trigger", "personal_link.created").code)
+}
+
+func TestALinkNeedsNoCampaign(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{
+		"GET /brands": `[{"id":"b"}]`,
+		"GET /catalog/products": `{"items":[{"id":"gone","listed":false},{"id":"p1","listed":true,"available":false},
+			{"id":"p2","listed":true,"available":true}],"nextCursor":null}`,
+		"POST /personal-links:create-batch":    `{"results":[{"outcome":"CREATED","link":{"id":"l","status":"ACTIVE"}}]}`,
+		"POST /sandbox/personal-links/l:claim": `{"id":"l","status":"CLAIMED","orderId":"o"}`,
+	})
+	got := server.user().run(t, "trigger", "personal_link.claimed")
+	require.Zero(t, got.code, got.err)
+	require.Contains(t, got.out, "CLAIMED")
+	require.Contains(t, strings.Join(server.sent, "\n"), `POST /personal-links:create-batch  {"brandId":"b","productIds":["p2"],"recipients":[`)
+}
+
+func TestAFileOfJSONIsReadOrSaysWhereItIsWrong(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{"POST /orders": `{"id":"1"}`})
+	for name, c := range map[string]struct{ content, says string }{
+		"a byte order mark": {"\ufeff{\"externalOrderId\": \"e\"}\r\n", ""},
+		"UTF-16":            {"\xff\xfe{\x00}\x00", "is UTF-16: save it as UTF-8\n"},
+		"a comma too many":  {"{\n  \"name\": \"Åsa\",\n  \"ö\": 1,}", "is not JSON: line 3, column 10: invalid character '}' looking for beginning of object key string\n"},
+		"an early end":      {"{\"a\":", "is not JSON: line 1, column 5: unexpected end of JSON input\n"},
+		"nothing":           {"", "is not JSON: line 1, column 1: unexpected end of JSON input\n"},
+	} {
+		path := fileOf(t, c.content)
+		got := server.user().run(t, "orders", "place", "-f", path)
+		if c.says == "" {
+			require.Zero(t, got.code, name+got.err)
+			continue
+		}
+		require.Equal(t, 2, got.code, name)
+		require.Equal(t, "gifting: Wrong command or profile: "+path+" "+c.says, got.err)
+	}
+	require.Equal(t, []string{`POST /orders  {"externalOrderId":"e"}`}, server.sent)
+	u := server.user()
+	u.in = strings.NewReader("\ufeffgft_sbx_key\r\n")
+	u.env["GIFTING_CONFIG"] = filepath.Join(t.TempDir(), "gifting.yaml")
+	require.Zero(t, u.run(t, "login", "--url", server.URL).code, "a key from a file with a mark")
 }
 
 func TestDoctorSurvivesAnAnswerWithoutDetails(t *testing.T) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -21,12 +23,13 @@ var (
 	errArguments  = errors.New("the arguments are")
 	errKeyEmpty   = errors.New("--idempotency-key is empty")
 	errJSON       = errors.New("is not JSON")
+	errUTF16      = errors.New("is UTF-16: save it as UTF-8")
 	errTime       = errors.New("is no time such as 2026-03-16T07:00:00Z, and no age such as 2h")
 )
 
 // group is a command that only has others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: use, Short: short, RunE: subcommand}
+	g := &cobra.Command{Use: use, Short: short}
 	g.AddCommand(commands...)
 	return g
 }
@@ -36,7 +39,12 @@ func subcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	return usage(fmt.Errorf("%w: %s %s", errSubcommand, c.CommandPath(), args[0]))
+	c.SuggestionsMinimumDistance = 2
+	advice := c.CommandPath() + " --help lists the commands"
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		advice = "did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return usage(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
 }
 
 // command makes a command that calls the API. The words of use in capitals are its arguments.
@@ -136,15 +144,36 @@ func printPages[T any](a *app, p *paging, columns []column[T], read func() (*gif
 
 // readJSON reads a file of JSON; - is the standard input.
 func (a *app) readJSON(path string) (json.RawMessage, error) {
-	content, err := a.readFile(path)
+	content, err := a.readText(path)
+	if err != nil {
+		return nil, err
+	}
+	var read json.RawMessage
+	err = json.Unmarshal(content, &read)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		before := content[:max(syntax.Offset-1, 0)]
+		line := before[bytes.LastIndexByte(before, '\n')+1:]
+		err = fmt.Errorf("%s %w: line %d, column %d: %w", path, errJSON, bytes.Count(before, []byte("\n"))+1, utf8.RuneCount(line)+1, syntax)
+	}
 	if err != nil {
 		return nil, usage(err)
 	}
-	if !json.Valid(content) {
-		return nil, usage(fmt.Errorf("%s %w", path, errJSON))
-	}
-	return content, nil
+	return read, nil
 }
+
+// readText reads a file of text. Some editors and shells begin one with a byte order mark.
+func (a *app) readText(path string) ([]byte, error) {
+	content, err := a.readFile(path)
+	switch {
+	case err != nil:
+		return nil, usage(err)
+	case bytes.HasPrefix(content, []byte("\xff\xfe")), bytes.HasPrefix(content, []byte("\xfe\xff")):
+		return nil, usage(fmt.Errorf("%s %w", path, errUTF16))
+	}
+	return bytes.TrimPrefix(content, []byte(byteOrderMark)), nil
+}
+
+const byteOrderMark = "\ufeff"
 
 // maxFile is more than any request or webhook has.
 const maxFile = 16 << 20

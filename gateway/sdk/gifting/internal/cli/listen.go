@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -18,7 +19,10 @@ import (
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
-var errReceiver = errors.New("is no address such as localhost:3000/webhooks")
+var (
+	errReceiver = errors.New("is no address such as localhost:3000/webhooks")
+	errPlain    = errors.New("is not of this machine, and events have claim URLs: use https")
+)
 
 // maxKept is how many events can be sent again on demand.
 const maxKept = 1000
@@ -57,15 +61,27 @@ one and prints it. Unlike real webhooks, listen also sends the changes that your
 	return chosen.flags(command)
 }
 
-// receiverAddress completes an address without a scheme.
+// receiverAddress completes an address: a port is one of this machine, and without a scheme other machines get https.
 func receiverAddress(text string) (string, error) {
 	full := text
-	if !strings.Contains(text, "://") {
-		full = "http://" + text
+	if port, _, _ := strings.Cut(strings.TrimPrefix(text, ":"), "/"); port != "" && strings.Trim(port, "0123456789") == "" {
+		full = "localhost:" + strings.TrimPrefix(text, ":")
+	}
+	complete := strings.Contains(full, "://")
+	if !complete {
+		full = "https://" + full
 	}
 	address, err := url.Parse(full)
 	if err != nil || address.Hostname() == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return "", usage(fmt.Errorf("--forward-to %q %w", text, errReceiver))
+	}
+	ip := net.ParseIP(address.Hostname())
+	here := address.Hostname() == "localhost" || strings.HasSuffix(address.Hostname(), ".localhost") || ip != nil && ip.IsLoopback()
+	switch {
+	case here && !complete:
+		return "http" + strings.TrimPrefix(full, "https"), nil
+	case !here && address.Scheme == "http":
+		return "", usage(fmt.Errorf("--forward-to %q %w", text, errPlain))
 	}
 	return full, nil
 }
@@ -112,7 +128,7 @@ func (l *listener) send(ctx context.Context, event gifting.Event, isNew bool) er
 		return err
 	}
 	if verdict.Body != "" && !verdict.Delivered {
-		_, err := fmt.Fprintln(l.Out, "  "+terminal.Visible(strings.TrimSpace(verdict.Body)))
+		_, err := fmt.Fprintln(l.Out, "  "+strings.ReplaceAll(terminal.Visible(strings.TrimSpace(verdict.Body)), "\n", "\n  "))
 		return err
 	}
 	return nil

@@ -53,7 +53,7 @@ func newReceiver(t *testing.T) *receiver {
 		}
 		r.arrived <- event.ID
 		if event.Type == gifting.EventOrderStatusChanged {
-			http.Error(w, "out of order", http.StatusInternalServerError)
+			http.Error(w, "out of order\n2026-01-01T00:00:00Z  delivered", http.StatusInternalServerError)
 		}
 	}))
 	t.Cleanup(r.Close)
@@ -86,7 +86,7 @@ func TestListenForwardsSignedEventsAndSendsThemAgain(t *testing.T) {
 	got := <-done
 	require.Equal(t, 130, got.code)
 	require.Regexp(t, `(?m)^2026-01-01T00:00:00Z  order\.created  \S+  o1  PROCESSING  delivered: HTTP 200 \(\d+ ms\)$`, got.out)
-	require.Regexp(t, `(?m)order\.status_changed .* PROCESSING → SENT  NOT delivered, the platform would try again: the receiver answered HTTP 500 \(\d+ ms\)\n  out of order$`, got.out)
+	require.Regexp(t, `(?m)order\.status_changed .* PROCESSING → SENT  NOT delivered, the platform would try again: the receiver answered HTTP 500 \(\d+ ms\)\n  out of order\n  2026-01-01T00:00:00Z  delivered$`, got.out)
 	require.Contains(t, got.err, "Type r to send")
 	require.Contains(t, got.err, "To go on from here: --after c2")
 	require.NotContains(t, got.err, "Signing secret")
@@ -106,10 +106,26 @@ func TestListenMakesASecretAndChoosesTypes(t *testing.T) {
 	require.Equal(t, 130, got.code)
 	require.Regexp(t, `(?m)^Signing secret: [0-9a-f]{64}$`, got.err)
 	require.Equal(t, []string{"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e11"}, kinds)
-	for _, address := range []string{"", "ftp://x", ":"} {
+	for _, address := range []string{"", "ftp://x", ":", "http://example.com", "http://10.0.0.1:3000", "http://localhost.example.com"} {
 		require.Equal(t, 2, u.run(t, "listen", "--forward-to", address).code, address)
 	}
 	require.Equal(t, 2, u.run(t, "listen", "--forward-to", "localhost:1", "--secret-file", "/none").code)
+}
+
+// Events have claim URLs, so only this machine gets them without TLS.
+func TestAnAddressIsCompleted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"3000": "http://localhost:3000", ":3000": "http://localhost:3000", "3000/webhooks": "http://localhost:3000/webhooks",
+		"localhost": "http://localhost", "app.localhost:3000/a": "http://app.localhost:3000/a", "127.0.0.2:80": "http://127.0.0.2:80",
+		"[::1]:3000": "http://[::1]:3000", "example.com": "https://example.com", "10.0.0.1:3000": "https://10.0.0.1:3000",
+		"localhost@example.com": "https://localhost@example.com", "http://localhost:1": "http://localhost:1", "https://example.com/a": "https://example.com/a",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		u := newAPI(t, map[string]string{"GET /events": feedPage}).user()
+		u.transport = &ending{cancel: cancel, after: 1}
+		require.Contains(t, u.runIn(ctx, "listen", "--from-beginning", "--forward-to", text).err, "Events go to "+want+".", text)
+	}
 }
 
 func TestTailPrintsEvents(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,7 +81,7 @@ func (a *app) secret(prompt string) (string, error) {
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		return strings.TrimSpace(line), err
+		return strings.TrimSpace(strings.TrimPrefix(line, byteOrderMark)), err
 	}
 	_, _ = io.WriteString(a.Err, prompt)
 	line, err := a.Secret()
@@ -180,13 +179,9 @@ func (a *app) completeProfiles(*cobra.Command, []string, string) ([]string, cobr
 
 // webhookSecrets are the signing secrets of a key: one on each line of a file, or of GIFTING_WEBHOOK_SECRET.
 func (a *app) webhookSecrets(path string) ([]string, error) {
-	content := []byte(a.Getenv("GIFTING_WEBHOOK_SECRET"))
-	if path != "" {
-		read, err := os.ReadFile(path) //nolint:gosec // The user names the file.
-		if err != nil {
-			return nil, usage(err)
-		}
-		content = read
+	if path == "" {
+		return strings.Fields(a.Getenv("GIFTING_WEBHOOK_SECRET")), nil
 	}
-	return strings.Fields(string(content)), nil
+	content, err := a.readText(path)
+	return strings.Fields(string(content)), err
 }

@@ -35,8 +35,8 @@ type app struct {
 	// The flags of every command.
 	config, profile, output string
 	timeout                 time.Duration
-	// repeatable means that the command has --idempotency-key.
-	repeatable bool
+	// repeatable means that the command has --idempotency-key. running means that its arguments and flags are accepted.
+	repeatable, running bool
 }
 
 // The forms of -o.
@@ -72,10 +72,29 @@ func Run(ctx context.Context, args []string, std Streams) int {
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		return 0
+	case !a.running:
+		err = usage(err)
 	}
 	return a.report(ctx, err)
+}
+
+// observe makes the command, and those below it, say when they begin. An error before that is one of the command line.
+func (a *app) observe(c *cobra.Command) {
+	if !c.Runnable() { // It only has others.
+		c.Args, c.RunE = cobra.ArbitraryArgs, subcommand
+	}
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			a.running = true
+			return run(c, args)
+		}
+	}
+	for _, below := range c.Commands() {
+		a.observe(below)
+	}
 }
 
 func (a *app) root() *cobra.Command {
@@ -93,18 +112,17 @@ The exit code is 0, or
 
   1    the API refused the call
   2    the command or its profile is wrong; nothing was sent
-  3    no answer, or none for now (429, 5xx): repeat the same command
+  3    no answer, or none for now (429, 5xx): repeat the same command, with the --idempotency-key that the error names
   4    there is no such record
   5    the key is not accepted, or lacks a scope
-  6    a check did not pass: verify, doctor, orders validate
+  6    a check did not pass: verify, doctor, orders validate, webhooks test
   130  you stopped it with Ctrl-C`,
-		Version: version(), SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs, RunE: subcommand,
+		Version: version(), SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkOutput() },
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	flags := root.PersistentFlags()
 	path := a.Getenv("GIFTING_CONFIG")
 	if path == "" {
@@ -117,6 +135,8 @@ The exit code is 0, or
 	must(root.RegisterFlagCompletionFunc("profile", a.completeProfiles))
 	must(root.RegisterFlagCompletionFunc("output", words(asTable, asJSON)))
 	root.AddCommand(a.commands()...)
+	root.InitDefaultCompletionCmd() // Otherwise it is added too late to be observed.
+	a.observe(root)
 	return root
 }
 

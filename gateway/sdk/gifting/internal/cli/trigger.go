@@ -16,7 +16,7 @@ var (
 	errEvent      = errors.New("is no event that can be caused; those that can are")
 	errProduction = errors.New("this is a key of production: events are caused only in the sandbox")
 	errNoApproval = errors.New("orders and links of this tenant need no approval, so there is nothing to approve")
-	errNoCampaign = errors.New("the key reaches no active campaign, which a link needs")
+	errNoGift     = errors.New("no gift of the catalog can be sent to Sweden, where the example's recipient lives")
 	errLink       = errors.New("the link was rejected")
 )
 
@@ -152,14 +152,22 @@ func (t trigger) message(ctx context.Context, done *triggered) error {
 	return err
 }
 
-// link creates a link for the first active campaign.
+// link creates a link of the key's first brand, to choose the first gift that can be sent.
 func (t trigger) link(ctx context.Context, done *triggered) error {
-	campaigns, err := t.ListCampaigns(ctx, gifting.ListCampaignsQuery{Status: gifting.CampaignStatusACTIVE, Paging: gifting.Paging{Limit: 1}})
+	brands, err := t.ListBrands(ctx)
 	if err != nil {
 		return err
 	}
-	if len(campaigns.Items) == 0 {
-		return errNoCampaign
+	if len(brands) == 0 {
+		return errNoBrand
+	}
+	gifts, err := t.ListProducts(ctx, gifting.ListProductsQuery{Country: "SE", Paging: gifting.Paging{Limit: 100}})
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(gifts.Items, func(e gifting.ProductEntry) bool { return e.Product != nil && e.Product.Available })
+	if at < 0 {
+		return errNoGift
 	}
 	me, err := t.GetMe(ctx)
 	if err != nil {
@@ -170,7 +178,7 @@ func (t trigger) link(ctx context.Context, done *triggered) error {
 		recipient.CustomFields = append(recipient.CustomFields, gifting.PersonalLinkAnswer(answer))
 	}
 	results, err := t.CreatePersonalLinks(ctx, gifting.CreatePersonalLinksRequest{
-		CampaignID: &campaigns.Items[0].ID, Recipients: []gifting.PersonalLinkRecipient{recipient},
+		BrandID: &brands[0].ID, ProductIds: []string{gifts.Items[at].Product.ID}, Recipients: []gifting.PersonalLinkRecipient{recipient},
 	})
 	if err != nil {
 		return err
