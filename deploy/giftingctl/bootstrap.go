@@ -17,7 +17,7 @@ import (
 // bootstrapCommand makes what an installation needs before its first start. It calls no service.
 func (a *app) bootstrapCommand() *cobra.Command {
 	group := &cobra.Command{
-		Use: "bootstrap", Short: "Make what an installation needs before its first start", RunE: requireSub,
+		Use: "bootstrap", Short: "Make what an installation needs before its first start",
 		Long: `bootstrap makes secrets, databases, certificates and the files of machines. It calls no service and needs no context.
 
 Every command can be repeated: what exists is kept, what is missing is made. deploy/production/README.md has all steps.`,
@@ -30,12 +30,12 @@ func (a *app) bootstrapKeys() *cobra.Command {
 	var dir, redis string
 	var stores bootstrap.Stores
 	c := &cobra.Command{
-		Use: "keys", Short: "Make the secrets of all programs: keys, and URLs with passwords", Args: cobra.NoArgs,
+		Use: "keys", Short: "Make the secrets of all programs: keys, and URLs with passwords", Args: arguments(0),
 		Long: `keys makes a folder for each Secret of the chart, with a file for each of its keys that only you may read. A file that exists
 is never changed: data that was sealed with a lost key can never be read again. Store a copy apart from the databases.`,
 		RunE: func(*cobra.Command, []string) error {
 			if redis != "" {
-				text, err := parser{a.In}.content(redis)
+				text, err := parser{a.In}.text(redis)
 				if err != nil {
 					return usage(err)
 				}
@@ -73,7 +73,7 @@ func (a *app) bootstrapDatabases() *cobra.Command {
 	var only []string
 	var run bool
 	c := &cobra.Command{
-		Use: "databases", Short: "Print or run the SQL that makes databases and roles", Args: cobra.NoArgs,
+		Use: "databases", Short: "Print or run the SQL that makes databases and roles", Args: arguments(0),
 		Long: `databases prints the SQL for psql that makes the databases and roles which the secrets name. It has verifiers of the passwords,
 not the passwords. With --run it executes the SQL, with the login of --url or of the variables PGHOST, PGUSER, PGPASSFILE, which
 needs CREATEDB and CREATEROLE.
@@ -92,7 +92,7 @@ gifting_relay.`,
 				return a.printDatabases(statements)
 			}
 			if file != "" {
-				text, err := parser{a.In}.content(file)
+				text, err := parser{a.In}.text(file)
 				if err != nil {
 					return usage(err)
 				}
@@ -130,7 +130,7 @@ func (a *app) printDatabases(statements []bootstrap.Statement) error {
 func (a *app) bootstrapCertificates() *cobra.Command {
 	files, days := bootstrap.Certificates{}, 0
 	c := &cobra.Command{
-		Use: "certificates", Short: "Make and renew an authority, and a certificate for every program and caller", Args: cobra.NoArgs,
+		Use: "certificates", Short: "Make and renew an authority, and a certificate for every program and caller", Args: arguments(0),
 		Long: `certificates makes a private authority, and certificates of all programs and of workspace, backoffice and operator. Run it again to
 renew those in the last third of their life. Running programs notice changed files. Keep ca.key apart: it can make any caller.`,
 		RunE: func(*cobra.Command, []string) error {
@@ -160,7 +160,7 @@ func (a *app) bootstrapMachines() *cobra.Command {
 	var file, out string
 	var from bootstrap.Sources
 	c := &cobra.Command{
-		Use: "machines", Short: "Make the files of machines that run the programs with systemd", Args: cobra.NoArgs,
+		Use: "machines", Short: "Make the files of machines that run the programs with systemd", Args: arguments(0),
 		Long: `machines reads a YAML file of machines and their programs. It writes a folder for each machine, to be copied to its root: settings
 and secrets in /etc/gifting, certificates in /etc/gifting/tls, units in /etc/systemd/system.`,
 		RunE: func(*cobra.Command, []string) error {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/google/uuid"
@@ -32,12 +31,12 @@ type checker struct {
 func (a *app) checkCommand() *cobra.Command {
 	var url, keyFile string
 	command := &cobra.Command{
-		Use: "check --url URL --key-file FILE", Args: cobra.NoArgs,
+		Use: "check --url URL --key-file FILE", Args: arguments(0),
 		Short: "Check a sandbox from outside: place an order and cancel it",
 		Long: `check reads the brands of an API key, places an order with a made-up recipient, reads it and cancels it. The key needs the
 scope orders and at least one brand, and its tenant no custom field that every order must answer. It refuses production.`,
 		RunE: func(command *cobra.Command, _ []string) error {
-			key, err := os.ReadFile(keyFile) //nolint:gosec // The user names the file.
+			key, err := parser{a.In}.text(keyFile)
 			if err != nil {
 				return usage(err)
 			}
@@ -137,7 +136,7 @@ func (c checker) call(ctx context.Context, method, path string, body, answer any
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return err
+		return laterError{err}
 	}
 	defer func() { _ = response.Body.Close() }()
 	const most = 1 << 20
@@ -146,7 +145,11 @@ func (c checker) call(ctx context.Context, method, path string, body, answer any
 		return err
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("%w %s to %s %s: %s", errAnswer, response.Status, method, path, raw)
+		err = fmt.Errorf("%w %s to %s %s: %s", errAnswer, response.Status, method, path, raw)
+		if response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError {
+			err = laterError{err}
+		}
+		return err
 	}
 	return json.Unmarshal(raw, answer)
 }

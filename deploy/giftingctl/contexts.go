@@ -18,7 +18,7 @@ import (
 
 func (a *app) contextCommand() *cobra.Command {
 	group := &cobra.Command{
-		Use: "context", Short: "Where the services are, and who calls them", RunE: requireSub,
+		Use: "context", Short: "Where the services are, and who calls them",
 		Long: `A context says where the services are, and who calls them. Contexts are in one YAML file:
 
   current: production

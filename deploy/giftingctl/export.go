@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -22,7 +23,7 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 	}
 	mode := os.O_CREATE | os.O_EXCL
 	if c.cursor(req) != "" {
-		mode = os.O_APPEND
+		mode = os.O_APPEND | syscall.O_NOFOLLOW
 	}
 	file, err := os.OpenFile(c.out, os.O_WRONLY|mode, 0o600)
 	if err != nil {

@@ -119,8 +119,10 @@ func (f *field) help() string {
 			names = append(names, inner.name)
 		}
 		return "may be repeated; a JSON object, or values of " + strings.Join(names, ", ")
+	case fd.IsList() && separated(fd):
+		return "separated by commas; may be repeated"
 	case fd.IsList() || fd.IsMap():
-		return "may be repeated"
+		return "may be repeated, once for each entry"
 	case f.Type() == "time":
 		return "such as 2026-01-31 or 2026-01-31T12:00:00Z"
 	case f.Type() == "duration":

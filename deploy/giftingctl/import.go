@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -43,7 +42,7 @@ func (a *app) catalogCommand() *cobra.Command {
 	flags.BoolVar(&i.dryRun, "dry-run", false, "read the whole file, report the rows that cannot be read, and send nothing")
 	must(command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
 	must(command.RegisterFlagCompletionFunc("report-format", cobra.FixedCompletions(formats[1:], cobra.ShellCompDirectiveNoFileComp)))
-	group := &cobra.Command{Use: "catalog", Short: about["catalog"], RunE: requireSub}
+	group := &cobra.Command{Use: "catalog", Short: about["catalog"]}
 	group.AddCommand(command)
 	return group
 }
@@ -121,7 +120,7 @@ func (i *importCommand) try(ctx context.Context, rows importer.Rows, report impo
 func (i *importCommand) outcome(conn *connection, totals importer.Totals, err error) error {
 	if errors.Is(err, context.Canceled) {
 		i.app.note("Stopped: " + err.Error() + ". The same command continues the import.")
-		return &refusal{status: status.FromContextError(context.Canceled), interrupted: true}
+		return stopped()
 	}
 	if _, failed := problem.As(err); failed {
 		i.app.note(err.Error() + ". The same command continues the import.")
@@ -195,7 +194,7 @@ func (i *importCommand) openReport(gifts io.Reader) (io.WriteCloser, importer.Re
 		if same(gifts, i.report) {
 			return nil, nil, errSameFile
 		}
-		file, err := os.Create(i.report)
+		file, err := create(i.report)
 		if err != nil {
 			return nil, nil, fmt.Errorf("create the report: %w", err)
 		}

@@ -1,11 +1,13 @@
 package giftingctl
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +28,8 @@ var (
 	errTime     = errors.New("is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z")
 	errDuration = errors.New("is too long")
 	errSeveral  = errors.New("only one can be set of")
+	errTwice    = errors.New("is there twice")
+	errUTF16    = errors.New("is UTF-16: save it as UTF-8")
 )
 
 // parser turns texts of the command line into values of a request.
@@ -83,12 +87,20 @@ func (p parser) setMap(into protoreflect.Map, fd protoreflect.FieldDescriptor, p
 	return nil
 }
 
-// setList replaces a list. Texts, numbers and words may be separated by commas.
+// separated reports that commas may separate the entries of a list: words of the contract, ids and codes, none of which has one. Any
+// other list is of free text, with an entry for each time that the flag is given.
+func separated(fd protoreflect.FieldDescriptor) bool {
+	name := string(fd.Name())
+	return fd.Message() == nil && (fd.Kind() != protoreflect.StringKind || strings.HasSuffix(name, "_ids") ||
+		slices.Contains([]string{"countries", "available_countries", "categories", "locales", "types"}, name))
+}
+
+// setList replaces a list.
 func (p parser) setList(req protoreflect.Message, fd protoreflect.FieldDescriptor, texts []string) error {
 	list := req.NewField(fd).List()
 	for _, text := range texts {
 		entries := []string{text}
-		if fd.Message() == nil {
+		if separated(fd) {
 			entries = strings.Split(text, ",")
 		}
 		for _, entry := range entries {
@@ -148,6 +160,15 @@ func (p parser) content(name string) ([]byte, error) {
 	return os.ReadFile(name) //nolint:gosec // The user names the file.
 }
 
+// text reads a file of text. Some editors and shells begin one with a byte order mark.
+func (p parser) text(name string) ([]byte, error) {
+	content, err := p.content(name)
+	if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
+		err = fmt.Errorf("%s %w", name, errUTF16)
+	}
+	return bytes.TrimPrefix(content, []byte("\ufeff")), err
+}
+
 // message reads a time, a duration, a JSON object or values of fields, such as product-id=…,budget.amount=150.
 func (p parser) message(of protoreflect.MessageDescriptor, text string, empty protoreflect.Value) (protoreflect.Value, error) {
 	switch of.FullName() {
@@ -161,29 +182,39 @@ func (p parser) message(of protoreflect.MessageDescriptor, text string, empty pr
 	if strings.HasPrefix(text, "{") {
 		return empty, protojson.Unmarshal([]byte(text), empty.Message().Interface())
 	}
+	fields := fieldsOf(of, "")
 	for pair := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(pair, "=")
 		if !found {
 			return empty, fmt.Errorf("%q %w", pair, errPair)
 		}
-		if err := p.member(empty.Message(), name, value); err != nil {
+		if err := addMember(fields, name, value); err != nil {
 			return empty, err
+		}
+	}
+	for _, f := range fields {
+		if len(f.values) > 0 {
+			if err := p.set(empty.Message(), f); err != nil {
+				return empty, err
+			}
 		}
 	}
 	return empty, nil
 }
 
-// member sets a field of a message by its name. The name of an entry of a map follows that of the map.
-func (p parser) member(m protoreflect.Message, name, value string) error {
-	for _, f := range fieldsOf(m.Descriptor(), "") {
+// addMember adds a value to a field by its name. The name of an entry of a map follows that of the map.
+func addMember(fields []*field, name, value string) error {
+	for _, f := range fields {
 		entry, inMap := strings.CutPrefix(name, f.name+".")
 		switch {
+		case f.name == name && len(f.values) > 0 && !f.last().IsList() && !f.last().IsMap():
+			return fmt.Errorf("%q %w", name, errTwice)
 		case f.name == name:
-			f.values = []string{value}
-			return p.set(m, f)
+			f.values = append(f.values, value)
+			return nil
 		case inMap && f.last().IsMap():
-			f.values = []string{entry + "=" + value}
-			return p.set(m, f)
+			f.values = append(f.values, entry+"="+value)
+			return nil
 		}
 	}
 	return fmt.Errorf("%q %w", name, errMember)
@@ -215,7 +246,7 @@ func duration(text string) (time.Duration, error) {
 
 // read fills a request from a file of JSON.
 func (p parser) read(name string, req proto.Message) error {
-	content, err := p.content(name)
+	content, err := p.text(name)
 	if err != nil {
 		return err
 	}

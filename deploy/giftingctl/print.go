@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/visible"
 )
 
 // print prints a response: a list as a table, a record as lines.
@@ -206,7 +207,7 @@ func (a *app) printRaw(raw []byte) error {
 	if err := json.Indent(&indented, raw, "", "  "); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.Out, escapeJSON(indented.Bytes()))
+	_, err := fmt.Fprintln(a.Out, visible.JSON(indented.Bytes()))
 	return err
 }
 

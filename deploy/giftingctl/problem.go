@@ -1,6 +1,7 @@
 package giftingctl
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/visible"
 )
 
 // The exit codes.
@@ -39,16 +41,34 @@ type refusal struct {
 	interrupted, changes bool
 }
 
+// stopped is a command that the user has stopped, without a call that could have had an effect.
+func stopped() *refusal {
+	return &refusal{status: status.FromContextError(context.Canceled), interrupted: true}
+}
+
+// laterError is an error after which the same command may succeed.
+type laterError struct{ error }
+
+func (e laterError) Unwrap() error { return e.error }
+
 // Error implements error.
 func (r *refusal) Error() string { return r.status.Message() }
 
 // shown is how a refusal is printed.
 type shown struct {
-	Code   string              `json:"code"`
-	Title  string              `json:"title"`
-	Detail string              `json:"detail"`
-	Status string              `json:"currentStatus,omitempty"`
-	Errors []problem.Violation `json:"errors,omitempty"`
+	Code   string         `json:"code"`
+	Title  string         `json:"title"`
+	Detail string         `json:"detail"`
+	Status string         `json:"currentStatus,omitempty"`
+	Errors []invalidField `json:"errors,omitempty"`
+	// Repeat is what the same command needs so that nothing is done twice.
+	Repeat string `json:"repeatWith,omitempty"`
+}
+
+type invalidField struct {
+	Field   string `json:"field"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 func (r *refusal) shown() shown {
@@ -60,7 +80,10 @@ func (r *refusal) shown() shown {
 	}
 	switch known := problem.FromStatus(r.status); {
 	case s.Code == string(known.Code):
-		s.Title, s.Errors, s.Status = problem.Lookup(known.Code).Title, known.Violations, known.CurrentStatus
+		s.Title, s.Status = problem.Lookup(known.Code).Title, known.CurrentStatus
+		for _, v := range known.Violations {
+			s.Errors = append(s.Errors, invalidField(v))
+		}
 	case s.Code != "":
 		s.Title = sentence(s.Code)
 	case r.interrupted:
@@ -88,13 +111,19 @@ func sentence(code string) string {
 }
 
 // report prints an error and returns the exit code.
-func (a *app) report(err error) int {
+func (a *app) report(ctx context.Context, err error) int {
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		return a.reportRefusal(refused)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return a.reportRefusal(stopped())
 	}
 	code, shows := exitRefused, shown{Code: "failed", Title: "Failed", Detail: err.Error()}
 	if _, ok := errors.AsType[usageError](err); ok {
 		code, shows.Code, shows.Title = exitUsage, "usage", "Wrong command or context"
+	}
+	if _, ok := errors.AsType[laterError](err); ok {
+		code, shows.Code, shows.Title = exitUnavailable, string(problem.ServiceUnavailable), problem.Lookup(problem.ServiceUnavailable).Title
 	}
 	if a.output == asJSON {
 		a.noteJSON(shows)
@@ -107,36 +136,36 @@ func (a *app) report(err error) int {
 func (a *app) noteJSON(s shown) {
 	content, err := json.Marshal(s)
 	must(err)
-	a.note(escapeJSON(content))
+	_, _ = io.WriteString(a.Err, visible.JSON(content)+"\n") // There is no other place to report to.
 }
 
 func (a *app) reportRefusal(r *refusal) int {
-	s := r.shown()
+	s, code := r.shown(), exitRefused
+	switch {
+	case r.interrupted:
+		code, s.Repeat = exitInterrupted, r.repeat
+	case r.unreachable():
+		code, s.Repeat = exitUnavailable, r.repeat
+	}
 	if a.output == asJSON {
 		a.noteJSON(s)
-	} else {
-		a.note(fmt.Sprintf("giftingctl: %s (%s): %s", s.Title, s.Code, s.Detail))
-		for _, v := range s.Errors {
-			a.note(fmt.Sprintf("  %s: %s (%s)", v.Field, v.Message, v.Code))
-		}
-		if s.Status != "" {
-			a.note("  The status is " + word(s.Status) + ".")
-		}
+		return code
 	}
-	if !r.unreachable() && !r.interrupted {
-		return exitRefused
+	a.note(fmt.Sprintf("giftingctl: %s (%s): %s", s.Title, s.Code, s.Detail))
+	for _, v := range s.Errors {
+		a.note(fmt.Sprintf("  %s: %s (%s)", v.Field, v.Message, v.Code))
+	}
+	if s.Status != "" {
+		a.note("  The status is " + word(s.Status) + ".")
 	}
 	if s.Code == string(problem.ServiceUnavailable) && len(r.status.Details()) == 0 {
 		a.note("If this stays so, check the addresses, ca, certificate and key of the context: giftingctl context show")
 	}
-	if r.repeat != "" {
-		a.note("Nothing is done twice if you repeat the command with " + r.repeat)
+	if s.Repeat != "" {
+		a.note("Nothing is done twice if you repeat the command with " + s.Repeat)
 	}
-	if r.interrupted {
-		return exitInterrupted
-	}
-	return exitUnavailable
+	return code
 }
 
 // note prints a line that is not part of the result.
-func (a *app) note(line string) { _, _ = io.WriteString(a.Err, visible(line)+"\n") }
+func (a *app) note(line string) { _, _ = io.WriteString(a.Err, visible.Text(line)+"\n") }

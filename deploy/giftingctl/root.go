@@ -3,6 +3,7 @@ package giftingctl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -29,6 +30,8 @@ type app struct {
 	config, context, tenant, output string
 	timeout                         time.Duration
 	dryRun                          bool
+	// running means that the arguments and flags of the command are accepted.
+	running bool
 }
 
 // The forms of -o.
@@ -55,10 +58,29 @@ func Run(ctx context.Context, args []string, std Streams) int {
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		return 0
+	case !a.running:
+		err = usage(err)
 	}
-	return a.report(err)
+	return a.report(ctx, err)
+}
+
+// observe makes the command, and those below it, say when they begin. An error before that is one of the command line.
+func (a *app) observe(c *cobra.Command) {
+	if !c.Runnable() { // It only has others.
+		c.Args, c.RunE = cobra.ArbitraryArgs, requireSub
+	}
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			a.running = true
+			return run(c, args)
+		}
+	}
+	for _, below := range c.Commands() {
+		a.observe(below)
+	}
 }
 
 func (a *app) root() *cobra.Command {
@@ -69,15 +91,20 @@ func (a *app) root() *cobra.Command {
 
 A context says where the services are and who calls them: giftingctl context --help.
 
-The exit code is 0, or 1 if the platform refused the call, 2 if the command or its context is wrong, 3 if a service could not
-be reached; then the same command can be repeated. It is 130 after Ctrl-C.`,
+The exit code is 0, or
+
+  1    the platform refused the call
+  2    the command or its context is wrong; nothing was sent
+  3    a service could not be reached: repeat the same command. If it makes something, add the id that the error names, so that
+       nothing is made twice. A script gives one from the start, such as --order-id of orders place, or the argument ID of
+       tenants put. After keys create look at keys list first: each call makes a key
+  130  you stopped it with Ctrl-C`,
 		Version: version.String(), SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkOutput() },
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.config, "config", DefaultPath(), "the file of contexts; also GIFTINGCTL_CONFIG")
 	flags.StringVar(&a.context, "context", "", "the context to use, instead of the current one")
@@ -92,6 +119,8 @@ be reached; then the same command can be repeated. It is 130 after Ctrl-C.`,
 	for _, c := range calls {
 		a.add(root, c)
 	}
+	root.InitDefaultCompletionCmd() // Otherwise it is added too late to be observed.
+	a.observe(root)
 	return root
 }
 
@@ -121,7 +150,7 @@ func groupOf(parent *cobra.Command, name, path string) *cobra.Command {
 			return child
 		}
 	}
-	group := &cobra.Command{Use: name, Short: about[path], RunE: requireSub}
+	group := &cobra.Command{Use: name, Short: about[path]}
 	parent.AddCommand(group)
 	return group
 }
@@ -133,7 +162,12 @@ func requireSub(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	return usage(errors.Join(errSubcommand, errors.New(c.CommandPath()+" "+args[0])))
+	c.SuggestionsMinimumDistance = 2
+	advice := c.CommandPath() + " --help lists the commands"
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		advice = "did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return usage(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
 }
 
 // must is for errors that only a wrong name of a flag causes, which every test would show.

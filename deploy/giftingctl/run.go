@@ -121,8 +121,11 @@ func (c *callCommand) repeatable(req proto.Message, err error) error {
 	if cursor := c.cursor(req); c.all && !c.reads && cursor != "" {
 		c.app.note(fmt.Sprintf("The pages before were done. It goes on with --all --%s %s", c.pages().name, cursor))
 	}
-	if ok && c.fresh != "" && !slices.Contains(c.args, c.fresh) {
-		refused.repeat = "--" + c.named(c.fresh).name + " " + c.named(c.fresh).values[0]
+	if !ok || c.fresh == "" || len(c.named(c.fresh).values) == 0 { // Those of a file are the same the next time.
+		return err
+	}
+	if refused.repeat = c.named(c.fresh).values[0]; !slices.Contains(c.args, c.fresh) {
+		refused.repeat = "--" + c.named(c.fresh).name + " " + refused.repeat
 	}
 	return err
 }

@@ -1,64 +1,21 @@
 package giftingctl
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"golang.org/x/text/width"
+
+	"github.com/partnergifting/platform/pkg/visible"
 )
 
 // columnGap is how many spaces are between two columns.
 const columnGap = 2
 
-// joiners connect letters and emojis. They are the only characters without a width that a text may need.
-const joiners = "\u200c\u200d"
-
-// controls reports that a character could move the cursor, colour or hide text, or turn its direction. Texts come from tenants and
-// players.
-func controls(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) && !strings.ContainsRune(joiners, r)
-}
-
-// visible writes characters that control a terminal as escapes, such as \x1b. Line breaks stay.
-func visible(text string) string {
-	var shown strings.Builder
-	for at, r := range text {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)):
-			fmt.Fprintf(&shown, `\x%02x`, text[at])
-		case r == '\n' || !controls(r):
-			shown.WriteRune(r)
-		case r <= unicode.MaxASCII:
-			fmt.Fprintf(&shown, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&shown, `\u%04x`, r)
-		}
-	}
-	return shown.String()
-}
-
 // cell is a value in one line of a table.
 func cell(text string) string {
-	return visible(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(text))
-}
-
-// escapeJSON writes characters of JSON that control a terminal as escapes. Those of ASCII already are.
-func escapeJSON(raw []byte) string {
-	var escaped strings.Builder
-	for _, r := range string(raw) {
-		if r < unicode.MaxASCII || !controls(r) {
-			escaped.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&escaped, `\u%04x`, unit)
-		}
-	}
-	return escaped.String()
+	return visible.Text(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(text))
 }
 
 // cells is how many columns of a terminal a text fills.
@@ -67,7 +24,7 @@ func cells(text string) int {
 	for _, r := range text {
 		kind := width.LookupRune(r).Kind()
 		switch {
-		case unicode.In(r, unicode.Mn, unicode.Me) || strings.ContainsRune(joiners, r):
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // Of the last, a cell has only joiners.
 		case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
 			count += 2
 		default:

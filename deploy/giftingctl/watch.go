@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/restjson"
+	"github.com/partnergifting/platform/pkg/visible"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -30,7 +31,9 @@ func (c *callCommand) watch(ctx context.Context, conn *connection, req *eventsv1
 		cursor := req.GetAfter()
 		err := c.follow(ctx, conn, req)
 		switch {
-		case err == nil || ctx.Err() != nil:
+		case ctx.Err() != nil:
+			return stopped()
+		case err == nil:
 			return nil
 		case status.Code(err) != codes.Unavailable:
 			return &refusal{status: status.Convert(err)}
@@ -40,7 +43,7 @@ func (c *callCommand) watch(ctx context.Context, conn *connection, req *eventsv1
 		c.app.note("The stream has ended, going on after the last event.")
 		select {
 		case <-ctx.Done():
-			return nil
+			return stopped()
 		case <-time.After(pause):
 		}
 	}
@@ -80,7 +83,7 @@ func (c *callCommand) printEvent(said *eventsv1.WatchEventsResponse) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(c.app.Out, escapeJSON([]byte(line)))
+		_, err = fmt.Fprintln(c.app.Out, visible.JSON([]byte(line)))
 		return err
 	}
 	event := said.GetEvent()

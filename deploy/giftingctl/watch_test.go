@@ -52,7 +52,7 @@ func TestARefusedWatchIsAnError(t *testing.T) {
 	require.Equal(t, exitRefused, code)
 }
 
-func TestAnInterruptedWatchEndsWithoutAnError(t *testing.T) {
+func TestAnInterruptedWatchExitsAsAnyCommand(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	services := giftingctltest.Start(t, func(string, proto.Message) (proto.Message, error) {
@@ -62,5 +62,5 @@ func TestAnInterruptedWatchEndsWithoutAnError(t *testing.T) {
 	})
 	var out, errs strings.Builder
 	code := Run(ctx, []string{"--config", services.Config, "events", "watch"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
-	require.Zero(t, code, errs.String())
+	require.Equal(t, exitInterrupted, code, errs.String())
 }

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/visible"
 )
 
 // Entry of a report is the outcome of a row.
@@ -54,7 +56,7 @@ type Report interface {
 }
 
 // NewReport writes JSON lines, or CSV with the columns line, id, outcome and errors. Each error has a
-// field, a code and a message.
+// field, a code and a message. Ids and names of fields come from the file: none of them controls a terminal, or a spreadsheet.
 func NewReport(to io.Writer, format Format) (Report, error) {
 	switch format {
 	case JSON, NDJSON:
@@ -73,7 +75,7 @@ func (r *jsonReport) Write(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err = r.to.Write(append(line, '\n'))
+	_, err = r.to.WriteString(visible.JSON(line) + "\n")
 	return err
 }
 
@@ -86,8 +88,13 @@ func (r csvReport) Write(e Entry) error {
 	for _, f := range e.Errors {
 		errs = append(errs, strings.TrimSpace(f.Field+" "+f.Code+": "+f.Message))
 	}
-	return r.to.Write([]string{strconv.Itoa(e.Line), e.ID, e.Outcome, strings.Join(errs, "; ")})
+	return r.to.Write([]string{strconv.Itoa(e.Line), cell(e.ID), e.Outcome, cell(strings.Join(errs, "; "))})
 }
+
+// formula is what a spreadsheet would compute, at the beginning of a cell. In some countries a semicolon ends one.
+var formula = regexp.MustCompile(`(^|;)([=+\-@＝＋－＠])`)
+
+func cell(text string) string { return formula.ReplaceAllString(visible.Line(text), "$1'$2") }
 
 func (r csvReport) Flush() error {
 	r.to.Flush()

@@ -1,0 +1,81 @@
+package giftingctl
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/deploy/giftingctl/giftingctltest"
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+func TestAnErrorInTheCommandExitsWith2(t *testing.T) {
+	t.Parallel()
+	services := giftingctltest.Start(t, nil)
+	for line, says := range map[string]string{
+		"ordrs":                             "unknown command: giftingctl ordrs: did you mean orders?",
+		"orders dispach x":                  "unknown command: giftingctl orders dispach: did you mean dispatch?",
+		"burn":                              "unknown command: giftingctl burn: giftingctl --help lists the commands",
+		"orders burn -o json":               `"code":"usage"`,
+		"orders get x --colour red":         "unknown flag: --colour",
+		"completion elvish":                 "elvish",
+		"bootstrap keys":                    `"postgres" not set`,
+		"bootstrap keys now --postgres a:1": "the arguments are keys",
+		"bootstrap keys --postgres a:1 --redis a --redis-file b": "redis",
+		"check --url http://localhost":                           `"key-file" not set`,
+	} {
+		code, out, errs := runLine(t, services.Config, strings.Fields(line)...)
+		require.Equal(t, exitUsage, code, line+errs)
+		require.Contains(t, errs, says)
+		require.Empty(t, out)
+	}
+	require.Empty(t, services.Calls())
+	code, out, _ := runLine(t, services.Config)
+	require.Zero(t, code)
+	require.Contains(t, out, "--order-id", "exit code 3 says how a command is repeated")
+}
+
+func TestAnErrorAsJSONHasTheNamesOfTheAPI(t *testing.T) {
+	t.Parallel()
+	services := giftingctltest.Start(t, func(string, proto.Message) (proto.Message, error) {
+		return nil, problem.Invalid(problem.Violation{Field: "brand.id", Code: problem.FieldInvalid, Message: "must be a UUID"})
+	})
+	code, _, errs := runLine(t, services.Config, "brands", "put", "x", "--name", "Fjord", "--slug", "fjord", "-o", "json")
+	require.Equal(t, exitRefused, code)
+	require.Contains(t, errs, `"errors":[{"field":"brand.id","code":"invalid","message":"must be a UUID"}]`)
+}
+
+func TestACommandThatMakesSomethingSaysHowToRepeatIt(t *testing.T) {
+	t.Parallel()
+	services := giftingctltest.Start(t, func(string, proto.Message) (proto.Message, error) {
+		return nil, status.Error(codes.Unavailable, "down")
+	})
+	const id = `[0-9a-f]{8}-[0-9a-f-]{27}`
+	request := filepath.Join(t.TempDir(), "request.json")
+	require.NoError(t, os.WriteFile(request, []byte(`{"orderId": "5f0c3a2e-7d15-4a63-9d0e-0f3b8c1f2a77"}`), 0o600))
+	place := []string{"orders", "place", "--items", "custom-product-name=A ball", "--client.name", "Ann", "--recipient.name", "Ann", "--recipient.phone", "+46701234567"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{place, `Nothing is done twice if you repeat the command with --order-id ` + id + `\n$`},
+		{append(place, "-o", "json"), `^\{.*"repeatWith":"--order-id ` + id + `"\}\n$`},
+		{[]string{"tenants", "put", "--name", "Fjord", "--currency", "EUR", "--api-access"}, `repeat the command with ` + id + `\n$`},
+		{[]string{"orders", "place", "-f", request}, `giftingctl context show\n$`},
+		{[]string{"orders", "get", "x"}, `giftingctl context show\n$`},
+	} {
+		code, _, errs := runLine(t, services.Config, c.args...)
+		require.Equal(t, exitUnavailable, code, errs)
+		require.Regexp(t, c.want, errs)
+	}
+	key := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(key, []byte("key"), 0o600))
+	code, _, errs := runLine(t, services.Config, "check", "--url", "http://127.0.0.1:1", "--key-file", key)
+	require.Equal(t, exitUnavailable, code, errs)
+}
