@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,9 +28,10 @@ type reply struct {
 	body       []byte
 }
 
-func get(t *testing.T, client *http.Client, target string) (reply, error) {
+// post makes the request that webhooks make: a redirect may change what is sent with another method.
+func post(t *testing.T, client *http.Client, target string) (reply, error) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader("{}"))
 	require.NoError(t, err)
 	res, err := client.Do(req)
 	if err != nil {
@@ -61,14 +64,14 @@ func TestLoopback(t *testing.T) {
 	t.Parallel()
 	t.Run("a server on loopback is refused by default, before a connection is made", func(t *testing.T) {
 		server, roots, hits := receiver(t, ok)
-		_, err := get(t, NewClient(Options{TLS: roots}), server.URL)
+		_, err := post(t, NewClient(Options{TLS: roots}), server.URL)
 		require.ErrorIs(t, err, ErrForbiddenAddress)
 		require.Zero(t, hits.Load())
 	})
 
 	t.Run("the option allows it, over HTTP/2", func(t *testing.T) {
 		server, roots, _ := receiver(t, ok)
-		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+		res, err := post(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
 		require.NoError(t, err)
 		require.Equal(t, 2, res.protoMajor)
 	})
@@ -76,11 +79,11 @@ func TestLoopback(t *testing.T) {
 	t.Run("plain HTTP goes to loopback with the option and nowhere without", func(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(ok))
 		t.Cleanup(server.Close)
-		_, err := get(t, NewClient(Options{}), server.URL)
+		_, err := post(t, NewClient(Options{}), server.URL)
 		require.ErrorIs(t, err, ErrURL)
-		_, err = get(t, NewClient(Options{AllowLoopback: true}), server.URL)
+		_, err = post(t, NewClient(Options{AllowLoopback: true}), server.URL)
 		require.NoError(t, err)
-		_, err = get(t, NewClient(Options{AllowLoopback: true}), "http://example.com/")
+		_, err = post(t, NewClient(Options{AllowLoopback: true}), "http://example.com/")
 		require.ErrorIs(t, err, ErrURL)
 	})
 }
@@ -92,7 +95,7 @@ func TestDialerRefusesEveryFormOfAnAddress(t *testing.T) {
 		"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "192.168.0.1", "100.64.0.1",
 		"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fd00::1]", "[fec0::1]",
 	} {
-		_, err := get(t, client, "https://"+host+"/")
+		_, err := post(t, client, "https://"+host+"/")
 		require.ErrorIs(t, err, ErrForbiddenAddress, host)
 	}
 	require.ErrorIs(t, Options{}.control(t.Context(), "unix", "/run/docker.sock", nil), ErrForbiddenAddress)
@@ -112,29 +115,61 @@ func TestNameThatChangesItsAddress(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, public(checked[0].Unmap()), "public when it is checked")
 
-	_, err = get(t, NewClient(Options{TLS: roots, Resolver: resolver}), target)
+	_, err = post(t, NewClient(Options{TLS: roots, Resolver: resolver}), target)
 	require.ErrorIs(t, err, ErrForbiddenAddress, "loopback when it is used")
 	require.Zero(t, hits.Load())
 }
 
 func TestRedirectsAreAnswers(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{301, 302, 303, 307, 308} {
-		server, roots, hits := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Location", "/elsewhere")
-			w.WriteHeader(status)
-		})
-		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
-		require.NoError(t, err)
-		require.Equal(t, status, res.status)
-		require.EqualValues(t, 1, hits.Load())
+	elsewhere, _, followed := receiver(t, ok)
+	for _, status := range []int{300, 301, 302, 303, 307, 308} {
+		for _, to := range []string{"/elsewhere", elsewhere.URL} {
+			requireNotFollowed(t, status, to)
+		}
 	}
+	require.Zero(t, followed.Load())
 }
 
+func requireNotFollowed(t *testing.T, status int, to string) {
+	t.Helper()
+	server, roots, hits := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", to)
+		w.WriteHeader(status)
+	})
+	res, err := post(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+	require.NoError(t, err)
+	require.Equal(t, status, res.status)
+	require.EqualValues(t, 1, hits.Load())
+}
+
+// The standard library reads the environment once per process, so the request is made in another one.
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	t.Parallel()
-	// The standard library reads the environment once per process, so the setting itself is looked at.
-	require.Nil(t, Options{}.transport(time.Second).Proxy)
+	const inChild = "NETGUARD_TEST_IN_CHILD"
+	if os.Getenv(inChild) != "" {
+		resolver := resolverOf(t, netip.MustParseAddr("127.0.0.1"))
+		client := NewClient(Options{AllowLoopback: true, Resolver: resolver, ConnectTimeout: time.Second})
+		_, err := post(t, client, "https://receiver.example.com:1/")
+		require.Error(t, err, "nothing listens there")
+		return
+	}
+	proxy, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = proxy.Close() })
+	var connected atomic.Bool
+	go func() {
+		if conn, err := proxy.Accept(); err == nil {
+			connected.Store(true)
+			_ = conn.Close()
+		}
+	}()
+	address := "http://" + proxy.Addr().String()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // This test.
+	child.Env = append(os.Environ(), inChild+"=1", "HTTPS_PROXY="+address, "HTTP_PROXY="+address)
+	output, err := child.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	require.False(t, connected.Load())
 }
 
 func TestTLS(t *testing.T) {
@@ -147,14 +182,14 @@ func TestTLS(t *testing.T) {
 		pool := x509.NewCertPool()
 		pool.AddCert(server.Certificate())
 		low := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10}
-		_, err := get(t, NewClient(Options{TLS: low, AllowLoopback: true}), server.URL)
+		_, err := post(t, NewClient(Options{TLS: low, AllowLoopback: true}), server.URL)
 		require.ErrorContains(t, err, "protocol version")
 		require.EqualValues(t, tls.VersionTLS10, low.MinVersion, "the caller's configuration is not changed")
 	})
 
 	t.Run("a certificate of an unknown authority is refused", func(t *testing.T) {
 		server, _, hits := receiver(t, ok)
-		_, err := get(t, NewClient(Options{AllowLoopback: true}), server.URL)
+		_, err := post(t, NewClient(Options{AllowLoopback: true}), server.URL)
 		var unknown x509.UnknownAuthorityError
 		require.ErrorAs(t, err, &unknown)
 		require.Zero(t, hits.Load())
@@ -167,7 +202,7 @@ func TestBounds(t *testing.T) {
 		release := make(chan struct{})
 		server, roots, _ := receiver(t, func(http.ResponseWriter, *http.Request) { <-release })
 		defer close(release)
-		_, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true, Timeout: 100 * time.Millisecond}), server.URL)
+		_, err := post(t, NewClient(Options{TLS: roots, AllowLoopback: true, Timeout: 100 * time.Millisecond}), server.URL)
 		var timeout net.Error
 		require.ErrorAs(t, err, &timeout)
 		require.True(t, timeout.Timeout())
@@ -179,7 +214,7 @@ func TestBounds(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = silent.Close() })
 		client := NewClient(Options{AllowLoopback: true, Timeout: time.Hour, ConnectTimeout: 50 * time.Millisecond})
-		_, err = get(t, client, "https://"+silent.Addr().String())
+		_, err = post(t, client, "https://"+silent.Addr().String())
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 
@@ -191,7 +226,7 @@ func TestBounds(t *testing.T) {
 		client := NewClient(Options{
 			Timeout: time.Hour, ConnectTimeout: 50 * time.Millisecond, Resolver: &net.Resolver{PreferGo: true, Dial: unanswered},
 		})
-		_, err := get(t, client, "https://receiver.example.com/")
+		_, err := post(t, client, "https://receiver.example.com/")
 		var dns *net.DNSError
 		require.ErrorAs(t, err, &dns)
 	})
@@ -200,7 +235,7 @@ func TestBounds(t *testing.T) {
 		server, roots, _ := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Large", strings.Repeat("a", 2*maxHeaderBytes))
 		})
-		_, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+		_, err := post(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
 		require.Error(t, err)
 	})
 
@@ -214,7 +249,7 @@ func TestBounds(t *testing.T) {
 			_, _ = z.Write(make([]byte, 1<<20))
 			_ = z.Close()
 		})
-		res, err := get(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
+		res, err := post(t, NewClient(Options{TLS: roots, AllowLoopback: true}), server.URL)
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, res.status, "no encoding is requested")
 		require.Less(t, len(res.body), 1<<14)

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"io"
+	"net/http"
 	"testing"
 	"time"
 
@@ -104,6 +105,37 @@ func TestAChangeInKafkaArrivesAtTheReceiver(t *testing.T) {
 	f.requireArrivals(t, 1)
 	require.True(t, f.receiver.Arrivals()[0].Verified)
 	require.Contains(t, string(f.receiver.Arrivals()[0].Body), `"environment":"sandbox"`)
+}
+
+// The guards of the client are those that the service builds it with.
+func TestTheServicesClientFollowsNoRedirectAndReachesNoPrivateAddress(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		loopback bool
+		problem  string
+	}{
+		"a redirect":        {true, "HTTP status 308"},
+		"a private address": {false, "must use HTTPS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, elsewhere := setup(t), webhooktest.NewReceiver(t)
+			f.cfg.AllowLoopback = c.loopback
+			f.receiver.Respond(http.RedirectHandler(elsewhere.URL, http.StatusPermanentRedirect).ServeHTTP)
+			defer f.start(t)()
+			f.publish(t, 1)
+			pool, err := postgres.Open(t.Context(), f.cfg.Database)
+			require.NoError(t, err)
+			defer pool.Close()
+			var problem string
+			require.Eventually(t, func() bool {
+				return pool.QueryRow(t.Context(), "SELECT problem FROM attempts").Scan(&problem) == nil
+			}, 20*time.Second, 5*time.Millisecond)
+			require.Contains(t, problem, c.problem)
+			require.Empty(t, elsewhere.Arrivals())
+			require.Equal(t, c.loopback, len(f.receiver.Arrivals()) == 1)
+		})
+	}
 }
 
 func TestDeliveriesThatARestoredDatabaseHasLostAreSentAgain(t *testing.T) {

@@ -169,6 +169,22 @@ func TestOnlyTheBeginningOfAResponseIsLogged(t *testing.T) {
 	require.Equal(t, bytes.Repeat([]byte{0xff, 0}, 512), logged)
 }
 
+func TestADeliveryWhoseResponseDoesNotEndIsDelivered(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.cfg.Timeout = 3 * time.Second
+	receiver := f.receiver(7, func(rw http.ResponseWriter, req *http.Request) {
+		rw.WriteHeader(http.StatusAccepted)
+		_, _ = rw.Write([]byte("thank"))
+		_ = http.NewResponseController(rw).Flush()
+		<-req.Context().Done()
+	})
+	f.start()
+	id, _ := f.event(7)
+	require.Equal(t, 1, f.until(id, 7, inState("DELIVERED")).Attempts)
+	require.Len(t, receiver.Arrivals(), 1)
+}
+
 func TestAFailureOnOurSideCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	t.Run("no resolver answers", func(t *testing.T) {
