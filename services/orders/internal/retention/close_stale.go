@@ -27,7 +27,7 @@ func (r *Retention) closeStale(ctx context.Context, now *time.Time, lag time.Dur
 		}
 		var failed []error
 		for _, order := range stale {
-			if err := r.closeOne(ctx, order); err != nil {
+			if err := r.closeOne(ctx, order, now, r.cfg.Open+lag); err != nil {
 				failed = append(failed, fmt.Errorf("close order %s: %w", order.ID, err))
 			}
 		}
@@ -35,16 +35,21 @@ func (r *Retention) closeStale(ctx context.Context, now *time.Time, lag time.Dur
 	})
 }
 
-// closeOne closes an order unless it was changed since it was found. The worker for reservations returns its unit of stock.
-func (r *Retention) closeOne(ctx context.Context, stale store.Stale) error {
+// closeOne closes an order unless somebody has worked on it since it was found. A message does not change its version. The worker for
+// reservations returns its unit of stock.
+func (r *Retention) closeOne(ctx context.Context, stale store.Stale, now *time.Time, keep time.Duration) error {
+	var posted bool
 	audit := rules.Audit{
 		TenantID: stale.TenantID, OrderID: stale.ID, Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM},
 		Operation: ordersv1.Operation_OPERATION_ERASE_PERSONAL_DATA,
 	}
 	_, err := store.ChangeOrder(ctx, r.deps.Store, store.Action[*ordersv1.Order]{
 		TenantID: stale.TenantID, OrderID: stale.ID,
+		Read: func(b *pgx.Batch, tenantID, orderID string) {
+			store.QueuePostedSince(b, tenantID, orderID, now, keep, &posted)
+		},
 		Decide: func(current *rules.Current) (*rules.Change, error) {
-			if current.Record.GetVersion() != stale.Version || current.DetailsErased {
+			if current.Record.GetVersion() != stale.Version || current.DetailsErased || posted {
 				return nil, nil //nolint:nilnil // No change and no error.
 			}
 			return rules.CloseStale(current, r.deps.now())

@@ -305,6 +305,40 @@ func TestAnOrderThatNobodyWorksOnIsClosed(t *testing.T) {
 	f.deliver(t, sent.GetId())
 }
 
+// Whoever works on an order has locked it, so the retention that has found it waits.
+func TestAnOrderThatSomebodyWorksOnWhileItIsClosedStays(t *testing.T) {
+	t.Parallel()
+	const open = 365 * 24 * time.Hour
+	for work, change := range map[string]string{
+		"a change": `UPDATE orders SET version = version + 1, updated_at = $2 WHERE id = $1`,
+		"a message": `INSERT INTO order_messages (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at)
+SELECT gen_random_uuid(), tenant_id, id, 'API_KEY', '7', 'Shop', false, 'Where is it?', $2::timestamptz FROM orders WHERE id = $1`,
+	} {
+		t.Run(work, func(t *testing.T) {
+			t.Parallel()
+			f := setupAlone(t)
+			order := f.in(t, processingStatus)
+			now := f.clock.Add(open + time.Hour)
+			swept := make(chan error, 1)
+			require.NoError(t, pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
+				_, err := tx.Exec(t.Context(), "SELECT FROM orders WHERE id = $1 FOR UPDATE", order.GetId())
+				require.NoError(t, err)
+				go func() { swept <- f.sweep(t, now, retention.Config{Details: 100 * open, Open: open, Audit: 100 * open}) }()
+				require.Eventually(t, func() bool {
+					var waits bool
+					return f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits) == nil && waits
+				}, 10*time.Second, time.Millisecond)
+				_, err = tx.Exec(t.Context(), change, order.GetId(), now.Add(-time.Minute))
+				return err
+			}))
+			require.NoError(t, <-swept)
+			require.Equal(t, processingStatus, f.read(t, order.GetId()).GetStatus())
+			require.Equal(t, ordersv1.DetailsState_DETAILS_STATE_READABLE, f.stateOfDetails(t, order.GetId()))
+		})
+	}
+}
+
 func (f *fixture) stateOfDetails(t *testing.T, id string) ordersv1.DetailsState {
 	t.Helper()
 	resp, err := f.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id})

@@ -35,6 +35,9 @@ WHERE status IN ('REQUESTED', 'PROCESSING', 'SENT') AND details_erased_at IS NUL
   AND NOT EXISTS (SELECT FROM order_messages m WHERE m.tenant_id = o.tenant_id AND m.order_id = o.id
     AND m.created_at >= COALESCE($1::timestamptz, now()) - $2::interval)
 LIMIT $3`
+
+	postedSince = `SELECT EXISTS (SELECT FROM order_messages
+WHERE tenant_id = $1 AND order_id = $2 AND created_at >= COALESCE($3::timestamptz, now()) - $4::interval)`
 )
 
 var lockOrders = `SELECT ` + recordColumns + `, details_sealed FROM orders WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`
@@ -140,4 +143,10 @@ func (s *Store) StaleOrders(ctx context.Context, now *time.Time, keep time.Durat
 		return nil, fmt.Errorf("find stale orders: %w", err)
 	}
 	return found, nil
+}
+
+// QueuePostedSince adds the look-up whether a message was posted on an order within the given time before now, which may be nil as in
+// StaleOrders.
+func QueuePostedSince(b *pgx.Batch, tenantID, orderID string, now *time.Time, keep time.Duration, into *bool) {
+	b.Queue(postedSince, tenantID, orderID, now, keep).QueryRow(func(row pgx.Row) error { return row.Scan(into) })
 }
