@@ -106,7 +106,9 @@ func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, 
 			if oldest = max(oldest, old); stopped {
 				waits++
 			}
-			o.ObserveInt64(lag, waiting, metric.WithAttributes(append(of[:len(of):len(of)], partitionLabel(id))...))
+			if waiting >= 0 {
+				o.ObserveInt64(lag, waiting, metric.WithAttributes(append(of[:len(of):len(of)], partitionLabel(id))...))
+			}
 		}
 		o.ObserveFloat64(age, oldest.Seconds(), member)
 		o.ObserveInt64(partitions, int64(len(has)), member)

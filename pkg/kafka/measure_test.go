@@ -3,9 +3,12 @@ package kafka
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -100,6 +103,20 @@ func TestWithoutTracingMessagesAreSentUnchanged(t *testing.T) {
 		return nil
 	}))
 	require.Len(t, tel.Names(), before)
+}
+
+func TestAPartitionThatWasNotFoundHasNoLag(t *testing.T) {
+	t.Parallel()
+	cfg, topic := setup(t, 1)
+	tel := telemetrytest.New()
+	c, err := NewConsumer(cfg, options(topic, "measured"), tel.Telemetry, nil)
+	require.NoError(t, err)
+	p := newPartition(c, kafkago.PartitionAssignment{ID: 0, Offset: 7}, nil)
+	c.members.set(map[int]*progress{0: p.progress})
+	require.Equal(t, []float64{1}, slices.Collect(maps.Values(tel.Values(t, "gifting.kafka.consumer.partitions"))))
+	require.Empty(t, tel.Values(t, "gifting.kafka.consumer.lag"))
+	p.progress.begin(7, 9)
+	require.Equal(t, []float64{2}, slices.Collect(maps.Values(tel.Values(t, "gifting.kafka.consumer.lag"))))
 }
 
 func TestAConsumerMeasuresItsLag(t *testing.T) {

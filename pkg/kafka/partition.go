@@ -24,7 +24,7 @@ type partition struct {
 func newPartition(c *Consumer, a kafkago.PartitionAssignment, commits *commits) *partition {
 	return &partition{
 		consumer: c, id: a.ID, commits: commits, reached: a.Offset, missing: -1,
-		progress: &progress{next: a.Offset},
+		progress: &progress{next: a.Offset, end: -1},
 	}
 }
 

@@ -11,7 +11,7 @@ type progress struct {
 	lock sync.Mutex
 	// next is the offset to be handled next; negative before the first message.
 	next int64
-	// end is the partition's end offset as of the last fetch.
+	// end is the partition's end offset as of the last fetch; negative before the partition was found.
 	end int64
 	// oldest is when the oldest message in handling was sent; zero: none is.
 	oldest time.Time
@@ -54,11 +54,12 @@ func (p *progress) handled(next int64) {
 	p.next, p.oldest = next, time.Time{}
 }
 
-// state returns how many messages wait, the age of the oldest one that is being handled, and whether the partition is blocked.
+// state returns how many messages wait, negative if that is not known, the age of the oldest one that is being handled, and whether
+// the partition is blocked.
 func (p *progress) state(now time.Time) (lag int64, age time.Duration, blocked bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	if p.next >= 0 {
+	if lag = -1; p.end >= 0 {
 		lag = max(0, p.end-p.next)
 	}
 	if !p.oldest.IsZero() {
