@@ -34,6 +34,8 @@ const (
 	speed = 2
 	// tick keeps the clock close to the database's, so that a restart of the process makes it lag by little.
 	tick = time.Minute
+	// unreadAfter is when the lag of the last reading is not reported any more.
+	unreadAfter = 3 * tick
 )
 
 // Clock is the clock of a database. It is safe for concurrent use.
@@ -58,7 +60,11 @@ func New(pool *pgxpool.Pool, tel *telemetry.Telemetry) (*Clock, error) {
 	_, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/retentionclock").Float64ObservableGauge("gifting.retention.lag",
 		metric.WithUnit("s"), metric.WithDescription("How much longer rows are kept, because the database's clock jumped ahead or nothing ran."),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
-			o.Observe(c.LastLag().Seconds())
+			c.lock.Lock()
+			defer c.lock.Unlock()
+			if c.elapsed()-c.read < unreadAfter && !c.last.IsZero() {
+				o.Observe(c.lag.Seconds())
+			}
 			return nil
 		}))
 	if err != nil {

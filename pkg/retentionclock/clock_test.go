@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 // fixture is a database and the processes that use it. Time passes as the test says.
@@ -29,7 +30,13 @@ func setup(t *testing.T) *fixture {
 // process starts a process.
 func (f *fixture) process(t *testing.T) *Clock {
 	t.Helper()
-	c, err := New(f.pool, telemetry.Discard())
+	return f.measured(t, telemetry.Discard())
+}
+
+// measured starts a process with telemetry.
+func (f *fixture) measured(t *testing.T, tel *telemetry.Telemetry) *Clock {
+	t.Helper()
+	c, err := New(f.pool, tel)
 	require.NoError(t, err)
 	began := f.real
 	c.elapsed = func() time.Duration { return f.real - began }
@@ -46,6 +53,21 @@ func (f *fixture) lag(t *testing.T, c *Clock) time.Duration {
 }
 
 const year = 365 * 24 * time.Hour
+
+func TestALagThatWasNotReadLatelyIsNotReported(t *testing.T) {
+	t.Parallel()
+	f, tel := setup(t), telemetrytest.New()
+	f.real += 10 * time.Hour
+	c := f.measured(t, tel.Telemetry)
+	lag := func() map[string]float64 { return tel.Values(t, "gifting.retention.lag") }
+	require.Empty(t, lag())
+	f.lag(t, c)
+	require.Equal(t, map[string]float64{"": (10 * time.Hour).Seconds()}, lag())
+	f.real += unreadAfter
+	require.Empty(t, lag())
+	f.lag(t, c)
+	require.NotEmpty(t, lag())
+}
 
 func TestTheClockFollowsTheDatabase(t *testing.T) {
 	t.Parallel()

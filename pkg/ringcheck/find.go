@@ -42,6 +42,8 @@ type found struct {
 	uses []use
 	// unusable lists the keys that the ring cannot use.
 	unusable []problem
+	// complete means that the check has looked at all columns.
+	complete bool
 }
 
 // find lists the keys that the database needs. It returns what it found also with an error about one of the columns.

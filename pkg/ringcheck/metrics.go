@@ -58,12 +58,15 @@ func count(meter metric.Meter, ring *seal.Ring) error {
 func (c *Check) report(_ context.Context, out metric.Int64Observer) error {
 	type series struct{ column, reason string }
 	counts := map[series]int64{}
+	found := c.current()
 	for _, ring := range c.rings {
 		for _, values := range ring.values {
-			counts[series{values.Name(), "missing"}], counts[series{values.Name(), "wrong"}] = 0, 0
+			if found.complete {
+				counts[series{values.Name(), "missing"}], counts[series{values.Name(), "wrong"}] = 0, 0
+			}
 		}
 	}
-	for _, p := range c.current().unusable {
+	for _, p := range found.unusable {
 		reason := "wrong"
 		if errors.Is(p.reason, ErrMissing) {
 			reason = "missing"

@@ -134,7 +134,7 @@ func (c *Check) replace(now found, complete bool) (before found) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before = c.last
-	if !complete {
+	if now.complete = complete; !complete {
 		now = found{uses: union(before.uses, now.uses), unusable: union(before.unusable, now.unusable)}
 	}
 	c.last = now

@@ -189,6 +189,7 @@ func TestACheckThatFailsKeepsNoServiceFromStarting(t *testing.T) {
 	f.exec(t, `DROP TABLE gifts`)
 	require.NoError(t, f.check(t, ring(t, "k1:a")).Ready(t.Context()))
 	require.Contains(t, f.logs.String(), "cannot say whether the seal keys are complete")
+	require.Empty(t, f.tel.Values(t, "gifting.seal.keys.unusable"), "nobody knows")
 }
 
 func TestACheckThatFailsDoesNotForgetAMissingKey(t *testing.T) {
@@ -199,6 +200,7 @@ func TestACheckThatFailsDoesNotForgetAMissingKey(t *testing.T) {
 	f.exec(t, `DROP TABLE gifts`)
 	require.Error(t, c.Run(t.Context()))
 	require.ErrorIs(t, c.Ready(t.Context()), ringcheck.ErrMissing)
+	require.Equal(t, map[string]float64{"column=gifts.name,reason=missing": 1}, f.tel.Values(t, "gifting.seal.keys.unusable"))
 }
 
 func TestValuesThatDoNotOpenAreCountedByCause(t *testing.T) {

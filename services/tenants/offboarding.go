@@ -10,7 +10,7 @@ import (
 // openOffboarding builds what erases tenants.
 func (s *Service) openOffboarding(tenants *store.Store) error {
 	worker, err := offboarding.New(offboarding.Deps{
-		Store: tenants, Own: store.TenantData(s.pool), Holders: s.peers.holders(), Publish: s.versions.Publish, Log: s.tel.Logger,
+		Store: tenants, Own: store.TenantData(s.pool), Holders: s.peers.holders(), Log: s.tel.Logger,
 	}, s.tel)
 	if err != nil {
 		return err

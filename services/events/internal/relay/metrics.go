@@ -11,7 +11,11 @@ import (
 
 const scope = "github.com/partnergifting/platform/services/events/relay"
 
-// metrics of the relay. Only the leader reports ages; the others report that they do not lead.
+// unreadAfter is when it is no longer known whether a source that had no rows still has none. It is as long as a read may take.
+const unreadAfter = sourcesTimeout
+
+// metrics of the relay. Only the leader reports ages, and only of sources that it could read: a source that cannot be read has no age,
+// not the age zero. The others report that they do not lead.
 type metrics struct {
 	published, failures, lostTails, lostWakeups metric.Int64Counter
 
@@ -19,7 +23,7 @@ type metrics struct {
 	leading bool
 	// groups is how many this process leads.
 	groups int
-	// sources are as of the last read.
+	// sources are as of the last read, which is zero before the leader has read them all.
 	sources []sourceState
 	readAt  time.Time
 }
@@ -27,8 +31,6 @@ type metrics struct {
 // sourceState is what the last read of a source found.
 type sourceState struct {
 	label metric.MeasurementOption
-	// read is false until the leader has read the source.
-	read bool
 	// age of the oldest row, if there is one. It grows until the next read, because the row may be one that cannot be read or
 	// published.
 	rows bool
@@ -111,10 +113,16 @@ func (m *metrics) observeState(meters metric.MeterProvider, unconfirmed func() t
 			return nil
 		}
 		o.ObserveFloat64(leads, float64(m.groups)/groupCount)
+		if m.readAt.IsZero() {
+			return nil
+		}
 		o.ObserveFloat64(waiting, unconfirmed().Seconds())
+		since := time.Since(m.readAt)
 		for _, s := range m.sources {
-			o.ObserveFloat64(age, s.oldestAge(time.Since(m.readAt)), s.label)
-			if s.read {
+			if s.rows || since < unreadAfter {
+				o.ObserveFloat64(age, s.oldestAge(since), s.label)
+			}
+			if since < unreadAfter {
 				o.ObserveInt64(held, int64(s.held), s.label)
 				o.ObserveFloat64(ahead, s.ahead.Seconds(), s.label)
 			}
@@ -141,10 +149,7 @@ func (m *metrics) hold(groups int) {
 func (m *metrics) lead(leading bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	m.leading = leading
-	for i, s := range m.sources {
-		m.sources[i] = sourceState{label: s.label}
-	}
+	m.leading, m.readAt = leading, time.Time{}
 }
 
 // observe records what a batch has read, and then again what of it is left after it was published.
@@ -158,7 +163,7 @@ func (m *metrics) observe(now time.Time, b batch, published bool, offsetOf func(
 			left = left[b.taken[i]:]
 		}
 		s := sourceState{
-			label: m.sources[i].label, read: true, rows: len(left) > 0,
+			label: m.sources[i].label, rows: len(left) > 0,
 			held: len(read.rows) - b.taken[i], ahead: offsetOf(read.server),
 		}
 		if s.rows {

@@ -79,6 +79,36 @@ func TestAPublishedRowHasNoAge(t *testing.T) {
 	require.Equal(t, map[string]float64{"source=links": 0, "source=orders": 0}, tel.Values(t, "gifting.relay.oldest_age"))
 }
 
+func TestASourceThatIsNotReadHasNoAge(t *testing.T) {
+	t.Parallel()
+	tel := telemetrytest.New()
+	f := setup(t, Config{}, tel.Telemetry)
+	measured := func() (found []string) {
+		for _, name := range []string{"oldest_age", "held", "clock_offset", "unconfirmed_age"} {
+			if len(tel.Values(t, "gifting.relay."+name)) > 0 {
+				found = append(found, name)
+			}
+		}
+		return found
+	}
+	f.metrics.lead(true)
+	require.Empty(t, measured(), "the leader has not read yet")
+	f.published.fail = func(int) int { return 0 }
+	f.add(t, 1)
+	_, err := f.publishBatch(t.Context())
+	require.ErrorIs(t, err, errPublish)
+	require.Equal(t, []string{"oldest_age", "held", "clock_offset", "unconfirmed_age"}, measured())
+
+	f.metrics.readAt = f.metrics.readAt.Add(-unreadAfter)
+	ages := tel.Values(t, "gifting.relay.oldest_age")
+	require.GreaterOrEqual(t, ages["source=links"], unreadAfter.Seconds(), "what was not published still waits")
+	require.NotContains(t, ages, "source=orders", "there may be changes by now")
+	require.Equal(t, []string{"oldest_age", "unconfirmed_age"}, measured())
+	f.metrics.lead(false)
+	f.metrics.lead(true)
+	require.Empty(t, measured(), "another term begins with nothing")
+}
+
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()

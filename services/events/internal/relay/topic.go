@@ -161,6 +161,7 @@ func (t *Topic) Ready(context.Context) error {
 func (t *Topic) check(ctx context.Context) error {
 	report, err := kafka.CheckTopic(ctx, t.cfg, t.settings.TopicSettings)
 	if err != nil {
+		t.report.Store(nil) // What is not known is not measured.
 		return err
 	}
 	t.report.Store(&report)

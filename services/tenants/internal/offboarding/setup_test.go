@@ -33,7 +33,6 @@ type fixture struct {
 	store         *store.Store
 	tenant, other string
 	services      []*service
-	published     chan string
 }
 
 // rowsOfTenant are more than one batch.
@@ -42,7 +41,7 @@ const rowsOfTenant = 1001
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations(), idempotency.Migrations(), retentionclock.Migrations())}
-	f.store, f.published = store.New(f.pool), make(chan string, 1000)
+	f.store = store.New(f.pool)
 	for range 2 {
 		f.services = append(f.services, newService(t))
 	}
@@ -178,7 +177,6 @@ func (f *fixture) workerOn(pool *pgxpool.Pool) *offboarding.Worker {
 	w, err := offboarding.New(offboarding.Deps{
 		Store: store.New(pool), Own: store.TenantData(pool), Log: telemetry.Discard().Logger,
 		Holders: []offboarding.Holder{{Name: identity.Orders, Data: f.services[0]}, {Name: identity.Webhook, Data: f.services[1]}},
-		Publish: func(_ context.Context, tenantID string, _ int64) { f.published <- tenantID },
 	}, telemetry.Discard())
 	require.NoError(f.t, err)
 	return w

@@ -31,16 +31,11 @@ type Deps struct {
 	Own tenantdata.Database
 	// Holders are the other services.
 	Holders []Holder
-	// Publish passes a version of a tenant to the edges.
-	Publish func(ctx context.Context, tenantID string, version int64)
 	Log     *slog.Logger
 }
 
 // Worker erases tenants. It is safe for concurrent use.
-type Worker struct {
-	deps    Deps
-	metrics *metrics
-}
+type Worker struct{ deps Deps }
 
 // Work goes once through the off-boardings that are due. The retention clock lags behind the database's by lag. One tenant or
 // service that fails does not keep the others waiting.
@@ -62,7 +57,7 @@ func (w *Worker) Work(ctx context.Context, lag time.Duration) error {
 			errs = append(errs, w.deps.Store.TryAgain(ctx, o.ID, after))
 		}
 		if len(taken) < batch {
-			return errors.Join(append(errs, w.metrics.read(ctx, w.deps.Store))...)
+			return errors.Join(errs...)
 		}
 	}
 }
@@ -70,8 +65,6 @@ func (w *Worker) Work(ctx context.Context, lag time.Duration) error {
 func (w *Worker) advance(ctx context.Context, o store.Offboarded, lag time.Duration) error {
 	switch o.State {
 	case store.Disabled:
-		// In case that the publication after the request failed.
-		w.deps.Publish(ctx, o.ID, o.Version)
 		if !o.Due {
 			return nil
 		}

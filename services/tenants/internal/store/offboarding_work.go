@@ -26,18 +26,15 @@ type Offboarded struct {
 	State string
 	// Due means that the erasure may begin.
 	Due bool
-	// Version of the tenant; zero if it is erased.
-	Version int64
 }
 
 const (
 	// Several instances share the work: each takes different rows. A clock that was far ahead must not stop the checks.
-	takeOffboardings = `UPDATE offboardings o SET next_attempt_at = clock_timestamp() + $1::interval WHERE tenant_id IN (
+	takeOffboardings = `UPDATE offboardings SET next_attempt_at = clock_timestamp() + $1::interval WHERE tenant_id IN (
   SELECT tenant_id FROM offboardings
   WHERE next_attempt_at <= clock_timestamp() OR next_attempt_at > clock_timestamp() + interval '1 day'
   ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-RETURNING tenant_id::text, key_ids, state, erase_after <= clock_timestamp() - $3::interval,
-  coalesce((SELECT version FROM tenants WHERE id = o.tenant_id), 0)`
+RETURNING tenant_id::text, key_ids, state, erase_after <= clock_timestamp() - $3::interval`
 
 	beginErasure = `UPDATE offboardings SET state = 'ERASING', waiting_for = '{}',
   key_ids = ARRAY(SELECT unnest(key_ids) UNION SELECT id FROM api_keys WHERE tenant_id = $1)
@@ -72,7 +69,7 @@ func (s *Store) TakeOffboardings(ctx context.Context, lease time.Duration, limit
 		return nil, fmt.Errorf("take off-boardings: %w", err)
 	}
 	taken, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o Offboarded, err error) {
-		return o, row.Scan(&o.ID, &o.KeyIDs, &o.State, &o.Due, &o.Version)
+		return o, row.Scan(&o.ID, &o.KeyIDs, &o.State, &o.Due)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take off-boardings: %w", err)
