@@ -171,29 +171,43 @@ func (f *fixture) testSecrets(t *testing.T) {
 	})
 	requirement(t, "AUT-12", func(t *testing.T) {
 		receiver := f.newReceiver(t)
+		set := func(url *string) {
+			_, err := f.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+				Actor: f.administrator, TenantId: f.tenant, KeyId: receiver.keyID, Url: url,
+			})
+			require.NoError(t, err)
+			_, own := f.me(t, receiver.key)
+			if url == nil {
+				require.Nil(t, own["webhookUrl"])
+			} else {
+				require.Equal(t, *url, own["webhookUrl"])
+			}
+		}
+		set(nil)
+		set(new(inboxURL(t, f.platform) + receiver.path))
 		require.Empty(t, receiver.all(t))
 		f.place(t)
 		require.Eventually(t, func() bool { return len(receiver.all(t)) == 1 }, harness.Slow, 50*time.Millisecond)
 	})
 	requirement(t, "AUT-11", func(t *testing.T) {
 		receiver := f.newReceiver(t)
-		received, secret := f.rotate(t, receiver, 0)
+		received, secret := f.rotate(t, receiver, nil)
 		require.True(t, signedWith(received, secret))
 		require.False(t, signedWith(received, receiver.secret))
 	})
 	requirement(t, "AUT-22", func(t *testing.T) {
 		receiver := f.newReceiver(t)
-		received, secret := f.rotate(t, receiver, time.Hour)
+		received, secret := f.rotate(t, receiver, durationpb.New(time.Hour))
 		require.True(t, signedWith(received, secret))
 		require.True(t, signedWith(received, receiver.secret))
 	})
 }
 
 // rotate rotates the secret of a receiver and returns the next webhook and the new secret.
-func (f *fixture) rotate(t *testing.T, r *receiver, overlap time.Duration) (received inbox.Delivery, secret string) {
+func (f *fixture) rotate(t *testing.T, r *receiver, overlap *durationpb.Duration) (received inbox.Delivery, secret string) {
 	t.Helper()
 	rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{
-		Actor: operator, TenantId: f.tenant, KeyId: r.keyID, Overlap: durationpb.New(overlap),
+		Actor: f.administrator, TenantId: f.tenant, KeyId: r.keyID, Overlap: overlap,
 	})
 	require.NoError(t, err)
 	f.place(t)

@@ -92,6 +92,7 @@ func (f *fixture) testIDs(t *testing.T) {
 		require.Equal(t, []any{order["id"]}, ids(f.list(t, f.key, "/orders?externalRecipientId=player-1")...))
 	})
 	requirement(t, "PLA-53", func(t *testing.T) {
+		require.Equal(t, "API", order["source"])
 		require.Equal(t, "Conformance key", f.readAsOperator(t, order).GetFulfilment().GetPlacedByKey())
 	})
 }

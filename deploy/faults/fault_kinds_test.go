@@ -33,7 +33,7 @@ type draw func(random *mathrand.Rand) fault
 // faultKinds returns every kind of fault at least once. The schedule uses the whole list before it repeats it, so that every
 // kind occurs.
 func (d *deployment) faultKinds() []draw {
-	draws := []draw{d.killBoth, d.killAll, d.flush, d.slowRedis, d.slowRedis}
+	draws := []draw{d.killBoth, d.killAll, d.flush, d.slowRedis, d.slowRedis, d.fullRedis, d.readOnlyRedis}
 	for _, p := range programs.All() {
 		both := d.of(p.Name)
 		kill := func(random *mathrand.Rand) fault { return d.kill(oneOf(random, both), shortTime(random)) }
@@ -130,6 +130,27 @@ func (d *deployment) restart(word string, s *server, signal syscall.Signal, down
 func (d *deployment) flush(*mathrand.Rand) fault {
 	return newFault("flush Redis", "flush Redis", func(ctx context.Context) error {
 		return d.inRedis(ctx, func(ctx context.Context, client *redis.Client) error { return client.FlushAll(ctx).Err() })
+	}, &d.redis.busy)
+}
+
+// fullRedis lets Redis refuse writes that need memory. It goes on answering reads.
+func (d *deployment) fullRedis(random *mathrand.Rand) fault {
+	return d.refusingRedis("full Redis", mostlyShortTime(random), []any{"CONFIG", "SET", "maxmemory", "1"}, []any{"CONFIG", "SET", "maxmemory", "0"})
+}
+
+// readOnlyRedis makes Redis a replica, as after a fail-over that the programs have not noticed.
+func (d *deployment) readOnlyRedis(random *mathrand.Rand) fault {
+	return d.refusingRedis("read-only Redis", mostlyShortTime(random), []any{"REPLICAOF", "127.0.0.1", "1"}, []any{"REPLICAOF", "NO", "ONE"})
+}
+
+func (d *deployment) refusingRedis(kind string, length time.Duration, begin, end []any) fault {
+	return newFault(kind, fmt.Sprintf("%s for %s", kind, length), func(ctx context.Context) error {
+		do := func(command []any) error {
+			return d.inRedis(context.WithoutCancel(ctx), func(ctx context.Context, client *redis.Client) error { return client.Do(ctx, command...).Err() })
+		}
+		err := do(begin)
+		sleep(ctx, length)
+		return errors.Join(err, do(end))
 	}, &d.redis.busy)
 }
 

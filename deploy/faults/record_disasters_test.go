@@ -271,6 +271,8 @@ const (
 	// checkedWithin is how long the tenants service and the gateways may work with what was before: the interval of its check, and the
 	// time for which a copy is used.
 	checkedWithin = 18 * time.Second
+	// waitForCopies is longer than a copy is used.
+	waitForCopies = 7 * time.Second
 	// lookupsFactor bounds how many more keys the gateways may look up afterwards.
 	lookupsFactor = 2
 )
@@ -280,7 +282,7 @@ func (c *client) mustAnswer(ctx context.Context, t *testing.T, valid bool) {
 	t.Helper()
 	for range c.bases {
 		began, a := time.Now(), answer{}
-		waitFor(cachedFor+time.Second, func() bool {
+		waitFor(waitForCopies, func() bool {
 			var ok bool
 			a, ok = c.send(ctx, call{method: http.MethodGet, path: "/orders?limit=1", problems: []string{invalidKey}})
 			return ok && a.success() == valid

@@ -60,8 +60,6 @@ var columns = map[string]map[string]string{
 	"tenants": {
 		"api_keys.hash":                    digest,
 		"api_keys.previous_webhook_secret": sealed,
-		"api_keys.second_previous_secret":  sealed,
-		"api_keys.third_previous_secret":   sealed,
 		"api_keys.webhook_secret":          sealed,
 		"idempotency_answers.answer":       plain,
 		"idempotency_answers.fingerprint":  digest,

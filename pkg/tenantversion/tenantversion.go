@@ -1,8 +1,17 @@
 // Package tenantversion reads the versions of tenants that the tenants service publishes in Redis, so that a service knows whether
 // its copy of what belongs to a tenant is still right, without a call of the tenants service.
 //
-// A version grows with every change of the tenant or of its keys. It is published after the commit and before the response of the
-// change, but the change is committed whether Redis answers or not. So a copy also has an age at which it is no longer used.
+// A version grows with every change of the tenant or of its keys. Once a change was answered, nobody uses a copy from before it,
+// whatever Redis does:
+//
+//   - A copy is used only while Redis says that its version is the newest. If Redis does not answer, or has no version, the tenants
+//     service is asked.
+//   - Redis may answer and refuse writes, as when it is full or has become a replica. So a copy is used for at most the Lease, from
+//     before it was read, without asking the tenants service. A change is answered once its version is in Redis, or else after the
+//     Lease.
+//
+// Times are measured with monotonic clocks. What is not covered is a Redis that takes a version and then loses it within the Lease,
+// without being away meanwhile.
 package tenantversion
 
 import (
@@ -18,6 +27,9 @@ import (
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
+
+// Lease is for how long a copy is used after it was read from the tenants service, although Redis has no later version.
+const Lease = 3 * time.Second
 
 const (
 	// budget bounds a read. It is the longest delay by a Redis that does not answer.

@@ -44,8 +44,6 @@ type Config struct {
 	AuditRetention time.Duration      `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 	// OffboardingGrace is at least a day: longer than any request, and than readers of changes usually lag.
 	OffboardingGrace time.Duration `env:"OFFBOARDING_GRACE" envDefault:"720h" check:"min=24h,max=8760h" doc:"How long a tenant that is off-boarded is only disabled before it is erased, unless OffboardTenant says another time."`
-	// WebhookSecretOverlap zero: a rotated secret stops signing at once.
-	WebhookSecretOverlap time.Duration `env:"WEBHOOK_SECRET_OVERLAP" envDefault:"24h" check:"min=0s,max=720h" doc:"How long the signing secret of a webhook also signs after it was rotated, unless RotateWebhookSecret says another time; 0s: not at all."`
 	// RedisURL empty: versions are not published.
 	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that passes changes of settings to the gateways, such as redis://host:6379; empty: they are not passed on."`
 	Peers    Peers
@@ -145,7 +143,7 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	server.Register(s.rpc, server.Deps{
 		Store: tenants, Versions: s.versions, Ring: ring, Privacy: persons, Holders: s.peers.holders(), Own: store.TenantData(s.pool),
 		Log: s.tel.Logger, Now: time.Now,
-	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace, SecretOverlap: cfg.WebhookSecretOverlap})
+	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace})
 	return nil
 }
 

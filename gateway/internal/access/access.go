@@ -2,9 +2,9 @@
 // specification, sections Authentication and Limits).
 //
 // The principal of a key is cached in the process. The round trip to Redis that counts a request also returns the version of
-// the tenant's settings. A cached principal that is older than this version, or was not confirmed for a while, is fetched
-// again, so a revoked key is refused from the next request on. While the tenants service does not answer, keys that have worked
-// go on for Config.KeyStale, as long as Redis has no newer version; without Redis, for the few seconds of maxAge.
+// the tenant's settings. A cached principal is looked up again if its version is older or unknown, and after its lease (package
+// tenantversion), so a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not
+// answer, keys that have worked go on for Config.KeyStale, as long as Redis takes writes and has no newer version.
 package access
 
 import (
@@ -78,6 +78,9 @@ func (c *Checker) check(header http.Header, r *http.Request) (p caller.Principal
 		age = 0
 	}
 	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
+	if verdict.Allowed && version != 0 {
+		c.keys.confirm()
+	}
 	if p, err = c.keys.latest(r.Context(), hash, p, age, version); err != nil {
 		return p, err
 	}

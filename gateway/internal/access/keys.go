@@ -13,13 +13,11 @@ import (
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 const (
-	// maxAge is how long a cached principal is used without a look-up, whatever the tenant's version. It bounds the delay of a
-	// change whose version could not be published or read.
-	maxAge  = 5 * time.Second
 	maxKeys = 50_000
 
 	lookUpTimeout = 2 * time.Second
@@ -41,6 +39,12 @@ type keys struct {
 	lookUps singleflight.Group
 	// failed is when the last look-up failed, in Unix nanoseconds; it is zero if the last one succeeded.
 	failed atomic.Int64
+	// unshared counts the look-ups that no other request shares.
+	unshared atomic.Int64
+	// confirmed is when Redis last took a write and had a version, and gap the last time that it had not for as long as a change
+	// waits whose version Redis does not take. Both are nanoseconds since began.
+	began          time.Time
+	confirmed, gap atomic.Int64
 
 	mu     sync.RWMutex
 	byHash map[string]entry
@@ -54,6 +58,7 @@ type entry struct {
 func newKeys(deps Deps, cfg Config) *keys {
 	return &keys{
 		directory: deps.Directory, environment: cfg.Environment, clock: deps.Clock, stale: cfg.KeyStale, byHash: map[string]entry{},
+		began: deps.Clock(),
 	}
 }
 
@@ -80,21 +85,38 @@ func (k *keys) cached(hash string) (p caller.Principal, age time.Duration, known
 	return e.principal, k.clock().Sub(e.fetched), known
 }
 
-// latest returns the principal of a request that learned of a version of the tenant's settings; zero if that is unknown.
+// confirm notes that Redis has taken a write and knows a version.
+func (k *keys) confirm() {
+	now := int64(k.clock().Sub(k.began))
+	if last := k.confirmed.Swap(now); now-last >= int64(tenantversion.Lease) {
+		k.gap.Store(now)
+	}
+}
+
+// gapWithin reports whether Redis may have refused the version of a change within the time.
+func (k *keys) gapWithin(age time.Duration) bool {
+	gap := k.gap.Load()
+	return gap > 0 && k.clock().Sub(k.began.Add(time.Duration(gap))) <= age
+}
+
+// latest returns the principal of a request that learned of a version of the tenant's settings; zero if that is unknown. Then the
+// look-up is not shared, because a change may have been answered since another one began.
 func (k *keys) latest(ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64) (caller.Principal, error) {
 	switch {
+	case version == 0:
+		return k.fetch(ctx, hash, -k.unshared.Add(1))
 	case version > p.TenantVersion:
 		return k.fetch(ctx, hash, version)
-	case age >= maxAge:
+	case age >= tenantversion.Lease:
 		return k.refresh(ctx, hash, p, age, version == p.TenantVersion)
 	}
 	return p, nil
 }
 
-// refresh looks up a key whose principal is older than maxAge. If that fails, the principal is used further, unless its tenant's
-// version is not confirmed or it is stale.
+// refresh looks up a key whose principal has outlived its lease. If that fails, the principal is used further, unless its tenant's
+// version is not confirmed, Redis did not take every version since, or it is stale.
 func (k *keys) refresh(ctx context.Context, hash string, p caller.Principal, age time.Duration, confirmed bool) (caller.Principal, error) {
-	if !confirmed || age >= k.stale {
+	if !confirmed || age >= k.stale || k.gapWithin(age) {
 		return k.fetch(ctx, hash, p.TenantVersion)
 	}
 	if failed := k.failed.Load(); failed != 0 && k.clock().Sub(time.Unix(0, failed)) < pause {

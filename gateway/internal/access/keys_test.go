@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenantversion"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
@@ -139,6 +141,89 @@ func TestAKnownKeyWorksWhileTheDirectoryFails(t *testing.T) {
 			p, err := f.refresh(t.Context(), "h", known, tc.age, tc.confirmed)
 			require.NoError(t, err)
 			require.EqualValues(t, 2, p.TenantVersion, "it is looked up again once the directory answers")
+		})
+	}
+}
+
+// What a request finds decides whether its key is looked up: the version in Redis, and the age of what is cached.
+func TestACachedKeyIsUsedOnlyWhileItIsConfirmed(t *testing.T) {
+	t.Parallel()
+	const lease = tenantversion.Lease
+	for name, tc := range map[string]struct {
+		version int64
+		age     time.Duration
+		lookUps int
+	}{
+		"its version is the newest":             {1, lease - 1, 0},
+		"there is a newer one":                  {2, 0, 1},
+		"Redis is behind":                       {-1, lease - 1, 0},
+		"Redis does not answer, or has lost it": {0, 0, 1},
+		"a newer version was never published":   {1, lease, 1},
+		"the same, and Redis is behind":         {-1, lease, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			known := f.know(t, tc.age)
+			f.SetKeys(func([]byte) *commonv1.Principal { return nil })
+			_, err := f.latest(t.Context(), "h", known, tc.age, tc.version)
+			require.Equal(t, tc.lookUps > 0, problem.Is(err, problem.InvalidAPIKey), "%v", err)
+			require.Equal(t, 1+tc.lookUps, f.Calls("ResolveKey"))
+		})
+	}
+}
+
+// A look-up that is in flight may have read the key before a change that was answered since.
+func TestWithoutAVersionNoLookUpIsShared(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	known := f.know(t, 0)
+	let := make(chan struct{})
+	f.OnCall(func(context.Context, proto.Message) error { <-let; return nil })
+	var requests errgroup.Group
+	for range 3 {
+		requests.Go(func() error {
+			_, err := f.latest(t.Context(), "h", known, 0, 0)
+			return err
+		})
+	}
+	require.Eventually(t, func() bool { return f.Calls("ResolveKey") == 4 }, 10*time.Second, time.Millisecond)
+	close(let)
+	require.NoError(t, requests.Wait())
+}
+
+// A change waits a little longer than the lease for Redis to take its version. A gateway that has not seen Redis take a write for so
+// long may have missed one.
+func TestAKeyGoesOnWithoutTheDirectoryOnlyIfRedisTookEveryVersion(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pause time.Duration
+		works bool
+	}{"it did": {tenantversion.Lease - 1, true}, "it may not have": {tenantversion.Lease, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			f.confirm()
+			known := f.know(t, time.Second)
+			f.confirm()
+			f.now = f.now.Add(tc.pause)
+			f.confirm()
+			f.Fail(problem.Unavailable())
+			f.now = f.now.Add(tenantversion.Lease - 1)
+			f.confirm()
+			_, age, _ := f.cached("h")
+			_, err := f.latest(t.Context(), "h", known, age, 1)
+			require.Equal(t, tc.works, err == nil, "%v", err)
+			f.Fail(nil)
+			_, err = f.latest(t.Context(), "h", known, age, 1)
+			require.NoError(t, err)
+			f.Fail(problem.Unavailable())
+			f.now = f.now.Add(tenantversion.Lease - 1)
+			f.confirm()
+			f.now = f.now.Add(1)
+			_, age, _ = f.cached("h")
+			_, err = f.latest(t.Context(), "h", known, age, 1)
+			require.NoError(t, err, "it was looked up since")
 		})
 	}
 }

@@ -909,15 +909,15 @@ type ReplayWebhooksResult struct {
 	Deliveries int32 `json:"deliveries"`
 }
 
-// RotateWebhookSecretRequest How long the secrets of before also sign.
+// RotateWebhookSecretRequest How long the secret of before also signs.
 type RotateWebhookSecretRequest struct {
-	// OverlapSeconds How long the secrets of before also sign, at most. 0: not at all. Absent means 86400, a day.
+	// OverlapSeconds How long the secret of before also signs. Absent means 0: it stops at once.
 	OverlapSeconds *int32 `json:"overlapSeconds,omitempty"`
 }
 
 // RotatedWebhookSecret A new signing secret.
 type RotatedWebhookSecret struct {
-	// PreviousSecretsValidUntil When the last of the secrets of before stops signing. `null` if none signs.
+	// PreviousSecretsValidUntil When the secret of before stops signing. `null` if it has stopped.
 	PreviousSecretsValidUntil *time.Time `json:"previousSecretsValidUntil"`
 
 	// Secret The new signing secret, 64 hex characters. `null` in a repeated response.

@@ -607,12 +607,11 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Makes a new signing secret for this key's webhook. Requests are signed with it at once. The secrets of before sign too, for as
-         *     long as `overlapSeconds` says, so replace the secret of your receiver in that time. At most the last three secrets of before
-         *     sign, each no longer than a newer one. If a secret has leaked, send `overlapSeconds` 0: all of before stop at once.
+         * @description Makes a new signing secret for this key's webhook. Requests are signed with it at once, and the secret of before stops. To replace
+         *     the secret of your receiver without a refused request, send `overlapSeconds`: for that time both sign. Another rotation ends it.
          *
          *     **The new secret is only in the first response.** Store it at once. If you repeat the call with the same `Idempotency-Key`,
-         *     `secret` is `null`. If the first response was lost, rotate again with a new key: the secret of your receiver still signs.
+         *     `secret` is `null`. If the first response was lost, rotate again with a new key.
          *     Any valid key may call this. It changes only its own secret.
          */
         post: operations["rotateOwnWebhookSecret"];
@@ -2248,11 +2247,11 @@ export interface components {
              */
             deliveries: number;
         };
-        /** @description How long the secrets of before also sign. */
+        /** @description How long the secret of before also signs. */
         RotateWebhookSecretRequest: {
             /**
              * Format: int32
-             * @description How long the secrets of before also sign, at most. 0: not at all. Absent means 86400, a day.
+             * @description How long the secret of before also signs. Absent means 0: it stops at once.
              */
             overlapSeconds?: number | null;
         };
@@ -2262,7 +2261,7 @@ export interface components {
             secret: string | null;
             /**
              * Format: date-time
-             * @description When the last of the secrets of before stops signing. `null` if none signs.
+             * @description When the secret of before stops signing. `null` if it has stopped.
              */
             previousSecretsValidUntil: string | null;
         };
@@ -4568,7 +4567,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description How long the secrets of before also sign. Nothing, or an empty object, for a day. */
+        /** @description How long the secret of before also signs. Nothing, or an empty object, if it shall stop at once. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["RotateWebhookSecretRequest"];

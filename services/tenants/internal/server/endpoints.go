@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -40,17 +42,16 @@ func (d *directory) endpoint(ctx context.Context, e store.Endpoint) *tenantsv1.E
 		return out
 	}
 	out.Url, out.Secret = *e.URL, string(secret)
-	for _, sealed := range e.SealedPrevious {
-		previous, err := d.ring.Open(sealed, rules.SecretData(e.KeyID))
-		if err != nil {
-			d.log.ErrorContext(ctx, "cannot decrypt a rotated signing secret, only the others sign", "key_id", e.KeyID, "error", err)
-			continue
-		}
-		out.PreviousSecrets = append(out.PreviousSecrets, string(previous))
+	out.Scopes, out.AllBrands, out.BrandIds = e.Scopes, e.AllBrands, e.BrandIDs
+	if e.SealedPrevious == nil {
+		return out
 	}
-	if len(out.GetPreviousSecrets()) > 0 {
-		out.PreviousSecret = out.GetPreviousSecrets()[0]
+	previous, err := d.ring.Open(e.SealedPrevious, rules.SecretData(e.KeyID))
+	if err != nil {
+		d.log.ErrorContext(ctx, "cannot decrypt a rotated signing secret, only the new one signs", "key_id", e.KeyID, "error", err)
+		return out
 	}
+	out.PreviousSecret, out.PreviousSignsFor = string(previous), durationpb.New(e.PreviousSignsFor)
 	return out
 }
 

@@ -43,8 +43,8 @@ func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequ
 	if err != nil {
 		return nil, refusedKey(req.GetBrandIds(), err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.CreateKeyResponse{Key: stored.Proto(), ApiKey: key, WebhookSecret: secret}, nil
+	out := &tenantsv1.CreateKeyResponse{Key: stored.Proto(), ApiKey: key, WebhookSecret: secret}
+	return out, o.Versions.Publish(ctx, tenantID, version)
 }
 
 // refusedKey is refused with violations for the brands that the tenant does not have.
@@ -85,26 +85,22 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.RevokeKeyResponse{}, nil
+	return &tenantsv1.RevokeKeyResponse{}, o.Versions.Publish(ctx, tenantID, version)
 }
 
 // maxOverlap bounds how long a rotated secret also signs.
 const maxOverlap = 30 * 24 * time.Hour
 
-// RotateWebhookSecret replaces the signing secret of a key. The secrets of before also sign for the overlap, at most. A repeat returns the same
-// secret. A revoked key is not found.
+// RotateWebhookSecret replaces the signing secret of a key. The secret of before stops at once, unless the request has an overlap. A
+// repeat returns the same secret. A revoked key is not found.
 func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
 ) (*tenantsv1.RotateWebhookSecretResponse, error) {
 	var errs fields.Errors
 	tenantID, by := admit(tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
-	overlap := o.SecretOverlap
-	if req.GetOverlap() != nil {
-		overlap = req.GetOverlap().AsDuration()
-		if req.GetOverlap().CheckValid() != nil || overlap < 0 || overlap > maxOverlap {
-			errs.Add("overlap", problem.FieldInvalid, "must be from 0 to 30 days")
-		}
+	overlap := req.GetOverlap().AsDuration()
+	if req.GetOverlap() != nil && req.GetOverlap().CheckValid() != nil || overlap < 0 || overlap > maxOverlap {
+		errs.Add("overlap", problem.FieldInvalid, "must be from 0 to 30 days")
 	}
 	rotation := store.Rotation{Secret: o.sealSecret(req.GetKeyId(), rules.NewWebhookSecret()), Overlap: overlap}
 	if req.RequestId != nil {
@@ -122,12 +118,11 @@ func (o *operations) RotateWebhookSecret(
 	if err != nil {
 		return nil, fmt.Errorf("open the signing secret: %w", err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
 	out := &tenantsv1.RotateWebhookSecretResponse{WebhookSecret: string(secret)}
 	if signing.Until != nil {
 		out.PreviousSignsUntil = timestamppb.New(*signing.Until)
 	}
-	return out, nil
+	return out, o.Versions.Publish(ctx, tenantID, version)
 }
 
 // SetWebhookUrl sets or, without a url, removes the webhook URL of a key. A revoked key is not found.
@@ -144,6 +139,5 @@ func (o *operations) SetWebhookUrl( //nolint:revive // The generated interface s
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, nil
+	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, o.Versions.Publish(ctx, tenantID, version)
 }

@@ -66,7 +66,9 @@ func (o *offboardings) OffboardTenant(
 		return nil, refused(err)
 	}
 	if version > 0 {
-		o.Versions.Publish(ctx, tenantID, version)
+		if err := o.Versions.Publish(ctx, tenantID, version); err != nil {
+			return nil, err
+		}
 	}
 	stored, err := o.Store.Offboarding(ctx, tenantID)
 	return &tenantsv1.OffboardTenantResponse{Offboarding: stored}, err
@@ -84,8 +86,7 @@ func (o *offboardings) CancelOffboarding(
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.CancelOffboardingResponse{}, nil
+	return &tenantsv1.CancelOffboardingResponse{}, o.Versions.Publish(ctx, tenantID, version)
 }
 
 // GetOffboarding returns an off-boarding with its report.

@@ -23,6 +23,5 @@ func (o *operations) PutGiftSite(
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.PutGiftSiteResponse{Site: site}, nil
+	return &tenantsv1.PutGiftSiteResponse{Site: site}, o.Versions.Publish(ctx, tenantID, version)
 }

@@ -23,8 +23,7 @@ func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequ
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, tenant.GetId(), version)
-	return &tenantsv1.PutTenantResponse{Tenant: stored}, nil
+	return &tenantsv1.PutTenantResponse{Tenant: stored}, o.Versions.Publish(ctx, tenant.GetId(), version)
 }
 
 // PutBrand creates or replaces a brand of a tenant.
@@ -41,8 +40,7 @@ func (o *operations) PutBrand(
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.PutBrandResponse{Brand: brand}, nil
+	return &tenantsv1.PutBrandResponse{Brand: brand}, o.Versions.Publish(ctx, tenantID, version)
 }
 
 // PutTeamMember creates or replaces a member of a tenant's team.
@@ -59,8 +57,7 @@ func (o *operations) PutTeamMember(
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.PutTeamMemberResponse{Member: member}, nil
+	return &tenantsv1.PutTeamMemberResponse{Member: member}, o.Versions.Publish(ctx, tenantID, version)
 }
 
 // PutCustomField creates or replaces a custom field of a tenant.
@@ -77,6 +74,5 @@ func (o *operations) PutCustomField(
 	if err != nil {
 		return nil, refused(err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.PutCustomFieldResponse{Field: field}, nil
+	return &tenantsv1.PutCustomFieldResponse{Field: field}, o.Versions.Publish(ctx, tenantID, version)
 }

@@ -19,21 +19,35 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
-// rotate rotates the secret of a key. Without an overlap it is that of the setting.
-func (f *fixture) rotate(tenant string, keyID int32, overlap *durationpb.Duration) *tenantsv1.RotateWebhookSecretResponse {
+// rotate rotates the secret of a key.
+func (f *fixture) rotate(tenant string, keyID int32, overlap time.Duration) *tenantsv1.RotateWebhookSecretResponse {
 	f.t.Helper()
 	return call(f.t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
-		Actor: staff, TenantId: tenant, KeyId: keyID, Overlap: overlap,
+		Actor: staff, TenantId: tenant, KeyId: keyID, Overlap: durationpb.New(overlap),
 	})
 }
 
-// requireSigning requires what signs for a key: the secret and those of before, newest first.
-func (f *fixture) requireSigning(keyID int32, secret string, previous ...string) {
+// requireSigning requires what signs for a key: the secret and the one of before, or none.
+func (f *fixture) requireSigning(keyID int32, secret, previous string) {
 	f.t.Helper()
 	e := f.endpoint(keyID)
 	require.Equal(f.t, secret, e.GetSecret())
-	require.Equal(f.t, previous, e.GetPreviousSecrets())
-	require.Equal(f.t, append(previous, "")[0], e.GetPreviousSecret(), "for webhook services of the previous version")
+	require.Equal(f.t, previous, e.GetPreviousSecret())
+	require.Equal(f.t, previous != "", e.GetPreviousSignsFor().AsDuration() > 0)
+}
+
+func TestARotatedSecretStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	tenant := f.tenant()
+	id := f.key(tenant).GetKey().GetId()
+	f.rotate(tenant, id, time.Hour)
+	rotated := call(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id})
+	require.Nil(t, rotated.GetPreviousSignsUntil())
+	f.requireSigning(id, rotated.GetWebhookSecret(), "")
+	var stored int
+	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT count(previous_webhook_secret) FROM api_keys`).Scan(&stored))
+	require.Zero(t, stored)
 }
 
 func TestTheSecretOfBeforeAlsoSignsForTheOverlap(t *testing.T) {
@@ -42,18 +56,19 @@ func TestTheSecretOfBeforeAlsoSignsForTheOverlap(t *testing.T) {
 	tenant := f.tenant()
 	made := f.key(tenant)
 	id := made.GetKey().GetId()
-	f.requireSigning(id, made.GetWebhookSecret())
+	f.requireSigning(id, made.GetWebhookSecret(), "")
 
-	first := f.rotate(tenant, id, nil)
+	first := f.rotate(tenant, id, 48*time.Hour)
 	f.requireSigning(id, first.GetWebhookSecret(), made.GetWebhookSecret())
-	require.WithinDuration(t, time.Now().Add(time.Hour), first.GetPreviousSignsUntil().AsTime(), time.Minute, "the overlap of the setting")
-	second := f.rotate(tenant, id, durationpb.New(48*time.Hour))
-	f.requireSigning(id, second.GetWebhookSecret(), first.GetWebhookSecret(), made.GetWebhookSecret())
-	require.WithinDuration(t, time.Now().Add(48*time.Hour), second.GetPreviousSignsUntil().AsTime(), time.Minute)
+	require.WithinDuration(t, time.Now().Add(48*time.Hour), first.GetPreviousSignsUntil().AsTime(), time.Minute)
+	second := f.rotate(tenant, id, time.Hour)
+	f.requireSigning(id, second.GetWebhookSecret(), first.GetWebhookSecret())
+	require.WithinDuration(t, time.Now().Add(time.Hour), second.GetPreviousSignsUntil().AsTime(), time.Minute)
+	require.InDelta(t, time.Hour, f.endpoint(id).GetPreviousSignsFor().AsDuration(), float64(time.Minute))
 
 	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now()`)
 	require.NoError(t, err)
-	f.requireSigning(id, second.GetWebhookSecret())
+	f.requireSigning(id, second.GetWebhookSecret(), "")
 }
 
 // The response of a rotation may be lost. If the repeat made another secret, that of the receiver would stop.
@@ -63,7 +78,9 @@ func TestARepeatedRotationReturnsTheSameSecret(t *testing.T) {
 	tenant := f.tenant()
 	made := f.key(tenant)
 	id := made.GetKey().GetId()
-	req := &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id, RequestId: new(newID())}
+	req := &tenantsv1.RotateWebhookSecretRequest{
+		Actor: staff, TenantId: tenant, KeyId: id, RequestId: new(newID()), Overlap: durationpb.New(time.Hour),
+	}
 	first := call(t, f.ops.RotateWebhookSecret, req)
 	require.NotEqual(t, made.GetWebhookSecret(), first.GetWebhookSecret())
 	repeat := proto.CloneOf(req)
@@ -77,19 +94,19 @@ func TestARepeatedRotationReturnsTheSameSecret(t *testing.T) {
 		other := proto.CloneOf(req)
 		other.RequestId = new(newID())
 		second := call(t, f.ops.RotateWebhookSecret, other)
-		f.requireSigning(id, second.GetWebhookSecret(), first.GetWebhookSecret(), made.GetWebhookSecret())
-		third := f.rotate(tenant, id, nil)
-		f.requireSigning(id, third.GetWebhookSecret(), second.GetWebhookSecret(), first.GetWebhookSecret(), made.GetWebhookSecret())
+		f.requireSigning(id, second.GetWebhookSecret(), first.GetWebhookSecret())
+		third := f.rotate(tenant, id, time.Hour)
+		f.requireSigning(id, third.GetWebhookSecret(), second.GetWebhookSecret())
 		again := call(t, f.ops.RotateWebhookSecret, other)
-		f.requireSigning(id, again.GetWebhookSecret(), third.GetWebhookSecret(), second.GetWebhookSecret(), first.GetWebhookSecret())
+		f.requireSigning(id, again.GetWebhookSecret(), third.GetWebhookSecret())
 		require.True(t, proto.Equal(again, call(t, f.ops.RotateWebhookSecret, other)))
 	})
 	t.Run("without an overlap too", func(t *testing.T) {
 		leaked := proto.CloneOf(req)
-		leaked.RequestId, leaked.Overlap = new(newID()), durationpb.New(0)
+		leaked.RequestId, leaked.Overlap = new(newID()), nil
 		last := call(t, f.ops.RotateWebhookSecret, leaked)
 		require.True(t, proto.Equal(last, call(t, f.ops.RotateWebhookSecret, leaked)))
-		f.requireSigning(id, last.GetWebhookSecret())
+		f.requireSigning(id, last.GetWebhookSecret(), "")
 	})
 	t.Run("nor after 30 days", func(t *testing.T) {
 		last := call(t, f.ops.RotateWebhookSecret, req)
@@ -129,49 +146,6 @@ func TestRepeatsAtOnceMakeOneSecret(t *testing.T) {
 	require.Len(t, slices.Compact(secrets), 1)
 }
 
-func TestALeakedSecretStopsSigningAtOnce(t *testing.T) {
-	t.Parallel()
-	f := setupAlone(t)
-	tenant := f.tenant()
-	id := f.key(tenant).GetKey().GetId()
-	for range 3 {
-		f.rotate(tenant, id, nil)
-	}
-	rotated := f.rotate(tenant, id, durationpb.New(0))
-	require.Nil(t, rotated.GetPreviousSignsUntil())
-	f.requireSigning(id, rotated.GetWebhookSecret())
-	var stored int
-	require.NoError(t, f.pool.QueryRow(t.Context(),
-		`SELECT count(previous_webhook_secret) + count(second_previous_secret) + count(third_previous_secret) FROM api_keys`).Scan(&stored))
-	require.Zero(t, stored)
-}
-
-func TestASecretOfBeforeSignsNoLongerThanANewerOne(t *testing.T) {
-	t.Parallel()
-	f := setupAlone(t)
-	tenant := f.tenant()
-	made := f.key(tenant)
-	id := made.GetKey().GetId()
-	first := f.rotate(tenant, id, durationpb.New(48*time.Hour))
-	second := f.rotate(tenant, id, durationpb.New(time.Hour))
-	f.requireSigning(id, second.GetWebhookSecret(), first.GetWebhookSecret(), made.GetWebhookSecret())
-	var older time.Time
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT second_signs_until FROM api_keys`).Scan(&older))
-	require.True(t, older.Equal(second.GetPreviousSignsUntil().AsTime()), "%v", older)
-	f.rotate(tenant, id, durationpb.New(48*time.Hour))
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT third_signs_until FROM api_keys`).Scan(&older))
-	require.True(t, older.Equal(second.GetPreviousSignsUntil().AsTime()), "a later rotation does not prolong it")
-
-	t.Run("even if an instance of the previous version forgot only the newest", func(t *testing.T) {
-		_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL`)
-		require.NoError(t, err)
-		require.Empty(t, f.endpoint(id).GetPreviousSecrets())
-		current := f.endpoint(id).GetSecret()
-		last := f.rotate(tenant, id, nil)
-		f.requireSigning(id, last.GetWebhookSecret(), current)
-	})
-}
-
 func TestAnOverlapIsFrom0To30Days(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)
@@ -182,7 +156,7 @@ func TestAnOverlapIsFrom0To30Days(t *testing.T) {
 	} {
 		invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id, Overlap: overlap}, "overlap invalid")
 	}
-	f.rotate(tenant, id, durationpb.New(30*24*time.Hour))
+	f.rotate(tenant, id, 30*24*time.Hour)
 }
 
 func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
@@ -190,8 +164,8 @@ func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
 	f := setupAlone(t)
 	tenant := f.tenant()
 	over, signing := f.key(tenant).GetKey().GetId(), f.key(tenant).GetKey().GetId()
-	f.rotate(tenant, over, nil)
-	f.rotate(tenant, signing, nil)
+	f.rotate(tenant, over, time.Hour)
+	f.rotate(tenant, signing, time.Hour)
 	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now() - interval '1 minute' WHERE id = $1`, over)
 	require.NoError(t, err)
 	n, err := store.New(f.pool).DeletePreviousSecrets(t.Context(), time.Hour, 10)
@@ -205,40 +179,17 @@ func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
 	require.Equal(t, signing, left)
 }
 
-func TestOfSeveralSecretsOnlyThoseThatNoLongerSignAreDeleted(t *testing.T) {
+func TestBothSecretsOfAnOverlapMoveToTheFirstSealKey(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)
 	tenant := f.tenant()
 	made := f.key(tenant)
 	id := made.GetKey().GetId()
-	first, second := f.rotate(tenant, id, nil), f.rotate(tenant, id, nil)
-	third := f.rotate(tenant, id, nil)
-	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET third_signs_until = now() - interval '1 minute'`)
-	require.NoError(t, err)
-	for want := 1; want >= 0; want-- {
-		n, err := store.New(f.pool).DeletePreviousSecrets(t.Context(), 0, 10)
-		require.NoError(t, err)
-		require.Equal(t, want, n)
-	}
-	var left bool
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT third_previous_secret IS NOT NULL FROM api_keys`).Scan(&left))
-	require.False(t, left)
-	f.requireSigning(id, third.GetWebhookSecret(), second.GetWebhookSecret(), first.GetWebhookSecret())
-}
-
-func TestAllSecretsOfAnOverlapMoveToTheFirstSealKey(t *testing.T) {
-	t.Parallel()
-	f := setupAlone(t)
-	tenant := f.tenant()
-	made := f.key(tenant)
-	id := made.GetKey().GetId()
-	first, second := f.rotate(tenant, id, nil), f.rotate(tenant, id, nil)
-	third := f.rotate(tenant, id, nil)
+	rotated := f.rotate(tenant, id, time.Hour)
 	database := postgres.Config{URL: f.pool.Config().ConnString()}
 	keys := keyOf("k2", "b") + "," + keyOf("k1", "a")
 	require.NoError(t, reencrypt.Run(t.Context(), database, keys, store.SealedColumns(), io.Discard))
-	serve(t, f.pool, ringOf(t, "k2", "b")).requireSigning(id, third.GetWebhookSecret(),
-		second.GetWebhookSecret(), first.GetWebhookSecret(), made.GetWebhookSecret())
+	serve(t, f.pool, ringOf(t, "k2", "b")).requireSigning(id, rotated.GetWebhookSecret(), made.GetWebhookSecret())
 }
 
 func TestASecretOfBeforeThatDoesNotOpenStopsNoDelivery(t *testing.T) {
@@ -246,8 +197,8 @@ func TestASecretOfBeforeThatDoesNotOpenStopsNoDelivery(t *testing.T) {
 	f := setupAlone(t)
 	tenant := f.tenant()
 	id := f.key(tenant).GetKey().GetId()
-	rotated := f.rotate(tenant, id, nil)
+	rotated := f.rotate(tenant, id, time.Hour)
 	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_webhook_secret = 'broken'`)
 	require.NoError(t, err)
-	f.requireSigning(id, rotated.GetWebhookSecret())
+	f.requireSigning(id, rotated.GetWebhookSecret(), "")
 }

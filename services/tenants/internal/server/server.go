@@ -47,8 +47,6 @@ type Config struct {
 	LoopbackWebhooks bool
 	// OffboardingGrace is how long an off-boarded tenant is stored, if the request does not say it.
 	OffboardingGrace time.Duration
-	// SecretOverlap is how long a rotated signing secret also signs, if the request does not say it.
-	SecretOverlap time.Duration
 }
 
 // Register adds all services to a gRPC server.

@@ -128,7 +128,7 @@ func (f *fixture) listen(cfg rpc.Config, ring *seal.Ring) string {
 	server.Register(s, server.Deps{
 		Store: store.New(pool), Versions: publisher, Ring: ring, Privacy: f.coordinator, Log: tel.Logger, Now: time.Now,
 		Holders: []offboarding.Holder{{Name: identity.Orders, Data: pages{}}}, Own: store.TenantData(pool),
-	}, server.Config{Environment: apikey.Sandbox, OffboardingGrace: 30 * 24 * time.Hour, SecretOverlap: time.Hour})
+	}, server.Config{Environment: apikey.Sandbox, OffboardingGrace: 30 * 24 * time.Hour})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()

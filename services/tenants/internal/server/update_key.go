@@ -21,6 +21,5 @@ func (o *operations) UpdateKey(ctx context.Context, req *tenantsv1.UpdateKeyRequ
 	if err != nil {
 		return nil, refusedKey(req.GetBrandIds(), err)
 	}
-	o.Versions.Publish(ctx, tenantID, version)
-	return &tenantsv1.UpdateKeyResponse{Key: key.Proto()}, nil
+	return &tenantsv1.UpdateKeyResponse{Key: key.Proto()}, o.Versions.Publish(ctx, tenantID, version)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,13 +13,10 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// sealedSecrets are the signing secret and those of before that also sign, newest first. A secret signs only while all newer ones
-// do: the previous version of this program forgets only the newest of before.
+// sealedSecrets are the signing secret, and the one of before while it also signs, with the time for which it does.
 const sealedSecrets = `k.webhook_secret,
-  array_remove(ARRAY[
-    CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END,
-    CASE WHEN k.previous_signs_until > now() AND k.second_signs_until > now() THEN k.second_previous_secret END,
-    CASE WHEN k.previous_signs_until > now() AND k.second_signs_until > now() AND k.third_signs_until > now() THEN k.third_previous_secret END], NULL)`
+  CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END,
+  greatest(k.previous_signs_until - now(), '0')`
 
 const (
 	// A tenant without an endpoint has one row, whose key is NULL.
@@ -26,7 +24,7 @@ const (
 FROM tenants t LEFT JOIN api_keys k ON k.tenant_id = t.id AND k.revoked_at IS NULL AND k.webhook_url IS NOT NULL
 WHERE t.id = ANY($1::uuid[]) ORDER BY t.id, k.id`
 
-	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, t.api_access, k.webhook_url, ` + sealedSecrets + `
+	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, k.scopes, k.all_brands, k.brand_ids, t.api_access, k.webhook_url, ` + sealedSecrets + `
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.id = ANY($1)`
 )
@@ -61,14 +59,14 @@ func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) (Subscrip
 		e        Endpoint
 	)
 	_, err = pgx.ForEachRow(rows, []any{
-		&tenant, &version, &key, &scopes, &allBrand, &brands, &e.APIAccess, &e.URL, &e.SealedSecret, &e.SealedPrevious,
+		&tenant, &version, &key, &scopes, &allBrand, &brands, &e.APIAccess, &e.URL, &e.SealedSecret, &e.SealedPrevious, &e.PreviousSignsFor,
 	}, func() error {
 		if found.Versions[tenant] = version; key == nil {
 			return nil
 		}
-		e.KeyID = *key
+		e.KeyID, e.Scopes, e.AllBrands, e.BrandIDs = *key, enumname.ParseAll[commonv1.Scope](scopes), *allBrand, brands
 		found.List = append(found.List, Subscription{Endpoint: e, EndpointSubscription: &tenantsv1.EndpointSubscription{
-			TenantId: tenant, KeyId: *key, Scopes: enumname.ParseAll[commonv1.Scope](scopes), AllBrands: *allBrand, BrandIds: brands,
+			TenantId: tenant, KeyId: *key, Scopes: e.Scopes, AllBrands: e.AllBrands, BrandIds: brands,
 		}})
 		scopes, brands, e = nil, nil, Endpoint{}
 		return nil
@@ -83,12 +81,16 @@ func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) (Subscrip
 type Endpoint struct {
 	KeyID     int32
 	Revoked   bool
+	Scopes    []commonv1.Scope
+	AllBrands bool
+	BrandIDs  []string
 	APIAccess bool
 	URL       *string
 	// SealedSecret is the signing secret, sealed for the key.
 	SealedSecret []byte
-	// SealedPrevious are the secrets of before that also sign, newest first.
-	SealedPrevious [][]byte
+	// SealedPrevious is the secret of before, which also signs for PreviousSignsFor. Nil: it does not.
+	SealedPrevious   []byte
+	PreviousSignsFor time.Duration
 }
 
 // Endpoints returns the endpoints of the keys that exist, in no particular order.
@@ -99,7 +101,10 @@ func (s *Store) Endpoints(ctx context.Context, keyIDs []int32) ([]Endpoint, erro
 	}
 	endpoints, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Endpoint, error) {
 		var e Endpoint
-		return e, row.Scan(&e.KeyID, &e.Revoked, &e.APIAccess, &e.URL, &e.SealedSecret, &e.SealedPrevious)
+		var scopes []string
+		err := row.Scan(&e.KeyID, &e.Revoked, &scopes, &e.AllBrands, &e.BrandIDs, &e.APIAccess, &e.URL, &e.SealedSecret, &e.SealedPrevious, &e.PreviousSignsFor)
+		e.Scopes = enumname.ParseAll[commonv1.Scope](scopes)
+		return e, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get endpoints: %w", err)

@@ -146,6 +146,12 @@ func (s *Store) inTx(ctx context.Context, work func(tx pgx.Tx) error) error {
 	}
 }
 
+// Version returns the version of a tenant.
+func (s *Store) Version(ctx context.Context, tenantID string) (version int64, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT version FROM tenants WHERE id = $1`, tenantID).Scan(&version)
+	return version, translate(err)
+}
+
 const listVersions = `SELECT id::text, version FROM tenants WHERE id > $1 ORDER BY id LIMIT $2`
 
 // Versions returns the versions of tenants after an id, in the order of ids. The first page begins after the zero UUID.

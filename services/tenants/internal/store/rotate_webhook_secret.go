@@ -18,33 +18,22 @@ import (
 )
 
 const (
-	// The secret of before becomes the newest of the previous ones, and the oldest is forgotten. None signs for longer than a newer one.
-	// Without an overlap all are forgotten at once.
+	// At most one secret of before signs: an overlap of an earlier rotation ends.
 	updateSigning = `UPDATE api_keys SET webhook_secret = $2, rotation_id = $4, rotated_at = now(),
   previous_webhook_secret = CASE WHEN $3::interval > '0' THEN webhook_secret END,
-  previous_signs_until = CASE WHEN $3::interval > '0' THEN now() + $3::interval END,
-  second_previous_secret = CASE WHEN $3::interval > '0' THEN previous_webhook_secret END,
-  second_signs_until = CASE WHEN $3::interval > '0' AND previous_signs_until IS NOT NULL THEN least(previous_signs_until, now() + $3::interval) END,
-  third_previous_secret = CASE WHEN $3::interval > '0' THEN second_previous_secret END,
-  third_signs_until = CASE WHEN $3::interval > '0' AND second_signs_until IS NOT NULL THEN least(second_signs_until, now() + $3::interval) END
+  previous_signs_until = CASE WHEN $3::interval > '0' THEN now() + $3::interval END
 WHERE id = $1 AND revoked_at IS NULL RETURNING webhook_secret, previous_signs_until`
 
 	selectRotation = `SELECT webhook_secret, previous_signs_until FROM api_keys
 WHERE id = $1 AND revoked_at IS NULL AND rotation_id = $2 AND rotated_at > now() - interval '30 days'`
 
-	deleteExpiredSigning = `UPDATE api_keys SET
-  previous_webhook_secret = CASE WHEN previous_signs_until >= now() - $1::interval THEN previous_webhook_secret END,
-  previous_signs_until = CASE WHEN previous_signs_until >= now() - $1::interval THEN previous_signs_until END,
-  second_previous_secret = CASE WHEN second_signs_until >= now() - $1::interval THEN second_previous_secret END,
-  second_signs_until = CASE WHEN second_signs_until >= now() - $1::interval THEN second_signs_until END,
-  third_previous_secret = CASE WHEN third_signs_until >= now() - $1::interval THEN third_previous_secret END,
-  third_signs_until = CASE WHEN third_signs_until >= now() - $1::interval THEN third_signs_until END
+	deleteExpiredSigning = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL
 WHERE id IN (
-  SELECT id FROM api_keys WHERE least(previous_signs_until, second_signs_until, third_signs_until) < now() - $1::interval
-  ORDER BY least(previous_signs_until, second_signs_until, third_signs_until) LIMIT $2 FOR UPDATE SKIP LOCKED)`
+  SELECT id FROM api_keys WHERE previous_signs_until < now() - $1::interval
+  ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
-// Rotation is a new signing secret, which is sealed. The secrets of before also sign for the overlap, at most.
+// Rotation is a new signing secret, which is sealed. The secret of before also signs for the overlap.
 type Rotation struct {
 	// RequestID identifies repeats. It may be nil.
 	RequestID *string
@@ -52,8 +41,7 @@ type Rotation struct {
 	Overlap   time.Duration
 }
 
-// Signing is the sealed signing secret of a key. Until is when the last of the secrets of before stops
-// signing, or nil.
+// Signing is the sealed signing secret of a key. Until is when the secret of before stops signing, or nil.
 type Signing struct {
 	Secret []byte
 	Until  *time.Time
@@ -73,23 +61,23 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, of OfKey, by By, r Rota
 type OwnRotation = *tenantsv1.RotateOwnWebhookSecretResponse
 
 // RotateOwnWebhookSecret is RotateWebhookSecret by the key itself, once per Idempotency-Key. respond makes the response, and what is
-// stored of it. The version is 0 for a repetition.
+// stored of it.
 func (s *Store) RotateOwnWebhookSecret(
 	ctx context.Context, of OfKey, r Rotation, respond func(Signing) (response, stored OwnRotation),
-) (response OwnRotation, version int64, err error) {
+) (response OwnRotation, err error) {
 	by := By{
 		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_API_KEY, Id: strconv.Itoa(int(of.ID))},
 		Needs: actor.Permission{APIKey: true},
 	}
 	response, err = idempotency.RunTx(ctx, s.pool, s.inTx, func(tx pgx.Tx) (response, stored OwnRotation, err error) {
-		var signing Signing
-		if signing, version, err = rotate(ctx, tx, of, by, r); err != nil {
+		signing, _, err := rotate(ctx, tx, of, by, r)
+		if err != nil {
 			return nil, nil, err
 		}
 		response, stored = respond(signing)
 		return response, stored, nil
 	})
-	return response, version, translate(err)
+	return response, translate(err)
 }
 
 func rotate(ctx context.Context, tx pgx.Tx, of OfKey, by By, r Rotation) (out Signing, version int64, err error) {
@@ -122,7 +110,5 @@ func SealedColumns() reencrypt.Table {
 	return reencrypt.Table{Name: "api_keys", IntegerID: true, Columns: []reencrypt.Column{
 		{Name: "webhook_secret", AssociatedData: rules.SecretData[string]},
 		{Name: "previous_webhook_secret", AssociatedData: rules.SecretData[string]},
-		{Name: "second_previous_secret", AssociatedData: rules.SecretData[string]},
-		{Name: "third_previous_secret", AssociatedData: rules.SecretData[string]},
 	}}
 }

@@ -20,7 +20,7 @@ func TenantData(pool *pgxpool.Pool) tenantdata.Database {
 			{Name: "custom_fields", Key: []string{"id uuid"}},
 			{Name: "team_members", Key: []string{"id uuid"}},
 			{Name: "api_keys", Key: []string{"id int"}, Omit: []string{
-				"hash", "webhook_secret", "previous_webhook_secret", "second_previous_secret", "third_previous_secret",
+				"hash", "webhook_secret", "previous_webhook_secret",
 			}},
 			{Name: "gift_sites", Key: []string{"brand_id uuid"}},
 			{Name: "brands", Key: []string{"id uuid"}},

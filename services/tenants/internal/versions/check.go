@@ -80,21 +80,34 @@ func (c *checker) check(ctx context.Context) error {
 	}
 }
 
-// compare publishes the versions that Redis lacks, and skips if Redis has later ones.
+// compare skips if Redis has later versions than the database, and publishes those that Redis lacks.
 func (c *checker) compare(ctx context.Context, page []store.TenantVersion) error {
 	published, err := c.published.published(ctx, page)
 	if err != nil {
 		return err
 	}
-	var ahead []store.TenantVersion
+	var ahead, behind []store.TenantVersion
 	for i, tenant := range page {
 		switch {
 		case published[i] > tenant.Version: // Or the tenant has just changed.
 			ahead = append(ahead, store.TenantVersion{TenantID: tenant.TenantID, Version: published[i]})
 		case published[i] < tenant.Version:
-			c.published.Publish(ctx, tenant.TenantID, tenant.Version)
+			behind = append(behind, tenant)
 		}
 	}
+	if err := c.passed(ctx, ahead); err != nil {
+		return err
+	}
+	for _, tenant := range behind {
+		if err := c.published.Try(ctx, tenant.TenantID, tenant.Version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passed skips because Redis has these later versions, and replaces those that cannot be.
+func (c *checker) passed(ctx context.Context, ahead []store.TenantVersion) error {
 	if len(ahead) == 0 {
 		return nil
 	}
@@ -104,7 +117,9 @@ func (c *checker) compare(ctx context.Context, page []store.TenantVersion) error
 	}
 	for _, tenant := range wrong {
 		c.log.ErrorContext(ctx, "Redis has a version that no tenant can have: it is replaced", "tenant_id", tenant.TenantID)
-		c.published.replace(ctx, tenant.TenantID, tenant.Version)
+		if err := c.published.replace(ctx, tenant.TenantID, tenant.Version); err != nil {
+			return err
+		}
 	}
 	return c.skip(ctx, slices.DeleteFunc(ahead, func(seen store.TenantVersion) bool {
 		return slices.ContainsFunc(wrong, func(tenant store.TenantVersion) bool { return tenant.TenantID == seen.TenantID })

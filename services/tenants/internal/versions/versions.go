@@ -3,24 +3,31 @@
 //
 // Key gifting:tenant-version:{<tenant id>} has the newest version of the tenant as a decimal number, which only grows.
 // An edge compares it with the version of a cached principal and resolves the key again when the published version is
-// newer. Publication is best effort: the change is committed whether Redis answers or not.
+// newer. A change whose version Redis does not take is answered when no copy from before it is used any more.
 package versions
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenantversion"
 )
 
-// budget bounds how long a change waits for its publication.
-const budget = 200 * time.Millisecond
+const (
+	// budget bounds an attempt to publish, and pause is the time between two.
+	budget = 200 * time.Millisecond
+	pause  = 250 * time.Millisecond
+	// lease is when copies from before a change are no longer used, nor what was begun with them.
+	lease = tenantversion.Lease + 500*time.Millisecond
+)
 
 // raise sets the key unless its version is already as new, because changes of a tenant may be published in another order than
 // their commits.
@@ -33,9 +40,10 @@ return 0`)
 
 // Publisher publishes versions.
 type Publisher struct {
-	client *redis.Client // nil: nothing is published
-	log    *slog.Logger
-	budget time.Duration
+	client        *redis.Client // nil: nothing is published
+	log           *slog.Logger
+	budget, lease time.Duration
+	unpublished   metric.Int64Counter
 }
 
 // Open makes a publisher to the Redis at url. With an empty url nothing is published.
@@ -43,6 +51,12 @@ func Open(url string, tel *telemetry.Telemetry) (*Publisher, error) {
 	if url == "" {
 		return &Publisher{log: tel.Logger}, nil
 	}
+	unpublished, err := tel.Meters.Meter("tenants").Int64Counter("gifting.tenants.unpublished_versions",
+		metric.WithDescription("Changes that were answered late because Redis did not take their versions."))
+	if err != nil {
+		return nil, fmt.Errorf("metric of versions: %w", err)
+	}
+	unpublished.Add(context.Background(), 0) // The series exists before the first one.
 	client, err := redisconn.Open(url)
 	if err != nil {
 		return nil, err
@@ -50,27 +64,50 @@ func Open(url string, tel *telemetry.Telemetry) (*Publisher, error) {
 	if err := redisconn.Observe(client, tel); err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
-	return &Publisher{client: client, log: tel.Logger, budget: budget}, nil
+	return &Publisher{client: client, log: tel.Logger, budget: budget, lease: lease, unpublished: unpublished}, nil
 }
 
-// Publish publishes a version that the tenant has reached. It waits at most 200 ms, even if ctx has ended, because the change
-// is committed.
-func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64) {
+// Publish returns nil when a committed change has taken effect everywhere, and may be answered: its version is in Redis, or copies
+// from before have outlived their lease. It returns an error if ctx ends before. The caller then repeats the change.
+func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64) error {
+	expired := time.Now().Add(p.lease)
+	for {
+		err := p.Try(ctx, tenantID, version)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for copies of the tenant to expire: %w", ctx.Err())
+		case <-time.After(min(pause, time.Until(expired))):
+		}
+		if !time.Now().Before(expired) {
+			p.unpublished.Add(ctx, 1)
+			p.log.WarnContext(ctx, "tenant version not published, copies have expired", "tenant_id", tenantID, "version", version, "error", err)
+			return nil
+		}
+	}
+}
+
+// Try publishes a version that the tenant has reached, once, even if ctx has ended, because the change is committed.
+func (p *Publisher) Try(ctx context.Context, tenantID string, version int64) error {
 	if p.client == nil {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.budget)
 	defer cancel()
 	if err := raise.Run(ctx, p.client, []string{tenantversion.Key(tenantID)}, version).Err(); err != nil {
-		p.log.WarnContext(ctx, "tenant version not published", "tenant_id", tenantID, "version", version, "error", err)
+		return fmt.Errorf("publish version %d of tenant %s: %w", version, tenantID, err)
 	}
+	return nil
 }
 
 // replace publishes a version instead of whatever is published.
-func (p *Publisher) replace(ctx context.Context, tenantID string, version int64) {
+func (p *Publisher) replace(ctx context.Context, tenantID string, version int64) error {
 	if err := p.client.Set(ctx, tenantversion.Key(tenantID), version, 0).Err(); err != nil {
-		p.log.WarnContext(ctx, "tenant version not published", "tenant_id", tenantID, "version", version, "error", err)
+		return fmt.Errorf("replace the version of tenant %s: %w", tenantID, err)
 	}
+	return nil
 }
 
 // Close ends the connections.

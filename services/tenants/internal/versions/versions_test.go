@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	"github.com/partnergifting/platform/pkg/tenantversion"
 	"github.com/partnergifting/platform/pkg/testenv"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
@@ -48,24 +49,21 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 		publish int64
 		want    string
 	}{{9, "9"}, {10, "10"}, {9, "10"}, {10, "10"}, {100, "100"}} {
-		p.Publish(t.Context(), tenant, step.publish)
+		require.NoError(t, p.Publish(t.Context(), tenant, step.publish))
 		require.Equal(t, step.want, read())
 	}
 
 	t.Run("also when versions arrive concurrently in any order", func(t *testing.T) {
 		var group errgroup.Group
 		for v := range int64(32) {
-			group.Go(func() error {
-				p.Publish(t.Context(), tenant, 101+(v*7)%32)
-				return nil
-			})
+			group.Go(func() error { return p.Publish(t.Context(), tenant, 101+(v*7)%32) })
 		}
 		require.NoError(t, group.Wait())
 		require.Equal(t, "132", read())
 	})
 	t.Run("a value that is not a number is replaced", func(t *testing.T) {
 		require.NoError(t, client.Set(t.Context(), tenantversion.Key(tenant), "x", 0).Err())
-		p.Publish(t.Context(), tenant, 3)
+		require.NoError(t, p.Publish(t.Context(), tenant, 3))
 		require.Equal(t, "3", read())
 	})
 }
@@ -76,27 +74,84 @@ func TestACancelledCallerDoesNotStopThePublication(t *testing.T) {
 	tenant := uuid.NewString()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p.Publish(ctx, tenant, 5)
+	require.NoError(t, p.Publish(ctx, tenant, 5))
 	require.Equal(t, "5", client.Get(t.Context(), tenantversion.Key(tenant)).Val())
 }
 
-func TestIfRedisDoesNotAnswerAChangeWaitsForTheBudgetAndLogsALine(t *testing.T) {
+// refusing makes Redis refuse the version of a tenant, and returns the tenant and what ends that.
+func refusing(t *testing.T, client *redis.Client) (tenant string, end func()) {
+	t.Helper()
+	tenant = uuid.NewString()
+	end = func() { client.Del(context.Background(), tenantversion.Key(tenant)) }
+	require.NoError(t, client.HSet(t.Context(), tenantversion.Key(tenant), "not", "text").Err())
+	t.Cleanup(end)
+	return tenant, end
+}
+
+func TestAChangeThatRedisDoesNotTakeIsAnsweredWhenCopiesHaveExpired(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
-	var log bytes.Buffer
-	tel := telemetry.Discard()
-	tel.Logger = slog.New(slog.NewJSONHandler(&log, nil))
-	p, err := versions.Open("redis://"+silent.Addr().String(), tel)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	for name, url := range map[string]string{
+		"it refuses": testenv.Require(t, testenv.RedisURL), "it is down": "redis://127.0.0.1:1", "it is silent": "redis://" + silent.Addr().String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			tel := telemetrytest.New()
+			tel.Logger = slog.New(slog.NewJSONHandler(&log, nil))
+			p, err := versions.Open(url, tel.Telemetry)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, p.Close()) })
+			const lease = 700 * time.Millisecond
+			p.SetLease(lease)
+			_, client := setup(t)
+			tenant, _ := refusing(t, client)
 
-	start := time.Now()
-	p.Publish(t.Context(), "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", 7)
-	require.Less(t, time.Since(start), 2*time.Second, "the budget, and not the timeouts of the client")
-	require.Contains(t, log.String(), "tenant version not published")
-	require.Contains(t, log.String(), "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f")
+			began := time.Now()
+			require.NoError(t, p.Publish(t.Context(), tenant, 7))
+			require.GreaterOrEqual(t, time.Since(began), lease)
+			require.Contains(t, log.String(), tenant)
+			require.Equal(t, map[string]float64{"": 1}, tel.Values(t, "gifting.tenants.unpublished_versions"))
+		})
+	}
+}
+
+func TestAChangeIsAnsweredAsSoonAsRedisTakesIt(t *testing.T) {
+	t.Parallel()
+	p, client := setup(t)
+	p.SetLease(time.Hour)
+	tenant, end := refusing(t, client)
+	answered := make(chan error)
+	go func() { answered <- p.Publish(t.Context(), tenant, 7) }()
+	select {
+	case <-answered:
+		require.Fail(t, "it was answered too early")
+	case <-time.After(time.Second):
+	}
+	end()
+	require.NoError(t, <-answered)
+	require.Equal(t, "7", client.Get(t.Context(), tenantversion.Key(tenant)).Val())
+}
+
+func TestACallerThatLeavesGetsNoAnswer(t *testing.T) {
+	t.Parallel()
+	p, client := setup(t)
+	p.SetLease(time.Hour)
+	tenant, _ := refusing(t, client)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, p.Publish(ctx, tenant, 7), context.DeadlineExceeded)
+}
+
+func TestAChangeWaitsLongerThanACopyIsUsed(t *testing.T) {
+	t.Parallel()
+	p, client := setup(t)
+	tenant, _ := refusing(t, client)
+	began := time.Now()
+	require.NoError(t, p.Publish(t.Context(), tenant, 7))
+	require.Greater(t, time.Since(began), tenantversion.Lease)
 }
 
 func TestWithoutRedisNothingIsPublished(t *testing.T) {
@@ -106,7 +161,7 @@ func TestWithoutRedisNothingIsPublished(t *testing.T) {
 	tel.Logger = slog.New(slog.NewJSONHandler(&log, nil))
 	p, err := versions.Open("", tel)
 	require.NoError(t, err)
-	p.Publish(t.Context(), "tenant", 1)
+	require.NoError(t, p.Publish(t.Context(), "tenant", 1))
 	require.NoError(t, p.Close())
 	require.Empty(t, log.String())
 	_, err = versions.Open("http://example.com", telemetry.Discard())

@@ -4,22 +4,17 @@ import (
 	"sync"
 	"time"
 
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/services/webhook/internal/sender"
 )
 
-const (
-	// maxCached bounds the tenants whose endpoints are kept.
-	maxCached = 10_000
-	// maxAge is how long endpoints are used whatever the version of their tenant. It bounds the delay of a change whose version could
-	// not be published, which the tenants service tries again every ten seconds.
-	maxAge = time.Minute
-)
+// maxCached bounds the tenants whose endpoints are kept.
+const maxCached = 10_000
 
-// cached are the endpoints of a tenant. They must not be changed.
+// cached are the endpoints of a tenant as of a version.
 type cached struct {
-	version  int64
-	lookedUp time.Time
-	list     []*tenantsv1.EndpointSubscription
+	version int64
+	sender.Subscriptions
 }
 
 // cache keeps the endpoints of tenants, also of those that have none.
@@ -29,18 +24,18 @@ type cache struct {
 }
 
 // get returns the endpoints of a tenant that has this published version. Without a published version, it returns none.
-func (c *cache) get(tenant string, version int64) ([]*tenantsv1.EndpointSubscription, bool) {
+func (c *cache) get(tenant string, version int64) (sender.Subscriptions, bool) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	known, ok := c.byTenant[tenant]
-	if !ok || version == 0 || known.version < version || time.Since(known.lookedUp) > maxAge {
-		return nil, false
+	if !ok || version == 0 || known.version < version || time.Since(known.LookedUp) >= tenantversion.Lease {
+		return sender.Subscriptions{}, false
 	}
-	return known.list, true
+	return known.Subscriptions, true
 }
 
 // put keeps the endpoints of those tenants whose versions are known, unless newer ones are kept.
-func (c *cache) put(versions map[string]int64, lookedUp time.Time, list map[string][]*tenantsv1.EndpointSubscription) {
+func (c *cache) put(versions map[string]int64, found map[string]sender.Subscriptions) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	for tenant, version := range versions {
@@ -54,6 +49,6 @@ func (c *cache) put(versions map[string]int64, lookedUp time.Time, list map[stri
 				break
 			}
 		}
-		c.byTenant[tenant] = cached{version, lookedUp, list[tenant]}
+		c.byTenant[tenant] = cached{version, found[tenant]}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/sender"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
@@ -106,7 +107,7 @@ func TestEndpointsOfAVersionAreNotUsedForever(t *testing.T) {
 	c := &p.fan.subscriptions.cache
 	c.guard.Lock()
 	known := c.byTenant[p.tenant]
-	known.lookedUp = known.lookedUp.Add(-maxAge)
+	known.LookedUp = known.LookedUp.Add(-tenantversion.Lease)
 	c.byTenant[p.tenant] = known
 	c.guard.Unlock()
 	p.requireChange(1, 1, 2)
@@ -139,11 +140,11 @@ func TestTheCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	c := cache{byTenant: map[string]cached{}}
 	for i := range maxCached + 10 {
-		c.put(map[string]int64{strconv.Itoa(i): 1}, time.Now(), nil)
+		c.put(map[string]int64{strconv.Itoa(i): 1}, nil)
 	}
 	require.Len(t, c.byTenant, maxCached)
-	c.put(map[string]int64{"t": 5}, time.Now(), nil)
-	c.put(map[string]int64{"t": 4}, time.Now(), nil)
+	c.put(map[string]int64{"t": 5}, map[string]sender.Subscriptions{"t": {LookedUp: time.Now()}})
+	c.put(map[string]int64{"t": 4}, nil)
 	_, ok := c.get("t", 5)
 	require.True(t, ok, "a response that was late changes nothing")
 	_, ok = c.get("t", 6)

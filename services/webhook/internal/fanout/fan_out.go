@@ -150,7 +150,7 @@ func (f *FanOut) read(ctx context.Context, partition int, msgs []kafka.Message) 
 func eventsOf(changes []change, found sender.Lookup) []store.Event {
 	events := make([]store.Event, 0, len(changes))
 	for _, c := range changes {
-		if keys := receivers(c, found.Endpoints[c.GetTenantId()]); len(keys) > 0 {
+		if keys := receivers(c, found.Endpoints[c.GetTenantId()].List); len(keys) > 0 {
 			events = append(events, store.Event{
 				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), BrandID: c.GetBrandId(), Body: c.body,
 				KeyIDs: keys, TraceParent: c.traceParent,

@@ -74,11 +74,11 @@ func (s *subscriptions) of(ctx context.Context, changes []change) (sender.Lookup
 
 // known returns the endpoints that need no lookup, and the other tenants.
 func (s *subscriptions) known(ctx context.Context, tenants []string) (known sender.Lookup, missing []string) {
-	known = sender.Lookup{Began: time.Now(), Endpoints: map[string][]*tenantsv1.EndpointSubscription{}}
+	known = sender.Lookup{Began: time.Now(), Endpoints: map[string]sender.Subscriptions{}}
 	published := s.versions.Published(ctx, tenants)
 	for _, tenant := range tenants {
-		if list, ok := s.cache.get(tenant, published[tenant]); ok {
-			known.Endpoints[tenant] = list
+		if endpoints, ok := s.cache.get(tenant, published[tenant]); ok {
+			known.Endpoints[tenant] = endpoints
 		} else {
 			missing = append(missing, tenant)
 		}
@@ -92,17 +92,20 @@ func (s *subscriptions) read(ctx context.Context, lookups []*lookup) error {
 		tenants = append(tenants, l.tenants...)
 	}
 	slices.Sort(tenants)
-	found := sender.Lookup{Began: time.Now(), Endpoints: map[string][]*tenantsv1.EndpointSubscription{}}
+	found := sender.Lookup{Began: time.Now(), Endpoints: map[string]sender.Subscriptions{}}
 	for ids := range slices.Chunk(slices.Compact(tenants), maxTenants) {
 		began := time.Now()
 		resp, err := s.directory.ListEndpoints(ctx, &tenantsv1.ListEndpointsRequest{TenantIds: ids, WithEndpoints: true})
 		if err != nil {
 			return err
 		}
-		for _, e := range resp.GetEndpoints() {
-			found.Endpoints[e.GetTenantId()] = append(found.Endpoints[e.GetTenantId()], e)
+		for _, id := range ids {
+			found.Endpoints[id] = sender.Subscriptions{LookedUp: began}
 		}
-		s.cache.put(resp.GetVersions(), began, found.Endpoints)
+		for _, e := range resp.GetEndpoints() {
+			found.Endpoints[e.GetTenantId()] = sender.Subscriptions{LookedUp: began, List: append(found.Endpoints[e.GetTenantId()].List, e)}
+		}
+		s.cache.put(resp.GetVersions(), found.Endpoints)
 	}
 	for _, l := range lookups {
 		l.found = found

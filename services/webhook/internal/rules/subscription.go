@@ -21,14 +21,23 @@ import (
 // Receives reports whether the endpoint receives the change: its key has the scope of the type and access to
 // the brand, and the change was not made by the key's own request.
 func Receives(e *tenantsv1.EndpointSubscription, c *eventsv1.Change) bool {
-	if e.GetKeyId() == c.GetOriginKeyId() {
+	return e.GetKeyId() != c.GetOriginKeyId() && Sees(e, c.GetType(), c.GetBrandId())
+}
+
+// Grants are the scopes and brands of a key.
+type Grants interface {
+	GetScopes() []commonv1.Scope
+	GetAllBrands() bool
+	GetBrandIds() []string
+}
+
+// Sees reports whether a key may see events of the type and the brand.
+func Sees(g Grants, eventType, brandID string) bool {
+	scope := scopeOf(eventType)
+	if scope == commonv1.Scope_SCOPE_UNSPECIFIED || !slices.Contains(g.GetScopes(), scope) {
 		return false
 	}
-	scope := scopeOf(c.GetType())
-	if scope == commonv1.Scope_SCOPE_UNSPECIFIED || !slices.Contains(e.GetScopes(), scope) {
-		return false
-	}
-	return e.GetAllBrands() || slices.Contains(e.GetBrandIds(), c.GetBrandId())
+	return g.GetAllBrands() || slices.Contains(g.GetBrandIds(), brandID)
 }
 
 // scopeOf is the scope that an event type requires. No key receives a type with an unknown prefix, so a new kind of record is

@@ -15,7 +15,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/problem"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
@@ -193,9 +192,9 @@ func TestAFailureOnOurSideCostsNoAttempt(t *testing.T) {
 			return (&net.Dialer{}).Dial("tcp", "127.0.0.1:1")
 		}
 		f.client = netguard.NewClient(netguard.Options{Resolver: &net.Resolver{PreferGo: true, Dial: unreachable}})
-		f.directory.SetEndpoint(&tenantsv1.Endpoint{
-			KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE, Url: "https://hooks.example.com/", Secret: "s",
-		})
+		nowhere := f.receiver(7).Endpoint(7)
+		nowhere.Url = "https://hooks.example.com/"
+		f.directory.SetEndpoint(nowhere)
 		f.start()
 		id, _ := f.event(7)
 		due := f.clock.now().Add(30 * time.Second)

@@ -47,7 +47,7 @@
 // wait for a worker: they stay due, in order, and no attempt is used. Health is only in memory. A sender that starts knows none:
 // it tries each endpoint once before it sends more.
 //
-// URL and secret are looked up for every batch, while it is claimed or before the fan-out stores it. An attempt never uses those of a
-// lookup that began more than a second before. While the tenants service
-// does not answer, or the tenant's API access is off, deliveries wait and none is lost.
+// URL and secret are looked up for every batch, while it is claimed or before the fan-out stores it. Those of
+// a lookup that began a tenth of a second before are looked up again. An event that the key may not see any more is dropped. While
+// the tenants service does not answer, or the tenant's API access is off, deliveries wait and none is lost.
 package sender

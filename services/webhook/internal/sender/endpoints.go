@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
@@ -14,15 +15,16 @@ import (
 const (
 	// lookupTimeout bounds a lookup of endpoints.
 	lookupTimeout = 3 * time.Second
-	// earlyLookupAge is how old an early lookup may be when the claim ends. An older one is repeated.
-	earlyLookupAge = time.Second
+	// earlyLookupAge is how old an early lookup may be when the claim ends. An older one is repeated: keys may have been revoked and
+	// secrets rotated since.
+	earlyLookupAge = 100 * time.Millisecond
 )
 
 // endpoint is the current endpoint of a key. The zero value is an endpoint that is gone.
 type endpoint struct {
-	url string
-	// secrets sign, each of them.
-	secrets []string
+	url     string
+	secrets webhookclient.Secrets
+	grants  rules.Grants
 	paused  bool
 }
 
@@ -69,7 +71,7 @@ func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, e
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	var known endpoints
-	if time.Since(early.began) < earlyLookupAge {
+	if time.Since(early.began) < s.lookupAge {
 		result := <-early.result
 		if result.err != nil {
 			return nil, result.err
@@ -101,25 +103,26 @@ func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, e
 // their endpoints are gone.
 func (s *Sender) lookUp(ctx context.Context, keys []int32) (endpoints, error) {
 	slices.Sort(keys)
+	began := time.Now()
 	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: slices.Compact(keys)})
 	if err != nil {
 		return nil, fmt.Errorf("get endpoints: %w", err)
 	}
 	found := make(endpoints, len(keys))
 	for _, e := range resp.GetEndpoints() {
-		found[e.GetKeyId()] = endpointOf(e)
+		found[e.GetKeyId()] = endpointOf(e, began)
 	}
 	return found, nil
 }
 
 // endpointOf treats an unknown state as a pause: nothing is sent and nothing is lost.
-func endpointOf(e *tenantsv1.Endpoint) endpoint {
+func endpointOf(e *tenantsv1.Endpoint, lookedUp time.Time) endpoint {
 	switch e.GetState() {
 	case tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
 		return endpoint{}
 	case tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE:
 		return endpoint{
-			url: e.GetUrl(), secrets: webhookclient.Secrets(e), paused: e.GetUrl() == "" || e.GetSecret() == "",
+			url: e.GetUrl(), grants: e, secrets: webhookclient.SecretsOf(e, lookedUp), paused: e.GetUrl() == "" || e.GetSecret() == "",
 		}
 	case tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, tenantsv1.EndpointState_ENDPOINT_STATE_UNSPECIFIED:
 		return endpoint{paused: true}

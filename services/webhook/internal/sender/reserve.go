@@ -10,10 +10,17 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// Lookup are the endpoints of tenants, by tenant, as they were at some time after it began.
+// Lookup are the endpoints of tenants, by tenant, that were right at some time after it began.
 type Lookup struct {
 	Began     time.Time
-	Endpoints map[string][]*tenantsv1.EndpointSubscription
+	Endpoints map[string]Subscriptions
+}
+
+// Subscriptions are the endpoints of a tenant. They must not be changed.
+type Subscriptions struct {
+	// LookedUp is a time before they were read.
+	LookedUp time.Time
+	List     []*tenantsv1.EndpointSubscription
 }
 
 // of returns the endpoints of the tenants of the events.
@@ -25,9 +32,10 @@ func (l Lookup) of(events []store.Event) endpoints {
 			continue
 		}
 		seen[e.TenantID] = struct{}{}
-		for _, s := range l.Endpoints[e.TenantID] {
+		tenant := l.Endpoints[e.TenantID]
+		for _, s := range tenant.List {
 			if s.GetEndpoint() != nil {
-				found[s.GetKeyId()] = endpointOf(s.GetEndpoint())
+				found[s.GetKeyId()] = endpointOf(s.GetEndpoint(), tenant.LookedUp)
 			}
 		}
 	}

@@ -38,9 +38,10 @@ func newEvent(keys ...int32) store.Event {
 
 // lookup is a lookup that has just found the endpoints.
 func lookup(found ...*tenantsv1.Endpoint) Lookup {
-	l := Lookup{Began: time.Now(), Endpoints: map[string][]*tenantsv1.EndpointSubscription{}}
+	l := Lookup{Began: time.Now(), Endpoints: map[string]Subscriptions{}}
 	for _, e := range found {
-		l.Endpoints[tenant] = append(l.Endpoints[tenant], &tenantsv1.EndpointSubscription{TenantId: tenant, KeyId: e.GetKeyId(), Endpoint: e})
+		l.Endpoints[tenant] = Subscriptions{LookedUp: l.Began, List: append(l.Endpoints[tenant].List,
+			&tenantsv1.EndpointSubscription{TenantId: tenant, KeyId: e.GetKeyId(), Endpoint: e})}
 	}
 	return l
 }
@@ -198,7 +199,7 @@ func TestAReservationThatTookLongLooksUpEndpointsAgain(t *testing.T) {
 	s, p := f.startRegistered(), f.partition(0)
 	r, revoked := f.receiver(7), f.receiver(8)
 	l := lookup(r.Endpoint(7), revoked.Endpoint(8))
-	l.Began = l.Began.Add(-earlyLookupAge)
+	l.Began = l.Began.Add(-lookupAge)
 	r.Rotate(strings.Repeat("fedcba9876543210", 4))
 	f.activate(7, r)
 	f.remove(8)

@@ -75,6 +75,7 @@ type Sender struct {
 	lookedForGone time.Time
 	goneInterval  time.Duration
 	heartbeat     time.Duration
+	lookupAge     time.Duration
 	// woken means that deliveries may be due in the database, ready that the schedule may have some to claim.
 	woken, ready chan struct{}
 	schedule     *schedule
@@ -100,6 +101,7 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
 		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: scheduled,
 		discoverTimeout: discoverTimeout, lookedForGone: time.Now(), goneInterval: goneInterval, heartbeat: heartbeat,
+		lookupAge: earlyLookupAge,
 	}
 	if tel.Tracing {
 		s.tracer = tel.Tracers.Tracer(scope)

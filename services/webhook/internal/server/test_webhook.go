@@ -62,6 +62,7 @@ func (s *Server) timeout(ctx context.Context) time.Duration {
 }
 
 func (s *Server) ping(ctx context.Context, keyID int32) (*webhookv1.TestWebhookResponse, error) {
+	lookedUp := time.Now()
 	resp, err := s.deps.Directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{keyID}})
 	if err != nil {
 		return nil, fmt.Errorf("get endpoint: %w", err)
@@ -72,13 +73,13 @@ func (s *Server) ping(ctx context.Context, keyID int32) (*webhookv1.TestWebhookR
 		case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED:
 			return unsent(accessOff), nil
 		case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE && e.GetUrl() != "":
-			return s.send(ctx, e)
+			return s.send(ctx, e, lookedUp)
 		}
 	}
 	return unsent(noURL), nil
 }
 
-func (s *Server) send(ctx context.Context, e *tenantsv1.Endpoint) (*webhookv1.TestWebhookResponse, error) {
+func (s *Server) send(ctx context.Context, e *tenantsv1.Endpoint, lookedUp time.Time) (*webhookv1.TestWebhookResponse, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make event id: %w", err)
@@ -94,7 +95,7 @@ func (s *Server) send(ctx context.Context, e *tenantsv1.Endpoint) (*webhookv1.Te
 		return nil, fmt.Errorf("make ping: %w", err)
 	}
 	resp := s.deps.Client.Post(ctx, webhookclient.Request{
-		URL: e.GetUrl(), Secrets: webhookclient.Secrets(e), EventID: id.String(), Body: body,
+		URL: e.GetUrl(), Secrets: webhookclient.SecretsOf(e, lookedUp), EventID: id.String(), Body: body,
 	})
 	return report(resp.Outcome), nil
 }

@@ -18,9 +18,11 @@ type Delivery struct {
 	// Resent means that the delivery was resent: the log has earlier attempts, which do not count.
 	Resent bool
 	// Age is the time from the fan-out to the claim.
-	Age   time.Duration
-	Body  []byte
-	Token string
+	Age time.Duration
+	// Type and BrandID are those of the event; BrandID is empty if it is not known.
+	Type, BrandID string
+	Body          []byte
+	Token         string
 	// TraceParent is the recorded trace in which the event was fanned out, or empty.
 	TraceParent string
 }
@@ -139,7 +141,7 @@ UPDATE deliveries d
   FROM chosen c
   JOIN events e ON e.tenant_id = c.tenant_id AND e.event_id = c.event_id
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
-RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at, e.body, e.traceparent,
+RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at, e.type, coalesce(e.brand_id::text, ''), e.body, e.traceparent,
           c.next_attempt_at, c.others`
 
 // Claim leases due rows to the caller, in one round trip.
@@ -209,7 +211,7 @@ func (c *Claimed) read(rows pgx.Rows, found []locked, r ClaimRequest, token stri
 		others int
 	)
 	_, err := pgx.ForEachRow(rows, []any{
-		&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Body, &d.TraceParent, &due, &others,
+		&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Type, &d.BrandID, &d.Body, &d.TraceParent, &due, &others,
 	}, func() error {
 		c.Deliveries = append(c.Deliveries, d)
 		l := of[d.Endpoint]

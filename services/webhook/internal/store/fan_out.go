@@ -195,7 +195,9 @@ func (b *batch) result() (done FannedOut) {
 		for _, key := range e.KeyIDs {
 			id := DeliveryID{Endpoint{e.TenantID, key}, e.ID}
 			if _, leased := b.leased[id]; leased {
-				done.Leased = append(done.Leased, Delivery{DeliveryID: id, Body: e.Body, Token: b.token, TraceParent: e.TraceParent})
+				done.Leased = append(done.Leased, Delivery{
+					DeliveryID: id, Type: e.Type, BrandID: e.BrandID, Body: e.Body, Token: b.token, TraceParent: e.TraceParent,
+				})
 			} else if _, again := seen[id.Endpoint]; !again {
 				seen[id.Endpoint] = struct{}{}
 				done.Due = append(done.Due, Due{Endpoint: id.Endpoint, Since: b.storedAt})

@@ -49,7 +49,8 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 		require.Len(t, done.Leased, 2)
 		for _, d := range done.Leased {
 			require.Equal(t, Delivery{
-				DeliveryID: DeliveryID{Endpoint{tenantA, 1}, d.EventID}, Body: []byte(d.EventID), Token: d.Token, TraceParent: "trace",
+				DeliveryID: DeliveryID{Endpoint{tenantA, 1}, d.EventID}, Type: "order.created", Body: []byte(d.EventID),
+				Token: d.Token, TraceParent: "trace",
 			}, d)
 			require.NoError(t, uuid.Validate(d.Token))
 		}

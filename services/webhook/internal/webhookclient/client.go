@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -28,22 +27,31 @@ const (
 
 // Request is an event for a receiver.
 type Request struct {
-	URL string
-	// Secrets sign, each of them. The newest is the last.
-	Secrets []string
+	URL     string
+	Secrets Secrets
 	EventID string
 	Body    []byte
 }
 
-// Secrets are those that sign for an endpoint, oldest first. A tenants service of the previous version returns at most one of before.
-func Secrets(e *tenantsv1.Endpoint) []string {
-	previous := e.GetPreviousSecrets()
-	if len(previous) == 0 && e.GetPreviousSecret() != "" {
-		previous = []string{e.GetPreviousSecret()}
+// Secrets sign the requests to an endpoint.
+type Secrets struct {
+	current string
+	// previous also signs until a moment of this process's clock. Empty: the secret was not rotated, or has stopped.
+	previous string
+	until    time.Time
+}
+
+// SecretsOf returns the secrets of an endpoint that was looked up at that time or later.
+func SecretsOf(e *tenantsv1.Endpoint, lookedUp time.Time) Secrets {
+	return Secrets{current: e.GetSecret(), previous: e.GetPreviousSecret(), until: lookedUp.Add(e.GetPreviousSignsFor().AsDuration())}
+}
+
+// now are the secrets that sign at this moment. The new one is the last.
+func (s Secrets) now() []string {
+	if s.previous == "" || time.Until(s.until) <= 0 {
+		return []string{s.current}
 	}
-	secrets := append([]string{e.GetSecret()}, previous...)
-	slices.Reverse(secrets)
-	return secrets
+	return []string{s.previous, s.current}
 }
 
 // Response is the receiver's response, or the reason why there is none.
@@ -92,14 +100,14 @@ func failed(err error) Response {
 }
 
 func (c *Client) sign(h http.Header, r Request) {
-	now := c.now()
+	now, secrets := c.now(), r.Secrets.now()
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", userAgent)
 	h.Set("Service-Event-Id", r.EventID)
-	h.Set("Service-Signature", rules.Signature(r.Secrets, now, r.Body))
+	h.Set("Service-Signature", rules.Signature(secrets, now, r.Body))
 	h.Set("Webhook-Id", r.EventID)
 	h.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
-	h.Set("Webhook-Signature", rules.StandardSignature(r.Secrets, r.EventID, now, r.Body))
+	h.Set("Webhook-Signature", rules.StandardSignature(secrets, r.EventID, now, r.Body))
 }
 
 // readStart returns the beginning of the body and drains the rest up to maxRead.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -74,7 +75,8 @@ func (r *Receiver) Endpoint(keyID int32) *tenantsv1.Endpoint {
 	r.guard.Lock()
 	defer r.guard.Unlock()
 	return &tenantsv1.Endpoint{
-		KeyId: keyID, State: tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE, Url: r.URL, Secret: r.secret,
+		KeyId: keyID, State: tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE, Url: r.URL, Secret: r.secret, AllBrands: true,
+		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS},
 	}
 }
 

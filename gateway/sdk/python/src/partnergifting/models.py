@@ -469,10 +469,10 @@ class ReplayWebhooksResult(TypedDict):
 
 
 class RotateWebhookSecretRequest(TypedDict):
-    """How long the secrets of before also sign."""
+    """How long the secret of before also signs."""
 
     overlapSeconds: NotRequired[int | None]
-    """How long the secrets of before also sign, at most. 0: not at all. Absent means 86400, a day."""
+    """How long the secret of before also signs. Absent means 0: it stops at once."""
 
 
 class RotatedWebhookSecret(TypedDict):
@@ -481,7 +481,7 @@ class RotatedWebhookSecret(TypedDict):
     secret: str | None
     """The new signing secret, 64 hex characters. `null` in a repeated response."""
     previousSecretsValidUntil: str | None
-    """When the last of the secrets of before stops signing. `null` if none signs."""
+    """When the secret of before stops signing. `null` if it has stopped."""
 
 
 class ApproveSandboxOrderRequest(TypedDict):

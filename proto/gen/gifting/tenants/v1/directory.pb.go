@@ -10,6 +10,7 @@ import (
 	v1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -734,12 +735,16 @@ type Endpoint struct {
 	Url string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
 	// The 64 hex characters. The HMAC key is this text, not the decoded bytes. Empty unless ACTIVE.
 	Secret string `protobuf:"bytes,4,opt,name=secret,proto3" json:"secret,omitempty"`
-	// The first of previous_secrets, for callers of the previous version. Empty if there is none.
+	// The secret before the last rotation, while it also signs. Empty unless ACTIVE.
 	PreviousSecret string `protobuf:"bytes,5,opt,name=previous_secret,json=previousSecret,proto3" json:"previous_secret,omitempty"`
-	// The secrets before the last rotations that also sign, newest first, at most three. Empty unless ACTIVE.
-	PreviousSecrets []string `protobuf:"bytes,6,rep,name=previous_secrets,json=previousSecrets,proto3" json:"previous_secrets,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// For how long after the call previous_secret signs. Absent without one.
+	PreviousSignsFor *durationpb.Duration `protobuf:"bytes,6,opt,name=previous_signs_for,json=previousSignsFor,proto3" json:"previous_signs_for,omitempty"`
+	// What the key may see. Empty unless ACTIVE.
+	Scopes        []v1.Scope `protobuf:"varint,7,rep,packed,name=scopes,proto3,enum=gifting.common.v1.Scope" json:"scopes,omitempty"`
+	AllBrands     bool       `protobuf:"varint,8,opt,name=all_brands,json=allBrands,proto3" json:"all_brands,omitempty"`
+	BrandIds      []string   `protobuf:"bytes,9,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Endpoint) Reset() {
@@ -807,9 +812,30 @@ func (x *Endpoint) GetPreviousSecret() string {
 	return ""
 }
 
-func (x *Endpoint) GetPreviousSecrets() []string {
+func (x *Endpoint) GetPreviousSignsFor() *durationpb.Duration {
 	if x != nil {
-		return x.PreviousSecrets
+		return x.PreviousSignsFor
+	}
+	return nil
+}
+
+func (x *Endpoint) GetScopes() []v1.Scope {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *Endpoint) GetAllBrands() bool {
+	if x != nil {
+		return x.AllBrands
+	}
+	return false
+}
+
+func (x *Endpoint) GetBrandIds() []string {
+	if x != nil {
+		return x.BrandIds
 	}
 	return nil
 }
@@ -818,7 +844,7 @@ var File_gifting_tenants_v1_directory_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\n" +
-	"\"gifting/tenants/v1/directory.proto\x12\x12gifting.tenants.v1\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a gifting/tenants/v1/tenants.proto\".\n" +
+	"\"gifting/tenants/v1/directory.proto\x12\x12gifting.tenants.v1\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a gifting/tenants/v1/tenants.proto\x1a\x1egoogle/protobuf/duration.proto\".\n" +
 	"\x11ResolveKeyRequest\x12\x19\n" +
 	"\bkey_hash\x18\x01 \x01(\fR\akeyHash\"P\n" +
 	"\x12ResolveKeyResponse\x12:\n" +
@@ -862,14 +888,18 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x13GetEndpointsRequest\x12\x17\n" +
 	"\akey_ids\x18\x01 \x03(\x05R\x06keyIds\"R\n" +
 	"\x14GetEndpointsResponse\x12:\n" +
-	"\tendpoints\x18\x01 \x03(\v2\x1c.gifting.tenants.v1.EndpointR\tendpoints\"\xe7\x01\n" +
+	"\tendpoints\x18\x01 \x03(\v2\x1c.gifting.tenants.v1.EndpointR\tendpoints\"\xee\x02\n" +
 	"\bEndpoint\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x127\n" +
 	"\x05state\x18\x02 \x01(\x0e2!.gifting.tenants.v1.EndpointStateR\x05state\x12\x10\n" +
 	"\x03url\x18\x03 \x01(\tR\x03url\x12\x1b\n" +
 	"\x06secret\x18\x04 \x01(\tB\x03\x80\x01\x01R\x06secret\x12,\n" +
-	"\x0fprevious_secret\x18\x05 \x01(\tB\x03\x80\x01\x01R\x0epreviousSecret\x12.\n" +
-	"\x10previous_secrets\x18\x06 \x03(\tB\x03\x80\x01\x01R\x0fpreviousSecrets*s\n" +
+	"\x0fprevious_secret\x18\x05 \x01(\tB\x03\x80\x01\x01R\x0epreviousSecret\x12G\n" +
+	"\x12previous_signs_for\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x10previousSignsFor\x120\n" +
+	"\x06scopes\x18\a \x03(\x0e2\x18.gifting.common.v1.ScopeR\x06scopes\x12\x1d\n" +
+	"\n" +
+	"all_brands\x18\b \x01(\bR\tallBrands\x12\x1b\n" +
+	"\tbrand_ids\x18\t \x03(\tR\bbrandIds*s\n" +
 	"\bTeamRole\x12\x19\n" +
 	"\x15TEAM_ROLE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17TEAM_ROLE_ADMINISTRATOR\x10\x01\x12\x19\n" +
@@ -921,6 +951,7 @@ var file_gifting_tenants_v1_directory_proto_goTypes = []any{
 	(*Brand)(nil),                     // 16: gifting.tenants.v1.Brand
 	(*BrandGiftSite)(nil),             // 17: gifting.tenants.v1.BrandGiftSite
 	(v1.Scope)(0),                     // 18: gifting.common.v1.Scope
+	(*durationpb.Duration)(nil),       // 19: google.protobuf.Duration
 }
 var file_gifting_tenants_v1_directory_proto_depIdxs = []int32{
 	14, // 0: gifting.tenants.v1.ResolveKeyResponse.principal:type_name -> gifting.common.v1.Principal
@@ -935,19 +966,21 @@ var file_gifting_tenants_v1_directory_proto_depIdxs = []int32{
 	12, // 9: gifting.tenants.v1.EndpointSubscription.endpoint:type_name -> gifting.tenants.v1.Endpoint
 	12, // 10: gifting.tenants.v1.GetEndpointsResponse.endpoints:type_name -> gifting.tenants.v1.Endpoint
 	1,  // 11: gifting.tenants.v1.Endpoint.state:type_name -> gifting.tenants.v1.EndpointState
-	2,  // 12: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
-	4,  // 13: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
-	7,  // 14: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
-	10, // 15: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
-	3,  // 16: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
-	5,  // 17: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
-	8,  // 18: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
-	11, // 19: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
-	16, // [16:20] is the sub-list for method output_type
-	12, // [12:16] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	19, // 12: gifting.tenants.v1.Endpoint.previous_signs_for:type_name -> google.protobuf.Duration
+	18, // 13: gifting.tenants.v1.Endpoint.scopes:type_name -> gifting.common.v1.Scope
+	2,  // 14: gifting.tenants.v1.DirectoryService.ResolveKey:input_type -> gifting.tenants.v1.ResolveKeyRequest
+	4,  // 15: gifting.tenants.v1.DirectoryService.GetTenantSettings:input_type -> gifting.tenants.v1.GetTenantSettingsRequest
+	7,  // 16: gifting.tenants.v1.DirectoryService.ListEndpoints:input_type -> gifting.tenants.v1.ListEndpointsRequest
+	10, // 17: gifting.tenants.v1.DirectoryService.GetEndpoints:input_type -> gifting.tenants.v1.GetEndpointsRequest
+	3,  // 18: gifting.tenants.v1.DirectoryService.ResolveKey:output_type -> gifting.tenants.v1.ResolveKeyResponse
+	5,  // 19: gifting.tenants.v1.DirectoryService.GetTenantSettings:output_type -> gifting.tenants.v1.GetTenantSettingsResponse
+	8,  // 20: gifting.tenants.v1.DirectoryService.ListEndpoints:output_type -> gifting.tenants.v1.ListEndpointsResponse
+	11, // 21: gifting.tenants.v1.DirectoryService.GetEndpoints:output_type -> gifting.tenants.v1.GetEndpointsResponse
+	18, // [18:22] is the sub-list for method output_type
+	14, // [14:18] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_directory_proto_init() }

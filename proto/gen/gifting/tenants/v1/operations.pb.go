@@ -1255,9 +1255,7 @@ type RotateWebhookSecretRequest struct {
 	KeyId    int32                  `protobuf:"varint,1,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	Actor    *v1.Actor              `protobuf:"bytes,2,opt,name=actor,proto3" json:"actor,omitempty"`
 	TenantId string                 `protobuf:"bytes,3,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
-	// How long the secret of before also signs: 0 to 30 days. 0 is for a secret that leaked. Absent: the setting
-	// GIFTING_WEBHOOK_SECRET_OVERLAP. Of the secrets that earlier rotations left signing, the two newest sign on until they would have
-	// stopped, but no longer than this one.
+	// How long the secret of before also signs: 0 to 30 days. Absent: 0, it stops at once. An overlap of an earlier rotation ends.
 	Overlap *durationpb.Duration `protobuf:"bytes,4,opt,name=overlap,proto3,oneof" json:"overlap,omitempty"`
 	// UUID chosen by the caller. If a response was lost, a repeat with the same UUID returns the secret again for 30 days, unless there
 	// was another rotation, and makes no other one. Absent: each call makes one.
@@ -1334,7 +1332,7 @@ func (x *RotateWebhookSecretRequest) GetRequestId() string {
 type RotateWebhookSecretResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	WebhookSecret string                 `protobuf:"bytes,1,opt,name=webhook_secret,json=webhookSecret,proto3" json:"webhook_secret,omitempty"`
-	// When the last of the secrets of before stops signing. Absent: none signs.
+	// When the secret of before stops signing. Absent: it has stopped.
 	PreviousSignsUntil *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=previous_signs_until,json=previousSignsUntil,proto3" json:"previous_signs_until,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache

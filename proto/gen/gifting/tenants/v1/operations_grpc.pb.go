@@ -70,7 +70,8 @@ type TenantOperationsServiceClient interface {
 	RevokeKey(ctx context.Context, in *RevokeKeyRequest, opts ...grpc.CallOption) (*RevokeKeyResponse, error)
 	// Sets the webhook URL of a key, or removes it if url is absent.
 	SetWebhookUrl(ctx context.Context, in *SetWebhookUrlRequest, opts ...grpc.CallOption) (*SetWebhookUrlResponse, error)
-	// Creates a new signing secret. The secrets of before also sign for the overlap. Only this response has the new secret.
+	// Creates a new signing secret. The secret of before stops at once, unless the request has an overlap. Only this response has the new
+	// secret.
 	RotateWebhookSecret(ctx context.Context, in *RotateWebhookSecretRequest, opts ...grpc.CallOption) (*RotateWebhookSecretResponse, error)
 	// Lists the changes of a tenant's keys, or of one of them, newest first. A call that changed nothing is not in it.
 	ListKeyAudit(ctx context.Context, in *ListKeyAuditRequest, opts ...grpc.CallOption) (*ListKeyAuditResponse, error)
@@ -277,7 +278,8 @@ type TenantOperationsServiceServer interface {
 	RevokeKey(context.Context, *RevokeKeyRequest) (*RevokeKeyResponse, error)
 	// Sets the webhook URL of a key, or removes it if url is absent.
 	SetWebhookUrl(context.Context, *SetWebhookUrlRequest) (*SetWebhookUrlResponse, error)
-	// Creates a new signing secret. The secrets of before also sign for the overlap. Only this response has the new secret.
+	// Creates a new signing secret. The secret of before stops at once, unless the request has an overlap. Only this response has the new
+	// secret.
 	RotateWebhookSecret(context.Context, *RotateWebhookSecretRequest) (*RotateWebhookSecretResponse, error)
 	// Lists the changes of a tenant's keys, or of one of them, newest first. A call that changed nothing is not in it.
 	ListKeyAudit(context.Context, *ListKeyAuditRequest) (*ListKeyAuditResponse, error)

@@ -633,7 +633,7 @@ func (x *Brand) GetLogoUrl() string {
 
 type RotateOwnWebhookSecretRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How long the secrets of before also sign, at most: 0 to 604800. 0 is for a secret that leaked. Absent: 86400.
+	// How long the secret of before also signs: 0 to 604800. Absent: 0, it stops at once.
 	OverlapSeconds *int32 `protobuf:"varint,1,opt,name=overlap_seconds,json=overlapSeconds,proto3,oneof" json:"overlap_seconds,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -680,7 +680,7 @@ type RotateOwnWebhookSecretResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The 64 hex characters. Absent in a repeated answer, because the secret is not stored with it.
 	Secret *string `protobuf:"bytes,1,opt,name=secret,proto3,oneof" json:"secret,omitempty"`
-	// When the last of the secrets of before stops signing. Absent: none signs.
+	// When the secret of before stops signing. Absent: it has stopped.
 	PreviousSecretsValidUntil *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=previous_secrets_valid_until,json=previousSecretsValidUntil,proto3,oneof" json:"previous_secrets_valid_until,omitempty"`
 	unknownFields             protoimpl.UnknownFields
 	sizeCache                 protoimpl.SizeCache
