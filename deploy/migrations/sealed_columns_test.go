@@ -144,10 +144,11 @@ func checked(t *testing.T, p programs.Program, env map[string]string) (found []s
 	tel := telemetrytest.New()
 	runner, err := p.Open(t.Context(), env, tel.Telemetry)
 	require.NoError(t, err)
+	measured := tel.Values(t, "gifting.seal.keys.unusable")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	_ = runner.Run(ctx) // It closes the program.
-	for labels := range tel.Values(t, "gifting.seal.keys.unusable") {
+	for labels := range measured {
 		if column, missing := strings.CutSuffix(strings.TrimPrefix(labels, "column="), ",reason=missing"); missing {
 			found = append(found, column)
 		}
