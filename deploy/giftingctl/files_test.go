@@ -52,7 +52,7 @@ func TestAReportReplacesAFileAndIsForItsOwner(t *testing.T) {
 	dir := t.TempDir()
 	gifts, report := filepath.Join(dir, "gifts.csv"), filepath.Join(dir, "report.csv")
 	require.NoError(t, os.WriteFile(gifts, []byte("id,state,name\n=1,SOLD,n\n"), 0o600))
-	require.NoError(t, os.WriteFile(report, []byte("of yesterday"), 0o644)) //nolint:gosec // The new one has another mode.
+	require.NoError(t, os.WriteFile(report, []byte("of yesterday"), 0o644))
 	code, _, errs := runLine(t, services.Config, "catalog", "import", gifts, "--report", report, "--dry-run")
 	require.Equal(t, exitRefused, code, errs)
 	content, err := os.ReadFile(report)

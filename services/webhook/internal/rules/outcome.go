@@ -106,11 +106,11 @@ func brokenTLS(err error) string {
 // disconnected says why a receiver that resolves, and whose TLS works, has not answered. Package net/http has no types for its own
 // errors, so they are recognized by their words: the tests of webhookclient cause each of them.
 func disconnected(err error) string {
-	is := func(any ...error) bool {
-		return slices.ContainsFunc(any, func(e error) bool { return errors.Is(err, e) })
+	is := func(kinds ...error) bool {
+		return slices.ContainsFunc(kinds, func(e error) bool { return errors.Is(err, e) })
 	}
-	says := func(any ...string) bool {
-		return slices.ContainsFunc(any, func(words string) bool { return strings.Contains(err.Error(), words) })
+	says := func(phrases ...string) bool {
+		return slices.ContainsFunc(phrases, func(words string) bool { return strings.Contains(err.Error(), words) })
 	}
 	switch {
 	case is(syscall.ECONNREFUSED):

@@ -108,7 +108,7 @@ func speaking(t *testing.T, text string, end func(*net.TCPConn)) string {
 			}
 			_, _ = conn.Read(make([]byte, 16<<10))
 			_, _ = io.WriteString(conn, text) // The client says what it made of it.
-			end(conn.(*net.TCPConn))          //nolint:forcetypeassert // The listener is one of TCP.
+			end(conn.(*net.TCPConn))
 		}
 	}()
 	return listener.Addr().String()
@@ -144,7 +144,7 @@ func TestAFailedRequestSaysWhatHappened(t *testing.T) {
 			t.Parallel()
 			client := netguard.NewClient(netguard.Options{AllowLoopback: true, Timeout: time.Minute})
 			if c.url == tooNew.URL {
-				client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{MaxVersion: tls.VersionTLS12}}} //nolint:gosec // So that the server refuses it.
+				client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{MaxVersion: tls.VersionTLS12}}}
 			}
 			response := webhookclient.New(client, time.Now).Post(t.Context(), webhookclient.Request{URL: c.url, Body: []byte("{}")})
 			require.Equal(t, "The webhook "+c.says, response.Problem, "%v", response.Cause)

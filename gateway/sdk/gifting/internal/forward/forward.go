@@ -96,10 +96,10 @@ func reason(err error) string {
 	op, inNetwork := errors.AsType[*net.OpError](err)
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, noRecord := errors.AsType[tls.RecordHeaderError](err)
-	says := func(any ...string) bool {
-		return slices.ContainsFunc(any, func(words string) bool { return strings.Contains(err.Error(), words) })
+	says := func(phrases ...string) bool {
+		return slices.ContainsFunc(phrases, func(words string) bool { return strings.Contains(err.Error(), words) })
 	}
-	what := ""
+	var what string
 	switch {
 	case unresolved:
 		return "the host name " + dns.Name + " could not be resolved"

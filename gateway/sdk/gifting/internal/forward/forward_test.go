@@ -127,6 +127,6 @@ func TestAVerdictSaysWhatHappened(t *testing.T) {
 		require.Contains(t, forward.New(receiver, "s").Send(t.Context(), forward.Ping()).Error, want, receiver)
 	}
 	old := forward.New(tooNew.URL, "s")
-	old.Client.Transport = &http.Transport{TLSClientConfig: &tls.Config{MaxVersion: tls.VersionTLS12}} //nolint:gosec // So that the server refuses it.
+	old.Client.Transport = &http.Transport{TLSClientConfig: &tls.Config{MaxVersion: tls.VersionTLS12}}
 	require.Contains(t, old.Send(t.Context(), forward.Ping()).Error, "the TLS handshake failed: ")
 }
