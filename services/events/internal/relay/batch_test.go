@@ -101,3 +101,21 @@ func exec(t *testing.T, on *pgxpool.Pool, sql string) {
 	_, err := on.Exec(t.Context(), sql)
 	require.NoError(t, err)
 }
+
+func TestOfTwoSourcesWhoseClocksAreAheadTheOneThatRecordedFirstComesFirst(t *testing.T) {
+	t.Parallel()
+	at := &server{instance: "one"}
+	began := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	// An earlier read has seen both rows, so both count as recorded no later than now. The sources share a clock, which has stepped back.
+	read := func(recordedAt time.Time) reading {
+		return reading{rows: []row{{id: 1, recordedAt: recordedAt, mine: true}}, tick: tick{server: at}}
+	}
+	for first := range 2 {
+		readings := []reading{read(began.Add(2 * time.Hour)), read(began.Add(2 * time.Hour))}
+		readings[first] = read(began.Add(time.Hour))
+		r := &Relay{windows: []window{{seen: 1}, {seen: 1}}, offsets: map[string]*clockOffset{"one": {}}}
+		b := batch{began: began, readings: readings}
+		r.merge(&b)
+		require.Equal(t, []int{first, 1 - first}, []int{b.items[0].source, b.items[1].source})
+	}
+}
