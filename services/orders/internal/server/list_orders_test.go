@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/page/pagetest"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -102,10 +103,21 @@ func TestACursorBelongsToItsFilters(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.placeMany(t, 3)
-	resp, err := f.ListOrders(f.as(t, ""), &ordersv1.ListOrdersRequest{Limit: new(int32(1))})
-	require.NoError(t, err)
-	_, err = f.ListOrders(f.as(t, ""), &ordersv1.ListOrdersRequest{After: resp.NextCursor, ExternalOrderId: new("o-1")})
-	require.True(t, problem.Is(err, problem.InvalidRequest))
+	pagetest.RequireBound(t, &ordersv1.ListOrdersRequest{Limit: new(int32(1))}, func(req *ordersv1.ListOrdersRequest) (string, error) {
+		resp, err := f.ListOrders(f.as(t, ""), req)
+		return resp.GetNextCursor(), err
+	}, nil)
+}
+
+func TestACursorOfASearchBelongsToItsFilters(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.placeMany(t, 3)
+	base := &ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: new(tenantID), Limit: new(int32(1))}
+	pagetest.RequireBound(t, base, func(req *ordersv1.SearchOrdersRequest) (string, error) {
+		resp, err := f.SearchOrders(t.Context(), req)
+		return resp.GetNextCursor(), err
+	}, nil)
 }
 
 func TestOrdersOfOthersAreNotFound(t *testing.T) {

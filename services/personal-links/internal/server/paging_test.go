@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page/pagetest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -171,26 +172,20 @@ func TestACursorBelongsToItsTenantFiltersAndOrder(t *testing.T) {
 	require.NoError(t, err)
 	after := first.NextCursor
 	require.NotNil(t, after)
-	status := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_ACTIVE
 
+	pagetest.RequireBound(t, &linksv1.ListPersonalLinksRequest{Limit: new(int32(2))}, func(req *linksv1.ListPersonalLinksRequest) (string, error) {
+		resp, err := f.list(req)
+		return resp.GetNextCursor(), err
+	}, nil)
 	t.Run("another limit may follow", func(t *testing.T) {
 		resp, err := f.list(&linksv1.ListPersonalLinksRequest{Limit: new(int32(100)), After: after})
 		require.NoError(t, err)
 		require.Len(t, resp.GetItems(), 3)
 	})
-	for name, req := range map[string]*linksv1.ListPersonalLinksRequest{
-		"a status":             {Status: &status},
-		"a campaign":           {CampaignId: new(newID())},
-		"a recipient":          {ExternalRecipientId: new("player-1")},
-		"an empty recipient":   {ExternalRecipientId: new("")},
-		"the order of changes": {UpdatedSince: timestamppb.New(epoch)},
-	} {
-		t.Run("not to "+name, func(t *testing.T) {
-			req.After = after
-			_, err := f.list(req)
-			requireViolations(t, err, "after invalid")
-		})
-	}
+	t.Run("not to an empty recipient", func(t *testing.T) {
+		_, err := f.list(&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new(""), After: after})
+		requireViolations(t, err, "after invalid")
+	})
 	t.Run("not to another tenant", func(t *testing.T) {
 		other := f.everyBrand()
 		other.TenantID = newID()
