@@ -102,7 +102,7 @@ func (s *sandbox) RelistSandboxProduct(
 ) (*catalogv1.RelistSandboxProductResponse, error) {
 	errs := fields.FromContext(ctx)
 	country := req.GetCountry()
-	if req.Country != nil {
+	if fields.Optional(req.Country) != nil {
 		rules.CheckCountry(country, errs)
 	} else {
 		p, _, err := s.settings(ctx)
