@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"slices"
@@ -122,7 +123,7 @@ func TestPatternsOfRequests(t *testing.T) {
 		"PlaceOrderRequest.externalOrderId": {good: []any{"o", strings.Repeat("å", 128)}, bad: []any{" ", "", nil, strings.Repeat("å", 129)}},
 		"PlaceOrderRequest.items":           {bad: []any{[]any{}, []any{object{}, object{}}, nil}},
 		"PlaceOrderRequest.urgent":          {good: []any{true, nil}, bad: []any{"true", 1.0}},
-		"Budget.amount":                     {good: []any{"1500.00", "0.01", 1500.0, 9999999999.99}, bad: []any{"-1", "1e9", "ten", 0.0, -1.0, 1e10, nil}},
+		"Budget.amount":                     {good: []any{"1500.00", "0.01", "1e2", "1.5E+3", 1500.0, 9999999999.99}, bad: []any{"-1", "1e999", "ten", "1e", 0.0, -1.0, 1e10, nil}},
 		"Budget.currency":                   {good: []any{"SEK"}, bad: []any{"sek", "", nil}},
 	} {
 		t.Run(field, func(t *testing.T) {
@@ -136,4 +137,47 @@ func TestPatternsOfRequests(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A blank text counts as left out, so a tool that sends empty texts for what is not filled in must not be stopped by the document.
+func TestEveryOptionalTextOfARequestMayBeEmpty(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	named := regexp.MustCompile(`#/components/schemas/(\w+)`)
+	namesIn := func(value any) (names []string) {
+		raw, err := json.Marshal(value)
+		require.NoError(t, err)
+		for _, found := range named.FindAllSubmatch(raw, -1) {
+			names = append(names, string(found[1]))
+		}
+		return names
+	}
+	seen := map[string]bool{}
+	var check func(names []string)
+	check = func(names []string) {
+		for _, name := range names {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			schema := d.object(d.at("components", "schemas", name))
+			properties, _ := schema["properties"].(object)
+			for member, value := range properties {
+				if strings.HasSuffix(name, "Correction") && slices.Contains([]string{"name", "phone", "street", "city", "country"}, member) {
+					continue // A correction keeps what is left out, and cannot clear these.
+				}
+				types := d.object(value)["type"]
+				if slices.Contains(texts(types), "string") || types == "string" && !slices.Contains(texts(schema["required"]), member) {
+					require.NoError(t, d.schema("components", "schemas", name, "properties", member).Validate(""), "%s.%s", name, member)
+				}
+			}
+			check(namesIn(properties))
+		}
+	}
+	d.each("paths", func(_, _ string, op object) {
+		if body, ok := op["requestBody"]; ok {
+			check(namesIn(body))
+		}
+	})
+	require.True(t, seen["PlaceOrderRequest"] && seen["OrderItemInput"] && seen["PersonalLinkRecipient"], "%v", seen)
 }
