@@ -26,7 +26,7 @@ func (f *fixture) validate(t *testing.T, key, body string) validation {
 	a := f.Send(t, call{Method: http.MethodPost, Path: dryRun, Key: key, Body: body, Header: map[string]string{"Idempotency-Key": ""}})
 	require.Equal(t, http.StatusOK, a.Status, a.Body)
 	v := validation{record: a.Object(t)}
-	require.ElementsMatch(t, []string{"valid", "status", "estimate", "estimateEur", "receivedOutsideActiveHours", "problems"}, namesOf(v.record))
+	require.ElementsMatch(t, []string{"valid", "status", "estimate", "estimateEur", "receivedOutsideActiveHours", "problems", "ignored"}, namesOf(v.record))
 	for _, p := range v.record["problems"].([]any) {
 		require.ElementsMatch(t, []string{"code", "detail", "errors", "orderId"}, namesOf(p.(record)))
 		v.problems = append(v.problems, p.(record))
@@ -67,6 +67,11 @@ func testDryRun(t *testing.T, p *platform) {
 		require.Equal(t, []string{"invalid_request"}, got.codes())
 		require.Equal(t, want, harness.Violations(t, got.problems[0]))
 		require.Len(t, want, 4)
+	})
+	requirement(t, "DRY-15", func(t *testing.T) {
+		require.Equal(t, []any{}, f.validate(t, f.key, f.body(t)).record["ignored"])
+		body := f.body(t, with("urgnt", true), with("recipient.adress", record{}), with("urgent", "yes"))
+		require.ElementsMatch(t, []any{"urgnt", "recipient.adress"}, f.validate(t, f.key, body).record["ignored"])
 	})
 	requirement(t, "DRY-4", func(t *testing.T) {
 		body := f.body(t, ofGift(gift.GetId()), with("brandId", uuid.NewString()), with("recipient.address.country", "NO"), with("recipient.name", ""),

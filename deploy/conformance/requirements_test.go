@@ -254,7 +254,7 @@ func TestPlatform(t *testing.T) {
 		"forced answers": testForcedAnswers,
 		"sandbox links":  testSandboxLinks, "sandbox catalog": testSandboxCatalog,
 		"console":           testConsole,
-		"conditional reads": testConditionalReads, "dry run": testDryRun, "waiting feed": testWait,
+		"conditional reads": testConditionalReads, "dry run": testDryRun, "ignored": testIgnored, "waiting feed": testWait,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 // testWait waits for events of a tenant of its own.
 func testWait(t *testing.T, p *platform) {
+	testFeedFromEnd(t, p)
 	f := newFixture(t, p)
 	f.place(t)
 	f.requireEvents(t, f.key, idOf(f.place(t)), "order.created")
@@ -49,6 +52,68 @@ func testWait(t *testing.T, p *platform) {
 		}
 	})
 }
+
+// testFeedFromEnd reads from the end of the feed of a tenant of its own.
+func testFeedFromEnd(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	requirement(t, "WAI-12", func(t *testing.T) {
+		first := f.read(t, "/events?from=end")
+		require.Empty(t, first["items"])
+		early := idOf(f.place(t))
+		f.requireEvents(t, f.key, early, "order.created")
+		second := f.read(t, "/events?from=end")
+		require.Empty(t, second["items"])
+		late := idOf(f.place(t))
+		f.requireEvents(t, f.key, late, "order.created")
+		require.Len(t, f.read(t, "/events?after="+url.QueryEscape(first["nextCursor"].(string)))["items"], 2)
+		require.Len(t, f.read(t, "/events?after="+url.QueryEscape(second["nextCursor"].(string)))["items"], 1)
+		require.Len(t, f.read(t, "/events?from=start")["items"], 2)
+	})
+	requirement(t, "WAI-13", func(t *testing.T) {
+		require.Empty(t, f.read(t, "/events?from=end&wait=1")["items"])
+		answered := f.begin(t, "/events?wait=30&from=end")
+		// The call may begin before or after the order is placed. If it begins after, the next order answers it.
+		require.Eventually(t, func() bool {
+			f.place(t)
+			select {
+			case got := <-answered:
+				require.Equal(t, http.StatusOK, got.Status)
+				require.Contains(t, got.Body, `"type":"order.created"`)
+				return true
+			default:
+				return false
+			}
+		}, 30*time.Second, time.Second)
+	})
+	requirement(t, "WAI-14", func(t *testing.T) {
+		for _, query := range []string{"from=", "from=END", "from=now", "from=end&after=x", "from=start&after=x", "from=end&from=end"} {
+			a := f.Send(t, call{Method: http.MethodGet, Path: "/events?" + query, Key: f.key})
+			require.Equal(t, http.StatusBadRequest, a.Status, query)
+			require.Contains(t, a.Body, `"field":"from"`, query)
+		}
+	})
+}
+
+// testIgnored sends what means nothing.
+func testIgnored(t *testing.T, p *platform) {
+	f := newFixture(t, p)
+	requirement(t, "IGN-1", func(t *testing.T) {
+		body := f.body(t, with("urgnt", true), with("recipient.adress", record{}))
+		placed := f.Send(t, call{Method: http.MethodPost, Path: "/orders", Key: f.key, Body: body})
+		require.Equal(t, http.StatusCreated, placed.Status, placed.Body)
+		require.Equal(t, []string{`"recipient.adress"`, `"urgnt"`}, namesIn(placed.Header.Get("Ignored-Members")))
+		refused := f.Send(t, call{Method: http.MethodPost, Path: "/orders", Key: f.key, Body: `{"urgnt": true}`})
+		require.Equal(t, http.StatusBadRequest, refused.Status)
+		require.Equal(t, `"urgnt"`, refused.Header.Get("Ignored-Members"))
+		require.Empty(t, f.Post(t, f.key, "/orders", f.body(t)).Header.Get("Ignored-Members"))
+	})
+	requirement(t, "IGN-3", func(t *testing.T) {
+		require.Equal(t, "limt", f.Send(t, call{Method: http.MethodGet, Path: "/orders?limt=1&limit=1", Key: f.key}).Header.Get("Ignored-Parameters"))
+	})
+}
+
+// namesIn are the sorted items of a header that is a list.
+func namesIn(header string) []string { return slices.Sorted(strings.SplitSeq(header, ", ")) }
 
 // begin begins a call in the background.
 func (f *fixture) begin(t *testing.T, path string) <-chan answer {

@@ -80,6 +80,8 @@ type Request struct {
 	OtherFingerprints [][]byte
 	// Violations were found while decoding the body and the query.
 	Violations []problem.Violation
+	// IgnoredMembers are the paths of the first members of the body that mean nothing to the method.
+	IgnoredMembers []string
 	// ID is returned in the header Request-Id.
 	ID string
 	// IfMatch is the condition of the header If-Match; nil without one.
@@ -104,6 +106,7 @@ func requestFromProto(p *commonv1.Request) Request {
 		IdempotencyKey:    p.GetIdempotencyKey(),
 		Fingerprint:       p.GetFingerprint(),
 		OtherFingerprints: p.GetOtherFingerprints(),
+		IgnoredMembers:    p.GetIgnoredMembers(),
 		ID:                p.GetRequestId(),
 	}
 	for _, v := range p.GetViolations() {
@@ -118,6 +121,7 @@ func requestFromProto(p *commonv1.Request) Request {
 func (r Request) proto() *commonv1.Request {
 	p := &commonv1.Request{
 		IdempotencyKey: r.IdempotencyKey, Fingerprint: r.Fingerprint, OtherFingerprints: r.OtherFingerprints, RequestId: r.ID,
+		IgnoredMembers: r.IgnoredMembers,
 	}
 	for _, v := range r.Violations {
 		p.Violations = append(p.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code, Message: v.Message})

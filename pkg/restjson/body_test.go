@@ -193,3 +193,25 @@ func TestUnmarshalTimestamps(t *testing.T) {
 		})
 	}
 }
+
+func TestIgnoredMembersAreNamedByTheirPaths(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 0, 30)
+	for i := range cap(many) {
+		many = append(many, fmt.Sprintf(`"x%02d":{"y":1}`, i))
+	}
+	for body, want := range map[string][]string{
+		`{}`:                             nil,
+		`{"urgent":true,"brandId":null}`: nil,
+		`{"Urgent":true,"urgentt":null}`: {"Urgent", "urgentt"},
+		`{"a":{"b":1},"client":{"nam":1,"name":"x"},"items":[{},{"productid":"x"}]}`: {"a", "client.nam", "items[1].productid"},
+		`{"items":[{"variations":{"own":"name"}}]}`:                                  nil,
+		`{"a\nb":1,"` + strings.Repeat("å", 100) + `":1}`:                            {"a\uFFFDb", strings.Repeat("å", 64) + "…"},
+		`{"urgent":`: nil,
+	} {
+		require.Equal(t, want, restjson.UnmarshalBody([]byte(body), &ordersv1.PlaceOrderRequest{}).Ignored, body)
+	}
+	named := restjson.UnmarshalBody([]byte("{"+strings.Join(many, ",")+"}"), &ordersv1.PlaceOrderRequest{}).Ignored
+	require.Len(t, named, 20)
+	require.Equal(t, "x19", named[19])
+}

@@ -22,25 +22,38 @@ const maxDepth = 100
 
 var errTooDeep = errors.New("nested too deep")
 
+// Findings are what there is to say about a body that was read.
+type Findings struct {
+	Violations []problem.Violation
+	// Ignored are the paths of the first members that mean nothing to the message.
+	Ignored []string
+}
+
 // Unmarshal reads the JSON object data into m, which should be empty, and reports all violations. Data
 // that is empty or white space counts as {}.
 func Unmarshal(data []byte, m proto.Message) []problem.Violation {
+	return UnmarshalBody(data, m).Violations
+}
+
+// UnmarshalBody is Unmarshal for the body of a request. Fields that the path binds are named in bound, by their protobuf names. In the
+// body they mean nothing.
+func UnmarshalBody(data []byte, m proto.Message, bound ...string) Findings {
 	pb := m.ProtoReflect()
 	p, err := planOf(pb.Type())
 	if err != nil {
-		return wholeBody("cannot be read: " + err.Error())
+		return Findings{Violations: wholeBody("cannot be read: " + err.Error())}
 	}
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
-		return nil
+		return Findings{}
 	}
 	d := decoders.Get().(*decoder)
 	defer d.release(len(data))
-	d.source = *bytes.NewBuffer(data)
+	d.source, d.bound = *bytes.NewBuffer(data), bound
 	d.json.Reset(&d.source)
 	if err := d.body(p, pb); err != nil {
-		return wholeBody(d.describe(err))
+		return Findings{Violations: wholeBody(d.describe(err))}
 	}
-	return d.violations
+	return d.Findings
 }
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
@@ -51,6 +64,8 @@ type decoder struct {
 	json    jsontext.Decoder
 	source  bytes.Buffer
 	scratch []byte
+	// bound are the names of fields that the path binds.
+	bound []string
 	collector
 }
 
@@ -59,7 +74,7 @@ func (d *decoder) release(size int) {
 	if size > maxSpare {
 		return
 	}
-	d.source = bytes.Buffer{}
+	d.source, d.bound = bytes.Buffer{}, nil
 	d.json.Reset(&d.source)
 	d.reset()
 	decoders.Put(d)

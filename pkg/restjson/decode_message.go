@@ -2,6 +2,7 @@ package restjson
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -17,8 +18,10 @@ func (d *decoder) object(p *message, m protoreflect.Message) error {
 		if err != nil {
 			return err
 		}
-		f, known := p.byName[string(d.unquote(name))]
-		if !known {
+		text := d.unquote(name)
+		f, known := p.byName[string(text)]
+		if !known || d.isBound(f) {
+			d.ignore(text)
 			if err := d.skip(); err != nil {
 				return err
 			}
@@ -32,6 +35,11 @@ func (d *decoder) object(p *message, m protoreflect.Message) error {
 	}
 	_, err := d.json.ReadToken()
 	return err
+}
+
+// isBound reports whether the path of the request binds the field, which is a member of the body itself.
+func (d *decoder) isBound(f *field) bool {
+	return len(d.path) == 0 && slices.Contains(d.bound, string(f.desc.Name()))
 }
 
 // field reads the next value into field f of m.

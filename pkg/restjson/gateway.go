@@ -23,13 +23,15 @@ var (
 // Marshaler makes grpc-gateway speak this package's JSON.
 //
 // grpc-gateway turns an error of the decoder into a text. To keep the violations, the request body (the reader of NewDecoder)
-// may have a method AddViolations([]problem.Violation): it gets them and Decode succeeds. Otherwise Decode returns a
-// *DecodeError.
+// may be a Body: it gets the findings and Decode succeeds. Otherwise Decode returns a *DecodeError.
 type Marshaler struct{}
 
-// violationSink is a request body that takes the violations found in it.
-type violationSink interface {
-	AddViolations(violations []problem.Violation)
+// Body is a request body that takes what is found in it.
+type Body interface {
+	io.Reader
+	// Bound are the protobuf names of the fields that the path of the request binds.
+	Bound() []string
+	SetFindings(found Findings)
 }
 
 // ContentType implements runtime.Marshaler.
@@ -78,15 +80,11 @@ func (Marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 		if _, err := spare.ReadFrom(r); err != nil {
 			return fmt.Errorf("restjson: read the body: %w", err)
 		}
-		found := Unmarshal(spare.Bytes(), m)
-		if len(found) == 0 {
+		if body, ok := r.(Body); ok {
+			body.SetFindings(UnmarshalBody(spare.Bytes(), m, body.Bound()...))
 			return nil
 		}
-		if sink, ok := r.(violationSink); ok {
-			sink.AddViolations(found)
-			return nil
-		}
-		return &DecodeError{Violations: found}
+		return Marshaler{}.Unmarshal(spare.Bytes(), m)
 	})
 }
 

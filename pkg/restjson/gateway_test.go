@@ -22,15 +22,18 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// body is a request body that collects its violations.
+// body is a request body that keeps what is found in it.
 type body struct {
 	io.Reader
-	found []problem.Violation
+	bound []string
+	found restjson.Findings
 }
 
 func (b *body) Close() error { return nil }
 
-func (b *body) AddViolations(found []problem.Violation) { b.found = append(b.found, found...) }
+func (b *body) Bound() []string { return b.bound }
+
+func (b *body) SetFindings(found restjson.Findings) { b.found = found }
 
 func TestMarshalerDecodes(t *testing.T) {
 	t.Parallel()
@@ -38,8 +41,16 @@ func TestMarshalerDecodes(t *testing.T) {
 		from := &body{Reader: iotest.OneByteReader(strings.NewReader(`{"urgent":1,"brandId":"b"}`))}
 		var got ordersv1.PlaceOrderRequest
 		require.NoError(t, restjson.Marshaler{}.NewDecoder(from).Decode(&got))
-		require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found)
+		require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found.Violations)
 		require.Equal(t, "b", got.GetBrandId())
+	})
+	t.Run("members that mean nothing are named, those that the path binds too", func(t *testing.T) {
+		from := &body{Reader: strings.NewReader(`{"urgnt":true,"brandId":5,"items":[{"budget":{"amout":1}}]}`), bound: []string{"brand_id"}}
+		var got ordersv1.PlaceOrderRequest
+		require.NoError(t, restjson.Marshaler{}.NewDecoder(from).Decode(&got))
+		require.Empty(t, from.found.Violations)
+		require.Equal(t, []string{"urgnt", "brandId", "items[0].budget.amout"}, from.found.Ignored)
+		require.Nil(t, got.BrandId)
 	})
 	t.Run("violations are an error when the body does not take them", func(t *testing.T) {
 		err := restjson.Marshaler{}.NewDecoder(strings.NewReader(`{"urgent":1,"items":2}`)).Decode(&ordersv1.PlaceOrderRequest{})
@@ -146,7 +157,7 @@ func TestGatewaySpeaksThisJSON(t *testing.T) {
 		r.Body = from
 		require.Contains(t, serve(r), `{"id":"o","reference":""`)
 		require.Equal(t, "x", served.placed.GetExternalOrderId())
-		require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found)
+		require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found.Violations)
 	})
 	t.Run("an invalid query parameter does not stop the others", func(t *testing.T) {
 		answer := serve(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/orders?status=SENT&limit=x", nil))

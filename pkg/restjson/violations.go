@@ -15,6 +15,9 @@ import (
 // maxViolations bounds the answer to one body. Further violations are only counted.
 const maxViolations = 1000
 
+// maxIgnored is how many ignored members are named.
+const maxIgnored = 20
+
 // maxKey is how many characters of a map key a path repeats.
 const maxKey = 64
 
@@ -23,11 +26,12 @@ var (
 	errTrailing  = errors.New("something follows the JSON object")
 )
 
-// collector collects violations with the paths at which they are found.
+// collector collects findings with the paths at which they are found. It counts all violations.
 type collector struct {
-	path       []step
-	violations []problem.Violation
-	count      int
+	Findings
+
+	path  []step
+	count int
 }
 
 // step is one part of a path: a member, or an element of a list.
@@ -46,8 +50,17 @@ func (c *collector) leave() { c.path = c.path[:len(c.path)-1] }
 // violation records that the value at the current path is invalid.
 func (c *collector) violation(message string) {
 	c.count++
-	if len(c.violations) < maxViolations {
-		c.violations = append(c.violations, invalid(c.where(), message))
+	if len(c.Violations) < maxViolations {
+		c.Violations = append(c.Violations, invalid(c.where(), message))
+	}
+}
+
+// ignore records that the member of that name means nothing at the current path.
+func (c *collector) ignore(name []byte) {
+	if len(c.Ignored) < maxIgnored {
+		c.enter(step{name: string(name)})
+		c.Ignored = append(c.Ignored, c.where())
+		c.leave()
 	}
 }
 

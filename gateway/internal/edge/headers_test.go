@@ -1,6 +1,7 @@
 package edge_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -100,6 +101,33 @@ func TestParametersThatMeanNothingAreNamed(t *testing.T) {
 		require.Equal(t, want, got.Header.Get("Ignored-Parameters"), query)
 	}
 	require.Equal(t, "urgent", f.Do("POST", "/orders?urgent=true", `{"externalOrderId":"o-1"}`).Header.Get("Ignored-Parameters"))
+}
+
+func TestMembersThatMeanNothingAreNamed(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	long := strings.Repeat("n", 60)
+	var many, most []string
+	for i := range 20 {
+		many = append(many, fmt.Sprintf(`"%s%02d":1`, long, i))
+		most = append(most, fmt.Sprintf(`"%s%02d"`, long, i))
+	}
+	for body, want := range map[string]string{
+		`{"externalOrderId":"o-1"}`:                                       "",
+		`{"externalOrderId":"o-1","urgnt":1,"items":[{"productID":"x"}]}`: `"urgnt", "items[0].productID"`,
+		`{"externalOrderId":"o-1","a\"b\\c":1,"50 %":1,"é\r\n":1}`:        `"a\"b\\c", "50 %25", "%C3%A9%EF%BF%BD%EF%BF%BD"`,
+		`{"externalOrderId":"o-1",` + strings.Join(many, ",") + "}":       strings.Join(most[:15], ", "),
+	} {
+		got := f.Do("POST", "/orders", body)
+		require.Equal(t, 201, got.Status, body)
+		require.Equal(t, want, got.Header.Get("Ignored-Members"), body)
+	}
+	refused := f.Do("POST", "/orders", `{"urgent":"yes","urgnt":1}`)
+	require.Equal(t, 400, refused.Status)
+	require.Equal(t, `"urgnt"`, refused.Header.Get("Ignored-Members"))
+	cancelled := f.Do("POST", "/orders/0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f:cancel", `{"reason":"r","orderId":5}`)
+	require.Equal(t, 200, cancelled.Status, cancelled.Body)
+	require.Equal(t, `"orderId"`, cancelled.Header.Get("Ignored-Members"))
 }
 
 func TestAnOrderThatWasPlacedHasAnAddress(t *testing.T) {

@@ -151,7 +151,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.r, c.span = r.WithContext(ctx), span
 	c.request.ID = span.SpanContext().TraceID().String()
 	h.writeHeaders(w.Header(), c.request.ID)
-	c.beforeHeader = func(status int) { h.deprecate(c, status) }
+	c.beforeHeader = func(status int) {
+		h.deprecate(c, status)
+		h.nameIgnored(c)
+	}
 	h.serve(c, h.dispatch)
 }
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,12 +14,10 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -114,26 +112,19 @@ func (h *Handler) call(c *call) error {
 	return c.err
 }
 
-// body is a request body that receives the violations of its decoder. grpc-gateway would turn them into a text.
+// body is a request body that receives the findings of its decoder. grpc-gateway would turn them into a text.
 type body struct {
 	*bytes.Reader
 	call *call
 }
 
-// AddViolations is called by the decoder of pkg/restjson. Fields of the path are not fields of the body, where they are ignored
-// like unknown members.
-func (b *body) AddViolations(found []problem.Violation) {
-	for _, v := range found {
-		if !b.call.isPathField(v.Field) {
-			b.call.request.Violations = append(b.call.request.Violations, v)
-		}
-	}
-}
+// Bound implements restjson.Body.
+func (b *body) Bound() []string { return b.call.op.PathFields }
 
-func (c *call) isPathField(field string) bool {
-	return slices.ContainsFunc(c.op.PathFields, func(name string) bool {
-		return c.op.Request.Descriptor().Fields().ByName(protoreflect.Name(name)).JSONName() == field
-	})
+// SetFindings implements restjson.Body.
+func (b *body) SetFindings(found restjson.Findings) {
+	b.call.request.Violations = append(b.call.request.Violations, found.Violations...)
+	b.call.request.IgnoredMembers = found.Ignored
 }
 
 // Close implements io.Closer.
@@ -192,6 +183,7 @@ func message(of any) proto.Message { return of.(proto.Message) } //nolint:forcet
 func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
 	return func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {
 		if mustWait(ctx) {
+			callFrom(ctx).waitFrom(answer)
 			return errWait
 		}
 		copyMarks(ctx, w)
@@ -215,6 +207,46 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 		}
 		return nil
 	}
+}
+
+// maxIgnoredMembers is the longest header Ignored-Members, in bytes.
+const maxIgnoredMembers = 1 << 10
+
+// nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a string
+// cannot hold is percent-encoded, and so is the percent sign.
+func (h *Handler) nameIgnored(c *call) {
+	var list strings.Builder
+	for _, path := range c.request.IgnoredMembers {
+		item := quoted(path)
+		if list.Len() > 0 {
+			item = ", " + item
+		}
+		if list.Len()+len(item) > maxIgnoredMembers {
+			break
+		}
+		list.WriteString(item)
+	}
+	if list.Len() > 0 {
+		c.Header().Set("Ignored-Members", list.String())
+	}
+}
+
+func quoted(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, octet := range []byte(text) {
+		switch {
+		case octet < ' ' || octet > '~' || octet == '%':
+			fmt.Fprintf(&b, "%%%02X", octet)
+		case octet == '"' || octet == '\\':
+			b.WriteByte('\\')
+			fallthrough
+		default:
+			b.WriteByte(octet)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
 
 // namesOf lists the first names of parameters in a header. They are encoded as in the query, so that they have no separators.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/gateway/internal/feedwait"
 	"github.com/partnergifting/platform/gateway/internal/parking"
@@ -186,6 +187,20 @@ func mustWait(ctx context.Context) bool {
 	}
 	md, ok := runtime.ServerMetadataFromContext(ctx)
 	return ok && len(md.HeaderMD.Get(caller.FeedWaitHeader)) > 0
+}
+
+// waitFrom makes a call that begins at the end of the feed wait for the first event after the end that the answer names.
+func (c *call) waitFrom(answer proto.Message) {
+	page, ok := answer.(interface{ GetNextCursor() string })
+	query := c.r.URL.Query()
+	if !ok || !query.Has("from") || query.Has("after") || page.GetNextCursor() == "" {
+		return
+	}
+	query.Del("from")
+	query.Set("after", page.GetNextCursor())
+	end := *c.r.URL
+	end.RawQuery = query.Encode()
+	c.r.URL = &end
 }
 
 // waitOf returns how long the caller of an operation would wait for an event.

@@ -632,6 +632,9 @@ type OrderValidation struct {
 	// EstimateEur The estimate in EUR.
 	EstimateEur *Money `json:"estimateEur"`
 
+	// Ignored Members of the body that mean nothing here, perhaps because they are misspelt, as in `Ignored-Members`.
+	Ignored []string `json:"ignored"`
+
 	// Problems Everything that is wrong. The first is what `POST /orders` would return.
 	Problems []OrderProblem `json:"problems"`
 

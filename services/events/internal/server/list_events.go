@@ -57,12 +57,35 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 	if w := req.GetWait(); w < 0 || w > maxWait {
 		errs.Add("wait", problem.FieldInvalid, fmt.Sprintf("must be from 0 to %d", maxWait))
 	}
-	if err := s.read(ctx, &list, errs); err != nil {
+	checkFrom(req, errs)
+	if req.GetFrom() == fromEnd && errs.Err() == nil {
+		list.end = true
+		list.after, err = s.feed.End(ctx, p.TenantID)
+	} else {
+		err = s.read(ctx, &list, errs)
+	}
+	if err != nil {
 		return nil, err
 	}
 	// It fails only outside of a gRPC call, as in a test.
 	_ = grpc.SetHeader(ctx, list.marks(req.GetWait() > 0))
 	return s.response(list), nil
+}
+
+// The values of the parameter from.
+const (
+	fromStart = "start"
+	fromEnd   = "end"
+)
+
+func checkFrom(req *eventsv1.ListEventsRequest, errs *fields.Errors) {
+	switch from := req.GetFrom(); {
+	case req.From == nil:
+	case req.After != nil:
+		errs.Add("from", problem.FieldInvalid, "cannot be given together with after")
+	case from != fromStart && from != fromEnd:
+		errs.Add("from", problem.FieldInvalid, "must be start or end")
+	}
 }
 
 // marks are what the answer says about the page.
@@ -122,7 +145,7 @@ type listing struct {
 // lost reports whether events after a cursor were dropped. Without a cursor nothing is lost, because the list starts with the
 // oldest retained event.
 func lost(after store.Position, b store.Bounds) bool {
-	return after.Number > 0 && after.Number < b.Dropped
+	return after != store.Position{} && after.Number < b.Dropped
 }
 
 // refuse adds an error if events after a cursor were lost.
@@ -167,7 +190,7 @@ func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) erro
 func (s *Server) scan(ctx context.Context, p *listing, limit int) ([]store.Row, store.Bounds, error) {
 	for {
 		from, epoch := p.after, s.epoch.Load()
-		if from.Epoch != epoch && from.Number > 0 {
+		if from.Epoch != epoch && !from.Day.IsZero() {
 			from.Day = from.Day.AddDate(0, 0, -1)
 		}
 		rows, bounds, err := s.feed.Scan(ctx, p.principal.TenantID, from, p.filter, limit)
@@ -226,7 +249,7 @@ func (s *Server) response(p listing) *eventsv1.ListEventsResponse {
 			Data:        r.Data,
 		}
 	}
-	if p.after.Number > 0 {
+	if p.after != (store.Position{}) {
 		next := encode(binding(p.principal.TenantID), p.after)
 		resp.NextCursor = &next
 	}

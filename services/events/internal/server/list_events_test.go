@@ -262,6 +262,93 @@ func TestListEventsAfterRetention(t *testing.T) {
 	})
 }
 
+func TestThePageThatEndsTheFeedSaysSo(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	requireEnd := func(why string, p *eventsv1.ListEventsRequest, change func(p *caller.Principal)) *string {
+		t.Helper()
+		ctx, end := withEnd(f.key(t, change))
+		resp, err := f.ListEvents(ctx, p)
+		require.NoError(t, err)
+		require.True(t, end(), why)
+		return resp.NextCursor
+	}
+	noScopes := func(p *caller.Principal) { p.Scopes = nil }
+	requireEnd("an empty feed", &eventsv1.ListEventsRequest{}, nil)
+	f.add(t, today, 3, nil)
+	requireEnd("the last event is on the page", &eventsv1.ListEventsRequest{Limit: proto.Int32(3)}, nil)
+	requireEnd("the key sees nothing", &eventsv1.ListEventsRequest{}, noScopes)
+	cursor := requireEnd("from the end", &eventsv1.ListEventsRequest{From: proto.String("end")}, nil)
+	ctx, end := withEnd(f.key(t, nil))
+	_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{Limit: proto.Int32(2)})
+	require.NoError(t, err)
+	require.False(t, end(), "an event follows")
+
+	f.clock = today.AddDate(0, 0, 2)
+	_, err = f.store.DropOlder(t.Context(), 0)
+	require.NoError(t, err)
+	requireEnd("all events are dropped", &eventsv1.ListEventsRequest{}, nil)
+	requireEnd("all events are dropped, after the last", &eventsv1.ListEventsRequest{After: cursor}, nil)
+	requireEnd("all events are dropped, from the end", &eventsv1.ListEventsRequest{From: proto.String("end")}, nil)
+}
+
+func TestAListFromTheEndIsEmptyAndHasACursor(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	ctx := f.key(t, nil)
+	fromEnd := func(wait int32) (*string, bool) {
+		t.Helper()
+		s := &headers{}
+		resp, err := f.ListEvents(grpc.NewContextWithServerTransportStream(ctx, s), &eventsv1.ListEventsRequest{From: proto.String("end"), Wait: &wait})
+		require.NoError(t, err)
+		require.Empty(t, resp.GetItems())
+		require.NotNil(t, resp.NextCursor)
+		return resp.NextCursor, len(s.md.Get(caller.FeedWaitHeader)) > 0
+	}
+	f.clock = today
+	first, waits := fromEnd(0)
+	require.False(t, waits)
+	_, waits = fromEnd(1)
+	require.True(t, waits)
+	require.Equal(t, *first, f.list(ctx, t, first, 0).GetNextCursor(), "the cursor of an empty feed is taken and kept")
+	early := f.add(t, today, 2, nil)
+	second, _ := fromEnd(0)
+	late := f.add(t, today.AddDate(0, 0, 1), 1, nil)
+	require.Equal(t, append(early, late...), ids(f.list(ctx, t, first, 0)))
+	require.Equal(t, late, ids(f.list(ctx, t, second, 0)))
+	require.Equal(t, append(early, late...), ids(f.list(ctx, t, nil, 0)))
+
+	f.beginEpoch(t)
+	f.clock = today.AddDate(0, 0, 1)
+	after := f.add(t, today, 1, nil)
+	require.Equal(t, append(late, after...), ids(f.list(ctx, t, second, 0)))
+	f.clock = today.AddDate(0, 0, 9)
+	_, err := f.store.DropOlder(t.Context(), 0)
+	require.NoError(t, err)
+	for _, lost := range []*string{first, second} {
+		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: lost})
+		require.Equal(t, map[string]string{"after": lostEvents}, violations(t, err))
+	}
+}
+
+func TestFromIsStartOrEndAndStandsAlone(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	ctx := f.key(t, nil)
+	want := f.add(t, today, 1, nil)
+	resp, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{From: proto.String("start")})
+	require.NoError(t, err)
+	require.Equal(t, want, ids(resp))
+	for _, from := range []string{"", "END", "now"} {
+		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{From: &from})
+		require.Equal(t, map[string]string{"from": "must be start or end"}, violations(t, err))
+	}
+	for _, from := range []string{"start", "end"} {
+		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{From: &from, After: resp.NextCursor})
+		require.Equal(t, map[string]string{"from": "cannot be given together with after"}, violations(t, err))
+	}
+}
+
 // racing drops a day right before one of the scans.
 type racing struct {
 	*store.Store

@@ -17,6 +17,7 @@ import (
 // Feed are the reads of the server. The store implements it.
 type Feed interface {
 	Bounds(ctx context.Context, tenantID string, epoch int64) (store.Bounds, error)
+	End(ctx context.Context, tenantID string) (store.Position, error)
 	Scan(ctx context.Context, tenantID string, after store.Position, f store.Filter, limit int) ([]store.Row, store.Bounds, error)
 }
 
@@ -76,7 +77,7 @@ func decode(b cursor.Binding, s string) (store.Position, error) {
 	}
 	day := int64(binary.BigEndian.Uint32(raw))
 	number := int64(binary.BigEndian.Uint64(raw[4:])) //nolint:gosec // Written from a signed value.
-	if day > latestDay || number <= 0 {
+	if day > latestDay || number < 0 {
 		return store.Position{}, cursor.ErrInvalid
 	}
 	return store.Position{Epoch: epoch, Day: time.Unix(day*secondsOfDay, 0).UTC(), Number: number}, nil

@@ -56,13 +56,12 @@ func (o *Operations) start(ctx context.Context, tenantID string, req *eventsv1.W
 			return after, errs.Err()
 		}
 	}
+	if req.GetFromEnd() {
+		return o.pages.feed.End(ctx, tenantID)
+	}
 	bounds, err := o.pages.feed.Bounds(ctx, tenantID, after.Epoch)
 	if err != nil {
 		return after, err
-	}
-	if req.GetFromEnd() {
-		// The next event is inserted today or later, by the database's clock, which is at most a day behind.
-		return store.Position{Epoch: bounds.Epoch, Day: store.Day(time.Now()).AddDate(0, 0, -1), Number: bounds.Last}, nil
 	}
 	refuse(after, bounds, &errs)
 	return after, errs.Err()
@@ -128,7 +127,7 @@ func (w *watch) sendPage(ctx context.Context) (end bool, err error) {
 }
 
 func (w *watch) cursor(p store.Position) *string {
-	if p.Number == 0 {
+	if p == (store.Position{}) {
 		return nil
 	}
 	text := encode(binding(w.tenantID), p)

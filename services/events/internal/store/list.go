@@ -74,6 +74,17 @@ func (s *Store) Bounds(ctx context.Context, tenantID string, epoch int64) (Bound
 	return b, nil
 }
 
+// End returns the position after a tenant's newest event. The next event is inserted today or later by the database's clock, or just
+// before midnight.
+func (s *Store) End(ctx context.Context, tenantID string) (Position, error) {
+	now, err := s.now(ctx)
+	if err != nil {
+		return Position{}, err
+	}
+	b, err := s.Bounds(ctx, tenantID, 0)
+	return Position{Epoch: b.Epoch, Day: Day(now).AddDate(0, 0, -1), Number: b.Last}, err
+}
+
 func (b *Bounds) columns() []any { return []any{&b.Last, &b.Dropped, &b.Epoch, &b.Survived} }
 
 // The condition on day prunes partitions, which a comparison of rows cannot. The comparison of rows finds the first row by one

@@ -31,6 +31,7 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 	}
 	resp := &ordersv1.ValidateOrderResponse{
 		Status: rules.FirstStatus(e.placement.ApprovalRequired), ReceivedOutsideActiveHours: !s.hours.Open(s.now()),
+		Ignored: caller.RequestFrom(ctx).IgnoredMembers,
 	}
 	for err := range e.errors() {
 		if err := report(resp, err); err != nil {

@@ -251,9 +251,11 @@ type Request struct {
 	// The hashes by the other keys of the ring. A stored fingerprint that equals one of them is of the same request.
 	OtherFingerprints [][]byte `protobuf:"bytes,5,rep,name=other_fingerprints,json=otherFingerprints,proto3" json:"other_fingerprints,omitempty"`
 	// What the If-Match header demands; unset without the header. The service compares it with the record that it has locked.
-	IfMatch       *IfMatch `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	IfMatch *IfMatch `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
+	// Paths of the first members of the body that mean nothing to the method.
+	IgnoredMembers []string `protobuf:"bytes,7,rep,name=ignored_members,json=ignoredMembers,proto3" json:"ignored_members,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
@@ -324,6 +326,13 @@ func (x *Request) GetOtherFingerprints() [][]byte {
 func (x *Request) GetIfMatch() *IfMatch {
 	if x != nil {
 		return x.IfMatch
+	}
+	return nil
+}
+
+func (x *Request) GetIgnoredMembers() []string {
+	if x != nil {
+		return x.IgnoredMembers
 	}
 	return nil
 }
@@ -400,7 +409,7 @@ const file_gifting_common_v1_caller_proto_rawDesc = "" +
 	"\tViolation\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\x97\x02\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xc0\x02\n" +
 	"\aRequest\x12'\n" +
 	"\x0fidempotency_key\x18\x01 \x01(\tR\x0eidempotencyKey\x12 \n" +
 	"\vfingerprint\x18\x02 \x01(\fR\vfingerprint\x12<\n" +
@@ -410,7 +419,8 @@ const file_gifting_common_v1_caller_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12-\n" +
 	"\x12other_fingerprints\x18\x05 \x03(\fR\x11otherFingerprints\x125\n" +
-	"\bif_match\x18\x06 \x01(\v2\x1a.gifting.common.v1.IfMatchR\aifMatch\"/\n" +
+	"\bif_match\x18\x06 \x01(\v2\x1a.gifting.common.v1.IfMatchR\aifMatch\x12'\n" +
+	"\x0fignored_members\x18\a \x03(\tR\x0eignoredMembers\"/\n" +
 	"\aIfMatch\x12\x10\n" +
 	"\x03any\x18\x01 \x01(\bR\x03any\x12\x12\n" +
 	"\x04tags\x18\x02 \x03(\tR\x04tags*]\n" +

@@ -32,7 +32,10 @@ type ListEventsRequest struct {
 	Limit *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// Whole seconds from 0 to 30 that the caller would wait for an event; absent: 0. The service answers at once and says in a header
 	// whether the page is one to wait for. The gateway waits.
-	Wait          *int32 `protobuf:"varint,3,opt,name=wait,proto3,oneof" json:"wait,omitempty"`
+	Wait *int32 `protobuf:"varint,3,opt,name=wait,proto3,oneof" json:"wait,omitempty"`
+	// Where the caller begins who has no cursor: start, the default, is the oldest retained event. end answers an empty page with the
+	// cursor of the end of the feed. Not together with after.
+	From          *string `protobuf:"bytes,4,opt,name=from,proto3,oneof" json:"from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -86,6 +89,13 @@ func (x *ListEventsRequest) GetWait() int32 {
 		return *x.Wait
 	}
 	return 0
+}
+
+func (x *ListEventsRequest) GetFrom() string {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return ""
 }
 
 type ListEventsResponse struct {
@@ -347,14 +357,16 @@ var File_gifting_events_v1_events_proto protoreflect.FileDescriptor
 
 const file_gifting_events_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/events/v1/events.proto\x12\x11gifting.events.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x7f\n" +
+	"\x1egifting/events/v1/events.proto\x12\x11gifting.events.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa1\x01\n" +
 	"\x11ListEventsRequest\x12\x19\n" +
 	"\x05after\x18\x01 \x01(\tH\x00R\x05after\x88\x01\x01\x12\x19\n" +
 	"\x05limit\x18\x02 \x01(\x05H\x01R\x05limit\x88\x01\x01\x12\x17\n" +
-	"\x04wait\x18\x03 \x01(\x05H\x02R\x04wait\x88\x01\x01B\b\n" +
+	"\x04wait\x18\x03 \x01(\x05H\x02R\x04wait\x88\x01\x01\x12\x17\n" +
+	"\x04from\x18\x04 \x01(\tH\x03R\x04from\x88\x01\x01B\b\n" +
 	"\x06_afterB\b\n" +
 	"\x06_limitB\a\n" +
-	"\x05_wait\"z\n" +
+	"\x05_waitB\a\n" +
+	"\x05_from\"z\n" +
 	"\x12ListEventsResponse\x12.\n" +
 	"\x05items\x18\x01 \x03(\v2\x18.gifting.events.v1.EventR\x05items\x12$\n" +
 	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +

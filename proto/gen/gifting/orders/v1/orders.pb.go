@@ -535,7 +535,9 @@ type ValidateOrderResponse struct {
 	// Whether an order that arrives now is outside the service operator's active hours.
 	ReceivedOutsideActiveHours bool `protobuf:"varint,5,opt,name=received_outside_active_hours,json=receivedOutsideActiveHours,proto3" json:"received_outside_active_hours,omitempty"`
 	// In the order of the API's checks: the first is what PlaceOrder would report.
-	Problems      []*OrderProblem `protobuf:"bytes,6,rep,name=problems,proto3" json:"problems,omitempty"`
+	Problems []*OrderProblem `protobuf:"bytes,6,rep,name=problems,proto3" json:"problems,omitempty"`
+	// Paths of the first members of the body that mean nothing here, perhaps because they are misspelt.
+	Ignored       []string `protobuf:"bytes,7,rep,name=ignored,proto3" json:"ignored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -608,6 +610,13 @@ func (x *ValidateOrderResponse) GetReceivedOutsideActiveHours() bool {
 func (x *ValidateOrderResponse) GetProblems() []*OrderProblem {
 	if x != nil {
 		return x.Problems
+	}
+	return nil
+}
+
+func (x *ValidateOrderResponse) GetIgnored() []string {
+	if x != nil {
+		return x.Ignored
 	}
 	return nil
 }
@@ -2462,14 +2471,15 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\x1c_branded_packaging_requestedB\x10\n" +
 	"\x0e_customization\"D\n" +
 	"\x12PlaceOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\x80\x03\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\x9a\x03\n" +
 	"\x15ValidateOrderResponse\x12\x14\n" +
 	"\x05valid\x18\x01 \x01(\bR\x05valid\x126\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1e.gifting.orders.v1.OrderStatusR\x06status\x129\n" +
 	"\bestimate\x18\x03 \x01(\v2\x18.gifting.common.v1.MoneyH\x00R\bestimate\x88\x01\x01\x12@\n" +
 	"\festimate_eur\x18\x04 \x01(\v2\x18.gifting.common.v1.MoneyH\x01R\vestimateEur\x88\x01\x01\x12A\n" +
 	"\x1dreceived_outside_active_hours\x18\x05 \x01(\bR\x1areceivedOutsideActiveHours\x12;\n" +
-	"\bproblems\x18\x06 \x03(\v2\x1f.gifting.orders.v1.OrderProblemR\bproblemsB\v\n" +
+	"\bproblems\x18\x06 \x03(\v2\x1f.gifting.orders.v1.OrderProblemR\bproblems\x12\x18\n" +
+	"\aignored\x18\a \x03(\tR\aignoredB\v\n" +
 	"\t_estimateB\x0f\n" +
 	"\r_estimate_eur\"\x9d\x01\n" +
 	"\fOrderProblem\x12\x12\n" +
