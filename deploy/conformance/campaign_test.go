@@ -164,6 +164,16 @@ func testCampaignStates(t *testing.T, p *platform) {
 	requirement(t, "CST-1", func(t *testing.T) {
 		require.Eventually(t, func() bool { return status(expired) == "COMPLETED" }, harness.Slow, 50*time.Millisecond)
 	})
+	requirement(t, "CST-4", func(t *testing.T) {
+		f := newFixture(t, p)
+		c := f.campaign(t, -1, gift)
+		c.Status, c.ExpiresAt = catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT, timestamppb.New(time.Now().Add(-time.Hour).Truncate(time.Second))
+		f.putCampaign(t, c)
+		require.Equal(t, "COMPLETED", f.read(t, "/campaigns/"+c.GetId())["status"])
+		for filter, want := range map[string]int{"": 1, "?status=COMPLETED": 1, "?status=DRAFT": 0, "?status=ACTIVE": 0} {
+			require.Len(t, f.list(t, f.key, "/campaigns"+filter), want, filter)
+		}
+	})
 	requirement(t, "CST-2", func(t *testing.T) {
 		for _, c := range []*catalogv1.PutCampaignRequest{draft, ended, expired} {
 			f.refuse(t, "campaign_not_active", ofCampaign(c.GetId()), ofGift(gift.GetId(), small()))

@@ -71,7 +71,9 @@ func TestAnExpiryIsRecordedOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	past := time.Now().Add(-time.Minute)
-	expired, other := f.campaign(&past), f.campaign(nil)
+	expired, other, draft := f.campaign(&past), f.campaign(nil), f.campaign(&past)
+	_, err := f.db.Exec(t.Context(), `UPDATE campaigns SET status = 'DRAFT' WHERE id = $1`, draft)
+	require.NoError(t, err)
 	stored := func(id string) (status string) {
 		require.NoError(t, f.db.QueryRow(t.Context(), `SELECT status FROM campaigns WHERE id = $1`, id).Scan(&status))
 		return status
@@ -85,6 +87,7 @@ func TestAnExpiryIsRecordedOnce(t *testing.T) {
 		require.Equal(t, rules.CampaignCompleted, stored(expired))
 		require.Equal(t, rules.CampaignActive, stored(other))
 		require.Equal(t, []string{"campaign.expire"}, f.audit(expired))
+		require.Equal(t, rules.CampaignCompleted, stored(draft))
 	}
 }
 

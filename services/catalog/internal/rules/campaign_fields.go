@@ -147,8 +147,8 @@ func (o Offering) checkGift(path string, gifts map[string]Product, errs *fields.
 	}
 }
 
-// CheckStart reports whether a campaign must be started; an active one need not be. due means that its expiry has passed.
-func CheckStart(status string, due bool) (start bool, err error) {
+// CheckStart reports whether a campaign must be started; an active one need not be.
+func CheckStart(status string) (start bool, err error) {
 	switch {
 	case status == CampaignActive:
 		return false, nil
@@ -156,10 +156,6 @@ func CheckStart(status string, due bool) (start bool, err error) {
 		p := problem.New(problem.NotEditable, "A completed campaign cannot be started.")
 		p.CurrentStatus = status
 		return false, p
-	case due:
-		return false, problem.Invalid(problem.Violation{
-			Field: "campaignId", Code: problem.FieldInvalid, Message: "names a campaign whose expiry has passed",
-		})
 	default:
 		return true, nil
 	}

@@ -37,7 +37,7 @@ func TestTheLifecycleOfACampaign(t *testing.T) {
 	t.Run("a campaign whose expiry has passed is not started", func(t *testing.T) {
 		past := time.Now().Add(-time.Minute)
 		due := start(tenantID, f.campaignIn(inPreparation, &past))
-		require.Equal(t, codes{"campaignId": "invalid"}, violations(f, f.campaigns.StartCampaign, due))
+		refused(f, problem.NotEditable, f.campaigns.StartCampaign, due)
 	})
 	t.Run("a campaign of another tenant is not found", func(*testing.T) {
 		refused(f, problem.NotFound, f.campaigns.StartCampaign, start(uuid.NewString(), id))

@@ -125,12 +125,14 @@ func TestListsOfCampaigns(t *testing.T) {
 			ended = append(ended, id)
 		}
 	}
-	expired := f.campaignIn(running, &past)
-	all, ended = append(all, expired), append(ended, expired)
+	for _, status := range []catalogv1.CampaignStatus{running, inPreparation} {
+		expired := f.campaignIn(status, &past)
+		all, ended = append(all, expired), append(ended, expired)
+	}
 	slices.Reverse(all)
 	slices.Reverse(ended)
 	t.Run("newest first, on pages of every size", func(t *testing.T) {
-		for _, n := range []int32{1, 4, 12, 100} {
+		for _, n := range []int32{1, 4, 13, 100} {
 			require.Equal(t, all, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Limit: limit(n)}))
 		}
 	})
@@ -138,6 +140,8 @@ func TestListsOfCampaigns(t *testing.T) {
 		status := completed
 		require.Equal(t, ended, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Status: &status, Limit: limit(2)}))
 		status = running
+		require.Len(t, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Status: &status}), 4)
+		status = inPreparation
 		require.Len(t, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Status: &status}), 4)
 	})
 	t.Run("by brand", func(t *testing.T) {
@@ -198,9 +202,13 @@ func TestACampaignCompletesAtItsExpiry(t *testing.T) {
 
 	move(time.Hour)
 	require.Equal(t, completed, f.readCampaign(id).GetStatus())
-	require.Equal(t, inPreparation, f.readCampaign(draft).GetStatus())
+	require.Equal(t, completed, f.readCampaign(draft).GetStatus())
+	record := call(f, f.campaigns.GetCampaignRecord, &catalogv1.GetCampaignRecordRequest{TenantId: tenantID, CampaignId: draft}).GetRecord()
+	require.Equal(t, completed, record.GetStatus())
+	records := call(f, f.campaigns.ListCampaignRecords, &catalogv1.ListCampaignRecordsRequest{TenantId: tenantID, Status: completed})
+	require.Len(t, records.GetRecords(), 2)
 	status := completed
-	require.Equal(t, []string{id}, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Status: &status}))
+	require.Equal(t, []string{draft, id}, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Status: &status}))
 	refused(f, problem.CampaignNotActive, f.ordering.CheckItem, &catalogv1.CheckItemRequest{
 		TenantId: tenantID, AllBrands: true, CampaignId: &id, ProductId: p.GetId(), Country: "SE", Variations: map[string]string{"Size": "S"},
 	})

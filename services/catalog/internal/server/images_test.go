@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -182,10 +183,10 @@ func TestOnlyImagesInUseArePublic(t *testing.T) {
 	p.State = archived
 	f.put(p)
 	require.False(t, f.open(id), "the gift left the catalog and its campaign is in preparation")
-	for _, status := range []catalogv1.CampaignStatus{
-		running, completed,
+	for status, expiresAt := range map[catalogv1.CampaignStatus]*timestamppb.Timestamp{
+		running: nil, completed: nil, inPreparation: timestamppb.New(time.Now().Add(-time.Minute)),
 	} {
-		c.Status = status
+		c.Status, c.ExpiresAt = status, expiresAt
 		f.putCampaign(c)
 		require.True(t, f.open(id), "the campaign is %s", status)
 	}

@@ -30,7 +30,7 @@ WHERE image_file_ids @> ARRAY[$1::text]`
 	picturesOpen = `(p.state = 'PUBLISHED' OR EXISTS (
       SELECT FROM offerings o
       JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.id = o.campaign_id
-      WHERE o.product_id = p.id AND c.status IN ('ACTIVE', 'COMPLETED')))`
+      WHERE o.product_id = p.id AND ` + statusNow + ` IN ('ACTIVE', 'COMPLETED')))`
 
 	// A rendition is public if its original is.
 	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, coalesce(i.width, 0), coalesce(i.height, 0)

@@ -34,7 +34,7 @@ FROM offerings o WHERE o.tenant_id = $1 AND o.campaign_id = $2 AND o.product_id 
 
 // PutOffering adds an offering or replaces the one of the same gift.
 func (s *Store) PutOffering(ctx context.Context, tenantID string, act Act, o rules.Offering) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string, _ bool) (bool, error) {
+	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string) (bool, error) {
 		gifts, err := readGifts(ctx, tx, []string{o.ProductID})
 		if err != nil {
 			return false, err
@@ -59,7 +59,7 @@ func (s *Store) PutOffering(ctx context.Context, tenantID string, act Act, o rul
 
 // RemoveOffering stops offering a gift.
 func (s *Store) RemoveOffering(ctx context.Context, tenantID, productID string, act Act) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string, _ bool) (bool, error) {
+	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string) (bool, error) {
 		gone, err := tx.Exec(ctx, deleteOffering, tenantID, act.Subject, productID)
 		if err != nil {
 			return false, fmt.Errorf("remove offering: %w", err)
@@ -76,7 +76,7 @@ func (s *Store) RemoveOffering(ctx context.Context, tenantID, productID string, 
 
 // ResumeOffering ends the review of an offering.
 func (s *Store) ResumeOffering(ctx context.Context, tenantID, productID string, act Act) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string, _ bool) (bool, error) {
+	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string) (bool, error) {
 		var o rules.OfferedIn
 		err := tx.QueryRow(ctx, selectOffering, tenantID, act.Subject, productID).Scan(&o.Status, &o.Combinations)
 		if errors.Is(err, pgx.ErrNoRows) {

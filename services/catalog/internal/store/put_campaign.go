@@ -104,14 +104,13 @@ func queueSKUs(b *pgx.Batch, tenantID, campaignID string, o rules.Offering) erro
 }
 
 const (
-	lockCampaign = `SELECT ` + statusNow + `, coalesce(c.expires_at <= catalog_now(), false)
-FROM campaigns c WHERE c.tenant_id = $1 AND c.id = $2 FOR UPDATE`
+	lockCampaign = `SELECT ` + statusNow + ` FROM campaigns c WHERE c.tenant_id = $1 AND c.id = $2 FOR UPDATE`
 
 	setCampaignStatus = `UPDATE campaigns SET status = $3 WHERE tenant_id = $1 AND id = $2`
 
 	// Locked rows are skipped: a campaign that is being changed is completed at the next tick.
 	completeExpired = `WITH due AS (
-  SELECT tenant_id, id FROM campaigns WHERE status = 'ACTIVE' AND expires_at <= catalog_now()
+  SELECT tenant_id, id FROM campaigns WHERE status <> 'COMPLETED' AND expires_at <= catalog_now()
   ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
 ), completed AS (
   UPDATE campaigns c SET status = 'COMPLETED' FROM due WHERE c.tenant_id = due.tenant_id AND c.id = due.id RETURNING c.id
@@ -122,8 +121,8 @@ SELECT gen_random_uuid(), 'SYSTEM', '', 'campaign.expire', id, '{}' FROM complet
 
 // StartCampaign opens a campaign for orders.
 func (s *Store) StartCampaign(ctx context.Context, tenantID string, act Act) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, status string, due bool) (changed bool, err error) {
-		start, err := rules.CheckStart(status, due)
+	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, status string) (changed bool, err error) {
+		start, err := rules.CheckStart(status)
 		if err != nil || !start {
 			return false, err
 		}
@@ -134,7 +133,7 @@ func (s *Store) StartCampaign(ctx context.Context, tenantID string, act Act) err
 
 // CompleteCampaign ends a campaign for orders.
 func (s *Store) CompleteCampaign(ctx context.Context, tenantID string, act Act) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, status string, _ bool) (changed bool, err error) {
+	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, status string) (changed bool, err error) {
 		if status == rules.CampaignCompleted {
 			return false, nil
 		}
@@ -144,21 +143,20 @@ func (s *Store) CompleteCampaign(ctx context.Context, tenantID string, act Act) 
 }
 
 // inCampaign runs work on the campaign of the act, as the only change of the catalog, and records the act if work changed
-// anything. due means that the campaign's expiry has passed.
+// anything.
 func (s *Store) inCampaign(
-	ctx context.Context, tenantID string, act Act, work func(tx pgx.Tx, status string, due bool) (changed bool, err error),
+	ctx context.Context, tenantID string, act Act, work func(tx pgx.Tx, status string) (changed bool, err error),
 ) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
 		var status string
-		var due bool
-		err := tx.QueryRow(ctx, lockCampaign, tenantID, act.Subject).Scan(&status, &due)
+		err := tx.QueryRow(ctx, lockCampaign, tenantID, act.Subject).Scan(&status)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return problem.RecordNotFound()
 		}
 		if err != nil {
 			return fmt.Errorf("lock campaign: %w", err)
 		}
-		changed, err := work(tx, status, due)
+		changed, err := work(tx, status)
 		if err != nil || !changed {
 			return err
 		}
@@ -176,6 +174,6 @@ func (s *Store) CompleteExpired(ctx context.Context, limit int) (int, error) {
 	return int(tag.RowsAffected()), nil
 }
 
-// statusNow is the current status of campaign c: from expires_at on, an active one counts as completed even if that is not
-// recorded. The database's clock decides, so that all instances agree.
-const statusNow = `CASE WHEN c.status = 'ACTIVE' AND c.expires_at <= catalog_now() THEN 'COMPLETED' ELSE c.status END`
+// statusNow is the current status of campaign c: from expires_at on, it counts as completed even if that is not recorded. The
+// database's clock decides, so that all instances agree.
+const statusNow = `CASE WHEN c.expires_at <= catalog_now() THEN 'COMPLETED' ELSE c.status END`
