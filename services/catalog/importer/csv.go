@@ -81,6 +81,10 @@ func (t *table) Next() (Row, error) {
 func (t *table) read() (Row, error) {
 	t.meter.row()
 	cells, err := t.csv.Read()
+	for err == nil && empty(cells) {
+		t.meter.row()
+		cells, err = t.csv.Read()
+	}
 	if errors.Is(err, io.EOF) {
 		return Row{}, err
 	}
@@ -96,6 +100,11 @@ func (t *table) read() (Row, error) {
 	}
 	row.Gift, row.Violations = t.gift(cells)
 	return row, nil
+}
+
+// empty reports whether a row has nothing, as spreadsheets write below the last one.
+func empty(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
 }
 
 func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Violation) {

@@ -169,6 +169,21 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 	}
 }
 
+func TestRowsOfEmptyCellsAreSkipped(t *testing.T) {
+	t.Parallel()
+	empty := strings.Repeat(",", strings.Count(header, ",")) + "\n"
+	rows, err := read(t, importer.CSV, header+",,,,\n"+jerseyCSV+empty+" , \t,\n"+jerseyCSV+empty+",,,,")
+	require.NoError(t, err)
+	require.Len(t, rows, 2)
+	for i, line := range []int{3, 6} {
+		require.Equal(t, line, rows[i].Line)
+		require.Empty(t, rows[i].Violations)
+	}
+	rows, err = read(t, importer.CSV, header+strings.Repeat(",\n", 100_000)+jerseyCSV)
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+}
+
 func TestARowThatIsTooLongIsRejected(t *testing.T) {
 	t.Parallel()
 	const columns = "id,state,name\n"
