@@ -24,6 +24,11 @@ func (a *app) print(resp proto.Message, columns []string) error {
 		return a.printJSON(resp)
 	}
 	m := resp.ProtoReflect()
+	if fd := m.Descriptor().Fields().ByName(warningsField); fd != nil {
+		for i := range m.Get(fd).List().Len() {
+			a.note("Warning: " + m.Get(fd).List().Get(i).String())
+		}
+	}
 	if m.Descriptor().Fields().Len() == 0 {
 		a.note("Done.")
 		return nil
@@ -88,11 +93,15 @@ func at(m protoreflect.Message, path []string) string {
 	return text(fd, m.Get(fd))
 }
 
-// record lists the fields of a message that are set, with those of messages inside it. A response that is one record has no
-// name before its fields.
+// warningsField is the field of a response with warnings, which are said beside what it shows.
+const warningsField = "warnings"
+
+// record lists the fields of a message that are set, with those of messages inside it. A response that is one record, with warnings
+// or without, has no name before its fields.
 func record(m protoreflect.Message) [][]string {
 	fields := m.Descriptor().Fields()
-	if only := fields.Get(0); fields.Len() == 1 && !isText(only) {
+	one := fields.Len() == 1 || fields.Len() == 2 && fields.ByName(warningsField) != nil
+	if only := fields.Get(0); one && !isText(only) {
 		return record(m.Get(only).Message())
 	}
 	return appendRecord(nil, "", m)

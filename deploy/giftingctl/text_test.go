@@ -77,3 +77,20 @@ func TestAPreviewThatIsAskedForWronglyIsNotSent(t *testing.T) {
 	}
 	require.Empty(t, services.Calls())
 }
+
+func TestWarningsAreSaidBesideWhatAResponseShows(t *testing.T) {
+	t.Parallel()
+	services := giftingctltest.Start(t, func(string, proto.Message) (proto.Message, error) {
+		return &tenantsv1.PutTenantResponse{
+			Tenant: &tenantsv1.Tenant{Name: "Fjord", Currency: "JPY"}, Warnings: []string{"There is no rate.", "There are no texts."},
+		}, nil
+	})
+	put := []string{"tenants", "put", giftingctltest.Tenant, "--name", "Fjord", "--currency", "JPY", "--api-access"}
+	code, out, errs := runLine(t, services.Config, put...)
+	require.Zero(t, code, errs)
+	require.Regexp(t, `(?m)^name +Fjord$`, out)
+	require.NotContains(t, out, "arning")
+	require.Contains(t, errs, "Warning: There is no rate.\nWarning: There are no texts.\n")
+	_, out, _ = runLine(t, services.Config, append(put, "-o", "json")...)
+	require.Contains(t, out, "There is no rate.")
+}

@@ -39,6 +39,8 @@ var callers = map[identity.Name]grant{
 		// What is erased and exported on request.
 		"gifting.privacy.v1.PersonalDataService",
 		"gifting.privacy.v1.TenantDataService",
+		// Whether a tenant's currency has a rate.
+		"gifting.catalog.v1.CurrenciesService",
 	)},
 	identity.Catalog: {services: services(
 		"gifting.tenants.v1.DirectoryService",

@@ -10,11 +10,12 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Peers are the other services that hold data of tenants. They are called only to erase and export it. The service starts and is
+// Peers are the other services that hold data of tenants. They are called only to erase and export it, and the
+// catalog for its currencies. The service starts and is
 // ready without them, because every request of the gateway depends on it. An address may be missing: then what needs the
 // service is refused.
 type Peers struct {
-	CatalogAddr       string `env:"CATALOG_ADDR" check:"hostports" doc:"The catalog service, to erase and export data: a DNS name of all instances, or their addresses."`
+	CatalogAddr       string `env:"CATALOG_ADDR" check:"hostports" doc:"The catalog service, to erase and export data, and for its currencies: a DNS name of all instances, or their addresses."`
 	OrdersAddr        string `env:"ORDERS_ADDR" check:"hostports" doc:"The orders service, to erase and export data: a DNS name of all instances, or their addresses."`
 	PersonalLinksAddr string `env:"PERSONAL_LINKS_ADDR" check:"hostports" doc:"The personal-links service, to erase and export data: a DNS name of all instances, or their addresses."`
 	EventsAddr        string `env:"EVENTS_ADDR" check:"hostports" doc:"The events service, to erase and export data: a DNS name of all instances, or their addresses."`

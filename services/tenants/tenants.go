@@ -17,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/reencrypt"
@@ -26,6 +27,7 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
@@ -142,7 +144,7 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	}
 	server.Register(s.rpc, server.Deps{
 		Store: tenants, Versions: s.versions, Ring: ring, Privacy: persons, Holders: s.peers.holders(), Own: store.TenantData(s.pool),
-		Log: s.tel.Logger, Now: time.Now,
+		Currencies: catalogv1.NewCurrenciesServiceClient(s.peers.to(identity.Catalog)), Log: s.tel.Logger, Now: time.Now,
 	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace})
 	return nil
 }

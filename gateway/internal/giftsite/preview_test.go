@@ -100,7 +100,7 @@ func TestEveryPageCanBePreviewedInEveryLanguage(t *testing.T) {
 		Theme: &tenantsv1.Theme{Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND, Typeface: tenantsv1.Typeface_TYPEFACE_SERIF},
 	}
 	before := proto.CloneOf(page)
-	for _, d := range read(t).matched {
+	for _, d := range read(t).byLocale {
 		page.Locale = d.locale
 		seen := map[string]string{}
 		for number := 1; number < len(giftsitev1.PreviewPage_name); number++ {

@@ -4,9 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/text/collate"
@@ -14,6 +12,7 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/partnergifting/platform/pkg/country"
+	siterules "github.com/partnergifting/platform/pkg/giftsite"
 	"github.com/partnergifting/platform/pkg/locale"
 )
 
@@ -26,43 +25,26 @@ var textFiles embed.FS
 // translations are the texts of all locales.
 type translations struct {
 	byLocale map[string]*dictionary
-	base     *dictionary
-	// matcher finds the best of matched for a locale whose language has no file, such as Danish for Faroese.
-	matcher language.Matcher
-	matched []*dictionary
 }
 
 func readTranslations() (*translations, error) {
-	files, err := textFiles.ReadDir("texts")
-	if err != nil {
-		return nil, fmt.Errorf("texts: %w", err)
-	}
 	tr := &translations{byLocale: map[string]*dictionary{}}
-	for _, file := range files {
-		d, err := readDictionary(file.Name())
+	for _, name := range siterules.Locales {
+		d, err := readDictionary(name)
 		if err != nil {
-			return nil, fmt.Errorf("texts of %s: %w", file.Name(), err)
+			return nil, fmt.Errorf("texts of %s: %w", name, err)
 		}
-		tr.byLocale[d.locale] = d
-		tr.matched = append(tr.matched, d)
+		tr.byLocale[name] = d
 	}
-	tr.base = tr.byLocale[locale.Base]
-	tr.matched = slices.DeleteFunc(tr.matched, func(d *dictionary) bool { return d == tr.base })
-	tr.matched = append([]*dictionary{tr.base}, tr.matched...) // The first is what matches nothing else.
-	tags := make([]language.Tag, len(tr.matched))
-	for i, d := range tr.matched {
-		tags[i] = d.tag
-	}
-	tr.matcher = language.NewMatcher(tags)
 	return tr, nil
 }
 
 func readDictionary(name string) (*dictionary, error) {
-	raw, err := textFiles.ReadFile("texts/" + name)
+	raw, err := textFiles.ReadFile("texts/" + name + ".json")
 	if err != nil {
 		return nil, err
 	}
-	d := &dictionary{locale: strings.TrimSuffix(name, path.Ext(name))}
+	d := &dictionary{locale: name}
 	if err := json.Unmarshal(raw, &d.words); err != nil {
 		return nil, err
 	}
@@ -73,22 +55,12 @@ func readDictionary(name string) (*dictionary, error) {
 	return d, nil
 }
 
-// of returns the texts for a link's locale: its own, then those of its language, then the closest other language, at last English.
+// of returns the texts for a link's locale.
 func (tr *translations) of(name string) *texts {
 	t := &texts{}
-	for _, fallback := range locale.Fallbacks(name) {
-		if d, ok := tr.byLocale[fallback]; ok && d != tr.base {
-			t.dictionaries = append(t.dictionaries, d)
-		}
+	for _, shown := range siterules.PageLocales(name) {
+		t.dictionaries = append(t.dictionaries, tr.byLocale[shown])
 	}
-	tag, err := language.Parse(name)
-	if base, _ := tag.Base(); err == nil && len(t.dictionaries) == 0 && base.String() != "en" {
-		_, i, _ := tr.matcher.Match(tag)
-		if tr.matched[i] != tr.base {
-			t.dictionaries = append(t.dictionaries, tr.matched[i])
-		}
-	}
-	t.dictionaries = append(t.dictionaries, tr.base)
 	t.Lang = t.dictionaries[0].locale
 	return t
 }
@@ -99,8 +71,7 @@ func (tr *translations) accepted(header string) *texts {
 	if err != nil {
 		return tr.of(locale.Base)
 	}
-	_, i, _ := tr.matcher.Match(tags...)
-	return tr.of(tr.matched[i].locale)
+	return tr.of(siterules.ClosestLocale(tags...))
 }
 
 func countryNames(tag language.Tag) []countryName {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/partnergifting/platform/pkg/currency"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -144,8 +145,8 @@ func CheckRate(req *catalogv1.PutExchangeRateRequest, errs *fields.Errors) {
 	switch c := req.GetCurrency(); {
 	case fields.Blank(c):
 		errs.Add("currency", problem.FieldRequired, "is required")
-	case !isCurrency(c) || c == EUR:
-		errs.Add("currency", problem.FieldInvalid, "must be an ISO 4217 code other than EUR")
+	case !currency.Active(c) || c == EUR:
+		errs.Add("currency", problem.FieldInvalid, "must be an active currency of ISO 4217 other than EUR")
 	}
 	if _, ok := positive(req.GetRate(), rateForm); !ok {
 		errs.Add("rate", problem.FieldInvalid, "must be a positive decimal with at most 10 digits before and after the point")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/partnergifting/platform/pkg/currency"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -112,8 +113,9 @@ func brandMismatch() *problem.Error {
 
 const moneyPlaces = 2
 
-// Estimate converts an amount in EUR, rounded half-up to two decimals. rate is the units of the currency for one euro.
-func Estimate(amountEUR, rate string) (string, error) {
+// Estimate converts an amount in EUR, rounded half-up to the decimals that the currency has, and writes it with two. rate is the
+// units of the currency for one euro.
+func Estimate(amountEUR, rate, code string) (string, error) {
 	amount, err := decimal.NewFromString(amountEUR)
 	if err != nil {
 		return "", fmt.Errorf("amount: %w", err)
@@ -122,5 +124,9 @@ func Estimate(amountEUR, rate string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("rate: %w", err)
 	}
-	return amount.Mul(factor).StringFixed(moneyPlaces), nil
+	amount = amount.Mul(factor)
+	if !currency.HasMinorUnits(code) {
+		amount = amount.Round(0)
+	}
+	return amount.StringFixed(moneyPlaces), nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -39,7 +38,6 @@ var (
 	regionCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 	// Only single underscores: two separate a category from its subcategory.
 	categoryCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
-	currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 	fileID       = regexp.MustCompile(`^[0-9a-f]{32}$`)
 )
 
@@ -82,11 +80,6 @@ func enum[E enumname.Enum](field, kind string, value E, errs *fields.Errors) str
 		errs.Add(field, problem.FieldInvalid, "is not a known "+kind)
 	}
 	return name
-}
-
-func isCurrency(value string) bool {
-	_, err := currency.ParseISO(value)
-	return err == nil && currencyCode.MatchString(value)
 }
 
 // translationLocale validates a BCP 47 tag in its usual spelling, other than the base locale.

@@ -72,7 +72,7 @@ func TestInvalidOperations(t *testing.T) {
 			codes{"currency": "invalid", "rate": "invalid"},
 		},
 		"a rate of no currency": {
-			violations(f, f.ops.PutExchangeRate, &catalogv1.PutExchangeRateRequest{Currency: "sek", Rate: "1e3"}),
+			violations(f, f.ops.PutExchangeRate, &catalogv1.PutExchangeRateRequest{Currency: "HRK", Rate: "1e3"}),
 			codes{"currency": "invalid", "rate": "invalid"},
 		},
 		"no category": {

@@ -87,7 +87,7 @@ func price(out *catalogv1.Product, e store.Entry, currency string) error {
 	amount := *e.AmountEUR
 	if currency != rules.EUR {
 		var err error
-		if amount, err = rules.Estimate(amount, *e.Rate); err != nil {
+		if amount, err = rules.Estimate(amount, *e.Rate, currency); err != nil {
 			return err
 		}
 	}

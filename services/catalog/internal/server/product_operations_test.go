@@ -72,6 +72,10 @@ func TestAGiftIsChangedOnePartAtATime(t *testing.T) {
 		rates := call(f, f.products.ListExchangeRates, &catalogv1.ListExchangeRatesRequest{})
 		require.Equal(t, "NOK", rates.GetRates()[0].GetCurrency())
 		require.Equal(t, "11.5", rates.GetRates()[0].GetRate())
+		for currency, priced := range map[string]bool{"EUR": true, "NOK": true, "SEK": false, "nok": false, "": false, "\x00": false} {
+			got := call(f, f.currencies.CheckCurrency, &catalogv1.CheckCurrencyRequest{Currency: currency})
+			require.Equal(t, priced, got.GetPriced(), currency)
+		}
 	})
 }
 

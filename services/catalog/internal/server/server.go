@@ -45,6 +45,7 @@ func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	}
 	catalogv1.RegisterImagesServiceServer(s, &imageServer{store: deps.Store, files: deps.Files})
 	catalogv1.RegisterOrderingServiceServer(s, &ordering{store: deps.Store, ttl: cfg.ReservationTTL, present: present})
+	catalogv1.RegisterCurrenciesServiceServer(s, &currencies{store: deps.Store})
 	catalogv1.RegisterSelectionsServiceServer(s, &selections{store: deps.Store, present: present})
 	catalogv1.RegisterBrandLogosServiceServer(s, &brandLogos{Deps: deps, present: present})
 	catalogv1.RegisterImportServiceServer(s, &imports{store: deps.Store})

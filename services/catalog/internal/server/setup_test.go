@@ -62,6 +62,7 @@ type fixture struct {
 	logos      catalogv1.BrandLogosServiceClient
 	imports    catalogv1.ImportServiceClient
 	selections catalogv1.SelectionsServiceClient
+	currencies catalogv1.CurrenciesServiceClient
 	products   catalogv1.ProductOperationsServiceClient
 	campaigns  catalogv1.CampaignOperationsServiceClient
 	sandbox    catalogv1.SandboxCatalogServiceClient
@@ -144,6 +145,7 @@ func newFixture(t *testing.T, sandboxed bool) *fixture {
 	f.logos = catalogv1.NewBrandLogosServiceClient(conn)
 	f.imports = catalogv1.NewImportServiceClient(conn)
 	f.selections = catalogv1.NewSelectionsServiceClient(conn)
+	f.currencies = catalogv1.NewCurrenciesServiceClient(conn)
 	f.products = catalogv1.NewProductOperationsServiceClient(conn)
 	f.campaigns = catalogv1.NewCampaignOperationsServiceClient(conn)
 	f.sandbox = catalogv1.NewSandboxCatalogServiceClient(conn)

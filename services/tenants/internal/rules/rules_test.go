@@ -50,9 +50,27 @@ func TestCurrency(t *testing.T) {
 	for _, code := range []string{"EUR", "SEK", "JPY"} {
 		require.False(t, refused(code), code)
 	}
-	for _, code := range []string{"", "eur", "EU", "EURO", "QQQ", "XXX", "XTS", "E R", "€"} {
+	for _, code := range []string{"", "eur", "EU", "EURO", "QQQ", "XXX", "XTS", "E R", "€", "XAU", "XDR", "HRK", "ZWL", "BGN", "CLF", " EUR"} {
 		require.True(t, refused(code), "%q", code)
 	}
+}
+
+func TestLocalesWithoutTextsOfTheGiftSiteAreNamed(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"The gift site has no texts for ja-JP: its pages are in en-US.", "The gift site has no texts for fo-FO: its pages are in da-DK.",
+	}, rules.UnknownLocales(&tenantsv1.Tenant{Locales: []string{"en-US", "ja-JP", "sv-FI", "pt-BR", "fo-FO", "en-AU", "de-CH"}}))
+}
+
+func TestOptionsThatLookTheSameAreOne(t *testing.T) {
+	t.Parallel()
+	var errs fields.Errors
+	rules.CustomField(&tenantsv1.CustomField{
+		Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", Label: "l", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN,
+		Options: []string{"Gr\u00fcn", "gr\u00fcn", "Gru\u0308n"},
+	}, &errs)
+	require.Len(t, errs.List(), 1)
+	require.Equal(t, "field.options[2]", errs.List()[0].Field)
 }
 
 func TestWebhookURL(t *testing.T) {

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/partnergifting/platform/pkg/currency"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/giftsite"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -69,6 +71,16 @@ func locales(tags []string, errs *fields.Errors) []string {
 	return out
 }
 
+// UnknownLocales says for each locale of the tenant in whose language the gift site has no texts how its pages are shown.
+func UnknownLocales(tenant *tenantsv1.Tenant) (warnings []string) {
+	for _, locale := range tenant.GetLocales() {
+		if !giftsite.Speaks(locale) {
+			warnings = append(warnings, fmt.Sprintf("The gift site has no texts for %s: its pages are in %s.", locale, giftsite.PageLocales(locale)[0]))
+		}
+	}
+	return warnings
+}
+
 // localeForm is language, script and region, without extended languages, variants or extensions.
 var localeForm = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$`)
 
@@ -84,13 +96,9 @@ func Locale(tag string) (string, bool) {
 	return parsed.String(), true
 }
 
-var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
-
 func currencyCode(code string, errs *fields.Errors) string {
-	// XXX and XTS are the codes of ISO 4217 for no currency and for testing.
-	_, err := currency.ParseISO(code)
-	if err != nil || !currencyForm.MatchString(code) || code == "XXX" || code == "XTS" {
-		errs.Add("currency", problem.FieldInvalid, "must be an ISO 4217 code such as EUR")
+	if !currency.Active(code) {
+		errs.Add("currency", problem.FieldInvalid, "must be an active currency of ISO 4217, such as EUR")
 	}
 	return code
 }
@@ -197,9 +205,10 @@ func options(f *tenantsv1.CustomField, errs *fields.Errors) {
 	for i, option := range f.GetOptions() {
 		path := fmt.Sprintf("field.options[%d]", i)
 		errs.Required(path, option, maxOption)
-		if _, twice := seen[option]; twice {
+		compared := norm.NFC.String(option)
+		if _, twice := seen[compared]; twice {
 			errs.Add(path, problem.FieldDuplicate, "is already in the list")
 		}
-		seen[option] = struct{}{}
+		seen[compared] = struct{}{}
 	}
 }

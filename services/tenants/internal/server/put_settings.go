@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -23,7 +26,27 @@ func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequ
 	if err != nil {
 		return nil, refused(err)
 	}
-	return &tenantsv1.PutTenantResponse{Tenant: stored}, o.Versions.Publish(ctx, tenant.GetId(), version)
+	if err := o.Versions.Publish(ctx, tenant.GetId(), version); err != nil {
+		return nil, err
+	}
+	return &tenantsv1.PutTenantResponse{Tenant: stored, Warnings: append(rules.UnknownLocales(tenant), o.currencyWarnings(ctx, tenant)...)}, nil
+}
+
+// catalogTimeout bounds the question to the catalog, without which a tenant is put too.
+const catalogTimeout = time.Second
+
+func (o *operations) currencyWarnings(ctx context.Context, tenant *tenantsv1.Tenant) []string {
+	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	defer cancel()
+	checked, err := o.Currencies.CheckCurrency(ctx, &catalogv1.CheckCurrencyRequest{Currency: tenant.GetCurrency()})
+	switch {
+	case err != nil:
+		return []string{fmt.Sprintf("The catalog did not say whether it has an exchange rate for %s. Without one, gifts are unpriced.", tenant.GetCurrency())}
+	case !checked.GetPriced():
+		return []string{fmt.Sprintf("The catalog has no exchange rate for %s, so gifts are unpriced until it has one.", tenant.GetCurrency())}
+	default:
+		return nil
+	}
 }
 
 // PutBrand creates or replaces a brand of a tenant.

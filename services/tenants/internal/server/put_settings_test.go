@@ -271,6 +271,20 @@ func TestPutTenant(t *testing.T) {
 		req.Name, req.Currency = "a\x00b", "SEK"
 		invalid(t, f.ops.PutTenant, req, "name invalid")
 	})
+	t.Run("what has less effect than one may expect is said", func(t *testing.T) {
+		req := tenantRequest(id)
+		for currency, want := range map[string][]string{
+			"SEK": nil,
+			"JPY": {"The catalog has no exchange rate for JPY, so gifts are unpriced until it has one."},
+			"DKK": {"The catalog did not say whether it has an exchange rate for DKK. Without one, gifts are unpriced."},
+		} {
+			req.Currency, req.Locales = currency, []string{"sv-SE"}
+			require.Equal(t, want, call(t, f.ops.PutTenant, req).GetWarnings())
+			require.Equal(t, currency, f.settings(id).GetTenant().GetCurrency(), "the tenant is put")
+		}
+		req.Currency, req.Locales = "SEK", []string{"ja-JP"}
+		require.Equal(t, []string{"The gift site has no texts for ja-JP: its pages are in en-US."}, call(t, f.ops.PutTenant, req).GetWarnings())
+	})
 	t.Run("the version is published", func(t *testing.T) {
 		published, err := f.redis.Get(t.Context(), tenantversion.Key(id)).Result()
 		require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/tenantdata"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
@@ -33,6 +34,8 @@ type Deps struct {
 	Privacy *privacy.Coordinator
 	// Holders are the services that store data of tenants, in the order in which they are erased and exported.
 	Holders []offboarding.Holder
+	// Currencies of the catalog, which may not answer.
+	Currencies catalogv1.CurrenciesServiceClient
 	// Own describes the data of tenants in the service's own database.
 	Own tenantdata.Database
 	Log *slog.Logger

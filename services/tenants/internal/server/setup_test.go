@@ -24,6 +24,7 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
@@ -128,12 +129,23 @@ func (f *fixture) listen(cfg rpc.Config, ring *seal.Ring) string {
 	server.Register(s, server.Deps{
 		Store: store.New(pool), Versions: publisher, Ring: ring, Privacy: f.coordinator, Log: tel.Logger, Now: time.Now,
 		Holders: []offboarding.Holder{{Name: identity.Orders, Data: pages{}}}, Own: store.TenantData(pool),
+		Currencies: f,
 	}, server.Config{Environment: apikey.Sandbox, OffboardingGrace: 30 * 24 * time.Hour})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
 	return listener.Addr().String()
+}
+
+// CheckCurrency is the catalog, which has rates of EUR and SEK and is down for DKK.
+func (f *fixture) CheckCurrency(
+	_ context.Context, req *catalogv1.CheckCurrencyRequest, _ ...grpc.CallOption,
+) (*catalogv1.CheckCurrencyResponse, error) {
+	if req.GetCurrency() == "DKK" {
+		return nil, problem.Unavailable()
+	}
+	return &catalogv1.CheckCurrencyResponse{Priced: req.GetCurrency() == "EUR" || req.GetCurrency() == "SEK"}, nil
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -183,9 +183,10 @@ type PutTenantRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// At most 255 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// BCP 47 tags such as sv-SE. en-US is always included, even if it is not sent.
+	// BCP 47 tags such as sv-SE. en-US is always included, even if it is not sent. The gift site shows a locale in which it has no
+	// texts in the closest one that has, at last in en-US: see the warnings of the response.
 	Locales []string `protobuf:"bytes,3,rep,name=locales,proto3" json:"locales,omitempty"`
-	// ISO 4217.
+	// An active currency of ISO 4217.
 	Currency         string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
 	ApprovalRequired bool   `protobuf:"varint,5,opt,name=approval_required,json=approvalRequired,proto3" json:"approval_required,omitempty"`
 	// False refuses every key of the tenant and pauses its webhooks.
@@ -275,8 +276,11 @@ func (x *PutTenantRequest) GetActor() *v1.Actor {
 }
 
 type PutTenantResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Tenant        *Tenant                `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Tenant *Tenant                `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// What of the settings has less effect than one may expect, in English: a currency without an exchange rate leaves gifts unpriced,
+	// and pages of the gift site in a locale without texts are in another language.
+	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -314,6 +318,13 @@ func (*PutTenantResponse) Descriptor() ([]byte, []int) {
 func (x *PutTenantResponse) GetTenant() *Tenant {
 	if x != nil {
 		return x.Tenant
+	}
+	return nil
+}
+
+func (x *PutTenantResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -2401,9 +2412,10 @@ const file_gifting_tenants_v1_operations_proto_rawDesc = "" +
 	"\x11approval_required\x18\x05 \x01(\bR\x10approvalRequired\x12\x1d\n" +
 	"\n" +
 	"api_access\x18\x06 \x01(\bR\tapiAccess\x12.\n" +
-	"\x05actor\x18\a \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"G\n" +
+	"\x05actor\x18\a \x01(\v2\x18.gifting.common.v1.ActorR\x05actor\"c\n" +
 	"\x11PutTenantResponse\x122\n" +
-	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\"\x8f\x01\n" +
+	"\x06tenant\x18\x01 \x01(\v2\x1a.gifting.tenants.v1.TenantR\x06tenant\x12\x1a\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x8f\x01\n" +
 	"\x0fPutBrandRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12/\n" +
 	"\x05brand\x18\x02 \x01(\v2\x19.gifting.tenants.v1.BrandR\x05brand\x12.\n" +
