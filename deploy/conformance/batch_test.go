@@ -248,6 +248,13 @@ func (f *fixture) testRejections(t *testing.T, twice []any) {
 		}
 	})
 	requirement(t, "BAT-21", func(t *testing.T) { f.link(t, answers(uuid.NewString(), "textValue", "x")) })
+	requirement(t, "BAT-47", func(t *testing.T) {
+		f.link(t, answers(uuid.NewString(), "textValue", freshText(2001)))
+		many := repeated(2001, record{"fieldId": uuid.NewString(), "checked": true})
+		f.link(t, recipient("customFields", append(many, record{"fieldId": f.text, "textValue": "x"})))
+		twice := repeated(2, record{"fieldId": f.text, "textValue": "x"})
+		f.reject(t, "customFields[2002].fieldId invalid", recipient("customFields", append(many, twice...)))
+	})
 	requirement(t, "BAT-32", func(t *testing.T) {
 		f.reject(t, "customFields invalid", answers(f.choice, "textValue", "Funeral"))
 		f.requireField(t)

@@ -134,6 +134,15 @@ func (f *fixture) testChoicesOfLists(t *testing.T) {
 			require.Empty(t, f.list(t, limited, path+f.brand))
 		}
 	})
+	requirement(t, "CHO-83", func(t *testing.T) {
+		f.place(t, with("externalRecipientId", "player-83"))
+		f.link(t, recipient("externalRecipientId", "player-83"))
+		for _, filter := range []string{"/orders?externalOrderId=", "/orders?externalRecipientId=", "/personal-links?externalRecipientId="} {
+			for _, value := range []string{"", "%00", "player-83%00", "player-8", "Player-83", "%20player-83", strings.Repeat("a", 129), strings.Repeat("%C3%A5", 3000)} {
+				require.Empty(t, f.list(t, f.key, filter+value), filter+value)
+			}
+		}
+	})
 	requirement(t, "CHO-18", func(t *testing.T) {
 		for path, violation := range map[string]string{
 			"/orders?status=NEW": "status invalid", "/orders?brandId=1": "brandId invalid", "/orders?updatedSince=now": "updatedSince invalid",

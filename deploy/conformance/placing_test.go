@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -126,6 +127,7 @@ func (f *fixture) testSelection(t *testing.T) {
 			f.refuse(t, "manager_not_found", with("managerEmail", email))
 		}
 	})
+	requirement(t, "PLA-70", func(t *testing.T) { f.refuse(t, "manager_not_found", with("managerEmail", address(300))) })
 }
 
 // testAnswers checks the answers to the tenant's order fields.
@@ -147,6 +149,34 @@ func (f *fixture) testAnswers(t *testing.T) {
 	requirement(t, "PLA-32", func(t *testing.T) {
 		order := f.place(t, answers(answer(uuid.NewString(), "textValue", "x")))
 		require.Empty(t, f.readAsOperator(t, order).GetDetails().GetCustomFields())
+	})
+	requirement(t, "PLA-66", func(t *testing.T) {
+		f.place(t, answers(answer(uuid.NewString(), "textValue", freshText(2001))))
+		many := repeated(2001, answer(uuid.NewString(), "checked", true))
+		order := f.place(t, answers(append(many, answer(f.text, "textValue", "x"))...))
+		require.Len(t, f.readAsOperator(t, order).GetDetails().GetCustomFields(), 1)
+		f.invalid(t, "customFields[1].fieldId invalid", answers(repeated(2, answer(f.text, "textValue", "x"))...))
+		f.invalid(t, "customFields[0].textValue too_long", answers(answer(f.text, "textValue", freshText(2001))))
+		f.refuse(t, code, answers(answer(f.choice, "textValue", freshText(2001))))
+	})
+	requirement(t, "PLA-68", func(t *testing.T) {
+		const composed, decomposed = "Gr\u00fcn", "Gru\u0308n"
+		field := &tenantsv1.CustomField{
+			Id: uuid.NewString(), Label: "Colour", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN, Options: []string{composed},
+		}
+		f.putField(t, 4, field)
+		gift := f.putGift(t, composed)
+		campaign := f.campaign(t, 2, gift)
+		for _, text := range []string{composed, decomposed} {
+			order := f.place(t, answers(answer(field.GetId(), "textValue", text)), ofCampaign(campaign.GetId()), ofGift(gift.GetId(), record{"Size": text}))
+			require.Equal(t, text, at(order, "items.0.variations.Size"))
+			require.Equal(t, text, f.readAsOperator(t, order).GetDetails().GetCustomFields()[0].GetTextValue())
+		}
+		require.Equal(t, []any{0.0}, f.stockOf(t, campaign))
+		for _, wrong := range []string{composed + " ", " " + composed, "gr\u00fcn", "Gr\u00fc", composed + "n", "Grun"} {
+			f.refuse(t, code, answers(answer(field.GetId(), "textValue", wrong)))
+			f.refuse(t, "invalid_variations", ofGift(gift.GetId(), record{"Size": wrong}))
+		}
 	})
 	requirement(t, "PLA-64", func(t *testing.T) {
 		required := f.requireField(t)
@@ -290,6 +320,22 @@ func (f *fixture) testItems(t *testing.T) {
 		require.Equal(t, "A. B.", f.readAsOperator(t, order).GetDetails().GetCustomization())
 		plain := f.putGift(t, "S")
 		f.invalid(t, "customization invalid", ofGift(plain.GetId(), small()), with("customization", record{"details": "A. B."}))
+	})
+	requirement(t, "PLA-69", func(t *testing.T) {
+		plain := f.putGift(t, "S")
+		for _, blank := range []record{{}, {"details": nil}, {"details": ""}, {"details": " \n"}} {
+			f.place(t, ofGift(plain.GetId(), small()), with("customization", blank))
+			f.place(t, custom("1.00", "SEK"), with("customization", blank))
+		}
+	})
+	requirement(t, "PLA-67", func(t *testing.T) {
+		many := record{}
+		for i := range 2001 {
+			many[fmt.Sprint("Dimension ", i)] = "M"
+		}
+		for _, wrong := range []record{many, {"Size": freshText(256), "Colour": "Red"}, {"Size": "M", freshText(256): "Red"}} {
+			f.refuse(t, "invalid_variations", ofGift(gift.GetId(), wrong))
+		}
 	})
 	requirement(t, "PLA-36", func(t *testing.T) {
 		both := with("items.0.productId", gift.GetId())

@@ -161,7 +161,7 @@ func testInvalidInput(t *testing.T, p *platform) {
 		for _, path := range []string{
 			"/orders?limit=99999999999999999999", "/orders?limit=1&limit=2", "/orders?after=%00", "/orders?after=" + strings.Repeat("A", 5000),
 			"/orders?status=NEW", "/orders?status=", "/orders?status=1", "/orders?brandId=1", "/orders?updatedSince=yesterday",
-			"/orders?updatedSince=0000-00-00T00:00:00Z", "/orders?externalOrderId=%00", "/orders?externalOrderId=%ff", "/orders?limit=%zz",
+			"/orders?updatedSince=0000-00-00T00:00:00Z", "/orders?externalOrderId=%ff", "/orders?limit=%zz",
 			"/events?after=" + strings.Repeat("A", 64), "/catalog/products?country=%00", "/catalog/products?country=SE&after=e30",
 			"/catalog/products?country=SE&locale=xx-XX", "/catalog/products/00000000-0000-0000-0000-000000000000?country=SE",
 			"/catalog/categories?locale=%00", "/personal-links?status=x", "/personal-links?campaignId=x",

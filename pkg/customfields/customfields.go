@@ -6,17 +6,15 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-const (
-	// MaxAnswers is well above what an order needs, so that a hostile list costs little.
-	MaxAnswers = 500
-	// MaxText is the length of a text in Unicode code points (API specification, section Limits).
-	MaxText = 2000
-)
+// MaxText is the length of a text in Unicode code points (API specification, section Limits).
+const MaxText = 2000
 
 // Answer to one field, in the form in which services seal it.
 type Answer struct {
@@ -40,22 +38,31 @@ func (a Answer) Normalized() Answer {
 	return a
 }
 
-// CheckIDs checks that each answer names a different field by its id, and limits their number.
-func CheckIDs(answers []Answer, errs *fields.Errors) {
-	if len(answers) > MaxAnswers {
-		errs.Add("customFields", problem.FieldInvalid, "holds too many answers")
-		return
+// CheckIDs checks that each answer has the id of a field, and that no field of the tenant has two answers. It returns the field of
+// each answer, nil for an answer to no field of the tenant: such an answer is ignored, so nothing more is required of it.
+func CheckIDs(of []*tenantsv1.CustomField, answers []Answer, errs *fields.Errors) []*tenantsv1.CustomField {
+	answered := make([]*tenantsv1.CustomField, len(answers))
+	byID := make(map[string]*tenantsv1.CustomField, len(of))
+	for _, field := range of {
+		byID[field.GetId()] = field
 	}
-	seen := make(map[string]struct{}, len(answers))
+	seen := make(map[string]struct{}, len(of))
 	for i, a := range answers {
-		path := fmt.Sprintf("customFields[%d].fieldId", i)
-		id := errs.UUID(path, a.FieldID)
-		if _, twice := seen[id]; twice {
-			errs.Add(path, problem.FieldInvalid, "is answered twice")
+		id, ok := fields.ParseUUID(a.FieldID)
+		_, twice := seen[id]
+		switch answered[i] = byID[id]; {
+		case !ok:
+			errs.Add(fieldIDOf(i), problem.FieldInvalid, "must be a UUID")
+		case twice:
+			errs.Add(fieldIDOf(i), problem.FieldInvalid, "is answered twice")
+		case answered[i] != nil:
+			seen[id] = struct{}{}
 		}
-		seen[id] = struct{}{}
 	}
+	return answered
 }
+
+func fieldIDOf(i int) string { return fmt.Sprintf("customFields[%d].fieldId", i) }
 
 // Match returns the answers that count, in the order of the tenant's fields, without blank texts. An answer to no field of the
 // tenant is ignored. The refusal is a sentence about the first required field without an answer, or the first field with an
@@ -88,7 +95,8 @@ func fits(field *tenantsv1.CustomField, a Answer) bool {
 	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX:
 		return a.Text == nil
 	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN:
-		return a.Checked == nil && slices.Contains(field.GetOptions(), a.text())
+		text := norm.NFC.String(a.text())
+		return a.Checked == nil && slices.ContainsFunc(field.GetOptions(), func(option string) bool { return norm.NFC.String(option) == text })
 	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT:
 		var length fields.Errors
 		length.MaxLen("", a.text(), MaxText)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Where builds a WHERE clause whose conditions depend on the request, with numbered placeholders. Each combination of
@@ -26,8 +27,14 @@ func (w *Where) And(condition string, values ...any) {
 	w.conditions = append(w.conditions, b.String()+parts[len(values)])
 }
 
-// Equal adds the condition that the column has the value, unless the value is nil.
-func (w *Where) Equal(column string, value *string) { Equal(w, column, value) }
+// Equal adds the condition that the column has the value, unless the value is nil. No column has a text that PostgreSQL refuses.
+func (w *Where) Equal(column string, value *string) {
+	if value != nil && (!utf8.ValidString(*value) || strings.Contains(*value, "\x00")) {
+		w.And("false")
+		return
+	}
+	Equal(w, column, value)
+}
 
 // Equal is the method Equal for values of any type.
 func Equal[T any](w *Where, column string, value *T) {

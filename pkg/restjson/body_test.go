@@ -96,33 +96,43 @@ func TestAViolationRepeatsNoValue(t *testing.T) {
 	}
 }
 
-func TestListsAndMapsAreReadUpToABound(t *testing.T) {
+func TestABodyIsReadUpToABoundOfElements(t *testing.T) {
 	t.Parallel()
-	const bound, given = 2000, 100_000
-	tooMany := func(field string) []problem.Violation {
-		return []problem.Violation{{Field: field, Code: problem.FieldInvalid, Message: "holds too many elements"}}
+	const bound = 250_000
+	tooMany := func(field string) problem.Violation {
+		return problem.Violation{Field: field, Code: problem.FieldInvalid, Message: "holds too many elements"}
 	}
+	list := func(elements int) string { return "[" + strings.Repeat("{},", elements-1) + "{}]" }
 	t.Run("a list", func(t *testing.T) {
 		var req ordersv1.PlaceOrderRequest
-		body := `{"customFields":[` + strings.Repeat("{},", given-1) + `{}],"urgent":true}`
-		require.Equal(t, tooMany("customFields"), restjson.Unmarshal([]byte(body), &req))
+		body := `{"customFields":` + list(bound+10) + `,"urgent":true}`
+		require.Equal(t, []problem.Violation{tooMany("customFields")}, restjson.Unmarshal([]byte(body), &req))
 		require.Len(t, req.GetCustomFields(), bound)
 		require.True(t, req.GetUrgent(), "what follows is read")
 	})
 	t.Run("a map", func(t *testing.T) {
 		var members []string
-		for i := range given {
+		for i := range bound + 10 {
 			members = append(members, fmt.Sprintf(`"d%d":"v"`, i))
 		}
 		var item ordersv1.OrderItemInput
 		body := `{"variations":{` + strings.Join(members, ",") + `}}`
-		require.Equal(t, tooMany("variations"), restjson.Unmarshal([]byte(body), &item))
+		require.Equal(t, []problem.Violation{tooMany("variations")}, restjson.Unmarshal([]byte(body), &item))
 		require.Len(t, item.GetVariations(), bound)
+	})
+	t.Run("all lists", func(t *testing.T) {
+		var req ordersv1.PlaceOrderRequest
+		body := `{"customFields":` + list(bound) + `,"items":[{},{}]}`
+		require.Equal(t, []problem.Violation{tooMany("items")}, restjson.Unmarshal([]byte(body), &req))
+		require.Len(t, req.GetCustomFields(), bound)
 	})
 	t.Run("as many as allowed", func(t *testing.T) {
 		var req ordersv1.PlaceOrderRequest
-		body := `{"customFields":[` + strings.Repeat("{},", bound-1) + `{}]}`
-		require.Empty(t, restjson.Unmarshal([]byte(body), &req))
+		require.Empty(t, restjson.Unmarshal([]byte(`{"customFields":`+list(bound)+`}`), &req))
+	})
+	t.Run("as many answers as the largest body can have", func(t *testing.T) {
+		const answer, largest = `{"fieldId":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"},`, 10 << 20
+		require.Less(t, largest/len(answer), bound)
 	})
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// maxElements is how many elements of one list or map are read; further ones are skipped. It is well above the limits of the
-// API and bounds the cost of a hostile body.
-const maxElements = 2000
+// maxElements is how many elements of lists and maps are read of one body; further ones are skipped. It bounds what a body of many
+// empty elements takes in memory. The largest body has room for fewer answers with a UUID, even if all are to be ignored.
+const maxElements = 250_000
 
 // maxDepth is how many objects and arrays may be nested.
 const maxDepth = 100

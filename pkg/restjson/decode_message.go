@@ -113,13 +113,15 @@ func (d *decoder) list(f *field, l protoreflect.List) error {
 	if err := d.open(); err != nil {
 		return err
 	}
+	full := false
 	for i := 0; d.json.PeekKind() != jsontext.KindEndArray; i++ {
-		if i >= maxElements {
-			if err := d.tooMany(i); err != nil {
+		if d.elements == maxElements {
+			if err := d.tooMany(&full); err != nil {
 				return err
 			}
 			continue
 		}
+		d.elements++
 		d.enter(step{index: i, element: true})
 		v, ok, err := d.element(f, l.NewElement)
 		if err != nil {
@@ -140,17 +142,19 @@ func (d *decoder) mapping(f *field, m protoreflect.Map) error {
 	if err := d.open(); err != nil {
 		return err
 	}
-	for i := 0; d.json.PeekKind() != jsontext.KindEndObject; i++ {
+	full := false
+	for d.json.PeekKind() != jsontext.KindEndObject {
 		name, err := d.json.ReadValue()
 		if err != nil {
 			return err
 		}
-		if i >= maxElements {
-			if err := d.tooMany(i); err != nil {
+		if d.elements == maxElements {
+			if err := d.tooMany(&full); err != nil {
 				return err
 			}
 			continue
 		}
+		d.elements++
 		key := string(d.unquote(name))
 		d.enter(step{name: key})
 		if err := d.entry(f, m, key); err != nil {
@@ -184,11 +188,12 @@ func (d *decoder) element(f *field, empty func() protoreflect.Value) (v protoref
 	return v, ok, err
 }
 
-// tooMany skips element i, which is more than a list or map may hold, and reports the first one.
-func (d *decoder) tooMany(i int) error {
-	if i == maxElements {
+// tooMany skips an element that is not read, and reports the first one of its list or map.
+func (d *decoder) tooMany(full *bool) error {
+	if !*full {
 		d.violation(containsTooMany)
 	}
+	*full = true
 	return d.skip()
 }
 

@@ -122,6 +122,8 @@ func parameter(p *value, s string) (v protoreflect.Value, wrong string) {
 		return float(p, s)
 	case kindDecimal:
 		return decimal(s)
+	case kindString:
+		return protoreflect.ValueOfString(s), "" // A filter may have a value that no record has.
 	default:
 		return text(p, []byte(s))
 	}

@@ -64,7 +64,7 @@ func TestUnmarshalQuery(t *testing.T) {
 		{"a number past its range", `limit=2147483648`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", in32)}},
 		{"an enum with its prefix", `status=ORDER_STATUS_SENT`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("status", statuses)}},
 		{"invalid UTF-8", `after=%FF`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("after", "must be valid UTF-8")}},
-		{"NUL", `after=a%00`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("after", "must not contain the character U+0000")}},
+		{"NUL, which no record has", `externalOrderId=a%00`, &ordersv1.ListOrdersRequest{ExternalOrderId: proto.String("a\x00")}, nil},
 		{"all violations are in the order of the fields, and the others are set", `limit=x&brandId=b&status=y`, &ordersv1.ListOrdersRequest{BrandId: proto.String("b")}, []problem.Violation{invalid("status", statuses), invalid("limit", integer)}},
 	}
 	for _, test := range tests {

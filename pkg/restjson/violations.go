@@ -32,6 +32,8 @@ type collector struct {
 
 	path  []step
 	count int
+	// elements that were read of lists and maps.
+	elements int
 }
 
 // step is one part of a path: a member, or an element of a list.

@@ -40,11 +40,7 @@ func fill(m protoreflect.Message, at string, extra int, except []protoreflect.Na
 		path, limit := at+field.JSONName(), proto.GetExtension(field.Options(), commonv1.E_MaxLength).(int32)
 		text := protoreflect.ValueOf(strings.Repeat("å", int(limit)+extra))
 		switch {
-		case field.IsMap():
-			for key := range m.Get(field).Map().Range {
-				m.Get(field).Map().Set(key, text)
-				paths = append(paths, path+"."+key.String())
-			}
+		case field.IsMap(): // No text of a map has a limit.
 		case field.IsList():
 			for j := range m.Get(field).List().Len() {
 				paths = append(paths, fill(m.Get(field).List().Get(j).Message(), fmt.Sprintf("%s[%d].", path, j), extra, except)...)

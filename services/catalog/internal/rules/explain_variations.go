@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/variations"
 )
 
 const (
@@ -17,12 +20,14 @@ const (
 )
 
 // explainChoice says which values may be chosen of each dimension of which none was.
-func explainChoice(variations []Variation, choice map[string]string) *problem.Error {
-	unknown := maps.Clone(choice)
+func explainChoice(of []Variation, choice map[string]string) *problem.Error {
+	chosen, known := variations.NFC(choice), 0
 	var parts []string
-	for _, v := range variations {
-		delete(unknown, v.Dimension)
-		if !slices.Contains(v.Values, choice[v.Dimension]) {
+	for _, v := range of {
+		if _, named := chosen[norm.NFC.String(v.Dimension)]; named {
+			known++
+		}
+		if !variations.Offered(v.Dimension, v.Values, chosen) {
 			values := make([]string, len(v.Values))
 			for i, value := range v.Values {
 				values[i] = fmt.Sprintf("%q", value)
@@ -30,7 +35,7 @@ func explainChoice(variations []Variation, choice map[string]string) *problem.Er
 			parts = append(parts, fmt.Sprintf("Choose one value for %q: %s.", v.Dimension, firstOf(values)))
 		}
 	}
-	if len(unknown) > 0 {
+	if len(choice) > known {
 		parts = append(parts, "Leave out what is not a dimension of the gift.")
 	}
 	return invalidVariations(parts...)

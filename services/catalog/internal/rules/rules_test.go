@@ -1,30 +1,37 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/fields"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
 func TestEstimatesRoundHalfUp(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct{ amount, rate, want string }{
-		{"10.00", "11.3", "113.00"},
-		{"0.10", "0.05", "0.01"},         // 0.005
-		{"0.10", "0.0499999999", "0.00"}, // just below
-		{"1.00", "2.675", "2.68"},        // 2.675 is less than itself as a binary float
-		{"1.15", "1.1", "1.27"},          // 1.265
-		{"99999999.99", "1", "99999999.99"},
-		{"99999999.99", "9999999999.9999999999", "999999999899999999.99"},
+	for _, tc := range []struct{ amount, rate, currency, want string }{
+		{"10.00", "11.3", "SEK", "113.00"},
+		{"0.10", "0.05", "SEK", "0.01"},         // 0.005
+		{"0.10", "0.0499999999", "SEK", "0.00"}, // just below
+		{"1.00", "2.675", "SEK", "2.68"},        // 2.675 is less than itself as a binary float
+		{"1.15", "1.1", "SEK", "1.27"},          // 1.265
+		{"99999999.99", "1", "SEK", "99999999.99"},
+		{"99999999.99", "9999999999.9999999999", "SEK", "999999999899999999.99"},
+		{"89.99", "161.474", "JPY", "14531.00"}, // 14531.04526
+		{"1.00", "161.5", "JPY", "162.00"},
+		{"1.00", "161.4999999999", "JPY", "161.00"},
+		{"1.15", "1.1", "KWD", "1.27"}, // Money has two decimals, also where the currency has three.
 	} {
-		got, err := rules.Estimate(tc.amount, tc.rate)
+		got, err := rules.Estimate(tc.amount, tc.rate, tc.currency)
 		require.NoError(t, err)
 		require.Equal(t, tc.want, got, "%s × %s", tc.amount, tc.rate)
 	}
 	for _, bad := range [][2]string{{"", "1"}, {"1", "x"}} {
-		_, err := rules.Estimate(bad[0], bad[1])
+		_, err := rules.Estimate(bad[0], bad[1], "SEK")
 		require.Error(t, err)
 	}
 }
@@ -43,11 +50,47 @@ func TestAChoiceHasOneValuePerDimension(t *testing.T) {
 		"a value of another dimension": {map[string]string{"Size": "Red", "Colour": "Red"}, false},
 		"another spelling":             {map[string]string{"Size": "m", "Colour": "Red"}, false},
 		"a blank":                      {map[string]string{"Size": "M", "Colour": ""}, false},
+		"a value with a blank":         {map[string]string{"Size": "M ", "Colour": "Red"}, false},
+		"a dimension with a blank":     {map[string]string{" Size": "M", "Colour": "Red"}, false},
+		"the beginning of a value":     {map[string]string{"Size": "M", "Colour": "Re"}, false},
+		"a value and more":             {map[string]string{"Size": "M", "Colour": "Reds"}, false},
+		"a long value":                 {map[string]string{"Size": "M", "Colour": strings.Repeat("R", 5000)}, false},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, tc.want, rules.Chosen(gift, tc.choice)) })
 	}
 	require.True(t, rules.Chosen(nil, nil), "a gift in one form only")
 	require.False(t, rules.Chosen(nil, map[string]string{"Size": "M"}))
+}
+
+// TestTextsThatLookTheSameAreTheSameChoice writes a dimension and a value composed and decomposed, on either side.
+func TestTextsThatLookTheSameAreTheSameChoice(t *testing.T) {
+	t.Parallel()
+	const composed, decomposed, size, decomposedSize = "Gr\u00fcn", "Gru\u0308n", "Gr\u00f6\u00dfe", "Gro\u0308\u00dfe"
+	for _, gift := range [][]rules.Variation{
+		{{Dimension: size, Values: []string{"x", composed}}}, {{Dimension: decomposedSize, Values: []string{"x", decomposed}}},
+	} {
+		for _, choice := range []map[string]string{
+			{size: composed}, {size: decomposed}, {decomposedSize: composed}, {decomposedSize: decomposed},
+		} {
+			require.True(t, rules.Chosen(gift, choice))
+			require.Equal(t, rules.VariationsKey(map[string]string{size: composed}), rules.VariationsKey(choice), "so both are of one stock")
+		}
+		both := map[string]string{size: composed, decomposedSize: composed}
+		require.False(t, rules.Chosen(gift, both))
+		require.Equal(t, "Leave out what is not a dimension of the gift.", refusal(t, gift, both, nil))
+	}
+	var errs fields.Errors
+	rules.ReadProduct(&catalogv1.PutProductRequest{Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", State: 1, Name: "Mug", Variations: []*catalogv1.Variation{
+		{Dimension: size, Values: []string{composed, decomposed}}, {Dimension: decomposedSize, Values: []string{"x"}},
+	}}, &errs)
+	require.Equal(t, []string{"variations[0].values[1] duplicate", "variations[1].dimension duplicate"}, foundIn(&errs))
+}
+
+func foundIn(errs *fields.Errors) (found []string) {
+	for _, v := range errs.List() {
+		found = append(found, v.Field+" "+v.Code)
+	}
+	return found
 }
 
 func TestDifferentChoicesHaveDifferentKeys(t *testing.T) {

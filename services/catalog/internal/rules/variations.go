@@ -7,8 +7,11 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/variations"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
@@ -29,7 +32,7 @@ func readVariations(list []*catalogv1.Variation, errs *fields.Errors) []Variatio
 	out, dimensions := make([]Variation, 0, len(list)), once{}
 	for i, v := range list {
 		errs.Required(at("variations", i, "dimension"), v.GetDimension(), maxVariation)
-		dimensions.check(at("variations", i, "dimension"), v.GetDimension(), errs)
+		dimensions.check(at("variations", i, "dimension"), norm.NFC.String(v.GetDimension()), errs)
 		path, values := at("variations", i, "values"), once{}
 		if len(v.GetValues()) == 0 {
 			errs.Add(path, problem.FieldRequired, "must have at least one value")
@@ -37,7 +40,7 @@ func readVariations(list []*catalogv1.Variation, errs *fields.Errors) []Variatio
 		atMost(path, len(v.GetValues()), maxValues, errs)
 		for j, value := range v.GetValues() {
 			errs.Required(at(path, j, ""), value, maxVariation)
-			values.check(at(path, j, ""), value, errs)
+			values.check(at(path, j, ""), norm.NFC.String(value), errs)
 		}
 		out = append(out, Variation{Dimension: v.GetDimension(), Values: v.GetValues()})
 	}
@@ -45,21 +48,17 @@ func readVariations(list []*catalogv1.Variation, errs *fields.Errors) []Variatio
 }
 
 // Chosen reports whether choice has exactly one valid value for every dimension, spelled as in the catalog.
-func Chosen(variations []Variation, choice map[string]string) bool {
-	if len(choice) != len(variations) {
+func Chosen(of []Variation, choice map[string]string) bool {
+	if len(choice) != len(of) {
 		return false
 	}
-	for _, v := range variations {
-		value, ok := choice[v.Dimension]
-		if !ok || !slices.Contains(v.Values, value) {
-			return false
-		}
-	}
-	return true
+	chosen := variations.NFC(choice)
+	return !slices.ContainsFunc(of, func(v Variation) bool { return !variations.Offered(v.Dimension, v.Values, chosen) })
 }
 
-// VariationsKey digests a choice independently of the order of its dimensions.
+// VariationsKey digests a choice independently of the order of its dimensions and of the normalization form of its texts.
 func VariationsKey(choice map[string]string) []byte {
+	choice = variations.NFC(choice)
 	h := sha256.New()
 	write := func(s string) {
 		_ = binary.Write(h, binary.BigEndian, uint64(len(s))) // A hash never fails to write.

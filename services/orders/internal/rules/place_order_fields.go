@@ -9,6 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // Field lengths in Unicode code points (API specification, section Limits).
@@ -25,14 +26,10 @@ const (
 	maxAdditionalDetails = 2000
 	maxCustomization     = 2000
 	maxCustomName        = 255
-	maxVariation         = 255
 )
 
-// Bounds on lists, well above what an order needs, so that a hostile one costs little.
-const (
-	maxCheckedItems = 10
-	maxVariations   = 50
-)
+// maxCheckedItems is well above what an order needs, so that a hostile list costs little.
+const maxCheckedItems = 10
 
 type placeRequest = *ordersv1.PlaceOrderRequest
 
@@ -48,41 +45,43 @@ var recordTexts = []struct {
 	{"externalActionRef", maxExternalRef, placeRequest.GetExternalActionRef, func(o *ordersv1.Order) **string { return &o.ExternalActionRef }},
 }
 
-// CheckPlaceOrder finds all field errors of the request, for invalid_request. currency is the tenant's.
-func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+// CheckPlaceOrder finds all field errors of the request to a tenant, for invalid_request.
+func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs *fields.Errors) {
 	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
-	checkOrder(req, currency, errs)
+	checkOrder(req, tenant, errs)
 }
 
 // CheckPlaceOrderAs is CheckPlaceOrder for an order that a person places. Such an order has no
 // external id: those belong to the integrator.
-func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs *fields.Errors) {
 	if !fields.Blank(req.GetExternalOrderId()) {
 		errs.Add("externalOrderId", problem.FieldInvalid, "is allowed only for orders placed through the API")
 	}
-	checkOrder(req, currency, errs)
+	checkOrder(req, tenant, errs)
 }
 
-func checkOrder(req *ordersv1.PlaceOrderRequest, currency string, errs *fields.Errors) {
+func checkOrder(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs *fields.Errors) {
 	dropBlanks(req)
 	for _, text := range recordTexts {
 		errs.MaxLen(text.name, text.sent(req), text.max)
 	}
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
 	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)
-	checkItems(req, currency, errs)
+	checkItems(req, tenant.GetCurrency(), errs)
 	checkClient(req.GetClient(), errs)
 	CheckRecipient(req.GetRecipient(), errs)
-	errs.MaxLen("managerEmail", req.GetManagerEmail(), maxEmail)
 	errs.MaxLen("courierComment", req.GetCourierComment(), maxCourierComment)
 	errs.MaxLen("additionalDetails", req.GetAdditionalDetails(), maxAdditionalDetails)
 	errs.MaxLen("customization.details", req.GetCustomization().GetDetails(), maxCustomization)
-	checkAnswers(req.GetCustomFields(), errs)
+	checkAnswers(req.GetCustomFields(), tenant.GetCustomFields(), errs)
 }
 
-// dropBlanks treats a blank optional id or name as missing.
+// dropBlanks treats a blank optional id, name or customization as missing.
 func dropBlanks(req *ordersv1.PlaceOrderRequest) {
 	req.BrandId, req.CampaignId = fields.Optional(req.BrandId), fields.Optional(req.CampaignId)
+	if fields.Blank(req.GetCustomization().GetDetails()) {
+		req.Customization = nil
+	}
 	for _, item := range req.GetItems() {
 		item.ProductId, item.CustomProductName = fields.Optional(item.ProductId), fields.Optional(item.CustomProductName)
 	}
@@ -111,14 +110,6 @@ func checkItem(at string, req *ordersv1.PlaceOrderRequest, item *ordersv1.OrderI
 		errs.Add(at+".productId", problem.FieldRequired, "is required, or customProductName with budget")
 	}
 	item.ProductId = errs.OptionalUUID(at+".productId", item.ProductId)
-	if len(item.GetVariations()) > maxVariations {
-		errs.Add(at+".variations", problem.FieldInvalid, "holds too many dimensions")
-	}
-	for dimension, value := range item.GetVariations() {
-		path := at + ".variations." + dimension
-		errs.MaxLen(path, dimension, maxVariation)
-		errs.MaxLen(path, value, maxVariation)
-	}
 }
 
 // IsCustom reports whether the item is a custom request rather than a catalog gift.
@@ -200,15 +191,15 @@ func optionalEmail(field string, value *string, errs *fields.Errors) {
 	}
 }
 
-func checkAnswers(answers []*ordersv1.CustomFieldAnswer, errs *fields.Errors) {
-	if len(answers) <= customfields.MaxAnswers {
-		for i, a := range answers {
-			at := fmt.Sprintf("customFields[%d]", i)
-			if fields.Blank(a.GetFieldId()) {
-				errs.Add(at+".fieldId", problem.FieldRequired, "is required")
-			}
-			errs.MaxLen(at+".textValue", a.GetTextValue(), customfields.MaxText)
+func checkAnswers(answers []*ordersv1.CustomFieldAnswer, of []*tenantsv1.CustomField, errs *fields.Errors) {
+	for i, a := range answers {
+		if fields.Blank(a.GetFieldId()) {
+			errs.Add(fmt.Sprintf("customFields[%d].fieldId", i), problem.FieldRequired, "is required")
 		}
 	}
-	customfields.CheckIDs(CustomAnswers(answers), errs)
+	for i, field := range customfields.CheckIDs(of, CustomAnswers(answers), errs) {
+		if field.GetType() == tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT {
+			errs.MaxLen(fmt.Sprintf("customFields[%d].textValue", i), answers[i].GetTextValue(), customfields.MaxText)
+		}
+	}
 }

@@ -98,9 +98,6 @@ func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersReq
 }
 
 func readSearch(req *ordersv1.SearchOrdersRequest, binding cursor.Binding, errs *fields.Errors) store.Search {
-	const maxText = 128
-	errs.MaxLen("reference", req.GetReference(), maxText)
-	errs.MaxLen("externalOrderId", req.GetExternalOrderId(), maxText)
 	if req.Status != nil && !slices.Contains(rules.Statuses(), req.GetStatus()) {
 		errs.Add("status", problem.FieldInvalid, "must be a status of an order")
 	}

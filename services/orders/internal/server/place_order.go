@@ -44,7 +44,7 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 		return nil, err
 	}
 	errs := fields.FromContext(ctx)
-	rules.CheckPlaceOrder(req, settings.GetTenant().GetCurrency(), errs)
+	rules.CheckPlaceOrder(req, settings.GetTenant(), errs)
 	return &examination{principal: p, settings: settings, errs: errs, placement: &rules.Placement{
 		Request: req, TenantID: p.TenantID, OrderID: uuid.Must(uuid.NewV7()).String(),
 		Source: ordersv1.OrderSource_ORDER_SOURCE_API, PlacedByKeyID: p.KeyID, PlacedByKey: p.KeyName,

@@ -76,7 +76,7 @@ func (s *Server) newOrderAs(ctx context.Context, a rules.Audit, req *ordersv1.Pl
 			ApprovalRequired: settings.GetTenant().GetApprovalRequired(),
 		},
 	}
-	rules.CheckPlaceOrderAs(req, settings.GetTenant().GetCurrency(), e.errs)
+	rules.CheckPlaceOrderAs(req, settings.GetTenant(), e.errs)
 	e.placement.Pace = s.paceOf(req, e.errs)
 	if err := s.check(ctx, e); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,9 @@ func TestOrdersAreFoundByTheirFields(t *testing.T) {
 		"by external id":                {&ordersv1.SearchOrdersRequest{TenantId: tenant, ExternalOrderId: orders[3].ExternalOrderId}, []int{3}},
 		"by status, of every tenant":    {&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum()}, []int{4, 3, 1, 0}},
 		"by status, of a tenant":        {&ordersv1.SearchOrdersRequest{TenantId: tenant, Status: processingStatus.Enum()}, []int{2}},
+		"by a reference of NUL":         {&ordersv1.SearchOrdersRequest{Reference: new("\x00")}, nil},
+		"by a long reference":           {&ordersv1.SearchOrdersRequest{Reference: new(strings.Repeat("å", 5000))}, nil},
+		"by an external id of no text":  {&ordersv1.SearchOrdersRequest{TenantId: tenant, ExternalOrderId: new("\xff")}, nil},
 		"by brand":                      {&ordersv1.SearchOrdersRequest{TenantId: tenant, BrandId: new(otherBrand)}, nil},
 		"by campaign":                   {&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum(), CampaignId: new(campaignID)}, []int{4}},
 		"by time": {&ordersv1.SearchOrdersRequest{
@@ -91,18 +95,16 @@ func TestInvalidSearchesAreRefused(t *testing.T) {
 		search *ordersv1.SearchOrdersRequest
 		want   problem.Code
 	}{
-		"without an actor":                 {&ordersv1.SearchOrdersRequest{TenantId: tenant}, problem.InvalidRequest},
-		"without any filter":               {&ordersv1.SearchOrdersRequest{Actor: operator()}, problem.InvalidRequest},
-		"of every tenant by the team":      {&ordersv1.SearchOrdersRequest{Actor: person(aManager), Status: sentStatus.Enum()}, problem.InvalidRequest},
-		"of another tenant by the team":    {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.NotFound},
-		"by a client":                      {&ordersv1.SearchOrdersRequest{Actor: aClient(), TenantId: tenant}, problem.InsufficientScope},
-		"by an unknown status":             {&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest},
-		"by an invalid brand id":           {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest},
-		"from an invalid time":             {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}}, problem.InvalidRequest},
-		"with a page too large":            {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: new(int32(101))}, problem.InvalidRequest},
-		"with an invalid cursor":           {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: new("x")}, problem.InvalidRequest},
-		"by a reference with NUL":          {&ordersv1.SearchOrdersRequest{Actor: operator(), Reference: new("\x00")}, problem.InvalidRequest},
-		"by an external id that is broken": {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, ExternalOrderId: new("\xff")}, problem.InvalidRequest},
+		"without an actor":              {&ordersv1.SearchOrdersRequest{TenantId: tenant}, problem.InvalidRequest},
+		"without any filter":            {&ordersv1.SearchOrdersRequest{Actor: operator()}, problem.InvalidRequest},
+		"of every tenant by the team":   {&ordersv1.SearchOrdersRequest{Actor: person(aManager), Status: sentStatus.Enum()}, problem.InvalidRequest},
+		"of another tenant by the team": {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.NotFound},
+		"by a client":                   {&ordersv1.SearchOrdersRequest{Actor: aClient(), TenantId: tenant}, problem.InsufficientScope},
+		"by an unknown status":          {&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest},
+		"by an invalid brand id":        {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest},
+		"from an invalid time":          {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}}, problem.InvalidRequest},
+		"with a page too large":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: new(int32(101))}, problem.InvalidRequest},
+		"with an invalid cursor":        {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: new("x")}, problem.InvalidRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := f.SearchOrders(t.Context(), tc.search)

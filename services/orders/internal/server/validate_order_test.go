@@ -127,11 +127,11 @@ func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 			}, problem.New(problem.CampaignNotActive, "no"), nil,
 			[]string{"invalid_request items", "campaign_not_active", "invalid_custom_fields customFields"},
 		},
-		"an answer to no field, and a manager that is too long": {
+		"an answer to no field, and a manager's address of any length": {
 			func(r *ordersv1.PlaceOrderRequest) {
 				r.CustomFields, r.ManagerEmail = []*ordersv1.CustomFieldAnswer{{FieldId: "x"}}, new(strings.Repeat("x", 256))
 			}, nil, nil,
-			[]string{"invalid_request managerEmail customFields[0].fieldId"},
+			[]string{"invalid_request customFields[0].fieldId", "manager_not_found"},
 		},
 		"customization of a gift that does not allow it": {
 			func(r *ordersv1.PlaceOrderRequest) {

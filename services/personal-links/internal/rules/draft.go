@@ -49,7 +49,6 @@ func CheckDraft(req *linksv1.SaveClaimDraftRequest, errs *fields.Errors) {
 	CheckNonce(req.GetFormNonce(), errs)
 	if gift := req.GetGift(); gift != nil {
 		gift.ProductId = errs.RequiredUUID("productId", gift.GetProductId())
-		checkVariations(gift.GetVariations(), errs)
 	}
 	if len(req.GetAnswer().GetViolations()) > maxAnswered {
 		errs.Add("answer.violations", problem.FieldInvalid, "holds too many violations")

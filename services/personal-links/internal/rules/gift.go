@@ -9,6 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/variations"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -139,8 +140,6 @@ const (
 	maxStreet     = 255
 	maxCity       = 100
 	maxPostalCode = 20
-	maxDimension  = 255
-	maxDimensions = 50
 
 	minFormNonce, maxFormNonce = 22, 64
 )
@@ -148,21 +147,9 @@ const (
 // CheckClaim finds the errors of a claim that do not depend on the gift, so that a player sees them all together.
 func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 	req.ProductId = errs.RequiredUUID("productId", req.GetProductId())
-	checkVariations(req.GetVariations(), errs)
 	checkRecipient(req.GetRecipient(), "recipient.", errs)
 	if req.GetFormNonce() != "" {
 		CheckNonce(req.GetFormNonce(), errs)
-	}
-}
-
-func checkVariations(variations map[string]string, errs *fields.Errors) {
-	if len(variations) > maxDimensions {
-		errs.Add("variations", problem.FieldInvalid, "holds too many dimensions")
-	}
-	for dimension, value := range variations {
-		path := "variations." + dimension
-		errs.MaxLen(path, dimension, maxDimension)
-		errs.MaxLen(path, value, maxDimension)
 	}
 }
 
@@ -200,35 +187,37 @@ func FindGift(gifts []*catalogv1.SelectionGift, productID string) *catalogv1.Sel
 }
 
 // CheckGift refuses a choice that is not available. The gift may have changed since the page was shown.
-func CheckGift(gift *catalogv1.SelectionGift, variations map[string]string, toCountry string) error {
+func CheckGift(gift *catalogv1.SelectionGift, choice map[string]string, toCountry string) error {
 	switch {
 	case gift == nil:
 		return problem.New(problem.ProductNotAvailable, "The link does not offer this gift any more.")
 	case !slices.Contains(gift.GetCountries(), toCountry):
 		return problem.New(problem.NotDeliverableToCountry, "The gift cannot be sent to this country.")
-	case !choosable(gift, variations):
+	case !choosable(gift, choice):
 		return problem.New(problem.InvalidVariations, "Choose one value for each of the gift's variations.")
-	case !InStock(gift, variations):
+	case !InStock(gift, choice):
 		return problem.New(problem.OutOfStock, "The gift is out of stock with these variations.")
 	}
 	return nil
 }
 
-func choosable(gift *catalogv1.SelectionGift, variations map[string]string) bool {
-	if len(variations) != len(gift.GetVariations()) {
+func choosable(gift *catalogv1.SelectionGift, choice map[string]string) bool {
+	if len(choice) != len(gift.GetVariations()) {
 		return false
 	}
+	chosen := variations.NFC(choice)
 	for _, v := range gift.GetVariations() {
-		if !slices.Contains(v.GetValues(), variations[v.GetDimension()]) {
+		if !variations.Offered(v.GetDimension(), v.GetValues(), chosen) {
 			return false
 		}
 	}
-	return len(gift.GetSkus()) == 0 || sku(gift, variations) != nil
+	return len(gift.GetSkus()) == 0 || sku(gift, choice) != nil
 }
 
-func sku(gift *catalogv1.SelectionGift, variations map[string]string) *catalogv1.SelectionSku {
+func sku(gift *catalogv1.SelectionGift, choice map[string]string) *catalogv1.SelectionSku {
+	chosen := variations.NFC(choice)
 	for _, s := range gift.GetSkus() {
-		if maps.Equal(s.GetVariations(), variations) {
+		if maps.Equal(variations.NFC(s.GetVariations()), chosen) {
 			return s
 		}
 	}
@@ -236,8 +225,8 @@ func sku(gift *catalogv1.SelectionGift, variations map[string]string) *catalogv1
 }
 
 // InStock reports whether a unit of the combination is left, or the gift is unlimited.
-func InStock(gift *catalogv1.SelectionGift, variations map[string]string) bool {
-	return len(gift.GetSkus()) == 0 || available(sku(gift, variations))
+func InStock(gift *catalogv1.SelectionGift, choice map[string]string) bool {
+	return len(gift.GetSkus()) == 0 || available(sku(gift, choice))
 }
 
 func available(s *catalogv1.SelectionSku) bool {

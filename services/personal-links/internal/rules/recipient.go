@@ -18,8 +18,8 @@ const (
 	maxLabel   = 255
 	maxMessage = 255
 	maxEmail   = 255
-	// MaxReference is the length of an id that the integrator chose.
-	MaxReference = 128
+	// maxReference is the length of an id that the integrator chose.
+	maxReference = 128
 	// maxErrors is how many errors of one recipient are reported. It bounds the response, which is stored.
 	maxErrors = 50
 )
@@ -62,7 +62,7 @@ func NewRecipients(settings *tenantsv1.GetTenantSettingsResponse) *Recipients {
 func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []problem.Violation) {
 	errs := &fields.Errors{}
 	errs.Required("label", in.GetLabel(), maxLabel)
-	errs.MaxLen("externalRecipientId", in.GetExternalRecipientId(), MaxReference)
+	errs.MaxLen("externalRecipientId", in.GetExternalRecipientId(), maxReference)
 	errs.MaxLen("message", in.GetMessage(), maxMessage)
 	out := Recipient{
 		ExternalID: fields.Optional(in.ExternalRecipientId),
@@ -106,8 +106,9 @@ func (r *Recipients) answers(in []*linksv1.PersonalLinkAnswer, errs *fields.Erro
 	for _, a := range in {
 		answers = append(answers, customfields.Answer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked})
 	}
-	customfields.CheckIDs(answers, errs)
-	matched, refusal := customfields.Match(r.settings.GetTenant().GetCustomFields(), answers)
+	of := r.settings.GetTenant().GetCustomFields()
+	customfields.CheckIDs(of, answers, errs)
+	matched, refusal := customfields.Match(of, answers)
 	if refusal != "" {
 		errs.Add("customFields", problem.FieldInvalid, refusal)
 	}

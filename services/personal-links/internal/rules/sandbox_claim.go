@@ -17,7 +17,6 @@ func SandboxClaim(req *linksv1.ClaimSandboxPersonalLinkRequest, errs *fields.Err
 	} else if len(req.GetVariations()) > 0 {
 		errs.Add("productId", problem.FieldRequired, "is required with variations")
 	}
-	checkVariations(req.GetVariations(), errs)
 	if r := req.GetRecipient(); r != nil {
 		claim.Recipient = &linksv1.ClaimRecipient{
 			Name: r.GetName(), Phone: r.GetPhone(), Email: r.Email, Street: r.GetAddress().GetStreet(), City: r.GetAddress().GetCity(),

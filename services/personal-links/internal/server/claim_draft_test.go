@@ -114,9 +114,6 @@ func TestADraftIsBounded(t *testing.T) {
 		"answer.violations invalid": func(r *linksv1.SaveClaimDraftRequest) {
 			r.Answer = &linksv1.ClaimAnswer{Violations: make([]*commonv1.Violation, 51)}
 		},
-		"variations." + mugID + " too_long": func(r *linksv1.SaveClaimDraftRequest) {
-			r.Gift.Variations = map[string]string{mugID: strings.Repeat("x", 256)}
-		},
 	} {
 		req := draftOf(link, aNonce)
 		change(req)

@@ -14,7 +14,6 @@ import (
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
@@ -36,7 +35,6 @@ func (s *Server) ListPersonalLinks(
 		Status:              req.Status,
 		UpdatedSince:        since(req.GetUpdatedSince(), errs),
 	}
-	errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), rules.MaxReference)
 	if _, known := enumname.Of(req.GetStatus().Descriptor()).Name(req.GetStatus().Number()); req.Status != nil && !known {
 		errs.Add("status", problem.FieldInvalid, "must be a status of a personal link")
 	}

@@ -66,7 +66,7 @@ var (
 	//
 	// optional bool raw_json = 50102;
 	E_RawJson = &file_gifting_common_v1_options_proto_extTypes[1]
-	// The longest text that a request may hold, in Unicode code points; of a map, the longest value. The service checks it.
+	// The longest text that a request may hold, in Unicode code points. The service checks it.
 	//
 	// optional int32 max_length = 50103;
 	E_MaxLength = &file_gifting_common_v1_options_proto_extTypes[2]

@@ -1009,12 +1009,13 @@ func (x *OrderCustomization) GetDetails() string {
 }
 
 // CustomFieldAnswer answers one of the tenant's order fields: text_value for TEXT and for the
-// chosen DROPDOWN option, checked for CHECKBOX.
+// chosen DROPDOWN option, checked for CHECKBOX. An answer to an unknown field is ignored.
 type CustomFieldAnswer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	FieldId       string                 `protobuf:"bytes,1,opt,name=field_id,json=fieldId,proto3" json:"field_id,omitempty"`
-	TextValue     *string                `protobuf:"bytes,2,opt,name=text_value,json=textValue,proto3,oneof" json:"text_value,omitempty"`
-	Checked       *bool                  `protobuf:"varint,3,opt,name=checked,proto3,oneof" json:"checked,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	FieldId string                 `protobuf:"bytes,1,opt,name=field_id,json=fieldId,proto3" json:"field_id,omitempty"`
+	// At most 2000 characters for TEXT.
+	TextValue     *string `protobuf:"bytes,2,opt,name=text_value,json=textValue,proto3,oneof" json:"text_value,omitempty"`
+	Checked       *bool   `protobuf:"varint,3,opt,name=checked,proto3,oneof" json:"checked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2436,7 +2437,7 @@ var File_gifting_orders_v1_orders_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/orders/v1/orders.proto\x12\x11gifting.orders.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1dgifting/common/v1/money.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xea\t\n" +
+	"\x1egifting/orders/v1/orders.proto\x12\x11gifting.orders.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1dgifting/common/v1/money.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe3\t\n" +
 	"\x11PlaceOrderRequest\x121\n" +
 	"\x11external_order_id\x18\x01 \x01(\tB\x05\xb8\xbb\x18\x80\x01R\x0fexternalOrderId\x12>\n" +
 	"\x15external_recipient_id\x18\x02 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x00R\x13externalRecipientId\x88\x01\x01\x12>\n" +
@@ -2447,9 +2448,9 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\bbrand_id\x18\x06 \x01(\tH\x04R\abrandId\x88\x01\x01\x127\n" +
 	"\x05items\x18\a \x03(\v2!.gifting.orders.v1.OrderItemInputR\x05items\x126\n" +
 	"\x06client\x18\b \x01(\v2\x1e.gifting.orders.v1.OrderClientR\x06client\x12?\n" +
-	"\trecipient\x18\t \x01(\v2!.gifting.orders.v1.OrderRecipientR\trecipient\x12/\n" +
+	"\trecipient\x18\t \x01(\v2!.gifting.orders.v1.OrderRecipientR\trecipient\x12(\n" +
 	"\rmanager_email\x18\n" +
-	" \x01(\tB\x05\xb8\xbb\x18\xff\x01H\x05R\fmanagerEmail\x88\x01\x01\x126\n" +
+	" \x01(\tH\x05R\fmanagerEmail\x88\x01\x01\x126\n" +
 	"\x0fcourier_comment\x18\v \x01(\tB\b\xb8\xbb\x18\xf4\x03\x80\x01\x01H\x06R\x0ecourierComment\x88\x01\x01\x12<\n" +
 	"\x12additional_details\x18\f \x01(\tB\b\xb8\xbb\x18\xd0\x0f\x80\x01\x01H\aR\x11additionalDetails\x88\x01\x01\x12\x1b\n" +
 	"\x06urgent\x18\r \x01(\bH\bR\x06urgent\x88\x01\x01\x12D\n" +
@@ -2487,12 +2488,12 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\x124\n" +
 	"\x06errors\x18\x03 \x03(\v2\x1c.gifting.common.v1.ViolationR\x06errors\x12\x1e\n" +
 	"\border_id\x18\x04 \x01(\tH\x00R\aorderId\x88\x01\x01B\v\n" +
-	"\t_order_id\"\xf2\x02\n" +
+	"\t_order_id\"\xeb\x02\n" +
 	"\x0eOrderItemInput\x12\"\n" +
 	"\n" +
-	"product_id\x18\x01 \x01(\tH\x00R\tproductId\x88\x01\x01\x12X\n" +
+	"product_id\x18\x01 \x01(\tH\x00R\tproductId\x88\x01\x01\x12Q\n" +
 	"\n" +
-	"variations\x18\x02 \x03(\v21.gifting.orders.v1.OrderItemInput.VariationsEntryB\x05\xb8\xbb\x18\xff\x01R\n" +
+	"variations\x18\x02 \x03(\v21.gifting.orders.v1.OrderItemInput.VariationsEntryR\n" +
 	"variations\x12:\n" +
 	"\x13custom_product_name\x18\x03 \x01(\tB\x05\xb8\xbb\x18\xff\x01H\x01R\x11customProductName\x88\x01\x01\x125\n" +
 	"\x06budget\x18\x04 \x01(\v2\x18.gifting.common.v1.MoneyH\x02R\x06budget\x88\x01\x01\x1a=\n" +
@@ -2520,11 +2521,11 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\acountry\x18\x04 \x01(\tR\acountryB\x0e\n" +
 	"\f_postal_code\"8\n" +
 	"\x12OrderCustomization\x12\"\n" +
-	"\adetails\x18\x01 \x01(\tB\b\xb8\xbb\x18\xd0\x0f\x80\x01\x01R\adetails\"\x93\x01\n" +
+	"\adetails\x18\x01 \x01(\tB\b\xb8\xbb\x18\xd0\x0f\x80\x01\x01R\adetails\"\x8c\x01\n" +
 	"\x11CustomFieldAnswer\x12\x19\n" +
-	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12)\n" +
+	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12\"\n" +
 	"\n" +
-	"text_value\x18\x02 \x01(\tB\x05\xb8\xbb\x18\xd0\x0fH\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
+	"text_value\x18\x02 \x01(\tH\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
 	"\achecked\x18\x03 \x01(\bH\x01R\achecked\x88\x01\x01B\r\n" +
 	"\v_text_valueB\n" +
 	"\n" +

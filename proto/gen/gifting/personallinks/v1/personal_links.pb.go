@@ -397,10 +397,11 @@ func (x *PersonalLinkRecipient) GetManagerEmail() string {
 // PersonalLinkAnswer answers one of the tenant's order fields: text_value for TEXT and for the
 // chosen DROPDOWN option, checked for CHECKBOX.
 type PersonalLinkAnswer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	FieldId       string                 `protobuf:"bytes,1,opt,name=field_id,json=fieldId,proto3" json:"field_id,omitempty"`
-	TextValue     *string                `protobuf:"bytes,2,opt,name=text_value,json=textValue,proto3,oneof" json:"text_value,omitempty"`
-	Checked       *bool                  `protobuf:"varint,3,opt,name=checked,proto3,oneof" json:"checked,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	FieldId string                 `protobuf:"bytes,1,opt,name=field_id,json=fieldId,proto3" json:"field_id,omitempty"`
+	// At most 2000 characters for TEXT.
+	TextValue     *string `protobuf:"bytes,2,opt,name=text_value,json=textValue,proto3,oneof" json:"text_value,omitempty"`
+	Checked       *bool   `protobuf:"varint,3,opt,name=checked,proto3,oneof" json:"checked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1221,11 +1222,11 @@ const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\n" +
 	"\b_messageB\t\n" +
 	"\a_localeB\x10\n" +
-	"\x0e_manager_email\"\x97\x01\n" +
+	"\x0e_manager_email\"\x92\x01\n" +
 	"\x12PersonalLinkAnswer\x12\x19\n" +
-	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12,\n" +
+	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12'\n" +
 	"\n" +
-	"text_value\x18\x02 \x01(\tB\b\xb8\xbb\x18\xd0\x0f\x80\x01\x01H\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
+	"text_value\x18\x02 \x01(\tB\x03\x80\x01\x01H\x00R\ttextValue\x88\x01\x01\x12\x1d\n" +
 	"\achecked\x18\x03 \x01(\bH\x01R\achecked\x88\x01\x01B\r\n" +
 	"\v_text_valueB\n" +
 	"\n" +
@@ -1254,9 +1255,9 @@ const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\alink_id\x18\x01 \x01(\tR\x06linkId\x12 \n" +
 	"\x06reason\x18\x02 \x01(\tB\b\xb8\xbb\x18\xe8\a\x80\x01\x01R\x06reason\"X\n" +
 	"\x1aCancelPersonalLinkResponse\x12:\n" +
-	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"\xa2\x03\n" +
-	"\x18ListPersonalLinksRequest\x12>\n" +
-	"\x15external_recipient_id\x18\x01 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x00R\x13externalRecipientId\x88\x01\x01\x12$\n" +
+	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"\x9b\x03\n" +
+	"\x18ListPersonalLinksRequest\x127\n" +
+	"\x15external_recipient_id\x18\x01 \x01(\tH\x00R\x13externalRecipientId\x88\x01\x01\x12$\n" +
 	"\vcampaign_id\x18\x02 \x01(\tH\x01R\n" +
 	"campaignId\x88\x01\x01\x12I\n" +
 	"\x06status\x18\x03 \x01(\x0e2,.gifting.personallinks.v1.PersonalLinkStatusH\x02R\x06status\x88\x01\x01\x12D\n" +

@@ -1,0 +1,57 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+)
+
+func TestAPlayerChoosesOneOfferedValuePerDimension(t *testing.T) {
+	t.Parallel()
+	const composed, decomposed = "Gr\u00fcn", "Gru\u0308n"
+	onDemand := &catalogv1.SelectionGift{
+		Countries: []string{"SE"}, Variations: []*catalogv1.Variation{{Dimension: "Colour", Values: []string{composed, "Red"}}},
+	}
+	stocked := &catalogv1.SelectionGift{
+		Countries: onDemand.GetCountries(), Variations: onDemand.GetVariations(),
+		Skus: []*catalogv1.SelectionSku{
+			{Variations: map[string]string{"Colour": decomposed}, StockRemaining: new(int32(1))},
+			{Variations: map[string]string{"Colour": "Red"}, StockRemaining: new(int32(1))},
+		},
+	}
+	for name, tc := range map[string]struct {
+		choice map[string]string
+		ok     bool
+	}{
+		"a value":                    {map[string]string{"Colour": "Red"}, true},
+		"a composed value":           {map[string]string{"Colour": composed}, true},
+		"a decomposed value":         {map[string]string{"Colour": decomposed}, true},
+		"nothing":                    {nil, false},
+		"another value":              {map[string]string{"Colour": "Blue"}, false},
+		"another case":               {map[string]string{"Colour": "red"}, false},
+		"a value with a blank":       {map[string]string{"Colour": "Red "}, false},
+		"the beginning of a value":   {map[string]string{"Colour": "Re"}, false},
+		"a value and more":           {map[string]string{"Colour": "Reds"}, false},
+		"a long value":               {map[string]string{"Colour": strings.Repeat("R", 5000)}, false},
+		"a value that no record has": {map[string]string{"Colour": "Red\x00"}, false},
+		"another dimension":          {map[string]string{"colour": "Red"}, false},
+		"a dimension too many":       {map[string]string{"Colour": "Red", "Size": "M"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, gift := range []*catalogv1.SelectionGift{onDemand, stocked} {
+				err := rules.CheckGift(gift, tc.choice, "SE")
+				if tc.ok {
+					require.NoError(t, err)
+				} else {
+					require.True(t, problem.Is(err, problem.InvalidVariations), "%v", err)
+				}
+			}
+		})
+	}
+}
