@@ -147,7 +147,7 @@ type Campaign struct {
 	// BrandID The brand of orders from the campaign.
 	BrandID string `json:"brandId"`
 
-	// ExpiresAt When the campaign completes by itself. `null` if it never expires.
+	// ExpiresAt When the campaign completes by itself, also one in preparation. `null` if it never expires.
 	ExpiresAt *time.Time `json:"expiresAt"`
 
 	// ID Send it as `campaignId` with an order.
@@ -171,7 +171,7 @@ type CampaignSummary struct {
 	// BrandID The brand of orders from the campaign.
 	BrandID string `json:"brandId"`
 
-	// ExpiresAt When the campaign completes by itself. `null` if it never expires.
+	// ExpiresAt When the campaign completes by itself, also one in preparation. `null` if it never expires.
 	ExpiresAt *time.Time `json:"expiresAt"`
 
 	// ID Send it as `campaignId` with an order.
@@ -246,7 +246,8 @@ type CreatePersonalLinksRequest struct {
 	// CampaignID The campaign to choose from, instead of `brandId` with `productIds`.
 	CampaignID *string `json:"campaignId,omitempty"`
 
-	// ProductIds The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`.
+	// ProductIds The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`, more than
+	// 1000 ids 400 `invalid_request`.
 	ProductIds []string `json:"productIds,omitempty"`
 
 	// Recipients 1 to 1000 recipients. If it is absent or empty, the response is 422 `no_recipients`.
@@ -282,7 +283,8 @@ type CustomFieldAnswer struct {
 	// FieldID Id of the field.
 	FieldID string `json:"fieldId"`
 
-	// TextValue Answer to a `TEXT` field, or the chosen option of a `DROPDOWN`.
+	// TextValue Answer to a `TEXT` field, at most 2000 characters, or the chosen option of a `DROPDOWN`. Options are compared in
+	// Unicode normalization form C.
 	TextValue *string `json:"textValue,omitempty"`
 }
 
@@ -554,7 +556,8 @@ type OrderItemInput struct {
 	// ProductID The gift.
 	ProductID *string `json:"productId,omitempty"`
 
-	// Variations One value for each dimension of the gift, spelled as in the catalog.
+	// Variations One value for each dimension of the gift, spelled as in the catalog. Texts are compared in Unicode normalization
+	// form C. Everything else returns 422 `invalid_variations`.
 	Variations map[string]string `json:"variations,omitempty"`
 }
 
@@ -701,13 +704,14 @@ type PersonalLinkAnswer struct {
 	// FieldID Id of the field.
 	FieldID string `json:"fieldId"`
 
-	// TextValue Answer to a `TEXT` field, or the chosen option of a `DROPDOWN`.
+	// TextValue Answer to a `TEXT` field, at most 2000 characters, or the chosen option of a `DROPDOWN`. Options are compared in
+	// Unicode normalization form C.
 	TextValue *string `json:"textValue,omitempty"`
 }
 
 // PersonalLinkRecipient Who gets a link.
 type PersonalLinkRecipient struct {
-	// CustomFields Answers to the tenant's order fields. An answer to an unknown `fieldId` is ignored.
+	// CustomFields Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored, whatever it holds.
 	CustomFields []PersonalLinkAnswer `json:"customFields,omitempty"`
 
 	// Email E-mail address, unique within the batch. Nothing is sent to it.
@@ -719,7 +723,7 @@ type PersonalLinkRecipient struct {
 	// Label Name shown on the claim page.
 	Label string `json:"label"`
 
-	// Locale One of the tenant's `locales`. The default is `en-US`.
+	// Locale One of the tenant's `locales`. The default is `en-US`. A page without texts in it is in the closest language, usually English.
 	Locale *string `json:"locale,omitempty"`
 
 	// ManagerEmail E-mail address of an active team member. This person manages the link and then its order.
@@ -779,10 +783,10 @@ type PlaceOrderRequest struct {
 	// CourierComment Note for the courier.
 	CourierComment *string `json:"courierComment,omitempty"`
 
-	// CustomFields Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored.
+	// CustomFields Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored, whatever it holds.
 	CustomFields []CustomFieldAnswer `json:"customFields,omitempty"`
 
-	// Customization Wishes for a gift with `customizationAvailable`.
+	// Customization Wishes for a gift with `customizationAvailable`. Without `details` it counts as absent.
 	Customization *OrderCustomization `json:"customization,omitempty"`
 
 	// ExternalActionRef Your action reference.

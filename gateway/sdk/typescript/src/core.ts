@@ -1233,7 +1233,7 @@ export interface components {
             status: "DRAFT" | "ACTIVE" | "COMPLETED";
             /**
              * Format: date-time
-             * @description When the campaign completes by itself. `null` if it never expires.
+             * @description When the campaign completes by itself, also one in preparation. `null` if it never expires.
              */
             expiresAt: string | null;
         };
@@ -1258,7 +1258,7 @@ export interface components {
             status: "DRAFT" | "ACTIVE" | "COMPLETED";
             /**
              * Format: date-time
-             * @description When the campaign completes by itself. `null` if it never expires.
+             * @description When the campaign completes by itself, also one in preparation. `null` if it never expires.
              */
             expiresAt: string | null;
             /** @description The gifts in display order. */
@@ -1533,9 +1533,9 @@ export interface components {
             afterHoursServiceAccepted?: boolean | null;
             /** @description Whether branded packaging is wanted. Absent means `false`. */
             brandedPackagingRequested?: boolean | null;
-            /** @description Wishes for a gift with `customizationAvailable`. */
+            /** @description Wishes for a gift with `customizationAvailable`. Without `details` it counts as absent. */
             customization?: components["schemas"]["OrderCustomization"] | null;
-            /** @description Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored. */
+            /** @description Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored, whatever it holds. */
             customFields?: components["schemas"]["CustomFieldAnswer"][] | null;
         };
         /** @description A gift of the catalog (`productId`, `variations`) or a custom request (`customProductName`, `budget`), never both. */
@@ -1545,7 +1545,10 @@ export interface components {
              * @description The gift.
              */
             productId?: string | null;
-            /** @description One value for each dimension of the gift, spelled as in the catalog. */
+            /**
+             * @description One value for each dimension of the gift, spelled as in the catalog. Texts are compared in Unicode normalization
+             *     form C. Everything else returns 422 `invalid_variations`.
+             */
             variations?: {
                 [key: string]: string;
             } | null;
@@ -1605,7 +1608,10 @@ export interface components {
              * @description Id of the field.
              */
             fieldId: string;
-            /** @description Answer to a `TEXT` field, or the chosen option of a `DROPDOWN`. */
+            /**
+             * @description Answer to a `TEXT` field, at most 2000 characters, or the chosen option of a `DROPDOWN`. Options are compared in
+             *     Unicode normalization form C.
+             */
             textValue?: string | null;
             /** @description Answer to a `CHECKBOX`. If the field is required, send true or false. */
             checked?: boolean | null;
@@ -1764,7 +1770,10 @@ export interface components {
              * @description The brand of the claim page, with `productIds`.
              */
             brandId?: string | null;
-            /** @description The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`. */
+            /**
+             * @description The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`, more than
+             *     1000 ids 400 `invalid_request`.
+             */
             productIds?: string[] | null;
             /** @description 1 to 1000 recipients. If it is absent or empty, the response is 422 `no_recipients`. */
             recipients: components["schemas"]["PersonalLinkRecipient"][];
@@ -1779,9 +1788,9 @@ export interface components {
             email?: string | null;
             /** @description Note shown on the claim page. */
             message?: string | null;
-            /** @description One of the tenant's `locales`. The default is `en-US`. */
+            /** @description One of the tenant's `locales`. The default is `en-US`. A page without texts in it is in the closest language, usually English. */
             locale?: string | null;
-            /** @description Answers to the tenant's order fields. An answer to an unknown `fieldId` is ignored. */
+            /** @description Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored, whatever it holds. */
             customFields?: components["schemas"]["PersonalLinkAnswer"][] | null;
             /** @description E-mail address of an active team member. This person manages the link and then its order. */
             managerEmail?: string | null;
@@ -1793,7 +1802,10 @@ export interface components {
              * @description Id of the field.
              */
             fieldId: string;
-            /** @description Answer to a `TEXT` field, or the chosen option of a `DROPDOWN`. */
+            /**
+             * @description Answer to a `TEXT` field, at most 2000 characters, or the chosen option of a `DROPDOWN`. Options are compared in
+             *     Unicode normalization form C.
+             */
             textValue?: string | null;
             /** @description Answer to a `CHECKBOX`. If the field is required, send true or false. */
             checked?: boolean | null;

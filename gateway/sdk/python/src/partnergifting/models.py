@@ -81,7 +81,7 @@ class CampaignSummary(TypedDict):
     status: Literal['DRAFT', 'ACTIVE', 'COMPLETED']
     """Only an `ACTIVE` campaign takes orders."""
     expiresAt: str | None
-    """When the campaign completes by itself. `null` if it never expires."""
+    """When the campaign completes by itself, also one in preparation. `null` if it never expires."""
 
 
 class Sku(TypedDict):
@@ -234,7 +234,11 @@ class CustomFieldAnswer(TypedDict):
     fieldId: str
     """Id of the field."""
     textValue: NotRequired[str | None]
-    """Answer to a `TEXT` field, or the chosen option of a `DROPDOWN`."""
+    """
+    Answer to a `TEXT` field, at most 2000 characters, or the chosen option of a `DROPDOWN`. Options are compared in
+    Unicode normalization form C.
+
+    """
     checked: NotRequired[bool | None]
     """Answer to a `CHECKBOX`. If the field is required, send true or false."""
 
@@ -282,7 +286,11 @@ class PersonalLinkAnswer(TypedDict):
     fieldId: str
     """Id of the field."""
     textValue: NotRequired[str | None]
-    """Answer to a `TEXT` field, or the chosen option of a `DROPDOWN`."""
+    """
+    Answer to a `TEXT` field, at most 2000 characters, or the chosen option of a `DROPDOWN`. Options are compared in
+    Unicode normalization form C.
+
+    """
     checked: NotRequired[bool | None]
     """Answer to a `CHECKBOX`. If the field is required, send true or false."""
 
@@ -707,7 +715,11 @@ class OrderItemInput(TypedDict):
     productId: NotRequired[str | None]
     """The gift."""
     variations: NotRequired[dict[str, Any] | None]
-    """One value for each dimension of the gift, spelled as in the catalog."""
+    """
+    One value for each dimension of the gift, spelled as in the catalog. Texts are compared in Unicode normalization
+    form C. Everything else returns 422 `invalid_variations`.
+
+    """
     customProductName: NotRequired[str | None]
     """What is wanted."""
     budget: NotRequired[Budget | None]
@@ -802,9 +814,9 @@ class PersonalLinkRecipient(TypedDict):
     message: NotRequired[str | None]
     """Note shown on the claim page."""
     locale: NotRequired[str | None]
-    """One of the tenant's `locales`. The default is `en-US`."""
+    """One of the tenant's `locales`. The default is `en-US`. A page without texts in it is in the closest language, usually English."""
     customFields: NotRequired[list[PersonalLinkAnswer] | None]
-    """Answers to the tenant's order fields. An answer to an unknown `fieldId` is ignored."""
+    """Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored, whatever it holds."""
     managerEmail: NotRequired[str | None]
     """E-mail address of an active team member. This person manages the link and then its order."""
 
@@ -926,7 +938,7 @@ class Campaign(TypedDict):
     status: Literal['DRAFT', 'ACTIVE', 'COMPLETED']
     """Only an `ACTIVE` campaign takes orders."""
     expiresAt: str | None
-    """When the campaign completes by itself. `null` if it never expires."""
+    """When the campaign completes by itself, also one in preparation. `null` if it never expires."""
     offerings: list[Offering]
     """The gifts in display order."""
 
@@ -980,9 +992,9 @@ class PlaceOrderRequest(TypedDict):
     brandedPackagingRequested: NotRequired[bool | None]
     """Whether branded packaging is wanted. Absent means `false`."""
     customization: NotRequired[OrderCustomization | None]
-    """Wishes for a gift with `customizationAvailable`."""
+    """Wishes for a gift with `customizationAvailable`. Without `details` it counts as absent."""
     customFields: NotRequired[list[CustomFieldAnswer] | None]
-    """Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored."""
+    """Answers to the tenant's order fields, at most one per field. An answer to an unknown `fieldId` is ignored, whatever it holds."""
 
 
 class OrderPage(TypedDict):
@@ -1002,7 +1014,11 @@ class CreatePersonalLinksRequest(TypedDict):
     brandId: NotRequired[str | None]
     """The brand of the claim page, with `productIds`."""
     productIds: NotRequired[list[str] | None]
-    """The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`."""
+    """
+    The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`, more than
+    1000 ids 400 `invalid_request`.
+
+    """
     recipients: list[PersonalLinkRecipient]
     """1 to 1000 recipients. If it is absent or empty, the response is 422 `no_recipients`."""
 
