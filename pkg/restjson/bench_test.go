@@ -2,6 +2,7 @@ package restjson_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,6 +116,39 @@ func BenchmarkDecodePlaceOrder(b *testing.B) {
 			}
 		}
 	})
+}
+
+// bodyOfNames is an object of n members that no message knows.
+func bodyOfNames(n int) []byte {
+	body := []byte("{")
+	for i := range n {
+		body = fmt.Appendf(body, `"%x":1,`, i)
+	}
+	body[len(body)-1] = '}'
+	return body
+}
+
+// BenchmarkDecodeNames measures a body of a megabyte that consists of names, against an ordinary one of the same size.
+func BenchmarkDecodeNames(b *testing.B) {
+	names := bodyOfNames(112_000)
+	ordinary := []byte(`{"customFields":[` + strings.Repeat(`{"fieldId":"f","textValue":"Cost centre 42"},`, len(names)/45) + `{}]}`)
+	took := func(body []byte) time.Duration {
+		began := time.Now()
+		restjson.Unmarshal(body, &ordersv1.PlaceOrderRequest{})
+		return time.Since(began)
+	}
+	least, leastOrdinary := time.Hour, time.Hour
+	for b.Loop() {
+		least, leastOrdinary = min(least, took(names)), min(leastOrdinary, took(ordinary))
+	}
+	b.ReportMetric(float64(least)/float64(leastOrdinary), "x-ordinary")
+}
+
+// A set of names would take memory, and with it time, for each of them.
+func TestNamesTakeLittleMemory(t *testing.T) { //nolint:paralleltest // It counts all allocations of the process.
+	body := bodyOfNames(100_000)
+	allocations := testing.AllocsPerRun(3, func() { require.Empty(t, restjson.Unmarshal(body, &ordersv1.PlaceOrderRequest{})) })
+	require.Less(t, allocations, 1000.0)
 }
 
 func TestSampleBodiesAgreeWithProtojson(t *testing.T) {

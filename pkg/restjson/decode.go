@@ -3,6 +3,7 @@ package restjson
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -16,11 +17,6 @@ import (
 // maxElements is how many elements of lists and maps are read of one body; further ones are skipped. It bounds what a body of many
 // empty elements takes in memory. The largest body has room for fewer answers with a UUID, even if all are to be ignored.
 const maxElements = 250_000
-
-// maxDepth is how many objects and arrays may be nested.
-const maxDepth = 100
-
-var errTooDeep = errors.New("nested too deep")
 
 // Findings are what there is to say about a body that was read.
 type Findings struct {
@@ -48,10 +44,16 @@ func UnmarshalBody(data []byte, m proto.Message, bound ...string) Findings {
 	}
 	d := decoders.Get().(*decoder)
 	defer d.release(len(data))
+	if !d.structure.read(data) {
+		return Findings{Violations: wholeBody(fmt.Sprintf("the body is nested deeper than %d levels", maxDepth))}
+	}
 	d.source, d.bound = *bytes.NewBuffer(data), bound
-	d.json.Reset(&d.source)
+	d.json.Reset(&d.source, jsontext.AllowDuplicateNames(true))
 	if err := d.body(p, pb); err != nil {
 		return Findings{Violations: wholeBody(d.describe(err))}
+	}
+	if at := d.structure.duplicate(data); at >= 0 {
+		return Findings{Violations: wholeBody(fmt.Sprintf("the body has an object with a duplicate member name, at byte %d", at))}
 	}
 	return d.Findings
 }
@@ -61,9 +63,10 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 // decoder reads one body. Its methods return an error when the body is not JSON, which ends the
 // reading. All other errors are collected as violations.
 type decoder struct {
-	json    jsontext.Decoder
-	source  bytes.Buffer
-	scratch []byte
+	json      jsontext.Decoder
+	source    bytes.Buffer
+	structure structure
+	scratch   []byte
 	// bound are the names of fields that the path binds.
 	bound []string
 	collector
@@ -93,26 +96,8 @@ func (d *decoder) body(p *message, m protoreflect.Message) error {
 	return nil
 }
 
-// open enters an object or array.
-func (d *decoder) open() error {
-	if _, err := d.json.ReadToken(); err != nil {
-		return err
-	}
-	if d.json.StackDepth() > maxDepth {
-		return errTooDeep
-	}
-	return nil
-}
-
 // skip skips the next value of any kind.
 func (d *decoder) skip() error {
-	start := d.json.StackDepth()
-	for {
-		if err := d.open(); err != nil {
-			return err
-		}
-		if d.json.StackDepth() <= start {
-			return nil
-		}
-	}
+	_, err := d.json.ReadValue()
+	return err
 }

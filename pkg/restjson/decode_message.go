@@ -10,7 +10,7 @@ import (
 
 // object reads an object into m.
 func (d *decoder) object(p *message, m protoreflect.Message) error {
-	if err := d.open(); err != nil {
+	if _, err := d.json.ReadToken(); err != nil {
 		return err
 	}
 	for d.json.PeekKind() != jsontext.KindEndObject {
@@ -46,7 +46,7 @@ func (d *decoder) isBound(f *field) bool {
 func (d *decoder) field(f *field, m protoreflect.Message) error {
 	k := d.json.PeekKind()
 	if k == jsontext.KindNull {
-		return d.json.SkipValue()
+		return d.skip()
 	}
 	if other := f.otherMember(m); other != nil {
 		d.violation("cannot be given together with " + other.JSONName())
@@ -110,7 +110,7 @@ func (d *decoder) message(p *message, m protoreflect.Message) (bool, error) {
 
 // list reads an array. An invalid element becomes an empty one, so that indexes keep their meaning.
 func (d *decoder) list(f *field, l protoreflect.List) error {
-	if err := d.open(); err != nil {
+	if _, err := d.json.ReadToken(); err != nil {
 		return err
 	}
 	full := false
@@ -139,7 +139,7 @@ func (d *decoder) list(f *field, l protoreflect.List) error {
 
 // mapping reads an object whose member names are the caller's own.
 func (d *decoder) mapping(f *field, m protoreflect.Map) error {
-	if err := d.open(); err != nil {
+	if _, err := d.json.ReadToken(); err != nil {
 		return err
 	}
 	full := false

@@ -118,12 +118,8 @@ func (d *decoder) describe(err error) string {
 	switch {
 	case errors.Is(err, errNotObject):
 		return "the body must be a JSON object"
-	case errors.Is(err, errTooDeep):
-		return fmt.Sprintf("the body is nested deeper than %d levels", maxDepth)
 	case errors.Is(err, errTrailing):
 		return "the body must end after its JSON object"
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		return fmt.Sprintf("the body has an object with a duplicate member name, at byte %d", at)
 	default:
 		return fmt.Sprintf("the body is not valid JSON, at byte %d", at)
 	}

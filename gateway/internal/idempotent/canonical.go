@@ -5,9 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"hash"
-	"slices"
-	"sync"
+	"math/bits"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -16,197 +15,149 @@ const (
 	// maxDepth is how deep a body may nest to count as JSON. The JSON codec rejects deeper bodies anyway. The bound keeps the
 	// cost of a hostile body at one pass over its bytes.
 	maxDepth = 100
+	// maxText is how long the text of an array may become before its digest replaces it. It bounds the memory for a hostile body.
+	maxText = 4 << 10
 	// maxReuse is the size of a body up to which its digester is used again. The memory of larger bodies is freed.
 	maxReuse = 16 << 10
 )
 
 var errNotCanonical = errors.New("not JSON, or nested too deeply")
 
-var digesters = sync.Pool{New: func() any { return &digester{dec: jsontext.NewDecoder(&bytes.Buffer{})} }}
-
 // digestJSON hashes the value of a JSON text: white space, the order of members and the escapes in strings do not matter. Numbers
 // are compared by their digits, so that numbers that differ beyond the precision of a float are different.
+//
+// An object is the sum of the hashes of its members, which needs neither sorting nor a set of names. So the cost follows the bytes
+// of the body, however many members it has. Duplicate names, which the codec refuses, are all part of the sum.
 func digestJSON(body []byte) (digest [sha256.Size]byte, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}")
 	}
-	d := digesters.Get().(*digester)
-	defer d.release(len(body))
-	d.read(body)
-	whole := d.begin()
-	if err := d.value(&whole, 0); err != nil {
-		return digest, err
-	}
-	if len(bytes.TrimSpace(body[d.dec.InputOffset():])) > 0 {
+	if !jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) {
 		return digest, errNotCanonical
 	}
-	return d.sum(&whole), nil
-}
-
-// digester holds the buffers for one digest.
-type digester struct {
-	body bytes.Buffer
-	dec  *jsontext.Decoder
-	// pending holds the bytes that are not hashed yet, of all parts that are being read, one part after another.
-	pending []byte
-	// members and names are those of all objects that are being read, one object after another.
-	members []member
-	names   []byte
-}
-
-// member of an object. Each value is hashed on its own, so that sorting the members moves digests and not texts.
-type member struct {
-	name, nameEnd int
-	digest        [sha256.Size]byte
-}
-
-func (d *digester) read(body []byte) {
-	d.body = *bytes.NewBuffer(body)
-	d.dec.Reset(&d.body)
-}
-
-func (d *digester) release(size int) {
-	if size > maxReuse {
-		return
+	d := digester{rest: body, text: make([]byte, 0, usualTextLen)}
+	if err := d.value(0); err != nil {
+		return digest, err
 	}
-	d.read(nil) // Now the body can be freed.
-	d.pending, d.members, d.names = d.pending[:0], d.members[:0], d.names[:0]
-	digesters.Put(d)
+	return sha256.Sum256(d.text), nil
 }
 
-func (d *digester) value(p *part, depth int) error {
+// usualTextLen is enough for the text of most bodies.
+const usualTextLen = 1 << 10
+
+// digester reads a body that is valid JSON.
+type digester struct {
+	rest []byte
+	// text is the canonical text of what is being read. A digest begins with a character with which no value begins.
+	text []byte
+	// plain is a string without its escapes.
+	plain []byte
+}
+
+// next returns the first byte of the next token.
+func (d *digester) next() byte {
+	for i, c := range d.rest {
+		if c != ' ' && c != '\n' && c != '\t' && c != '\r' && c != ',' && c != ':' {
+			d.rest = d.rest[i:]
+			return c
+		}
+	}
+	return 0
+}
+
+func (d *digester) value(depth int) error {
 	if depth > maxDepth {
 		return errNotCanonical
 	}
-	switch kind := d.dec.PeekKind(); kind {
-	case jsontext.KindBeginObject:
-		return d.object(p, depth)
-	case jsontext.KindBeginArray:
-		return d.array(p, depth)
+	switch d.next() {
+	case '{':
+		return d.object(depth)
+	case '[':
+		return d.array(depth)
+	case '"':
+		d.string()
 	default:
-		return d.scalar(p, kind)
+		d.literal()
 	}
-}
-
-func (d *digester) scalar(p *part, kind jsontext.Kind) error {
-	value, err := d.dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	head := len(d.pending)
-	d.pending = appendHead(d.pending, kind, value)
-	if kind != jsontext.KindString {
-		d.pending = append(d.pending, value...)
-	} else if d.pending, err = jsontext.AppendUnquote(d.pending, value); err != nil {
-		return err
-	}
-	binary.BigEndian.PutUint64(d.pending[head+1:], uint64(len(d.pending[head+headLen:])))
-	d.drain(p)
 	return nil
 }
 
-func (d *digester) array(p *part, depth int) error {
-	if _, err := d.dec.ReadToken(); err != nil {
-		return err
+const afterLiteral = ",]} \n\t\r"
+
+func (d *digester) literal() {
+	end := 0
+	for end < len(d.rest) && strings.IndexByte(afterLiteral, d.rest[end]) < 0 {
+		end++
 	}
-	d.pending = append(d.pending, '[')
-	for d.dec.PeekKind() != jsontext.KindEndArray {
-		if err := d.value(p, depth+1); err != nil {
-			return err
+	d.text = append(append(d.text, d.rest[:end]...), ',')
+	d.rest = d.rest[end:]
+}
+
+func (d *digester) string() {
+	end, escaped := 1, false
+	for d.rest[end] != '"' {
+		if d.rest[end] == '\\' {
+			escaped = true
+			end++
 		}
+		end++
 	}
-	d.pending = append(d.pending, ']')
-	_, err := d.dec.ReadToken()
-	return err
-}
-
-func (d *digester) object(p *part, depth int) error {
-	if _, err := d.dec.ReadToken(); err != nil {
-		return err
-	}
-	first, names := len(d.members), len(d.names)
-	for d.dec.PeekKind() != jsontext.KindEndObject {
-		if err := d.member(depth + 1); err != nil {
-			return err
-		}
-	}
-	members := d.members[first:]
-	slices.SortFunc(members, func(a, b member) int { return bytes.Compare(d.name(a), d.name(b)) })
-	d.pending = append(d.pending, '{')
-	for _, m := range members {
-		name := d.name(m)
-		d.pending = append(appendHead(d.pending, jsontext.KindString, name), name...)
-		d.pending = append(d.pending, m.digest[:]...)
-		d.drain(p)
-	}
-	d.pending = append(d.pending, '}')
-	d.members, d.names = d.members[:first], d.names[:names]
-	_, err := d.dec.ReadToken()
-	return err
-}
-
-func (d *digester) member(depth int) error {
-	name, err := d.dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	m := member{name: len(d.names)}
-	if d.names, err = jsontext.AppendUnquote(d.names, name); err != nil {
-		return err
-	}
-	m.nameEnd = len(d.names)
-	inner := d.begin()
-	if err := d.value(&inner, depth); err != nil {
-		return err
-	}
-	m.digest = d.sum(&inner)
-	d.members = append(d.members, m)
-	return nil
-}
-
-func (d *digester) name(m member) []byte { return d.names[m.name:m.nameEnd] }
-
-// headLen is the length of the head of a text.
-const headLen = 9
-
-// appendHead appends the kind and length of a text, so that different sequences of texts are different bytes.
-func appendHead(b []byte, kind jsontext.Kind, text []byte) []byte {
-	return binary.BigEndian.AppendUint64(append(b, byte(kind)), uint64(len(text)))
-}
-
-// chunk bounds the pending bytes of a part, whatever a body contains.
-const chunk = 4 << 10
-
-// part is a value that is hashed separately: the whole body, or the value of one member.
-type part struct {
-	// from is where its bytes begin in pending.
-	from int
-	// hashed is the hash of the bytes that are no longer pending. It is nil for most parts, whose bytes are all pending.
-	hashed hash.Hash
-}
-
-func (d *digester) begin() part { return part{from: len(d.pending)} }
-
-// drain hashes the pending bytes of the part once there are many. The part must be the last one.
-func (d *digester) drain(p *part) {
-	if len(d.pending)-p.from < chunk {
+	raw := d.rest[:end+1]
+	d.rest = d.rest[end+1:]
+	if !escaped {
+		d.text = append(d.text, raw...)
 		return
 	}
-	if p.hashed == nil {
-		p.hashed = sha256.New()
-	}
-	p.hashed.Write(d.pending[p.from:])
-	d.pending = d.pending[:p.from]
+	d.plain, _ = jsontext.AppendUnquote(d.plain[:0], raw)
+	d.text, _ = jsontext.AppendQuote(d.text, d.plain)
 }
 
-// sum ends the part and returns its digest.
-func (d *digester) sum(p *part) (digest [sha256.Size]byte) {
-	if p.hashed == nil {
-		digest = sha256.Sum256(d.pending[p.from:])
-	} else {
-		p.hashed.Write(d.pending[p.from:])
-		copy(digest[:], p.hashed.Sum(nil))
+func (d *digester) array(depth int) error {
+	start := len(d.text)
+	d.text = append(d.text, '[')
+	for d.rest = d.rest[1:]; d.next() != ']'; {
+		if err := d.value(depth + 1); err != nil {
+			return err
+		}
+		if len(d.text)-start > maxText {
+			digest := sha256.Sum256(d.text[start:])
+			d.text = append(append(d.text[:start], '#'), digest[:]...)
+		}
 	}
-	d.pending = d.pending[:p.from]
-	return digest
+	d.rest = d.rest[1:]
+	d.text = append(d.text, ']')
+	return nil
+}
+
+func (d *digester) object(depth int) error {
+	var all sum
+	start := len(d.text)
+	for d.rest = d.rest[1:]; d.next() != '}'; {
+		d.string()
+		if err := d.value(depth + 1); err != nil {
+			return err
+		}
+		all.add(sha256.Sum256(d.text[start:]))
+		d.text = d.text[:start]
+	}
+	d.rest = d.rest[1:]
+	d.text = all.append(append(d.text, '{'))
+	return nil
+}
+
+// sum adds digests, in any order, modulo 2 to the 256th.
+type sum [4]uint64
+
+func (s *sum) add(digest [sha256.Size]byte) {
+	var carry uint64
+	for i := range s {
+		s[i], carry = bits.Add64(s[i], binary.LittleEndian.Uint64(digest[8*i:]), carry)
+	}
+}
+
+func (s *sum) append(b []byte) []byte {
+	for _, word := range s {
+		b = binary.LittleEndian.AppendUint64(b, word)
+	}
+	return b
 }
