@@ -6,7 +6,8 @@
 //
 // The answer commits in the transaction of the effect, so a crash at any point leaves both or neither. While a request runs, a
 // second one with its key is refused immediately: it never waits for a lock. Stored are every 2xx, and every 409 and 422 that
-// the operation itself decided. After any other error the key is free. What Run prepares is outside the transaction and may run
+// the operation itself decided. After any other error the key is free. Only an API key that still reaches the record of an answer
+// gets it again. What Run prepares is outside the transaction and may run
 // several times, also for repetitions. So before it has an effect in another service, it calls BeforeEffect, and the effect is keyed
 // by Request.ReservationKey.
 //

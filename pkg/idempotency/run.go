@@ -16,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 //go:embed migrations/*.sql
@@ -32,21 +33,35 @@ const (
 	stateOtherRequest = "GI003"
 	inProgressRetry   = 2 * time.Second
 
-	selectAnswer = `SELECT fingerprint, answer FROM idempotency_answers WHERE key_id = $1 AND idempotency_key = $2`
+	selectAnswer = `SELECT fingerprint, answer, coalesce(brand_id::text, ''), coalesce(scope, 0) FROM idempotency_answers WHERE key_id = $1 AND idempotency_key = $2`
 	claim        = `SELECT idempotency_claim($1, $2)`
-	insertAnswer = `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, $2, $3, $4)`
+	insertAnswer = `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer, brand_id, scope)
+VALUES ($1, $2, $3, $4, $5, $6)`
 )
 
 // Effect is what an operation decided to do.
 type Effect[R proto.Message] struct {
 	// Answer is what the caller gets, now and on every repetition.
 	Answer R
+	// Record is what the answer is about, also beside an error.
+	Record Record
 	// Queue adds the statements of the effect to the transaction. It may be called more than once.
 	// Nil: there is nothing to do.
 	Queue func(b *pgx.Batch)
 	// Translate turns an error of those statements into a problem, or returns it unchanged. Nil: all errors are returned
 	// unchanged.
 	Translate func(err error) error
+}
+
+// Record is what a key must reach to get an answer again. The zero value is reached by every key.
+type Record struct {
+	BrandID string
+	// Scope is set if the operation itself does not need the scope of the record.
+	Scope commonv1.Scope
+}
+
+func (r Record) reachedBy(p caller.Principal) bool {
+	return (r.BrandID == "" || p.Reaches(r.BrandID)) && (r.Scope == commonv1.Scope_SCOPE_UNSPECIFIED || p.HasScope(r.Scope))
 }
 
 // Run runs a POST at most once. prepare decides the effect, outside of any transaction; the effect
@@ -61,19 +76,20 @@ func Run[R proto.Message](
 ) (answer R, err error) {
 	req, keyed := FromContext(ctx)
 	effect, err := prepare(ctx)
+	now := err
 	if err == nil {
 		err = commit(ctx, pool, req, effect)
 	} else if keyed && !Stored(err) {
 		// What made prepare fail may have changed since the first request. A problem to store finds the answer by its claim.
-		if answer, found, err := replay[R](ctx, pool, req); found || err != nil {
+		if answer, found, err := replay[R](ctx, pool, req, now); found || err != nil {
 			return answer, err
 		}
 	}
 	if p, isProblem := problem.As(err); isProblem && keyed && storable(p) {
-		err = store(ctx, pool, req, p)
+		err = store(ctx, pool, req, p, effect.Record)
 	}
 	if err != nil {
-		return outcome[R](ctx, pool, req, err)
+		return outcome[R](ctx, pool, req, err, now)
 	}
 	return effect.Answer, nil
 }
@@ -88,7 +104,7 @@ func BeforeEffect(ctx context.Context, pool *pgxpool.Pool) error {
 	if !keyed {
 		return nil
 	}
-	switch _, _, err := lookUp(ctx, pool, req); {
+	switch _, err := lookUp(ctx, pool, req); {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil
 	case err != nil:
@@ -104,11 +120,13 @@ func Replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool) (answer R,
 	if !keyed {
 		return answer, false, nil
 	}
-	return replay[R](ctx, pool, req)
+	return replay[R](ctx, pool, req, nil)
 }
 
-func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request) (answer R, found bool, err error) {
-	fingerprint, raw, err := lookUp(ctx, pool, req)
+// replay returns the stored answer to a key that reaches its record. Another gets the problem that the request has now: not_found
+// if it is not prepared, because it is then about an existing record.
+func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, now error) (answer R, found bool, err error) {
+	stored, err := lookUp(ctx, pool, req)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return answer, false, nil
 	}
@@ -116,22 +134,38 @@ func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 		return answer, false, err
 	}
 	// A row without an answer is the claim of another service's request.
-	if raw == nil || !req.made(fingerprint) {
+	if stored.answer == nil || !req.made(stored.fingerprint) {
 		return answer, true, reused()
+	}
+	if p, err := caller.PrincipalFrom(ctx); err != nil || !stored.record.reachedBy(p) {
+		if _, isProblem := problem.As(now); !isProblem {
+			now = problem.RecordNotFound()
+		}
+		return answer, true, now
 	}
 	// It fails only outside of a gRPC call, as in a test.
 	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
-	answer, err = decodeAnswer[R](raw)
+	answer, err = decodeAnswer[R](stored.answer)
 	return answer, true, err
 }
 
+// row is what is stored of a request.
+type row struct {
+	fingerprint, answer []byte
+	record              Record
+}
+
 // lookUp returns an error that is pgx.ErrNoRows if the key is free.
-func lookUp(ctx context.Context, pool *pgxpool.Pool, req Request) (fingerprint, answer []byte, err error) {
-	err = pool.QueryRow(ctx, selectAnswer, req.KeyID, req.Key).Scan(&fingerprint, &answer)
+func lookUp(ctx context.Context, pool *pgxpool.Pool, req Request) (r row, err error) {
+	err = pool.QueryRow(ctx, selectAnswer, req.KeyID, req.Key).Scan(&r.fingerprint, &r.answer, &r.record.BrandID, &r.record.Scope)
 	if err != nil {
-		return nil, nil, fmt.Errorf("look up idempotency key: %w", err)
+		return r, fmt.Errorf("look up idempotency key: %w", err)
 	}
-	return fingerprint, answer, nil
+	return r, nil
+}
+
+func queueAnswer(b *pgx.Batch, req Request, answer []byte, about Record) {
+	b.Queue(insertAnswer, req.KeyID, req.Key, req.Fingerprint, answer, postgres.Nullable(about.BrandID), postgres.Nullable(int(about.Scope)))
 }
 
 // commit runs the effect and stores its answer in one transaction. Without a key there is no answer to store.
@@ -151,7 +185,7 @@ func commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 		if effect.Queue != nil {
 			effect.Queue(b)
 		}
-		b.Queue(insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw)
+		queueAnswer(b, req, raw, effect.Record)
 	}))
 }
 
@@ -166,7 +200,7 @@ func (e Effect[R]) translate(err error) error {
 }
 
 // store commits a problem as the answer to the request, and returns the problem.
-func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Error) error {
+func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Error, about Record) error {
 	p.Instance = req.ID
 	raw, err := encodeProblem(p)
 	if err != nil {
@@ -174,7 +208,7 @@ func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Erro
 	}
 	err = postgres.Pipeline(ctx, pool, func(b *pgx.Batch) {
 		b.Queue(claim, req.KeyID, req.Key)
-		b.Queue(insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw)
+		queueAnswer(b, req, raw, about)
 	})
 	if err != nil {
 		return err
@@ -183,12 +217,12 @@ func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Erro
 }
 
 // outcome returns what the caller gets when the transaction with the claim ended with err.
-func outcome[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, err error) (answer R, _ error) {
+func outcome[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, err, now error) (answer R, _ error) {
 	switch postgres.State(err) {
 	case stateInProgress:
 		return answer, InProgress()
 	case stateAnswered:
-		answer, found, err := replay[R](ctx, pool, req)
+		answer, found, err := replay[R](ctx, pool, req, now)
 		if err == nil && !found {
 			err = InProgress() // The row was released or deleted right after the claim had found it.
 		}

@@ -43,12 +43,12 @@ func RunInTx[R proto.Message](
 				effect.Queue(b)
 			}
 			if keyed {
-				b.Queue(insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw)
+				queueAnswer(b, req, raw, effect.Record)
 			}
 		}, err
 	})
 	if err = effect.translate(err); err != nil {
-		return outcome[R](ctx, pool, req, err)
+		return outcome[R](ctx, pool, req, err, nil)
 	}
 	if refusal != nil {
 		var none R
@@ -66,7 +66,7 @@ func RunTx[R proto.Message](
 ) (answer R, err error) {
 	req, keyed := FromContext(ctx)
 	if keyed {
-		if answer, found, err := replay[R](ctx, pool, req); found || err != nil {
+		if answer, found, err := replay[R](ctx, pool, req, nil); found || err != nil {
 			return answer, err
 		}
 	}
@@ -86,14 +86,14 @@ func RunTx[R proto.Message](
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw)
+		_, err = tx.Exec(ctx, insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw, nil, nil)
 		return err
 	})
 	if p, isProblem := problem.As(err); isProblem && keyed && storable(p) {
-		err = store(ctx, pool, req, p)
+		err = store(ctx, pool, req, p, Record{})
 	}
 	if err != nil {
-		return outcome[R](ctx, pool, req, err)
+		return outcome[R](ctx, pool, req, err, nil)
 	}
 	return answer, nil
 }
@@ -115,7 +115,7 @@ func RunExternal[R proto.Message](
 	if !keyed {
 		return act(ctx)
 	}
-	if answer, found, err := replay[R](ctx, pool, req); found || err != nil {
+	if answer, found, err := replay[R](ctx, pool, req, nil); found || err != nil {
 		return answer, err
 	}
 	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
@@ -132,11 +132,11 @@ func RunExternal[R proto.Message](
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw)
+		_, err = tx.Exec(ctx, insertAnswer, req.KeyID, req.Key, req.Fingerprint, raw, nil, nil)
 		return err
 	})
 	if err != nil {
-		return outcome[R](ctx, pool, req, err)
+		return outcome[R](ctx, pool, req, err, nil)
 	}
 	return answer, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
@@ -322,4 +323,83 @@ func TestAnAnswerIsKeptForItsTimeAndThenTheKeyIsFree(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tc.want, got.GetError())
 	}
+}
+
+func TestAnAnswerIsOnlyForAKeyThatReachesItsRecord(t *testing.T) {
+	t.Parallel()
+	const brand, other = "0190d2b4-0000-7a53-9f10-0123456789ab", "0190d2b4-1111-7a53-9f10-0123456789ab"
+	about := idempotency.Record{BrandID: brand, Scope: commonv1.Scope_SCOPE_ORDERS}
+	// The decision of a create refuses a brand that the key does not reach. That of an action never runs again.
+	decide := func(ctx context.Context) (effect idempotency.Effect[*answer], err error) {
+		if p, err := caller.PrincipalFrom(ctx); err != nil || !p.Reaches(brand) {
+			return effect, errors.Join(err, problem.New(problem.BrandNotFound, "why"))
+		}
+		return idempotency.Effect[*answer]{Answer: &answer{Error: proto.String("the answer")}, Record: about}, nil
+	}
+	for name, tc := range map[string]struct {
+		run  func(ctx context.Context, pool *pgxpool.Pool) (*answer, error)
+		code problem.Code
+	}{
+		"a create": {func(ctx context.Context, pool *pgxpool.Pool) (*answer, error) {
+			return idempotency.Run(ctx, pool, decide)
+		}, problem.BrandNotFound},
+		"an action": {func(ctx context.Context, pool *pgxpool.Pool) (*answer, error) {
+			return idempotency.RunInTx(ctx, pool, func(*pgx.Batch) {}, func() (idempotency.Effect[*answer], error) { return decide(ctx) })
+		}, problem.NotFound},
+		"a look-up": {func(ctx context.Context, pool *pgxpool.Pool) (*answer, error) {
+			if stored, found, err := idempotency.Replay[*answer](ctx, pool); found {
+				return stored, err
+			}
+			return idempotency.Run(ctx, pool, decide)
+		}, problem.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := setup(t)
+			as := func(p caller.Principal) (*answer, error) {
+				p.TenantID, p.KeyID = "t", 1
+				return tc.run(caller.WithPrincipal(request(t.Context(), 1, "k", "f"), p), pool)
+			}
+			orders := []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}
+			first, err := as(caller.Principal{AllBrands: true, Scopes: orders})
+			require.NoError(t, err)
+			for _, reaching := range []caller.Principal{{AllBrands: true, Scopes: orders}, {BrandIDs: []string{other, brand}, Scopes: orders}} {
+				again, err := as(reaching)
+				require.NoError(t, err)
+				require.True(t, proto.Equal(first, again))
+			}
+			for _, hidden := range []caller.Principal{{BrandIDs: []string{other}, Scopes: orders}, {Scopes: orders}} {
+				_, err := as(hidden)
+				require.True(t, problem.Is(err, tc.code), "%v", err)
+			}
+			_, err = as(caller.Principal{AllBrands: true})
+			require.True(t, problem.Is(err, problem.NotFound), "without the scope: %v", err)
+		})
+	}
+}
+
+func TestARefusalIsOnlyForAKeyThatReachesItsRecord(t *testing.T) {
+	t.Parallel()
+	const brand = "0190d2b4-0000-7a53-9f10-0123456789ab"
+	pool := setup(t)
+	as := func(p caller.Principal) error {
+		p.TenantID, p.KeyID = "t", 1
+		ctx := caller.WithPrincipal(request(t.Context(), 1, "k", "f"), p)
+		_, err := idempotency.RunInTx(ctx, pool, func(*pgx.Batch) {}, func() (idempotency.Effect[*answer], error) {
+			return idempotency.Effect[*answer]{Record: idempotency.Record{BrandID: brand}}, problem.New(problem.NotEditable, "why")
+		})
+		return err
+	}
+	for range 2 {
+		require.True(t, problem.Is(as(caller.Principal{AllBrands: true}), problem.NotEditable))
+	}
+	require.True(t, problem.Is(as(caller.Principal{}), problem.NotFound))
+}
+
+func TestARequestInProgressIsTriedAgainInTwoSeconds(t *testing.T) {
+	t.Parallel()
+	p, ok := problem.As(idempotency.InProgress())
+	require.True(t, ok)
+	require.Equal(t, problem.IdempotencyInProgress, p.Code)
+	require.Equal(t, 2*time.Second, p.RetryAfter)
 }

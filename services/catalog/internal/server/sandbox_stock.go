@@ -34,6 +34,7 @@ func (s *sandbox) SetSandboxStock(
 		if !found || !p.Reaches(campaign.BrandID) {
 			return effect, problem.RecordNotFound()
 		}
+		effect.Record.BrandID = campaign.BrandID
 		if err := errs.Err(); err != nil {
 			return effect, err
 		}

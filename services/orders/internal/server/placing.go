@@ -26,6 +26,7 @@ func (s *Server) place(
 					return effect, err
 				}
 				effect.Answer = &ordersv1.PlaceOrderResponse{Order: order.Record}
+				effect.Record.BrandID = order.Record.GetBrandId()
 				effect.Queue, err = s.store.QueuePlaceOrder(ctx, order)
 				effect.Translate = func(err error) error {
 					if err = store.PlaceOrderError(err); refuse != nil {

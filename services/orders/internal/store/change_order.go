@@ -66,6 +66,7 @@ func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R
 		if l.current.Record == nil {
 			return effect, ErrNotFound
 		}
+		effect.Record.BrandID = l.current.Record.GetBrandId()
 		l.current.Details = func() (rules.Details, error) { return s.openDetails(a.OrderID, l.sealed) }
 		change, err := a.Decide(l.current)
 		if err != nil {

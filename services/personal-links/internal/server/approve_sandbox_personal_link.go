@@ -31,6 +31,7 @@ func (s *Server) ApproveSandboxPersonalLink(
 		if link == nil || !p.Reaches(link.Record.GetBrandId()) {
 			return effect, problem.RecordNotFound()
 		}
+		effect.Record.BrandID = link.Record.GetBrandId()
 		if err := errs.Err(); err != nil {
 			return effect, err
 		}

@@ -72,6 +72,7 @@ func (c *keyClaim) run(ctx context.Context, req *linksv1.ClaimSandboxPersonalLin
 }
 
 func (c *keyClaim) answer(link *rules.Link) (effect sealedEffect, err error) {
+	effect.Record.BrandID = link.Record.GetBrandId()
 	effect.Answer, err = c.answers.seal(&linksv1.ClaimSandboxPersonalLinkResponse{Link: link.Record})
 	return effect, err
 }

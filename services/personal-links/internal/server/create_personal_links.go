@@ -52,6 +52,7 @@ func (s *Server) prepareBatch(
 	if err != nil {
 		return effect, err
 	}
+	effect.Record.BrandID = brandID
 	if err := selection.CheckNumber(len(req.GetRecipients())); err != nil {
 		return effect, err
 	}

@@ -33,16 +33,16 @@ type Grants interface {
 
 // Sees reports whether a key may see events of the type and the brand.
 func Sees(g Grants, eventType, brandID string) bool {
-	scope := scopeOf(eventType)
+	scope := ScopeOf(eventType)
 	if scope == commonv1.Scope_SCOPE_UNSPECIFIED || !slices.Contains(g.GetScopes(), scope) {
 		return false
 	}
 	return g.GetAllBrands() || slices.Contains(g.GetBrandIds(), brandID)
 }
 
-// scopeOf is the scope that an event type requires. No key receives a type with an unknown prefix, so a new kind of record is
+// ScopeOf is the scope that an event type requires. No key receives a type with an unknown prefix, so a new kind of record is
 // never shown to a key without permission.
-func scopeOf(eventType string) commonv1.Scope {
+func ScopeOf(eventType string) commonv1.Scope {
 	family, _, _ := strings.Cut(eventType, ".")
 	switch family {
 	case "order":
@@ -56,7 +56,7 @@ func scopeOf(eventType string) commonv1.Scope {
 
 // TypesOf are the types of the events that keys with the scopes may see; nil for all.
 func TypesOf(scopes []commonv1.Scope) []string {
-	seen := slices.DeleteFunc(slices.Clone(EventTypes), func(t string) bool { return !slices.Contains(scopes, scopeOf(t)) })
+	seen := slices.DeleteFunc(slices.Clone(EventTypes), func(t string) bool { return !slices.Contains(scopes, ScopeOf(t)) })
 	if len(seen) == len(EventTypes) {
 		return nil
 	}
