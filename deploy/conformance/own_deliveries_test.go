@@ -158,9 +158,16 @@ func (f *fixture) testResends(t *testing.T, r *ownReceiver, sent record) {
 		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
 	})
 	requirement(t, "WHR-2", func(t *testing.T) {
-		for _, d := range f.ownDeliveries(t, r.key, "&state=PENDING") {
-			require.Equal(t, d, f.Post(t, r.key, "/webhooks/deliveries/"+d["id"].(string)+":resend", "{}").OK(t))
-		}
+		f := newFixture(t, f.platform)
+		r := f.newOwnReceiver(t, http.StatusServiceUnavailable)
+		event := f.requireEvents(t, f.key, idOf(f.place(t)), "order.created")[0]
+		f.awaitOwn(t, r.key, "PENDING")
+		r.status.Store(http.StatusOK)
+		waiting := f.ownDeliveries(t, r.key, "")[0]
+		require.Equal(t, "PENDING", f.Post(t, r.key, "/webhooks/deliveries/"+waiting["id"].(string)+":resend", "").OK(t)["state"])
+		r.await(t, event.ID, 2)
+		f.awaitOwn(t, r.key, "DELIVERED")
+		require.Len(t, f.ownDeliveries(t, r.key, "")[0]["attempts"], 2)
 	})
 	requirement(t, "WHR-3", func(t *testing.T) {
 		f.Post(t, f.key, path, "{}").Problem(t, "not_found")

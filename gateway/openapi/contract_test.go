@@ -18,27 +18,10 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// Exceptions to the presence that the descriptors declare.
-var (
-	// nullInResponses are messages without the keyword optional that may be null in a response.
-	nullInResponses = []protoreflect.FullName{
-		"gifting.catalog.v1.Product.estimate", "gifting.catalog.v1.Product.estimate_eur",
-	}
-	// requiredLists are lists that a request must have.
-	requiredLists = []protoreflect.FullName{
-		"gifting.orders.v1.PlaceOrderRequest.items", "gifting.personallinks.v1.CreatePersonalLinksRequest.recipients",
-	}
-	// requiredOptional are members with the keyword optional that a request must have. The keyword distinguishes a missing
-	// value from zero.
-	requiredOptional = []protoreflect.FullName{
-		"gifting.orders.v1.UpdateDeliveryRequest.expected_version", "gifting.catalog.v1.SetSandboxStockRequest.stock_remaining",
-		"gifting.catalog.v1.SetSandboxProductAvailableRequest.available",
-	}
-	// notRequired are members without the keyword optional that a request may omit.
-	notRequired = []protoreflect.FullName{
-		"gifting.orders.v1.OrderCustomization.details", "gifting.personallinks.v1.ClaimSandboxPersonalLinkRequest.recipient",
-	}
-)
+// nullInResponses are messages without the keyword optional that may be null in a response.
+var nullInResponses = []protoreflect.FullName{
+	"gifting.catalog.v1.Product.estimate", "gifting.catalog.v1.Product.estimate_eur",
+}
 
 // comparison compares schemas with the descriptors of messages, as restjson reads or writes them.
 type comparison struct {
@@ -85,7 +68,7 @@ func TestBodiesMatchTheContracts(t *testing.T) {
 			return
 		}
 		require.Equal(t, "*", rule.GetBody())
-		require.Equal(t, !op.BodyOptional, body["required"])
+		require.Equal(t, !op.EmptyBody, body["required"])
 		schema := d.at("paths", camel(op.Path), "post", "requestBody", "content", "application/json", "schema")
 		comparison{document: d, request: true, inPath: op.PathFields}.message(method.Input(), d.object(schema))
 	})
@@ -199,13 +182,7 @@ func (c comparison) required(field protoreflect.FieldDescriptor) bool {
 	if !c.request {
 		return field.ContainingOneof() == nil || field.HasOptionalKeyword()
 	}
-	if field.IsList() || field.IsMap() {
-		return slices.Contains(requiredLists, field.FullName())
-	}
-	if slices.Contains(requiredOptional, field.FullName()) {
-		return true
-	}
-	return !field.HasOptionalKeyword() && !slices.Contains(notRequired, field.FullName())
+	return operation.Required(field)
 }
 
 // nullable reports whether the schema must allow null. In a request, null means that a member is omitted.

@@ -1,6 +1,9 @@
 package edge
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -79,18 +82,31 @@ func (h *Handler) checkMediaType(c *call) error {
 		c.Header().Set("Accept-Encoding", "identity")
 		return problem.New(problem.UnsupportedMediaType, "A body must not be compressed: send it without Content-Encoding.")
 	}
-	given := c.r.Header.Get("Content-Type")
+	if c.op.EmptyBody && c.hasEmptyBody() {
+		return nil
+	}
 	if len(c.r.Header.Values("Content-Type")) > 1 {
 		return problem.New(problem.UnsupportedMediaType, "Content-Type must be sent once.")
 	}
-	if given == "" && c.op.BodyOptional && c.r.ContentLength == 0 {
-		return nil
-	}
-	media, _, err := mime.ParseMediaType(given)
+	media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
 		return problem.New(problem.UnsupportedMediaType, "A POST body must be application/json.")
 	}
 	return nil
+}
+
+// hasEmptyBody reports whether the body is empty, which is only seen by reading if its length is not known.
+func (c *call) hasEmptyBody() bool {
+	if c.r.ContentLength >= 0 {
+		return c.r.ContentLength == 0
+	}
+	buffered := bufio.NewReader(c.r.Body)
+	_, err := buffered.Peek(1)
+	c.r.Body = struct {
+		io.Reader
+		io.Closer
+	}{buffered, c.r.Body}
+	return errors.Is(err, io.EOF)
 }
 
 // isEncoded reports whether a body has a content coding. A compressed body could unpack to a thousand times its size.

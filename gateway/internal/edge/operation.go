@@ -18,7 +18,7 @@ func (h *Handler) findOperation(c *call) error {
 	}
 	switch {
 	case c.op != nil:
-		c.route = c.op.Path
+		c.route, c.path = c.op.Path, c.op.Canonical(c.path)
 		if c.op.Sandbox != "" {
 			c.Header().Set(sandboxHeader, c.op.Sandbox)
 		}

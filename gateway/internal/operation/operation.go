@@ -22,6 +22,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/fields"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -40,10 +41,11 @@ type Operation struct {
 	// Method is GET or POST.
 	Method string
 	// Path is the template, such as /orders/{order_id}.
-	Path         string
-	Scope        commonv1.Scope
-	Success      int
-	BodyOptional bool
+	Path    string
+	Scope   commonv1.Scope
+	Success int
+	// EmptyBody means that the body of the POST may be empty, because the request has no required member.
+	EmptyBody bool
 	// KeyIgnored means that the POST has no effect: it needs no Idempotency-Key, and one that is sent does not matter.
 	KeyIgnored bool
 	// Conditional means that the record has an ETag: a read returns it and obeys If-None-Match, an action obeys If-Match.
@@ -122,6 +124,7 @@ func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[stri
 		}
 		op := newOperation(name, binding, r)
 		op.Request, op.Owner = request, string(service.ParentFile().Package())
+		op.EmptyBody = !op.requiresMembers()
 		t.operations = append(t.operations, op)
 	}
 	return nil
@@ -129,8 +132,8 @@ func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[stri
 
 func newOperation(name string, binding *annotations.HttpRule, r rule) *Operation {
 	op := &Operation{
-		Name: name, Method: http.MethodGet, Path: binding.GetGet(), Scope: r.scope, Success: r.success, BodyOptional: r.bodyOptional,
-		KeyIgnored: r.keyIgnored, Conditional: r.conditional, State: r.state, Created: r.created,
+		Name: name, Method: http.MethodGet, Path: binding.GetGet(), Scope: r.scope, Success: r.success, KeyIgnored: r.keyIgnored,
+		Conditional: r.conditional, State: r.state, Created: r.created,
 	}
 	if binding.GetPost() != "" {
 		op.Method, op.Path = http.MethodPost, binding.GetPost()
@@ -148,6 +151,27 @@ func newOperation(name string, binding *annotations.HttpRule, r rule) *Operation
 		}
 	}
 	return op
+}
+
+// requiresMembers reports whether the body must have a member.
+func (o *Operation) requiresMembers() bool {
+	fields := o.Request.Descriptor().Fields()
+	for i := range fields.Len() {
+		if f := fields.Get(i); !slices.Contains(o.PathFields, string(f.Name())) && Required(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// Required reports whether a request must have the field: those that are neither optional nor lists or maps, unless the contract says
+// otherwise.
+func Required(f protoreflect.FieldDescriptor) bool {
+	if proto.HasExtension(f.Options(), commonv1.E_Required) {
+		required, _ := proto.GetExtension(f.Options(), commonv1.E_Required).(bool)
+		return required
+	}
+	return !f.HasOptionalKeyword() && !f.IsList() && !f.IsMap()
 }
 
 // Find returns the operation of a method and path. If there is none, it returns the methods of the path; without any, the path
@@ -179,6 +203,22 @@ func (o *Operation) matches(segments []string, verb string) bool {
 	})
 }
 
+// Canonical returns a path of the operation with its UUIDs in lower case. To all that follows, such as the fingerprint of a request, both
+// forms are one path.
+func (o *Operation) Canonical(path string) string {
+	segments, verb := split(path)
+	for i, segment := range o.segments {
+		if id, ok := fields.ParseUUID(segments[i]); ok && isVariable(segment) {
+			segments[i] = id
+		}
+	}
+	canonical := "/" + strings.Join(segments, "/")
+	if verb != "" {
+		canonical += ":" + verb
+	}
+	return canonical
+}
+
 func isVariable(segment string) bool { return strings.HasPrefix(segment, "{") }
 
 // split returns the segments of a path, and the action after the colon of the last one.
@@ -199,13 +239,11 @@ type rule struct {
 	// scope is the required scope; unspecified means any valid key.
 	scope commonv1.Scope
 	// success is the status of a successful response; zero means 200.
-	success int
-	// bodyOptional allows a POST without body and content type.
-	bodyOptional bool
-	keyIgnored   bool
-	conditional  bool
-	state        func(answer proto.Message) string
-	created      func(path string, answer proto.Message) string
+	success     int
+	keyIgnored  bool
+	conditional bool
+	state       func(answer proto.Message) string
+	created     func(path string, answer proto.Message) string
 }
 
 // placedOrder is the path of an order that was placed.
@@ -241,7 +279,7 @@ func rules() map[string]rule {
 	return map[string]rule{
 		tenantsv1.TenantsService_GetMe_FullMethodName:                           {scope: anyKey, conditional: true},
 		tenantsv1.TenantsService_ListBrands_FullMethodName:                      {scope: catalog, conditional: true},
-		tenantsv1.TenantsService_RotateOwnWebhookSecret_FullMethodName:          {scope: anyKey, bodyOptional: true},
+		tenantsv1.TenantsService_RotateOwnWebhookSecret_FullMethodName:          {scope: anyKey},
 		catalogv1.CatalogService_ListProducts_FullMethodName:                    {scope: catalog},
 		catalogv1.CatalogService_GetProduct_FullMethodName:                      {scope: catalog, conditional: true},
 		catalogv1.CatalogService_ListCategories_FullMethodName:                  {scope: catalog, conditional: true},
@@ -260,7 +298,7 @@ func rules() map[string]rule {
 		personallinksv1.PersonalLinksService_GetPersonalLink_FullMethodName:     {scope: personalLinks, conditional: true},
 		personallinksv1.PersonalLinksService_CancelPersonalLink_FullMethodName:  {scope: personalLinks},
 		eventsv1.EventsService_ListEvents_FullMethodName:                        {scope: anyKey},
-		webhookv1.WebhookService_TestWebhook_FullMethodName:                     {scope: anyKey, bodyOptional: true},
+		webhookv1.WebhookService_TestWebhook_FullMethodName:                     {scope: anyKey},
 		webhookv1.WebhookService_ListWebhookDeliveries_FullMethodName:           {scope: anyKey},
 		webhookv1.WebhookService_GetWebhookHealth_FullMethodName:                {scope: anyKey},
 		webhookv1.WebhookService_ResendWebhookDelivery_FullMethodName:           {scope: anyKey, success: http.StatusAccepted},

@@ -2,6 +2,7 @@ package operation_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +46,25 @@ func TestPathsAndMethods(t *testing.T) {
 			}
 			require.Equal(t, tc.want, op.Name)
 		})
+	}
+}
+
+func TestThePathOfAnOperationHasItsIDsInLowerCase(t *testing.T) {
+	t.Parallel()
+	table, err := operation.New(apikey.Sandbox)
+	require.NoError(t, err)
+	const id, other = "0198f2e4-7a2b-7152-9c0a-7d11e4b6f083", "O-1"
+	values := strings.NewReplacer("{", "", "}", "")
+	for _, op := range table.All() {
+		filled := func(value string) string {
+			path := op.Path
+			for _, name := range op.PathFields {
+				path = strings.ReplaceAll(path, "{"+name+"}", value)
+			}
+			return values.Replace(path)
+		}
+		require.Equal(t, filled(id), op.Canonical(filled(strings.ToUpper(id))), op.Path)
+		require.Equal(t, filled(other), op.Canonical(filled(other)), op.Path)
 	}
 }
 

@@ -24,22 +24,22 @@ func sandboxContracts() []protoreflect.FileDescriptor {
 	}
 }
 
-// sandboxRules has a row for every operation of the sandbox. An operation whose members are all optional needs no body.
+// sandboxRules has a row for every operation of the sandbox.
 func sandboxRules() map[string]rule {
 	return map[string]rule{
-		ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName:    {scope: orders, bodyOptional: true},
-		ordersv1.SandboxOrdersService_DispatchSandboxOrder_FullMethodName:   {scope: orders, bodyOptional: true},
-		ordersv1.SandboxOrdersService_DeliverSandboxOrder_FullMethodName:    {scope: orders, bodyOptional: true},
-		ordersv1.SandboxOrdersService_CorrectSandboxTracking_FullMethodName: {scope: orders, bodyOptional: true},
+		ordersv1.SandboxOrdersService_ApproveSandboxOrder_FullMethodName:    {scope: orders},
+		ordersv1.SandboxOrdersService_DispatchSandboxOrder_FullMethodName:   {scope: orders},
+		ordersv1.SandboxOrdersService_DeliverSandboxOrder_FullMethodName:    {scope: orders},
+		ordersv1.SandboxOrdersService_CorrectSandboxTracking_FullMethodName: {scope: orders},
 		ordersv1.SandboxOrdersService_CorrectSandboxStatus_FullMethodName:   {scope: orders},
 		ordersv1.SandboxOrdersService_PostSandboxMessage_FullMethodName:     {scope: orders, success: http.StatusCreated, created: postedInSandbox},
 
-		personallinksv1.SandboxPersonalLinksService_ApproveSandboxPersonalLink_FullMethodName: {scope: personalLinks, bodyOptional: true},
-		personallinksv1.SandboxPersonalLinksService_ClaimSandboxPersonalLink_FullMethodName:   {scope: personalLinks, bodyOptional: true},
+		personallinksv1.SandboxPersonalLinksService_ApproveSandboxPersonalLink_FullMethodName: {scope: personalLinks},
+		personallinksv1.SandboxPersonalLinksService_ClaimSandboxPersonalLink_FullMethodName:   {scope: personalLinks},
 
 		catalogv1.SandboxCatalogService_SetSandboxStock_FullMethodName:            {scope: catalog},
-		catalogv1.SandboxCatalogService_UnlistSandboxProduct_FullMethodName:       {scope: catalog, bodyOptional: true},
-		catalogv1.SandboxCatalogService_RelistSandboxProduct_FullMethodName:       {scope: catalog, bodyOptional: true},
+		catalogv1.SandboxCatalogService_UnlistSandboxProduct_FullMethodName:       {scope: catalog},
+		catalogv1.SandboxCatalogService_RelistSandboxProduct_FullMethodName:       {scope: catalog},
 		catalogv1.SandboxCatalogService_SetSandboxProductAvailable_FullMethodName: {scope: catalog},
 	}
 }

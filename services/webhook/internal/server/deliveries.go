@@ -45,7 +45,7 @@ func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDelivery
 	return resp, nil
 }
 
-// ResendDelivery makes a finished delivery due again.
+// ResendDelivery makes a finished delivery due again, and a pending one due now.
 func (o *Operations) ResendDelivery(ctx context.Context, req *webhookv1.ResendDeliveryRequest) (*webhookv1.ResendDeliveryResponse, error) {
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)

@@ -15,7 +15,8 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// ResendWebhookDelivery makes a finished delivery of the calling key due again, once per Idempotency-Key.
+// ResendWebhookDelivery makes a delivery of the calling key due, once per Idempotency-Key: a finished one again, a pending one
+// now.
 func (s *Server) ResendWebhookDelivery(
 	ctx context.Context, req *webhookv1.ResendWebhookDeliveryRequest,
 ) (*webhookv1.ResendWebhookDeliveryResponse, error) {
@@ -41,6 +42,7 @@ func (s *Server) ResendWebhookDelivery(
 		if !ok {
 			return effect, problem.RecordNotFound()
 		}
+		effect.Record = idempotency.Record{BrandID: resend.BrandID(), Scope: rules.ScopeOf(found.EventType)}
 		shown := ownDelivery(p.KeyID, found)
 		effect.Answer = &webhookv1.ResendWebhookDeliveryResponse{Delivery: shown}
 		if resend.Needed() {

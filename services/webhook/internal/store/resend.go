@@ -45,7 +45,11 @@ RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts_before
 )
 SELECT event_id FROM resent`, KeptAttempts)
 
-var resendOne = `WITH resent AS (
+// The next attempt of a pending delivery is made at once, unless one is in flight. It counts as that attempt.
+var resendOne = `WITH due AS (
+UPDATE deliveries d SET next_attempt_at = ` + now + `
+ WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state = 'PENDING' AND d.lease_token IS NULL AND d.next_attempt_at > ` + now + `
+), resent AS (
 UPDATE deliveries d` + sendAgain + `
  WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'` + shortenLog
 
@@ -63,7 +67,7 @@ UPDATE deliveries d` + sendAgain + `
   FROM chosen c
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id` + shortenLog
 
-// Resend makes a finished delivery due again. It does not change a pending one.
+// Resend makes a finished delivery due again, and a pending one due now.
 func (s *Store) Resend(ctx context.Context, e Endpoint, eventID string) error {
 	if _, err := s.pool.Exec(ctx, resendOne, s.nowOverride(), e.TenantID, e.KeyID, eventID); err != nil {
 		return fmt.Errorf("resend delivery: %w", err)

@@ -7,19 +7,22 @@ import (
 )
 
 // lockOne waits for a concurrent resend, whose effect the next statement sees.
-const lockOne = `SELECT ` + now + `, d.state <> 'PENDING' FROM deliveries d
+const lockOne = `SELECT ` + now + `, d.state <> 'PENDING' OR d.lease_token IS NULL AND d.next_attempt_at > ` + now + `,
+       coalesce((SELECT e.brand_id::text FROM events e WHERE e.tenant_id = $2 AND e.event_id = $4 LIMIT 1), '')
+  FROM deliveries d
  WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 FOR NO KEY UPDATE`
 
-// Resend makes a finished delivery due again in a transaction of the caller.
+// Resend makes a delivery due in a transaction of the caller: a finished one again, a pending one now.
 type Resend struct {
 	store    *Store
 	endpoint Endpoint
 	sight    Sight
 	eventID  string
 
-	now    time.Time
-	needed bool
-	page   KeyLogPage
+	now     time.Time
+	needed  bool
+	brandID string
+	page    KeyLogPage
 }
 
 // NewResend prepares the resend of a delivery that the key may see.
@@ -29,9 +32,9 @@ func (s *Store) NewResend(e Endpoint, sight Sight, eventID string) *Resend {
 
 // Read queues the statements that lock and read the delivery.
 func (r *Resend) Read(b *pgx.Batch) {
-	r.needed, r.page = false, KeyLogPage{}
+	r.needed, r.brandID, r.page = false, "", KeyLogPage{}
 	b.Queue(lockOne, r.store.nowOverride(), r.endpoint.TenantID, r.endpoint.KeyID, r.eventID).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&r.now, &r.needed}, func() error { return nil })
+		_, err := pgx.ForEachRow(rows, []any{&r.now, &r.needed, &r.brandID}, func() error { return nil })
 		return err
 	})
 	sql, args := keyLogStatement(KeyLogQuery{Endpoint: r.endpoint, Sight: r.sight, EventID: &r.eventID, Limit: 1}, false)
@@ -49,7 +52,10 @@ func (r *Resend) Found() (KeyLogEntry, bool) {
 	return r.page.Deliveries[0], true
 }
 
-// Needed reports whether the delivery is finished.
+// BrandID is the brand of the event; empty if it has none.
+func (r *Resend) BrandID() string { return r.brandID }
+
+// Needed reports whether the delivery is neither due nor in flight.
 func (r *Resend) Needed() bool { return r.needed }
 
 // Now is when the transaction began: the delivery is due from then on.

@@ -7,6 +7,7 @@
 package catalogv1
 
 import (
+	_ "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -426,12 +427,12 @@ var File_gifting_catalog_v1_sandbox_proto protoreflect.FileDescriptor
 
 const file_gifting_catalog_v1_sandbox_proto_rawDesc = "" +
 	"\n" +
-	" gifting/catalog/v1/sandbox.proto\x12\x12gifting.catalog.v1\x1a gifting/catalog/v1/catalog.proto\x1a\x1cgoogle/api/annotations.proto\"\x92\x01\n" +
+	" gifting/catalog/v1/sandbox.proto\x12\x12gifting.catalog.v1\x1a gifting/catalog/v1/catalog.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\"\x98\x01\n" +
 	"\x16SetSandboxStockRequest\x12\x1f\n" +
 	"\vcampaign_id\x18\x01 \x01(\tR\n" +
 	"campaignId\x12\x15\n" +
-	"\x06sku_id\x18\x02 \x01(\tR\x05skuId\x12,\n" +
-	"\x0fstock_remaining\x18\x03 \x01(\x05H\x00R\x0estockRemaining\x88\x01\x01B\x12\n" +
+	"\x06sku_id\x18\x02 \x01(\tR\x05skuId\x122\n" +
+	"\x0fstock_remaining\x18\x03 \x01(\x05B\x04\xc0\xbb\x18\x01H\x00R\x0estockRemaining\x88\x01\x01B\x12\n" +
 	"\x10_stock_remaining\"S\n" +
 	"\x17SetSandboxStockResponse\x128\n" +
 	"\bcampaign\x18\x01 \x01(\v2\x1c.gifting.catalog.v1.CampaignR\bcampaign\"<\n" +
@@ -447,12 +448,12 @@ const file_gifting_catalog_v1_sandbox_proto_rawDesc = "" +
 	"\n" +
 	"\b_country\"U\n" +
 	"\x1cRelistSandboxProductResponse\x125\n" +
-	"\aproduct\x18\x01 \x01(\v2\x1b.gifting.catalog.v1.ProductR\aproduct\"\x8d\x01\n" +
+	"\aproduct\x18\x01 \x01(\v2\x1b.gifting.catalog.v1.ProductR\aproduct\"\x93\x01\n" +
 	"!SetSandboxProductAvailableRequest\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x18\n" +
-	"\acountry\x18\x02 \x01(\tR\acountry\x12!\n" +
-	"\tavailable\x18\x03 \x01(\bH\x00R\tavailable\x88\x01\x01B\f\n" +
+	"\acountry\x18\x02 \x01(\tR\acountry\x12'\n" +
+	"\tavailable\x18\x03 \x01(\bB\x04\xc0\xbb\x18\x01H\x00R\tavailable\x88\x01\x01B\f\n" +
 	"\n" +
 	"_available\"[\n" +
 	"\"SetSandboxProductAvailableResponse\x125\n" +

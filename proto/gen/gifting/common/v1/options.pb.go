@@ -47,6 +47,14 @@ var file_gifting_common_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "gifting/common/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50104,
+		Name:          "gifting.common.v1.required",
+		Tag:           "varint,50104,opt,name=required",
+		Filename:      "gifting/common/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.MessageOptions)(nil),
 		ExtensionType: (*bool)(nil),
 		Field:         50101,
@@ -70,6 +78,10 @@ var (
 	//
 	// optional int32 max_length = 50103;
 	E_MaxLength = &file_gifting_common_v1_options_proto_extTypes[2]
+	// Whether a request must have the field. Unless it is set, a request must have the fields that are neither optional nor lists or maps.
+	//
+	// optional bool required = 50104;
+	E_Required = &file_gifting_common_v1_options_proto_extTypes[3]
 )
 
 // Extension fields to descriptorpb.MessageOptions.
@@ -78,7 +90,7 @@ var (
 	// without an object around it. So a list can be null, and a page can have entries of two shapes.
 	//
 	// optional bool inline = 50101;
-	E_Inline = &file_gifting_common_v1_options_proto_extTypes[3]
+	E_Inline = &file_gifting_common_v1_options_proto_extTypes[4]
 )
 
 var File_gifting_common_v1_options_proto protoreflect.FileDescriptor
@@ -89,7 +101,8 @@ const file_gifting_common_v1_options_proto_rawDesc = "" +
 	"\adecimal\x12\x1d.google.protobuf.FieldOptions\x18\xb5\x87\x03 \x01(\bR\adecimal\x88\x01\x01:=\n" +
 	"\braw_json\x12\x1d.google.protobuf.FieldOptions\x18\xb6\x87\x03 \x01(\bR\arawJson\x88\x01\x01:A\n" +
 	"\n" +
-	"max_length\x12\x1d.google.protobuf.FieldOptions\x18\xb7\x87\x03 \x01(\x05R\tmaxLength\x88\x01\x01:<\n" +
+	"max_length\x12\x1d.google.protobuf.FieldOptions\x18\xb7\x87\x03 \x01(\x05R\tmaxLength\x88\x01\x01:>\n" +
+	"\brequired\x12\x1d.google.protobuf.FieldOptions\x18\xb8\x87\x03 \x01(\bR\brequired\x88\x01\x01:<\n" +
 	"\x06inline\x12\x1f.google.protobuf.MessageOptions\x18\xb5\x87\x03 \x01(\bR\x06inline\x88\x01\x01BIZGgithub.com/partnergifting/platform/proto/gen/gifting/common/v1;commonv1b\x06proto3"
 
 var file_gifting_common_v1_options_proto_goTypes = []any{
@@ -100,11 +113,12 @@ var file_gifting_common_v1_options_proto_depIdxs = []int32{
 	0, // 0: gifting.common.v1.decimal:extendee -> google.protobuf.FieldOptions
 	0, // 1: gifting.common.v1.raw_json:extendee -> google.protobuf.FieldOptions
 	0, // 2: gifting.common.v1.max_length:extendee -> google.protobuf.FieldOptions
-	1, // 3: gifting.common.v1.inline:extendee -> google.protobuf.MessageOptions
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	0, // [0:4] is the sub-list for extension extendee
+	0, // 3: gifting.common.v1.required:extendee -> google.protobuf.FieldOptions
+	1, // 4: gifting.common.v1.inline:extendee -> google.protobuf.MessageOptions
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	0, // [0:5] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
 }
 
@@ -120,7 +134,7 @@ func file_gifting_common_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_common_v1_options_proto_rawDesc), len(file_gifting_common_v1_options_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   0,
-			NumExtensions: 4,
+			NumExtensions: 5,
 			NumServices:   0,
 		},
 		GoTypes:           file_gifting_common_v1_options_proto_goTypes,

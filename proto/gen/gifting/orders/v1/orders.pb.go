@@ -2437,7 +2437,7 @@ var File_gifting_orders_v1_orders_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/orders/v1/orders.proto\x12\x11gifting.orders.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1dgifting/common/v1/money.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe3\t\n" +
+	"\x1egifting/orders/v1/orders.proto\x12\x11gifting.orders.v1\x1a\x1egifting/common/v1/caller.proto\x1a\x1dgifting/common/v1/money.proto\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe9\t\n" +
 	"\x11PlaceOrderRequest\x121\n" +
 	"\x11external_order_id\x18\x01 \x01(\tB\x05\xb8\xbb\x18\x80\x01R\x0fexternalOrderId\x12>\n" +
 	"\x15external_recipient_id\x18\x02 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x00R\x13externalRecipientId\x88\x01\x01\x12>\n" +
@@ -2445,8 +2445,8 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\x13external_action_ref\x18\x04 \x01(\tB\x05\xb8\xbb\x18\x80\x01H\x02R\x11externalActionRef\x88\x01\x01\x12$\n" +
 	"\vcampaign_id\x18\x05 \x01(\tH\x03R\n" +
 	"campaignId\x88\x01\x01\x12\x1e\n" +
-	"\bbrand_id\x18\x06 \x01(\tH\x04R\abrandId\x88\x01\x01\x127\n" +
-	"\x05items\x18\a \x03(\v2!.gifting.orders.v1.OrderItemInputR\x05items\x126\n" +
+	"\bbrand_id\x18\x06 \x01(\tH\x04R\abrandId\x88\x01\x01\x12=\n" +
+	"\x05items\x18\a \x03(\v2!.gifting.orders.v1.OrderItemInputB\x04\xc0\xbb\x18\x01R\x05items\x126\n" +
 	"\x06client\x18\b \x01(\v2\x1e.gifting.orders.v1.OrderClientR\x06client\x12?\n" +
 	"\trecipient\x18\t \x01(\v2!.gifting.orders.v1.OrderRecipientR\trecipient\x12(\n" +
 	"\rmanager_email\x18\n" +
@@ -2519,9 +2519,9 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\vpostal_code\x18\x03 \x01(\tB\a\xb8\xbb\x18\x14\x80\x01\x01H\x00R\n" +
 	"postalCode\x88\x01\x01\x12\x18\n" +
 	"\acountry\x18\x04 \x01(\tR\acountryB\x0e\n" +
-	"\f_postal_code\"8\n" +
-	"\x12OrderCustomization\x12\"\n" +
-	"\adetails\x18\x01 \x01(\tB\b\xb8\xbb\x18\xd0\x0f\x80\x01\x01R\adetails\"\x8c\x01\n" +
+	"\f_postal_code\"<\n" +
+	"\x12OrderCustomization\x12&\n" +
+	"\adetails\x18\x01 \x01(\tB\f\xb8\xbb\x18\xd0\x0f\xc0\xbb\x18\x00\x80\x01\x01R\adetails\"\x8c\x01\n" +
 	"\x11CustomFieldAnswer\x12\x19\n" +
 	"\bfield_id\x18\x01 \x01(\tR\afieldId\x12\"\n" +
 	"\n" +
@@ -2553,10 +2553,10 @@ const file_gifting_orders_v1_orders_proto_rawDesc = "" +
 	"\x0fGetOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\"B\n" +
 	"\x10GetOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xc3\x02\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xc9\x02\n" +
 	"\x15UpdateDeliveryRequest\x12\x19\n" +
-	"\border_id\x18\x01 \x01(\tR\aorderId\x12.\n" +
-	"\x10expected_version\x18\x02 \x01(\x03H\x00R\x0fexpectedVersion\x88\x01\x01\x12H\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x124\n" +
+	"\x10expected_version\x18\x02 \x01(\x03B\x04\xc0\xbb\x18\x01H\x00R\x0fexpectedVersion\x88\x01\x01\x12H\n" +
 	"\trecipient\x18\x03 \x01(\v2%.gifting.orders.v1.DeliveryCorrectionH\x01R\trecipient\x88\x01\x01\x126\n" +
 	"\x0fcourier_comment\x18\x04 \x01(\tB\b\xb8\xbb\x18\xf4\x03\x80\x01\x01H\x02R\x0ecourierComment\x88\x01\x01\x12\x1b\n" +
 	"\x06urgent\x18\x05 \x01(\bH\x03R\x06urgent\x88\x01\x01B\x13\n" +

@@ -1193,15 +1193,15 @@ var File_gifting_personallinks_v1_personal_links_proto protoreflect.FileDescript
 
 const file_gifting_personallinks_v1_personal_links_proto_rawDesc = "" +
 	"\n" +
-	"-gifting/personallinks/v1/personal_links.proto\x12\x18gifting.personallinks.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xac\x02\n" +
+	"-gifting/personallinks/v1/personal_links.proto\x12\x18gifting.personallinks.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb2\x02\n" +
 	"\x1aCreatePersonalLinksRequest\x12$\n" +
 	"\vcampaign_id\x18\x01 \x01(\tH\x00R\n" +
 	"campaignId\x88\x01\x01\x12\x1e\n" +
 	"\bbrand_id\x18\x02 \x01(\tH\x01R\abrandId\x88\x01\x01\x12J\n" +
 	"\vproduct_ids\x18\x03 \x01(\v2$.gifting.personallinks.v1.ProductIdsH\x02R\n" +
-	"productIds\x88\x01\x01\x12O\n" +
+	"productIds\x88\x01\x01\x12U\n" +
 	"\n" +
-	"recipients\x18\x04 \x03(\v2/.gifting.personallinks.v1.PersonalLinkRecipientR\n" +
+	"recipients\x18\x04 \x03(\v2/.gifting.personallinks.v1.PersonalLinkRecipientB\x04\xc0\xbb\x18\x01R\n" +
 	"recipientsB\x0e\n" +
 	"\f_campaign_idB\v\n" +
 	"\t_brand_idB\x0e\n" +

@@ -379,15 +379,15 @@ const file_gifting_personallinks_v1_sandbox_proto_rawDesc = "" +
 	"!ApproveSandboxPersonalLinkRequest\x12\x17\n" +
 	"\alink_id\x18\x01 \x01(\tR\x06linkId\"`\n" +
 	"\"ApproveSandboxPersonalLinkResponse\x12:\n" +
-	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"\xe1\x02\n" +
+	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\"\xe7\x02\n" +
 	"\x1fClaimSandboxPersonalLinkRequest\x12\x17\n" +
 	"\alink_id\x18\x01 \x01(\tR\x06linkId\x12\"\n" +
 	"\n" +
 	"product_id\x18\x02 \x01(\tH\x00R\tproductId\x88\x01\x01\x12i\n" +
 	"\n" +
 	"variations\x18\x03 \x03(\v2I.gifting.personallinks.v1.ClaimSandboxPersonalLinkRequest.VariationsEntryR\n" +
-	"variations\x12H\n" +
-	"\trecipient\x18\x04 \x01(\v2*.gifting.personallinks.v1.SandboxRecipientR\trecipient\x1a=\n" +
+	"variations\x12N\n" +
+	"\trecipient\x18\x04 \x01(\v2*.gifting.personallinks.v1.SandboxRecipientB\x04\xc0\xbb\x18\x00R\trecipient\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +

@@ -40,8 +40,7 @@ type WebhookOperationsServiceClient interface {
 	// eight attempts and those that show the health of the webhook. NOT_FOUND if the key had no such delivery or the log no longer
 	// has it.
 	GetDelivery(ctx context.Context, in *GetDeliveryRequest, opts ...grpc.CallOption) (*GetDeliveryResponse, error)
-	// Sends a finished delivery again at once, with up to eight new attempts. A pending delivery does not
-	// change, so a repeated call is harmless.
+	// Sends a finished delivery again at once, with up to eight new attempts. The next attempt of a pending delivery is made at once.
 	ResendDelivery(ctx context.Context, in *ResendDeliveryRequest, opts ...grpc.CallOption) (*ResendDeliveryResponse, error)
 	// Sends the finished deliveries of all events in a time span again, at most 1000 per call. Call again with
 	// the token until the response has none.
@@ -122,8 +121,7 @@ type WebhookOperationsServiceServer interface {
 	// eight attempts and those that show the health of the webhook. NOT_FOUND if the key had no such delivery or the log no longer
 	// has it.
 	GetDelivery(context.Context, *GetDeliveryRequest) (*GetDeliveryResponse, error)
-	// Sends a finished delivery again at once, with up to eight new attempts. A pending delivery does not
-	// change, so a repeated call is harmless.
+	// Sends a finished delivery again at once, with up to eight new attempts. The next attempt of a pending delivery is made at once.
 	ResendDelivery(context.Context, *ResendDeliveryRequest) (*ResendDeliveryResponse, error)
 	// Sends the finished deliveries of all events in a time span again, at most 1000 per call. Call again with
 	// the token until the response has none.

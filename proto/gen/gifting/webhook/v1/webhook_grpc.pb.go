@@ -39,7 +39,8 @@ type WebhookServiceClient interface {
 	ListWebhookDeliveries(ctx context.Context, in *ListWebhookDeliveriesRequest, opts ...grpc.CallOption) (*ListWebhookDeliveriesResponse, error)
 	// Returns whether the calling key's webhook works.
 	GetWebhookHealth(ctx context.Context, in *GetWebhookHealthRequest, opts ...grpc.CallOption) (*GetWebhookHealthResponse, error)
-	// Sends a finished delivery of the calling key again, with up to eight new attempts. A pending one does not change.
+	// Sends a finished delivery of the calling key again, with up to eight new attempts. The next attempt of a pending one is made at
+	// once, and counts as that attempt.
 	ResendWebhookDelivery(ctx context.Context, in *ResendWebhookDeliveryRequest, opts ...grpc.CallOption) (*ResendWebhookDeliveryResponse, error)
 	// Sends the finished deliveries of the calling key again whose events were recorded in a time span. Pending ones do not change.
 	// replay_too_large: the span is longer than 30 days, or has more than 10,000 of them, or more than 100,000 deliveries of any type
@@ -118,7 +119,8 @@ type WebhookServiceServer interface {
 	ListWebhookDeliveries(context.Context, *ListWebhookDeliveriesRequest) (*ListWebhookDeliveriesResponse, error)
 	// Returns whether the calling key's webhook works.
 	GetWebhookHealth(context.Context, *GetWebhookHealthRequest) (*GetWebhookHealthResponse, error)
-	// Sends a finished delivery of the calling key again, with up to eight new attempts. A pending one does not change.
+	// Sends a finished delivery of the calling key again, with up to eight new attempts. The next attempt of a pending one is made at
+	// once, and counts as that attempt.
 	ResendWebhookDelivery(context.Context, *ResendWebhookDeliveryRequest) (*ResendWebhookDeliveryResponse, error)
 	// Sends the finished deliveries of the calling key again whose events were recorded in a time span. Pending ones do not change.
 	// replay_too_large: the span is longer than 30 days, or has more than 10,000 of them, or more than 100,000 deliveries of any type
