@@ -53,7 +53,7 @@ type Config struct {
 	GRPCAddr          string `env:"GRPC_ADDR" check:"listen" doc:"host:port that the gRPC server for internal teams listens on, which previews the gift site; empty: there is none."`
 	Telemetry         telemetry.Config
 	TLS               identity.Config    `envPrefix:"TLS_"`
-	Environment       apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; keys of the other one are refused."`
+	Environment       apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; keys of the other one are refused."`
 	PublicURL         string             `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080/api/public/v1" check:"web" doc:"Base address of the API as callers see it."`
 	TenantsAddr       string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	CatalogAddr       string             `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
@@ -85,7 +85,9 @@ const (
 	keyLimit     = 300
 	imageLimit   = 600
 	failureLimit = 60
-	limitWindow  = time.Minute
+	// pageLimit is for pages and their files, which need no key. An office reads them from one address.
+	pageLimit   = 1200
+	limitWindow = time.Minute
 )
 
 // The limits of the gift site per address, which many players in a mobile network may share, and for one link of them.
@@ -279,6 +281,8 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 			Clock:    time.Now,
 		}, images.Config{Prefix: edge.BasePath + edge.ImagesPath}),
 		Docs:         documentation,
+		Pages:        newWindow(pageLimit),
+		ClientIP:     proxies.Of,
 		Deprecations: document.Notices,
 		GiftSite:     site,
 		Waits:        g.waits,

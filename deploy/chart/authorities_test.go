@@ -112,6 +112,7 @@ var clients = map[string]func(t *testing.T, address string){
 		}
 		env["GIFTING_DATABASE_URL"] = "postgres://orders@" + address + "/orders?sslmode=verify-full"
 		env["GIFTING_GRPC_ADDR"], env["GIFTING_TENANTS_ADDR"], env["GIFTING_CATALOG_ADDR"] = ":9000", "tenants:9000", "catalog:9000"
+		env["GIFTING_ENVIRONMENT"] = "sandbox"
 		require.Error(t, programs.Named(identity.Orders).Migrate(t.Context(), env))
 	},
 	"redis": func(t *testing.T, address string) {

@@ -30,6 +30,7 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 		"a secret without a name":                           {`{"orders": {"secrets": {"databaseUrl": {"name": ""}}}}`, "name"},
 		"a setting without its prefix":                      {`{"orders": {"settings": {"LOG_LEVEL": "DEBUG"}}}`, "/orders/settings"},
 		"a setting for development":                         {`{"webhook": {"settings": {"GIFTING_ALLOW_LOOPBACK_WEBHOOKS": "true"}}}`, "GIFTING_ALLOW_LOOPBACK_WEBHOOKS"},
+		"no environment":                                    {`{"environment": ""}`, "environment"},
 		"an environment that does not exist":                {`{"environment": "staging"}`, "environment"},
 		"a number that is a text":                           {`{"orders": {"replicas": "2"}}`, "replicas"},
 		"an image that is not pinned":                       {`{"image": {"tag": "latest"}}`, "tag"},

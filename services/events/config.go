@@ -25,7 +25,7 @@ type Config struct {
 	Telemetry   telemetry.Config
 	EventKeys   eventseal.Keys
 	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
+	Environment apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
 
 	Kafka            kafka.Config  `envPrefix:"KAFKA_"`
 	KafkaTopic       string        `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`

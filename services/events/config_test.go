@@ -40,6 +40,7 @@ func TestSources(t *testing.T) {
 		t.Setenv("GIFTING_EVENT_KEYS", eventsealtest.Keys("a").Ring)
 		t.Setenv("GIFTING_KAFKA_BROKERS", "k1:9092,k2:9092")
 		t.Setenv("GIFTING_TENANTS_ADDR", "tenants:9000")
+		t.Setenv("GIFTING_ENVIRONMENT", "sandbox")
 		var cfg Config
 		require.NoError(t, settings.Load(&cfg))
 		require.Len(t, cfg.Sources, 2)

@@ -41,7 +41,7 @@ type Config struct {
 	// Idempotency is of the one POST that stores its response.
 	Idempotency idempotency.Config
 
-	Environment    apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
+	Environment    apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
 	SealKeys       string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
 	AuditRetention time.Duration      `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 	// OffboardingGrace is at least a day: longer than any request, and than readers of changes usually lag.

@@ -25,7 +25,7 @@ type Config struct {
 	Kafka     kafka.Config `envPrefix:"KAFKA_"`
 	EventKeys eventseal.Keys
 
-	Environment apikey.Environment `env:"ENVIRONMENT" envDefault:"sandbox" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
+	Environment apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; every event names it."`
 	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	EventsAddr  string             `env:"EVENTS_ADDR" check:"hostports" doc:"The events service: a DNS name of all instances, or their addresses. Only the command redrive needs it."`
 

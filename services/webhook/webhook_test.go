@@ -46,7 +46,7 @@ func setup(t *testing.T) *fixture {
 	directory := directorytest.New(t)
 	f := &fixture{directory: directory, receiver: webhooktest.NewReceiver(t), tenant: uuid.NewString(), cfg: webhook.Config{
 		RPC: rpc.Config{Addr: "127.0.0.1:0"}, Database: postgres.Config{URL: pgtest.NewURL(t)},
-		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true,
+		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true, Environment: apikey.Sandbox,
 		EventKeys: eventsealtest.Keys("a"),
 	}}
 	require.NoError(t, webhook.Migrate(t.Context(), f.cfg, io.Discard))
@@ -174,7 +174,7 @@ func TestAnInvalidConfigurationIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := webhook.Config{
 				Database: postgres.Config{URL: "postgres://nobody@127.0.0.1:1/none"},
-				Kafka:    kafka.Config{Brokers: []string{"127.0.0.1:1"}}, TenantsAddr: "127.0.0.1:1",
+				Kafka:    kafka.Config{Brokers: []string{"127.0.0.1:1"}}, TenantsAddr: "127.0.0.1:1", Environment: apikey.Sandbox,
 			}
 			c.set(&cfg)
 			_, err := webhook.New(t.Context(), cfg, telemetry.Discard())
