@@ -7,7 +7,9 @@ package docs
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/staticfile"
@@ -33,13 +35,48 @@ const (
 	yamlType     = "application/yaml"
 )
 
-// Site serves the documentation. It needs no API key.
-type Site struct{ staticfile.Handler }
+// Site serves the documentation, and a page for people at every address that is not of the API. It needs no API key.
+type Site struct {
+	staticfile.Handler
 
-// Serves reports whether the site has the path.
+	base, basePath string
+}
+
+// Serves reports whether the path belongs to the site: all but those of the API.
 func (s *Site) Serves(path string) bool {
+	below, inside := strings.CutPrefix(path, s.basePath)
+	if s.Has(path) || !inside || below != "" && below[0] != '/' {
+		return true
+	}
+	return below == sitePath || strings.HasPrefix(below, sitePath+"/")
+}
+
+// Has reports whether the site has a file at the path.
+func (s *Site) Has(path string) bool {
 	_, found := s.Files[path]
 	return found
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if to := s.moved(r.URL.Path); to != "" {
+		w.Header().Set("Cache-Control", staticfile.Revalidate)
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusMovedPermanently)
+		return
+	}
+	s.Handler.ServeHTTP(w, r)
+}
+
+// moved returns where the file is that people look for at another path: with a slash at its end, or at the root of the host.
+func (s *Site) moved(path string) string {
+	name := strings.TrimRight(path, "/")
+	for _, file := range []string{name, s.basePath + name, s.basePath + name + sitePath} {
+		if below, inside := strings.CutPrefix(file, s.basePath); inside && file != path && !s.Has(path) && s.Has(file) {
+			return s.base + below
+		}
+	}
+	return ""
 }
 
 // builder collects the files of a site.
@@ -52,6 +89,8 @@ type builder struct {
 	// samples are those that the SDKs have, by the ids of operations.
 	samples map[string][]sample
 	files   map[string]staticfile.File
+	// missing is the page for addresses that nothing has.
+	missing staticfile.File
 }
 
 // New makes the site of a document. basePath is that of the API: the site is below it, except what browsers and crawlers look for at the
@@ -73,8 +112,8 @@ func New(document *openapi.Document, basePath string) (*Site, error) {
 			return nil, fmt.Errorf("docs: %w", err)
 		}
 	}
-	return &Site{staticfile.Handler{
-		Files: b.files, Policy: contentSecurityPolicy, Errors: httperror.Writer{DocsURL: document.PublicURL + sitePath},
+	return &Site{base: b.base, basePath: basePath, Handler: staticfile.Handler{
+		Files: b.files, Missing: &b.missing, Policy: contentSecurityPolicy, Errors: httperror.Writer{DocsURL: document.PublicURL + sitePath},
 	}}, nil
 }
 

@@ -83,7 +83,33 @@ func (b *builder) addPages() error {
 		}
 		b.add(pagePath("", p.Name), staticfile.New(htmlType, staticfile.Revalidate, html))
 	}
+	if err := b.makeMissing(pages); err != nil {
+		return err
+	}
 	return b.addForPrograms(pages)
+}
+
+// missing is the text of the page for addresses that nothing has.
+const missing = `# There is no such page
+
+The address has nothing. Search for what you need, or begin here:
+
+- [Overview](index.md)
+- [Quickstart](quickstart.md)
+- [API reference](reference.md)
+- [Errors](errors.md)
+`
+
+// makeMissing makes a page without Markdown beside it.
+func (b *builder) makeMissing(pages []*page) error {
+	p, err := b.page("missing", missing)
+	if err != nil {
+		return err
+	}
+	p.Markdown = ""
+	html, err := b.render("page", view{Page: p, Pages: pages})
+	b.missing = staticfile.New(htmlType, staticfile.Revalidate, html)
+	return err
 }
 
 // markdown is the text of a page. Those of the reference are made.

@@ -141,11 +141,43 @@ func TestEveryFileIsServed(t *testing.T) {
 	}
 }
 
-func TestNothingElseIsServed(t *testing.T) {
+func TestThePathsOfTheAPIAreNotServed(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/", "/docs", base + "/docs/errors/", base + "/docs/other", base + "/openapi", base + "/openapi.yml", base + "/orders"} {
+	for _, path := range []string{base, base + "/", base + "/orders", base + "/docsx", base + "/openapi", base + "/openapi.yml", base + "/nothing/docs"} {
 		require.False(t, site(t, apikey.Sandbox).Serves(path), path)
-		require.Equal(t, http.StatusNotFound, call(t, http.MethodGet, path, nil).Code, path)
+	}
+}
+
+func TestEveryOtherAddressHasAPageForPeople(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{base + "/docs/other", base + "/docs/errors/other", base + "x", "/api/public", "/orders", "/docs/other"} {
+		require.True(t, site(t, apikey.Sandbox).Serves(path), path)
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			got := call(t, method, path, nil)
+			require.Equal(t, http.StatusNotFound, got.Code, path)
+			require.Equal(t, "text/html; charset=utf-8", got.Header().Get("Content-Type"))
+			require.Empty(t, got.Header().Get("ETag"))
+		}
+	}
+	page := call(t, http.MethodGet, base+"/docs/other", nil).Body.String()
+	require.Contains(t, page, "There is no such page")
+	require.Contains(t, page, `data-index="`+base+`/docs/search.json"`)
+	require.NotContains(t, page, "missing.md")
+	for _, m := range target.FindAllStringSubmatch(page, -1) {
+		require.True(t, m[1] == "" || site(t, apikey.Sandbox).Has(m[1]) || console.Serves(m[1]), m[0])
+	}
+}
+
+func TestAddressesThatPeopleTypeLeadToTheirPages(t *testing.T) {
+	t.Parallel()
+	for from, to := range map[string]string{
+		"/": "/docs", "/docs": "/docs", "/docs/": "/docs", "/docs/webhooks": "/docs/webhooks", "/docs/webhooks//": "/docs/webhooks",
+		base + "/docs/": "/docs", base + "/docs/webhooks/": "/docs/webhooks", "/openapi.json": "/openapi.json",
+	} {
+		got := call(t, http.MethodGet, from, nil)
+		require.Equal(t, http.StatusMovedPermanently, got.Code, from)
+		require.Equal(t, base+to, got.Header().Get("Location"), from)
+		require.True(t, site(t, apikey.Sandbox).Serves(from), from)
 	}
 }
 
@@ -184,7 +216,7 @@ func TestPagesLoadOnlyWhatTheSiteHas(t *testing.T) {
 			found := loaded.FindAllStringSubmatch(page, -1)
 			require.NotEmpty(t, found)
 			for _, m := range found {
-				require.True(t, s.Serves(m[1]) || m[1] == "true" || m[1] == "false", m[1])
+				require.True(t, s.Has(m[1]) || m[1] == "true" || m[1] == "false", m[1])
 			}
 		})
 	}
@@ -207,7 +239,7 @@ func TestLinksHaveATarget(t *testing.T) {
 				if strings.HasPrefix(to, "https://") || console.Serves(to) {
 					continue
 				}
-				require.True(t, s.Serves(to), m[0])
+				require.True(t, s.Has(to), m[0])
 				if anchor != "" && !strings.HasSuffix(to, "/reference") {
 					require.Contains(t, call(t, http.MethodGet, to, nil).Body.String(), ` id="`+anchor+`"`, m[0])
 				}

@@ -2,6 +2,8 @@ package edge_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
+	"github.com/partnergifting/platform/gateway/internal/operation"
+	"github.com/partnergifting/platform/pkg/apikey"
 )
 
 func TestAcceptFollowsRFC9110(t *testing.T) {
@@ -138,4 +142,60 @@ func TestAnOrderThatWasPlacedHasAnAddress(t *testing.T) {
 	require.Equal(t, f.Base+"/orders/an-order", got.Header.Get("Location"))
 	require.Empty(t, f.Do("POST", "/orders", `{}`).Header.Get("Location"))
 	require.Empty(t, f.Do("GET", "/orders", "").Header.Get("Location"))
+}
+
+func TestAnEmptyBodyNeedsNoContentType(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	table, err := operation.New(apikey.Sandbox)
+	require.NoError(t, err)
+	status := func(path string, body io.Reader, contentType string) int {
+		return f.For(t).DoReader(http.MethodPost, path, body, "Content-Type", contentType).Status
+	}
+	const form = "application/x-www-form-urlencoded"
+	for _, op := range table.All() {
+		if op.Method != http.MethodPost {
+			continue
+		}
+		path := strings.NewReplacer("{", "", "}", "").Replace(op.Path)
+		for _, contentType := range []string{"", form, "text/plain", ";"} {
+			for name, empty := range map[string]io.Reader{"no body": strings.NewReader(""), "no chunk": unsized{strings.NewReader("")}} {
+				require.Equal(t, !op.EmptyBody, status(path, empty, contentType) == http.StatusUnsupportedMediaType, "%s %s %s", path, contentType, name)
+			}
+		}
+		require.Equal(t, http.StatusUnsupportedMediaType, status(path, strings.NewReader("a=b"), form), path)
+		require.Equal(t, http.StatusUnsupportedMediaType, status(path, unsized{strings.NewReader("{}")}, form), path)
+		require.NotEqual(t, http.StatusUnsupportedMediaType, status(path, unsized{strings.NewReader("{}")}, "application/json"), path)
+	}
+	require.Equal(t, http.StatusOK, status("/webhooks:test", strings.NewReader(""), form))
+	require.Equal(t, http.StatusOK, status("/webhooks:test", unsized{strings.NewReader("{}")}, "application/json"))
+}
+
+func TestARequestHasOneFingerprintHoweverItsIDIsWritten(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	const id = "0198f2e4-7a2b-7152-9c0a-7d11e4b6f083"
+	fingerprint := func(orderID string) string {
+		require.Equal(t, http.StatusOK, f.Do(http.MethodPost, "/orders/"+orderID+":cancel", `{"reason":"r"}`).Status)
+		return string(f.Seen.Fingerprint)
+	}
+	require.Equal(t, fingerprint(id), fingerprint(strings.ToUpper(id)))
+	require.NotEqual(t, fingerprint(id), fingerprint(strings.Replace(id, "0198", "0199", 1)))
+	require.NotEqual(t, fingerprint("an-order"), fingerprint("AN-ORDER"), "it is no UUID")
+}
+
+func TestPagesThatNeedNoKeyAreLimitedPerAddress(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.New(t)
+	read := func() gatewaytest.Answer { return f.Do(http.MethodHead, "/docs/llms.txt", "") }
+	for range 1200 {
+		require.Equal(t, http.StatusOK, read().Status)
+	}
+	refused := read()
+	require.Equal(t, http.StatusTooManyRequests, refused.Status)
+	require.NotEmpty(t, refused.Header.Get("Retry-After"))
+	require.Equal(t, http.StatusTooManyRequests, f.Do(http.MethodGet, "/docs/nothing", "").Status)
+	require.Equal(t, http.StatusOK, f.Do(http.MethodGet, "/me", "").Status, "the API has its own limit")
+	f.NewCaller()
+	require.Equal(t, http.StatusOK, read().Status, "another address")
 }

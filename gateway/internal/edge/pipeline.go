@@ -37,6 +37,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/operation"
 	"github.com/partnergifting/platform/gateway/internal/parking"
 	"github.com/partnergifting/platform/gateway/openapi"
@@ -64,8 +65,11 @@ type Deps struct {
 	// Images, Docs, GiftSite and Console serve the paths that need no API key. Production has no Console.
 	Images, GiftSite, Console http.Handler
 	Docs                      *docs.Site
-	Deprecations              *openapi.Notices
-	Waits                     *feedwait.Waits
+	// Pages bounds what an address reads of GiftSite, Docs and Console.
+	Pages        *limits.Window
+	ClientIP     func(r *http.Request) string
+	Deprecations *openapi.Notices
+	Waits        *feedwait.Waits
 	// Parked gets the connections of held calls.
 	Parked   *parking.Lot
 	Observer *Observer
@@ -213,22 +217,33 @@ func (h *Handler) dispatch(c *call) {
 	switch {
 	case strings.HasPrefix(c.r.URL.Path, giftsite.Prefix):
 		c.route = giftsite.Route
-		h.GiftSite.ServeHTTP(c, c.r)
+		h.servePage(c, h.GiftSite)
 	case h.Console != nil && console.Serves(c.r.URL.Path):
 		c.route = console.Path
-		h.Console.ServeHTTP(c, c.r)
+		h.servePage(c, h.Console)
 	case inside && strings.HasPrefix(path, ImagesPath):
 		c.route = ImagesPath + "{file_id}"
 		h.Images.ServeHTTP(c, c.r)
 	case h.Docs.Serves(c.r.URL.Path):
-		c.route = path
-		h.Docs.ServeHTTP(c, c.r)
+		if h.Docs.Has(c.r.URL.Path) {
+			c.route = path
+		}
+		h.servePage(c, h.Docs)
 	default:
 		if inside {
 			c.path = path
 		}
 		h.serveAPI(c)
 	}
+}
+
+// servePage serves what needs no API key, so much of it as people can want.
+func (h *Handler) servePage(c *call, site http.Handler) {
+	if verdict := h.Pages.Take(h.ClientIP(c.r)); !verdict.Allowed {
+		h.writeError(c, httperror.RateLimited("This address has read too many pages in the last minute.", verdict.Reset))
+		return
+	}
+	site.ServeHTTP(c, c.r)
 }
 
 func (h *Handler) serveAPI(c *call) { h.take(c, h.steps...) }

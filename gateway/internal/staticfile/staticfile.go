@@ -3,14 +3,14 @@
 package staticfile
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strconv"
 	"sync"
-	"time"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
+	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -68,11 +68,13 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Handler serves the files of its paths. Policy is the Content-Security-Policy of all but fresh ones.
+// Handler serves the files of its paths, always as a whole. Policy is the Content-Security-Policy of all but fresh ones.
 type Handler struct {
-	Files  map[string]File
-	Policy string
-	Errors httperror.Writer
+	Files map[string]File
+	// Missing is the page for all other paths; nil: they get a problem document.
+	Missing *File
+	Policy  string
+	Errors  httperror.Writer
 }
 
 // ServeHTTP implements http.Handler.
@@ -80,6 +82,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f, ok := h.Files[r.URL.Path]
 	header := w.Header()
 	switch {
+	case !ok && h.Missing != nil:
+		f = *h.Missing
 	case !ok:
 		h.Errors.Write(r.Context(), w, problem.New(problem.NotFound, "There is no such path."))
 		return
@@ -101,7 +105,25 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		policy = h.Policy
 	}
 	header.Set("Content-Security-Policy", policy)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	tag := header.Get("ETag")
+	switch condition, _ := etag.Parse(r.Header.Values("If-None-Match")); {
+	case !ok:
+		header.Del("ETag")
+		write(w, r, http.StatusNotFound, content)
+	case tag != "" && condition.HasWeakly(tag):
+		header.Del("Content-Type")
+		w.WriteHeader(http.StatusNotModified)
+	default:
+		write(w, r, http.StatusOK, content)
+	}
+}
+
+func write(w http.ResponseWriter, r *http.Request, status int, content []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(content)
+	}
 }
 
 // choose returns the form of the content that the reader accepts, and the policy of a fresh one. The forms have different ETags.

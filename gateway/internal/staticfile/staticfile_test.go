@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,30 @@ func TestTextsAreCompressedForThoseWhoAcceptIt(t *testing.T) {
 			require.Equal(t, "Accept-Encoding", response.Header().Get("Vary"))
 			require.Equal(t, text, content(t, response), accepted)
 		}
+	}
+}
+
+func TestAFileIsServedAsAWhole(t *testing.T) {
+	t.Parallel()
+	f := staticfile.New("text/plain", staticfile.Revalidate, []byte(text))
+	for _, ranges := range []string{"bytes=0-1", "bytes=" + strings.Repeat("0-0,", 5000) + "0-0", "bytes=999999999-"} {
+		response := get(t, f, http.Header{"Range": {ranges}})
+		require.Equal(t, http.StatusOK, response.Code)
+		require.Empty(t, response.Header().Get("Accept-Ranges"))
+		require.Equal(t, strconv.Itoa(len(text)), response.Header().Get("Content-Length"))
+		require.Equal(t, text, response.Body.String())
+	}
+}
+
+func TestAFileThatTheReaderHasIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	f := staticfile.New("text/plain", staticfile.Revalidate, []byte(text))
+	tag := get(t, f, nil).Header().Get("ETag")
+	for condition, want := range map[string]int{tag: 304, "W/" + tag: 304, `"x", ` + tag: 304, "*": 304, `"x"`: 200, "x": 200} {
+		response := get(t, f, http.Header{"If-None-Match": {condition}})
+		require.Equal(t, want, response.Code, condition)
+		require.Equal(t, want == 304, response.Body.Len() == 0)
+		require.Equal(t, tag, response.Header().Get("ETag"))
 	}
 }
 
