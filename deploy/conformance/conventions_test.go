@@ -10,7 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/pkg/problem"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 func testConventions(t *testing.T, p *platform) {
@@ -68,6 +70,22 @@ func testConventions(t *testing.T, p *platform) {
 		require.Equal(t, "CANCELLED", second.Object(t)["status"])
 		require.Equal(t, "PROCESSING", reopened["status"])
 		require.Equal(t, reopened, f.read(t, path))
+	})
+	requirement(t, "CON-15", func(t *testing.T) {
+		id := idOf(f.place(t))
+		request := f.postCall("/orders/"+id+":cancel", `{"reason": "Other."}`)
+		request.IdempotencyKey = rand.Text()
+		first := f.Do(t, request)
+		request.Path = "/orders/" + strings.ToUpper(id) + ":cancel"
+		second := f.Do(t, request)
+		require.Equal(t, []any{http.StatusOK, first.Body, "true"}, []any{second.Status, second.Body, second.Header.Get("Idempotent-Replayed")})
+	})
+	requirement(t, "CON-14", func(t *testing.T) {
+		for _, contentType := range []string{"application/x-www-form-urlencoded", "text/plain", "application/json"} {
+			empty := f.postCall("/webhooks/deliveries/"+uuid.NewString()+":resend", "")
+			empty.Header = map[string]string{"Content-Type": contentType}
+			f.Send(t, empty).Problem(t, "not_found")
+		}
 	})
 	requirement(t, "CON-4", func(t *testing.T) {
 		for _, path := range []string{"/orders", "/orders/" + idOf(order) + ":cancel", "/orders/" + idOf(order) + "/messages", batches, "/webhooks:test"} {
@@ -278,6 +296,30 @@ func testIdempotency(t *testing.T, p *platform) {
 			first.Problem(t, code)
 			requireReplayed(t, first, send(t, f.key, key, "/orders", refused))
 		}
+	})
+	requirement(t, "CHO-83", func(t *testing.T) {
+		made := f.makeKey(t)
+		key, repeated, actor, order := made.GetApiKey(), rand.Text(), rand.Text(), f.body(t)
+		batch, link := f.batchOf(t), rand.Text()
+		first := created(t, send(t, key, repeated, "/orders", order))
+		cancel := "/orders/" + idOf(first.Object(t)) + ":cancel"
+		cancelled := send(t, key, actor, cancel, `{"reason": "Other."}`)
+		require.Equal(t, http.StatusOK, send(t, key, link, batches, batch).Status)
+		reach := func(brands ...string) {
+			_, err := f.Tenants(t).UpdateKey(t.Context(), &tenantsv1.UpdateKeyRequest{
+				Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId(), Name: "Changed", Scopes: harness.AllScopes(), BrandIds: brands,
+			})
+			require.NoError(t, err)
+		}
+		reach(f.other)
+		send(t, key, repeated, "/orders", order).Problem(t, "brand_not_found")
+		send(t, key, link, batches, batch).Problem(t, "brand_not_found")
+		refused := send(t, key, actor, cancel, `{"reason": "Other."}`)
+		refused.Problem(t, "not_found")
+		require.Empty(t, refused.Header.Get("Idempotent-Replayed"))
+		reach(f.other, f.brand)
+		requireReplayed(t, first, send(t, key, repeated, "/orders", order))
+		requireReplayed(t, cancelled, send(t, key, actor, cancel, `{"reason": "Other."}`))
 	})
 	requirement(t, "CHO-23", func(t *testing.T) {
 		key := rand.Text()

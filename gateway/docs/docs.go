@@ -42,8 +42,11 @@ type Site struct {
 	base, basePath string
 }
 
-// Serves reports whether the path belongs to the site: all but those of the API.
+// Serves reports whether the path belongs to the site: all but those of the API. The target of OPTIONS * is none.
 func (s *Site) Serves(path string) bool {
+	if !strings.HasPrefix(path, "/") {
+		return false
+	}
 	below, inside := strings.CutPrefix(path, s.basePath)
 	if s.Has(path) || !inside || below != "" && below[0] != '/' {
 		return true

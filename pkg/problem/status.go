@@ -1,8 +1,6 @@
 package problem
 
 import (
-	"time"
-
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -82,7 +80,7 @@ func FromStatus(st *status.Status) *Error {
 		case *errdetails.BadRequest:
 			e.readViolations(d)
 		case *errdetails.RetryInfo:
-			e.RetryAfter = d.GetRetryDelay().AsDuration().Round(time.Second)
+			e.RetryAfter = d.GetRetryDelay().AsDuration()
 		}
 	}
 	if e.Code != "" {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -87,7 +89,24 @@ func Exchange(t *testing.T, request *http.Request) Answer {
 	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
+	for _, found := range claimURL.FindAllSubmatch(content, -1) {
+		claimTokens.Store(string(found[1]), true)
+	}
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: string(content)}
+}
+
+var (
+	claimURL = regexp.MustCompile(`"claimUrl":"[^"]*/([^"/]+)"`)
+	// claimTokens are those of all links that the tests of this process have seen.
+	claimTokens sync.Map
+)
+
+// requireNoClaimToken checks that the logs of a platform have no token, with which anybody could claim its gift.
+func requireNoClaimToken(t *testing.T, logs string) {
+	t.Helper()
+	claimTokens.Range(func(token, _ any) bool {
+		return assert.NotContains(t, logs, token)
+	})
 }
 
 // Visit reads an address as a browser does, without a key.

@@ -58,6 +58,7 @@ func StartWith(t *testing.T, cfg local.Config) *Platform {
 	t.Cleanup(func() {
 		require.NoError(t, stack.Stop(t.Context()))
 		RequireNoPersonalData(t, logs())
+		requireNoClaimToken(t, logs())
 	})
 	p := New(t, cfg, stack.Env)
 	p.Programs = stack.Programs

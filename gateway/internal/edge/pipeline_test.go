@@ -262,8 +262,8 @@ func TestTheConsoleIsInTheSandboxOnly(t *testing.T) {
 	require.Equal(t, 200, sandbox.Do("GET", "/sandbox", "", "Authorization", "").Status)
 	production := root(gatewaytest.NewWith(t, gatewaytest.Options{Configure: func(cfg *gateway.Config) { cfg.Environment = apikey.Production }}))
 	for _, path := range []string{"/sandbox", "/sandbox/app.js", "/unknown"} {
-		require.Equal(t, 401, production.Do("GET", path, "", "Authorization", "").Status)
+		require.Equal(t, 404, production.Do("GET", path, "", "Authorization", "").Status)
 		require.Equal(t, 404, production.Do("GET", path, "").Status)
 	}
-	require.Equal(t, 401, sandbox.Do("GET", "/sandboxes", "", "Authorization", "").Status)
+	require.Equal(t, 404, sandbox.Do("GET", "/sandboxes", "", "Authorization", "").Status)
 }

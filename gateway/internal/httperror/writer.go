@@ -64,6 +64,9 @@ func (p Writer) Write(ctx context.Context, w http.ResponseWriter, err error) pro
 	}
 	if status == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", "Bearer")
+		// The service may know that the key was revoked before the gateway does, which has counted the request.
+		header.Del("RateLimit")
+		header.Del("RateLimit-Policy")
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(p.Body(header.Get("Request-Id"), e))

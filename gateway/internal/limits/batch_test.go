@@ -50,8 +50,8 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 		}
 		h.mu.Lock()
 		for _, cmd := range cmds {
-			if strings.HasPrefix(cmd.Name(), "eval") {
-				h.runs = append(h.runs, runOf(cmd.Args()))
+			if run, ok := runOf(cmd.Args()); ok {
+				h.runs = append(h.runs, run)
 			}
 		}
 		h.mu.Unlock()

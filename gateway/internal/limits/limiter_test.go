@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -259,5 +260,15 @@ func TestAKeyThatHasUsedUpItsRequestsStaysLimitedWithoutRedis(t *testing.T) {
 		still, _ := l.TakeKey(t.Context(), tenant, 1)
 		require.False(t, still.Allowed)
 		require.Greater(t, still.Reset, 30*time.Second)
+	}
+}
+
+func TestTheRateOfARequestIsNeverOverInZeroSeconds(t *testing.T) {
+	t.Parallel()
+	for reset, want := range map[time.Duration]string{1: "1", 999 * time.Millisecond: "1", time.Second: "1", time.Second + 1: "2"} {
+		header := http.Header{}
+		limits.Policy{Name: "key", Limit: 3, Window: time.Minute}.WriteHeaders(header, limits.Verdict{Remaining: 2, Reset: reset})
+		require.Equal(t, `"key";r=2;t=`+want, header.Get("RateLimit"))
+		require.Equal(t, `"key";q=3;w=60`, header.Get("RateLimit-Policy"))
 	}
 }

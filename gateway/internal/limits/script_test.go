@@ -31,16 +31,25 @@ type scriptRun struct {
 
 // runOf reads the arguments of EVALSHA: the script, the number of keys, the keys, limit, window, and the requests of each log.
 //
+// It returns false for other commands. On a busy machine a pipeline may begin with what Redis is owed, which another script adds: it gets
+// no limit, which is an int, but a window in microseconds.
+//
 //nolint:forcetypeassert // The limiter always sends these types.
-func runOf(args []any) (run scriptRun) {
+func runOf(args []any) (run scriptRun, ok bool) {
+	if !strings.HasPrefix(args[0].(string), "eval") {
+		return run, false
+	}
 	n := args[2].(int)
+	if _, ok := args[3+n].(int); !ok {
+		return run, false
+	}
 	for _, key := range args[3 : 3+n] {
 		run.keys = append(run.keys, key.(string))
 	}
 	for _, requests := range args[3+n+2:] {
 		run.requests += requests.(int)
 	}
-	return run
+	return run, true
 }
 
 // batched lets the requests wait for batches in flight, so that they form one batch.

@@ -142,6 +142,7 @@ func (o *deliveries) record(leased []store.Delivery, v rules.Verdict, outcome ru
 var (
 	delivered = rules.Verdict{State: rules.Delivered, Counted: true}
 	failed    = rules.Verdict{State: rules.Failed, Counted: true}
+	retried   = rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Minute}
 )
 
 func (o *operations) get(keyID int32, eventID string) *webhookv1.GetDeliveryResponse {
