@@ -307,7 +307,8 @@ func testIdempotency(t *testing.T, p *platform) {
 		require.Equal(t, http.StatusOK, send(t, key, link, batches, batch).Status)
 		reach := func(brands ...string) {
 			_, err := f.Tenants(t).UpdateKey(t.Context(), &tenantsv1.UpdateKeyRequest{
-				Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId(), Name: "Changed", Scopes: harness.AllScopes(), BrandIds: brands,
+				Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId(), Name: "Changed",
+				Scopes: harness.AllScopes(), BrandIds: brands,
 			})
 			require.NoError(t, err)
 		}

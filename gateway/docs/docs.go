@@ -116,7 +116,8 @@ func New(document *openapi.Document, basePath string) (*Site, error) {
 		}
 	}
 	return &Site{base: b.base, basePath: basePath, Handler: staticfile.Handler{
-		Files: b.files, Missing: &b.missing, Policy: contentSecurityPolicy, Errors: httperror.Writer{DocsURL: document.PublicURL + sitePath},
+		Files: b.files, Missing: &b.missing, Policy: contentSecurityPolicy,
+		Errors: httperror.Writer{DocsURL: document.PublicURL + sitePath},
 	}}, nil
 }
 

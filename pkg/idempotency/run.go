@@ -33,7 +33,8 @@ const (
 	stateOtherRequest = "GI003"
 	inProgressRetry   = 2 * time.Second
 
-	selectAnswer = `SELECT fingerprint, answer, coalesce(brand_id::text, ''), coalesce(scope, 0) FROM idempotency_answers WHERE key_id = $1 AND idempotency_key = $2`
+	selectAnswer = `SELECT fingerprint, answer, coalesce(brand_id::text, ''), coalesce(scope, 0)
+FROM idempotency_answers WHERE key_id = $1 AND idempotency_key = $2`
 	claim        = `SELECT idempotency_claim($1, $2)`
 	insertAnswer = `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer, brand_id, scope)
 VALUES ($1, $2, $3, $4, $5, $6)`
@@ -165,7 +166,8 @@ func lookUp(ctx context.Context, pool *pgxpool.Pool, req Request) (r row, err er
 }
 
 func queueAnswer(b *pgx.Batch, req Request, answer []byte, about Record) {
-	b.Queue(insertAnswer, req.KeyID, req.Key, req.Fingerprint, answer, postgres.Nullable(about.BrandID), postgres.Nullable(int(about.Scope)))
+	brand, scope := postgres.Nullable(about.BrandID), postgres.Nullable(int(about.Scope))
+	b.Queue(insertAnswer, req.KeyID, req.Key, req.Fingerprint, answer, brand, scope)
 }
 
 // commit runs the effect and stores its answer in one transaction. Without a key there is no answer to store.

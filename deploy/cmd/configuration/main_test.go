@@ -16,7 +16,7 @@ import (
 // working are settings that every program accepts.
 var working = map[string]string{
 	"ENVIRONMENT": "sandbox",
-	"GRPC_ADDR": "127.0.0.1:9000", "DATABASE_URL": "postgres://h/db", "TENANTS_ADDR": "tenants:9000", "CATALOG_ADDR": "catalog:9000",
+	"GRPC_ADDR":   "127.0.0.1:9000", "DATABASE_URL": "postgres://h/db", "TENANTS_ADDR": "tenants:9000", "CATALOG_ADDR": "catalog:9000",
 	"ORDERS_ADDR": "127.0.0.1:1,127.0.0.1:2", "PERSONAL_LINKS_ADDR": "links:9000", "EVENTS_ADDR": "events:9000", "WEBHOOK_ADDR": "webhook:9000",
 	"SEAL_KEYS": "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), "EVENT_KEYS": "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)),
 	"FINGERPRINT_KEY": base64.StdEncoding.EncodeToString(make([]byte, 32)),

@@ -13,6 +13,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
 	"github.com/partnergifting/platform/gateway/internal/operation"
 	"github.com/partnergifting/platform/pkg/apikey"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 func TestAcceptFollowsRFC9110(t *testing.T) {
@@ -157,6 +158,7 @@ func TestAnEmptyBodyNeedsNoContentType(t *testing.T) {
 		if op.Method != http.MethodPost {
 			continue
 		}
+		f.Scopes = []commonv1.Scope{op.Scope}
 		f.NewCaller() // Together they are more requests than a key has.
 		path := strings.NewReplacer("{", "", "}", "").Replace(op.Path)
 		for _, contentType := range []string{"", form, "text/plain", ";"} {

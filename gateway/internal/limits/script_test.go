@@ -31,8 +31,8 @@ type scriptRun struct {
 
 // runOf reads the arguments of EVALSHA: the script, the number of keys, the keys, limit, window, and the requests of each log.
 //
-// It returns false for other commands. On a busy machine a pipeline may begin with what Redis is owed, which another script adds: it gets
-// no limit, which is an int, but a window in microseconds.
+// It returns false for other commands. On a busy machine a pipeline may begin with what Redis is owed, which another script adds:
+// it gets no limit, which is an int, but a window in microseconds.
 //
 //nolint:forcetypeassert // The limiter always sends these types.
 func runOf(args []any) (run scriptRun, ok bool) {

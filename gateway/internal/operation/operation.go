@@ -164,7 +164,7 @@ func (o *Operation) requiresMembers() bool {
 	return false
 }
 
-// Required reports whether a request must have the field: those that are neither optional nor lists or maps, unless the contract says
+// Required reports whether a request must have the field: it is neither optional nor a list or map, unless the contract says
 // otherwise.
 func Required(f protoreflect.FieldDescriptor) bool {
 	if proto.HasExtension(f.Options(), commonv1.E_Required) {
@@ -203,8 +203,8 @@ func (o *Operation) matches(segments []string, verb string) bool {
 	})
 }
 
-// Canonical returns a path of the operation with its UUIDs in lower case. To all that follows, such as the fingerprint of a request, both
-// forms are one path.
+// Canonical returns a path of the operation with its UUIDs in lower case. To all that follows, such as the fingerprint of a
+// request, both forms are one path.
 func (o *Operation) Canonical(path string) string {
 	segments, verb := split(path)
 	for i, segment := range o.segments {

@@ -48,7 +48,8 @@ SELECT event_id FROM resent`, KeptAttempts)
 // The next attempt of a pending delivery is made at once, unless one is in flight. It counts as that attempt.
 var resendOne = `WITH due AS (
 UPDATE deliveries d SET next_attempt_at = ` + now + `
- WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state = 'PENDING' AND d.lease_token IS NULL AND d.next_attempt_at > ` + now + `
+ WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4
+   AND d.state = 'PENDING' AND d.lease_token IS NULL AND d.next_attempt_at > ` + now + `
 ), resent AS (
 UPDATE deliveries d` + sendAgain + `
  WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'` + shortenLog
