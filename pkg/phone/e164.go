@@ -40,19 +40,20 @@ var plans = sync.OnceValue(func() map[string]plan {
 
 const maxCountryCode = 3
 
-// isE164 reports whether an international number is in E.164 already and has a possible length. It is false for numbers that the
+// planOf finds the country code at the beginning of the digits of an international number. No code is the beginning of another.
+func planOf(digits string) (code string, of plan, ok bool) {
+	for n := 1; n < min(maxCountryCode+1, len(digits)); n++ {
+		if of, ok = plans()[digits[:n]]; ok {
+			return digits[:n], of, true
+		}
+	}
+	return "", plan{}, false
+}
+
+// has reports whether the digits behind the country code make an E.164 number of a possible length. It is false for numbers that the
 // library might change, because they begin as if they were dialled within the country, and for all that are not possible. The
 // library tries several forms of a number one after another, which took longer than all other checks of an order together.
-func isE164(compact string) bool {
-	digits := compact[1:]
-	for n := 1; n < min(maxCountryCode+1, len(digits)); n++ {
-		p, ok := plans()[digits[:n]]
-		if !ok {
-			continue
-		}
-		number := digits[n:]
-		return slices.Contains(p.lengths, int32(len(number))) && number[0] != '0' && //nolint:gosec // At most 20.
-			(p.prefix == nil || !p.prefix.MatchString(number))
-	}
-	return false
+func (p plan) has(digits string) bool {
+	return slices.Contains(p.lengths, int32(len(digits))) && digits[0] != '0' && //nolint:gosec // At most 20.
+		(p.prefix == nil || !p.prefix.MatchString(digits))
 }

@@ -1,43 +1,88 @@
-// Package phone reads phone numbers that people have typed.
+// Package phone reads phone numbers that people have typed or pasted.
 package phone
 
 import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/nyaruka/phonenumbers"
 )
 
 var (
-	separators    = strings.NewReplacer(" ", "", "-", "", ".", "", "(", "", ")", "")
 	international = regexp.MustCompile(`^\+[1-9][0-9]{3,19}$`)
 	national      = regexp.MustCompile(`^[0-9]{3,19}$`)
 )
 
-// Parse reads an international number and returns it as E.164. Separators are dropped; the number must have a possible length
-// for its country code.
+// Parse reads an international number and returns it as E.164. Separators are dropped and digits of every script are read; the
+// number must have a possible length for its country code. A number that begins with 00 behind its code was put together of two.
 func Parse(text string) (string, bool) {
-	compact := separators.Replace(strings.TrimSpace(text))
+	compact := compacted(text)
 	if !international.MatchString(compact) {
 		return "", false
 	}
-	if isE164(compact) {
+	code, of, _ := planOf(compact[1:])
+	switch within := compact[1+len(code):]; {
+	case strings.HasPrefix(within, "00"):
+		return "", false
+	case of.has(within):
 		return compact, true
 	}
 	return parse(compact, "")
 }
 
-// ParseIn is Parse that also reads a national number of the country, and an international number that begins with 00.
+// ParseIn is Parse that also reads what people type and paste: a national number of the country, an international number that begins
+// with 00, one with tel: before it, and one whose country code is there twice.
 func ParseIn(text, country string) (string, bool) {
-	compact := separators.Replace(strings.TrimSpace(text))
-	if abroad, ok := strings.CutPrefix(compact, "00"); ok {
-		compact = "+" + abroad
+	const scheme = "tel:"
+	compact := compacted(text)
+	if len(compact) > len(scheme) && strings.EqualFold(compact[:len(scheme)], scheme) {
+		compact = compact[len(scheme):]
+	}
+	compact = withPlus(compact)
+	if code, _, ok := planOf(strings.TrimPrefix(compact, "+")); ok && compact[0] == '+' {
+		if again := withPlus(compact[1+len(code):]); strings.HasPrefix(again, "+"+code) {
+			compact = again
+		}
 	}
 	if !national.MatchString(compact) {
 		return Parse(compact)
 	}
 	return parse(compact, country)
+}
+
+// withPlus writes 00 before a country code as +.
+func withPlus(compact string) string {
+	if abroad, ok := strings.CutPrefix(compact, "00"); ok {
+		return "+" + abroad
+	}
+	return compact
+}
+
+// compacted drops separators and direction marks, and writes digits, the plus and letters as ASCII does.
+func compacted(text string) string {
+	return strings.Map(func(r rune) rune {
+		const fullWidth, ascii = '\uFF01', '!'
+		if r >= fullWidth && r <= '\uFF5E' {
+			r += ascii - fullWidth
+		}
+		switch {
+		case strings.ContainsRune("./()", r), unicode.In(r, unicode.White_Space, unicode.Dash, unicode.Cf):
+			return -1
+		case unicode.IsDigit(r):
+			return '0' + digit(r)
+		}
+		return r
+	}, text)
+}
+
+// digit is the value of a decimal digit. Unicode has the ten digits of a script in a row.
+func digit(r rune) (value rune) {
+	for ; unicode.IsDigit(r - 1); r-- {
+		value++
+	}
+	return value % 10
 }
 
 func parse(compact, country string) (string, bool) {
@@ -73,4 +118,16 @@ func CallingCode(country string) string {
 		return ""
 	}
 	return "+" + strconv.Itoa(code)
+}
+
+// Behind returns what is typed behind the calling code of a country: an international number without the code, if ParseIn reads the
+// same number of it. Any other text is returned as it is.
+func Behind(text, country string) string {
+	number, ok := ParseIn(text, country)
+	within, coded := strings.CutPrefix(text, CallingCode(country))
+	within = strings.TrimSpace(within)
+	if again, same := ParseIn(within, country); !ok || !coded || !same || again != number {
+		return text
+	}
+	return within
 }

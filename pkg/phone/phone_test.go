@@ -14,7 +14,11 @@ func TestANumberOfACountryNeedsNoCode(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"070-123 45 67": "+46701234567", "+46 70 123 45 67": "+46701234567", "+46 (070) 123 45 67": "+46701234567",
-		"0046701234567": "+46701234567", "+47 22 12 34 56": "+4722123456",
+		"0046701234567": "+46701234567", "+47 22 12 34 56": "+4722123456", "070/1234567": "+46701234567", "46701234567": "+46701234567",
+		"tel:+46701234567": "+46701234567", " TEL:070-1234567": "+46701234567", "tel:": "", "mail:0701234567": "",
+		"+46 +46701234567": "+46701234567", "+46 0046701234567": "+46701234567", "0046 +46 70 1234567": "+46701234567", "0046 0046701234567": "+46701234567",
+		"+46 46 123 45 67": "+46461234567", "046-123 45 67": "+46461234567", // Lund has the area code 46.
+		"+46 +4722123456": "", "+46 004722123456": "", "+46 0701234567": "+46701234567", "+46 00701234567": "",
 		"": "", "+46": "", "070": "", "call me": "", "+46 70 123 45 67 ext. 4": "", "0000": "", "++4670123456": "",
 	} {
 		got, ok := phone.ParseIn(text, "SE")
@@ -23,10 +27,57 @@ func TestANumberOfACountryNeedsNoCode(t *testing.T) {
 	}
 	_, ok := phone.ParseIn("070-123 45 67", "")
 	require.False(t, ok, "of no country")
+	indian, ok := phone.ParseIn("+91 91 2345 6789 0", "IN")
+	require.True(t, ok)
+	require.Equal(t, "+919123456789"+"0", indian, "a mobile phone whose number begins like its code")
+}
+
+func TestANumberIsReadAsItIsPasted(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"no-break spaces":        "+46\u00a070\u202f123\u00a045\u00a067",
+		"other spaces":           "+46\u200970\u3000123\t45\u200b67",
+		"dashes":                 "+46\u201070\u2011123\u201345\u201467\u2212",
+		"marks of a contact":     "\u202a+46 70-123 45 67\u202c",
+		"isolates and marks":     "\u2068\u200e+46 70-123 45 67\u200f\u2069",
+		"full width":             "＋４６（０）７０－１２３．４５／６７",
+		"Arabic-Indic digits":    "+٤٦٧٠١٢٣٤٥٦٧",
+		"Persian digits":         "+۴۶۷۰۱۲۳۴۵۶۷",
+		"Devanagari digits":      "+४६७०१२३४५६७",
+		"mathematical digits":    "+𝟒𝟔𝟕𝟎𝟏𝟐𝟑𝟒𝟓𝟔𝟕",
+		"a slash and full stops": "+46 70/123.45.67",
+	} {
+		for _, parse := range []func(string) (string, bool){phone.Parse, func(text string) (string, bool) { return phone.ParseIn(text, "DE") }} {
+			got, ok := parse(text)
+			require.True(t, ok, name)
+			require.Equal(t, "+46701234567", got, name)
+		}
+	}
+}
+
+func TestWhatIsTypedBehindTheCodeIsTheSameNumber(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"+46 70 123 45 67": "70 123 45 67", "+46701234567": "701234567", "0701234567": "0701234567", "+47 22 12 34 56": "+47 22 12 34 56", "070": "070", "": "", "+46 ": "+46 ", "+46 1": "+46 1",
+	} {
+		require.Equal(t, want, phone.Behind(text, "SE"), text)
+	}
+	for _, code := range country.All() {
+		if example := phone.Example(code); example != "" {
+			number, _ := phone.Parse(example)
+			behind, ok := phone.ParseIn(phone.Behind(example, code), code)
+			require.True(t, ok, example)
+			require.Equal(t, number, behind, example)
+		}
+	}
 }
 
 func TestParseReadsInternationalNumbersOnly(t *testing.T) {
 	t.Parallel()
+	valid := func(text string) bool {
+		_, ok := phone.Parse(text)
+		return ok
+	}
 	for text, want := range map[string]string{
 		"+46 (0)70-123.45 67": "+46701234567", // The trunk prefix is not part of the number.
 		" +46 70-123 45 67 ":  "+46701234567",
@@ -37,9 +88,12 @@ func TestParseReadsInternationalNumbersOnly(t *testing.T) {
 		require.True(t, ok, text)
 		require.Equal(t, want, got)
 	}
-	for _, text := range []string{"0701234567", "0046701234567", "+46", "+999123456"} {
-		_, ok := phone.Parse(text)
-		require.False(t, ok, text)
+	require.True(t, valid("+46 46 123 45 67"), "an area code like the country code")
+	for _, text := range []string{
+		"0701234567", "0046701234567", "+46", "+999123456", "+460046701234567", "+46 +46701234567", "++46701234567", "tel:+46701234567", "+46 00 70 1234567",
+		"+4670123456A", "+46 ７０１２３４５６７ｘ", "+46²01234567",
+	} {
+		require.False(t, valid(text), text)
 	}
 }
 

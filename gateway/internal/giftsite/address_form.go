@@ -32,6 +32,8 @@ type input struct {
 	Likely string
 	// Preset is the text of an input that the player has not filled.
 	Preset string
+	// Prefix is shown before the input, and is no part of its text.
+	Prefix string
 }
 
 const (
@@ -65,9 +67,7 @@ func addressForm(code, locale string) []input {
 	}
 	number := phoneInput
 	number.Example = phone.Example(code)
-	if country.CallingCode != "" {
-		number.Preset = country.CallingCode + " "
-	}
+	number.Prefix = country.CallingCode
 	return append(form, number, emailInput)
 }
 
@@ -101,8 +101,13 @@ func (t *texts) field(in input, country, value string, errs []formError) field {
 	if in.Likely != "" {
 		f.Unusual = t.postalCodeCheck(country, in.Example)
 	}
-	if in.ID == addressform.PostalCode {
+	switch in.ID {
+	case addressform.PostalCode:
 		f.Advice = t.postalCodeNote(country, value)
+	case fieldPhone:
+		if f.Value = phone.Behind(value, country); strings.HasPrefix(f.Value, "+") {
+			f.Prefix = "" // A number of another country, or one that cannot be read.
+		}
 	}
 	return f
 }
@@ -118,7 +123,7 @@ func (f field) Invalid() string { return f.fieldError(f.input, problem.FieldInva
 func (f field) Form() string {
 	switch f.ID {
 	case fieldPhone:
-		return `^\+?(?:[ ().-]*[0-9]){3,20}[ ().-]*$`
+		return `^[^\p{L}\p{Nd}]*(?:[Tt][Ee][Ll]:)?(?:[^\p{L}\p{Nd}]*\p{Nd}){3,25}[^\p{L}\p{Nd}]*$`
 	case fieldEmail:
 		return `^[^@\s]+@[^@\s]+\.[^@\s]+$`
 	}
@@ -127,7 +132,7 @@ func (f field) Form() string {
 
 // DescribedBy returns the ids of the texts that describe the input to screen readers.
 func (f field) DescribedBy() string {
-	return describedBy(f.ID, description{"error", f.Error}, description{"advice", f.Advice}, description{"hint", f.Hint})
+	return describedBy(f.ID, description{"error", f.Error}, description{"advice", f.Advice}, description{"hint", f.Hint}, description{"prefix", f.Prefix})
 }
 
 // description is a text beside an input, in an element whose id is that of the input and the kind.
@@ -192,7 +197,7 @@ func (s *Site) addressView(v *visit) addressView {
 		f := p.field(in, p.Country, cmp.Or(entered[in.ID], in.Preset), p.Errors)
 		switch {
 		case in.ID == fieldPhone:
-			f.Hint = p.T("phone.hint", "example", p.phoneExample(in))
+			f.Hint = p.T("phone.hint", "example", phone.Behind(p.phoneExample(in), p.Country))
 		case in.Example != "":
 			f.Hint = p.T("hint.example", "example", in.Example)
 		}

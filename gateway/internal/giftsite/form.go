@@ -5,7 +5,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,13 +86,8 @@ func formOf(values url.Values) form {
 	if version, err := strconv.ParseInt(values.Get(fieldVersion), 10, 64); err == nil {
 		f.Version = version
 	}
-	if callingCode.MatchString(f.Entered[fieldPhone]) {
-		f.Entered[fieldPhone] = "" // Only what the page has preset.
-	}
 	return f
 }
-
-var callingCode = regexp.MustCompile(`^\+[0-9]{0,3}$`)
 
 // pickedIn reads the choice from the fields of single dimensions or from the field of all dimensions.
 func pickedIn(values url.Values) map[string]string {

@@ -77,11 +77,10 @@ func TestTheExampleOfAPhoneNumberIsOfTheCountry(t *testing.T) {
 	f := setup(t)
 	f.page.Locale = "de-DE"
 	f.follow(choose("truffles"))
-	const swedish = "zum Beispiel &#43;46 70 123 45 67"
-	require.Contains(t, f.follow(filled("country", "SE", "step", stepCountry)).body, "Mit Landesvorwahl, "+swedish)
-	require.Contains(t, f.follow(filled("country", "SE", "phone", "x")).body, swedish+"</p>\n")
+	require.Contains(t, f.follow(filled("country", "SE", "step", stepCountry)).body, "Zum Beispiel 70 123 45 67. ", "the code is before the input")
+	require.Contains(t, f.follow(filled("country", "SE", "phone", "x")).body, "zum Beispiel &#43;46 70 123 45 67</p>\n")
 	f.page.Gifts[0].Countries = []string{"AQ"}
-	require.Contains(t, f.follow(filled("country", "AQ", "step", stepCountry)).body, "zum Beispiel &#43;49 170 1234567")
+	require.Contains(t, f.follow(filled("country", "AQ", "step", stepCountry)).body, "Zum Beispiel &#43;49 170 1234567. ")
 }
 
 // The script may not refuse what the services accept.
@@ -91,12 +90,26 @@ func TestTheScriptAcceptsEveryPossiblePhoneNumber(t *testing.T) {
 	for _, text := range []string{
 		"+46 70-123 45 67", "+46 (0)70 123", "070-123 45 67", "0046701234567", "(0)70.123.45.67", "112", "+467 ", "", "+", "+46 ", "07", "a 070 123 45 67",
 		"070 123 45 67 x", strings.Repeat("1", 21), "++46701234567", "070/1234567", "４６７０１２３",
+		"tel:+46701234567", "TEL: 070-123 45 67", "+46 +46701234567", "+46 0046701234567", "\u202a+46\u00a070\u2011123\u2013 45 67\u202c", "٠٧٠ ١٢٣ ٤٥ ٦٧",
 	} {
 		if _, ok := phone.ParseIn(text, "SE"); ok {
 			require.Regexp(t, form, text)
 		}
 	}
-	for _, text := range []string{"", "+", "07", "a 070 123 45 67", "070/1234567", "name@example.com", strings.Repeat("1", 21)} {
+	for _, text := range []string{"", "+", "07", "a 070 123 45 67", "name@example.com", strings.Repeat("1", 26)} {
 		require.NotRegexp(t, form, text)
 	}
+}
+
+// What the page shows before the input is no part of its text, so that a whole number can be pasted.
+func TestThePrefixOfACountryIsOutsideOfThePhoneNumber(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.follow(choose("truffles"))
+	const swedish = `<span id="phone-prefix">&#43;46</span><input id="phone" name="phone" type="tel" value="`
+	require.Contains(t, f.follow(filled("step", stepCountry, "country", "SE", "phone", "")).body, swedish+`"`)
+	require.Contains(t, f.follow(filled("step", stepCountry, "phone", "+46 70 123 45 67")).body, swedish+`70 123 45 67"`)
+	abroad := f.follow(filled("step", stepCountry, "phone", "+47 22 12 34 56")).body
+	require.Contains(t, abroad, `type="tel" value="&#43;47 22 12 34 56"`)
+	require.NotContains(t, abroad, "phone-prefix")
 }

@@ -6,9 +6,9 @@
 
   // An input says in data-required and data-invalid what is wrong with it. The server decides: this only spares a page.
   const complaint = (input) => {
-    const typed = input.value.trim(), value = input.type === "tel" && /^\+\d{0,3}$/.test(typed) ? "" : typed; // The preset.
+    const value = input.value.trim();
     if (value === "") return input.required ? input.dataset.required : "";
-    return input.dataset.form && !new RegExp(input.dataset.form).test(value) ? input.dataset.invalid : "";
+    return input.dataset.form && !new RegExp(input.dataset.form, "u").test(value) ? input.dataset.invalid : "";
   };
   const unusual = (input) => {
     const value = input.value.trim();
@@ -23,7 +23,7 @@
     }
     if (!line) {
       line = Object.assign(document.createElement("p"), { className: kind, id: `${input.id}-${kind}` });
-      input.before(line);
+      (input.closest(".with-prefix") ?? input).before(line);
     }
     if (line.textContent === prefix + words) return;
     line.replaceChildren(words);
@@ -36,7 +36,7 @@
     input.closest(".field").classList.toggle("wrong", words !== "");
     if (words === "") input.removeAttribute("aria-invalid");
     else input.setAttribute("aria-invalid", "true");
-    const described = ["error", "advice", "hint"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id));
+    const described = ["error", "advice", "hint", "prefix"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id));
     if (described.length) input.setAttribute("aria-describedby", described.join(" "));
     else input.removeAttribute("aria-describedby");
   };
@@ -47,11 +47,12 @@
     input.addEventListener("change", () => show(input));
   }
 
-  // Who comes to the number by the keyboard types behind the country's code.
-  for (const input of all("input[type=tel]")) {
-    input.addEventListener("focus", () => requestAnimationFrame(() => {
-      if (/^\+\d{1,3} $/.test(input.value)) input.setSelectionRange(input.value.length, input.value.length);
-    }));
+  // A number with a country code of its own needs none before it.
+  for (const input of all(".with-prefix input")) {
+    const look = () => { input.previousElementSibling.hidden = /^\s*(\+|00)/.test(input.value); };
+    input.addEventListener("input", look);
+    input.addEventListener("change", look);
+    look();
   }
 
   // A form is sent once. The button says that it is being sent. After "back" it can be sent again.

@@ -199,7 +199,8 @@ export interface paths {
          *     campaign's brand and, if stock is limited, a unit of the stock. Needs the scope `ORDERS`.
          *
          *     `externalOrderId` is unique in the tenant over all keys and brands, so give each of your systems its own prefix.
-         *     The phone number is in international format: `+`, country code, digits. Spaces and `-` `.` `(` `)` are dropped.
+         *     The phone number is in international format: `+`, country code, digits. Spaces and dashes of every kind, `.` `/` `(` `)` and direction
+         *     marks are dropped, and digits of every script are read.
          */
         post: operations["placeOrder"];
         delete?: never;
