@@ -84,11 +84,12 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 		b.press(t, ".send")
 		b.await(t, `document.activeElement.classList.contains("problems")`) // A page gets its focus when it is drawn.
 		b.inspectSchemes(t, "04-choice-error")
-		b.click(t, `input[value="Colour=Grey&Size=M"]`)
+		b.click(t, `input[name="v:Size"][value="M"]`)
+		b.click(t, `input[name="v:Colour"][value="Grey"]`)
 		b.press(t, ".send")
 		b.inspectSchemes(t, "05-country")
 
-		b.fill(t, "070 123 45 67")
+		b.fill(t, "070")
 		b.inspect(t, "06-address")
 		b.press(t, ".send")
 		require.Contains(t, b.text(t, "#phone-error"), "+46 70 123 45 67")

@@ -64,12 +64,11 @@ func TestAGiftCanBeClaimedWithTheKeyboardOnly(t *testing.T) {
 		}
 		for _, text := range [][2]string{{"#name", "Ada Player"}, {"#street", "Storgatan 1"}, {"#postalCode", "111 22"}, {"#city", "Stockholm"}, {"#phone", "701234567"}} {
 			b.tabTo(t, text[0])
-			b.await(t, `document.activeElement.value === "" || document.activeElement.selectionStart === document.activeElement.value.length`) // Behind the code of the country.
 			b.do(t, chromedp.KeyEvent(text[1]))
 		}
 		b.tabTo(t, "button[value=address]:not(.unseen)")
 		b.pressEnter(t, ".confirm")
-		require.Contains(t, b.text(t, ".facts"), "701234567")
+		require.Contains(t, b.text(t, ".facts"), "+46 70 123 45 67")
 		b.tabTo(t, ".confirm .send")
 		b.pressEnter(t, ".reference")
 		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -107,6 +108,9 @@ func (l *links) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftReque
 	}
 	if r.GetRecipient() != nil {
 		draft.Recipient = r.GetRecipient()
+		if number, ok := phone.ParseIn(r.GetRecipient().GetPhone(), r.GetRecipient().GetCountry()); ok {
+			draft.Recipient.Phone = phone.Spaced(number)
+		}
 	}
 	if draft.Answer = r.GetAnswer(); r.GetCheckRecipient() {
 		draft.Answer = check(r.GetRecipient())
@@ -184,10 +188,10 @@ func (l *links) claim(r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, 
 		MaskedRecipient: &linksv1.ClaimRecipient{
 			Name: "A••• L••••••••", Phone: "+46 •• ••• •• 67", Street: "St••••••• •", City: "St•••••••", PostalCode: proto.String("111 ••"), Country: "SE",
 		},
-		CorrectableVersion: proto.Int64(1), Shown: giftOf(l.page, r.GetProductId()),
+		CorrectableVersion: proto.Int64(0), Shown: giftOf(l.page, r.GetProductId()),
 	}
 	l.page.Gifts = nil
-	delete(l.drafts, r.GetFormNonce())
+	l.drafts = map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
 	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
 }
 
@@ -216,7 +220,8 @@ func (l *links) CorrectClaimedGift(_ context.Context, r *linksv1.CorrectClaimedG
 	if r.GetFormNonce() != l.claimedBy {
 		return nil, problem.RecordNotFound()
 	}
-	l.order.Gift.MaskedRecipient.Street = "Ny••••• •"
+	l.order.Gift.MaskedRecipient.Street, l.order.Gift.CorrectableVersion = "Ny••••• •", proto.Int64(1)
+	delete(l.drafts, r.GetFormNonce())
 	return &linksv1.CorrectClaimedGiftResponse{}, nil
 }
 

@@ -33,7 +33,9 @@ func (b *builder) addAssets() error {
 		}
 		return nil
 	})
-	robots := "User-agent: *\nAllow: " + b.base + sitePath + "\nAllow: " + b.base + documentPath + "\nDisallow: /\n"
+	// The pages of links and their pictures are for previews in messengers. Their headers keep them out of search engines.
+	robots := "User-agent: *\nAllow: " + b.base + sitePath + "\nAllow: " + b.base + documentPath +
+		"\nAllow: /c/\nAllow: " + b.base + "/catalog/images/\nDisallow: /\n"
 	b.files["/robots.txt"] = staticfile.New(textType, staticfile.Revalidate, []byte(robots))
 	return err
 }

@@ -253,8 +253,8 @@ func TestLinksHaveATarget(t *testing.T) {
 	}
 }
 
-func TestRobotsMayReadTheSiteAndNothingElse(t *testing.T) {
+func TestRobotsMayReadTheSiteAndWhatAPreviewOfALinkNeeds(t *testing.T) {
 	t.Parallel()
 	robots := call(t, http.MethodGet, "/robots.txt", nil).Body.String()
-	require.Equal(t, "User-agent: *\nAllow: "+base+"/docs\nAllow: "+base+"/openapi\nDisallow: /\n", robots)
+	require.Equal(t, "User-agent: *\nAllow: "+base+"/docs\nAllow: "+base+"/openapi\nAllow: /c/\nAllow: "+base+"/catalog/images/\nDisallow: /\n", robots)
 }

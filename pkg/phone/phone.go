@@ -60,21 +60,33 @@ func withPlus(compact string) string {
 	return compact
 }
 
-// compacted drops separators and direction marks, and writes digits, the plus and letters as ASCII does.
+// compacted drops separators.
 func compacted(text string) string {
 	return strings.Map(func(r rune) rune {
-		const fullWidth, ascii = '\uFF01', '!'
-		if r >= fullWidth && r <= '\uFF5E' {
-			r += ascii - fullWidth
-		}
-		switch {
-		case strings.ContainsRune("./()", r), unicode.In(r, unicode.White_Space, unicode.Dash, unicode.Cf):
+		if r = ASCII(r); strings.ContainsRune(" -./()", r) {
 			return -1
-		case unicode.IsDigit(r):
-			return '0' + digit(r)
 		}
 		return r
 	}, text)
+}
+
+// ASCII is for strings.Map: it writes digits of every script, full-width characters, spaces and dashes as ASCII does, and drops direction
+// marks and other characters that are not seen.
+func ASCII(r rune) rune {
+	const fullWidth, last, ascii = '\uFF01', '\uFF5E', '!'
+	switch {
+	case unicode.Is(unicode.Cf, r):
+		return -1
+	case unicode.Is(unicode.White_Space, r):
+		return ' '
+	case unicode.Is(unicode.Dash, r):
+		return '-'
+	case r >= fullWidth && r <= last:
+		return r - fullWidth + ascii
+	case unicode.IsDigit(r):
+		return '0' + digit(r)
+	}
+	return r
 }
 
 // digit is the value of a decimal digit. Unicode has the ten digits of a script in a row.

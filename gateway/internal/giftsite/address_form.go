@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/language"
 
@@ -24,6 +25,8 @@ type input struct {
 	Type         string
 	Autocomplete string
 	Optional     bool
+	// Lines means that the text may have several lines.
+	Lines bool
 	// Short inputs share a row if there is room.
 	Short bool
 	// Example of a text; empty: none.
@@ -41,18 +44,21 @@ const (
 	fieldCountry = "country"
 	fieldPhone   = "phone"
 	fieldEmail   = "email"
+	fieldComment = "courierComment"
 )
 
 // The inputs that do not depend on the country, with the lengths of the API specification, section Limits.
 var (
-	nameInput  = input{ID: fieldName, LabelKey: fieldName, MaxLength: 100, Type: "text", Autocomplete: "name"}
-	phoneInput = input{ID: fieldPhone, LabelKey: fieldPhone, MaxLength: 50, Type: "tel", Autocomplete: "tel"}
-	emailInput = input{ID: fieldEmail, LabelKey: fieldEmail, MaxLength: 255, Type: "email", Autocomplete: "email", Optional: true}
+	nameInput    = input{ID: fieldName, LabelKey: fieldName, MaxLength: 100, Type: "text", Autocomplete: "name"}
+	phoneInput   = input{ID: fieldPhone, LabelKey: fieldPhone, MaxLength: 50, Type: "tel", Autocomplete: "tel"}
+	commentInput = input{ID: fieldComment, LabelKey: fieldComment, MaxLength: 500, Autocomplete: "off", Optional: true, Lines: true}
+	emailInput   = input{ID: fieldEmail, LabelKey: fieldEmail, MaxLength: 255, Type: "email", Autocomplete: "email", Optional: true}
 )
 
 // fieldNames are the names of all inputs.
 var fieldNames = []string{
-	fieldCountry, fieldName, addressform.Street, addressform.PostalCode, addressform.City, addressform.Region, fieldPhone, fieldEmail,
+	fieldCountry, fieldName, addressform.Street, addressform.Street2, addressform.PostalCode, addressform.City, addressform.Region, fieldPhone,
+	fieldEmail, fieldComment,
 }
 
 // addressForm returns the inputs of an address in a country, in the order of its form, without the country itself.
@@ -68,7 +74,7 @@ func addressForm(code, locale string) []input {
 	number := phoneInput
 	number.Example = phone.Example(code)
 	number.Prefix = country.CallingCode
-	return append(form, number, emailInput)
+	return append(form, number, emailInput, commentInput)
 }
 
 // phoneExample is a number of the country. Where none is known, it is one of the locale.
@@ -181,11 +187,16 @@ func (s *Site) addressView(v *visit) addressView {
 	entered := enteredIn(v.draft.GetRecipient())
 	p := addressView{view: s.linkView(v.link), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId())}
 	p.begun()
+	p.setTitle(p.T("address.heading"))
 	p.Countries, p.Country = countryOptions(p.allCountries(), gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
 	p.Arrival = p.arrival(v.link.GetBrand().GetSite(), p.Country)
 	var form []input
 	if p.Country != "" {
 		form = addressForm(p.Country, p.Lang)
+	}
+	joined := enteredIn(asClaimed(v.draft.GetRecipient()))
+	for i, in := range form { // What is sent with a text takes from its room.
+		form[i].MaxLength -= max(0, utf8.RuneCountInString(joined[in.ID])-utf8.RuneCountInString(entered[in.ID]))
 	}
 	p.Errors = p.fieldErrors(v.draft.GetAnswer(), form)
 	if chosen := entered[fieldCountry]; chosen != "" && !slices.Contains(gift.GetCountries(), chosen) && errorAt(p.Errors, fieldCountry) == "" {
@@ -198,6 +209,8 @@ func (s *Site) addressView(v *visit) addressView {
 		switch {
 		case in.ID == fieldPhone:
 			f.Hint = p.T("phone.hint", "example", phone.Behind(p.phoneExample(in), p.Country))
+		case in.ID == fieldComment:
+			f.Hint = p.T("courierComment.hint")
 		case in.Example != "":
 			f.Hint = p.T("hint.example", "example", in.Example)
 		}

@@ -3,6 +3,7 @@ package giftsite
 import (
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
@@ -12,6 +13,9 @@ import (
 
 // tokenForm accepts more than the current form of tokens. Other paths cause no call of a service.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
+
+// behindAddress are characters behind an address that mail programs take for a part of it.
+const behindAddress = " /.,;:!?)]}>'\"*’”»"
 
 // check runs the checks of all requests, and returns the token of the request. If one fails, it sends the response. The page is
 // nil unless a check has read it.
@@ -27,7 +31,11 @@ func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, page
 		return "", nil, false
 	}
 	token = r.URL.Path[len(Prefix):]
-	switch {
+	switch whole := strings.TrimRight(token, behindAddress); {
+	case whole != token && r.Method != http.MethodPost && tokenForm.MatchString(whole):
+		w.Header().Set("Location", Prefix+whole)
+		s.write(w, http.StatusMovedPermanently, nil)
+		return "", nil, false
 	case !tokenForm.MatchString(token):
 		s.unknownToken(w, r, token)
 		return "", nil, false

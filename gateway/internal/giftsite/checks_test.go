@@ -179,3 +179,19 @@ func TestGuessingTokensIsLimited(t *testing.T) {
 	require.Equal(t, 429, f.guess(http.MethodGet, 0).Code)
 	require.Len(t, f.reads, lookupBurst+1)
 }
+
+func TestWhatAMailProgramAddsToTheAddressIsLeftOut(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for _, behind := range []string{"/", ".", ").", "%3E", ",", "%20", "%E2%80%9D"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			got := f.do(method, "/c/"+token+behind, "")
+			require.Equal(t, 301, got.Code, behind)
+			require.Equal(t, "/c/"+token, got.Header().Get("Location"))
+			require.Equal(t, "no-store", got.Header().Get("Cache-Control"))
+		}
+		require.Equal(t, 404, f.do(http.MethodPost, "/c/"+token+behind, choose("truffles").Encode(), "Content-Type", formType).Code)
+	}
+	require.Empty(t, f.reads, "it is the same for a token that has no link")
+	require.Equal(t, 200, f.do(http.MethodGet, f.get("/").Header().Get("Location"), "").Code)
+}

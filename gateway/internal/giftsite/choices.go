@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -19,6 +20,8 @@ type group struct {
 	Name    string
 	Options []option
 	Error   string
+	// Narrowed means that a script may disable any of the options.
+	Narrowed bool
 }
 
 type option struct {
@@ -31,35 +34,44 @@ type option struct {
 	values map[string]string
 }
 
-// maxOptions bounds one list of combinations. A gift with more combinations is chosen by single dimensions. Then a combination
-// that is out of stock is only reported when the form is sent.
-const maxOptions = 200
-
-// groupsOf returns the choices of a gift. If its dimensions can be chosen independently, there is one group for each. Otherwise
-// there is one group with all combinations, because a page without scripts cannot disable a combination of two groups.
-func groupsOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) []group {
-	dimensions := gift.GetVariations()
-	if len(dimensions) == 0 {
-		return nil
-	}
-	var groups []group
-	if free, ok := independent(gift); ok {
-		for i, d := range dimensions {
-			groups = append(groups, dimensionGroup(t, i, d, free[i]))
-		}
-	} else {
-		groups = []group{combinationGroup(t, gift)}
-	}
-	for i := range groups {
-		groups[i].preselect(picked)
-	}
-	return groups
+// choices are what a player chooses of a gift: a value of each dimension.
+type choices struct {
+	Groups []group
+	// Left are the combinations that can be chosen: of each, the indexes of its values. A script allows only these. Empty: all can.
+	Left string
+	// Whole lists whole combinations for browsers without scripts, because such a page cannot disable a value of one group for that of
+	// another. Nil: the groups are enough, or the list would be too long.
+	Whole *group
 }
 
-// independent returns the available values of each dimension, and whether all their combinations are available too.
-func independent(gift *linksv1.ClaimGift) ([][]string, bool) {
-	free := make([][]string, len(gift.GetVariations()))
-	product, all := 1, 1
+// maxOptions bounds the list of whole combinations. Without it a combination that is out of stock is only reported when the form is sent.
+const maxOptions = 200
+
+func choicesOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) (c choices) {
+	free, all, independent := freeValues(gift)
+	for i, d := range gift.GetVariations() {
+		c.Groups = append(c.Groups, dimensionGroup(t, i, d, free[i]))
+		c.Groups[i].Narrowed = !independent
+		c.Groups[i].preselect(picked)
+	}
+	if independent {
+		return c
+	}
+	c.Left = left(gift)
+	if all <= maxOptions {
+		whole := combinationGroup(t, gift)
+		whole.preselect(picked)
+		c.Whole = &whole
+	}
+	return c
+}
+
+// freeValues returns the available values of each dimension, how many combinations there are, and whether all those of available
+// values are available.
+func freeValues(gift *linksv1.ClaimGift) (free [][]string, all int, independent bool) {
+	free = make([][]string, len(gift.GetVariations()))
+	product := 1
+	all = 1
 	for i, d := range gift.GetVariations() {
 		for _, value := range d.GetValues() {
 			if gift.GetOutOfStock() {
@@ -74,7 +86,19 @@ func independent(gift *linksv1.ClaimGift) ([][]string, bool) {
 		product = min(product*len(free[i]), math.MaxInt32)
 		all = min(all*len(d.GetValues()), maxOptions+1)
 	}
-	return free, len(gift.GetChoices()) == 0 || len(gift.GetChoices()) == product || all > maxOptions
+	return free, all, len(gift.GetChoices()) == 0 || len(gift.GetChoices()) == product
+}
+
+func left(gift *linksv1.ClaimGift) string {
+	var combinations []string
+	for _, c := range gift.GetChoices() {
+		var indexes []string
+		for _, d := range gift.GetVariations() {
+			indexes = append(indexes, strconv.Itoa(slices.Index(d.GetValues(), c.GetVariations()[d.GetDimension()])))
+		}
+		combinations = append(combinations, strings.Join(indexes, ","))
+	}
+	return strings.Join(combinations, " ")
 }
 
 func dimensionGroup(t *texts, i int, d *linksv1.ClaimVariation, free []string) group {
@@ -103,7 +127,7 @@ func combinationGroup(t *texts, gift *linksv1.ClaimGift) group {
 		legend = append(legend, t.dimension(d))
 		combinations = extended(combinations, d)
 	}
-	g := group{texts: t, ID: "choice-0", Legend: strings.Join(legend, ", "), Name: fieldChoice}
+	g := group{texts: t, ID: "whole", Legend: strings.Join(legend, ", "), Name: fieldChoice}
 	for _, c := range combinations {
 		var label []string
 		encoded := url.Values{}

@@ -19,9 +19,13 @@ func gift(choices ...[2]string) *linksv1.ClaimGift {
 	return g
 }
 
-// shown writes groups as text: * means checked, - disabled.
-func shown(groups []group) []string {
+// shown writes choices as text: * means checked, - disabled.
+func shown(c choices) []string {
 	var out []string
+	groups := c.Groups
+	if c.Whole != nil {
+		groups = append(groups, *c.Whole)
+	}
 	for _, g := range groups {
 		line := g.Legend + ":"
 		for _, o := range g.Options {
@@ -29,10 +33,14 @@ func shown(groups []group) []string {
 		}
 		out = append(out, line)
 	}
+	if c.Left != "" {
+		out = append(out, c.Left)
+	}
 	return out
 }
 
-func TestDimensionsAreChosenIndependentlyUnlessACombinationIsGone(t *testing.T) {
+// One group for each dimension, and for browsers without scripts a list of whole combinations if not all are left.
+func TestEachDimensionIsAChoiceAndWholeCombinationsAreOneIfSomeAreGone(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		gift   *linksv1.ClaimGift
@@ -43,16 +51,16 @@ func TestDimensionsAreChosenIndependentlyUnlessACombinationIsGone(t *testing.T) 
 		"never limited":                       {gift(), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
 		"all available":                       {gift([2]string{"S", "Navy"}, [2]string{"S", "Grey"}, [2]string{"M", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
 		"a value that is not available":       {gift([2]string{"S", "Navy"}, [2]string{"M", "Navy"}), nil, []string{"Size: [S] [M]", "Colour: [Navy*] [Grey-]"}},
-		"a combination that is not available": {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
+		"a combination that is not available": {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]", "0,0 1,1"}},
 		"one combination left":                {gift([2]string{"M", "Grey"}), nil, []string{"Size: [S-] [M*]", "Colour: [Navy-] [Grey*]"}},
 		"picked":                              {gift(), map[string]string{"Size": "M"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey]"}},
-		"picked as a combination":             {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "M", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey*]"}},
-		"picked and not available":            {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "S", "Colour": "Grey"}, []string{"Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]"}},
+		"picked as a combination":             {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "M", "Colour": "Grey"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey*]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey*]", "0,0 1,1"}},
+		"picked and not available":            {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "S", "Colour": "Grey"}, []string{"Size: [S*] [M]", "Colour: [Navy] [Grey*]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]", "0,0 1,1"}},
 		"picked an unknown value":             {gift(), map[string]string{"Size": "XXL", "Colour": ""}, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
 		"a dimension without name":            {&linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{{Dimension: "", Values: []string{"A", "B"}}}}, nil, []string{": [A] [B]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, tc.want, shown(groupsOf(read(t).of("en-US"), tc.gift, tc.picked)))
+			require.Equal(t, tc.want, shown(choicesOf(read(t).of("en-US"), tc.gift, tc.picked)))
 		})
 	}
 }
@@ -65,7 +73,7 @@ func TestVariationsAreShownInTheLocaleAndPostedAsInTheCatalog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g.Variations[0].Name, g.Variations[0].ValueNames = "Storlek", []string{"Liten", "Mellan"}
-			groups := groupsOf(read(t).of("sv-SE"), g, nil)
+			groups := choicesOf(read(t).of("sv-SE"), g, nil).Groups
 			require.Contains(t, groups[0].Legend, "Storlek")
 			require.Contains(t, groups[0].Options[0].Label, "Liten")
 			require.NotContains(t, groups[0].Options[0].Value, "Liten")
@@ -90,8 +98,11 @@ func TestAListOfCombinationsStaysShort(t *testing.T) {
 		second[dimension] = "1"
 	}
 	g.Choices = []*linksv1.ClaimChoice{{Variations: first}, {Variations: second}}
-	groups := groupsOf(read(t).of("en-US"), g, nil)
+	c := choicesOf(read(t).of("en-US"), g, nil)
+	groups := c.Groups
 	require.Len(t, groups, 8)
+	require.Nil(t, c.Whole)
+	require.Equal(t, "0,0,0,0,0,0,0,0 1,1,1,1,1,1,1,1", c.Left)
 	require.False(t, groups[0].Options[0].Disabled)
 	require.True(t, groups[0].Options[2].Disabled)
 }

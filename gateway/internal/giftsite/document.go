@@ -199,7 +199,7 @@ func (d *document) selfContained(embedded map[string]string) ([]byte, error) {
 			d.complete(n)
 		case atom.Form:
 			n.Data, n.DataAtom = "div", atom.Div
-		case atom.Script, atom.Style:
+		case atom.Script, atom.Style, atom.Noscript:
 			n.Parent.RemoveChild(n)
 		case atom.A:
 			if attribute(n, "class") == "skip" { // Without an address it would be a stray text for screen readers.

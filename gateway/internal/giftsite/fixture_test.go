@@ -90,7 +90,7 @@ func (f *fixture) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest, _ 
 		return nil, f.failure
 	}
 	if f.page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN {
-		f.page.State, f.page.Gifts, f.claimedBy, f.drafts = f.claimed.GetState(), nil, r.GetFormNonce(), map[string]*linksv1.ClaimDraft{}
+		f.page.State, f.page.Gifts, f.claimedBy, f.drafts = f.claimed.GetState(), nil, r.GetFormNonce(), map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
 	}
 	return f.claimed, nil
 }

@@ -151,11 +151,28 @@ func TestABrowserThatKeepsNothingIsToldSo(t *testing.T) {
 	for _, step := range []string{"address", "review"} {
 		got := f.get("?step=" + step)
 		require.Equal(t, 303, got.Code)
-		require.Equal(t, "/c/"+token+"?step=choose&lost=1", got.Header().Get("Location"))
+		require.Equal(t, "/c/"+token+"?step=choose&kept=1", got.Header().Get("Location"))
 	}
-	require.Contains(t, f.get("?step=choose&lost=1").body, "These pages need cookies.")
+	require.Contains(t, f.get("?step=choose&kept=1").body, "These pages need cookies.")
 	require.Contains(t, f.follow(url.Values{"step": {"review"}, "version": {"1"}}).body, "These pages need cookies.", "a draft that has expired")
 	require.Empty(t, f.claims)
+	for name, form := range map[string]url.Values{
+		"the only gift": choose("truffles"), "a gift without its choices": choose("shirt"), "a gift that is gone": choose("vase"), "an address": filled(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := setup(t)
+			if name == "the only gift" {
+				f.page.Gifts = f.page.GetGifts()[:1]
+			}
+			require.NotContains(t, f.get("?step=gift&gift="+form.Get("gift")).body, "cookies")
+			got := f.send(form)
+			for got.Code == http.StatusSeeOther {
+				f.nonce = "" // The browser keeps none.
+				got = f.do(http.MethodGet, got.Header().Get("Location"), "")
+			}
+			require.Contains(t, got.body, "These pages need cookies.")
+		})
+	}
 }
 
 func TestAStepThatIsMissingComesFirst(t *testing.T) {
@@ -276,7 +293,7 @@ func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 
 func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 	t.Parallel()
-	gone := []string{`<fieldset class="choices wrong" id="choice-0" aria-describedby="choice-0-error">`, "Your choice is no longer available."}
+	gone := []string{`<fieldset class="choices wrong" id="choice-1" aria-describedby="choice-1-error">`, "Your choice is no longer available."}
 	for name, tc := range map[string]struct {
 		failure   error
 		meanwhile func(f *fixture)

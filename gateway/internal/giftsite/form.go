@@ -14,6 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -77,7 +78,7 @@ func formOf(values url.Values) form {
 		Version: -1,
 	}
 	for _, name := range fieldNames {
-		raw := values.Get(name)
+		raw := strings.ReplaceAll(values.Get(name), "\r\n", "\n")
 		if !utf8.ValidString(raw) || strings.ContainsRune(raw, 0) {
 			f.InvalidText = append(f.InvalidText, name)
 		}
@@ -86,6 +87,7 @@ func formOf(values url.Values) form {
 	if version, err := strconv.ParseInt(values.Get(fieldVersion), 10, 64); err == nil {
 		f.Version = version
 	}
+	f.Entered[addressform.PostalCode] = addressform.For(f.Entered[fieldCountry], "").PostalCode(f.Entered[addressform.PostalCode])
 	return f
 }
 
@@ -116,24 +118,56 @@ func text(s string) string {
 func (f form) recipient() *linksv1.ClaimRecipient {
 	return &linksv1.ClaimRecipient{
 		Name: f.Entered[fieldName], Phone: f.Entered[fieldPhone], Email: unlessEmpty(f.Entered[fieldEmail]),
-		Street: f.Entered[addressform.Street], City: f.Entered[addressform.City], Region: unlessEmpty(f.Entered[addressform.Region]),
+		Street: f.Entered[addressform.Street], Street2: unlessEmpty(f.Entered[addressform.Street2]), City: f.Entered[addressform.City], Region: unlessEmpty(f.Entered[addressform.Region]),
 		PostalCode: unlessEmpty(f.Entered[addressform.PostalCode]), Country: f.Entered[fieldCountry],
+		CourierComment: unlessEmpty(f.Entered[fieldComment]),
 	}
 }
 
 // enteredIn are the texts of a recipient by the names of their inputs.
 func enteredIn(r *linksv1.ClaimRecipient) map[string]string {
 	return map[string]string{
-		fieldName: r.GetName(), fieldPhone: r.GetPhone(), fieldEmail: r.GetEmail(), addressform.Street: r.GetStreet(),
+		fieldName: r.GetName(), fieldPhone: r.GetPhone(), fieldEmail: r.GetEmail(), addressform.Street: r.GetStreet(), addressform.Street2: r.GetStreet2(),
+		fieldComment:     r.GetCourierComment(),
 		addressform.City: r.GetCity(), addressform.Region: r.GetRegion(), addressform.PostalCode: r.GetPostalCode(), fieldCountry: r.GetCountry(),
 	}
 }
 
-// withoutRegion is a recipient as a claim has it, with the region in the city.
-func withoutRegion(r *linksv1.ClaimRecipient, locale string) *linksv1.ClaimRecipient {
-	out := proto.CloneOf(r)
-	out.City, out.Region = addressform.For(r.GetCountry(), locale).CityWithRegion(r.GetCity(), r.GetRegion()), nil
+// asClaimed is a recipient as a claim has it, with the second line in the street and the region in the city.
+func asClaimed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
+	out := &linksv1.ClaimRecipient{}
+	proto.Merge(out, r)
+	out.Street, out.Street2 = addressform.StreetWithSecond(r.GetStreet(), r.GetStreet2()), nil
+	out.City, out.Region = addressform.For(r.GetCountry(), "").CityWithRegion(r.GetCity(), r.GetRegion()), nil
 	return out
+}
+
+// answer reports the errors that the services cannot see, because the address of an order has neither a second line nor a region. Where
+// both parts are too long together, the error is at the longer one; nil: there is none.
+func (f form) answer() *linksv1.ClaimAnswer {
+	country, joined := addressform.For(f.Entered[fieldCountry], ""), enteredIn(asClaimed(f.recipient()))
+	answer := &linksv1.ClaimAnswer{}
+	add := func(code, field string) {
+		answer.Code = string(problem.InvalidRequest)
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: code})
+	}
+	for _, pair := range [][2]string{{addressform.Street, addressform.Street2}, {addressform.City, addressform.Region}} {
+		whole, _ := country.Field(pair[0])
+		part, known := country.Field(pair[1])
+		switch text := f.Entered[part.ID]; {
+		case !known:
+		case part.Required && text == "":
+			add(problem.FieldRequired, part.ID)
+		case utf8.RuneCountInString(text) > part.MaxLength:
+			add(problem.FieldTooLong, part.ID)
+		case utf8.RuneCountInString(f.Entered[whole.ID]) <= whole.MaxLength && utf8.RuneCountInString(joined[whole.ID]) > whole.MaxLength:
+			add(problem.FieldTooLong, whole.ID)
+		}
+	}
+	if answer.GetCode() == "" {
+		return nil
+	}
+	return answer
 }
 
 func unlessEmpty(s string) *string {

@@ -8,13 +8,15 @@ import (
 // giftView is the page of one gift, where it is chosen with its variations.
 type giftView struct {
 	view
+	choices
 
 	Gift card
 	// Pictures are all pictures of the gift. The first is also that of its card.
 	Pictures []picture
-	Groups   []group
 	// OnlyGift means that the link has no other gift. The page then also has the greeting.
 	OnlyGift bool
+	// Problem is why the player has to choose again, if it belongs to no choice.
+	Problem string
 	// Errors are all errors of the page, in its order.
 	Errors []formError
 	// AllGifts is the page of all gifts.
@@ -28,6 +30,7 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	}
 	if !p.OnlyGift || v.r.URL.Query().Get(fieldStep) != "" {
 		p.begun()
+		p.setTitle(gift.GetName())
 	}
 	for i := range p.Pictures {
 		p.Pictures[i].Sizes = sizesDetail
@@ -40,7 +43,10 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	if chosen {
 		picked = v.draft.GetGift().GetVariations()
 	}
-	p.Groups = groupsOf(p.texts, gift, picked)
+	p.choices = choicesOf(p.texts, gift, picked)
+	if v.isLost() {
+		p.Problem, p.Failed = p.T("problem.lost"), true
+	}
 	if code := problem.Code(v.draft.GetAnswer().GetCode()); chosen && (code == problem.InvalidVariations || code == problem.OutOfStock) {
 		p.addErrors(picked)
 	}
@@ -61,8 +67,15 @@ func (p *giftView) addErrors(picked map[string]string) {
 		}
 		p.Errors = append(p.Errors, formError{Field: fieldChoices, Text: g.Error, Href: "#" + g.firstID()})
 	}
-	if len(p.Groups) > 0 && len(p.Errors) == 0 { // Each value alone is available, or another one was preselected.
-		p.Errors = []formError{{Field: fieldChoices, Text: p.T("error.choice.gone"), Href: "#" + p.Groups[0].firstID()}}
+	if last := len(p.Groups) - 1; last >= 0 && len(p.Errors) == 0 { // Each value alone is available, or another one was preselected.
+		p.Groups[last].Error = p.T("error.choice.gone")
+		p.Errors = []formError{{Field: fieldChoices, Text: p.Groups[last].Error, Href: "#" + p.Groups[last].firstID()}}
+	}
+	if p.Whole != nil && len(p.Errors) > 0 { // The groups or the list are shown.
+		p.Whole.Error = p.Errors[0].Text
+		for i := range p.Errors {
+			p.Errors[i].Href = "#picks"
+		}
 	}
 	p.Failed = len(p.Errors) > 0
 }

@@ -95,13 +95,14 @@ func (s *Site) listView(v *visit) listView {
 		}
 	case v.draft.GetAnswer().GetCode() == string(problem.ProductNotAvailable):
 		p.Problem = p.T("problem.unavailable")
-	case v.r.URL.Query().Has(queryLost):
+	case v.isLost():
 		p.Problem = p.T("problem.lost")
 	case chosen != "":
 		p.Resume = stepQuery(stepReview)
 	}
 	if p.Problem != "" || p.Resume != "" || v.r.URL.Query().Get(fieldStep) != "" {
 		p.begun()
+		p.setTitle(p.T("filter.all"))
 	}
 	p.Failed = p.Problem != ""
 	p.filter(v.link, v.r.URL.Query().Get(queryCategory))

@@ -22,8 +22,8 @@ const (
 	stepCorrected = "corrected"
 )
 
-// queryLost in a query says that nothing of the form was kept, because the browser has lost its cookie or the draft has expired.
-const queryLost = "lost"
+// queryKept in a query says that a form was sent and kept. If the page finds nothing, the browser has no cookie or the draft has expired.
+const queryKept = "kept"
 
 // getOpen shows a page of a link that can be claimed: the one that the query names, or an earlier one if something is missing.
 func (s *Site) getOpen(v *visit) {
@@ -77,7 +77,7 @@ func (s *Site) showGift(v *visit, id string) {
 // getEntered shows a page that needs what earlier pages have entered.
 func (s *Site) getEntered(v *visit, step string) {
 	if v.draft.GetVersion() == 0 {
-		s.redirect(v, stepChoose, queryLost, "1")
+		s.redirect(v, stepChoose, queryKept, "1")
 		return
 	}
 	next := nextStep(v.link, v.draft)

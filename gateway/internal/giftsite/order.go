@@ -29,11 +29,14 @@ func (s *Site) getClaimed(v *visit) {
 		return
 	}
 	s.keepNonce(v, orderLifetime)
-	if v.r.URL.Query().Get(fieldStep) == stepCorrect && found.GetGift().CorrectableVersion != nil {
-		if s.loadDraft(v) {
-			s.render(v.w, http.StatusOK, pageCorrect, s.correctView(v, found.GetGift()))
+	if found.GetGift().CorrectableVersion != nil {
+		if !s.loadDraft(v) {
+			return
 		}
-		return
+		if v.r.URL.Query().Get(fieldStep) == stepCorrect {
+			s.render(v.w, http.StatusOK, pageCorrect, s.correctView(v, found.GetGift()))
+			return
+		}
 	}
 	s.render(v.w, http.StatusOK, pageOrder, s.orderView(v, found))
 }
@@ -41,6 +44,7 @@ func (s *Site) getClaimed(v *visit) {
 // postCorrection corrects where the gift is sent. Inputs that are left empty change nothing.
 func (s *Site) postCorrection(v *visit, f form) {
 	typed := &linksv1.SaveClaimDraftRequest{Recipient: f.recipient()}
+	typed.Recipient.Country = "" // It stays.
 	if len(f.InvalidText) > 0 {
 		typed.Answer = invalidText(f.InvalidText)
 		if s.saveDraft(v, typed) {

@@ -219,3 +219,54 @@ func TestAStrangerCorrectsNothing(t *testing.T) {
 		require.Contains(t, f.follow(correction("street", "\xff")).body, "This gift has already been chosen")
 	}
 }
+
+// Whoever has typed the address sees it, as long as it is kept and the order is as it was placed.
+func TestTheBrowserThatTypedTheAddressSeesIt(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.order.Gift.CorrectableVersion = proto.Int64(0)
+	thanks := f.get("").body
+	require.Contains(t, thanks, "<dd><bdi>Storgatan 1</bdi></dd>")
+	require.Contains(t, thanks, "Astrid Lindqvist")
+	require.NotContains(t, thanks, "•••")
+	require.NotContains(t, thanks, "Most characters are hidden")
+	correct := f.get("?step=correct").body
+	require.Contains(t, correct, "Now: Storgatan 1")
+	require.NotContains(t, correct, `value="Storgatan 1"`, "an input that is left empty changes nothing")
+	own := f.nonce
+
+	for name, change := range map[string]func(){
+		"another browser":                 func() { f.nonce = "" },
+		"an order that was changed since": func() { f.order.Gift.CorrectableVersion = proto.Int64(1) },
+		"an order that was sent": func() {
+			f.order.Progress, f.order.Gift.CorrectableVersion = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, nil
+		},
+		"another tab that was left at the address": func() { f.send(filled("street", "Nygatan 2")) },
+		"a correction that was refused": func() {
+			f.correctErr = problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid})
+			f.send(correction("street", "Nygatan 2"))
+		},
+		"a draft that has expired": func() { f.drafts = map[string]*linksv1.ClaimDraft{} },
+	} {
+		before, draft := proto.CloneOf(f.order), proto.CloneOf(f.drafts[own])
+		change()
+		got := f.get("").body
+		require.NotContains(t, got, "Storgatan", name)
+		require.NotContains(t, got, "Nygatan", name)
+		f.order, f.drafts[own], f.nonce, f.correctErr = before, draft, own, nil
+	}
+	require.Contains(t, f.get("").body, "Storgatan 1")
+}
+
+func TestACancelledOrderSaysNothingOfADelivery(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.order.Gift.CorrectableVersion, f.order.Gift.Carrier = nil, "PostNord"
+	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED
+	got := f.get("").body
+	require.Contains(t, got, "NP-1")
+	require.Contains(t, got, "Dark truffles")
+	for _, of := range []string{"delivery", "Delivery", "St•••", "PostNord"} {
+		require.NotContains(t, got, of)
+	}
+}

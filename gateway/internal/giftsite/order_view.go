@@ -42,8 +42,9 @@ type ownOrder struct {
 	Gift       string
 	Picture    picture
 	Variations []line
-	// Address has most characters hidden; empty: it was erased.
+	// Address is as it was typed, or Masked: with most characters hidden. Empty: it was erased, or nothing is delivered.
 	Address []line
+	Masked  bool
 	// Carrier, Tracking and TrackingURL are set once the order was sent, if they are known.
 	Carrier, Tracking, TrackingURL string
 	// CorrectHref is the page where the address is corrected; empty: it cannot be corrected any more.
@@ -55,7 +56,7 @@ var orderStates = map[linksv1.ClaimProgress]string{
 	linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING: stateThanks,
 	linksv1.ClaimProgress_CLAIM_PROGRESS_SENT:      "sent",
 	linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: "delivered",
-	linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED: "cancelled",
+	linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED: stateCancelled,
 }
 
 func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderView {
@@ -65,7 +66,10 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 	if gift := found.GetGift(); gift == nil {
 		p.State = stateClaimed
 	} else {
-		p.Mine = s.ownOrder(p.texts, gift)
+		p.Mine = s.ownOrder(p.texts, gift, typedFor(v.draft, gift))
+		if p.State == stateCancelled {
+			p.Mine = &ownOrder{Reference: p.Mine.Reference, Gift: p.Mine.Gift, Picture: p.Mine.Picture, Variations: p.Mine.Variations}
+		}
 		if p.State == stateThanks {
 			p.Arrival = p.arrival(v.link.GetBrand().GetSite(), gift.GetMaskedRecipient().GetCountry())
 		}
@@ -78,10 +82,19 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 	return p
 }
 
-func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift) *ownOrder {
+// typedFor is where the gift is sent, as the form has typed it; nil: it is not kept any more, or the order was changed since.
+func typedFor(draft *linksv1.ClaimDraft, gift *linksv1.ClaimedGift) *linksv1.ClaimRecipient {
+	if draft.GetVersion() > 0 || gift.CorrectableVersion == nil || gift.GetCorrectableVersion() > 0 {
+		return nil
+	}
+	return draft.GetRecipient()
+}
+
+func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.ClaimRecipient) *ownOrder {
+	recipient := cmp.Or(typed, gift.GetMaskedRecipient())
 	mine := &ownOrder{
 		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()), Picture: s.pictureOf(gift.GetShown().GetImages()),
-		Variations: t.orderedVariations(gift), Address: t.addressLines(gift.GetMaskedRecipient()),
+		Variations: t.orderedVariations(gift), Address: t.addressLines(recipient), Masked: typed == nil,
 		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(), TrackingURL: webAddress(gift.GetTrackingUrl()),
 	}
 	if gift.CorrectableVersion != nil {
@@ -143,8 +156,8 @@ type correctView struct {
 
 	// Fields are empty, with the masked text of the order as hint. What is left empty does not change.
 	Fields []field
-	// Country cannot be changed.
-	Country string
+	// Country cannot be changed. Its code is sent back, because the other inputs depend on it.
+	Country, CountryCode string
 	// Version of the order that is corrected.
 	Version int64
 	// Problem is why nothing was corrected, if it belongs to no input.
@@ -156,12 +169,18 @@ func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 	p := correctView{view: s.linkView(v.link), Version: gift.GetCorrectableVersion()}
 	p.ended()
 	masked, entered := gift.GetMaskedRecipient(), enteredIn(v.draft.GetRecipient())
+	now := enteredIn(cmp.Or(typedFor(v.draft, gift), masked))
+	if v.draft.GetVersion() == 0 {
+		entered = nil // The draft is not of a correction.
+	}
 	p.Country = p.countryName(masked.GetCountry())
-	// The order has its region in the city.
-	form := slices.DeleteFunc(addressForm(masked.GetCountry(), p.Lang), func(in input) bool { return in.ID == addressform.Region })
+	p.CountryCode = masked.GetCountry()
+	// The order has its region in the city, and the second line in the street.
+	form := slices.DeleteFunc(addressForm(masked.GetCountry(), p.Lang), func(in input) bool {
+		return in.ID == addressform.Region || in.ID == addressform.Street2
+	})
 	answer := v.draft.GetAnswer()
 	p.Errors = p.fieldErrors(answer, form)
-	now := enteredIn(masked)
 	for _, in := range form {
 		in.Optional = true
 		f := p.field(in, masked.GetCountry(), entered[in.ID], p.Errors)

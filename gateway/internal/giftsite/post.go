@@ -6,7 +6,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -90,8 +89,8 @@ func (s *Site) postAddress(v *visit, f form) {
 	switch {
 	case len(f.InvalidText) > 0:
 		req.CheckRecipient, req.Answer = false, invalidText(f.InvalidText)
-	case req.GetCheckRecipient() && f.lacksRegion():
-		req.Answer = answerAt(problem.FieldRequired, addressform.Region)
+	case req.GetCheckRecipient():
+		req.Answer = f.answer()
 	}
 	if !s.saveDraft(v, req) {
 		return
@@ -103,23 +102,13 @@ func (s *Site) postAddress(v *visit, f form) {
 	s.redirect(v, stepReview)
 }
 
+// invalidText is an answer with an error at some inputs.
 func invalidText(fields []string) *linksv1.ClaimAnswer {
-	return answerAt(problem.FieldInvalid, fields...)
-}
-
-// answerAt is an answer with an error at some inputs.
-func answerAt(code string, fields ...string) *linksv1.ClaimAnswer {
 	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
 	for _, field := range fields {
-		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: code})
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: problem.FieldInvalid})
 	}
 	return answer
-}
-
-// lacksRegion reports whether the country needs a region that was not sent. The services do not know regions.
-func (f form) lacksRegion() bool {
-	region, known := addressform.For(f.Entered[fieldCountry], "").Field(addressform.Region)
-	return known && region.Required && f.Entered[addressform.Region] == ""
 }
 
 // postReview claims the gift that the player has reviewed. The service ensures that a form sent any number of times places one
@@ -138,7 +127,7 @@ func (s *Site) postReview(v *visit, f form) {
 	}
 	_, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{
 		Token: v.token, FormNonce: proto.String(v.nonce), ProductId: v.draft.GetGift().GetProductId(),
-		Variations: v.draft.GetGift().GetVariations(), Recipient: withoutRegion(v.draft.GetRecipient(), ""),
+		Variations: v.draft.GetGift().GetVariations(), Recipient: asClaimed(v.draft.GetRecipient()),
 	})
 	if err != nil {
 		s.answer(v, err, stepReview)

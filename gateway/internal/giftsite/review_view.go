@@ -34,6 +34,7 @@ func (s *Site) reviewView(v *visit) reviewView {
 		AddressHref: stepQuery(stepAddress),
 	}
 	p.begun()
+	p.setTitle(p.T("review.heading"))
 	p.Variations, p.Address = p.variationLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
 	country := v.draft.GetRecipient().GetCountry()
 	p.PostalCodeNote = p.postalCodeNote(country, v.draft.GetRecipient().GetPostalCode())

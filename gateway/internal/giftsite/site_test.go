@@ -128,7 +128,7 @@ func TestAnUnknownTokenRevealsNothing(t *testing.T) {
 	require.Equal(t, 404, unknown.Code)
 	require.Contains(t, unknown.body, "We cannot find this page")
 	asked := len(f.reads)
-	for _, target := range []string{"/c/", "/c/short", "/c/" + token + "/", "/c/" + token + "%2fx", "/c/" + token + "%ff", "/c/a%20token-with-a-space"} {
+	for _, target := range []string{"/c/", "/c/short", "/c/short.", "/c/" + token + "%2fx", "/c/" + token + "%ff", "/c/a%20token-with-a-space"} {
 		got := f.do(http.MethodGet, target, "")
 		require.Equal(t, 404, got.Code, target)
 		require.Equal(t, unknown.body, got.body, target)

@@ -1,6 +1,7 @@
 package giftsite
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -16,14 +17,15 @@ import (
 
 // The pages that show only a message.
 const (
-	stateThanks  = "thanks"
-	stateClaimed = "claimed"
-	stateExpired = "expired"
-	stateWaiting = "waiting"
-	stateUnknown = "unknown"
-	stateFailing = "failing"
-	stateLimited = "limited"
-	stateRefused = "refused"
+	stateThanks    = "thanks"
+	stateCancelled = "cancelled"
+	stateClaimed   = "claimed"
+	stateExpired   = "expired"
+	stateWaiting   = "waiting"
+	stateUnknown   = "unknown"
+	stateFailing   = "failing"
+	stateLimited   = "limited"
+	stateRefused   = "refused"
 )
 
 // renderState shows the state of a link that is not open.
@@ -216,6 +218,21 @@ type picture struct {
 	Sizes string
 	// First means that it is seen first. All others are loaded when they come into view.
 	First bool
+}
+
+// Preload are attributes of an element that requests the picture. Templates would escape imagesrcset as one address.
+func (p picture) Preload() template.HTMLAttr {
+	if p.Sources == "" {
+		return ""
+	}
+	return template.HTMLAttr(`imagesrcset="` + template.HTMLEscapeString(p.Sources) + `" imagesizes="` + template.HTMLEscapeString(p.Sizes) + `"`) //nolint:gosec // Escaped.
+}
+
+// Widest is the address of the widest rendition, or of the original if there is none.
+func (p picture) Widest() string {
+	renditions := strings.Split(p.Sources, ", ")
+	widest, _, _ := strings.Cut(renditions[len(renditions)-1], " ")
+	return cmp.Or(widest, p.Source)
 }
 
 // The widths of pictures in the style sheet.

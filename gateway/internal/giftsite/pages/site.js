@@ -11,7 +11,7 @@
     return input.dataset.form && !new RegExp(input.dataset.form, "u").test(value) ? input.dataset.invalid : "";
   };
   const unusual = (input) => {
-    const value = input.value.trim();
+    const value = input.value.trim().normalize("NFKC");
     return value !== "" && input.dataset.likely && !new RegExp(`^(?:${input.dataset.likely})$`, "i").test(value) ? input.dataset.unusual : "";
   };
   // Shows words beside an input as the server does, or removes them.
@@ -29,6 +29,25 @@
     line.replaceChildren(words);
     if (prefix) line.prepend(Object.assign(document.createElement("span"), { className: "unseen", textContent: prefix }));
   };
+  // Removes what the list of errors says of inputs that have none any more.
+  const tidy = () => {
+    for (const link of all(".problems li a")) {
+      const target = document.querySelector(link.hash);
+      if (!target?.closest(".wrong") && !target?.querySelector(".wrong")) link.closest("li").remove();
+    }
+    for (const list of all(".problems ul")) if (!list.querySelector("li")) list.parentElement.remove();
+  };
+  // Removes the error of a choice, or of the country, once another one is made.
+  const settle = (box) => {
+    if (!box.classList.contains("wrong")) return;
+    box.classList.remove("wrong");
+    box.querySelector(".error").remove();
+    for (const described of [box, ...all("[aria-invalid]", box)]) {
+      described.removeAttribute("aria-invalid");
+      described.removeAttribute("aria-describedby");
+    }
+    tidy();
+  };
   const show = (input) => {
     const words = complaint(input) ?? "";
     say(input, "error", words, `${input.closest(".fields").dataset.error} `);
@@ -39,6 +58,7 @@
     const described = ["error", "advice", "hint", "prefix"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id));
     if (described.length) input.setAttribute("aria-describedby", described.join(" "));
     else input.removeAttribute("aria-describedby");
+    tidy();
   };
   for (const input of all(".field [data-required], .field [data-form], .field [data-likely]")) {
     input.addEventListener("input", () => {
@@ -54,6 +74,39 @@
     input.addEventListener("change", look);
     look();
   }
+
+  for (const box of all(".choices")) box.addEventListener("change", () => settle(box));
+
+  // A value can be chosen if a combination with it and with those chosen above it is left.
+  for (const picks of all("[data-left]")) {
+    const groups = all("fieldset", picks).map((group) => all("input", group));
+    const left = picks.dataset.left.split(" ").map((indexes) => indexes.split(",").map(Number));
+    const narrow = () => {
+      let open = left;
+      groups.forEach((inputs, group) => {
+        inputs.forEach((input, value) => {
+          input.disabled = !open.some((indexes) => indexes[group] === value);
+          if (input.disabled) input.checked = false;
+        });
+        const chosen = inputs.findIndex((input) => input.checked);
+        if (chosen >= 0) open = open.filter((indexes) => indexes[group] === chosen);
+      });
+    };
+    picks.addEventListener("change", narrow);
+    addEventListener("pageshow", narrow);
+    narrow();
+  }
+
+  // A country that is picked with a pointer changes the form at once. The keys of the keyboard pass over countries that are not meant,
+  // so they have the button.
+  const country = document.querySelector("select#country"), use = country?.form.querySelector('button[value="country"]');
+  let pointed = false;
+  country?.addEventListener("pointerdown", () => { pointed = true; });
+  country?.addEventListener("keydown", () => { pointed = false; });
+  country?.addEventListener("change", () => {
+    settle(country.closest(".field"));
+    if (pointed && use && country.value !== "") country.form.requestSubmit(use);
+  });
 
   // A form is sent once. The button says that it is being sent. After "back" it can be sent again.
   const sent = new WeakSet();

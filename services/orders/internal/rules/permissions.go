@@ -51,6 +51,7 @@ func CheckClaim(req *ordersv1.PlaceClaimedOrderRequest) error {
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
 	req.ManagerId = errs.OptionalUUID("managerId", req.ManagerId)
 	CheckRecipient(req.GetRecipient(), errs)
+	errs.MaxLen("courierComment", req.GetCourierComment(), maxCourierComment)
 	return errs.Err()
 }
 
@@ -63,6 +64,7 @@ func ClaimPlacement(req *ordersv1.PlaceClaimedOrderRequest) Placement {
 			Items:               []*ordersv1.OrderItemInput{{ProductId: &req.ProductId, Variations: req.GetVariations()}},
 			Client:              req.GetClient(),
 			Recipient:           req.GetRecipient(),
+			CourierComment:      fields.Optional(req.CourierComment),
 		},
 		TenantID:       req.GetTenantId(),
 		OrderID:        req.GetOrderId(),

@@ -97,6 +97,7 @@ func (s *Server) CorrectClaimedOrder(
 		}
 		correction := &ordersv1.UpdateDeliveryRequest{
 			ExpectedVersion: req.ExpectedVersion, Recipient: withPhoneOf(req.GetRecipient(), current.Record.GetDeliveryCountry()),
+			CourierComment: req.CourierComment,
 		}
 		return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
 	})

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -139,14 +140,15 @@ func TestAClaimIsRefused(t *testing.T) {
 	f.catalog.stocked = true
 	t.Run("for the errors of its recipient", func(t *testing.T) {
 		r := claim()
-		r.Recipient.Phone, r.Recipient.Address.City = "070", " "
+		r.Recipient.Phone, r.Recipient.Address.City, r.CourierComment = "070", " ", new(strings.Repeat("å", 501))
 		_, err := f.PlaceClaimedOrder(t.Context(), r)
 		p, ok := problem.As(err)
 		require.True(t, ok)
 		require.Equal(t, problem.InvalidRequest, p.Code)
-		require.Len(t, p.Violations, 2)
+		require.Len(t, p.Violations, 3)
 		require.Equal(t, "recipient.phone", p.Violations[0].Field)
 		require.Equal(t, "recipient.address.city", p.Violations[1].Field)
+		require.Equal(t, "courierComment", p.Violations[2].Field)
 	})
 	t.Run("without stock, and is placed later", func(t *testing.T) {
 		f.catalog.reserveError = problem.New(problem.OutOfStock, "none")

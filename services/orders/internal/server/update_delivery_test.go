@@ -25,13 +25,17 @@ func street(orderID string, version int64, street string) *ordersv1.UpdateDelive
 
 func (f *fixture) sealedRecipient(t *testing.T, orderID string) map[string]any {
 	t.Helper()
+	return f.sealedDetails(t, orderID)["recipient"].(map[string]any)
+}
+
+func (f *fixture) sealedDetails(t *testing.T, orderID string) (details map[string]any) {
+	t.Helper()
 	var sealed []byte
 	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT details_sealed FROM orders WHERE id = $1", orderID).Scan(&sealed))
 	plain, err := f.ring.Open(sealed, "orders.details_sealed/"+orderID)
 	require.NoError(t, err)
-	var details map[string]any
 	require.NoError(t, json.Unmarshal(plain, &details))
-	return details["recipient"].(map[string]any)
+	return details
 }
 
 func TestACorrectionIsSealedAndRecorded(t *testing.T) {

@@ -82,17 +82,13 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 
 // typed cuts the texts that nobody types, and writes the phone number internationally if it is one of the country.
 func typed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
-	out := &linksv1.ClaimRecipient{
-		Name: cut(r.GetName()), Phone: cut(r.GetPhone()), Street: cut(r.GetStreet()), City: cut(r.GetCity()), Country: cut(r.GetCountry()),
-	}
-	if r.Email != nil {
-		out.Email = new(cut(r.GetEmail()))
-	}
-	if r.PostalCode != nil {
-		out.PostalCode = new(cut(r.GetPostalCode()))
-	}
-	if r.Region != nil {
-		out.Region = new(cut(r.GetRegion()))
+	out := proto.CloneOf(r)
+	for _, text := range []*string{
+		&out.Name, &out.Phone, out.Email, &out.Street, out.Street2, &out.City, out.PostalCode, &out.Country, out.Region, out.CourierComment,
+	} {
+		if text != nil {
+			*text = cut(*text)
+		}
 	}
 	if number, ok := phone.ParseIn(out.GetPhone(), out.GetCountry()); ok {
 		out.Phone = phone.Spaced(number)

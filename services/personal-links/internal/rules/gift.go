@@ -140,6 +140,7 @@ const (
 	maxStreet     = 255
 	maxCity       = 100
 	maxPostalCode = 20
+	maxComment    = 500
 
 	minFormNonce, maxFormNonce = 22, 64
 )
@@ -167,6 +168,7 @@ func checkRecipient(r *linksv1.ClaimRecipient, address string, errs *fields.Erro
 	errs.Required(address+"street", r.GetStreet(), maxStreet)
 	errs.Required(address+"city", r.GetCity(), maxCity)
 	errs.MaxLen(address+"postalCode", r.GetPostalCode(), maxPostalCode)
+	errs.MaxLen("courierComment", r.GetCourierComment(), maxComment)
 	switch {
 	case fields.Blank(r.GetCountry()):
 		errs.Add(address+"country", problem.FieldRequired, "is required")

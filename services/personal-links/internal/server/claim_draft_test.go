@@ -71,7 +71,7 @@ func TestADraftKeepsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	req := draftOf(f.newLink(t), aNonce)
-	req.Recipient = &linksv1.ClaimRecipient{Name: strings.Repeat("å", 5000), Phone: "070", Email: new("@"), Country: "SE"}
+	req.Recipient = &linksv1.ClaimRecipient{Name: strings.Repeat("å", 5000), Phone: "070", Email: new("@"), Country: "SE", CourierComment: new(strings.Repeat("å", 501))}
 	draft := f.save(t, req).GetDraft()
 	require.Equal(t, strings.Repeat("å", 1000), draft.GetRecipient().GetName())
 	require.Equal(t, "070", draft.GetRecipient().GetPhone())
@@ -83,7 +83,7 @@ func TestADraftKeepsWhatIsWrong(t *testing.T) {
 	require.Equal(t, "invalid_request", draft.GetAnswer().GetCode())
 	require.ElementsMatch(t, []string{
 		"recipient.name too_long", "recipient.phone invalid", "recipient.email invalid", "recipient.street required",
-		"recipient.city required", "recipient.postalCode required",
+		"recipient.city required", "recipient.postalCode required", "courierComment too_long",
 	}, found)
 	t.Run("beside what the caller has found", func(t *testing.T) {
 		req.Recipient.Region = new("Gotland")
@@ -208,7 +208,11 @@ func TestTheEndOfALinkDeletesItsDrafts(t *testing.T) {
 			}
 			f.save(t, draftOf(other, aNonce))
 			require.NoError(t, end(t, f, link))
-			require.Equal(t, 1, f.count(t, "form_drafts"))
+			left := 1
+			if name == "a claim" {
+				left = 2 // That of the form that made it, see TestTheFormThatClaimedKeepsItsRecipient.
+			}
+			require.Equal(t, left, f.count(t, "form_drafts"))
 			require.NotNil(t, f.draft(t, other, aNonce))
 			late, err := f.site.SaveClaimDraft(t.Context(), draftOf(link, anotherForm))
 			if name == "an erasure" {
@@ -218,9 +222,30 @@ func TestTheEndOfALinkDeletesItsDrafts(t *testing.T) {
 				require.Nil(t, late.GetDraft())
 				require.NotEqual(t, linksv1.ClaimState_CLAIM_STATE_OPEN, late.GetState())
 			}
-			require.Equal(t, 1, f.count(t, "form_drafts"))
+			require.Equal(t, left, f.count(t, "form_drafts"))
 		})
 	}
+}
+
+// The browser that has claimed shows where the gift is sent, for a day. The draft has version 0: nothing was entered since.
+func TestTheFormThatClaimedKeepsItsRecipient(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	f.save(t, draftOf(link, anotherForm))
+	claim := formOf(link, aNonce)
+	claim.Recipient.CourierComment = new("Ring twice")
+	_, err := f.site.ClaimLink(t.Context(), claim)
+	require.NoError(t, err)
+	kept := f.draft(t, link, aNonce)
+	require.Zero(t, kept.GetVersion())
+	require.True(t, proto.Equal(claim.GetRecipient(), kept.GetRecipient()), "%v", kept)
+	require.Nil(t, f.draft(t, link, anotherForm))
+	require.Equal(t, "Ring twice", f.orders.Placed()[f.orders.Of(link.GetId())[0]].GetCourierComment())
+
+	t.Run("until it corrects it", func(t *testing.T) {
+		require.Positive(t, f.save(t, draftOf(link, aNonce)).GetDraft().GetVersion())
+	})
 }
 
 // An erasure of a claimed link, too, must delete a correction that its player has begun.
@@ -256,7 +281,7 @@ func TestADraftThatIsSavedWhileItsLinkEndsIsDeleted(t *testing.T) {
 		})
 		require.NoError(t, group.Wait())
 	}
-	require.Zero(t, f.count(t, "form_drafts"))
+	require.Equal(t, 10, f.count(t, "form_drafts"), "one for each claim, of the form that made it")
 }
 
 // Two forms of one browser, such as a double click, lose no step.

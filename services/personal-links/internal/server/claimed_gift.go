@@ -71,7 +71,7 @@ func (s *Server) CorrectClaimedGift(
 	r := req.GetRecipient()
 	_, err = s.orders.CorrectClaimedOrder(ctx, &ordersv1.CorrectClaimedOrderRequest{
 		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(),
-		ExpectedVersion: proto.Int64(req.GetExpectedVersion()),
+		ExpectedVersion: proto.Int64(req.GetExpectedVersion()), CourierComment: unlessBlank(r.GetCourierComment()),
 		Recipient: &ordersv1.DeliveryCorrection{
 			Name: unlessBlank(r.GetName()), Phone: unlessBlank(r.GetPhone()), Email: unlessBlank(r.GetEmail()),
 			Address: &ordersv1.AddressCorrection{

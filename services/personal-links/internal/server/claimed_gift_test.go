@@ -99,7 +99,7 @@ func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 	f := setupAlone(t)
 	link := f.claimedBy(t, aNonce)
 	req := &linksv1.CorrectClaimedGiftRequest{
-		Token: token(link), FormNonce: aNonce, Recipient: &linksv1.ClaimRecipient{Street: "Marked Street 2", Name: " "},
+		Token: token(link), FormNonce: aNonce, Recipient: &linksv1.ClaimRecipient{Street: "Marked Street 2", Name: " ", CourierComment: new("Ring twice")},
 	}
 	f.save(t, &linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Recipient: req.GetRecipient()})
 	stranger := proto.CloneOf(req)
@@ -119,6 +119,7 @@ func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 	made := f.orders.Corrections()
 	require.Len(t, made, 1)
 	require.Equal(t, "Marked Street 2", made[0].GetRecipient().GetAddress().GetStreet())
+	require.Equal(t, "Ring twice", made[0].GetCourierComment())
 	require.Nil(t, made[0].GetRecipient().Name, "what is empty stays as it is")
 	require.Nil(t, made[0].GetRecipient().GetAddress().Country)
 	require.Nil(t, f.draft(t, link, aNonce))

@@ -92,9 +92,26 @@ func (s *Server) claim(ctx context.Context, link *rules.Link, req *linksv1.Claim
 	if result.Order == nil {
 		return s.outcome(ctx, result.Link, req)
 	}
+	s.keepRecipient(ctx, req)
 	return &linksv1.ClaimLinkResponse{
 		State: rules.ClaimState(result.Link.Record.GetStatus()), OrderReference: &result.Order.Reference,
 	}, nil
+}
+
+// keepRecipient keeps where the gift is sent as a draft of the form, so that its browser can show it. The claim has deleted all drafts.
+// If it cannot be kept, the browser shows the masked recipient of the order.
+func (s *Server) keepRecipient(ctx context.Context, req *linksv1.ClaimLinkRequest) {
+	nonce := req.GetFormNonce()
+	if nonce == "" {
+		return
+	}
+	hash, _ := rules.HashToken(req.GetToken())
+	_, _, _ = s.store.SaveDraft(ctx, hash, rules.HashNonce(nonce), func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
+		if !l.ClaimedBy(nonce) || stored != nil { // It was erased, or is being corrected.
+			return nil, nil //nolint:nilnil // Nothing is kept.
+		}
+		return &linksv1.ClaimDraft{Recipient: req.GetRecipient()}, nil
+	})
 }
 
 // claimForm claims the link with an order id that shows which form was sent.
@@ -113,7 +130,7 @@ func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaime
 	order := &ordersv1.PlaceClaimedOrderRequest{
 		TenantId: l.TenantID, PersonalLinkId: l.Record.GetId(), BrandId: l.Record.GetBrandId(), CampaignId: l.Record.CampaignId,
 		ExternalRecipientId: l.Record.ExternalRecipientId, ManagerId: l.ManagerID,
-		ProductId: req.GetProductId(), Variations: req.GetVariations(),
+		ProductId: req.GetProductId(), Variations: req.GetVariations(), CourierComment: r.CourierComment,
 		Recipient: &ordersv1.OrderRecipient{
 			Name: r.GetName(), Phone: r.GetPhone(), Email: r.Email,
 			Address: &ordersv1.OrderAddress{

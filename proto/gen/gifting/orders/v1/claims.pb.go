@@ -41,9 +41,11 @@ type PlaceClaimedOrderRequest struct {
 	// The link's answers to the tenant's fields. They were checked when the link was created.
 	CustomFields []*CustomFieldAnswer `protobuf:"bytes,11,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
 	// Id of the team member who then owns the order; absent: none.
-	ManagerId     *string `protobuf:"bytes,12,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ManagerId *string `protobuf:"bytes,12,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
+	// As in POST /orders.
+	CourierComment *string `protobuf:"bytes,13,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *PlaceClaimedOrderRequest) Reset() {
@@ -156,6 +158,13 @@ func (x *PlaceClaimedOrderRequest) GetCustomFields() []*CustomFieldAnswer {
 func (x *PlaceClaimedOrderRequest) GetManagerId() string {
 	if x != nil && x.ManagerId != nil {
 		return *x.ManagerId
+	}
+	return ""
+}
+
+func (x *PlaceClaimedOrderRequest) GetCourierComment() string {
+	if x != nil && x.CourierComment != nil {
+		return *x.CourierComment
 	}
 	return ""
 }
@@ -458,8 +467,10 @@ type CorrectClaimedOrderRequest struct {
 	// Required.
 	ExpectedVersion *int64              `protobuf:"varint,4,opt,name=expected_version,json=expectedVersion,proto3,oneof" json:"expected_version,omitempty"`
 	Recipient       *DeliveryCorrection `protobuf:"bytes,5,opt,name=recipient,proto3" json:"recipient,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Absent: it stays.
+	CourierComment *string `protobuf:"bytes,6,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *CorrectClaimedOrderRequest) Reset() {
@@ -527,6 +538,13 @@ func (x *CorrectClaimedOrderRequest) GetRecipient() *DeliveryCorrection {
 	return nil
 }
 
+func (x *CorrectClaimedOrderRequest) GetCourierComment() string {
+	if x != nil && x.CourierComment != nil {
+		return *x.CourierComment
+	}
+	return ""
+}
+
 type CorrectClaimedOrderResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Order         *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
@@ -575,7 +593,7 @@ var File_gifting_orders_v1_claims_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/orders/v1/claims.proto\x12\x11gifting.orders.v1\x1a\x1egifting/orders/v1/orders.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd2\x05\n" +
+	"\x1egifting/orders/v1/claims.proto\x12\x11gifting.orders.v1\x1a\x1egifting/orders/v1/orders.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x99\x06\n" +
 	"\x18PlaceClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
@@ -594,13 +612,15 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"variations\x12I\n" +
 	"\rcustom_fields\x18\v \x03(\v2$.gifting.orders.v1.CustomFieldAnswerR\fcustomFields\x12\"\n" +
 	"\n" +
-	"manager_id\x18\f \x01(\tH\x02R\tmanagerId\x88\x01\x01\x1a=\n" +
+	"manager_id\x18\f \x01(\tH\x02R\tmanagerId\x88\x01\x01\x121\n" +
+	"\x0fcourier_comment\x18\r \x01(\tB\x03\x80\x01\x01H\x03R\x0ecourierComment\x88\x01\x01\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x0e\n" +
 	"\f_campaign_idB\x18\n" +
 	"\x16_external_recipient_idB\r\n" +
-	"\v_manager_id\"K\n" +
+	"\v_manager_idB\x12\n" +
+	"\x10_courier_comment\"K\n" +
 	"\x19PlaceClaimedOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\x98\x01\n" +
 	"\x1aAbandonClaimedOrderRequest\x12\x19\n" +
@@ -619,14 +639,16 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\x12L\n" +
 	"\x10masked_recipient\x18\x02 \x01(\v2!.gifting.orders.v1.OrderRecipientR\x0fmaskedRecipient\x123\n" +
 	"\asent_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12=\n" +
-	"\fdelivered_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\"\x88\x02\n" +
+	"\fdelivered_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\"\xcf\x02\n" +
 	"\x1aCorrectClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
 	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\x12.\n" +
 	"\x10expected_version\x18\x04 \x01(\x03H\x00R\x0fexpectedVersion\x88\x01\x01\x12C\n" +
-	"\trecipient\x18\x05 \x01(\v2%.gifting.orders.v1.DeliveryCorrectionR\trecipientB\x13\n" +
-	"\x11_expected_version\"M\n" +
+	"\trecipient\x18\x05 \x01(\v2%.gifting.orders.v1.DeliveryCorrectionR\trecipient\x121\n" +
+	"\x0fcourier_comment\x18\x06 \x01(\tB\x03\x80\x01\x01H\x01R\x0ecourierComment\x88\x01\x01B\x13\n" +
+	"\x11_expected_versionB\x12\n" +
+	"\x10_courier_comment\"M\n" +
 	"\x1bCorrectClaimedOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order2\xd5\x03\n" +
 	"\rClaimsService\x12n\n" +

@@ -803,9 +803,13 @@ type ClaimRecipient struct {
 	// Required. ISO 3166-1 alpha-2.
 	Country string `protobuf:"bytes,7,opt,name=country,proto3" json:"country,omitempty"`
 	// Only in a draft. A claim has it in the city, because the address of an order has no region.
-	Region        *string `protobuf:"bytes,8,opt,name=region,proto3,oneof" json:"region,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Region *string `protobuf:"bytes,8,opt,name=region,proto3,oneof" json:"region,omitempty"`
+	// Only in a draft: what does not fit the street, such as an apartment. A claim has it in the street.
+	Street2 *string `protobuf:"bytes,9,opt,name=street2,proto3,oneof" json:"street2,omitempty"`
+	// A note to the courier, which may have several lines. At most 500 characters.
+	CourierComment *string `protobuf:"bytes,10,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ClaimRecipient) Reset() {
@@ -894,6 +898,20 @@ func (x *ClaimRecipient) GetRegion() string {
 	return ""
 }
 
+func (x *ClaimRecipient) GetStreet2() string {
+	if x != nil && x.Street2 != nil {
+		return *x.Street2
+	}
+	return ""
+}
+
+func (x *ClaimRecipient) GetCourierComment() string {
+	if x != nil && x.CourierComment != nil {
+		return *x.CourierComment
+	}
+	return ""
+}
+
 type ClaimLinkResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State ClaimState             `protobuf:"varint,1,opt,name=state,proto3,enum=gifting.personallinks.v1.ClaimState" json:"state,omitempty"`
@@ -950,7 +968,7 @@ func (x *ClaimLinkResponse) GetOrderReference() string {
 // What a form has entered so far.
 type ClaimDraft struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Grows whenever the gift or the recipient is saved.
+	// Grows whenever the gift or the recipient is saved. 0: the form has claimed the link, and this is the recipient of its claim.
 	Version   int64              `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	Gift      *ClaimChoiceOfGift `protobuf:"bytes,2,opt,name=gift,proto3" json:"gift,omitempty"`
 	Recipient *ClaimRecipient    `protobuf:"bytes,3,opt,name=recipient,proto3" json:"recipient,omitempty"`
@@ -1934,7 +1952,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +
-	"\v_form_nonce\"\xa6\x02\n" +
+	"\v_form_nonce\"\x9d\x03\n" +
 	"\x0eClaimRecipient\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tB\x03\x80\x01\x01R\x04name\x12\x19\n" +
 	"\x05phone\x18\x02 \x01(\tB\x03\x80\x01\x01R\x05phone\x12\x1e\n" +
@@ -1944,10 +1962,16 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\vpostal_code\x18\x06 \x01(\tB\x03\x80\x01\x01H\x01R\n" +
 	"postalCode\x88\x01\x01\x12\x18\n" +
 	"\acountry\x18\a \x01(\tR\acountry\x12 \n" +
-	"\x06region\x18\b \x01(\tB\x03\x80\x01\x01H\x02R\x06region\x88\x01\x01B\b\n" +
+	"\x06region\x18\b \x01(\tB\x03\x80\x01\x01H\x02R\x06region\x88\x01\x01\x12\"\n" +
+	"\astreet2\x18\t \x01(\tB\x03\x80\x01\x01H\x03R\astreet2\x88\x01\x01\x121\n" +
+	"\x0fcourier_comment\x18\n" +
+	" \x01(\tB\x03\x80\x01\x01H\x04R\x0ecourierComment\x88\x01\x01B\b\n" +
 	"\x06_emailB\x0e\n" +
 	"\f_postal_codeB\t\n" +
-	"\a_region\"\x91\x01\n" +
+	"\a_regionB\n" +
+	"\n" +
+	"\b_street2B\x12\n" +
+	"\x10_courier_comment\"\x91\x01\n" +
 	"\x11ClaimLinkResponse\x12:\n" +
 	"\x05state\x18\x01 \x01(\x0e2$.gifting.personallinks.v1.ClaimStateR\x05state\x12,\n" +
 	"\x0forder_reference\x18\x02 \x01(\tH\x00R\x0eorderReference\x88\x01\x01B\x12\n" +

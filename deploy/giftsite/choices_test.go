@@ -1,0 +1,90 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// open are the values that can be chosen, those of all choices that are seen.
+func (b *browser) open(t *testing.T) []string {
+	t.Helper()
+	return get(t, b, chromedp.Evaluate[[]string](`[...document.querySelectorAll(".option input:enabled")].filter((i) => i.checkVisibility()).map((i) => i.value)`))
+}
+
+func TestOnlyPairsThatAreLeftCanBeChosen(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		f.show(f.openPage("en-US", "#1B4B8F"))
+		b.visit(t, f.base+"/c/"+token+"?gift=hooded-sweatshirt", 200)
+		require.Equal(t, []string{"S", "M", "L", "Navy", "Grey"}, b.open(t))
+		b.press(t, ".send")
+		require.Equal(t, int64(2), get(t, b, chromedp.Evaluate[int64](`document.querySelectorAll(".choices.wrong").length`)))
+		choose := func(value string) {
+			b.do(t, chromedp.Evaluate[chromedp.Void]("document.querySelector('input[value=\""+value+"\"]').click()"))
+		}
+		choose("M")
+		require.Equal(t, []string{"S", "M", "L", "Grey"}, b.open(t), "M in Navy is gone")
+		b.inspectSchemes(t, "50-pairs")
+		choose("Grey")
+		require.True(t, get(t, b, chromedp.Evaluate[bool](`document.querySelector(".wrong, .problems, .error, [aria-describedby]") === null`)), "the errors are over")
+		choose("L")
+		require.Equal(t, []string{"S", "M", "L", "Navy"}, b.open(t), "another size can be chosen")
+		require.Equal(t, "null", b.value(t, `String(document.querySelector("#choice-1 input:checked"))`), "and the pair that is gone is not chosen")
+		choose("Navy")
+		b.press(t, ".send")
+		require.Equal(t, int64(1), get(t, b, chromedp.Evaluate[int64](`document.querySelectorAll("#country").length`)))
+		b.requireNoErrors(t)
+	})
+}
+
+func TestWithoutScriptsWholeCombinationsAreChosen(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		f.show(f.openPage("en-US", "#1B4B8F"))
+		b.withoutScripts(t)
+		b.visit(t, f.base+"/c/"+token+"?gift=hooded-sweatshirt", 200)
+		require.Equal(t, []string{"Colour=Navy&Size=S", "Colour=Grey&Size=S", "Colour=Grey&Size=M", "Colour=Navy&Size=L"}, b.open(t))
+		b.press(t, ".send")
+		b.inspect(t, "51-combinations")
+		require.NotEmpty(t, b.text(t, "#whole-error"))
+		b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector('input[value="Colour=Grey&Size=M"]').click()`))
+		b.press(t, ".send")
+		require.Equal(t, int64(1), get(t, b, chromedp.Evaluate[int64](`document.querySelectorAll("#country").length`)))
+	})
+}
+
+func TestACountryThatIsPickedChangesTheForm(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		f.show(f.openPage("en-US", "#1B4B8F"))
+		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+		b.press(t, ".send")
+		b.fill(t, "+46701234567")
+		const pick = `{ const c = document.querySelector("#country"); c.dispatchEvent(new PointerEvent("pointerdown")); c.value = "DE"; c.dispatchEvent(new Event("change")); }`
+		b.leave(t, chromedp.Evaluate[chromedp.Void]("setTimeout(() => "+pick+"); undefined"))
+		require.Equal(t, "DE", b.value(t, `document.querySelector("#country option[selected]").value`))
+		require.Equal(t, "Storgatan 1", b.value(t, `document.querySelector("#street").value`), "what was typed stays")
+		b.inspectSchemes(t, "52-country")
+		b.requireNoErrors(t)
+	})
+}
+
+// A number that is pasted or filled in whole has its code, so that before the input is hidden.
+func TestTheCodeOfTheCountryIsBeforeTheNumber(t *testing.T) {
+	f, b := newFixture(t), openBrowser(t, screens[0])
+	f.show(f.openPage("sv-SE", "#1B4B8F"))
+	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+	b.press(t, ".send")
+	const seen = `String(document.querySelector("#phone-prefix").checkVisibility())`
+	require.Equal(t, "true", b.value(t, seen))
+	for text, prefix := range map[string]string{"070 123 45 67": "true", "+46 70 123 45 67": "false", "0046701234567": "false", "tel:070-1234567": "true"} {
+		b.enter(t, "phone", text)
+		require.Equal(t, prefix, b.value(t, seen), text)
+		require.Equal(t, "null", b.value(t, `String(document.querySelector("#phone-error"))`), text)
+	}
+	b.enter(t, "phone", "call me")
+	require.NotEmpty(t, b.text(t, "#phone-error"))
+	b.inspect(t, "53-phone")
+	b.requireNoErrors(t)
+}
