@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ func (s *selection) flags(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// start returns the cursor to begin with. Without flags it is that of the feed's end, which can only be found by reading up to it.
+// start returns the cursor to begin with. Without flags it is that of the feed's end.
 func (s *selection) start(ctx context.Context, client *gifting.Client) (cursor string, err error) {
 	if s.after != "" && s.beginning {
 		return "", usage(errStart)
@@ -42,14 +43,9 @@ func (s *selection) start(ctx context.Context, client *gifting.Client) (cursor s
 	if s.after != "" || s.beginning {
 		return s.after, nil
 	}
-	query := gifting.ListEventsQuery{Paging: gifting.Paging{Limit: 100}}
-	for page, err := range client.EventPages(ctx, query) {
-		if err != nil {
-			return "", err
-		}
-		cursor = page.NextCursor
-	}
-	return cursor, nil
+	var end gifting.Page[gifting.Event]
+	err = client.Call(ctx, http.MethodGet, "/events?from=end", nil, &end)
+	return end.NextCursor, err
 }
 
 // follow calls handle with each chosen event, until the context ends. It says where to go on.
