@@ -23,6 +23,7 @@ var notForPeople = map[protoreflect.FullName]string{
 	"gifting.catalog.v1.ImportService":             "catalog import calls it, in batches",
 	"gifting.catalog.v1.OrderingService":           "orders calls it",
 	"gifting.catalog.v1.SelectionsService":         "personal-links calls it",
+	"gifting.catalog.v1.CurrenciesService":         "tenants calls it",
 	"gifting.common.v1.IdempotencyRegisterService": "the gateway calls it",
 	"gifting.events.v1.FeedEventsService":          "webhook calls it",
 	"gifting.events.v1.FeedNoticesService":         "the gateway calls it",
