@@ -45,7 +45,7 @@ func TestMarshalPlatformMessages(t *testing.T) {
 		{"an unknown optional enum value is null", &ordersv1.Order{Selection: ordersv1.OrderSelection(7).Enum()}, `{"id":"","reference":"","version":0,"externalOrderId":null,"externalRecipientId":null,"externalCampaignRef":null,"externalActionRef":null,"source":null,"brandId":"","campaignId":null,"selection":null,"personalLinkId":null,"status":null,"items":[],"deliveryCountry":"","urgent":false,"receivedOutsideActiveHours":false,"shipments":[],"cancellationReason":null,"createdAt":null,"updatedAt":null}`},
 		{"an int64 is a number", &commonv1.Principal{TenantVersion: math.MaxInt64, KeyId: math.MinInt32}, `{"tenantId":"","keyId":-2147483648,"keyName":"","scopes":[],"allBrands":false,"brandIds":[],"tenantVersion":9223372036854775807}`},
 		{"a decimal is a string", price, `{"amount":"12.50","currency":"EUR"}`},
-		{"bytes are base64", &commonv1.Request{Fingerprint: []byte{0xfb, 0xff}}, `{"idempotencyKey":"","fingerprint":"+/8=","violations":[],"requestId":"","otherFingerprints":[],"ifMatch":null}`},
+		{"bytes are base64", &commonv1.Request{Fingerprint: []byte{0xfb, 0xff}}, `{"idempotencyKey":"","fingerprint":"+/8=","violations":[],"requestId":"","otherFingerprints":[],"ifMatch":null,"ignoredMembers":[]}`},
 		{"an inline message that is unset is null", &tenantsv1.Key{Id: 1}, `{"id":1,"name":"","prefix":"","scopes":[],"brandIds":null,"webhookUrl":null}`},
 		{"an inline message with nothing in its list is an empty list", &tenantsv1.Key{Id: 1, BrandIds: &tenantsv1.BrandIds{}}, `{"id":1,"name":"","prefix":"","scopes":[],"brandIds":[],"webhookUrl":null}`},
 		{"an inline message is its list", &tenantsv1.BrandIds{Ids: []string{"x", "y"}}, `["x","y"]`},
