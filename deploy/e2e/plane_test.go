@@ -178,6 +178,7 @@ var plane = map[string]row{
 	"privacy.v1.PersonalDataService/FindPersonRecords":      only(identity.Tenants),
 	"privacy.v1.PersonalDataService/ErasePersonRecords":     only(identity.Tenants),
 	"privacy.v1.PersonalDataService/ExportPersonRecords":    only(identity.Tenants),
+	"privacy.v1.RecordEventsService/EraseRecordEvents":      only(identity.Tenants),
 	"privacy.v1.TenantDataService/CountTenant":              only(identity.Tenants),
 	"privacy.v1.TenantDataService/ExportTenant":             only(identity.Tenants),
 	"privacy.v1.TenantDataService/EraseTenant":              only(identity.Tenants),

@@ -32,6 +32,7 @@ var notForPeople = map[protoreflect.FullName]string{
 	"gifting.personallinks.v1.ClaimRecordsService": "orders calls it",
 	"gifting.personallinks.v1.GiftSiteService":     "the gateway calls it, for players",
 	"gifting.privacy.v1.PersonalDataService":       "tenants calls it",
+	"gifting.privacy.v1.RecordEventsService":       "tenants calls it",
 	"gifting.privacy.v1.TenantDataService":         "tenants calls it",
 }
 

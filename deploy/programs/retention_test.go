@@ -120,6 +120,7 @@ func agedRows() map[identity.Name][]aged {
 var notByAge = []string{
 	"erasures", "retention clock", "seal keys", "versions", "reservations", "claims",
 	"GIFTING_KAFKA_RETENTION",
+	"GIFTING_BACKUP_RETENTION", // Only named in reports.
 	"GIFTING_OUTBOX_RETENTION", // For the relay: TestConfirmedRowsAreKeptForATime in services/events/internal/relay.
 }
 

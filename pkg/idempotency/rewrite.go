@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	spb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
@@ -16,6 +18,8 @@ const (
 
 	nextAnswers = `SELECT key_id, idempotency_key, answer FROM idempotency_answers
 WHERE (key_id, idempotency_key) > ($1, $2) AND answer IS NOT NULL ORDER BY key_id, idempotency_key LIMIT $3`
+	nextAnswersOf = `SELECT key_id, idempotency_key, answer FROM idempotency_answers
+WHERE key_id = ANY($4) AND (key_id, idempotency_key) > ($1, $2) AND answer IS NOT NULL ORDER BY key_id, idempotency_key LIMIT $3`
 	replaceAnswer = `UPDATE idempotency_answers SET answer = $4 WHERE key_id = $1 AND idempotency_key = $2 AND answer = $3`
 )
 
@@ -31,25 +35,68 @@ type storedAnswer struct {
 func Rewrite[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool, change func(keyID int32, answer R) (replacement R, changed bool),
 ) (replaced int, err error) {
+	err = eachAnswer(ctx, pool, nextAnswers, nil, func(stored storedAnswer) error {
+		n, err := rewriteOne(ctx, pool, stored, change)
+		replaced += n
+		return err
+	})
+	return replaced, err
+}
+
+// EraseIn lets change erase in the answers to the API keys what they say about a person, while the service runs. change reports
+// whether it has changed an answer. Stored problems say nothing about anyone. Requests that commit later must not say it either.
+func EraseIn(ctx context.Context, pool *pgxpool.Pool, keyIDs []int32, change func(answer proto.Message) (changed bool, err error)) error {
+	return eachAnswer(ctx, pool, nextAnswersOf, []any{keyIDs}, func(stored storedAnswer) error {
+		var st spb.Status
+		if err := proto.Unmarshal(stored.Answer, &st); err != nil {
+			return fmt.Errorf("decode answer: %w", err)
+		}
+		if codes.Code(st.GetCode()) != codes.OK || len(st.GetDetails()) != 1 { //nolint:gosec // The value was written from a codes.Code.
+			return nil
+		}
+		answer, err := st.GetDetails()[0].UnmarshalNew()
+		if err != nil {
+			return fmt.Errorf("decode answer: %w", err)
+		}
+		changed, err := change(answer)
+		if err != nil || !changed {
+			return err
+		}
+		raw, err := encodeAnswer(answer)
+		if err != nil {
+			return err
+		}
+		_, err = replace(ctx, pool, stored, raw)
+		return err
+	})
+}
+
+func eachAnswer(ctx context.Context, pool *pgxpool.Pool, next string, of []any, do func(stored storedAnswer) error) error {
 	last := storedAnswer{}
 	for {
-		rows, _ := pool.Query(ctx, nextAnswers, last.KeyID, last.Key, rewriteBatch)
+		rows, _ := pool.Query(ctx, next, append([]any{last.KeyID, last.Key, rewriteBatch}, of...)...)
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[storedAnswer])
 		if err != nil {
-			return replaced, fmt.Errorf("read stored answers: %w", err)
+			return fmt.Errorf("read stored answers: %w", err)
 		}
 		for _, stored := range found {
-			n, err := rewriteOne(ctx, pool, stored, change)
-			if err != nil {
-				return replaced, err
+			if err := do(stored); err != nil {
+				return err
 			}
-			replaced += n
 		}
 		if len(found) < rewriteBatch {
-			return replaced, nil
+			return nil
 		}
 		last = found[len(found)-1]
 	}
+}
+
+func replace(ctx context.Context, pool *pgxpool.Pool, stored storedAnswer, by []byte) (int, error) {
+	tag, err := pool.Exec(ctx, replaceAnswer, stored.KeyID, stored.Key, stored.Answer, by)
+	if err != nil {
+		return 0, fmt.Errorf("replace stored answer: %w", err)
+	}
+	return int(tag.RowsAffected()), nil
 }
 
 func rewriteOne[R proto.Message](
@@ -70,9 +117,5 @@ func rewriteOne[R proto.Message](
 	if err != nil {
 		return 0, err
 	}
-	tag, err := pool.Exec(ctx, replaceAnswer, stored.KeyID, stored.Key, stored.Answer, raw)
-	if err != nil {
-		return 0, fmt.Errorf("replace stored answer: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return replace(ctx, pool, stored, raw)
 }

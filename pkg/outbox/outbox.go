@@ -9,9 +9,11 @@ package outbox
 import (
 	"context"
 	"embed"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -83,4 +85,15 @@ func AppendAll(ctx context.Context, b *pgx.Batch, events []Event) {
 		occurred, data = append(occurred, e.OccurredAt), append(data, e.Data)
 	}
 	b.Queue(insertAll, ids, tenants, brands, subjects, types, origins, occurred, data, telemetry.TraceParent(ctx))
+}
+
+// A row that is kept after the readers have stored its event is confirmed.
+const countUnpublished = `SELECT count(*) FROM outbox WHERE tenant_id = $1 AND subject_id = ANY($2::uuid[]) AND confirmed_at IS NULL`
+
+// Unpublished returns how many events of the records the feed and the webhook service may not have stored yet.
+func Unpublished(ctx context.Context, pool *pgxpool.Pool, tenantID string, subjectIDs []string) (n int64, err error) {
+	if err := pool.QueryRow(ctx, countUnpublished, tenantID, postgres.UUIDs(subjectIDs)).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count unpublished events: %w", err)
+	}
+	return n, nil
 }

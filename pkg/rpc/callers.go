@@ -38,6 +38,7 @@ var callers = map[identity.Name]grant{
 	identity.Tenants: {services: services(
 		// What is erased and exported on request.
 		"gifting.privacy.v1.PersonalDataService",
+		"gifting.privacy.v1.RecordEventsService",
 		"gifting.privacy.v1.TenantDataService",
 		// Whether a tenant's currency has a rate.
 		"gifting.catalog.v1.CurrenciesService",

@@ -17,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/recordevents"
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -129,6 +130,12 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	eventsv1.RegisterFeedNoticesServiceServer(s.rpc, server.NewFeedNotices(hub))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
 	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
+	privacyv1.RegisterRecordEventsServiceServer(s.rpc, &recordevents.Server{
+		Erase: func(ctx context.Context, tenantID string, ids []string) (int, error) {
+			return 0, events.EraseEvents(ctx, tenantID, ids)
+		},
+		Remainders: map[string]time.Duration{"kafka": cfg.KafkaRetention, "outbox": cfg.OutboxRetention},
+	})
 
 	topic := cfg.topic()
 	topic.CheckPartitions = events.CheckPartitions

@@ -17,12 +17,15 @@ import (
 )
 
 // openPrivacy builds what erases and exports persons.
-func (s *Service) openPrivacy(tenants *store.Store, ring *seal.Ring) (c *privacy.Coordinator, err error) {
+func (s *Service) openPrivacy(tenants *store.Store, ring *seal.Ring, backups time.Duration) (c *privacy.Coordinator, err error) {
 	c = privacy.New(privacy.Deps{
 		Store:  tenants,
 		Orders: privacyv1.NewPersonalDataServiceClient(s.peers.to(identity.Orders)),
 		Links:  privacyv1.NewPersonalDataServiceClient(s.peers.to(identity.PersonalLinks)),
-		Ring:   ring, Log: s.tel.Logger, Now: time.Now,
+		Events: []privacyv1.RecordEventsServiceClient{
+			privacyv1.NewRecordEventsServiceClient(s.peers.to(identity.Events)), privacyv1.NewRecordEventsServiceClient(s.peers.to(identity.Webhook)),
+		},
+		Backups: backups, Ring: ring, Log: s.tel.Logger, Now: time.Now,
 	})
 	s.erasures, err = privacy.Worker(c, s.tel)
 	return c, err

@@ -41,9 +41,10 @@ type Config struct {
 	// Idempotency is of the one POST that stores its response.
 	Idempotency idempotency.Config
 
-	Environment    apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
-	SealKeys       string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	AuditRetention time.Duration      `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
+	Environment     apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
+	SealKeys        string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
+	BackupRetention time.Duration      `env:"BACKUP_RETENTION" envDefault:"840h" check:"min=0s" doc:"How long backups and the WAL archive are kept. The report of an erasure says when they are gone; nothing else depends on it."`
+	AuditRetention  time.Duration      `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 	// OffboardingGrace is at least a day: longer than any request, and than readers of changes usually lag.
 	OffboardingGrace time.Duration `env:"OFFBOARDING_GRACE" envDefault:"720h" check:"min=24h,max=8760h" doc:"How long a tenant that is off-boarded is only disabled before it is erased, unless OffboardTenant says another time."`
 	// RedisURL empty: versions are not published.
@@ -135,7 +136,7 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 		return errors.Join(deleteAudits(ctx, tenants, cfg.AuditRetention+lag), deletePreviousSecrets(ctx, tenants, lag))
 	})
 	s.answers = idempotency.Retention(s.pool, s.clock, cfg.Idempotency, s.tel)
-	persons, err := s.openPrivacy(tenants, ring)
+	persons, err := s.openPrivacy(tenants, ring, cfg.BackupRetention)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/recordevents"
 	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -172,6 +173,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config) error {
 			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
 		}))
 	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
+	privacyv1.RegisterRecordEventsServiceServer(s.server, &recordevents.Server{Erase: deliveries.EraseEvents})
 	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(
 		deliveries, reader, tenantcache.New(directory), s.sender.Wake, s.tel.Logger))
 	return nil

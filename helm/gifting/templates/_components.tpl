@@ -16,7 +16,7 @@ tenants:
   calls: [catalog, orders, personal-links, events, webhook]
   uses: [postgresql, redis]
   settings: [ENVIRONMENT]
-  accepts: [AUDIT_RETENTION, IDEMPOTENCY_RETENTION, OFFBOARDING_GRACE]
+  accepts: [AUDIT_RETENTION, BACKUP_RETENTION, IDEMPOTENCY_RETENTION, OFFBOARDING_GRACE]
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, REDIS_URL: redisUrl}
 catalog:
   values: catalog

@@ -47,6 +47,19 @@ func erase(o *ordersv1.Order) (changed bool) {
 	return !proto.Equal(before, o)
 }
 
+// EraseInAnswer erases in an answer that was given before what the order said about a person, as its events are erased.
+func EraseInAnswer(o *ordersv1.Order) (changed bool) {
+	before := proto.CloneOf(o)
+	erase(o)
+	if before.ExternalRecipientId != nil {
+		o.ExternalRecipientId = new(Erased)
+	}
+	if before.ExternalActionRef != nil {
+		o.ExternalActionRef = new(Erased)
+	}
+	return !proto.Equal(before, o)
+}
+
 // staleReason is the reason of a cancellation by CloseStale.
 const staleReason = "The order was not completed within the retention time of open orders."
 

@@ -2,11 +2,16 @@ package server
 
 import (
 	"context"
+	"slices"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/idempotency"
+	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -36,7 +41,8 @@ func (s *Server) FindPersonRecords(
 	if err != nil {
 		return nil, err
 	}
-	return &privacyv1.FindPersonRecordsResponse{Records: personRecords(found)}, nil
+	unpublished, err := outbox.Unpublished(ctx, s.store.Pool(), person.TenantID, person.OrderIDs)
+	return &privacyv1.FindPersonRecordsResponse{Records: personRecords(found), Unpublished: unpublished}, err
 }
 
 func recordIDs(field string, ids []string, errs *fields.Errors) []string {
@@ -106,7 +112,12 @@ func (s *Server) ErasePersonRecords(
 	if err != nil {
 		return nil, err
 	}
-	return &privacyv1.ErasePersonRecordsResponse{Records: personRecords(records)}, nil
+	// An answer that is stored from now on has the erased order.
+	err = idempotency.EraseIn(ctx, s.store.Pool(), req.GetKeyIds(), func(answer proto.Message) (bool, error) {
+		of, ok := answer.(interface{ GetOrder() *ordersv1.Order })
+		return ok && slices.Contains(ids, of.GetOrder().GetId()) && rules.EraseInAnswer(of.GetOrder()), nil
+	})
+	return &privacyv1.ErasePersonRecordsResponse{Records: personRecords(records)}, err
 }
 
 func refuseInFlight(orders []*rules.Current) error {

@@ -87,6 +87,49 @@ func (f *fixture) eraseRecords(t *testing.T, ids ...string) error {
 	return err
 }
 
+func TestStoredAnswersOfAnErasedOrderAreErased(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	first, second := personal(), personal()
+	placed, err := f.PlaceOrder(f.as(t, "first"), first)
+	require.NoError(t, err)
+	_, err = f.PlaceOrder(f.as(t, "second"), second)
+	require.NoError(t, err)
+	id := placed.GetOrder().GetId()
+	cancel := &ordersv1.CancelOrderRequest{OrderId: id, Reason: "Marked reason"}
+	_, err = f.CancelOrder(f.as(t, "cancel"), cancel)
+	require.NoError(t, err)
+	found, err := f.FindPersonRecords(t.Context(), &privacyv1.FindPersonRecordsRequest{TenantId: tenantID, OrderIds: []string{id}})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, found.GetUnpublished())
+
+	erase := func(keys ...int32) {
+		_, err := f.ErasePersonRecords(t.Context(), &privacyv1.ErasePersonRecordsRequest{
+			TenantId: tenantID, RequestedBy: operator(), RecordIds: []string{id}, KeyIds: keys,
+		})
+		require.NoError(t, err)
+	}
+	erase(theKey + 1)
+	again, err := f.PlaceOrder(f.as(t, "first"), first)
+	require.NoError(t, err)
+	require.Equal(t, player, again.GetOrder().GetExternalRecipientId(), "the answer to a key that is not named")
+	for range 2 {
+		erase(theKey)
+		again, err = f.PlaceOrder(f.as(t, "first"), first)
+		require.NoError(t, err)
+		require.Equal(t, id, again.GetOrder().GetId())
+		require.Equal(t, "[erased]", again.GetOrder().GetExternalRecipientId())
+		require.NotContains(t, strings.ToLower(again.String()), "marked")
+		cancelled, err := f.CancelOrder(f.as(t, "cancel"), cancel)
+		require.NoError(t, err)
+		require.Equal(t, "[erased]", cancelled.GetOrder().GetCancellationReason())
+		require.NotContains(t, strings.ToLower(cancelled.String()), "marked")
+	}
+	kept, err := f.PlaceOrder(f.as(t, "second"), second)
+	require.NoError(t, err)
+	require.Equal(t, player, kept.GetOrder().GetExternalRecipientId(), "another order")
+}
+
 // What an erasure does to every column. A new column needs a decision.
 var (
 	keptColumns = strings.Fields(`tenant_id id reference external_order_id external_campaign_ref source brand_id campaign_id

@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/seal"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
@@ -50,6 +53,58 @@ func (a answers) open(s *sealed, into proto.Message) error {
 		return fmt.Errorf("decode answer: %w", err)
 	}
 	return nil
+}
+
+// eraseAnswers erases what the stored answers to the keys of a tenant say about the persons of the links.
+func (s *Server) eraseAnswers(ctx context.Context, tenantID string, keyIDs []int32, linkIDs []string) error {
+	a := answers{ring: s.ring, tenantID: tenantID}
+	return idempotency.EraseIn(ctx, s.store.Pool(), keyIDs, func(stored proto.Message) (changed bool, err error) {
+		answer, ok := stored.(*sealed)
+		if !ok {
+			return false, nil
+		}
+		plain, err := a.ring.Open(answer.GetValue(), a.associatedData())
+		if err != nil {
+			return false, fmt.Errorf("open answer: %w", err)
+		}
+		// An answer does not say which of the two it is. Read as the other, it has no link with one of the ids.
+		one, batch := &linksv1.CancelPersonalLinkResponse{}, &linksv1.CreatePersonalLinksResponse{}
+		var erased *sealed
+		if proto.Unmarshal(plain, one) == nil && eraseLink(one.GetLink(), linkIDs) {
+			erased, err = a.seal(one)
+		} else if proto.Unmarshal(plain, batch) == nil && eraseBatch(batch.GetResults(), linkIDs) {
+			erased, err = a.seal(batch)
+		}
+		if err != nil || erased == nil {
+			return false, err
+		}
+		answer.Value = erased.GetValue()
+		return true, nil
+	})
+}
+
+func eraseLink(link *linksv1.PersonalLink, ids []string) bool {
+	if link.GetExternalRecipientId() == "" || !slices.Contains(ids, link.GetId()) {
+		return false
+	}
+	link.ExternalRecipientId = new(eventseal.Erased)
+	return true
+}
+
+// eraseBatch also erases what was rejected for the same persons.
+func eraseBatch(results []*linksv1.PersonalLinkResult, ids []string) bool {
+	persons := map[string]bool{}
+	for _, r := range results {
+		if eraseLink(r.GetLink(), ids) {
+			persons[r.GetExternalRecipientId()] = true
+		}
+	}
+	for _, r := range results {
+		if persons[r.GetExternalRecipientId()] {
+			r.ExternalRecipientId = new(eventseal.Erased)
+		}
+	}
+	return len(persons) > 0
 }
 
 // answerPasses bounds how often the answers are read again because a pass found something to do.

@@ -55,6 +55,45 @@ func (f *fixture) eraseRecords(t *testing.T, links ...*linksv1.PersonalLink) ([]
 	return resp.GetRecords(), err
 }
 
+func TestStoredAnswersOfAnErasedLinkAreErased(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	batch := f.toCampaign(
+		&linksv1.PersonalLinkRecipient{Label: "Ann", ExternalRecipientId: new(player)},
+		&linksv1.PersonalLinkRecipient{Label: "Bo", ExternalRecipientId: new("another")},
+	)
+	made, err := f.client.CreatePersonalLinks(f.post("batch"), batch)
+	require.NoError(t, err)
+	link := made.GetResults()[0].GetLink()
+	cancelled, err := f.client.CancelPersonalLink(f.post("cancel"), cancelOf(link))
+	require.NoError(t, err)
+	require.Equal(t, player, cancelled.GetLink().GetExternalRecipientId())
+	var keys []int32
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT array_agg(DISTINCT key_id) FROM idempotency_answers").Scan(&keys))
+	found, err := f.personal.FindPersonRecords(t.Context(), &privacyv1.FindPersonRecordsRequest{
+		TenantId: f.tenant, PersonalLinkIds: []string{link.GetId()},
+	})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, found.GetUnpublished())
+	for range 2 {
+		_, err = f.personal.ErasePersonRecords(t.Context(), &privacyv1.ErasePersonRecordsRequest{
+			TenantId: f.tenant, RequestedBy: operator(), RecordIds: []string{link.GetId()}, KeyIds: keys,
+		})
+		require.NoError(t, err)
+		again, err := f.client.CreatePersonalLinks(f.post("batch"), batch)
+		require.NoError(t, err)
+		results := again.GetResults()
+		require.Equal(t, link.GetId(), results[0].GetLink().GetId())
+		require.Equal(t, "[erased]", results[0].GetLink().GetExternalRecipientId())
+		require.Equal(t, "[erased]", results[0].GetExternalRecipientId())
+		require.NotContains(t, again.String(), player)
+		require.Equal(t, made.GetResults()[1].String(), results[1].String(), "that of another person")
+		repeated, err := f.client.CancelPersonalLink(f.post("cancel"), cancelOf(link))
+		require.NoError(t, err)
+		require.Equal(t, "[erased]", repeated.GetLink().GetExternalRecipientId())
+	}
+}
+
 // What an erasure does to every column. A new column needs a decision.
 var (
 	keptColumns = strings.Fields(`tenant_id id brand_id campaign_id order_id created_at approved_at claimed_at batch_id batch_index

@@ -10,6 +10,7 @@ import (
 	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -40,6 +41,9 @@ func (s *Server) FindPersonRecords(
 		return nil, err
 	}
 	resp := &privacyv1.FindPersonRecordsResponse{}
+	if resp.Unpublished, err = outbox.Unpublished(ctx, s.store.Pool(), tenantID, ids); err != nil {
+		return nil, err
+	}
 	for _, l := range found {
 		resp.Records = append(resp.Records, &privacyv1.PersonRecord{PersonalLinkId: &l.Id, OrderId: l.OrderId})
 	}
@@ -99,6 +103,10 @@ func (s *Server) ErasePersonRecords(
 		err = problem.Unavailable()
 	}
 	if err != nil {
+		return nil, err
+	}
+	// An answer that is stored from now on has the erased link.
+	if err := s.eraseAnswers(ctx, tenantID, req.GetKeyIds(), ids); err != nil {
 		return nil, err
 	}
 	resp := &privacyv1.ErasePersonRecordsResponse{}

@@ -27,6 +27,10 @@ const (
 type Deps struct {
 	Store         *store.Store
 	Orders, Links privacyv1.PersonalDataServiceClient
+	// Events are the services that store the events of orders and links: first the feed, then the webhook service.
+	Events []privacyv1.RecordEventsServiceClient
+	// Backups is how long backups are kept.
+	Backups time.Duration
 	// Ring makes the fingerprint of a person.
 	Ring *seal.Ring
 	Log  *slog.Logger
@@ -98,7 +102,7 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest) error 
 	orderIDs := r.OrderIDs
 	if r.LinksErasedAt == nil {
 		erased, err := c.deps.Links.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
-			TenantId: r.TenantID, RequestedBy: by, RecordIds: r.LinkIDs,
+			TenantId: r.TenantID, RequestedBy: by, RecordIds: r.LinkIDs, KeyIds: r.KeyIDs,
 		})
 		if err != nil {
 			return fmt.Errorf("erase links: %w", err)
@@ -115,13 +119,16 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest) error 
 	// With those of claims meanwhile they may be more than a call may name.
 	for ids := range slices.Chunk(orderIDs, maxRecords) {
 		_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
-			TenantId: r.TenantID, RequestedBy: by, RecordIds: ids,
+			TenantId: r.TenantID, RequestedBy: by, RecordIds: ids, KeyIds: r.KeyIDs,
 		})
 		if err != nil {
 			return fmt.Errorf("erase orders: %w", err)
 		}
 	}
-	return c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID)
+	if err := c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID); err != nil {
+		return err
+	}
+	return c.eraseEvents(ctx, r, orderIDs)
 }
 
 // ContinuePending continues the erasures that are due. One that fails does not block the others.
@@ -149,6 +156,10 @@ func (c *Coordinator) attemptInTime(ctx context.Context, r store.PersonRequest) 
 	if problem.Is(err, problem.NotEditable) {
 		c.deps.Log.InfoContext(ctx, "an erasure waits for an order in flight", "request_id", r.ID, "error", err)
 		return nil // Nothing failed. A metric has its age.
+	}
+	if errors.Is(err, errEvents) {
+		c.deps.Log.InfoContext(ctx, "an erasure waits for events of the person", "request_id", r.ID, "error", err)
+		return nil // The same.
 	}
 	return err
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -74,7 +76,14 @@ func (p *persons) ErasePerson(ctx context.Context, req *tenantsv1.ErasePersonReq
 		Parts: []*tenantsv1.ErasurePart{
 			{Service: string(identity.PersonalLinks), State: erasureState(r.LinksErasedAt != nil), RecordIds: r.LinkIDs},
 			{Service: string(identity.Orders), State: erasureState(r.OrdersErasedAt != nil), RecordIds: r.OrderIDs},
+			{Service: string(identity.Events), State: erasureState(completed)},
+			{Service: string(identity.Webhook), State: erasureState(completed)},
 		},
+	}
+	for _, place := range slices.Sorted(maps.Keys(r.Remainders)) {
+		erasure.Remainders = append(erasure.Remainders, &tenantsv1.ErasureRemainder{
+			Place: place, GoneAfter: timestamppb.New(r.Remainders[place]),
+		})
 	}
 	if completed {
 		erasure.CompletedAt = timestamppb.New(*r.CompletedAt)

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
@@ -28,6 +30,8 @@ type records struct {
 	// fail makes every change fail, before or after its effect.
 	failBefore, failAfter error
 	erasures              int
+	// unpublished is how many events are on their way. Each search finds one less.
+	unpublished int64
 	// during is called once before the next erasure or export, and reading before the next search.
 	during, reading func()
 }
@@ -73,7 +77,8 @@ func (r *records) FindPersonRecords(
 	r.interrupt(&r.reading)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	resp := &privacyv1.FindPersonRecordsResponse{}
+	resp := &privacyv1.FindPersonRecordsResponse{Unpublished: r.unpublished}
+	r.unpublished = max(0, r.unpublished-1)
 	for _, one := range r.all {
 		byID := slices.Contains(req.GetPersonalLinkIds(), one.id)
 		if r.orders {
@@ -125,4 +130,34 @@ func (r *records) ExportPersonRecords(
 	r.interrupt(&r.during)
 	document, err := json.Marshal(req.GetRecordIds())
 	return &privacyv1.ExportPersonRecordsResponse{Document: document}, err
+}
+
+// told is a fake of a service that stores events.
+type told struct {
+	privacyv1.RecordEventsServiceClient
+
+	mu sync.Mutex
+	// sending is how many calls find events that are being sent, and on what is called in each.
+	sending int
+	on      func()
+	fail    error
+	erased  []string
+}
+
+func (f *told) EraseRecordEvents(
+	_ context.Context, req *privacyv1.EraseRecordEventsRequest, _ ...grpc.CallOption,
+) (*privacyv1.EraseRecordEventsResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.on != nil {
+		f.on()
+	}
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	f.sending--
+	f.erased = append(f.erased, req.GetRecordIds()...)
+	return &privacyv1.EraseRecordEventsResponse{
+		Done: f.sending < 0, Remainders: []*privacyv1.Remainder{{Place: "kafka", Kept: durationpb.New(7 * 24 * time.Hour)}},
+	}, nil
 }

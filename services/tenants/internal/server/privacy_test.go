@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -163,6 +164,10 @@ func TestAnErasureSurvivesACrashAfterEveryStep(t *testing.T) {
 			func(f *fixture) { f.orders.failAfter = down }, func(f *fixture) { f.orders.failAfter = nil },
 			[]tenantsv1.ErasureState{pending, completed, pending},
 		},
+		"before the events": {
+			func(f *fixture) { f.told.fail = down }, func(f *fixture) { f.told.fail = nil },
+			[]tenantsv1.ErasureState{pending, completed, completed},
+		},
 	} {
 		for _, resume := range []string{"by the worker", "by a repetition"} {
 			t.Run(name+" "+resume, func(t *testing.T) {
@@ -183,6 +188,40 @@ func TestAnErasureSurvivesACrashAfterEveryStep(t *testing.T) {
 				require.Equal(t, []int{1, 2}, []int{f.links.erasures, f.orders.erasures})
 			})
 		}
+	}
+}
+
+// An event that is stored after the others were erased would have what was erased.
+func TestEventsAreErasedOnceAllAreStored(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	link, claimed, other := f.person(tenant)
+	f.links.during = func() { f.links.set(func() { f.links.unpublished = 2 }) }
+	f.orders.during = func() { f.orders.set(func() { f.orders.unpublished = 3 }) }
+	f.told.sending = 2
+	f.told.on = func() {
+		for _, records := range []*records{f.links, f.orders} {
+			records.set(func() { assert.Zero(t, records.unpublished) })
+		}
+	}
+	erasure := f.erase(eraseRecipient(tenant))
+	f.requireErasure(erasure, completed, completed, completed)
+	require.Subset(t, f.told.erased, []string{link.id, claimed.id, other.id})
+	require.Equal(t, -1, f.told.sending, "until nothing is being sent")
+	var parts []string
+	for _, part := range erasure.GetParts() {
+		require.Equal(t, completed, part.GetState())
+		parts = append(parts, part.GetService())
+	}
+	require.Equal(t, []string{"personal-links", "orders", "events", "webhook"}, parts)
+	for i, left := range []struct {
+		place string
+		days  int
+	}{{"backups", 35}, {"kafka", 7}} {
+		got := erasure.GetRemainders()[i]
+		require.Equal(t, left.place, got.GetPlace())
+		require.WithinDuration(t, erasure.GetCompletedAt().AsTime().AddDate(0, 0, left.days), got.GetGoneAfter().AsTime(), 2*time.Second)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/privacy"
@@ -47,6 +48,7 @@ type fixture struct {
 	offboarding tenantsv1.OffboardingOperationsServiceClient
 	// orders and links are fakes of the services that store personal data.
 	orders, links *records
+	told          *told
 	coordinator   *privacy.Coordinator
 }
 
@@ -98,7 +100,7 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	url := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(url)
 	require.NoError(t, err)
-	f := &fixture{t: t, pool: pool, redis: redis.NewClient(opts), orders: &records{orders: true}, links: &records{}}
+	f := &fixture{t: t, pool: pool, redis: redis.NewClient(opts), orders: &records{orders: true}, links: &records{}, told: &told{}}
 	t.Cleanup(func() { _ = f.redis.Close() })
 
 	conn, err := rpc.Dial(rpc.Target{Addr: f.listen(rpc.Config{}, ring)}, telemetry.Discard())
@@ -124,7 +126,8 @@ func (f *fixture) listen(cfg rpc.Config, ring *seal.Ring) string {
 	s, err := rpc.NewServer(cfg, tel)
 	require.NoError(t, err)
 	f.coordinator = privacy.New(privacy.Deps{
-		Store: store.New(pool), Orders: f.orders, Links: f.links, Ring: ring, Log: tel.Logger, Now: time.Now,
+		Store: store.New(pool), Orders: f.orders, Links: f.links, Ring: ring,
+		Events: []privacyv1.RecordEventsServiceClient{f.told}, Backups: 35 * 24 * time.Hour, Log: tel.Logger, Now: time.Now,
 	})
 	server.Register(s, server.Deps{
 		Store: store.New(pool), Versions: publisher, Ring: ring, Privacy: f.coordinator, Log: tel.Logger, Now: time.Now,

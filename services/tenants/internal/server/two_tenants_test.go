@@ -83,5 +83,9 @@ func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 	before = read(other)
 	require.NoError(t, s.OrdersErased(t.Context(), mine, id))
 	require.Equal(t, before, read(other))
+	require.NoError(t, s.OrdersErased(t.Context(), other, id))
+	before = read(other)
+	require.NoError(t, s.CompleteErasure(t.Context(), mine, id, nil))
+	require.Equal(t, before, read(other))
 	require.NotNil(t, read(mine).CompletedAt)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,11 +32,16 @@ type PersonRequest struct {
 	LinkIDs, OrderIDs   []string
 
 	LinksErasedAt, OrdersErasedAt, CompletedAt *time.Time
+	// Remainders says when the copies that cannot be changed are gone, by their place. It is empty until the erasure is completed.
+	Remainders map[string]time.Time
+	// KeyIDs are all keys of the tenant.
+	KeyIDs []int32
 }
 
 const (
 	personRequestColumns = `tenant_id::text, id::text, action, subject_kind, subject_mac, actor_kind, actor_id, requested_at,
-  link_ids::text[], order_ids::text[], links_erased_at, orders_erased_at, completed_at`
+  link_ids::text[], order_ids::text[], links_erased_at, orders_erased_at, completed_at, remainders,
+  ARRAY(SELECT k.id FROM api_keys k WHERE k.tenant_id = person_requests.tenant_id)`
 
 	// An export is completed by its response.
 	insertPersonRequest = `INSERT INTO person_requests
@@ -49,8 +56,12 @@ ON CONFLICT DO NOTHING`
   order_ids = ARRAY(SELECT unnest(order_ids) UNION SELECT unnest($3::uuid[]))
 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL`
 
-	ordersErased = `UPDATE person_requests SET orders_erased_at = clock_timestamp(), completed_at = clock_timestamp()
+	ordersErased = `UPDATE person_requests SET orders_erased_at = coalesce(orders_erased_at, clock_timestamp())
 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS NOT NULL`
+
+	completeErasure = `UPDATE person_requests SET completed_at = clock_timestamp(), remainders = coalesce((
+  SELECT jsonb_object_agg(place, date_trunc('seconds', clock_timestamp() + kept)) FROM unnest($3::text[], $4::interval[]) AS r (place, kept)), '{}')
+WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS NOT NULL AND orders_erased_at IS NOT NULL`
 
 	// Several instances share the work: each takes different requests until their next attempt.
 	takePending = `UPDATE person_requests SET next_attempt_at = now() + $1::interval WHERE (tenant_id, id) IN (
@@ -102,10 +113,21 @@ func (s *Store) LinksErased(ctx context.Context, tenantID, id string, orderIDs [
 	return nil
 }
 
-// OrdersErased completes an erasure.
+// OrdersErased records that the orders are erased.
 func (s *Store) OrdersErased(ctx context.Context, tenantID, id string) error {
 	if _, err := s.pool.Exec(ctx, ordersErased, tenantID, id); err != nil {
 		return fmt.Errorf("record erased orders: %w", err)
+	}
+	return nil
+}
+
+// CompleteErasure completes an erasure whose records and events are erased. remainders says for how long copies are kept that cannot be
+// changed.
+func (s *Store) CompleteErasure(ctx context.Context, tenantID, id string, remainders map[string]time.Duration) error {
+	places := slices.Sorted(maps.Keys(remainders))
+	kept := postgres.Column(places, func(place string) time.Duration { return remainders[place] })
+	if _, err := s.pool.Exec(ctx, completeErasure, tenantID, id, places, kept); err != nil {
+		return fmt.Errorf("complete erasure: %w", err)
 	}
 	return nil
 }
@@ -144,6 +166,7 @@ func (s *Store) DeletePersonRequests(ctx context.Context, keep time.Duration, li
 
 func scanPersonRequest(row pgx.CollectableRow) (r PersonRequest, err error) {
 	err = row.Scan(&r.TenantID, &r.ID, &r.Action, &r.SubjectKind, &r.SubjectMAC, postgres.ScanEnum(&r.ActorKind), &r.ActorID,
-		&r.RequestedAt, &r.LinkIDs, &r.OrderIDs, &r.LinksErasedAt, &r.OrdersErasedAt, &r.CompletedAt)
+		&r.RequestedAt, &r.LinkIDs, &r.OrderIDs, &r.LinksErasedAt, &r.OrdersErasedAt, &r.CompletedAt,
+		&r.Remainders, &r.KeyIDs)
 	return r, err
 }

@@ -153,7 +153,8 @@ func eventsOf(changes []change, found sender.Lookup) []store.Event {
 		if keys := receivers(c, found.Endpoints[c.GetTenantId()].List); len(keys) > 0 {
 			events = append(events, store.Event{
 				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), BrandID: c.GetBrandId(), Body: c.body,
-				KeyIDs: keys, TraceParent: c.traceParent,
+				SubjectID: c.GetSubjectId(),
+				KeyIDs:    keys, TraceParent: c.traceParent,
 			})
 		}
 	}

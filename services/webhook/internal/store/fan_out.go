@@ -20,7 +20,9 @@ type Event struct {
 	Type     string
 	// BrandID is that of the event's record; empty if it is not known.
 	BrandID string
-	Body    []byte
+	// SubjectID is the event's order or link; empty if it is not known.
+	SubjectID string
+	Body      []byte
 	// TraceParent is the recorded trace in which the event is fanned out, or empty.
 	TraceParent string
 	KeyIDs      []int32
@@ -112,10 +114,10 @@ SELECT ` + now + `, p.partition, o.next_offset, NULL, NULL
 // many of an endpoint as a claim would lease. Their slots are counted by the caller: a window function costs each event more.
 var insertEvents = `
 WITH ` + moveOffsets + `, fresh AS (
-  INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at, brand_id)
-  SELECT e.tenant_id, e.event_id, e.type, e.body, e.traceparent, ` + now + `, e.brand_id
-    FROM unnest($7::uuid[], $8::uuid[], $9::text[], $10::bytea[], $11::text[], $12::int[], $13::uuid[])
-      AS e (tenant_id, event_id, type, body, traceparent, partition, brand_id)
+  INSERT INTO events (tenant_id, event_id, type, body, traceparent, created_at, brand_id, subject_id)
+  SELECT e.tenant_id, e.event_id, e.type, e.body, e.traceparent, ` + now + `, e.brand_id, e.subject_id
+    FROM unnest($7::uuid[], $8::uuid[], $9::text[], $10::bytea[], $11::text[], $12::int[], $13::uuid[], $24::uuid[])
+      AS e (tenant_id, event_id, type, body, traceparent, partition, brand_id, subject_id)
    WHERE e.partition < 0 OR e.partition = ANY (ARRAY(SELECT a.partition FROM accepted a))
   ON CONFLICT (tenant_id, event_id) DO NOTHING
   RETURNING tenant_id, event_id

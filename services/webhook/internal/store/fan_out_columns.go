@@ -115,5 +115,6 @@ func (c *fanOutColumns) insert(at *time.Time, token string) []any {
 		postgres.Column(c.events, func(e Event) *string { return postgres.Nullable(e.BrandID) }),
 		tenants, ids, keys, c.slots(),
 		endpointTenants, endpointKeys,
-		c.lease.Sender, c.lease.Share, c.lease.Length, token)
+		c.lease.Sender, c.lease.Share, c.lease.Length, token,
+		postgres.Column(c.events, func(e Event) *string { return postgres.Nullable(e.SubjectID) }))
 }

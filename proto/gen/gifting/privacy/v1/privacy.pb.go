@@ -10,6 +10,7 @@ import (
 	v1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -21,6 +22,167 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+type EraseRecordEventsRequest struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	// Ids of orders and links, at most 2000.
+	RecordIds     []string `protobuf:"bytes,2,rep,name=record_ids,json=recordIds,proto3" json:"record_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseRecordEventsRequest) Reset() {
+	*x = EraseRecordEventsRequest{}
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseRecordEventsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseRecordEventsRequest) ProtoMessage() {}
+
+func (x *EraseRecordEventsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseRecordEventsRequest.ProtoReflect.Descriptor instead.
+func (*EraseRecordEventsRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *EraseRecordEventsRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *EraseRecordEventsRequest) GetRecordIds() []string {
+	if x != nil {
+		return x.RecordIds
+	}
+	return nil
+}
+
+type EraseRecordEventsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// False while an event is being sent as it was.
+	Done bool `protobuf:"varint,1,opt,name=done,proto3" json:"done,omitempty"`
+	// What still has the events as they were, and for how long at most.
+	Remainders    []*Remainder `protobuf:"bytes,2,rep,name=remainders,proto3" json:"remainders,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EraseRecordEventsResponse) Reset() {
+	*x = EraseRecordEventsResponse{}
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EraseRecordEventsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EraseRecordEventsResponse) ProtoMessage() {}
+
+func (x *EraseRecordEventsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EraseRecordEventsResponse.ProtoReflect.Descriptor instead.
+func (*EraseRecordEventsResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *EraseRecordEventsResponse) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+func (x *EraseRecordEventsResponse) GetRemainders() []*Remainder {
+	if x != nil {
+		return x.Remainders
+	}
+	return nil
+}
+
+// Remainder is a copy that cannot be changed.
+type Remainder struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where, such as "kafka".
+	Place         string               `protobuf:"bytes,1,opt,name=place,proto3" json:"place,omitempty"`
+	Kept          *durationpb.Duration `protobuf:"bytes,2,opt,name=kept,proto3" json:"kept,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Remainder) Reset() {
+	*x = Remainder{}
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Remainder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Remainder) ProtoMessage() {}
+
+func (x *Remainder) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Remainder.ProtoReflect.Descriptor instead.
+func (*Remainder) Descriptor() ([]byte, []int) {
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Remainder) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *Remainder) GetKept() *durationpb.Duration {
+	if x != nil {
+		return x.Kept
+	}
+	return nil
+}
 
 // FindPersonRecordsRequest selects the records that have any of its values.
 type FindPersonRecordsRequest struct {
@@ -37,7 +199,7 @@ type FindPersonRecordsRequest struct {
 
 func (x *FindPersonRecordsRequest) Reset() {
 	*x = FindPersonRecordsRequest{}
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[0]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -49,7 +211,7 @@ func (x *FindPersonRecordsRequest) String() string {
 func (*FindPersonRecordsRequest) ProtoMessage() {}
 
 func (x *FindPersonRecordsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[0]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -62,7 +224,7 @@ func (x *FindPersonRecordsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindPersonRecordsRequest.ProtoReflect.Descriptor instead.
 func (*FindPersonRecordsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{0}
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *FindPersonRecordsRequest) GetTenantId() string {
@@ -96,14 +258,16 @@ func (x *FindPersonRecordsRequest) GetPersonalLinkIds() []string {
 type FindPersonRecordsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 2001: more than 2000 are too many for one person.
-	Records       []*PersonRecord `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
+	Records []*PersonRecord `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
+	// Events of the records named by id that the feed and the webhook service may not have stored yet.
+	Unpublished   int64 `protobuf:"varint,2,opt,name=unpublished,proto3" json:"unpublished,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FindPersonRecordsResponse) Reset() {
 	*x = FindPersonRecordsResponse{}
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[1]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -115,7 +279,7 @@ func (x *FindPersonRecordsResponse) String() string {
 func (*FindPersonRecordsResponse) ProtoMessage() {}
 
 func (x *FindPersonRecordsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[1]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -128,7 +292,7 @@ func (x *FindPersonRecordsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindPersonRecordsResponse.ProtoReflect.Descriptor instead.
 func (*FindPersonRecordsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{1}
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *FindPersonRecordsResponse) GetRecords() []*PersonRecord {
@@ -136,6 +300,13 @@ func (x *FindPersonRecordsResponse) GetRecords() []*PersonRecord {
 		return x.Records
 	}
 	return nil
+}
+
+func (x *FindPersonRecordsResponse) GetUnpublished() int64 {
+	if x != nil {
+		return x.Unpublished
+	}
+	return 0
 }
 
 // PersonRecord names an order, a personal link, or a link with its order.
@@ -151,7 +322,7 @@ type PersonRecord struct {
 
 func (x *PersonRecord) Reset() {
 	*x = PersonRecord{}
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[2]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -163,7 +334,7 @@ func (x *PersonRecord) String() string {
 func (*PersonRecord) ProtoMessage() {}
 
 func (x *PersonRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[2]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -176,7 +347,7 @@ func (x *PersonRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRecord.ProtoReflect.Descriptor instead.
 func (*PersonRecord) Descriptor() ([]byte, []int) {
-	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{2}
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PersonRecord) GetOrderId() string {
@@ -206,14 +377,16 @@ type ErasePersonRecordsRequest struct {
 	// Person for the audit. It is not named actor: this caller authenticates nobody.
 	RequestedBy *v1.Actor `protobuf:"bytes,2,opt,name=requested_by,json=requestedBy,proto3" json:"requested_by,omitempty"`
 	// Ids of the service's own records, at most 2000.
-	RecordIds     []string `protobuf:"bytes,3,rep,name=record_ids,json=recordIds,proto3" json:"record_ids,omitempty"`
+	RecordIds []string `protobuf:"bytes,3,rep,name=record_ids,json=recordIds,proto3" json:"record_ids,omitempty"`
+	// All keys that the tenant ever had: a stored answer names only its key.
+	KeyIds        []int32 `protobuf:"varint,4,rep,packed,name=key_ids,json=keyIds,proto3" json:"key_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ErasePersonRecordsRequest) Reset() {
 	*x = ErasePersonRecordsRequest{}
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[3]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -225,7 +398,7 @@ func (x *ErasePersonRecordsRequest) String() string {
 func (*ErasePersonRecordsRequest) ProtoMessage() {}
 
 func (x *ErasePersonRecordsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[3]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -238,7 +411,7 @@ func (x *ErasePersonRecordsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErasePersonRecordsRequest.ProtoReflect.Descriptor instead.
 func (*ErasePersonRecordsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{3}
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ErasePersonRecordsRequest) GetTenantId() string {
@@ -262,6 +435,13 @@ func (x *ErasePersonRecordsRequest) GetRecordIds() []string {
 	return nil
 }
 
+func (x *ErasePersonRecordsRequest) GetKeyIds() []int32 {
+	if x != nil {
+		return x.KeyIds
+	}
+	return nil
+}
+
 type ErasePersonRecordsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The named records as they are after the erasure.
@@ -272,7 +452,7 @@ type ErasePersonRecordsResponse struct {
 
 func (x *ErasePersonRecordsResponse) Reset() {
 	*x = ErasePersonRecordsResponse{}
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[4]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -284,7 +464,7 @@ func (x *ErasePersonRecordsResponse) String() string {
 func (*ErasePersonRecordsResponse) ProtoMessage() {}
 
 func (x *ErasePersonRecordsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[4]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -297,7 +477,7 @@ func (x *ErasePersonRecordsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErasePersonRecordsResponse.ProtoReflect.Descriptor instead.
 func (*ErasePersonRecordsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{4}
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ErasePersonRecordsResponse) GetRecords() []*PersonRecord {
@@ -320,7 +500,7 @@ type ExportPersonRecordsRequest struct {
 
 func (x *ExportPersonRecordsRequest) Reset() {
 	*x = ExportPersonRecordsRequest{}
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[5]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -332,7 +512,7 @@ func (x *ExportPersonRecordsRequest) String() string {
 func (*ExportPersonRecordsRequest) ProtoMessage() {}
 
 func (x *ExportPersonRecordsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[5]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -345,7 +525,7 @@ func (x *ExportPersonRecordsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPersonRecordsRequest.ProtoReflect.Descriptor instead.
 func (*ExportPersonRecordsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{5}
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ExportPersonRecordsRequest) GetTenantId() string {
@@ -379,7 +559,7 @@ type ExportPersonRecordsResponse struct {
 
 func (x *ExportPersonRecordsResponse) Reset() {
 	*x = ExportPersonRecordsResponse{}
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[6]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -391,7 +571,7 @@ func (x *ExportPersonRecordsResponse) String() string {
 func (*ExportPersonRecordsResponse) ProtoMessage() {}
 
 func (x *ExportPersonRecordsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[6]
+	mi := &file_gifting_privacy_v1_privacy_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -404,7 +584,7 @@ func (x *ExportPersonRecordsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPersonRecordsResponse.ProtoReflect.Descriptor instead.
 func (*ExportPersonRecordsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{6}
+	return file_gifting_privacy_v1_privacy_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ExportPersonRecordsResponse) GetDocument() []byte {
@@ -418,26 +598,40 @@ var File_gifting_privacy_v1_privacy_proto protoreflect.FileDescriptor
 
 const file_gifting_privacy_v1_privacy_proto_rawDesc = "" +
 	"\n" +
-	" gifting/privacy/v1/privacy.proto\x12\x12gifting.privacy.v1\x1a\x1dgifting/common/v1/actor.proto\"\xd8\x01\n" +
+	" gifting/privacy/v1/privacy.proto\x12\x12gifting.privacy.v1\x1a\x1dgifting/common/v1/actor.proto\x1a\x1egoogle/protobuf/duration.proto\"V\n" +
+	"\x18EraseRecordEventsRequest\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1d\n" +
+	"\n" +
+	"record_ids\x18\x02 \x03(\tR\trecordIds\"n\n" +
+	"\x19EraseRecordEventsResponse\x12\x12\n" +
+	"\x04done\x18\x01 \x01(\bR\x04done\x12=\n" +
+	"\n" +
+	"remainders\x18\x02 \x03(\v2\x1d.gifting.privacy.v1.RemainderR\n" +
+	"remainders\"P\n" +
+	"\tRemainder\x12\x14\n" +
+	"\x05place\x18\x01 \x01(\tR\x05place\x12-\n" +
+	"\x04kept\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x04kept\"\xd8\x01\n" +
 	"\x18FindPersonRecordsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12<\n" +
 	"\x15external_recipient_id\x18\x02 \x01(\tB\x03\x80\x01\x01H\x00R\x13externalRecipientId\x88\x01\x01\x12\x1b\n" +
 	"\torder_ids\x18\x03 \x03(\tR\borderIds\x12*\n" +
 	"\x11personal_link_ids\x18\x04 \x03(\tR\x0fpersonalLinkIdsB\x18\n" +
-	"\x16_external_recipient_id\"W\n" +
+	"\x16_external_recipient_id\"y\n" +
 	"\x19FindPersonRecordsResponse\x12:\n" +
-	"\arecords\x18\x01 \x03(\v2 .gifting.privacy.v1.PersonRecordR\arecords\"\x9c\x01\n" +
+	"\arecords\x18\x01 \x03(\v2 .gifting.privacy.v1.PersonRecordR\arecords\x12 \n" +
+	"\vunpublished\x18\x02 \x01(\x03R\vunpublished\"\x9c\x01\n" +
 	"\fPersonRecord\x12\x1e\n" +
 	"\border_id\x18\x01 \x01(\tH\x00R\aorderId\x88\x01\x01\x12-\n" +
 	"\x10personal_link_id\x18\x02 \x01(\tH\x01R\x0epersonalLinkId\x88\x01\x01\x12\x1b\n" +
 	"\tin_flight\x18\x03 \x01(\bR\binFlightB\v\n" +
 	"\t_order_idB\x13\n" +
-	"\x11_personal_link_id\"\x94\x01\n" +
+	"\x11_personal_link_id\"\xad\x01\n" +
 	"\x19ErasePersonRecordsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12;\n" +
 	"\frequested_by\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\vrequestedBy\x12\x1d\n" +
 	"\n" +
-	"record_ids\x18\x03 \x03(\tR\trecordIds\"X\n" +
+	"record_ids\x18\x03 \x03(\tR\trecordIds\x12\x17\n" +
+	"\akey_ids\x18\x04 \x03(\x05R\x06keyIds\"X\n" +
 	"\x1aErasePersonRecordsResponse\x12:\n" +
 	"\arecords\x18\x01 \x03(\v2 .gifting.privacy.v1.PersonRecordR\arecords\"\x95\x01\n" +
 	"\x1aExportPersonRecordsRequest\x12\x1b\n" +
@@ -450,7 +644,9 @@ const file_gifting_privacy_v1_privacy_proto_rawDesc = "" +
 	"\x13PersonalDataService\x12p\n" +
 	"\x11FindPersonRecords\x12,.gifting.privacy.v1.FindPersonRecordsRequest\x1a-.gifting.privacy.v1.FindPersonRecordsResponse\x12s\n" +
 	"\x12ErasePersonRecords\x12-.gifting.privacy.v1.ErasePersonRecordsRequest\x1a..gifting.privacy.v1.ErasePersonRecordsResponse\x12v\n" +
-	"\x13ExportPersonRecords\x12..gifting.privacy.v1.ExportPersonRecordsRequest\x1a/.gifting.privacy.v1.ExportPersonRecordsResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/privacy/v1;privacyv1b\x06proto3"
+	"\x13ExportPersonRecords\x12..gifting.privacy.v1.ExportPersonRecordsRequest\x1a/.gifting.privacy.v1.ExportPersonRecordsResponse2\x87\x01\n" +
+	"\x13RecordEventsService\x12p\n" +
+	"\x11EraseRecordEvents\x12,.gifting.privacy.v1.EraseRecordEventsRequest\x1a-.gifting.privacy.v1.EraseRecordEventsResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/privacy/v1;privacyv1b\x06proto3"
 
 var (
 	file_gifting_privacy_v1_privacy_proto_rawDescOnce sync.Once
@@ -464,33 +660,41 @@ func file_gifting_privacy_v1_privacy_proto_rawDescGZIP() []byte {
 	return file_gifting_privacy_v1_privacy_proto_rawDescData
 }
 
-var file_gifting_privacy_v1_privacy_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_gifting_privacy_v1_privacy_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_gifting_privacy_v1_privacy_proto_goTypes = []any{
-	(*FindPersonRecordsRequest)(nil),    // 0: gifting.privacy.v1.FindPersonRecordsRequest
-	(*FindPersonRecordsResponse)(nil),   // 1: gifting.privacy.v1.FindPersonRecordsResponse
-	(*PersonRecord)(nil),                // 2: gifting.privacy.v1.PersonRecord
-	(*ErasePersonRecordsRequest)(nil),   // 3: gifting.privacy.v1.ErasePersonRecordsRequest
-	(*ErasePersonRecordsResponse)(nil),  // 4: gifting.privacy.v1.ErasePersonRecordsResponse
-	(*ExportPersonRecordsRequest)(nil),  // 5: gifting.privacy.v1.ExportPersonRecordsRequest
-	(*ExportPersonRecordsResponse)(nil), // 6: gifting.privacy.v1.ExportPersonRecordsResponse
-	(*v1.Actor)(nil),                    // 7: gifting.common.v1.Actor
+	(*EraseRecordEventsRequest)(nil),    // 0: gifting.privacy.v1.EraseRecordEventsRequest
+	(*EraseRecordEventsResponse)(nil),   // 1: gifting.privacy.v1.EraseRecordEventsResponse
+	(*Remainder)(nil),                   // 2: gifting.privacy.v1.Remainder
+	(*FindPersonRecordsRequest)(nil),    // 3: gifting.privacy.v1.FindPersonRecordsRequest
+	(*FindPersonRecordsResponse)(nil),   // 4: gifting.privacy.v1.FindPersonRecordsResponse
+	(*PersonRecord)(nil),                // 5: gifting.privacy.v1.PersonRecord
+	(*ErasePersonRecordsRequest)(nil),   // 6: gifting.privacy.v1.ErasePersonRecordsRequest
+	(*ErasePersonRecordsResponse)(nil),  // 7: gifting.privacy.v1.ErasePersonRecordsResponse
+	(*ExportPersonRecordsRequest)(nil),  // 8: gifting.privacy.v1.ExportPersonRecordsRequest
+	(*ExportPersonRecordsResponse)(nil), // 9: gifting.privacy.v1.ExportPersonRecordsResponse
+	(*durationpb.Duration)(nil),         // 10: google.protobuf.Duration
+	(*v1.Actor)(nil),                    // 11: gifting.common.v1.Actor
 }
 var file_gifting_privacy_v1_privacy_proto_depIdxs = []int32{
-	2, // 0: gifting.privacy.v1.FindPersonRecordsResponse.records:type_name -> gifting.privacy.v1.PersonRecord
-	7, // 1: gifting.privacy.v1.ErasePersonRecordsRequest.requested_by:type_name -> gifting.common.v1.Actor
-	2, // 2: gifting.privacy.v1.ErasePersonRecordsResponse.records:type_name -> gifting.privacy.v1.PersonRecord
-	7, // 3: gifting.privacy.v1.ExportPersonRecordsRequest.requested_by:type_name -> gifting.common.v1.Actor
-	0, // 4: gifting.privacy.v1.PersonalDataService.FindPersonRecords:input_type -> gifting.privacy.v1.FindPersonRecordsRequest
-	3, // 5: gifting.privacy.v1.PersonalDataService.ErasePersonRecords:input_type -> gifting.privacy.v1.ErasePersonRecordsRequest
-	5, // 6: gifting.privacy.v1.PersonalDataService.ExportPersonRecords:input_type -> gifting.privacy.v1.ExportPersonRecordsRequest
-	1, // 7: gifting.privacy.v1.PersonalDataService.FindPersonRecords:output_type -> gifting.privacy.v1.FindPersonRecordsResponse
-	4, // 8: gifting.privacy.v1.PersonalDataService.ErasePersonRecords:output_type -> gifting.privacy.v1.ErasePersonRecordsResponse
-	6, // 9: gifting.privacy.v1.PersonalDataService.ExportPersonRecords:output_type -> gifting.privacy.v1.ExportPersonRecordsResponse
-	7, // [7:10] is the sub-list for method output_type
-	4, // [4:7] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	2,  // 0: gifting.privacy.v1.EraseRecordEventsResponse.remainders:type_name -> gifting.privacy.v1.Remainder
+	10, // 1: gifting.privacy.v1.Remainder.kept:type_name -> google.protobuf.Duration
+	5,  // 2: gifting.privacy.v1.FindPersonRecordsResponse.records:type_name -> gifting.privacy.v1.PersonRecord
+	11, // 3: gifting.privacy.v1.ErasePersonRecordsRequest.requested_by:type_name -> gifting.common.v1.Actor
+	5,  // 4: gifting.privacy.v1.ErasePersonRecordsResponse.records:type_name -> gifting.privacy.v1.PersonRecord
+	11, // 5: gifting.privacy.v1.ExportPersonRecordsRequest.requested_by:type_name -> gifting.common.v1.Actor
+	3,  // 6: gifting.privacy.v1.PersonalDataService.FindPersonRecords:input_type -> gifting.privacy.v1.FindPersonRecordsRequest
+	6,  // 7: gifting.privacy.v1.PersonalDataService.ErasePersonRecords:input_type -> gifting.privacy.v1.ErasePersonRecordsRequest
+	8,  // 8: gifting.privacy.v1.PersonalDataService.ExportPersonRecords:input_type -> gifting.privacy.v1.ExportPersonRecordsRequest
+	0,  // 9: gifting.privacy.v1.RecordEventsService.EraseRecordEvents:input_type -> gifting.privacy.v1.EraseRecordEventsRequest
+	4,  // 10: gifting.privacy.v1.PersonalDataService.FindPersonRecords:output_type -> gifting.privacy.v1.FindPersonRecordsResponse
+	7,  // 11: gifting.privacy.v1.PersonalDataService.ErasePersonRecords:output_type -> gifting.privacy.v1.ErasePersonRecordsResponse
+	9,  // 12: gifting.privacy.v1.PersonalDataService.ExportPersonRecords:output_type -> gifting.privacy.v1.ExportPersonRecordsResponse
+	1,  // 13: gifting.privacy.v1.RecordEventsService.EraseRecordEvents:output_type -> gifting.privacy.v1.EraseRecordEventsResponse
+	10, // [10:14] is the sub-list for method output_type
+	6,  // [6:10] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_gifting_privacy_v1_privacy_proto_init() }
@@ -498,17 +702,17 @@ func file_gifting_privacy_v1_privacy_proto_init() {
 	if File_gifting_privacy_v1_privacy_proto != nil {
 		return
 	}
-	file_gifting_privacy_v1_privacy_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_privacy_v1_privacy_proto_msgTypes[2].OneofWrappers = []any{}
+	file_gifting_privacy_v1_privacy_proto_msgTypes[3].OneofWrappers = []any{}
+	file_gifting_privacy_v1_privacy_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_privacy_v1_privacy_proto_rawDesc), len(file_gifting_privacy_v1_privacy_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   10,
 			NumExtensions: 0,
-			NumServices:   1,
+			NumServices:   2,
 		},
 		GoTypes:           file_gifting_privacy_v1_privacy_proto_goTypes,
 		DependencyIndexes: file_gifting_privacy_v1_privacy_proto_depIdxs,

@@ -33,9 +33,9 @@ const (
 type PersonalDataServiceClient interface {
 	// Lists a person's records in this service. It has no effect.
 	FindPersonRecords(ctx context.Context, in *FindPersonRecordsRequest, opts ...grpc.CallOption) (*FindPersonRecordsResponse, error)
-	// Erases the personal data of the named records, with its events and audit, in one transaction. not_editable names an
-	// order in flight, and then nothing is erased. A record that is already erased, or that the tenant does not have, is
-	// skipped.
+	// Erases the personal data of the named records, with its events and audit, in one transaction, and then what stored answers say
+	// about them. not_editable names an order in flight, and then nothing is erased. A record that is already erased, or that the
+	// tenant does not have, is skipped.
 	ErasePersonRecords(ctx context.Context, in *ErasePersonRecordsRequest, opts ...grpc.CallOption) (*ErasePersonRecordsResponse, error)
 	// Returns everything stored about the named records, and audits it. payload_too_large if the document would be too large.
 	ExportPersonRecords(ctx context.Context, in *ExportPersonRecordsRequest, opts ...grpc.CallOption) (*ExportPersonRecordsResponse, error)
@@ -88,9 +88,9 @@ func (c *personalDataServiceClient) ExportPersonRecords(ctx context.Context, in 
 type PersonalDataServiceServer interface {
 	// Lists a person's records in this service. It has no effect.
 	FindPersonRecords(context.Context, *FindPersonRecordsRequest) (*FindPersonRecordsResponse, error)
-	// Erases the personal data of the named records, with its events and audit, in one transaction. not_editable names an
-	// order in flight, and then nothing is erased. A record that is already erased, or that the tenant does not have, is
-	// skipped.
+	// Erases the personal data of the named records, with its events and audit, in one transaction, and then what stored answers say
+	// about them. not_editable names an order in flight, and then nothing is erased. A record that is already erased, or that the
+	// tenant does not have, is skipped.
 	ErasePersonRecords(context.Context, *ErasePersonRecordsRequest) (*ErasePersonRecordsResponse, error)
 	// Returns everything stored about the named records, and audits it. payload_too_large if the document would be too large.
 	ExportPersonRecords(context.Context, *ExportPersonRecordsRequest) (*ExportPersonRecordsResponse, error)
@@ -206,6 +206,116 @@ var PersonalDataService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ExportPersonRecords",
 			Handler:    _PersonalDataService_ExportPersonRecords_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "gifting/privacy/v1/privacy.proto",
+}
+
+const (
+	RecordEventsService_EraseRecordEvents_FullMethodName = "/gifting.privacy.v1.RecordEventsService/EraseRecordEvents"
+)
+
+// RecordEventsServiceClient is the client API for RecordEventsService service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// RecordEventsService is offered by every service that stores events. The tenants service calls it. It is part of neither plane.
+type RecordEventsServiceClient interface {
+	// Replaces what the stored events of the named records say about a person. A repeated call is harmless. Call it after the records
+	// are erased and all their events are stored, and again until it is done.
+	EraseRecordEvents(ctx context.Context, in *EraseRecordEventsRequest, opts ...grpc.CallOption) (*EraseRecordEventsResponse, error)
+}
+
+type recordEventsServiceClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewRecordEventsServiceClient(cc grpc.ClientConnInterface) RecordEventsServiceClient {
+	return &recordEventsServiceClient{cc}
+}
+
+func (c *recordEventsServiceClient) EraseRecordEvents(ctx context.Context, in *EraseRecordEventsRequest, opts ...grpc.CallOption) (*EraseRecordEventsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EraseRecordEventsResponse)
+	err := c.cc.Invoke(ctx, RecordEventsService_EraseRecordEvents_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// RecordEventsServiceServer is the server API for RecordEventsService service.
+// All implementations must embed UnimplementedRecordEventsServiceServer
+// for forward compatibility.
+//
+// RecordEventsService is offered by every service that stores events. The tenants service calls it. It is part of neither plane.
+type RecordEventsServiceServer interface {
+	// Replaces what the stored events of the named records say about a person. A repeated call is harmless. Call it after the records
+	// are erased and all their events are stored, and again until it is done.
+	EraseRecordEvents(context.Context, *EraseRecordEventsRequest) (*EraseRecordEventsResponse, error)
+	mustEmbedUnimplementedRecordEventsServiceServer()
+}
+
+// UnimplementedRecordEventsServiceServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedRecordEventsServiceServer struct{}
+
+func (UnimplementedRecordEventsServiceServer) EraseRecordEvents(context.Context, *EraseRecordEventsRequest) (*EraseRecordEventsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method EraseRecordEvents not implemented")
+}
+func (UnimplementedRecordEventsServiceServer) mustEmbedUnimplementedRecordEventsServiceServer() {}
+func (UnimplementedRecordEventsServiceServer) testEmbeddedByValue()                             {}
+
+// UnsafeRecordEventsServiceServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to RecordEventsServiceServer will
+// result in compilation errors.
+type UnsafeRecordEventsServiceServer interface {
+	mustEmbedUnimplementedRecordEventsServiceServer()
+}
+
+func RegisterRecordEventsServiceServer(s grpc.ServiceRegistrar, srv RecordEventsServiceServer) {
+	// If the following call panics, it indicates UnimplementedRecordEventsServiceServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&RecordEventsService_ServiceDesc, srv)
+}
+
+func _RecordEventsService_EraseRecordEvents_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EraseRecordEventsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RecordEventsServiceServer).EraseRecordEvents(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RecordEventsService_EraseRecordEvents_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RecordEventsServiceServer).EraseRecordEvents(ctx, req.(*EraseRecordEventsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// RecordEventsService_ServiceDesc is the grpc.ServiceDesc for RecordEventsService service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var RecordEventsService_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "gifting.privacy.v1.RecordEventsService",
+	HandlerType: (*RecordEventsServiceServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "EraseRecordEvents",
+			Handler:    _RecordEventsService_EraseRecordEvents_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

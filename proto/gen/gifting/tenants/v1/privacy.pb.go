@@ -252,8 +252,10 @@ type Erasure struct {
 	RequestedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=requested_at,json=requestedAt,proto3" json:"requested_at,omitempty"`
 	// Absent while PENDING.
 	CompletedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=completed_at,json=completedAt,proto3" json:"completed_at,omitempty"`
-	// One for each service that stores personal data.
-	Parts         []*ErasurePart `protobuf:"bytes,5,rep,name=parts,proto3" json:"parts,omitempty"`
+	// One for each service that stores personal data: the records, then the events about them.
+	Parts []*ErasurePart `protobuf:"bytes,5,rep,name=parts,proto3" json:"parts,omitempty"`
+	// Copies that cannot be changed. They have what was told before: texts, not delivery details. Empty while PENDING.
+	Remainders    []*ErasureRemainder `protobuf:"bytes,6,rep,name=remainders,proto3" json:"remainders,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -323,6 +325,67 @@ func (x *Erasure) GetParts() []*ErasurePart {
 	return nil
 }
 
+func (x *Erasure) GetRemainders() []*ErasureRemainder {
+	if x != nil {
+		return x.Remainders
+	}
+	return nil
+}
+
+// ErasureRemainder is a copy that is gone by itself.
+type ErasureRemainder struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where: "kafka", "outbox" or "backups".
+	Place         string                 `protobuf:"bytes,1,opt,name=place,proto3" json:"place,omitempty"`
+	GoneAfter     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=gone_after,json=goneAfter,proto3" json:"gone_after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ErasureRemainder) Reset() {
+	*x = ErasureRemainder{}
+	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ErasureRemainder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ErasureRemainder) ProtoMessage() {}
+
+func (x *ErasureRemainder) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ErasureRemainder.ProtoReflect.Descriptor instead.
+func (*ErasureRemainder) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_privacy_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ErasureRemainder) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *ErasureRemainder) GetGoneAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.GoneAfter
+	}
+	return nil
+}
+
 // ErasurePart is the erasure in one service.
 type ErasurePart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -337,7 +400,7 @@ type ErasurePart struct {
 
 func (x *ErasurePart) Reset() {
 	*x = ErasurePart{}
-	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[3]
+	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -349,7 +412,7 @@ func (x *ErasurePart) String() string {
 func (*ErasurePart) ProtoMessage() {}
 
 func (x *ErasurePart) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[3]
+	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -362,7 +425,7 @@ func (x *ErasurePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErasurePart.ProtoReflect.Descriptor instead.
 func (*ErasurePart) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_privacy_proto_rawDescGZIP(), []int{3}
+	return file_gifting_tenants_v1_privacy_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ErasurePart) GetService() string {
@@ -404,7 +467,7 @@ type ExportPersonRequest struct {
 
 func (x *ExportPersonRequest) Reset() {
 	*x = ExportPersonRequest{}
-	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[4]
+	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -416,7 +479,7 @@ func (x *ExportPersonRequest) String() string {
 func (*ExportPersonRequest) ProtoMessage() {}
 
 func (x *ExportPersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[4]
+	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -429,7 +492,7 @@ func (x *ExportPersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPersonRequest.ProtoReflect.Descriptor instead.
 func (*ExportPersonRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_privacy_proto_rawDescGZIP(), []int{4}
+	return file_gifting_tenants_v1_privacy_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ExportPersonRequest) GetActor() *v1.Actor {
@@ -512,7 +575,7 @@ type ExportPersonResponse struct {
 
 func (x *ExportPersonResponse) Reset() {
 	*x = ExportPersonResponse{}
-	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[5]
+	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -524,7 +587,7 @@ func (x *ExportPersonResponse) String() string {
 func (*ExportPersonResponse) ProtoMessage() {}
 
 func (x *ExportPersonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[5]
+	mi := &file_gifting_tenants_v1_privacy_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -537,7 +600,7 @@ func (x *ExportPersonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPersonResponse.ProtoReflect.Descriptor instead.
 func (*ExportPersonResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_privacy_proto_rawDescGZIP(), []int{5}
+	return file_gifting_tenants_v1_privacy_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ExportPersonResponse) GetDocument() []byte {
@@ -562,14 +625,21 @@ const file_gifting_tenants_v1_privacy_proto_rawDesc = "" +
 	"\x10personal_link_id\x18\x06 \x01(\tH\x00R\x0epersonalLinkIdB\t\n" +
 	"\asubject\"L\n" +
 	"\x13ErasePersonResponse\x125\n" +
-	"\aerasure\x18\x01 \x01(\v2\x1b.gifting.tenants.v1.ErasureR\aerasure\"\x95\x02\n" +
+	"\aerasure\x18\x01 \x01(\v2\x1b.gifting.tenants.v1.ErasureR\aerasure\"\xdb\x02\n" +
 	"\aErasure\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x126\n" +
 	"\x05state\x18\x02 \x01(\x0e2 .gifting.tenants.v1.ErasureStateR\x05state\x12=\n" +
 	"\frequested_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\vrequestedAt\x12=\n" +
 	"\fcompleted_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x125\n" +
-	"\x05parts\x18\x05 \x03(\v2\x1f.gifting.tenants.v1.ErasurePartR\x05parts\"~\n" +
+	"\x05parts\x18\x05 \x03(\v2\x1f.gifting.tenants.v1.ErasurePartR\x05parts\x12D\n" +
+	"\n" +
+	"remainders\x18\x06 \x03(\v2$.gifting.tenants.v1.ErasureRemainderR\n" +
+	"remainders\"c\n" +
+	"\x10ErasureRemainder\x12\x14\n" +
+	"\x05place\x18\x01 \x01(\tR\x05place\x129\n" +
+	"\n" +
+	"gone_after\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tgoneAfter\"~\n" +
 	"\vErasurePart\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x126\n" +
 	"\x05state\x18\x02 \x01(\x0e2 .gifting.tenants.v1.ErasureStateR\x05state\x12\x1d\n" +
@@ -605,36 +675,39 @@ func file_gifting_tenants_v1_privacy_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_privacy_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_tenants_v1_privacy_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_gifting_tenants_v1_privacy_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_gifting_tenants_v1_privacy_proto_goTypes = []any{
 	(ErasureState)(0),             // 0: gifting.tenants.v1.ErasureState
 	(*ErasePersonRequest)(nil),    // 1: gifting.tenants.v1.ErasePersonRequest
 	(*ErasePersonResponse)(nil),   // 2: gifting.tenants.v1.ErasePersonResponse
 	(*Erasure)(nil),               // 3: gifting.tenants.v1.Erasure
-	(*ErasurePart)(nil),           // 4: gifting.tenants.v1.ErasurePart
-	(*ExportPersonRequest)(nil),   // 5: gifting.tenants.v1.ExportPersonRequest
-	(*ExportPersonResponse)(nil),  // 6: gifting.tenants.v1.ExportPersonResponse
-	(*v1.Actor)(nil),              // 7: gifting.common.v1.Actor
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*ErasureRemainder)(nil),      // 4: gifting.tenants.v1.ErasureRemainder
+	(*ErasurePart)(nil),           // 5: gifting.tenants.v1.ErasurePart
+	(*ExportPersonRequest)(nil),   // 6: gifting.tenants.v1.ExportPersonRequest
+	(*ExportPersonResponse)(nil),  // 7: gifting.tenants.v1.ExportPersonResponse
+	(*v1.Actor)(nil),              // 8: gifting.common.v1.Actor
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
 }
 var file_gifting_tenants_v1_privacy_proto_depIdxs = []int32{
-	7,  // 0: gifting.tenants.v1.ErasePersonRequest.actor:type_name -> gifting.common.v1.Actor
+	8,  // 0: gifting.tenants.v1.ErasePersonRequest.actor:type_name -> gifting.common.v1.Actor
 	3,  // 1: gifting.tenants.v1.ErasePersonResponse.erasure:type_name -> gifting.tenants.v1.Erasure
 	0,  // 2: gifting.tenants.v1.Erasure.state:type_name -> gifting.tenants.v1.ErasureState
-	8,  // 3: gifting.tenants.v1.Erasure.requested_at:type_name -> google.protobuf.Timestamp
-	8,  // 4: gifting.tenants.v1.Erasure.completed_at:type_name -> google.protobuf.Timestamp
-	4,  // 5: gifting.tenants.v1.Erasure.parts:type_name -> gifting.tenants.v1.ErasurePart
-	0,  // 6: gifting.tenants.v1.ErasurePart.state:type_name -> gifting.tenants.v1.ErasureState
-	7,  // 7: gifting.tenants.v1.ExportPersonRequest.actor:type_name -> gifting.common.v1.Actor
-	1,  // 8: gifting.tenants.v1.PrivacyOperationsService.ErasePerson:input_type -> gifting.tenants.v1.ErasePersonRequest
-	5,  // 9: gifting.tenants.v1.PrivacyOperationsService.ExportPerson:input_type -> gifting.tenants.v1.ExportPersonRequest
-	2,  // 10: gifting.tenants.v1.PrivacyOperationsService.ErasePerson:output_type -> gifting.tenants.v1.ErasePersonResponse
-	6,  // 11: gifting.tenants.v1.PrivacyOperationsService.ExportPerson:output_type -> gifting.tenants.v1.ExportPersonResponse
-	10, // [10:12] is the sub-list for method output_type
-	8,  // [8:10] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	9,  // 3: gifting.tenants.v1.Erasure.requested_at:type_name -> google.protobuf.Timestamp
+	9,  // 4: gifting.tenants.v1.Erasure.completed_at:type_name -> google.protobuf.Timestamp
+	5,  // 5: gifting.tenants.v1.Erasure.parts:type_name -> gifting.tenants.v1.ErasurePart
+	4,  // 6: gifting.tenants.v1.Erasure.remainders:type_name -> gifting.tenants.v1.ErasureRemainder
+	9,  // 7: gifting.tenants.v1.ErasureRemainder.gone_after:type_name -> google.protobuf.Timestamp
+	0,  // 8: gifting.tenants.v1.ErasurePart.state:type_name -> gifting.tenants.v1.ErasureState
+	8,  // 9: gifting.tenants.v1.ExportPersonRequest.actor:type_name -> gifting.common.v1.Actor
+	1,  // 10: gifting.tenants.v1.PrivacyOperationsService.ErasePerson:input_type -> gifting.tenants.v1.ErasePersonRequest
+	6,  // 11: gifting.tenants.v1.PrivacyOperationsService.ExportPerson:input_type -> gifting.tenants.v1.ExportPersonRequest
+	2,  // 12: gifting.tenants.v1.PrivacyOperationsService.ErasePerson:output_type -> gifting.tenants.v1.ErasePersonResponse
+	7,  // 13: gifting.tenants.v1.PrivacyOperationsService.ExportPerson:output_type -> gifting.tenants.v1.ExportPersonResponse
+	12, // [12:14] is the sub-list for method output_type
+	10, // [10:12] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_privacy_proto_init() }
@@ -647,7 +720,7 @@ func file_gifting_tenants_v1_privacy_proto_init() {
 		(*ErasePersonRequest_OrderId)(nil),
 		(*ErasePersonRequest_PersonalLinkId)(nil),
 	}
-	file_gifting_tenants_v1_privacy_proto_msgTypes[4].OneofWrappers = []any{
+	file_gifting_tenants_v1_privacy_proto_msgTypes[5].OneofWrappers = []any{
 		(*ExportPersonRequest_ExternalRecipientId)(nil),
 		(*ExportPersonRequest_OrderId)(nil),
 		(*ExportPersonRequest_PersonalLinkId)(nil),
@@ -658,7 +731,7 @@ func file_gifting_tenants_v1_privacy_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_privacy_proto_rawDesc), len(file_gifting_tenants_v1_privacy_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

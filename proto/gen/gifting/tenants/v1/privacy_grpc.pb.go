@@ -32,7 +32,8 @@ const (
 // link. An external recipient id includes all links and orders that have it, and their orders and links.
 type PrivacyOperationsServiceClient interface {
 	// Erases the personal data of a person. The records remain, without everything that names, describes or locates the
-	// person. Links that nobody has claimed are cancelled.
+	// person. Links that nobody has claimed are cancelled. In the feed, in webhooks that are sent again and in stored answers, what is
+	// erased reads "[erased]".
 	//
 	// not_editable names the orders that still have to be delivered or cancelled: then nothing is erased. payload_too_large
 	// means more than 2000 orders or links: erase them one by one. not_found means that the tenant has no such order or link.
@@ -82,7 +83,8 @@ func (c *privacyOperationsServiceClient) ExportPerson(ctx context.Context, in *E
 // link. An external recipient id includes all links and orders that have it, and their orders and links.
 type PrivacyOperationsServiceServer interface {
 	// Erases the personal data of a person. The records remain, without everything that names, describes or locates the
-	// person. Links that nobody has claimed are cancelled.
+	// person. Links that nobody has claimed are cancelled. In the feed, in webhooks that are sent again and in stored answers, what is
+	// erased reads "[erased]".
 	//
 	// not_editable names the orders that still have to be delivered or cancelled: then nothing is erased. payload_too_large
 	// means more than 2000 orders or links: erase them one by one. not_found means that the tenant has no such order or link.

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/postgres"
+)
+
+const (
+	lockEvents = `SELECT event_id::text, body FROM events
+WHERE tenant_id = $1 AND subject_id = ANY($2::uuid[]) ORDER BY event_id FOR NO KEY UPDATE`
+
+	replaceBodies = `UPDATE events e SET body = r.body
+FROM unnest($2::uuid[], $3::bytea[]) AS r (event_id, body) WHERE e.tenant_id = $1 AND e.event_id = r.event_id AND e.body <> r.body`
+
+	// A claim sends the event as it was when the claim began, so the locks of claims are taken.
+	waitForClaims = `SELECT pg_advisory_xact_lock($3::int, key_id) FROM (
+  SELECT DISTINCT key_id FROM deliveries WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) ORDER BY key_id) k`
+
+	countSending = `SELECT count(*) FROM deliveries
+WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) AND lease_token IS NOT NULL AND next_attempt_at > coalesce($3::timestamptz, now())`
+
+	// What a receiver responded may repeat the event. A response is logged in the statement that ends its lease.
+	eraseResponses = `UPDATE attempts SET response_body = $3
+WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) AND response_body NOT IN ('', $3)`
+)
+
+// EraseEvents erases what the events of orders and links say about a person. sending is how many of their deliveries are being sent as
+// they were: until it is zero, what their receivers respond is not erased either. Call it when all events of the records are stored.
+func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []string) (sending int, err error) {
+	var ids postgres.UUIDs
+	var bodies [][]byte
+	err = postgres.ReadThenWrite(ctx, s.pool,
+		func(b *pgx.Batch) {
+			ids, bodies = nil, nil
+			b.Queue(lockEvents, tenantID, postgres.UUIDs(subjectIDs)).Query(func(rows pgx.Rows) error {
+				var id string
+				var body []byte
+				_, err := pgx.ForEachRow(rows, []any{&id, &body}, func() error {
+					erased, err := eventseal.Erase(body)
+					ids, bodies = append(ids, id), append(bodies, erased)
+					return err
+				})
+				return err
+			})
+		},
+		func() (func(b *pgx.Batch), error) {
+			return func(b *pgx.Batch) { b.Queue(replaceBodies, tenantID, ids, bodies) }, nil
+		})
+	if err == nil && len(ids) > 0 {
+		err = postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+			b.Queue(waitForClaims, tenantID, ids, claimLock)
+			b.Queue(countSending, tenantID, ids, s.nowOverride()).QueryRow(func(row pgx.Row) error { return row.Scan(&sending) })
+			b.Queue(eraseResponses, tenantID, ids, []byte(eventseal.Erased))
+		})
+	}
+	if err != nil {
+		return 0, fmt.Errorf("erase events: %w", err)
+	}
+	return sending, nil
+}

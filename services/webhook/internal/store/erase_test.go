@@ -1,0 +1,75 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
+)
+
+func TestErasedEventsAreSentWithoutThePerson(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	subject, other := uuid.NewString(), uuid.NewString()
+	const body, erased = `{"id":"e","data":{"externalRecipientId":"marked"}}`, `{"id":"e","data":{"externalRecipientId":"[erased]"}}`
+	stored := map[string]string{} // By event.
+	for _, e := range []struct{ tenant, subject, want string }{
+		{tenantA, subject, erased}, {tenantA, subject, erased}, {tenantA, other, body}, {tenantB, subject, body},
+	} {
+		id := uuid.Must(uuid.NewV7()).String()
+		_, err := f.FanOut(t.Context(), []Event{
+			{TenantID: e.tenant, ID: id, Type: "order.created", Body: []byte(body), KeyIDs: []int32{1}, SubjectID: e.subject},
+		}, nil)
+		require.NoError(t, err)
+		stored[id] = e.want
+	}
+	erase := func() int {
+		sending, err := f.EraseEvents(t.Context(), tenantA, []string{subject, uuid.NewString()})
+		require.NoError(t, err)
+		return sending
+	}
+	claimed := f.claim(t, noon, 100, 100)
+	require.Len(t, claimed, 4)
+	require.Equal(t, 2, erase(), "they are being sent as they were")
+	for _, d := range claimed {
+		attempt := Attempt{StartedAt: f.now, Outcome: rules.Answered(200), ResponseBody: []byte("echo: marked")}
+		_, err := f.Record(t.Context(), []Result{{Delivery: d, Verdict: delivered, Attempt: attempt}})
+		require.NoError(t, err)
+	}
+	require.Zero(t, erase())
+	require.Zero(t, erase(), "a repeated call is harmless")
+	for _, d := range claimed {
+		_, sent, attempts, err := f.Get(t.Context(), d.Endpoint, d.EventID)
+		require.NoError(t, err)
+		require.Equal(t, stored[d.EventID], string(sent))
+		response := "echo: marked"
+		if stored[d.EventID] == erased {
+			response = "[erased]"
+		}
+		require.Equal(t, response, string(attempts[0].ResponseBody))
+		require.NoError(t, f.Resend(t.Context(), d.Endpoint, d.EventID))
+	}
+	for _, d := range f.claim(t, noon.Add(time.Minute), 100, 100) {
+		require.Equal(t, stored[d.EventID], string(d.Body))
+	}
+}
+
+func TestTheLeaseOfACrashedSenderHoldsUpAnErasureUntilItEnds(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	subject := uuid.NewString()
+	_, err := f.FanOut(t.Context(), []Event{{
+		TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", Body: []byte(`{"data":{}}`), KeyIDs: []int32{1}, SubjectID: subject,
+	}}, nil)
+	require.NoError(t, err)
+	f.claim(t, noon, 1, 1)
+	for at, want := range map[time.Duration]int{29 * time.Second: 1, 30 * time.Second: 0} {
+		f.now = noon.Add(at)
+		sending, err := f.EraseEvents(t.Context(), tenantA, []string{subject})
+		require.NoError(t, err)
+		require.Equal(t, want, sending)
+	}
+}
