@@ -60,6 +60,7 @@ func testChoices(t *testing.T, p *platform) {
 	f.testChoicesOfBodies(t)
 	f.testChoicesOfLists(t)
 	f.testChoicesOfOrders(t)
+	newFixture(t, p).testTexts(t)
 	newFixture(t, p, approving).testChoicesOfLinks(t)
 }
 

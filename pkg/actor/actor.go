@@ -28,7 +28,7 @@ func Check(a *commonv1.Actor, errs *fields.Errors) {
 		errs.Add(at, problem.FieldRequired, "is required")
 		return
 	}
-	errs.MaxLen(at+".name", a.GetName(), maxName)
+	errs.Line(at+".name", a.GetName(), maxName)
 	switch a.GetKind() {
 	case commonv1.ActorKind_ACTOR_KIND_SYSTEM:
 		if a.GetId() != "" {

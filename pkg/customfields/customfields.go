@@ -99,7 +99,7 @@ func fits(field *tenantsv1.CustomField, a Answer) bool {
 		return a.Checked == nil && slices.ContainsFunc(field.GetOptions(), func(option string) bool { return norm.NFC.String(option) == text })
 	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT:
 		var length fields.Errors
-		length.MaxLen("", a.text(), MaxText)
+		length.Text("", a.text(), MaxText)
 		return a.Checked == nil && length.Err() == nil
 	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_UNSPECIFIED:
 	}

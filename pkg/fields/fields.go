@@ -1,13 +1,11 @@
 // Package fields collects the field errors of one request, so that one response lists all of them (API specification, section
-// Errors).
+// Errors). It has the one rule for texts, e-mail addresses and URLs that people and programs enter.
 package fields
 
 import (
 	"context"
-	"net/mail"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -92,25 +90,6 @@ func (e *Errors) Err() error {
 	return problem.Invalid(e.list...)
 }
 
-// Required demands text that is not blank, of at most limit code points.
-func (e *Errors) Required(field, value string, limit int) {
-	if Blank(value) {
-		e.Add(field, problem.FieldRequired, "is required")
-		return
-	}
-	e.MaxLen(field, value, limit)
-}
-
-// MaxLen bounds a text's length in Unicode code points and refuses text no database can store.
-func (e *Errors) MaxLen(field, value string, limit int) {
-	switch {
-	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		e.Add(field, problem.FieldInvalid, "must be valid text without NUL characters")
-	case utf8.RuneCountInString(value) > limit:
-		e.Add(field, problem.FieldTooLong, "is longer than allowed")
-	}
-}
-
 // UUID demands the canonical form of a UUID and returns it in lower case.
 func (e *Errors) UUID(field, value string) string {
 	id, ok := ParseUUID(value)
@@ -122,8 +101,7 @@ func (e *Errors) UUID(field, value string) string {
 
 // RequiredUUID is UUID for a value that may be missing.
 func (e *Errors) RequiredUUID(field, value string) string {
-	if Blank(value) {
-		e.Add(field, problem.FieldRequired, "is required")
+	if e.require(field, value); Blank(value) {
 		return ""
 	}
 	return e.UUID(field, value)
@@ -138,30 +116,11 @@ func (e *Errors) OptionalUUID(field string, value *string) *string {
 	return &id
 }
 
-// Email demands a bare address of at most limit code points.
-func (e *Errors) Email(field, value string, limit int) {
-	e.MaxLen(field, value, limit)
-	if !IsEmail(value) {
-		e.Add(field, problem.FieldInvalid, "must be an e-mail address")
-	}
-}
-
 func shortened(path string) string {
 	if len(path) <= maxPath {
 		return path
 	}
 	return strings.ToValidUTF8(path[:maxPath], "") + "…"
-}
-
-// Blank reports whether s is empty or only white space. Such a text counts as missing.
-func Blank(s string) bool { return strings.TrimSpace(s) == "" }
-
-// Optional returns the value, nil for a blank one.
-func Optional(value *string) *string {
-	if value == nil || Blank(*value) {
-		return nil
-	}
-	return value
 }
 
 // ParseUUID reads the 36-character form only and returns it in lower case.
@@ -175,14 +134,4 @@ func ParseUUID(s string) (string, bool) {
 		return "", false
 	}
 	return id.String(), true
-}
-
-// IsEmail reports whether s is a bare address: no display name, no comment, a domain with a dot.
-func IsEmail(s string) bool {
-	addr, err := mail.ParseAddress(s)
-	if err != nil || addr.Address != s || addr.Name != "" || strings.ContainsAny(s, "\"<> \t\r\n") {
-		return false
-	}
-	domain := s[strings.LastIndexByte(s, '@')+1:]
-	return strings.Contains(domain, ".") && !strings.HasPrefix(domain, ".") && !strings.HasSuffix(domain, ".")
 }

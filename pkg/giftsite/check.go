@@ -4,10 +4,8 @@ package giftsite
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
@@ -29,12 +27,9 @@ var (
 // Greeting validates the greeting at a path and returns it with plain line breaks.
 func Greeting(path, text string, errs *fields.Errors) string {
 	text = strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
-	errs.Required(path, text, maxGreeting)
-	switch {
-	case strings.Count(text, "\n") >= maxGreetingLines:
+	errs.RequiredText(path, text, maxGreeting)
+	if strings.Count(text, "\n") >= maxGreetingLines {
 		errs.Add(path, problem.FieldTooLong, fmt.Sprintf("must have at most %d lines", maxGreetingLines))
-	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) && !errs.Has(path):
-		errs.Add(path, problem.FieldInvalid, "must be text without control characters other than line breaks")
 	}
 	return text
 }
@@ -52,11 +47,11 @@ func Check(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
 		t = &tenantsv1.Theme{}
 	}
 	return &tenantsv1.GiftSite{
-		PrivacyUrl: siteURL("site.privacyUrl", s.PrivacyUrl, isPageURL, errs),
-		TermsUrl:   siteURL("site.termsUrl", s.TermsUrl, isPageURL, errs),
-		SupportUrl: siteURL("site.supportUrl", s.SupportUrl, isSupportURL, errs),
-		ImprintUrl: siteURL("site.imprintUrl", s.ImprintUrl, isPageURL, errs),
-		HomeUrl:    siteURL("site.homeUrl", s.HomeUrl, isPageURL, errs),
+		PrivacyUrl: pageURL("site.privacyUrl", s.PrivacyUrl, errs),
+		TermsUrl:   pageURL("site.termsUrl", s.TermsUrl, errs),
+		SupportUrl: supportURL("site.supportUrl", s.SupportUrl, errs),
+		ImprintUrl: pageURL("site.imprintUrl", s.ImprintUrl, errs),
+		HomeUrl:    pageURL("site.homeUrl", s.HomeUrl, errs),
 		Theme: &tenantsv1.Theme{
 			AccentColour: matching("site.theme.accentColour", t.AccentColour, colourForm, "must be a hex colour such as #1A2B3C", errs),
 			HeroImageId:  matching("site.theme.heroImageId", t.HeroImageId, imageForm, "must be the id of an uploaded picture", errs),
@@ -69,7 +64,7 @@ func Check(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
 }
 
 func matching(field string, value *string, form *regexp.Regexp, message string, errs *fields.Errors) *string {
-	if value != nil && !form.MatchString(*value) {
+	if value = fields.Optional(value); value != nil && !form.MatchString(*value) {
 		errs.Add(field, problem.FieldInvalid, message)
 	}
 	return value
@@ -86,34 +81,25 @@ func choice[E enumname.Enum](field string, value, byDefault E, errs *fields.Erro
 	return value
 }
 
-// siteURL demands a URL that a page may link to.
-func siteURL(field string, value *string, valid func(string) (ok bool, want string), errs *fields.Errors) *string {
-	if value == nil {
-		return nil
-	}
-	errs.MaxLen(field, *value, maxURL)
-	if ok, want := valid(*value); !ok && !errs.Has(field) {
-		errs.Add(field, problem.FieldInvalid, "must be "+want)
+// pageURL checks the URL of a page of the brand.
+func pageURL(field string, value *string, errs *fields.Errors) *string {
+	value = fields.Optional(value)
+	if value != nil {
+		errs.URL(field, *value, maxURL, "https")
 	}
 	return value
 }
 
-func isPageURL(s string) (bool, string) {
-	const want = "an absolute https URL without user, password, spaces and control characters"
-	u, err := url.Parse(s)
-	return err == nil && visible(s) && u.Scheme == "https" && u.Hostname() != "" && u.User == nil, want
-}
-
-func isSupportURL(s string) (bool, string) {
-	const want = "an absolute https URL without user and password, or mailto: with one e-mail address"
-	if address, ok := strings.CutPrefix(s, "mailto:"); ok {
-		return visible(s) && !strings.ContainsAny(address, "?%&") && fields.IsEmail(address), want
+// supportURL checks a URL that may also be a link to an e-mail address.
+func supportURL(field string, value *string, errs *fields.Errors) *string {
+	value = fields.Optional(value)
+	if value == nil {
+		return nil
 	}
-	ok, _ := isPageURL(s)
-	return ok, want
-}
-
-// visible reports whether s has no character that browsers drop, change or do not show. A backslash is one: they read it as a slash.
-func visible(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || unicode.IsSpace(r) || !unicode.IsGraphic(r) })
+	errs.Line(field, *value, maxURL)
+	address, mail := strings.CutPrefix(*value, "mailto:")
+	if !fields.IsURL(*value, "https") && !(mail && fields.IsEmail(address) && !strings.ContainsAny(address, "?%&")) {
+		errs.Add(field, problem.FieldInvalid, "must be an absolute https URL without user and password, or mailto: with one e-mail address")
+	}
+	return value
 }

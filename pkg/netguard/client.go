@@ -24,6 +24,9 @@ import (
 // ErrForbiddenAddress means that a connection was refused because of its address. errors.Is finds it in errors of http.Client.
 var ErrForbiddenAddress = errors.New("netguard: address is not public")
 
+// ErrURL means that a request was refused because of its scheme.
+var ErrURL = errors.New("netguard: URL is not acceptable")
+
 // Options configure a client. The zero value is for production.
 type Options struct {
 	// Timeout bounds a whole request, body included; 0 means 10 s.

@@ -1,17 +1,14 @@
 package netguard
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
-
-// ErrURL means that a URL can never be a receiver's. The wrapping error gives the reason for the person who entered the URL.
-var ErrURL = errors.New("netguard: URL is not acceptable")
 
 const (
 	maxURLLength   = 2048
@@ -24,36 +21,42 @@ var localSuffixes = []string{
 	".localhost", ".local", ".internal", ".localdomain", ".home.arpa", ".in-addr.arpa", ".ip6.arpa", ".onion",
 }
 
-// CheckURL returns an error if a URL cannot be a receiver's. It resolves no name. The error is ErrForbiddenAddress for
-// addresses in a forbidden range, and ErrURL otherwise.
-func CheckURL(raw string, o Options) error {
+// CheckURL returns why a URL cannot be a receiver's, in words for the person who entered it, or nothing. It resolves no name.
+func CheckURL(raw string, o Options) (refusal string) {
 	if len(raw) > maxURLLength {
-		return refuse("longer than %d characters", maxURLLength)
+		return fmt.Sprintf("must have at most %d characters", maxURLLength)
 	}
 	// A receiver's URL in plain ASCII, without blanks and backslashes, means the same to every parser.
-	for _, c := range []byte(raw) {
-		if c <= ' ' || c > '~' || c == '\\' {
-			return refuse("character %q must be percent-encoded", c)
-		}
+	if i := strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r == '\\' || r == del }); i >= 0 {
+		return fmt.Sprintf("must not have the character %q", raw[i])
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return refuse("not a URL")
+		return "must be a well-formed URL"
 	}
 	switch {
 	case !o.schemeAllowed(u):
-		return refuse("the scheme must be https")
+		return "must begin with https://"
 	case u.Opaque != "" || u.Hostname() == "":
-		return refuse("the host is missing")
+		return "must have a host"
 	case u.User != nil:
-		return refuse("user and password are not allowed")
+		return "must not have a user or a password"
 	case strings.Contains(raw, "#"):
-		return refuse("a fragment is not allowed")
-	}
-	if err := checkPort(u); err != nil {
-		return err
+		return "must not have a fragment, which # begins"
+	case !ascii(u.Host):
+		return "must have its host in ASCII: a name with other letters begins with xn-- there"
+	case !ascii(raw):
+		return "must have characters other than ASCII percent-encoded"
+	case !validPort(u):
+		return "must have no port, or one from 1 to 65535"
 	}
 	return o.checkHost(u.Hostname())
+}
+
+const del = '\x7f'
+
+func ascii(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // schemeAllowed allows https, and http to this machine if the options allow it.
@@ -73,58 +76,51 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-func checkPort(u *url.URL) error {
+func validPort(u *url.URL) bool {
 	port := u.Port()
 	if port == "" {
-		if strings.HasSuffix(u.Host, ":") {
-			return refuse("the port is missing")
-		}
-		return nil
+		return !strings.HasSuffix(u.Host, ":")
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return refuse("the port is not between 1 and 65535")
-	}
-	return nil
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
 }
 
-func (o Options) checkHost(host string) error {
+func (o Options) checkHost(host string) (refusal string) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		if !o.allowed(addr) {
-			return fmt.Errorf("%w: %s", ErrForbiddenAddress, addr)
+			return fmt.Sprintf("must not lead to %s, which is not a public address", addr)
 		}
-		return nil
+		return ""
 	}
 	name := strings.TrimSuffix(strings.ToLower(host), ".")
 	if o.AllowLoopback && name == "localhost" {
-		return nil
+		return ""
 	}
 	for _, suffix := range localSuffixes {
 		if strings.HasSuffix("."+name, suffix) {
-			return refuse("%s is a local name", name)
+			return fmt.Sprintf("must not lead to %s, which is a local name", name)
 		}
 	}
-	return checkName(name)
+	if !validName(name) {
+		return "must have a host that is a name of the public DNS or an IP address"
+	}
+	return ""
 }
 
-// checkName accepts a host name of the public DNS and nothing that some resolver might take for a number. 2130706433,
+// validName accepts a host name of the public DNS and nothing that some resolver might take for a number. 2130706433,
 // 0177.0.0.1 and 0x7f.1 are all 127.0.0.1 to the C library; a public top-level domain always begins with a letter.
-func checkName(name string) error {
+func validName(name string) bool {
 	labels := strings.Split(name, ".")
-	if len(labels) < 2 {
-		return refuse("the host has no domain")
-	}
-	if len(name) > maxNameLength {
-		return refuse("the host name is too long")
+	if len(labels) < 2 || len(name) > maxNameLength {
+		return false
 	}
 	for _, label := range labels {
 		if !validLabel(label) {
-			return refuse("the host is neither a name nor an IP address")
+			return false
 		}
 	}
-	if top := labels[len(labels)-1]; top[0] < 'a' || top[0] > 'z' {
-		return refuse("the host is neither a name nor an IP address")
-	}
-	return nil
+	top := labels[len(labels)-1]
+	return top[0] >= 'a' && top[0] <= 'z'
 }
 
 func validLabel(label string) bool {
@@ -139,10 +135,6 @@ func validLabel(label string) bool {
 		}
 	}
 	return true
-}
-
-func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrURL, fmt.Sprintf(format, args...))
 }
 
 // forbidden lists every range that is not a public unicast address, after the IANA special-purpose registries for IPv4 and

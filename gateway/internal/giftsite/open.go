@@ -3,8 +3,8 @@ package giftsite
 import (
 	"net/http"
 	"slices"
-	"strings"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -133,7 +133,7 @@ func isChosen(gift *linksv1.ClaimGift, picked map[string]string) bool {
 // isComplete reports whether the recipient has all that a claim needs. The service checks the rest.
 func isComplete(gift *linksv1.ClaimGift, r *linksv1.ClaimRecipient) bool {
 	for _, text := range []string{r.GetName(), r.GetPhone(), r.GetStreet(), r.GetCity()} {
-		if strings.TrimSpace(text) == "" {
+		if fields.Blank(text) {
 			return false
 		}
 	}

@@ -3,12 +3,12 @@ package giftsite
 import (
 	"cmp"
 	"maps"
-	"net/url"
 	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -95,7 +95,10 @@ func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.Clai
 	mine := &ownOrder{
 		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()), Picture: s.pictureOf(gift.GetShown().GetImages()),
 		Variations: t.orderedVariations(gift), Address: t.addressLines(recipient), Masked: typed == nil,
-		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(), TrackingURL: webAddress(gift.GetTrackingUrl()),
+		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(),
+	}
+	if fields.IsURL(gift.GetTrackingUrl(), "https") {
+		mine.TrackingURL = gift.GetTrackingUrl()
 	}
 	if gift.CorrectableVersion != nil {
 		mine.CorrectHref = stepQuery(stepCorrect)
@@ -113,14 +116,6 @@ func (t *texts) orderedVariations(gift *linksv1.ClaimedGift) []line {
 		}
 	}
 	return lines
-}
-
-// webAddress returns an https address, or nothing.
-func webAddress(text string) string {
-	if u, err := url.Parse(text); err != nil || u.Scheme != "https" || u.Host == "" {
-		return ""
-	}
-	return text
 }
 
 // progressSteps returns the steps of an order, none if it was cancelled. The time of packing is not recorded.

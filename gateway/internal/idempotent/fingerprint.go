@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -70,7 +71,7 @@ func Key(h http.Header) (string, error) {
 		key = unquoted
 	}
 	switch {
-	case strings.TrimSpace(key) == "":
+	case fields.Blank(key):
 		return "", problem.New(problem.IdempotencyKeyRequired, "A POST needs an Idempotency-Key header.")
 	case !utf8.ValidString(key):
 		return "", problem.New(problem.IdempotencyKeyInvalid, "Idempotency-Key must be valid text.")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
@@ -106,7 +107,7 @@ func (g *gift) translation(locale string) *catalogv1.ProductTranslation {
 }
 
 func readState(g *gift, cell string) {
-	if cell == "" {
+	if fields.Blank(cell) {
 		return // The rules reject an empty state.
 	}
 	state, known := enumname.Parse[catalogv1.ProductState](cell)
@@ -117,7 +118,7 @@ func readState(g *gift, cell string) {
 }
 
 func readSwitch(g *gift, field, cell string) bool {
-	if cell != "true" && cell != "false" && cell != "" {
+	if cell != "true" && cell != "false" && !fields.Blank(cell) {
 		g.invalid(field, "must be true, false or empty")
 	}
 	return cell == "true"
@@ -187,7 +188,7 @@ const escape = '\\'
 // split divides a cell at each separator without a backslash before it. It keeps the backslashes for
 // deeper levels. A blank cell has no entries.
 func split(cell string, separator byte) []string {
-	if strings.TrimSpace(cell) == "" {
+	if fields.Blank(cell) {
 		return nil
 	}
 	var entries []string

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
@@ -104,7 +105,7 @@ func (t *table) read() (Row, error) {
 
 // empty reports whether a row has nothing, as spreadsheets write below the last one.
 func empty(cells []string) bool {
-	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+	return !slices.ContainsFunc(cells, func(cell string) bool { return !fields.Blank(cell) })
 }
 
 func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Violation) {
@@ -120,7 +121,7 @@ func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Vi
 		c.read(g, cells[i])
 	}
 	g.Translations = slices.DeleteFunc(g.Translations, func(t *catalogv1.ProductTranslation) bool {
-		return t.GetName() == "" && t.GetDescription() == "" && len(t.GetVariations()) == 0
+		return fields.Blank(t.GetName()) && fields.Blank(t.GetDescription()) && len(t.GetVariations()) == 0
 	})
 	return g.PutProductRequest, g.violations
 }

@@ -184,6 +184,17 @@ func TestRowsOfEmptyCellsAreSkipped(t *testing.T) {
 	require.Len(t, rows, 1)
 }
 
+func TestABlankCellIsEmpty(t *testing.T) {
+	t.Parallel()
+	const blank = "\u200b\ufeff\u3164"
+	const columns = "id,state,name,giftSet,prices,variations,categories,name:sv-SE,description:sv-SE,variations:sv-SE\n"
+	rows, err := read(t, importer.CSV, columns+jerseyID+","+blank+",n"+strings.Repeat(","+blank, 7)+"\n")
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Empty(t, rows[0].Violations)
+	require.Equal(t, (&catalogv1.PutProductRequest{Id: jerseyID, Name: "n"}).String(), rows[0].Gift.String())
+}
+
 func TestARowThatIsTooLongIsRejected(t *testing.T) {
 	t.Parallel()
 	const columns = "id,state,name\n"

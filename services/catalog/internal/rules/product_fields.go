@@ -16,7 +16,7 @@ func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product 
 	p := Product{
 		ID:                     RecordID("id", req.GetId(), errs),
 		State:                  ReadState(req.GetState(), errs),
-		Text:                   Text{Name: req.GetName(), Description: req.GetDescription()},
+		Text:                   Text{Name: req.GetName(), Description: fields.UnlessBlank(req.GetDescription())},
 		Translations:           ReadTranslations(req.GetTranslations(), errs),
 		Variations:             readVariations(req.GetVariations(), errs),
 		Categories:             req.GetCategories(),
@@ -29,7 +29,7 @@ func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product 
 	}
 	CheckTranslations(req.GetTranslations(), p.Variations, errs)
 	errs.Required("name", req.GetName(), maxName)
-	errs.MaxLen("description", req.GetDescription(), maxDescription)
+	errs.Text("description", req.GetDescription(), maxDescription)
 	distinct("categories", req.GetCategories(), errs)
 	distinct("imageFileIds", req.GetImageFileIds(), errs)
 	return p
@@ -49,9 +49,9 @@ func ReadTranslations(list []*catalogv1.ProductTranslation, errs *fields.Errors)
 		translationLocale(at(field, i, "locale"), t.GetLocale(), errs)
 		locales.check(at(field, i, "locale"), t.GetLocale(), errs)
 		errs.Required(at(field, i, "name"), t.GetName(), maxName)
-		errs.MaxLen(at(field, i, "description"), t.GetDescription(), maxDescription)
+		errs.Text(at(field, i, "description"), t.GetDescription(), maxDescription)
 		texts[t.GetLocale()] = Text{
-			Name: t.GetName(), Description: t.GetDescription(),
+			Name: t.GetName(), Description: fields.UnlessBlank(t.GetDescription()),
 			Variations: readVariationTexts(at(field, i, "variations"), t.GetVariations(), errs),
 		}
 	}

@@ -86,7 +86,7 @@ type Correction struct {
 
 // ReadCorrection validates a correction, which is of one kind and has a reason.
 func ReadCorrection(req *catalogv1.CorrectStockRequest, errs *fields.Errors) Correction {
-	errs.Required("reason", req.GetReason(), maxReason)
+	errs.RequiredText("reason", req.GetReason(), maxReason)
 	switch change := req.GetChange().(type) {
 	case *catalogv1.CorrectStockRequest_Add:
 		if change.Add == 0 || change.Add > MaxStock || change.Add < -MaxStock {

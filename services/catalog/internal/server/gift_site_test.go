@@ -125,7 +125,7 @@ func TestGreetingsOfACampaign(t *testing.T) {
 	}, violations(f, f.campaigns.SetCampaignGreetings, set(
 		&catalogv1.CampaignGreeting{Locale: "EN_us", Text: "\n"},
 		&catalogv1.CampaignGreeting{Locale: "fi-FI", Text: strings.Repeat("x", 1001)},
-		&catalogv1.CampaignGreeting{Locale: "fi-FI", Text: "a\tb"},
+		&catalogv1.CampaignGreeting{Locale: "fi-FI", Text: "a\x1bb"},
 		&catalogv1.CampaignGreeting{Text: strings.Repeat("x\n", 20) + "x"},
 	)))
 	call(f, f.campaigns.SetCampaignGreetings, set())

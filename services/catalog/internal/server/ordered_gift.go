@@ -18,7 +18,7 @@ func (s *selections) GetOrderedGift(
 	errs := fields.FromContext(ctx)
 	tenantID := errs.RequiredUUID("tenantId", req.GetTenantId())
 	productID := errs.RequiredUUID("productId", req.GetProductId())
-	errs.MaxLen("locale", req.GetLocale(), rules.MaxLocale)
+	errs.Line("locale", req.GetLocale(), rules.MaxLocale)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

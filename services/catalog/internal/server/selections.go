@@ -65,10 +65,10 @@ func (s *selections) ListSelectionGifts(
 	if !req.GetPreview() || selection == nil || selection.CampaignId != nil || len(selection.GetProductIds()) > 0 {
 		rules.ReadSelection(selection, errs)
 	}
-	errs.MaxLen("locale", req.GetLocale(), rules.MaxLocale)
+	errs.Line("locale", req.GetLocale(), rules.MaxLocale)
 	brandID := errs.OptionalUUID("brandId", req.BrandId)
 	if req.HeroImageId != nil {
-		errs.MaxLen("heroImageId", req.GetHeroImageId(), rules.MaxLocale)
+		errs.Line("heroImageId", req.GetHeroImageId(), rules.MaxLocale)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err

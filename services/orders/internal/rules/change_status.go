@@ -62,7 +62,7 @@ const maxCancelReason = 1000
 
 // CheckCancelReason finds the error of a cancellation's reason.
 func CheckCancelReason(reason string, errs *fields.Errors) {
-	errs.Required("reason", reason, maxCancelReason)
+	errs.RequiredText("reason", reason, maxCancelReason)
 }
 
 // CancelOrder cancels an order that has not been sent. A cancelled order keeps its first reason.

@@ -38,6 +38,16 @@ func TestAShipmentIsWhole(t *testing.T) {
 		"no host":         {tracked("https:///t"), []string{"shipment.trackingUrl invalid"}},
 		"credentials":     {tracked("https://a:b@carrier.example/"), []string{"shipment.trackingUrl invalid"}},
 		"no address":      {tracked("T-1"), []string{"shipment.trackingUrl invalid"}},
+		"a line break":    {tracked("https://carrier.example/\r\nX: y"), []string{"shipment.trackingUrl invalid"}},
+		"a backslash":     {tracked(`https://carrier.example\@evil.example/`), []string{"shipment.trackingUrl invalid"}},
+		"an override":     {tracked("https://carrier.example/\u202e1-T"), []string{"shipment.trackingUrl invalid"}},
+		"a hidden letter": {tracked("https://carrier.example/\u200bT"), []string{"shipment.trackingUrl invalid"}},
+		"two lines": {&ordersv1.Shipment{Carrier: "Post\nNord", TrackingReference: "T\x1b1", TrackingUrl: page}, []string{
+			"shipment.carrier invalid", "shipment.trackingReference invalid",
+		}},
+		"nothing that is seen": {&ordersv1.Shipment{Carrier: "\u200b", TrackingReference: "\u2800", TrackingUrl: page}, []string{
+			"shipment.carrier required", "shipment.trackingReference required",
+		}},
 		"a broken escape": {tracked("https://carrier.example/%zz"), []string{"shipment.trackingUrl invalid"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,7 +51,7 @@ func mergeDelivery(stored Details, req *ordersv1.UpdateDeliveryRequest, errs *fi
 	}
 	recipient := mergeRecipient(stored.Recipient, req.GetRecipient())
 	CheckRecipient(recipient, errs)
-	errs.MaxLen("courierComment", req.GetCourierComment(), maxCourierComment)
+	errs.Text("courierComment", req.GetCourierComment(), maxCourierComment)
 	if err := errs.Err(); err != nil {
 		return stored, err
 	}
@@ -61,10 +61,7 @@ func mergeDelivery(stored Details, req *ordersv1.UpdateDeliveryRequest, errs *fi
 	merged := stored
 	merged.Recipient = newRecipient(recipient)
 	if req.CourierComment != nil {
-		merged.CourierComment = req.GetCourierComment()
-		if fields.Blank(merged.CourierComment) {
-			merged.CourierComment = ""
-		}
+		merged.CourierComment = fields.UnlessBlank(req.GetCourierComment())
 	}
 	return merged, nil
 }

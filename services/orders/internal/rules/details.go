@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"strings"
-
 	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/fields"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -41,10 +39,10 @@ type Recipient struct {
 // newDetails takes the details from a request that has no field errors.
 func newDetails(req *ordersv1.PlaceOrderRequest, answers []CustomAnswer) Details {
 	return Details{
-		Client:             Person{Name: req.GetClient().GetName(), Email: strings.TrimSpace(req.GetClient().GetEmail())},
+		Client:             Person{Name: req.GetClient().GetName(), Email: fields.UnlessBlank(req.GetClient().GetEmail())},
 		Recipient:          newRecipient(req.GetRecipient()),
-		CourierComment:     req.GetCourierComment(),
-		AdditionalDetails:  req.GetAdditionalDetails(),
+		CourierComment:     fields.UnlessBlank(req.GetCourierComment()),
+		AdditionalDetails:  fields.UnlessBlank(req.GetAdditionalDetails()),
 		Customization:      req.GetCustomization().GetDetails(),
 		CustomFieldAnswers: answers,
 	}
@@ -56,10 +54,10 @@ func newRecipient(r *ordersv1.OrderRecipient) Recipient {
 	return Recipient{
 		Name:       r.GetName(),
 		Phone:      r.GetPhone(),
-		Email:      strings.TrimSpace(r.GetEmail()),
+		Email:      fields.UnlessBlank(r.GetEmail()),
 		Street:     a.GetStreet(),
 		City:       a.GetCity(),
-		PostalCode: a.GetPostalCode(),
+		PostalCode: fields.UnlessBlank(a.GetPostalCode()),
 		Country:    a.GetCountry(),
 	}
 }

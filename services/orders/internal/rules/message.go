@@ -47,7 +47,9 @@ func NewMessage(author *ordersv1.MessageAuthor, authorID, body string) *Message 
 }
 
 // CheckMessageBody finds the error of a message's text.
-func CheckMessageBody(body string, errs *fields.Errors) { errs.Required("body", body, maxMessageBody) }
+func CheckMessageBody(body string, errs *fields.Errors) {
+	errs.RequiredText("body", body, maxMessageBody)
+}
 
 // Post adds the message to the order. The record does not change.
 func (m *Message) Post(current *Current, before Posted, now time.Time) (*Change, error) {

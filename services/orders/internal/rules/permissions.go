@@ -51,7 +51,7 @@ func CheckClaim(req *ordersv1.PlaceClaimedOrderRequest) error {
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
 	req.ManagerId = errs.OptionalUUID("managerId", req.ManagerId)
 	CheckRecipient(req.GetRecipient(), errs)
-	errs.MaxLen("courierComment", req.GetCourierComment(), maxCourierComment)
+	errs.Text("courierComment", req.GetCourierComment(), maxCourierComment)
 	return errs.Err()
 }
 

@@ -63,16 +63,16 @@ func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant
 func checkOrder(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs *fields.Errors) {
 	dropBlanks(req)
 	for _, text := range recordTexts {
-		errs.MaxLen(text.name, text.sent(req), text.max)
+		errs.Line(text.name, text.sent(req), text.max)
 	}
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
 	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)
 	checkItems(req, tenant.GetCurrency(), errs)
 	checkClient(req.GetClient(), errs)
 	CheckRecipient(req.GetRecipient(), errs)
-	errs.MaxLen("courierComment", req.GetCourierComment(), maxCourierComment)
-	errs.MaxLen("additionalDetails", req.GetAdditionalDetails(), maxAdditionalDetails)
-	errs.MaxLen("customization.details", req.GetCustomization().GetDetails(), maxCustomization)
+	errs.Text("courierComment", req.GetCourierComment(), maxCourierComment)
+	errs.Text("additionalDetails", req.GetAdditionalDetails(), maxAdditionalDetails)
+	errs.Text("customization.details", req.GetCustomization().GetDetails(), maxCustomization)
 	checkAnswers(req.GetCustomFields(), tenant.GetCustomFields(), errs)
 }
 
@@ -142,7 +142,7 @@ func checkClient(c *ordersv1.OrderClient, errs *fields.Errors) {
 		return
 	}
 	errs.Required("client.name", c.GetName(), maxClientName)
-	optionalEmail("client.email", c.Email, errs)
+	errs.Email("client.email", c.GetEmail(), maxEmail)
 }
 
 // CheckRecipient finds every error of a recipient. It rewrites a valid phone number as E.164, because parsing is expensive and
@@ -153,14 +153,14 @@ func CheckRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
 		return
 	}
 	errs.Required("recipient.name", r.GetName(), maxRecipientName)
-	errs.Required("recipient.phone", r.GetPhone(), maxPhone)
+	errs.RequiredText("recipient.phone", r.GetPhone(), maxPhone)
 	number, ok := phone.Parse(r.GetPhone())
 	if ok {
 		r.Phone = number
 	} else {
 		errs.Add("recipient.phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
 	}
-	optionalEmail("recipient.email", r.Email, errs)
+	errs.Email("recipient.email", r.GetEmail(), maxEmail)
 	checkAddress(r.GetAddress(), errs)
 }
 
@@ -178,16 +178,9 @@ func checkAddress(a *ordersv1.OrderAddress, errs *fields.Errors) {
 	case !country.Valid(a.GetCountry()):
 		errs.Add(at+".country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 	}
-	errs.MaxLen(at+".postalCode", a.GetPostalCode(), maxPostalCode)
+	errs.Line(at+".postalCode", a.GetPostalCode(), maxPostalCode)
 	if country.PostalCodeRequired(a.GetCountry()) && fields.Blank(a.GetPostalCode()) {
 		errs.Add(at+".postalCode", problem.FieldRequired, "is required in this country")
-	}
-}
-
-// optionalEmail treats a blank address as missing.
-func optionalEmail(field string, value *string, errs *fields.Errors) {
-	if value != nil && !fields.Blank(*value) {
-		errs.Email(field, *value, maxEmail)
 	}
 }
 
@@ -199,7 +192,7 @@ func checkAnswers(answers []*ordersv1.CustomFieldAnswer, of []*tenantsv1.CustomF
 	}
 	for i, field := range customfields.CheckIDs(of, CustomAnswers(answers), errs) {
 		if field.GetType() == tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT {
-			errs.MaxLen(fmt.Sprintf("customFields[%d].textValue", i), answers[i].GetTextValue(), customfields.MaxText)
+			errs.Text(fmt.Sprintf("customFields[%d].textValue", i), answers[i].GetTextValue(), customfields.MaxText)
 		}
 	}
 }

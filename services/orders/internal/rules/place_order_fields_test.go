@@ -66,7 +66,35 @@ func TestValidRequests(t *testing.T) {
 	blanks := valid()
 	blanks.Client.Email, blanks.Recipient.Email = new(""), new(" ")
 	blanks.CampaignId, blanks.Items[0].CustomProductName = new(""), new(" ")
+	blanks.ExternalRecipientId, blanks.ManagerEmail = new(strings.Repeat("\u200b", 129)), new("\u3164")
+	blanks.Customization, blanks.AdditionalDetails = &ordersv1.OrderCustomization{Details: "\u2800"}, new("\ufeff\r\n")
+	blanks.BrandId, blanks.CourierComment = new("\u2060"), new(strings.Repeat(" ", 501))
 	require.Empty(t, errorsOf(blanks), "a blank optional member is a missing one")
+	require.Nil(t, blanks.Customization)
+	withBlank := custom()
+	withBlank.Customization = &ordersv1.OrderCustomization{Details: " "}
+	require.Empty(t, errorsOf(withBlank), "a blank customization is none")
+	lines := valid()
+	lines.CourierComment, lines.AdditionalDetails = new("Ring\r\n\ttwice"), new("a\nb")
+	lines.Recipient.Name = "جاسم\u200cزاده"
+	require.Empty(t, errorsOf(lines))
+}
+
+func TestBlankTextsAreNotStored(t *testing.T) {
+	t.Parallel()
+	r := valid()
+	r.Recipient.Address.Country, r.Recipient.Address.PostalCode = "IE", new(" \u00ad")
+	r.CourierComment, r.AdditionalDetails, r.ExternalActionRef = new(" \u200b"), new("\ufeff"), new("\u2800")
+	r.Client.Email, r.Recipient.Email = new("\u200b"), new("\u3164")
+	require.Empty(t, errorsOf(r))
+	hours, err := rules.ParseOpeningHours("Mon-Fri 09:00-17:00", "UTC")
+	require.NoError(t, err)
+	order := rules.Placement{Request: r}.NewOrder(corrected, hours)
+	require.Nil(t, order.Record.ExternalActionRef)
+	require.Equal(t, rules.Details{
+		Client:    rules.Person{Name: "Ann"},
+		Recipient: rules.Recipient{Name: "Ann", Phone: "+46701234567", Street: "Storgatan 1", City: "Stockholm", Country: "IE"},
+	}, order.Details)
 }
 
 // TestNothingIsRequiredOfWhatIsIgnoredOrComparedLater has requests that are not refused for a limit: what does not count has none,
@@ -151,6 +179,14 @@ func TestEachErrorNamesItsField(t *testing.T) {
 		"a blank postal code":                {func(r req) { r.Recipient.Address.PostalCode = new(" ") }, "recipient.address.postalCode required"},
 		"an answer to nothing":               {func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{}} }, "customFields[0].fieldId required"},
 		"an answer to no uuid":               {func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: "x"}} }, "customFields[0].fieldId invalid"},
+		"a reference of two lines":           {func(r req) { r.ExternalOrderId = "o\n1" }, "externalOrderId invalid"},
+		"a name that ends with a line break": {func(r req) { r.Recipient.Name = "Ann\r\n" }, "recipient.name invalid"},
+		"a name that overrides directions":   {func(r req) { r.Client.Name = "\u202eAnn" }, "client.name invalid"},
+		"a name that nobody sees":            {func(r req) { r.Client.Name = "\u200b\U000e0041" }, "client.name required"},
+		"a street with an escape":            {func(r req) { r.Recipient.Address.Street = "\x1b[2J" }, "recipient.address.street invalid"},
+		"a city with a delete":               {func(r req) { r.Recipient.Address.City = "a\x7f" }, "recipient.address.city invalid"},
+		"a postal code with a tab":           {func(r req) { r.Recipient.Address.PostalCode = new("111\t22") }, "recipient.address.postalCode invalid"},
+		"a comment with a bell":              {func(r req) { r.CourierComment = new("a\ab") }, "courierComment invalid"},
 		"two answers to one field": {func(r req) {
 			r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: textID}, {FieldId: strings.ToUpper(textID)}}
 		}, "customFields[1].fieldId invalid"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/customfields"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -27,12 +28,12 @@ func MatchCustomFields(of []*tenantsv1.CustomField, answers []*ordersv1.CustomFi
 
 // FindManager returns the id of the active team member with the address; nil for a blank address.
 func FindManager(team []*tenantsv1.TeamMember, email string) (*string, error) {
-	email = strings.ToLower(strings.TrimSpace(email))
-	if email == "" {
+	if fields.Blank(email) {
 		return nil, nil //nolint:nilnil // No manager is requested.
 	}
+	key := fields.EmailKey(email)
 	for _, member := range team {
-		if member.GetActive() && member.GetEmail() == email {
+		if member.GetActive() && member.GetEmail() == key {
 			return new(member.GetId()), nil
 		}
 	}

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"net/url"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -33,9 +32,7 @@ func checkShipmentAt(prefix string, s *ordersv1.Shipment, errs *fields.Errors) {
 	errs.Required(prefix+"carrier", s.GetCarrier(), maxCarrier)
 	errs.Required(prefix+"trackingReference", s.GetTrackingReference(), maxTrackingReference)
 	errs.Required(prefix+"trackingUrl", s.GetTrackingUrl(), maxTrackingURL)
-	if u, err := url.Parse(s.GetTrackingUrl()); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		errs.Add(prefix+"trackingUrl", problem.FieldInvalid, "must be an https address without credentials")
-	}
+	errs.URL(prefix+"trackingUrl", s.GetTrackingUrl(), maxTrackingURL, "https")
 }
 
 func hasShipment(o *ordersv1.Order, s *ordersv1.Shipment) bool {

@@ -158,17 +158,15 @@ func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 func checkRecipient(r *linksv1.ClaimRecipient, address string, errs *fields.Errors) {
 	const at = "recipient."
 	errs.Required(at+"name", r.GetName(), maxName)
-	errs.Required(at+"phone", r.GetPhone(), maxPhone)
+	errs.RequiredText(at+"phone", r.GetPhone(), maxPhone)
 	if _, ok := phone.Parse(r.GetPhone()); !ok {
 		errs.Add(at+"phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
 	}
-	if !fields.Blank(r.GetEmail()) {
-		errs.Email(at+"email", r.GetEmail(), maxEmail)
-	}
+	errs.Email(at+"email", r.GetEmail(), maxEmail)
 	errs.Required(address+"street", r.GetStreet(), maxStreet)
 	errs.Required(address+"city", r.GetCity(), maxCity)
-	errs.MaxLen(address+"postalCode", r.GetPostalCode(), maxPostalCode)
-	errs.MaxLen("courierComment", r.GetCourierComment(), maxComment)
+	errs.Line(address+"postalCode", r.GetPostalCode(), maxPostalCode)
+	errs.Text("courierComment", r.GetCourierComment(), maxComment)
 	switch {
 	case fields.Blank(r.GetCountry()):
 		errs.Add(address+"country", problem.FieldRequired, "is required")

@@ -84,7 +84,7 @@ func (l *Link) Approve(now time.Time) (changed bool, err error) {
 const maxReason = 1000
 
 // CheckReason checks the reason of a cancellation.
-func CheckReason(reason string, errs *fields.Errors) { errs.Required("reason", reason, maxReason) }
+func CheckReason(reason string, errs *fields.Errors) { errs.RequiredText("reason", reason, maxReason) }
 
 // Cancel cancels a link that waits for approval or for its player. A cancelled link keeps its first reason.
 func (l *Link) Cancel(reason string, now time.Time) (changed bool, err error) {

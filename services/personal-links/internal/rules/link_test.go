@@ -168,6 +168,55 @@ func TestATokenHasAtLeast128RandomBits(t *testing.T) {
 	require.GreaterOrEqual(t, entropytest.Bits(tokens), 128.0)
 }
 
+func TestARecipientsTexts(t *testing.T) {
+	t.Parallel()
+	type recipient = linksv1.PersonalLinkRecipient
+	check := func(in *recipient) (rules.Recipient, []string) {
+		out, violations := rules.NewRecipients(&tenantsv1.GetTenantSettingsResponse{}).Check(in)
+		var found []string
+		for _, v := range violations {
+			found = append(found, v.Field+" "+v.Code)
+		}
+		return out, found
+	}
+	blank := "\ufeff\u2060"
+	out, found := check(&recipient{Label: "Ann", ExternalRecipientId: &blank, Email: &blank, Message: &blank, Locale: &blank, ManagerEmail: &blank})
+	require.Empty(t, found, "what is blank is absent")
+	require.Equal(t, rules.Recipient{Locale: "en-US", Details: rules.Details{Label: "Ann"}}, out)
+
+	_, found = check(&recipient{Label: "Ann", Message: new("Hi\r\n\tAnn")})
+	require.Empty(t, found, "a message has lines")
+	for text, want := range map[string][]string{
+		"\u200b":       {"label required"},
+		"a\nb":         {"label invalid", "externalRecipientId invalid", "email invalid"},
+		"a\x1bb":       {"label invalid", "externalRecipientId invalid", "message invalid", "email invalid"},
+		"\u202egnp.ex": {"label invalid", "externalRecipientId invalid", "email invalid"},
+	} {
+		_, found = check(&recipient{Label: text, ExternalRecipientId: &text, Email: &text, Message: &text})
+		require.Equal(t, want, found, "%q", text)
+	}
+}
+
+func TestOneAddressIsGivenOnceInABatch(t *testing.T) {
+	t.Parallel()
+	settings := &tenantsv1.GetTenantSettingsResponse{Team: []*tenantsv1.TeamMember{{Id: "m", Email: "bo@xn--bcher-kva.example", Active: true}}}
+	check := rules.NewRecipients(settings)
+	for _, in := range []struct{ email, code string }{
+		{"x@bücher.example", ""}, {"x@xn--bcher-kva.example", problem.FieldDuplicate}, {"X@BÜCHER.example", problem.FieldDuplicate},
+		{"\u200by@bücher.example", problem.FieldInvalid}, {"y@xn--bcher-kva.example", problem.FieldDuplicate}, {"z@bücher.example", ""},
+	} {
+		out, violations := check.Check(&linksv1.PersonalLinkRecipient{Label: "Ann", Email: &in.email, ManagerEmail: new("Bo@bücher.example")})
+		require.Equal(t, "m", *out.ManagerID)
+		if in.code == "" {
+			require.Empty(t, violations, "%q", in.email)
+			require.Equal(t, in.email, out.Details.Email, "it is stored as it was sent")
+			continue
+		}
+		require.Len(t, violations, 1, "%q", in.email)
+		require.Equal(t, in.code, violations[0].Code, "%q", in.email)
+	}
+}
+
 func TestTheErrorsOfOneRecipientAreBounded(t *testing.T) {
 	t.Parallel()
 	in := &linksv1.PersonalLinkRecipient{}

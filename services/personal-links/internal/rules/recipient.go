@@ -2,7 +2,6 @@ package rules
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/enumname"
@@ -52,7 +51,7 @@ func NewRecipients(settings *tenantsv1.GetTenantSettingsResponse) *Recipients {
 	r := &Recipients{settings: settings, managers: map[string]string{}, emails: map[string]struct{}{}}
 	for _, member := range settings.GetTeam() {
 		if member.GetActive() {
-			r.managers[strings.ToLower(member.GetEmail())] = member.GetId()
+			r.managers[member.GetEmail()] = member.GetId()
 		}
 	}
 	return r
@@ -62,17 +61,16 @@ func NewRecipients(settings *tenantsv1.GetTenantSettingsResponse) *Recipients {
 func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []problem.Violation) {
 	errs := &fields.Errors{}
 	errs.Required("label", in.GetLabel(), maxLabel)
-	errs.MaxLen("externalRecipientId", in.GetExternalRecipientId(), maxReference)
-	errs.MaxLen("message", in.GetMessage(), maxMessage)
+	errs.Line("externalRecipientId", in.GetExternalRecipientId(), maxReference)
+	errs.Text("message", in.GetMessage(), maxMessage)
 	out := Recipient{
 		ExternalID: fields.Optional(in.ExternalRecipientId),
 		Locale:     Locale(in.GetLocale(), r.settings.GetTenant(), errs),
 		ManagerID:  r.manager(in.GetManagerEmail(), errs),
-		Details:    Details{Label: in.GetLabel(), Email: r.email(in.GetEmail(), errs)},
-		Auto:       r.auto(in.GetExternalRecipientId(), errs),
-	}
-	if !fields.Blank(in.GetMessage()) {
-		out.Details.Message = in.GetMessage()
+		Details: Details{
+			Label: in.GetLabel(), Message: fields.UnlessBlank(in.GetMessage()), Email: r.email(in.GetEmail(), errs),
+		},
+		Auto: r.auto(in.GetExternalRecipientId(), errs),
 	}
 	out.Details.Answers = r.answers(in.GetCustomFields(), errs)
 	found := errs.List()
@@ -120,7 +118,7 @@ func (r *Recipients) email(text string, errs *fields.Errors) string {
 		return ""
 	}
 	errs.Email("email", text, maxEmail)
-	key := strings.ToLower(strings.TrimSpace(text))
+	key := fields.EmailKey(text)
 	if _, taken := r.emails[key]; taken {
 		errs.Add("email", problem.FieldDuplicate, "is the address of an earlier recipient of the batch")
 	}
@@ -143,7 +141,7 @@ func (r *Recipients) manager(email string, errs *fields.Errors) *string {
 	if fields.Blank(email) {
 		return nil
 	}
-	id, ok := r.managers[strings.ToLower(strings.TrimSpace(email))]
+	id, ok := r.managers[fields.EmailKey(email)]
 	if !ok {
 		errs.Add("managerEmail", problem.FieldManagerNotFound, "names no active team member")
 		return nil

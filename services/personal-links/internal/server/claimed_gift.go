@@ -73,9 +73,9 @@ func (s *Server) CorrectClaimedGift(
 		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(),
 		ExpectedVersion: proto.Int64(req.GetExpectedVersion()), CourierComment: unlessBlank(r.GetCourierComment()),
 		Recipient: &ordersv1.DeliveryCorrection{
-			Name: unlessBlank(r.GetName()), Phone: unlessBlank(r.GetPhone()), Email: unlessBlank(r.GetEmail()),
+			Name: fields.Optional(new(r.GetName())), Phone: unlessBlank(r.GetPhone()), Email: unlessBlank(r.GetEmail()),
 			Address: &ordersv1.AddressCorrection{
-				Street: unlessBlank(r.GetStreet()), City: unlessBlank(r.GetCity()), PostalCode: unlessBlank(r.GetPostalCode()),
+				Street: fields.Optional(new(r.GetStreet())), City: unlessBlank(r.GetCity()), PostalCode: unlessBlank(r.GetPostalCode()),
 			},
 		},
 	})

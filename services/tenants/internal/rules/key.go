@@ -72,8 +72,8 @@ func WebhookURL(path string, url *string, allowLoopback bool, errs *fields.Error
 		return
 	}
 	errs.Required(path, *url, maxURL)
-	if netguard.CheckURL(*url, netguard.Options{AllowLoopback: allowLoopback}) != nil {
-		errs.Add(path, problem.FieldInvalid, "must be an https URL with a public host")
+	if refusal := netguard.CheckURL(*url, netguard.Options{AllowLoopback: allowLoopback}); refusal != "" {
+		errs.Add(path, problem.FieldInvalid, refusal)
 	}
 }
 

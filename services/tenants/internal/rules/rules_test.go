@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/entropytest"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
@@ -88,11 +89,60 @@ func TestWebhookURL(t *testing.T) {
 	t.Run("a public https URL is accepted", func(t *testing.T) {
 		require.False(t, refused("https://hooks.example.com:8443/a?b=c", false))
 	})
+	t.Run("the message says what is wrong", func(t *testing.T) {
+		for url, want := range map[string]string{
+			"https://hooks.example.com/#a":        "must not have a fragment, which # begins",
+			"https://a:b@hooks.example.com/":      "must not have a user or a password",
+			"https://hooks.example.com/ ":         "must not have the character ' '",
+			"https://hooks.bücher.example/":       "must have its host in ASCII: a name with other letters begins with xn-- there",
+			"https://hooks.example.com/tåg":       "must have characters other than ASCII percent-encoded",
+			"https://hooks.example.com:0/":        "must have no port, or one from 1 to 65535",
+			"https://10.0.0.1/":                   "must not lead to 10.0.0.1, which is not a public address",
+			"http://hooks.example.com/":           "must begin with https://",
+			"https://hooks.example.com/\u202egpj": "must be one line without control characters and without bidirectional embeddings and overrides",
+		} {
+			var errs fields.Errors
+			rules.WebhookURL("url", &url, false, &errs)
+			require.Len(t, errs.List(), 1, url)
+			require.Equal(t, want, errs.List()[0].Message, url)
+		}
+	})
 	t.Run("no URL is valid", func(t *testing.T) {
 		var errs fields.Errors
 		rules.WebhookURL("url", nil, false, &errs)
 		require.NoError(t, errs.Err())
 	})
+}
+
+func TestAMembersAddressIsStoredAsItIsCompared(t *testing.T) {
+	t.Parallel()
+	check := func(email string) (*tenantsv1.TeamMember, []problem.Violation) {
+		var errs fields.Errors
+		m := rules.TeamMember(&tenantsv1.TeamMember{
+			Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", Name: "Bo", Email: email, Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
+		}, &errs)
+		return m, errs.List()
+	}
+	m, violations := check("Bo@Bücher.example")
+	require.Empty(t, violations)
+	require.Equal(t, "bo@xn--bcher-kva.example", m.GetEmail())
+	for email, want := range map[string]string{"\u200b": problem.FieldRequired, "\u200bbo@a.example": problem.FieldInvalid, " bo@a.example": problem.FieldInvalid} {
+		_, violations := check(email)
+		require.Len(t, violations, 1, "%q", email)
+		require.Equal(t, want, violations[0].Code, "%q", email)
+	}
+}
+
+func TestABrandsOptionalTextsMayBeBlank(t *testing.T) {
+	t.Parallel()
+	blank := "\u200b"
+	var errs fields.Errors
+	brand := rules.Brand(&tenantsv1.Brand{
+		Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", Name: "Aurora", Slug: "aurora", PrimaryColour: &blank, LogoUrl: &blank,
+	}, &errs)
+	require.NoError(t, errs.Err())
+	require.Nil(t, brand.PrimaryColour)
+	require.Nil(t, brand.LogoUrl)
 }
 
 func TestEverySecretIsNew(t *testing.T) {

@@ -5,10 +5,8 @@ package rules
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
@@ -119,28 +117,17 @@ func Brand(b *tenantsv1.Brand, errs *fields.Errors) *tenantsv1.Brand {
 	if !slugForm.MatchString(b.GetSlug()) {
 		errs.Add("brand.slug", problem.FieldInvalid, "must be words of lower-case letters and digits, joined by -")
 	}
-	if b.PrimaryColour != nil && !colourForm.MatchString(b.GetPrimaryColour()) {
+	if !fields.Blank(b.GetPrimaryColour()) && !colourForm.MatchString(b.GetPrimaryColour()) {
 		errs.Add("brand.primaryColour", problem.FieldInvalid, "must be a hex colour such as #1A2B3C")
 	}
-	if b.LogoUrl != nil {
-		errs.MaxLen("brand.logoUrl", b.GetLogoUrl(), maxURL)
-		if !isWebURL(b.GetLogoUrl()) {
-			errs.Add("brand.logoUrl", problem.FieldInvalid, "must be an absolute http or https URL")
-		}
-	}
+	errs.URL("brand.logoUrl", b.GetLogoUrl(), maxURL, "https", "http")
 	return &tenantsv1.Brand{
 		Id:            errs.UUID("brand.id", b.GetId()),
 		Name:          b.GetName(),
 		Slug:          b.GetSlug(),
-		PrimaryColour: b.PrimaryColour,
-		LogoUrl:       b.LogoUrl,
+		PrimaryColour: fields.Optional(b.PrimaryColour),
+		LogoUrl:       fields.Optional(b.LogoUrl),
 	}
-}
-
-// isWebURL reports whether s is an absolute URL without user and password, which everyone could see.
-func isWebURL(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
 }
 
 // TeamMember validates a member of the team.
@@ -150,9 +137,9 @@ func TeamMember(m *tenantsv1.TeamMember, errs *fields.Errors) *tenantsv1.TeamMem
 		return m
 	}
 	errs.Required("member.name", m.GetName(), maxName)
-	email := strings.ToLower(m.GetEmail())
+	email := fields.EmailKey(m.GetEmail())
 	errs.Required("member.email", email, maxEmail)
-	errs.Email("member.email", email, maxEmail)
+	errs.Email("member.email", m.GetEmail(), maxEmail)
 	if !declared(m.GetRole()) {
 		errs.Add("member.role", problem.FieldInvalid, "must be a role of the team")
 	}

@@ -43,7 +43,7 @@ func (p *persons) admit(
 	s.TenantID = tenantID
 	switch {
 	case req.GetExternalRecipientId() != "":
-		errs.MaxLen("externalRecipientId", req.GetExternalRecipientId(), maxRecipientID)
+		errs.Required("externalRecipientId", req.GetExternalRecipientId(), maxRecipientID)
 		s.Kind, s.ID = privacy.ExternalRecipient, req.GetExternalRecipientId()
 	case req.GetOrderId() != "":
 		s.Kind, s.ID = privacy.Order, errs.UUID("orderId", req.GetOrderId())

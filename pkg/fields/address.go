@@ -1,0 +1,88 @@
+package fields
+
+import (
+	"net/mail"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// maxLocal is the length of what precedes the @, in octets (RFC 5321, section 4.5.3.1.1).
+const maxLocal = 64
+
+// domains writes domains in ASCII. It accepts two hyphens after two letters, which old names have.
+var domains = idna.New(
+	idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(true), idna.VerifyDNSLength(true), idna.CheckHyphens(false),
+)
+
+// Email checks an optional address of at most limit code points. A blank one counts as absent.
+func (e *Errors) Email(field, value string, limit int) {
+	e.Line(field, value, limit)
+	if !Blank(value) && !IsEmail(value) {
+		e.Add(field, problem.FieldInvalid, "must be an e-mail address")
+	}
+}
+
+// IsEmail reports whether s is a bare address: no display name, no comment, nothing invisible, and a domain of the DNS with a dot.
+func IsEmail(s string) bool {
+	addr, err := mail.ParseAddress(s)
+	if err != nil || addr.Address != s || addr.Name != "" || !visible(s) || strings.ContainsAny(s, "\"<>") {
+		return false
+	}
+	at := strings.LastIndexByte(s, '@')
+	_, ok := domain(s[at+1:])
+	return ok && at <= maxLocal
+}
+
+// EmailKey returns the form in which addresses are compared: in lower case, with the domain in ASCII. Space around the address does
+// not count.
+func EmailKey(s string) string {
+	s = strings.ToLower(strings.TrimFunc(s, invisible))
+	at := strings.LastIndexByte(s, '@') + 1
+	if ascii, ok := domain(s[at:]); ok {
+		return s[:at] + ascii
+	}
+	return s
+}
+
+// domain returns a name in ASCII. ok is false if it cannot be the domain of an address.
+func domain(name string) (ascii string, ok bool) {
+	ascii, err := domains.ToASCII(name)
+	if err != nil || !strings.Contains(ascii, ".") || strings.HasSuffix(ascii, ".") {
+		return "", false
+	}
+	for _, form := range []string{name, ascii} { // The ASCII form of a label with other letters hides its hyphens.
+		if labels := "." + form + "."; strings.Contains(labels, ".-") || strings.Contains(labels, "-.") {
+			return "", false
+		}
+	}
+	return ascii, true
+}
+
+// URL checks an optional URL of at most limit code points. A blank one counts as absent.
+func (e *Errors) URL(field, value string, limit int, schemes ...string) {
+	e.Line(field, value, limit)
+	if !Blank(value) && !IsURL(value, schemes...) {
+		e.Add(field, problem.FieldInvalid, "must be an absolute "+strings.Join(schemes, " or ")+
+			" URL without user, password, spaces, backslashes and invisible characters")
+	}
+}
+
+// IsURL reports whether s is an absolute URL of one of the schemes that a page may show and link to. Everyone would see a user and a
+// password in it.
+func IsURL(s string, schemes ...string) bool {
+	u, err := url.Parse(s)
+	return err == nil && visible(s) && !strings.ContainsRune(s, '\\') && // Browsers read a backslash as a slash.
+		slices.Contains(schemes, u.Scheme) && u.Hostname() != "" && u.User == nil
+}
+
+// visible reports whether s is valid text of which every character is seen. Programs drop or change others.
+func visible(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return invisible(r) || !unicode.IsGraphic(r) })
+}

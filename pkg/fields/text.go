@@ -1,0 +1,88 @@
+package fields
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/partnergifting/platform/pkg/problem"
+)
+
+// Blank reports whether nothing of s can be seen. Such a text counts as empty. Control characters other than white space are not
+// blank: they are invalid.
+func Blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !invisible(r) })
+}
+
+// brailleBlank is the one character that shows nothing and that Unicode counts as a symbol.
+const brailleBlank = '\u2800'
+
+// invisible reports whether a character alone shows nothing: white space, format characters, and what Unicode lets a font
+// ignore, such as the fillers of Hangul.
+func invisible(r rune) bool {
+	return unicode.IsSpace(r) || r == brailleBlank ||
+		unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// Optional returns the value, nil for a blank one.
+func Optional(value *string) *string {
+	if value == nil || Blank(*value) {
+		return nil
+	}
+	return value
+}
+
+// UnlessBlank returns the value, empty for a blank one.
+func UnlessBlank(value string) string {
+	if Blank(value) {
+		return ""
+	}
+	return value
+}
+
+// Required is Line for a text that must not be blank.
+func (e *Errors) Required(field, value string, limit int) {
+	e.require(field, value)
+	e.Line(field, value, limit)
+}
+
+// RequiredText is Text for a text that must not be blank.
+func (e *Errors) RequiredText(field, value string, limit int) {
+	e.require(field, value)
+	e.Text(field, value, limit)
+}
+
+func (e *Errors) require(field, value string) {
+	if Blank(value) {
+		e.Add(field, problem.FieldRequired, "is required")
+	}
+}
+
+// Line checks a text of one line, such as a name or a reference. A limit counts Unicode code points. A blank text has no errors,
+// because it counts as empty: the caller must not store it.
+func (e *Errors) Line(field, value string, limit int) {
+	e.text(field, value, limit, breaksLine, "must be one line without control characters and without bidirectional embeddings and overrides")
+}
+
+// Text is Line for a text of several lines, such as a message.
+func (e *Errors) Text(field, value string, limit int) {
+	e.text(field, value, limit, breaksText, "must have no control characters other than line breaks and tabs")
+}
+
+func (e *Errors) text(field, value string, limit int, refused func(rune) bool, message string) {
+	switch {
+	case Blank(value):
+	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
+		e.Add(field, problem.FieldInvalid, "must be valid text without NUL characters")
+	case utf8.RuneCountInString(value) > limit:
+		e.Add(field, problem.FieldTooLong, "is longer than allowed")
+	case strings.ContainsFunc(value, refused):
+		e.Add(field, problem.FieldInvalid, message)
+	}
+}
+
+// breaksLine also refuses the characters that make the text around a name read in another order. Joiners and direction marks stay:
+// names need them.
+func breaksLine(r rune) bool { return unicode.IsControl(r) || '\u202A' <= r && r <= '\u202E' }
+
+func breaksText(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\r\n\t", r) }
