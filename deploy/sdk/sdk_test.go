@@ -57,6 +57,19 @@ func (p project) add(t *testing.T, pattern string) (names []string) {
 	return names
 }
 
+// hasLicense checks the licence of an installed package.
+func (p project) hasLicense(t *testing.T, pattern string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(p.dir, pattern))
+	require.NoError(t, err)
+	require.Len(t, paths, 1, pattern)
+	installed, err := os.ReadFile(paths[0])
+	require.NoError(t, err)
+	license, err := os.ReadFile(filepath.Join(root, "LICENSE"))
+	require.NoError(t, err)
+	require.Equal(t, string(license), string(installed))
+}
+
 func (p project) write(t *testing.T, name, content string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600))
@@ -86,11 +99,13 @@ func testTypeScript(t *testing.T, p project) {
 	p.run(t, "npm", "install", "--no-audit", "--no-fund", built(t, "*.tgz"), "typescript@5.9.3", "@types/node@18.19.130")
 	p.write(t, "tsconfig.json", `{"compilerOptions": {
 		"target": "ES2022", "module": "NodeNext", "strict": true, "exactOptionalPropertyTypes": true, "outDir": "build", "types": ["node"]}}`)
-	p.add(t, "gateway/sdk/typescript/stack/*.ts")
+	p.hasLicense(t, filepath.Join("node_modules", "@partnergifting", "sdk", "LICENSE"))
+	p.add(t, "gateway/sdk/typescript/stack/*.?ts")
 	samples := p.add(t, "gateway/docs/samples/typescript/*.ts")
 	p.addREADME(t)
 	p.run(t, "npx", "tsc")
 	p.run(t, "node", "--test", "build/stack.test.js")
+	p.run(t, "node", "build/commonjs.cjs")
 	for _, name := range samples {
 		p.run(t, "node", "build/"+strings.TrimSuffix(name, ".ts")+".js")
 	}
@@ -113,6 +128,7 @@ func testPython(t *testing.T, p project) {
 	p.run(t, "python3", "-m", "venv", "venv")
 	python := filepath.Join(p.dir, "venv", "bin", "python")
 	p.run(t, python, "-m", "pip", "install", "--disable-pip-version-check", built(t, "*.whl"))
+	p.hasLicense(t, filepath.Join("venv", "lib", "python*", "site-packages", "partnergifting-*.dist-info", "licenses", "LICENSE"))
 	p.run(t, python, "-c", "import partnergifting") // Before the tools of the tests bring packages that it may lack.
 	p.run(t, python, "-m", "pip", "install", "--disable-pip-version-check", "pytest==9.2.0", "mypy==2.4.1")
 	p.add(t, "gateway/sdk/python/stack/*.py")

@@ -83,7 +83,7 @@ def test_without_follow_the_feed_ends_at_its_end_and_does_not_wait() -> None:
 
 
 def test_a_cursor_whose_events_are_gone_ends_the_feed_with_an_error() -> None:
-    fake = Fake(problem(400, "invalid_request", errors=[{"field": "after", "code": "invalid", "message": "gone"}]))
+    fake = Fake(problem(400, "invalid_request", errors=[{"field": "after", "code": "events_lost", "message": "gone"}]))
     with pytest.raises(EventsLostError):
         next(iter(fake.sync.events.feed(after="old")))
     assert len(fake.sent) == 1
@@ -179,10 +179,14 @@ def test_an_error_of_a_list_is_that_of_its_page() -> None:
 
 
 def test_a_cursor_that_does_not_move_ends_a_list() -> None:
-    fake = Fake(page([], "a"), page([], "a"))
-    with pytest.raises(GiftingError, match="own cursor"):
-        list(fake.sync.orders.list())
-    assert len(fake.sent) == 2
+    for cursors in (["a", "a"], ["a", "b", "a"], ["a", "b", "0"]):
+        fake = Fake(*[page([], cursor) for cursor in cursors])
+        with pytest.raises(GiftingError, match="already used"):
+            list(fake.sync.orders.list(after="0"))
+        assert len(fake.sent) == len(cursors)
+    fake = Fake(page([], "a"), page([], "b"), page([], "a"))
+    with pytest.raises(GiftingError, match="already used"):
+        list(fake.sync.events.feed(follow=False))
 
 
 def test_a_cursor_that_does_not_move_is_read_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,3 +206,14 @@ def test_a_long_sync_reads_again_what_changed_meanwhile() -> None:
     synced = fake.sync.catalog.sync({"country": "SE"}, Copy(), on_response=lambda info: seen.append(info.status))
     assert synced["updatedSince"] == "2026-03-14T08:55:00Z"
     assert seen == [200, 200]
+
+
+def test_the_feed_begins_at_its_end_and_a_lost_answer_does_not_move_the_beginning() -> None:
+    fake = Fake(page([], "now", Feed_Position="end"), httpx.ReadError("cut"), page([event("1")], "a"))
+    assert next(iter(fake.sync.events.feed(from_="end")))["id"] == "1"
+    assert fake.queries() == [{"from": "end"}, {"after": "now", "wait": "30"}, {"after": "now", "wait": "30"}]
+    fake = Fake(page([event("2")], "b", Feed_Position="end"))
+    assert [ids(found) for found in fake.both(lambda client: client.events.feed(from_="end", after="a", follow=False))] == [
+        ["2"]
+    ] * 2
+    assert fake.queries() == [{"after": "a"}]

@@ -1,18 +1,31 @@
 from __future__ import annotations
 
+import json
 import re
 import time
+import warnings
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from email.utils import format_datetime
 from typing import Any
+from uuid import UUID
 
 import anyio
 import httpx
 import pytest
 
 import partnergifting
-from partnergifting import ApiError, AsyncClient, Client, GiftingError, NoAnswerError, NotModifiedError, ResponseInfo
+from partnergifting import (
+    ApiError,
+    AsyncClient,
+    Client,
+    GiftingError,
+    IgnoredWarning,
+    NoAnswerError,
+    NotModifiedError,
+    ResponseInfo,
+)
 from partnergifting._request import Settings, make_request, pause
 
 from .fake import BASE, Fake, Reply, ok, problem
@@ -189,7 +202,7 @@ def test_a_problem_is_read_whole_with_members_and_codes_of_later_versions() -> N
     for error in errors(fake, lambda client: client.orders.get("1")):
         assert isinstance(error, ApiError)
         assert error.code == "new_code"
-        assert str(error) == "new_code (new_code 422): no"
+        assert str(error) == "new_code (new_code 422): no; recipient.phone: must be international (invalid)"
         assert error.field("recipient.phone") == field
         assert error.field("recipient.name") is None
         assert (error.request_id, error.current_status, error.order_id) == ("abc", "SENT", "7")
@@ -237,9 +250,18 @@ def test_a_client_that_could_show_its_key_to_others_or_never_call_is_not_made() 
         with pytest.raises(ValueError, match="base_url"):
             Client(wrong, "key")
     base = "http://127.0.0.1:8080/api/public/v1"
-    for key in ("", "two words", "line\nbreak", "ключ"):
-        with pytest.raises(ValueError, match="key"):
+    missing: Any = None
+    for key, message in (
+        ("", "key is empty"),
+        (missing, "key is empty"),
+        ("two words", "key has a line break or a space"),
+        ("key\n", "key has a line break"),
+        ("ключ", "key has characters"),
+    ):
+        with pytest.raises(ValueError, match=message):
             Client(base, key)
+    with pytest.raises(ValueError, match="base_url is empty"):
+        Client(missing, "key")
     for options in ({"max_attempts": 0}, {"timeout": -1}, {"attempt_timeout": float("nan")}):
         with pytest.raises(ValueError, match="positive"):
             Client(base, "key", **options)
@@ -278,3 +300,80 @@ def test_a_response_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyP
     for error in errors(fake := Fake(ok("x" * 20)), lambda client: client.account.me()):
         assert (type(error), str(error)) == (GiftingError, "the response is too large")
     assert len(fake.sent) == 1, "it is not repeated"
+
+
+def test_an_argument_that_means_nothing_is_refused_by_its_name_before_anything_is_sent() -> None:
+    fake = Fake()
+    wrong: list[tuple[Callable[[Any], Any], str]] = [
+        (lambda client: client.personal_links.create({}, idempotencyKey="k"), "idempotencyKey"),
+        (lambda client: client.orders.list(stauts="SENT"), "stauts"),
+        (lambda client: client.orders.list(if_none_match="1"), "if_none_match"),
+        (lambda client: client.orders.get("1", if_match="1"), "if_match"),
+        (lambda client: client.personal_links.cancel("1", {}, if_match="1"), "if_match"),
+        (lambda client: client.orders.validate({}, idempotency_key="k"), "idempotency_key"),
+        (lambda client: client.campaigns.get("1", country="SE"), "country"),
+        (lambda client: client.events.list(form="end"), "form"),
+        (lambda client: client.events.feed(folow=False), "folow"),
+        (lambda client: client.catalog.sync({"country": "SE"}, None, limit=1), "limit"),
+    ]
+    for use, name in wrong:
+        for client in (fake.sync, fake.asynchronous):
+            with pytest.raises(TypeError, match=name):
+                _run(use(client))
+    assert not fake.sent
+
+
+def _run(result: Any) -> Any:
+    async def awaited() -> Any:
+        return await result
+
+    return anyio.run(awaited) if hasattr(result, "__await__") else result
+
+
+def test_values_of_python_are_sent_as_the_api_reads_them_or_refused_by_their_path() -> None:
+    fake = Fake(*[ok({"items": [], "nextCursor": None})] * 4)
+    at, identity = datetime(2026, 3, 14, 10, 0, tzinfo=timezone(timedelta(hours=1))), UUID(int=1)
+    fake.sync.orders.place({"brandId": identity, "items": ({"budget": {"amount": Decimal("1.5E+3"), "currency": "SEK"}},)})  # type: ignore[typeddict-item]
+    assert json.loads(fake.sent[0].content) == {
+        "brandId": str(identity),
+        "items": [{"budget": {"amount": "1500", "currency": "SEK"}}],
+    }
+    fake.sync.webhooks.replay({"from": at, "to": at})  # type: ignore[typeddict-item]
+    assert json.loads(fake.sent[1].content) == {"from": "2026-03-14T09:00:00Z", "to": "2026-03-14T09:00:00Z"}
+    fake.sync.orders.get(identity)
+    assert fake.sent[2].url.path == f"/v1/orders/{identity}"
+    fake.sync.orders.list(brand_id=identity).first()
+    assert fake.sent[3].url.params["brandId"] == str(identity)
+    untyped: Any = fake.sync
+    for body, path in (
+        ({"items": [{"budget": {"amount": float("nan")}}]}, r"items\[0\]\.budget\.amount is no number: nan"),
+        ({"items": [{"budget": {"amount": Decimal("Infinity")}}]}, r"items\[0\]\.budget\.amount is no number"),
+        ({"items": {1}}, "items has a value that JSON does not have: set"),
+        ({"client": {"name": b"Ann"}}, r"client\.name has a value .*: bytes"),
+        ({"client": {1: "Ann"}}, "client has a member whose name is no text: 1"),
+        ({"at": datetime(2026, 3, 14)}, "at needs a time zone"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=path):
+            untyped.orders.place(body)
+    with pytest.raises(TypeError, match="status must be one value"):
+        untyped.orders.list(status=["SENT"]).first()
+    with pytest.raises(ValueError, match="orderId is no id"):
+        untyped.orders.get(7)
+    assert len(fake.sent) == 4
+
+
+def test_what_the_api_ignored_is_warned_of_once_for_each_name_also_with_a_refusal() -> None:
+    members = ok({}, Ignored_Members='"recipients[17].lable", "a \\"b\\\\"')
+    fake = Fake(members, members, problem(400, "invalid_request", {"Ignored-Parameters": "limt, brand"}))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        cancel(fake.sync)
+        cancel(fake.sync)
+        with pytest.raises(ApiError):
+            fake.sync.account.me()
+    assert {one.category for one in told} == {IgnoredWarning}
+    post, get = "POST /orders/{orderId}:cancel: the API ignored the member", "GET /me: the API ignored the parameter"
+    assert [str(one.message) for one in told] == [
+        f"{start} {name}, perhaps because it is misspelt"
+        for start, name in ((post, "recipients[17].lable"), (post, 'a "b\\'), (get, "limt"), (get, "brand"))
+    ]

@@ -43,9 +43,13 @@ def test_uses_the_clock_and_a_tolerance() -> None:
 def test_refuses_what_is_used_wrongly_without_calling_it_a_forgery() -> None:
     with pytest.raises(TypeError, match="raw body"):
         webhooks.verify(json.loads(GENUINE["body"]), GENUINE["headers"], GENUINE["secrets"])
-    for secret in ("", [], [""]):
+    missing: Any = None
+    for secret in ("", [], [""], missing, [missing]):
         with pytest.raises(ValueError, match="secret is empty"):
             webhooks.verify(GENUINE["body"], GENUINE["headers"], secret)
+    for pasted in (GENUINE["secrets"][0] + "\n", [GENUINE["secrets"][0], " " + GENUINE["secrets"][0]]):
+        with pytest.raises(ValueError, match="secret has a line break"):
+            webhooks.verify(GENUINE["body"], GENUINE["headers"], pasted)
 
 
 @pytest.mark.parametrize("value", ["v1,é", "v1,\udcff", "v1,!", "v1,", "\udcff"])

@@ -1,8 +1,9 @@
 import type { CatalogCopy, CatalogPosition } from "./sync.js";
 import { apply } from "./sync.js";
-import type { EventPage, operations } from "./core.js";
+import type { EventPage } from "./core.js";
 import { type GiftingEvent, toEvent } from "./events.js";
 import { Feed, type FeedOptions } from "./feed.js";
+import type { Filter } from "./input.js";
 import type { Page } from "./pages.js";
 import * as resources from "./resources.js";
 import { type CallOptions, type ClientOptions, type ReadOptions, type ResponseInfo, Transport } from "./transport.js";
@@ -23,7 +24,7 @@ class Catalog extends resources.Catalog {
 
   /** An image, by the id in its address. No key is sent. */
   async image(fileId: string, options?: ReadOptions): Promise<ImageFile> {
-    const request = { method: "GET", path: "/catalog/images/{fileId}", params: { fileId }, image: true } as const;
+    const request = { method: "GET", condition: "ifNoneMatch", path: "/catalog/images/{fileId}", params: { fileId }, image: true } as const;
     const { data, headers } = await this.#http.send<Uint8Array>(request, options);
     return { data, contentType: headers.get("Content-Type") ?? "" };
   }
@@ -52,14 +53,14 @@ class Events {
   }
 
   /** Reads one page of the feed. */
-  async list(query: NonNullable<operations["listEvents"]["parameters"]["query"]> = {}, options?: CallOptions): Promise<Page<GiftingEvent>> {
+  async list(query: Filter<"listEvents"> & { from?: "start" | "end" } = {}, options?: CallOptions): Promise<Page<GiftingEvent>> {
     const { data } = await this.#http.send<EventPage>({ method: "GET", path: "/events", query, held: (query.wait ?? 0) * 1000 }, options);
     return { ...data, items: data.items.map(toEvent) };
   }
 
   /** Follows the feed. */
   feed(options: FeedOptions = {}): Feed {
-    const { after, limit, follow, wait, onDisconnect, ...call } = options;
+    const { after, from, limit, follow, wait, onDisconnect, ...call } = options;
     return new Feed(
       (query) => this.#http.send({ method: "GET", path: "/events", query, held: (query.wait ?? 0) * 1000 }, { ...call, maxAttempts: 1 }),
       options,

@@ -41,13 +41,15 @@ export class ApiError extends GiftingError implements CallInfo {
   constructor(response: Response, body: string, call: CallInfo) {
     const problem = parsed(body);
     const title = problem?.title ?? "The response is no problem document";
-    super([`${title} (${[problem?.code, response.status].filter(Boolean).join(" ")})`, problem?.detail].filter(Boolean).join(": "));
+    const errors = Array.isArray(problem?.errors) ? problem.errors : [];
+    const summary = [`${title} (${[problem?.code, response.status].filter(Boolean).join(" ")})`, problem?.detail].filter(Boolean).join(": ");
+    super([summary, ...errors.map(({ field, message, code }) => `${field}: ${message} (${code})`)].join("; "));
     this.problem = problem;
     this.title = title;
     this.status = response.status;
     this.code = problem?.code ?? "";
     this.detail = problem?.detail;
-    this.errors = problem?.errors ?? [];
+    this.errors = errors;
     this.currentStatus = problem?.currentStatus;
     this.orderId = problem?.orderId;
     this.requestId = response.headers.get("Request-Id") ?? undefined;

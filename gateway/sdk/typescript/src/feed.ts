@@ -1,12 +1,15 @@
 import { type GiftingEvent, toEvent } from "./events.js";
 import { ApiError, EventsLostError, retryable } from "./errors.js";
-import type { Page } from "./pages.js";
+import { refuseUnknown } from "./input.js";
+import { Cursors, type Page } from "./pages.js";
 import { type Answer, type CallOptions, pause, sleep } from "./transport.js";
 
 /** Where to begin, and how to go on. */
 export interface FeedOptions extends Omit<CallOptions, "onResponse" | "maxAttempts" | "sandboxFault"> {
-  /** Continues after this cursor. Without it the feed begins with the oldest event that is kept, of 30 days. */
+  /** Continues after this cursor. */
   after?: string | undefined;
+  /** Where to begin without a cursor: `start`, with the oldest event that is kept, of 30 days, or `end`, with events of later changes. */
+  from?: "start" | "end";
   /** Events of a page, at most 100. */
   limit?: number;
   /** Whether to go on at the end of the feed and wait for new events. By default it does. */
@@ -17,7 +20,12 @@ export interface FeedOptions extends Omit<CallOptions, "onResponse" | "maxAttemp
   onDisconnect?: (error: unknown) => void;
 }
 
-type Read = (query: { after?: string; limit?: number; wait?: number }) => Promise<Answer<Page<{ type: string }>>>;
+const feedOptions = Object.keys({
+  after: true, from: true, limit: true, follow: true, wait: true, onDisconnect: true,
+  signal: true, attemptTimeout: true, timeout: true, headers: true,
+} satisfies Record<keyof FeedOptions, true>);
+
+type Read = (query: { after?: string; from?: "end"; limit?: number; wait?: number }) => Promise<Answer<Page<{ type: string }>>>;
 
 /**
  * The event feed, without gaps. It survives disconnects, limits and restarts of the server. It ends when `signal` aborts or, without
@@ -30,6 +38,7 @@ export class Feed implements AsyncIterable<GiftingEvent> {
   readonly #options: FeedOptions;
 
   constructor(read: Read, options: FeedOptions) {
+    refuseUnknown(options, feedOptions, "option");
     const wait = options.wait ?? 30;
     if (!Number.isInteger(wait) || wait < 1 || wait > 30) throw new RangeError("wait must be a whole number from 1 to 30");
     this.#read = read;
@@ -44,12 +53,14 @@ export class Feed implements AsyncIterable<GiftingEvent> {
   /** Pages, to store the events and `nextCursor` of a page in one transaction. A page without events only moves the cursor. */
   async *pages(): AsyncGenerator<Page<GiftingEvent>, void, undefined> {
     const { follow = true, signal } = this.#options;
+    const seen = new Cursors(undefined);
     while (!signal?.aborted) {
       const answer = await this.#next(follow);
       if (answer === undefined) return;
       const { items, nextCursor } = answer.data;
       const moved = nextCursor !== null && nextCursor !== this.cursor;
       if (moved) {
+        if (!follow) seen.add(nextCursor);
         yield { items: items.map(toEvent), nextCursor };
         this.cursor = nextCursor;
       }
@@ -60,13 +71,15 @@ export class Feed implements AsyncIterable<GiftingEvent> {
 
   /** Reads a page, however often that fails. Nothing if the caller cancels. */
   async #next(follow: boolean): Promise<Answer<Page<{ type: string }>> | undefined> {
-    const { limit, wait, signal, onDisconnect } = this.#options;
+    const { from, limit, wait, signal, onDisconnect } = this.#options;
+    // The end is a cursor first, without a wait: if that call were held and lost, the next would begin after what it waited for.
+    const atEnd = from === "end" && this.cursor === undefined;
     for (let failures = 1; ; failures++) {
       try {
         return await this.#read({
           ...(this.cursor !== undefined && { after: this.cursor }),
           ...(limit !== undefined && { limit }),
-          ...(follow && wait !== undefined && { wait }),
+          ...(atEnd ? { from } : follow && wait !== undefined && { wait }),
         });
       } catch (error) {
         if (signal?.aborted) return undefined;

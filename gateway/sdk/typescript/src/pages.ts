@@ -6,6 +6,22 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
+/** The cursors that a reader has used, so that a wrong answer is not read without an end. */
+export class Cursors {
+  readonly #seen: Set<string | undefined>;
+
+  constructor(first: string | undefined) {
+    this.#seen = new Set([first]);
+  }
+
+  /** Returns a new cursor. One that was used before would read the same pages again. */
+  add(cursor: string): string {
+    if (this.#seen.has(cursor)) throw new GiftingError("a page has a cursor that was already used");
+    this.#seen.add(cursor);
+    return cursor;
+  }
+}
+
 /** A list of the API. Iterate over its items, or over its pages. Nothing is read before. */
 export class List<T> implements AsyncIterable<T> {
   readonly #read: (after: string | undefined) => Promise<Page<T>>;
@@ -23,13 +39,12 @@ export class List<T> implements AsyncIterable<T> {
 
   /** Reads page after page. A page may be empty although others follow. */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    let after = this.#after;
-    for (;;) {
+    const seen = new Cursors(this.#after);
+    for (let after = this.#after; ; ) {
       const page = await this.#read(after);
       yield page;
       if (page.nextCursor === null) return;
-      if (page.nextCursor === after) throw new GiftingError("a page has its own cursor as that of the next");
-      after = page.nextCursor;
+      after = seen.add(page.nextCursor);
     }
   }
 

@@ -33,15 +33,18 @@ import type {
   UpdateDeliveryRequest,
   WebhookDelivery,
   WebhookHealth,
-  operations,
 } from "./core.js";
+import type { Filter, WithDates } from "./input.js";
 import { List } from "./pages.js";
 import type { ActionOptions, AnyOptions, CallOptions, PostOptions, ReadOptions, Request, Transport } from "./transport.js";
 
-type Query<Operation extends keyof operations> = NonNullable<operations[Operation]["parameters"]["query"]>;
-
 async function data<T>(http: Transport, request: Request, options: AnyOptions | undefined): Promise<T> {
   return (await http.send<T>(request, options)).data;
+}
+
+function list<T>(http: Transport, path: Request["path"], query: { after?: string | undefined }, options: CallOptions | undefined): List<T> {
+  http.check({ method: "GET", path, query }, options); // At once, not when the list is read.
+  return new List((after) => data(http, { method: "GET", path, query: { ...query, after } }, options), query.after);
 }
 
 export class Account {
@@ -53,7 +56,7 @@ export class Account {
 
   /** The key in use, its tenant's settings and the environment. */
   me(options?: ReadOptions): Promise<Me> {
-    return data(this.#http, { method: "GET", path: "/me" }, options);
+    return data(this.#http, { method: "GET", condition: "ifNoneMatch", path: "/me" }, options);
   }
 }
 
@@ -66,7 +69,7 @@ export class Brands {
 
   /** The brands that the key reaches. */
   list(options?: ReadOptions): Promise<Brand[]> {
-    return data(this.#http, { method: "GET", path: "/brands" }, options);
+    return data(this.#http, { method: "GET", condition: "ifNoneMatch", path: "/brands" }, options);
   }
 }
 
@@ -78,13 +81,13 @@ export class Campaigns {
   }
 
   /** Campaigns, the newest first. */
-  list(query: Query<"listCampaigns"> = {}, options?: CallOptions): List<CampaignSummary> {
-    return new List((after) => data(this.#http, { method: "GET", path: "/campaigns", query: { ...query, after } }, options), query.after);
+  list(query: Filter<"listCampaigns"> = {}, options?: CallOptions): List<CampaignSummary> {
+    return list(this.#http, "/campaigns", query, options);
   }
 
   /** A campaign with its gifts. */
-  get(campaignId: string, query: Query<"getCampaign"> = {}, options?: ReadOptions): Promise<Campaign> {
-    return data(this.#http, { method: "GET", path: "/campaigns/{campaignId}", params: { campaignId }, query }, options);
+  get(campaignId: string, query: Filter<"getCampaign"> = {}, options?: ReadOptions): Promise<Campaign> {
+    return data(this.#http, { method: "GET", condition: "ifNoneMatch", path: "/campaigns/{campaignId}", params: { campaignId }, query }, options);
   }
 }
 
@@ -96,18 +99,18 @@ export class Catalog {
   }
 
   /** The gifts for a country of delivery. With `updatedSince`, those that changed or left the catalog since. */
-  products(query: Query<"listProducts">, options?: CallOptions): List<ProductEntry> {
-    return new List((after) => data(this.#http, { method: "GET", path: "/catalog/products", query: { ...query, after } }, options), query.after);
+  products(query: Filter<"listProducts">, options?: CallOptions): List<ProductEntry> {
+    return list(this.#http, "/catalog/products", query, options);
   }
 
   /** A gift. */
-  product(productId: string, query: Query<"getProduct">, options?: ReadOptions): Promise<Product> {
-    return data(this.#http, { method: "GET", path: "/catalog/products/{productId}", params: { productId }, query }, options);
+  product(productId: string, query: Filter<"getProduct">, options?: ReadOptions): Promise<Product> {
+    return data(this.#http, { method: "GET", condition: "ifNoneMatch", path: "/catalog/products/{productId}", params: { productId }, query }, options);
   }
 
   /** The categories of gifts, in display order. */
-  categories(query: Query<"listCategories"> = {}, options?: ReadOptions): Promise<Category[]> {
-    return data(this.#http, { method: "GET", path: "/catalog/categories", query }, options);
+  categories(query: Filter<"listCategories"> = {}, options?: ReadOptions): Promise<Category[]> {
+    return data(this.#http, { method: "GET", condition: "ifNoneMatch", path: "/catalog/categories", query }, options);
   }
 }
 
@@ -129,23 +132,23 @@ export class Orders {
   }
 
   /** Orders, the newest first. */
-  list(query: Query<"listOrders"> = {}, options?: CallOptions): List<Order> {
-    return new List((after) => data(this.#http, { method: "GET", path: "/orders", query: { ...query, after } }, options), query.after);
+  list(query: Filter<"listOrders"> = {}, options?: CallOptions): List<Order> {
+    return list(this.#http, "/orders", query, options);
   }
 
   /** An order. */
   get(orderId: string, options?: ReadOptions): Promise<Order> {
-    return data(this.#http, { method: "GET", path: "/orders/{orderId}", params: { orderId } }, options);
+    return data(this.#http, { method: "GET", condition: "ifNoneMatch", path: "/orders/{orderId}", params: { orderId } }, options);
   }
 
   /** Corrects delivery details of an order in `PROCESSING`. */
   updateDelivery(orderId: string, body: UpdateDeliveryRequest, options?: ActionOptions): Promise<Order> {
-    return data(this.#http, { method: "POST", path: "/orders/{orderId}:update-delivery", params: { orderId }, body }, options);
+    return data(this.#http, { method: "POST", condition: "ifMatch", path: "/orders/{orderId}:update-delivery", params: { orderId }, body }, options);
   }
 
   /** Cancels an order. */
   cancel(orderId: string, body: CancelOrderRequest, options?: ActionOptions): Promise<Order> {
-    return data(this.#http, { method: "POST", path: "/orders/{orderId}:cancel", params: { orderId }, body }, options);
+    return data(this.#http, { method: "POST", condition: "ifMatch", path: "/orders/{orderId}:cancel", params: { orderId }, body }, options);
   }
 
   /** The messages on an order, the oldest first. */
@@ -155,7 +158,7 @@ export class Orders {
 
   /** Posts a message on an order. */
   postMessage(orderId: string, body: PostOrderMessageRequest, options?: ActionOptions): Promise<PostedMessage> {
-    return data(this.#http, { method: "POST", path: "/orders/{orderId}/messages", params: { orderId }, body }, options);
+    return data(this.#http, { method: "POST", condition: "ifMatch", path: "/orders/{orderId}/messages", params: { orderId }, body }, options);
   }
 }
 
@@ -172,13 +175,13 @@ export class PersonalLinks {
   }
 
   /** Personal links, the newest first, or with `updatedSince` the oldest change first. */
-  list(query: Query<"listPersonalLinks"> = {}, options?: CallOptions): List<PersonalLink> {
-    return new List((after) => data(this.#http, { method: "GET", path: "/personal-links", query: { ...query, after } }, options), query.after);
+  list(query: Filter<"listPersonalLinks"> = {}, options?: CallOptions): List<PersonalLink> {
+    return list(this.#http, "/personal-links", query, options);
   }
 
   /** A personal link. */
   get(linkId: string, options?: ReadOptions): Promise<PersonalLink> {
-    return data(this.#http, { method: "GET", path: "/personal-links/{linkId}", params: { linkId } }, options);
+    return data(this.#http, { method: "GET", condition: "ifNoneMatch", path: "/personal-links/{linkId}", params: { linkId } }, options);
   }
 
   /** Withdraws a personal link. */
@@ -200,8 +203,8 @@ export class Webhooks {
   }
 
   /** What was sent to the key's webhook and what waits, the newest event first. */
-  deliveries(query: Query<"listWebhookDeliveries"> = {}, options?: CallOptions): List<WebhookDelivery> {
-    return new List((after) => data(this.#http, { method: "GET", path: "/webhooks/deliveries", query: { ...query, after } }, options), query.after);
+  deliveries(query: Filter<"listWebhookDeliveries"> = {}, options?: CallOptions): List<WebhookDelivery> {
+    return list(this.#http, "/webhooks/deliveries", query, options);
   }
 
   /** Whether the key's webhook works. */
@@ -215,7 +218,7 @@ export class Webhooks {
   }
 
   /** Sends the deliveries of a time span again. */
-  replay(body: ReplayWebhooksRequest, options?: PostOptions): Promise<ReplayWebhooksResult> {
+  replay(body: WithDates<ReplayWebhooksRequest>, options?: PostOptions): Promise<ReplayWebhooksResult> {
     return data(this.#http, { method: "POST", path: "/webhooks:replay", body }, options);
   }
 

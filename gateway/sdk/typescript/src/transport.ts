@@ -1,6 +1,8 @@
 import type { paths } from "./core.js";
+import { bodyText, checkSecret, queryText, refuseUnknown } from "./input.js";
 import { ApiError, type CallInfo, ConnectionError, GiftingError, NotModifiedError, retryable } from "./errors.js";
 import { randomUUID } from "./crypto.js";
+import { IgnoredNames } from "./ignored.js";
 import { version } from "./version.js";
 
 /** How to reach the API. */
@@ -19,6 +21,8 @@ export interface ClientOptions {
   maxAttempts?: number;
   /** Goes before the package's own name in `User-Agent`, such as `shop/2.1`. */
   userAgent?: string;
+  /** Is told once of each member and parameter that the API ignored, by default `console.warn`. */
+  onWarning?: (message: string) => void;
 }
 
 /** Options of one call. */
@@ -76,6 +80,8 @@ export interface Request {
   params?: Record<string, string>;
   query?: object | undefined;
   body?: unknown;
+  /** The condition that it obeys. */
+  condition?: "ifNoneMatch" | "ifMatch";
   /** A POST that takes no `Idempotency-Key`. */
   withoutKey?: boolean;
   /** No key is sent, and the body is returned as bytes. */
@@ -90,6 +96,14 @@ export interface Answer<T> extends ResponseInfo {
 
 /** The options of each kind of call together. */
 export type AnyOptions = ReadOptions & ActionOptions;
+
+/** It does not compile without an option of all calls, or of the client. */
+const callOptions = Object.keys({
+  signal: true, attemptTimeout: true, timeout: true, maxAttempts: true, headers: true, sandboxFault: true, onResponse: true,
+} satisfies Record<keyof CallOptions, true>);
+const clientOptions = Object.keys({
+  baseUrl: true, key: true, fetch: true, attemptTimeout: true, timeout: true, maxAttempts: true, userAgent: true, onWarning: true,
+} satisfies Record<keyof ClientOptions, true>);
 
 const baseDelay = 500;
 const maxDelay = 8_000;
@@ -106,15 +120,19 @@ export function pause(attempts: number, retryAfter: number | undefined): number 
 
 /** Sends requests as the API asks: authenticated, with a time limit, and again when that can help. */
 export class Transport {
-  readonly #options: Required<Omit<ClientOptions, "userAgent">>;
+  readonly #options: Required<Omit<ClientOptions, "userAgent" | "onWarning">>;
+  readonly #ignored: IgnoredNames;
   readonly #userAgent: string;
 
   constructor(options: ClientOptions) {
+    refuseUnknown(options, clientOptions, "option");
+    if (typeof options?.baseUrl !== "string" || options.baseUrl === "") throw new TypeError("baseUrl is empty: is the variable set from which it comes?");
+    checkSecret(options.key, "key");
     const base = new URL(options.baseUrl);
     const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(base.hostname);
     if (base.protocol !== "https:" && !(local && base.protocol === "http:")) throw new TypeError("baseUrl must begin with https://");
     if (/[?#]/.test(options.baseUrl) || base.username !== "" || base.password !== "") throw new TypeError("baseUrl must have no query, no fragment and no user");
-    if (!/^[!-~]+$/.test(options.key)) throw new TypeError("key is empty, or has characters that no key has");
+    if (!/^[!-~]+$/.test(options.key)) throw new TypeError("key has characters that no key has");
     this.#options = {
       baseUrl: options.baseUrl.replace(/\/+$/, ""),
       key: options.key,
@@ -125,14 +143,15 @@ export class Transport {
     };
     const { attemptTimeout, timeout, maxAttempts } = this.#options;
     if (!(attemptTimeout > 0 && timeout > 0 && maxAttempts > 0)) throw new RangeError("timeouts and maxAttempts must be positive");
+    this.#ignored = new IgnoredNames(options.onWarning ?? ((message) => console.warn(message)));
     this.#userAgent = [options.userAgent, `partnergifting-typescript/${version}`].filter(Boolean).join(" ");
   }
 
   /** Sends a request until it is answered, or until another attempt cannot help. */
   async send<T>(request: Request, options: AnyOptions = {}): Promise<Answer<T>> {
-    const url = this.#url(request);
+    const url = this.check(request, options);
     const headers = await this.#headers(request, options);
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const body = request.body === undefined ? undefined : bodyText(request.body);
     const held = request.held ?? 0;
     const deadline = Date.now() + (options.timeout ?? this.#options.timeout) + held;
     const maxAttempts = options.maxAttempts ?? this.#options.maxAttempts;
@@ -141,10 +160,12 @@ export class Transport {
       try {
         const left = Math.min(deadline - Date.now(), (options.attemptTimeout ?? this.#options.attemptTimeout) + held);
         const init = { method: request.method, headers, body: body ?? null };
-        const answer = await this.#attempt<T>(url, init, request.image ?? false, left, options.signal, call);
+        const answer = await this.#attempt<T>(url, init, request, left, options.signal, call);
+        this.#ignored.report(`${request.method} ${request.path}`, answer.headers);
         options.onResponse?.(answer);
         return answer;
       } catch (error) {
+        if (error instanceof ApiError) this.#ignored.report(`${request.method} ${request.path}`, error.headers);
         if (options.signal?.aborted || !retryable(error) || attempts >= maxAttempts) throw error;
         const wait = pause(attempts, error instanceof ApiError ? error.retryAfter : undefined);
         if (Date.now() + wait >= deadline) throw error;
@@ -155,7 +176,7 @@ export class Transport {
   }
 
   async #attempt<T>(
-    url: string, init: RequestInit, bytes: boolean, timeout: number, signal: AbortSignal | undefined, call: CallInfo,
+    url: string, init: RequestInit, request: Request, timeout: number, signal: AbortSignal | undefined, call: CallInfo,
   ): Promise<Answer<T>> {
     const limit = new Limit(timeout, signal);
     try {
@@ -163,7 +184,7 @@ export class Transport {
       if (response.status === 304) throw new NotModifiedError("your copy is current");
       const content = await read(response);
       if (!response.ok) throw new ApiError(response, new TextDecoder().decode(content), call);
-      const data = (bytes ? content : JSON.parse(new TextDecoder().decode(content))) as T;
+      const data = (request.image ? content : JSON.parse(new TextDecoder().decode(content))) as T;
       return { ...info(response, call.attempts), data };
     } catch (error) {
       signal?.throwIfAborted();
@@ -174,13 +195,15 @@ export class Transport {
     }
   }
 
-  #url(request: Request): string {
-    const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, request.params?.[name] ?? ""));
-    const query = new URLSearchParams();
-    for (const [name, value] of Object.entries(request.query ?? {})) {
-      if (value !== undefined && value !== null) query.set(name, String(value));
-    }
-    return this.#options.baseUrl + path + (query.toString() === "" ? "" : `?${query}`);
+  /** Refuses what the operation does not take, and returns the address. */
+  check(request: Request, options: object | undefined): string {
+    const known = [...callOptions];
+    if (request.method === "POST" && !request.withoutKey) known.push("idempotencyKey");
+    if (request.condition) known.push(request.condition);
+    refuseUnknown(options, known, "option");
+    const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, request.params?.[name]));
+    const query = queryText(request.path, request.query);
+    return this.#options.baseUrl + path + (query === "" ? "" : `?${query}`);
   }
 
   async #headers(request: Request, options: AnyOptions): Promise<Headers> {
@@ -201,8 +224,8 @@ export class Transport {
 }
 
 /** An id in a path. Without one, or with dots, the path would be that of another operation. */
-function segment(name: string, value: string): string {
-  if (value === "" || value === "." || value === "..") throw new TypeError(`${name} is no id: ${JSON.stringify(value)}`);
+function segment(name: string, value: unknown): string {
+  if (typeof value !== "string" || value === "" || value === "." || value === "..") throw new TypeError(`${name} is no id: ${JSON.stringify(value)}`);
   return encodeURIComponent(value);
 }
 

@@ -1,4 +1,5 @@
 import { webcrypto } from "./crypto.js";
+import { checkSecret, refuseUnknown } from "./input.js";
 import { WebhookVerificationError } from "./errors.js";
 import { type GiftingEvent, toEvent } from "./events.js";
 
@@ -24,8 +25,9 @@ export async function verify(
   payload: string | Uint8Array | ArrayBuffer, headers: WebhookHeaders, secret: string | readonly string[], options: VerifyOptions = {},
 ): Promise<GiftingEvent> {
   const body = bytes(payload);
-  const secrets = typeof secret === "string" ? [secret] : secret;
-  if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || one === "")) throw new TypeError("secret is empty");
+  refuseUnknown(options, ["tolerance", "now"], "option");
+  const secrets = Array.isArray(secret) && secret.length > 0 ? (secret as readonly string[]) : [secret as string];
+  for (const one of secrets) checkSecret(one, "secret");
   const { time, prefix, signatures } = signed(headers);
   const now = options.now ?? Date.now() / 1000;
   if (!/^\d{1,15}$/.test(time)) throw new WebhookVerificationError("the signature has no time");

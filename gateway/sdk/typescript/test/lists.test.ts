@@ -77,7 +77,7 @@ test("without follow the feed ends at its end, and does not wait", async () => {
 });
 
 test("a cursor whose events are gone ends the feed with an error", async () => {
-  const { client: one, sent } = client([problem(400, "invalid_request", {}, { errors: [{ field: "after", code: "invalid", message: "gone" }] })]);
+  const { client: one, sent } = client([problem(400, "invalid_request", {}, { errors: [{ field: "after", code: "events_lost", message: "gone" }] })]);
   await assert.rejects(one.events.feed({ after: "old" })[Symbol.asyncIterator]().next(), EventsLostError);
   assert.equal(sent.length, 1);
 });
@@ -138,11 +138,17 @@ test("a long sync reads again what changed meanwhile", async () => {
 });
 
 test("a cursor that does not move ends a list, and is read once a second by the feed", async () => {
-  const { client: one, sent } = client([page([], "a"), page([], "a")]);
+  for (const cursors of [["a", "a"], ["a", "b", "a"], ["a", "b", "0"]]) {
+    const { client: one, sent } = client(cursors.map((cursor) => page([], cursor)));
+    await assert.rejects(async () => {
+      for await (const _ of one.orders.list({ after: "0" })) assert.fail("there is no order");
+    }, /already used/);
+    assert.equal(sent.length, cursors.length);
+  }
+  const { client: one } = client([page([], "a"), page([], "b"), page([], "a")]);
   await assert.rejects(async () => {
-    for await (const _ of one.orders.list()) assert.fail("there is no order");
-  }, /own cursor/);
-  assert.equal(sent.length, 2);
+    for await (const _ of one.events.feed({ follow: false })) assert.fail("there is no event");
+  }, /already used/);
   const controller = new AbortController();
   const reply: Reply = () => (setTimeout(() => controller.abort(), 50), page([], "a"));
   const feed = client([reply]);
@@ -156,4 +162,18 @@ test("the feed does not hurry when the server asks for a very long pause", async
   const { client: one, sent } = client([reply]);
   for await (const _ of one.events.feed({ signal: controller.signal })) assert.fail("there is no event");
   assert.equal(sent.length, 1);
+});
+
+test("the feed begins at its end, and a lost answer does not move the beginning", async () => {
+  const controller = new AbortController();
+  const { client: one, sent } = client([page([], "now", atEnd), new TypeError("cut"), page([event("1")], "a")]);
+  const feed = one.events.feed({ from: "end", signal: controller.signal });
+  for await (const { id } of feed) {
+    assert.equal(id, "1");
+    controller.abort();
+  }
+  assert.deepEqual(sent.map(({ url }) => url.search), ["?from=end", "?after=now&wait=30", "?after=now&wait=30"]);
+  const stored = client([page([event("2")], "b", atEnd)]);
+  for await (const { id } of stored.client.events.feed({ from: "end", after: "a", follow: false })) assert.equal(id, "2");
+  assert.equal(stored.sent[0]!.url.search, "?after=a");
 });

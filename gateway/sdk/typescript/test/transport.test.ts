@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { ApiError, Client, ConnectionError, NotModifiedError, type ResponseInfo, version } from "../src/index.js";
+import { ApiError, Client, ConnectionError, NotModifiedError, type ResponseInfo, version, webhooks } from "../src/index.js";
 import { pause } from "../src/transport.js";
 import { client, json, problem, type Reply } from "./fake.js";
 
@@ -137,7 +137,7 @@ test("a problem is read whole, with members and codes of later versions", async 
   await assert.rejects(one.orders.get("1"), (error) => {
     assert.ok(error instanceof ApiError);
     assert.equal(error.code, "new_code");
-    assert.equal(error.message, "new_code (new_code 422): no");
+    assert.equal(error.message, "new_code (new_code 422): no; recipient.phone: must be international (invalid)");
     assert.equal(error.field("recipient.phone")?.code, "invalid");
     assert.equal(error.field("recipient.name"), undefined);
     assert.deepEqual([error.requestId, error.currentStatus, error.orderId], ["abc", "SENT", "7"]);
@@ -171,7 +171,10 @@ test("a client that could show its key to others, or never call, is not made", (
     assert.throws(() => new Client({ baseUrl, key }), TypeError, baseUrl);
   }
   const baseUrl = "http://127.0.0.1:8080/api/public/v1";
-  for (const wrong of ["", "two words", "line\nbreak", "ключ"]) assert.throws(() => new Client({ baseUrl, key: wrong }), TypeError);
+  for (const [wrong, message] of [["", /key is empty/], [undefined, /key is empty/], [null, /key is empty/], ["two words", /key has a line break or a space/], ["key\n", /key has a line break/], ["ключ", /key has characters/]] as const) {
+    assert.throws(() => new Client({ baseUrl, key: wrong as string }), (error: Error) => error instanceof TypeError && message.test(error.message));
+  }
+  assert.throws(() => new Client({ baseUrl: undefined as unknown as string, key }), /baseUrl is empty/);
   for (const wrong of [{ maxAttempts: 0 }, { timeout: -1 }, { attemptTimeout: NaN }]) assert.throws(() => new Client({ baseUrl, key, ...wrong }), RangeError);
   for (const fine of [baseUrl, "http://localhost", "http://[::1]:1", "https://api.example.com"]) new Client({ baseUrl: fine, key });
 });
@@ -206,4 +209,69 @@ test("a base address is only an address", () => {
   for (const baseUrl of ["https://a.b/v1?", "https://a.b/v1#", "https://user:secret@a.b/v1"]) {
     assert.throws(() => new Client({ baseUrl, key: "k" }), (error: Error) => error instanceof TypeError && !error.message.includes("secret"));
   }
+});
+
+// As plain JavaScript calls it, and as values of a database or a form are.
+const untyped = (value: unknown) => value as never;
+
+test("an option, a filter or a setting that means nothing is refused by its name, before anything is sent", async () => {
+  const { client: one, sent } = client([]);
+  for (const call of [
+    () => one.personalLinks.create(untyped({}), untyped({ idempotency_key: "k" })),
+    () => one.orders.get("1", untyped({ ifMatch: '"1"' })),
+    () => one.personalLinks.cancel("1", cancel, untyped({ ifMatch: '"1"' })),
+    () => one.orders.validate(untyped({}), untyped({ idempotencyKey: "k" })),
+    async () => one.orders.list({}, untyped({ ifNoneMatch: '"1"' })),
+    () => one.campaigns.get("1", untyped({ country: "SE" })),
+    () => one.events.list(untyped({ form: "end" })),
+    async () => one.events.feed(untyped({ onResponse: () => {} })),
+    () => webhooks.verify("", {}, "secret", untyped({ tolerence: 1 })),
+    async () => client([], untyped({ maxAttempt: 1 })),
+  ]) {
+    await assert.rejects(call, /"(idempotency_key|ifMatch|idempotencyKey|ifNoneMatch|country|form|onResponse|tolerence|maxAttempt)" is no (option|parameter)/);
+  }
+  assert.throws(() => one.orders.list(untyped({ stauts: "SENT" })), /"stauts" is no parameter of this call; it takes .*status/);
+  assert.throws(() => one.orders.list(untyped("SENT")), TypeError);
+  assert.equal(sent.length, 0);
+});
+
+test("a Date is sent as a time, and what JSON cannot have is refused by its path", async () => {
+  const at = new Date("2026-03-14T09:26:53.589Z");
+  const { client: one, sent } = client([json({ items: [], nextCursor: null }), json({}), json({})]);
+  await one.orders.list({ updatedSince: at }).first();
+  assert.equal(sent[0]!.url.searchParams.get("updatedSince"), "2026-03-14T09:26:53.589Z");
+  await one.webhooks.replay({ from: at, to: at.toISOString() });
+  assert.equal(sent[1]!.body, '{"from":"2026-03-14T09:26:53.589Z","to":"2026-03-14T09:26:53.589Z"}');
+  await one.orders.place(untyped({ items: [{ budget: { amount: { toJSON: () => "1500.00" } } }], urgent: undefined, customization: null }));
+  assert.equal(sent[2]!.body, '{"items":[{"budget":{"amount":"1500.00"}}],"customization":null}');
+  for (const [body, path] of [
+    [{ items: [{ budget: { amount: NaN } }] }, /items\[0\]\.budget\.amount has a value that JSON does not have: NaN/],
+    [{ items: [{ budget: { amount: 1500n } }] }, /items\[0\]\.budget\.amount .*: bigint/],
+    [{ items: [undefined] }, /items\[0\] is undefined/],
+    [{ client: new Map() }, /client .*: Map/],
+    [{ client: { name: () => "Ann" } }, /client\.name .*: function/],
+    [{ at: new Date(NaN) }, /at is an invalid Date/],
+  ] as const) {
+    await assert.rejects(one.orders.place(untyped(body)), (error: Error) => error instanceof TypeError && path.test(error.message));
+  }
+  await assert.rejects(async () => one.orders.list({ updatedSince: new Date(NaN) }), /updatedSince is an invalid Date/);
+  await assert.rejects(async () => one.orders.list(untyped({ status: ["SENT"] })), /status must be one value/);
+  await assert.rejects(one.orders.get(untyped({ id: "1" })), /orderId is no id/);
+  assert.equal(sent.length, 3);
+});
+
+test("what the API ignored is told once for each name, also with a refusal", async () => {
+  const told: string[] = [];
+  const reply = () => json({}, { headers: { "Ignored-Members": '"recipients[17].lable", "a \\"b\\\\"' } });
+  const { client: one } = client([reply, reply, problem(400, "invalid_request", { "Ignored-Parameters": "limt, brand" })], { onWarning: (message) => told.push(message) });
+  const place = () => one.orders.place(untyped({}));
+  await place();
+  await place();
+  await assert.rejects(one.account.me());
+  assert.deepEqual(told, [
+    "POST /orders: the API ignored the member recipients[17].lable, perhaps because it is misspelt",
+    'POST /orders: the API ignored the member a "b\\, perhaps because it is misspelt',
+    "GET /me: the API ignored the parameter limt, perhaps because it is misspelt",
+    "GET /me: the API ignored the parameter brand, perhaps because it is misspelt",
+  ]);
 });

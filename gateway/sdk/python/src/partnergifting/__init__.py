@@ -4,6 +4,7 @@ from . import models, webhooks
 from ._async.client import AsyncCatalogCopy, AsyncClient
 from ._async.feed import AsyncFeed
 from ._async.pages import AsyncList
+from ._ignored import IgnoredWarning
 from ._options import CallOptions, PostOptions, ReadOptions, ResponseInfo
 from ._position import CatalogPosition
 from ._sync.client import CatalogCopy, Client, ImageFile
@@ -37,6 +38,7 @@ __all__ = [
     "EventsLostError",
     "Feed",
     "GiftingError",
+    "IgnoredWarning",
     "ImageFile",
     "List",
     "NoAnswerError",

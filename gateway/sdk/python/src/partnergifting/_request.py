@@ -8,12 +8,12 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 
+from ._input import Id, body_text, check_options, check_secret, path_text, query_text
 from ._options import AnyOptions, ResponseInfo
 from ._version import __version__
 from .errors import ApiError, NoAnswerError, NotModifiedError
@@ -43,6 +43,9 @@ class Settings:
     user_agent: str
 
     def __post_init__(self) -> None:
+        if not isinstance(self.base_url, str) or not self.base_url:
+            raise ValueError("base_url is empty: is the variable set from which it comes?")
+        check_secret(self.key, "key")
         base = urlsplit(self.base_url)
         local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", base.hostname or "")
         if not base.hostname or not (base.scheme == "https" or (local and base.scheme == "http")):
@@ -50,7 +53,7 @@ class Settings:
         if "?" in self.base_url or "#" in self.base_url or "@" in base.netloc:
             raise ValueError("base_url must have no query, no fragment and no user")
         if not re.fullmatch(r"[!-~]+", self.key):
-            raise ValueError("key is empty, or has characters that no key has")
+            raise ValueError("key has characters that no key has")
         if not (self.attempt_timeout > 0 and self.timeout > 0 and self.max_attempts > 0):
             raise ValueError("timeouts and max_attempts must be positive")
 
@@ -101,17 +104,20 @@ def make_request(
     path: str,
     *,
     options: AnyOptions,
-    params: Mapping[str, str] | None = None,
+    params: Mapping[str, Id] | None = None,
     query: Mapping[str, object] | None = None,
     body: object = None,
     with_key: bool = True,
+    condition: str | None = None,
     image: bool = False,
     held: float = 0,
 ) -> Request:
-    """Makes a request. `path` is as in the document, `held` the seconds for which the server may hold it."""
+    """Makes a request. `path` is as in the document, `condition` an option that it also takes, `held` the seconds
+    for which the server may hold it."""
+    check_options(options, post=method == "POST" and with_key, condition=condition)
     # Before there are headers, which have the key: reports of crashes show local variables.
-    url = settings.base_url.rstrip("/") + _path(path, params or {}) + _query(query or {})
-    content = None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    url = settings.base_url.rstrip("/") + path_text(path, params or {}) + query_text(query or {})
+    content = None if body is None else body_text(body)
     headers = {name.title(): value for name, value in options.get("headers", {}).items()}
     headers["User-Agent"] = settings.user_agent
     if not image:
@@ -143,25 +149,3 @@ def make_request(
 
 def full_user_agent(own: str | None) -> str:
     return " ".join(filter(None, [own, f"partnergifting-python/{__version__}"]))
-
-
-def _path(path: str, params: Mapping[str, str]) -> str:
-    for name, value in params.items():
-        # Without an id, or with dots, the path would be that of another operation.
-        if value in {"", ".", ".."}:
-            raise ValueError(f"{name} is no id: {value!r}")
-        path = path.replace(f"{{{name}}}", quote(value, safe=""))
-    return path
-
-
-def _query(query: Mapping[str, object]) -> str:
-    text = urlencode({name: _text(value) for name, value in query.items() if value is not None})
-    return f"?{text}" if text else ""
-
-
-def _text(value: object) -> str:
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise ValueError("a time needs a time zone")
-        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
-    return str(value)

@@ -51,8 +51,9 @@ class ApiError(CallError):
         """Id of the request. Quote it when you ask about it."""
         self.retry_after = _seconds(response.headers.get("Retry-After"))
         """Seconds that the server asks to wait."""
-        message = f"{self.title} ({' '.join(filter(None, [self.code, str(self.status)]))})"
-        super().__init__(f"{message}: {self.detail}" if self.detail else message, attempts, idempotency_key)
+        summary = f"{self.title} ({' '.join(filter(None, [self.code, str(self.status)]))})"
+        fields = [f"{error['field']}: {error['message']} ({error['code']})" for error in self.errors]
+        super().__init__("; ".join([f"{summary}: {self.detail}" if self.detail else summary, *fields]), attempts, idempotency_key)
 
     def field(self, path: str) -> models.FieldError | None:
         """The violation of a field, such as `recipient.phone`."""

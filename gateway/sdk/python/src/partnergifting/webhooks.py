@@ -10,7 +10,9 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
+from ._input import check_secret
 from .errors import WebhookVerificationError
 from .events import Event, to_event
 
@@ -40,9 +42,9 @@ def verify(
     if not isinstance(payload, bytes | bytearray | str):
         raise TypeError("payload must be the raw body, bytes or a string, not what was parsed from it")
     body = payload.encode() if isinstance(payload, str) else bytes(payload)
-    secrets = [secret] if isinstance(secret, str) else list(secret)
-    if not secrets or not all(secrets):
-        raise ValueError("secret is empty")
+    secrets = list(secret) if secret and not isinstance(secret, str) else [cast("str", secret)]
+    for one in secrets:
+        check_secret(one, "secret")
     claim = _claim({name.lower(): value for name, value in (headers.items() if isinstance(headers, Mapping) else headers)})
     if not re.fullmatch(r"[0-9]{1,15}", claim.time):
         raise WebhookVerificationError("the signature has no time")

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Protocol
+from typing import Literal, Protocol
 
 import httpx
 from typing_extensions import Self, Unpack
 
 from .. import models
+from .._input import Id, check_options
 from .._options import CallOptions, ReadOptions
 from .._position import Began, CatalogPosition, moved, parse_time
 from .._request import Settings, full_user_agent
@@ -43,10 +44,12 @@ class AsyncCatalogCopy(Protocol):
 class AsyncCatalog(resources.AsyncCatalog):
     """The catalog of gifts."""
 
-    async def image(self, file_id: str, **options: Unpack[ReadOptions]) -> ImageFile:
+    async def image(self, file_id: Id, **options: Unpack[ReadOptions]) -> ImageFile:
         """An image, by the id in its address. No key is sent."""
         path = "/catalog/images/{fileId}"
-        answer = await self._transport.send("GET", path, params={"fileId": file_id}, image=True, options=options)
+        answer = await self._transport.send(
+            "GET", path, params={"fileId": file_id}, image=True, condition="if_none_match", options=options
+        )
         return ImageFile(answer.data, answer.headers.get("Content-Type", ""))
 
     async def sync(self, position: CatalogPosition, copy: AsyncCatalogCopy, **options: Unpack[CallOptions]) -> CatalogPosition:
@@ -78,10 +81,16 @@ class AsyncEvents(resources.AsyncGroup):
     """The event feed."""
 
     async def list(
-        self, *, after: str | None = None, limit: int | None = None, wait: int | None = None, **options: Unpack[CallOptions]
+        self,
+        *,
+        after: str | None = None,
+        from_: Literal["start", "end"] | None = None,
+        limit: int | None = None,
+        wait: int | None = None,
+        **options: Unpack[CallOptions],
     ) -> Page[Event]:
         """Reads one page of the feed."""
-        query = {"after": after, "limit": limit, "wait": wait}
+        query = {"after": after, "from": from_, "limit": limit, "wait": wait}
         answer = await self._transport.send("GET", "/events", query=query, held=wait or 0, options=options)
         return Page([to_event(event) for event in answer.data["items"]], answer.data["nextCursor"])
 
@@ -89,6 +98,7 @@ class AsyncEvents(resources.AsyncGroup):
         self,
         *,
         after: str | None = None,
+        from_: Literal["start", "end"] = "start",
         limit: int | None = None,
         follow: bool = True,
         wait: int = 30,
@@ -98,14 +108,24 @@ class AsyncEvents(resources.AsyncGroup):
         """Follows the feed.
 
         Args:
-            after: Continues after this cursor. Without it the feed begins with the oldest event that is kept, of 30 days.
+            after: Continues after this cursor.
+            from_: Where to begin without a cursor: `start`, with the oldest event that is kept, of 30 days, or `end`, with later
+                events only.
             limit: Events of a page, at most 100.
             follow: Whether to go on at the end of the feed and wait for new events.
             wait: Seconds for which the server holds a call until there is an event, 1 to 30.
             on_disconnect: Is told of each failure. The feed goes on where it was, after a pause.
         """
+        check_options(options, post=False, condition=None)
         return AsyncFeed(
-            self._transport, after=after, limit=limit, follow=follow, wait=wait, on_disconnect=on_disconnect, options=options
+            self._transport,
+            after=after,
+            from_=from_,
+            limit=limit,
+            follow=follow,
+            wait=wait,
+            on_disconnect=on_disconnect,
+            options=options,
         )
 
 

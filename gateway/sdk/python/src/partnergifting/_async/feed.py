@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from typing import Literal
 
+from .._cursors import Cursors
 from .._options import CallOptions
 from .._request import Answer, pause
 from .._runtime import async_sleep
@@ -27,6 +29,7 @@ class AsyncFeed:
         transport: AsyncTransport,
         *,
         after: str | None,
+        from_: Literal["start", "end"],
         limit: int | None,
         follow: bool,
         wait: int,
@@ -37,6 +40,7 @@ class AsyncFeed:
             raise ValueError("wait must be from 1 to 30")
         self.cursor = after
         self._transport = transport
+        self._from = from_
         self._limit = limit
         self._wait = wait if follow else 0
         self._on_disconnect = on_disconnect
@@ -49,11 +53,14 @@ class AsyncFeed:
 
     async def pages(self) -> AsyncIterator[Page[Event]]:
         """Pages, to store the events and `next_cursor` of a page in one transaction. A page without events moves the cursor."""
+        seen = Cursors(None)
         while True:
             answer = await self._next()
             cursor = answer.data["nextCursor"]
             moved = cursor is not None and cursor != self.cursor
             if moved:
+                if not self._wait:
+                    seen.add(cursor)
                 yield Page([to_event(event) for event in answer.data["items"]], cursor)
                 self.cursor = cursor
             if not self._wait and (answer.headers.get("Feed-Position") == "end" or not moved):
@@ -63,7 +70,10 @@ class AsyncFeed:
 
     async def _next(self) -> Answer:
         """Reads a page, however often that fails."""
-        query = {"after": self.cursor, "limit": self._limit, "wait": self._wait or None}
+        query: dict[str, object] = {"after": self.cursor, "limit": self._limit, "wait": self._wait or None}
+        if self._from == "end" and self.cursor is None:
+            # The end is a cursor first, without a wait: if that call were held and lost, the next would begin after its event.
+            query = {"from": "end", "limit": self._limit}
         failures = 0
         while True:
             try:

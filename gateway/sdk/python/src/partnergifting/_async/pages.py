@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ..errors import GiftingError
+from .._cursors import Cursors
 
 T = TypeVar("T")
 
@@ -33,14 +33,13 @@ class AsyncList(Generic[T]):
     async def pages(self) -> AsyncIterator[Page[T]]:
         """Reads page after page. A page may be empty although others follow."""
         after = self._after
+        seen = Cursors(after)
         while True:
             page = await self._read(after)
             yield page
             if page.next_cursor is None:
                 return
-            if page.next_cursor == after:
-                raise GiftingError("a page has its own cursor as that of the next")
-            after = page.next_cursor
+            after = seen.add(page.next_cursor)
 
     async def __aiter__(self) -> AsyncIterator[T]:
         async for page in self.pages():

@@ -10,6 +10,7 @@ from typing import Any
 from typing_extensions import Unpack
 
 from .. import models
+from .._input import Id, check_options
 from .._options import ActionOptions, AnyOptions, CallOptions, PostOptions, ReadOptions
 from .._params import CampaignStatus, DeliveryState, EventType, OrderStatus, PersonalLinkStatus
 from .pages import AsyncList, Page
@@ -28,6 +29,8 @@ class AsyncGroup:
     def _reader(
         self, method: str, path: str, *, query: Mapping[str, object], options: AnyOptions
     ) -> Callable[[str | None], Awaitable[Page[Any]]]:
+        check_options(options, post=False, condition=None)  # At once, not when the list is read.
+
         async def read(after: str | None) -> Page[Any]:
             page = await self._data(method, path, query={**query, "after": after}, options=options)
             return Page(page["items"], page["nextCursor"])
@@ -40,7 +43,7 @@ class AsyncAccount(AsyncGroup):
 
     async def me(self, **options: Unpack[ReadOptions]) -> models.Me:
         """The key in use, its tenant's settings and the environment."""
-        return await self._data("GET", "/me", options=options)
+        return await self._data("GET", "/me", condition="if_none_match", options=options)
 
 
 class AsyncBrands(AsyncGroup):
@@ -48,7 +51,7 @@ class AsyncBrands(AsyncGroup):
 
     async def list(self, **options: Unpack[ReadOptions]) -> builtins.list[models.Brand]:
         """The brands that the key reaches."""
-        return await self._data("GET", "/brands", options=options)
+        return await self._data("GET", "/brands", condition="if_none_match", options=options)
 
 
 class AsyncCampaigns(AsyncGroup):
@@ -57,7 +60,7 @@ class AsyncCampaigns(AsyncGroup):
     def list(
         self,
         *,
-        brand_id: str | None = None,
+        brand_id: Id | None = None,
         status: CampaignStatus | None = None,
         after: str | None = None,
         limit: int | None = None,
@@ -68,10 +71,15 @@ class AsyncCampaigns(AsyncGroup):
             self._reader("GET", "/campaigns", query={"brandId": brand_id, "status": status, "limit": limit}, options=options), after
         )
 
-    async def get(self, campaign_id: str, *, locale: str | None = None, **options: Unpack[ReadOptions]) -> models.Campaign:
+    async def get(self, campaign_id: Id, *, locale: str | None = None, **options: Unpack[ReadOptions]) -> models.Campaign:
         """A campaign with its gifts."""
         return await self._data(
-            "GET", "/campaigns/{campaignId}", params={"campaignId": campaign_id}, query={"locale": locale}, options=options
+            "GET",
+            "/campaigns/{campaignId}",
+            params={"campaignId": campaign_id},
+            query={"locale": locale},
+            condition="if_none_match",
+            options=options,
         )
 
 
@@ -100,7 +108,7 @@ class AsyncCatalog(AsyncGroup):
         )
 
     async def product(
-        self, product_id: str, *, country: str, locale: str | None = None, **options: Unpack[ReadOptions]
+        self, product_id: Id, *, country: str, locale: str | None = None, **options: Unpack[ReadOptions]
     ) -> models.Product:
         """A gift."""
         return await self._data(
@@ -108,12 +116,13 @@ class AsyncCatalog(AsyncGroup):
             "/catalog/products/{productId}",
             params={"productId": product_id},
             query={"country": country, "locale": locale},
+            condition="if_none_match",
             options=options,
         )
 
     async def categories(self, *, locale: str | None = None, **options: Unpack[ReadOptions]) -> builtins.list[models.Category]:
         """The categories of gifts, in display order."""
-        return await self._data("GET", "/catalog/categories", query={"locale": locale}, options=options)
+        return await self._data("GET", "/catalog/categories", query={"locale": locale}, condition="if_none_match", options=options)
 
 
 class AsyncOrders(AsyncGroup):
@@ -133,7 +142,7 @@ class AsyncOrders(AsyncGroup):
         external_order_id: str | None = None,
         external_recipient_id: str | None = None,
         status: OrderStatus | None = None,
-        brand_id: str | None = None,
+        brand_id: Id | None = None,
         updated_since: str | datetime | None = None,
         after: str | None = None,
         limit: int | None = None,
@@ -157,31 +166,42 @@ class AsyncOrders(AsyncGroup):
             after,
         )
 
-    async def get(self, order_id: str, **options: Unpack[ReadOptions]) -> models.Order:
+    async def get(self, order_id: Id, **options: Unpack[ReadOptions]) -> models.Order:
         """An order."""
-        return await self._data("GET", "/orders/{orderId}", params={"orderId": order_id}, options=options)
+        return await self._data(
+            "GET", "/orders/{orderId}", params={"orderId": order_id}, condition="if_none_match", options=options
+        )
 
     async def update_delivery(
-        self, order_id: str, body: models.UpdateDeliveryRequest, **options: Unpack[ActionOptions]
+        self, order_id: Id, body: models.UpdateDeliveryRequest, **options: Unpack[ActionOptions]
     ) -> models.Order:
         """Corrects delivery details of an order in `PROCESSING`."""
         return await self._data(
-            "POST", "/orders/{orderId}:update-delivery", params={"orderId": order_id}, body=body, options=options
+            "POST",
+            "/orders/{orderId}:update-delivery",
+            params={"orderId": order_id},
+            body=body,
+            condition="if_match",
+            options=options,
         )
 
-    async def cancel(self, order_id: str, body: models.CancelOrderRequest, **options: Unpack[ActionOptions]) -> models.Order:
+    async def cancel(self, order_id: Id, body: models.CancelOrderRequest, **options: Unpack[ActionOptions]) -> models.Order:
         """Cancels an order."""
-        return await self._data("POST", "/orders/{orderId}:cancel", params={"orderId": order_id}, body=body, options=options)
+        return await self._data(
+            "POST", "/orders/{orderId}:cancel", params={"orderId": order_id}, body=body, condition="if_match", options=options
+        )
 
-    async def messages(self, order_id: str, **options: Unpack[CallOptions]) -> builtins.list[models.OrderMessage]:
+    async def messages(self, order_id: Id, **options: Unpack[CallOptions]) -> builtins.list[models.OrderMessage]:
         """The messages on an order, the oldest first."""
         return await self._data("GET", "/orders/{orderId}/messages", params={"orderId": order_id}, options=options)
 
     async def post_message(
-        self, order_id: str, body: models.PostOrderMessageRequest, **options: Unpack[ActionOptions]
+        self, order_id: Id, body: models.PostOrderMessageRequest, **options: Unpack[ActionOptions]
     ) -> models.PostedMessage:
         """Posts a message on an order."""
-        return await self._data("POST", "/orders/{orderId}/messages", params={"orderId": order_id}, body=body, options=options)
+        return await self._data(
+            "POST", "/orders/{orderId}/messages", params={"orderId": order_id}, body=body, condition="if_match", options=options
+        )
 
 
 class AsyncPersonalLinks(AsyncGroup):
@@ -195,7 +215,7 @@ class AsyncPersonalLinks(AsyncGroup):
         self,
         *,
         external_recipient_id: str | None = None,
-        campaign_id: str | None = None,
+        campaign_id: Id | None = None,
         status: PersonalLinkStatus | None = None,
         updated_since: str | datetime | None = None,
         after: str | None = None,
@@ -219,12 +239,14 @@ class AsyncPersonalLinks(AsyncGroup):
             after,
         )
 
-    async def get(self, link_id: str, **options: Unpack[ReadOptions]) -> models.PersonalLink:
+    async def get(self, link_id: Id, **options: Unpack[ReadOptions]) -> models.PersonalLink:
         """A personal link."""
-        return await self._data("GET", "/personal-links/{linkId}", params={"linkId": link_id}, options=options)
+        return await self._data(
+            "GET", "/personal-links/{linkId}", params={"linkId": link_id}, condition="if_none_match", options=options
+        )
 
     async def cancel(
-        self, link_id: str, body: models.CancelPersonalLinkRequest, **options: Unpack[PostOptions]
+        self, link_id: Id, body: models.CancelPersonalLinkRequest, **options: Unpack[PostOptions]
     ) -> models.PersonalLink:
         """Withdraws a personal link."""
         return await self._data("POST", "/personal-links/{linkId}:cancel", params={"linkId": link_id}, body=body, options=options)
@@ -242,7 +264,7 @@ class AsyncWebhooks(AsyncGroup):
         *,
         state: DeliveryState | None = None,
         type: EventType | None = None,  # noqa: A002 - its name in the API
-        event_id: str | None = None,
+        event_id: Id | None = None,
         since: str | datetime | None = None,
         after: str | None = None,
         limit: int | None = None,
@@ -263,7 +285,7 @@ class AsyncWebhooks(AsyncGroup):
         """Whether the key's webhook works."""
         return await self._data("GET", "/webhooks/health", options=options)
 
-    async def resend(self, delivery_id: str, **options: Unpack[PostOptions]) -> models.WebhookDelivery:
+    async def resend(self, delivery_id: Id, **options: Unpack[PostOptions]) -> models.WebhookDelivery:
         """Sends a delivery again."""
         return await self._data(
             "POST", "/webhooks/deliveries/{deliveryId}:resend", params={"deliveryId": delivery_id}, body={}, options=options
@@ -283,24 +305,24 @@ class AsyncWebhooks(AsyncGroup):
 class AsyncSandbox(AsyncGroup):
     """What people do in production, only in the sandbox."""
 
-    async def approve_order(self, order_id: str, **options: Unpack[PostOptions]) -> models.Order:
+    async def approve_order(self, order_id: Id, **options: Unpack[PostOptions]) -> models.Order:
         """Approves an order."""
         return await self._data("POST", "/sandbox/orders/{orderId}:approve", params={"orderId": order_id}, body={}, options=options)
 
     async def dispatch_order(
-        self, order_id: str, body: models.DispatchSandboxOrderRequest | None = None, **options: Unpack[PostOptions]
+        self, order_id: Id, body: models.DispatchSandboxOrderRequest | None = None, **options: Unpack[PostOptions]
     ) -> models.Order:
         """Dispatches an order."""
         return await self._data(
             "POST", "/sandbox/orders/{orderId}:dispatch", params={"orderId": order_id}, body=body or {}, options=options
         )
 
-    async def deliver_order(self, order_id: str, **options: Unpack[PostOptions]) -> models.Order:
+    async def deliver_order(self, order_id: Id, **options: Unpack[PostOptions]) -> models.Order:
         """Delivers an order."""
         return await self._data("POST", "/sandbox/orders/{orderId}:deliver", params={"orderId": order_id}, body={}, options=options)
 
     async def correct_tracking(
-        self, order_id: str, body: models.CorrectSandboxTrackingRequest | None = None, **options: Unpack[PostOptions]
+        self, order_id: Id, body: models.CorrectSandboxTrackingRequest | None = None, **options: Unpack[PostOptions]
     ) -> models.Order:
         """Corrects the shipment of a sent order."""
         return await self._data(
@@ -308,7 +330,7 @@ class AsyncSandbox(AsyncGroup):
         )
 
     async def correct_status(
-        self, order_id: str, body: models.CorrectSandboxStatusRequest, **options: Unpack[PostOptions]
+        self, order_id: Id, body: models.CorrectSandboxStatusRequest, **options: Unpack[PostOptions]
     ) -> models.Order:
         """Sets any status of an order."""
         return await self._data(
@@ -316,21 +338,21 @@ class AsyncSandbox(AsyncGroup):
         )
 
     async def post_message(
-        self, order_id: str, body: models.PostSandboxMessageRequest, **options: Unpack[PostOptions]
+        self, order_id: Id, body: models.PostSandboxMessageRequest, **options: Unpack[PostOptions]
     ) -> models.PostedMessage:
         """Posts a message as the service operator."""
         return await self._data(
             "POST", "/sandbox/orders/{orderId}:post-message", params={"orderId": order_id}, body=body, options=options
         )
 
-    async def approve_link(self, link_id: str, **options: Unpack[PostOptions]) -> models.PersonalLink:
+    async def approve_link(self, link_id: Id, **options: Unpack[PostOptions]) -> models.PersonalLink:
         """Approves a personal link."""
         return await self._data(
             "POST", "/sandbox/personal-links/{linkId}:approve", params={"linkId": link_id}, body={}, options=options
         )
 
     async def claim_link(
-        self, link_id: str, body: models.ClaimSandboxPersonalLinkRequest | None = None, **options: Unpack[PostOptions]
+        self, link_id: Id, body: models.ClaimSandboxPersonalLinkRequest | None = None, **options: Unpack[PostOptions]
     ) -> models.PersonalLink:
         """Claims a personal link, as its player."""
         return await self._data(
@@ -338,27 +360,27 @@ class AsyncSandbox(AsyncGroup):
         )
 
     async def set_stock(
-        self, campaign_id: str, body: models.SetSandboxStockRequest, **options: Unpack[PostOptions]
+        self, campaign_id: Id, body: models.SetSandboxStockRequest, **options: Unpack[PostOptions]
     ) -> models.Campaign:
         """Sets the stock of a SKU."""
         return await self._data(
             "POST", "/sandbox/campaigns/{campaignId}:set-stock", params={"campaignId": campaign_id}, body=body, options=options
         )
 
-    async def unlist_product(self, product_id: str, **options: Unpack[PostOptions]) -> models.UnlistedProduct:
+    async def unlist_product(self, product_id: Id, **options: Unpack[PostOptions]) -> models.UnlistedProduct:
         """Takes a gift out of your catalog."""
         return await self._data(
             "POST", "/sandbox/catalog/products/{productId}:unlist", params={"productId": product_id}, body={}, options=options
         )
 
-    async def relist_product(self, product_id: str, **options: Unpack[PostOptions]) -> models.Product:
+    async def relist_product(self, product_id: Id, **options: Unpack[PostOptions]) -> models.Product:
         """Puts a gift back into your catalog."""
         return await self._data(
             "POST", "/sandbox/catalog/products/{productId}:relist", params={"productId": product_id}, body={}, options=options
         )
 
     async def set_product_available(
-        self, product_id: str, body: models.SetSandboxProductAvailableRequest, **options: Unpack[PostOptions]
+        self, product_id: Id, body: models.SetSandboxProductAvailableRequest, **options: Unpack[PostOptions]
     ) -> models.Product:
         """Sets whether a gift can be sent to a country."""
         return await self._data(

@@ -7,10 +7,11 @@ from typing import Any
 
 import httpx
 
+from .._ignored import IgnoredNames
 from .._options import AnyOptions
 from .._request import MAX_RESPONSE, Answer, Request, Settings, make_request, pause
 from .._runtime import async_limit, async_sleep
-from ..errors import GiftingError, retryable
+from ..errors import ApiError, GiftingError, retryable
 
 
 class AsyncTransport:
@@ -18,6 +19,7 @@ class AsyncTransport:
 
     def __init__(self, settings: Settings, transport: httpx.AsyncBaseTransport | None) -> None:
         self._settings = settings
+        self._ignored = IgnoredNames()
         # The API redirects nothing. A redirect would send the request, and perhaps the key, elsewhere.
         self._http = httpx.AsyncClient(transport=transport, follow_redirects=False)
 
@@ -35,6 +37,8 @@ class AsyncTransport:
                 answer = await self._attempt(request, min(request.attempt_timeout, deadline - time.monotonic()), attempts)
                 break
             except Exception as error:
+                if isinstance(error, ApiError):
+                    self._ignored.report(method, path, error.headers)
                 wait = pause(attempts, error)
                 if not retryable(error) or attempts >= request.max_attempts or time.monotonic() + wait >= deadline:
                     raise
@@ -42,6 +46,7 @@ class AsyncTransport:
             request.headers.pop("Sandbox-Fault", None)
         if on_response := options.get("on_response"):
             on_response(answer)
+        self._ignored.report(method, path, answer.headers)
         return answer
 
     async def _attempt(self, request: Request, timeout: float, attempts: int) -> Answer:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ..errors import GiftingError
+from .._cursors import Cursors
 
 T = TypeVar("T")
 
@@ -34,14 +34,13 @@ class List(Generic[T]):
     def pages(self) -> Iterator[Page[T]]:
         """Reads page after page. A page may be empty although others follow."""
         after = self._after
+        seen = Cursors(after)
         while True:
             page = self._read(after)
             yield page
             if page.next_cursor is None:
                 return
-            if page.next_cursor == after:
-                raise GiftingError("a page has its own cursor as that of the next")
-            after = page.next_cursor
+            after = seen.add(page.next_cursor)
 
     def __iter__(self) -> Iterator[T]:
         for page in self.pages():

@@ -11,6 +11,7 @@ from typing import Any
 from typing_extensions import Unpack
 
 from .. import models
+from .._input import Id, check_options
 from .._options import ActionOptions, AnyOptions, CallOptions, PostOptions, ReadOptions
 from .._params import CampaignStatus, DeliveryState, EventType, OrderStatus, PersonalLinkStatus
 from .pages import List, Page
@@ -29,6 +30,8 @@ class Group:
     def _reader(
         self, method: str, path: str, *, query: Mapping[str, object], options: AnyOptions
     ) -> Callable[[str | None], Page[Any]]:
+        check_options(options, post=False, condition=None)  # At once, not when the list is read.
+
         def read(after: str | None) -> Page[Any]:
             page = self._data(method, path, query={**query, "after": after}, options=options)
             return Page(page["items"], page["nextCursor"])
@@ -41,7 +44,7 @@ class Account(Group):
 
     def me(self, **options: Unpack[ReadOptions]) -> models.Me:
         """The key in use, its tenant's settings and the environment."""
-        return self._data("GET", "/me", options=options)
+        return self._data("GET", "/me", condition="if_none_match", options=options)
 
 
 class Brands(Group):
@@ -49,7 +52,7 @@ class Brands(Group):
 
     def list(self, **options: Unpack[ReadOptions]) -> builtins.list[models.Brand]:
         """The brands that the key reaches."""
-        return self._data("GET", "/brands", options=options)
+        return self._data("GET", "/brands", condition="if_none_match", options=options)
 
 
 class Campaigns(Group):
@@ -58,7 +61,7 @@ class Campaigns(Group):
     def list(
         self,
         *,
-        brand_id: str | None = None,
+        brand_id: Id | None = None,
         status: CampaignStatus | None = None,
         after: str | None = None,
         limit: int | None = None,
@@ -69,10 +72,15 @@ class Campaigns(Group):
             self._reader("GET", "/campaigns", query={"brandId": brand_id, "status": status, "limit": limit}, options=options), after
         )
 
-    def get(self, campaign_id: str, *, locale: str | None = None, **options: Unpack[ReadOptions]) -> models.Campaign:
+    def get(self, campaign_id: Id, *, locale: str | None = None, **options: Unpack[ReadOptions]) -> models.Campaign:
         """A campaign with its gifts."""
         return self._data(
-            "GET", "/campaigns/{campaignId}", params={"campaignId": campaign_id}, query={"locale": locale}, options=options
+            "GET",
+            "/campaigns/{campaignId}",
+            params={"campaignId": campaign_id},
+            query={"locale": locale},
+            condition="if_none_match",
+            options=options,
         )
 
 
@@ -101,7 +109,7 @@ class Catalog(Group):
         )
 
     def product(
-        self, product_id: str, *, country: str, locale: str | None = None, **options: Unpack[ReadOptions]
+        self, product_id: Id, *, country: str, locale: str | None = None, **options: Unpack[ReadOptions]
     ) -> models.Product:
         """A gift."""
         return self._data(
@@ -109,12 +117,13 @@ class Catalog(Group):
             "/catalog/products/{productId}",
             params={"productId": product_id},
             query={"country": country, "locale": locale},
+            condition="if_none_match",
             options=options,
         )
 
     def categories(self, *, locale: str | None = None, **options: Unpack[ReadOptions]) -> builtins.list[models.Category]:
         """The categories of gifts, in display order."""
-        return self._data("GET", "/catalog/categories", query={"locale": locale}, options=options)
+        return self._data("GET", "/catalog/categories", query={"locale": locale}, condition="if_none_match", options=options)
 
 
 class Orders(Group):
@@ -134,7 +143,7 @@ class Orders(Group):
         external_order_id: str | None = None,
         external_recipient_id: str | None = None,
         status: OrderStatus | None = None,
-        brand_id: str | None = None,
+        brand_id: Id | None = None,
         updated_since: str | datetime | None = None,
         after: str | None = None,
         limit: int | None = None,
@@ -158,31 +167,42 @@ class Orders(Group):
             after,
         )
 
-    def get(self, order_id: str, **options: Unpack[ReadOptions]) -> models.Order:
+    def get(self, order_id: Id, **options: Unpack[ReadOptions]) -> models.Order:
         """An order."""
-        return self._data("GET", "/orders/{orderId}", params={"orderId": order_id}, options=options)
+        return self._data(
+            "GET", "/orders/{orderId}", params={"orderId": order_id}, condition="if_none_match", options=options
+        )
 
     def update_delivery(
-        self, order_id: str, body: models.UpdateDeliveryRequest, **options: Unpack[ActionOptions]
+        self, order_id: Id, body: models.UpdateDeliveryRequest, **options: Unpack[ActionOptions]
     ) -> models.Order:
         """Corrects delivery details of an order in `PROCESSING`."""
         return self._data(
-            "POST", "/orders/{orderId}:update-delivery", params={"orderId": order_id}, body=body, options=options
+            "POST",
+            "/orders/{orderId}:update-delivery",
+            params={"orderId": order_id},
+            body=body,
+            condition="if_match",
+            options=options,
         )
 
-    def cancel(self, order_id: str, body: models.CancelOrderRequest, **options: Unpack[ActionOptions]) -> models.Order:
+    def cancel(self, order_id: Id, body: models.CancelOrderRequest, **options: Unpack[ActionOptions]) -> models.Order:
         """Cancels an order."""
-        return self._data("POST", "/orders/{orderId}:cancel", params={"orderId": order_id}, body=body, options=options)
+        return self._data(
+            "POST", "/orders/{orderId}:cancel", params={"orderId": order_id}, body=body, condition="if_match", options=options
+        )
 
-    def messages(self, order_id: str, **options: Unpack[CallOptions]) -> builtins.list[models.OrderMessage]:
+    def messages(self, order_id: Id, **options: Unpack[CallOptions]) -> builtins.list[models.OrderMessage]:
         """The messages on an order, the oldest first."""
         return self._data("GET", "/orders/{orderId}/messages", params={"orderId": order_id}, options=options)
 
     def post_message(
-        self, order_id: str, body: models.PostOrderMessageRequest, **options: Unpack[ActionOptions]
+        self, order_id: Id, body: models.PostOrderMessageRequest, **options: Unpack[ActionOptions]
     ) -> models.PostedMessage:
         """Posts a message on an order."""
-        return self._data("POST", "/orders/{orderId}/messages", params={"orderId": order_id}, body=body, options=options)
+        return self._data(
+            "POST", "/orders/{orderId}/messages", params={"orderId": order_id}, body=body, condition="if_match", options=options
+        )
 
 
 class PersonalLinks(Group):
@@ -196,7 +216,7 @@ class PersonalLinks(Group):
         self,
         *,
         external_recipient_id: str | None = None,
-        campaign_id: str | None = None,
+        campaign_id: Id | None = None,
         status: PersonalLinkStatus | None = None,
         updated_since: str | datetime | None = None,
         after: str | None = None,
@@ -220,12 +240,14 @@ class PersonalLinks(Group):
             after,
         )
 
-    def get(self, link_id: str, **options: Unpack[ReadOptions]) -> models.PersonalLink:
+    def get(self, link_id: Id, **options: Unpack[ReadOptions]) -> models.PersonalLink:
         """A personal link."""
-        return self._data("GET", "/personal-links/{linkId}", params={"linkId": link_id}, options=options)
+        return self._data(
+            "GET", "/personal-links/{linkId}", params={"linkId": link_id}, condition="if_none_match", options=options
+        )
 
     def cancel(
-        self, link_id: str, body: models.CancelPersonalLinkRequest, **options: Unpack[PostOptions]
+        self, link_id: Id, body: models.CancelPersonalLinkRequest, **options: Unpack[PostOptions]
     ) -> models.PersonalLink:
         """Withdraws a personal link."""
         return self._data("POST", "/personal-links/{linkId}:cancel", params={"linkId": link_id}, body=body, options=options)
@@ -243,7 +265,7 @@ class Webhooks(Group):
         *,
         state: DeliveryState | None = None,
         type: EventType | None = None,  # noqa: A002 - its name in the API
-        event_id: str | None = None,
+        event_id: Id | None = None,
         since: str | datetime | None = None,
         after: str | None = None,
         limit: int | None = None,
@@ -264,7 +286,7 @@ class Webhooks(Group):
         """Whether the key's webhook works."""
         return self._data("GET", "/webhooks/health", options=options)
 
-    def resend(self, delivery_id: str, **options: Unpack[PostOptions]) -> models.WebhookDelivery:
+    def resend(self, delivery_id: Id, **options: Unpack[PostOptions]) -> models.WebhookDelivery:
         """Sends a delivery again."""
         return self._data(
             "POST", "/webhooks/deliveries/{deliveryId}:resend", params={"deliveryId": delivery_id}, body={}, options=options
@@ -284,24 +306,24 @@ class Webhooks(Group):
 class Sandbox(Group):
     """What people do in production, only in the sandbox."""
 
-    def approve_order(self, order_id: str, **options: Unpack[PostOptions]) -> models.Order:
+    def approve_order(self, order_id: Id, **options: Unpack[PostOptions]) -> models.Order:
         """Approves an order."""
         return self._data("POST", "/sandbox/orders/{orderId}:approve", params={"orderId": order_id}, body={}, options=options)
 
     def dispatch_order(
-        self, order_id: str, body: models.DispatchSandboxOrderRequest | None = None, **options: Unpack[PostOptions]
+        self, order_id: Id, body: models.DispatchSandboxOrderRequest | None = None, **options: Unpack[PostOptions]
     ) -> models.Order:
         """Dispatches an order."""
         return self._data(
             "POST", "/sandbox/orders/{orderId}:dispatch", params={"orderId": order_id}, body=body or {}, options=options
         )
 
-    def deliver_order(self, order_id: str, **options: Unpack[PostOptions]) -> models.Order:
+    def deliver_order(self, order_id: Id, **options: Unpack[PostOptions]) -> models.Order:
         """Delivers an order."""
         return self._data("POST", "/sandbox/orders/{orderId}:deliver", params={"orderId": order_id}, body={}, options=options)
 
     def correct_tracking(
-        self, order_id: str, body: models.CorrectSandboxTrackingRequest | None = None, **options: Unpack[PostOptions]
+        self, order_id: Id, body: models.CorrectSandboxTrackingRequest | None = None, **options: Unpack[PostOptions]
     ) -> models.Order:
         """Corrects the shipment of a sent order."""
         return self._data(
@@ -309,7 +331,7 @@ class Sandbox(Group):
         )
 
     def correct_status(
-        self, order_id: str, body: models.CorrectSandboxStatusRequest, **options: Unpack[PostOptions]
+        self, order_id: Id, body: models.CorrectSandboxStatusRequest, **options: Unpack[PostOptions]
     ) -> models.Order:
         """Sets any status of an order."""
         return self._data(
@@ -317,21 +339,21 @@ class Sandbox(Group):
         )
 
     def post_message(
-        self, order_id: str, body: models.PostSandboxMessageRequest, **options: Unpack[PostOptions]
+        self, order_id: Id, body: models.PostSandboxMessageRequest, **options: Unpack[PostOptions]
     ) -> models.PostedMessage:
         """Posts a message as the service operator."""
         return self._data(
             "POST", "/sandbox/orders/{orderId}:post-message", params={"orderId": order_id}, body=body, options=options
         )
 
-    def approve_link(self, link_id: str, **options: Unpack[PostOptions]) -> models.PersonalLink:
+    def approve_link(self, link_id: Id, **options: Unpack[PostOptions]) -> models.PersonalLink:
         """Approves a personal link."""
         return self._data(
             "POST", "/sandbox/personal-links/{linkId}:approve", params={"linkId": link_id}, body={}, options=options
         )
 
     def claim_link(
-        self, link_id: str, body: models.ClaimSandboxPersonalLinkRequest | None = None, **options: Unpack[PostOptions]
+        self, link_id: Id, body: models.ClaimSandboxPersonalLinkRequest | None = None, **options: Unpack[PostOptions]
     ) -> models.PersonalLink:
         """Claims a personal link, as its player."""
         return self._data(
@@ -339,27 +361,27 @@ class Sandbox(Group):
         )
 
     def set_stock(
-        self, campaign_id: str, body: models.SetSandboxStockRequest, **options: Unpack[PostOptions]
+        self, campaign_id: Id, body: models.SetSandboxStockRequest, **options: Unpack[PostOptions]
     ) -> models.Campaign:
         """Sets the stock of a SKU."""
         return self._data(
             "POST", "/sandbox/campaigns/{campaignId}:set-stock", params={"campaignId": campaign_id}, body=body, options=options
         )
 
-    def unlist_product(self, product_id: str, **options: Unpack[PostOptions]) -> models.UnlistedProduct:
+    def unlist_product(self, product_id: Id, **options: Unpack[PostOptions]) -> models.UnlistedProduct:
         """Takes a gift out of your catalog."""
         return self._data(
             "POST", "/sandbox/catalog/products/{productId}:unlist", params={"productId": product_id}, body={}, options=options
         )
 
-    def relist_product(self, product_id: str, **options: Unpack[PostOptions]) -> models.Product:
+    def relist_product(self, product_id: Id, **options: Unpack[PostOptions]) -> models.Product:
         """Puts a gift back into your catalog."""
         return self._data(
             "POST", "/sandbox/catalog/products/{productId}:relist", params={"productId": product_id}, body={}, options=options
         )
 
     def set_product_available(
-        self, product_id: str, body: models.SetSandboxProductAvailableRequest, **options: Unpack[PostOptions]
+        self, product_id: Id, body: models.SetSandboxProductAvailableRequest, **options: Unpack[PostOptions]
     ) -> models.Product:
         """Sets whether a gift can be sent to a country."""
         return self._data(

@@ -8,10 +8,11 @@ from typing import Any
 
 import httpx
 
+from .._ignored import IgnoredNames
 from .._options import AnyOptions
 from .._request import MAX_RESPONSE, Answer, Request, Settings, make_request, pause
 from .._runtime import limit, sleep
-from ..errors import GiftingError, retryable
+from ..errors import ApiError, GiftingError, retryable
 
 
 class Transport:
@@ -19,6 +20,7 @@ class Transport:
 
     def __init__(self, settings: Settings, transport: httpx.BaseTransport | None) -> None:
         self._settings = settings
+        self._ignored = IgnoredNames()
         # The API redirects nothing. A redirect would send the request, and perhaps the key, elsewhere.
         self._http = httpx.Client(transport=transport, follow_redirects=False)
 
@@ -36,6 +38,8 @@ class Transport:
                 answer = self._attempt(request, min(request.attempt_timeout, deadline - time.monotonic()), attempts)
                 break
             except Exception as error:
+                if isinstance(error, ApiError):
+                    self._ignored.report(method, path, error.headers)
                 wait = pause(attempts, error)
                 if not retryable(error) or attempts >= request.max_attempts or time.monotonic() + wait >= deadline:
                     raise
@@ -43,6 +47,7 @@ class Transport:
             request.headers.pop("Sandbox-Fault", None)
         if on_response := options.get("on_response"):
             on_response(answer)
+        self._ignored.report(method, path, answer.headers)
         return answer
 
     def _attempt(self, request: Request, timeout: float, attempts: int) -> Answer:
