@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/netguard"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
@@ -30,7 +31,7 @@ func post(t *testing.T, o netguard.Options, within time.Duration, target string)
 	defer cancel()
 	o.Timeout = time.Minute
 	return webhookclient.New(netguard.NewClient(o), time.Now).Post(ctx, webhookclient.Request{
-		URL: target, Secrets: []string{"s"}, EventID: "e", Body: []byte(body),
+		URL: target, Secrets: webhookclient.SecretsOf(&tenantsv1.Endpoint{Secret: "s"}, time.Now()), EventID: "e", Body: []byte(body),
 	})
 }
 
@@ -141,11 +142,11 @@ func TestTheBytesThatAreSentAreThoseThatAreSigned(t *testing.T) {
 	t.Parallel()
 	receiver := webhooktest.NewReceiver(t)
 	client := webhookclient.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now)
-	secret := receiver.Endpoint(1).GetSecret()
+	secrets := webhookclient.SecretsOf(receiver.Endpoint(1), time.Now())
 	for _, text := range []string{
 		`{"text":"<b>&amp;</b>"}`, "{\"text\":\"\u2028\u2029\u00a0\"}", `{"text":"\u003c\u0026\u2028\/"}`, "{ \"b\" : 1.0,\n\"a\":1e2 }\n", "{\"text\":\"\ufffd🎁\"}",
 	} {
-		response := client.Post(t.Context(), webhookclient.Request{URL: receiver.URL, Secrets: []string{secret}, EventID: "e", Body: []byte(text)})
+		response := client.Post(t.Context(), webhookclient.Request{URL: receiver.URL, Secrets: secrets, EventID: "e", Body: []byte(text)})
 		require.True(t, response.Delivered(), "%v", response.Cause)
 		arrivals := receiver.Arrivals()
 		last := arrivals[len(arrivals)-1]
