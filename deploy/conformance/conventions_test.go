@@ -297,7 +297,7 @@ func testIdempotency(t *testing.T, p *platform) {
 			requireReplayed(t, first, send(t, f.key, key, "/orders", refused))
 		}
 	})
-	requirement(t, "CHO-83", func(t *testing.T) {
+	requirement(t, "CHO-84", func(t *testing.T) {
 		made := f.makeKey(t)
 		key, repeated, actor, order := made.GetApiKey(), rand.Text(), rand.Text(), f.body(t)
 		batch, link := f.batchOf(t), rand.Text()

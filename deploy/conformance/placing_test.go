@@ -268,13 +268,13 @@ func (f *fixture) testRecipients(t *testing.T) {
 			f.invalid(t, "recipient.phone invalid", with("recipient.phone", phone))
 		}
 	})
-	requirement(t, "PLA-66", func(t *testing.T) {
+	requirement(t, "PLA-71", func(t *testing.T) {
 		for _, phone := range []string{"\u202a+46\u00a070\u2011111\u201322/33\u202c", "＋４６（０）７０１１１２２３３", "+٤٦٧٠١١١٢٢٣٣"} {
 			order := f.place(t, with("recipient.phone", phone))
 			require.Equal(t, "+46701112233", f.readAsOperator(t, order).GetDetails().GetRecipient().GetPhone(), phone)
 		}
 	})
-	requirement(t, "PLA-67", func(t *testing.T) {
+	requirement(t, "PLA-72", func(t *testing.T) {
 		for _, phone := range []string{"+460046701112233", "+46 00 701112233", "+46 +46701112233"} {
 			f.invalid(t, "recipient.phone invalid", with("recipient.phone", phone))
 		}
