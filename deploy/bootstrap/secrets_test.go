@@ -46,6 +46,8 @@ func environment(t *testing.T, dir string, p programs.Program) map[string]string
 			env[field.Variable] = "host.example.com:9000"
 		case field.Variable == "GIFTING_IMAGES_URL":
 			env[field.Variable] = "s3://bucket"
+		case field.Variable == "GIFTING_ENVIRONMENT":
+			env[field.Variable] = "production"
 		default:
 			env[field.Variable] = "https://example.com"
 		}

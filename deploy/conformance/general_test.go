@@ -45,7 +45,7 @@ func testGeneral(t *testing.T, p *platform) {
 		request := f.Request(t, call{Method: http.MethodGet, Path: "/me", Key: f.key})
 		require.Equal(t, "/api/public/v1/me", request.URL.Path)
 		request.URL.Path = "/api/public/v2/me"
-		harness.Exchange(t, request).Problem(t, "not_found")
+		require.Equal(t, http.StatusNotFound, harness.Exchange(t, request).Status)
 	})
 	for id, key := range map[string]string{"GEN-5": newFixture(t, p).key, "GEN-6": f.newKey(t, ofBrand(f.other))} {
 		requirement(t, id, func(t *testing.T) {

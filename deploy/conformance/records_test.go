@@ -367,8 +367,17 @@ func freshText(length int) string {
 
 // address is an e-mail address of the length.
 func address(length int) string {
-	const domain = "@example.org"
-	return strings.Repeat("a", length-len(domain)) + domain
+	const local, domain = 60, "example.org"
+	labels := ""
+	for rest := length - local - len("@"+domain); rest > 0; {
+		size := min(rest, local)
+		if rest-size == 1 {
+			size-- // A label has a letter before its dot.
+		}
+		labels += strings.Repeat("b", size-1) + "."
+		rest -= size
+	}
+	return strings.Repeat("a", local) + "@" + labels + domain
 }
 
 func repeated(n int, element any) []any { return slices.Repeat([]any{element}, n) }

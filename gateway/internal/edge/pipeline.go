@@ -157,7 +157,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.writeHeaders(w.Header(), c.request.ID)
 	c.beforeHeader = func(status int) {
 		h.deprecate(c, status)
-		h.nameIgnored(c)
+		if saysIgnored(status) {
+			nameIgnored(c)
+		}
 	}
 	h.serve(c, h.dispatch)
 }

@@ -212,9 +212,19 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 // maxIgnoredMembers is the longest header Ignored-Members, in bytes.
 const maxIgnoredMembers = 1 << 10
 
+// saysIgnored reports whether a response of the status names what was ignored: a success, and a refusal of what the body asks for.
+func saysIgnored(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
+		return true
+	default:
+		return status < http.StatusMultipleChoices
+	}
+}
+
 // nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a string
 // cannot hold is percent-encoded, and so is the percent sign.
-func (h *Handler) nameIgnored(c *call) {
+func nameIgnored(c *call) {
 	var list strings.Builder
 	for _, path := range c.request.IgnoredMembers {
 		item := quoted(path)

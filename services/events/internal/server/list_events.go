@@ -81,7 +81,7 @@ const (
 func checkFrom(req *eventsv1.ListEventsRequest, errs *fields.Errors) {
 	switch from := req.GetFrom(); {
 	case req.From == nil:
-	case req.After != nil:
+	case req.After != nil || errs.Has("after"): // The gateway clears a cursor that it refuses.
 		errs.Add("from", problem.FieldInvalid, "cannot be given together with after")
 	case from != fromStart && from != fromEnd:
 		errs.Add("from", problem.FieldInvalid, "must be start or end")

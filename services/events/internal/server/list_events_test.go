@@ -346,6 +346,9 @@ func TestFromIsStartOrEndAndStandsAlone(t *testing.T) {
 	for _, from := range []string{"start", "end"} {
 		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{From: &from, After: resp.NextCursor})
 		require.Equal(t, map[string]string{"from": "cannot be given together with after"}, violations(t, err))
+		cleared := caller.WithRequest(ctx, caller.Request{Violations: []problem.Violation{{Field: "after", Code: problem.FieldInvalid, Message: "m"}}})
+		_, err = f.ListEvents(cleared, &eventsv1.ListEventsRequest{From: &from})
+		require.Equal(t, map[string]string{"after": "m", "from": "cannot be given together with after"}, violations(t, err))
 	}
 }
 
