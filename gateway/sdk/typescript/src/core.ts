@@ -560,8 +560,8 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Sends a delivery that has ended again at once, with up to eight new attempts and the same event id. A `PENDING` delivery
-         *     does not change. If the key has no webhook URL any more, the delivery ends as `DROPPED` again. An event of a scope or brand
+         * @description Sends a delivery that has ended again at once, with up to eight new attempts and the same event id. The next attempt of a
+         *     `PENDING` delivery is made at once, and counts as that attempt. If the key has no webhook URL any more, the delivery ends as `DROPPED` again. An event of a scope or brand
          *     that the key has no more is not found. Any valid key may call this.
          */
         post: operations["resendWebhookDelivery"];
@@ -1508,15 +1508,9 @@ export interface components {
             externalCampaignRef?: string | null;
             /** @description Your action reference. */
             externalActionRef?: string | null;
-            /**
-             * Format: uuid
-             * @description The campaign to order from. Not with a custom request.
-             */
+            /** @description The campaign to order from. Not with a custom request. */
             campaignId?: string | null;
-            /**
-             * Format: uuid
-             * @description Required without `campaignId`. With it, leave it out or send the campaign's brand.
-             */
+            /** @description Required without `campaignId`. With it, leave it out or send the campaign's brand. */
             brandId?: string | null;
             /** @description Exactly one item. */
             items: components["schemas"]["OrderItemInput"][];
@@ -1541,10 +1535,7 @@ export interface components {
         };
         /** @description A gift of the catalog (`productId`, `variations`) or a custom request (`customProductName`, `budget`), never both. */
         OrderItemInput: {
-            /**
-             * Format: uuid
-             * @description The gift.
-             */
+            /** @description The gift. */
             productId?: string | null;
             /**
              * @description One value for each dimension of the gift, spelled as in the catalog. Texts are compared in Unicode normalization
@@ -1744,6 +1735,8 @@ export interface components {
             receivedOutsideActiveHours: boolean;
             /** @description Everything that is wrong. The first is what `POST /orders` would return. */
             problems: components["schemas"]["OrderProblem"][];
+            /** @description Members of the body that mean nothing here, perhaps because they are misspelt, as in `Ignored-Members`. */
+            ignored: string[];
         };
         /** @description A reason for which an order would be refused. */
         OrderProblem: {
@@ -1761,15 +1754,9 @@ export interface components {
         };
         /** @description A batch of links. */
         CreatePersonalLinksRequest: {
-            /**
-             * Format: uuid
-             * @description The campaign to choose from, instead of `brandId` with `productIds`.
-             */
+            /** @description The campaign to choose from, instead of `brandId` with `productIds`. */
             campaignId?: string | null;
-            /**
-             * Format: uuid
-             * @description The brand of the claim page, with `productIds`.
-             */
+            /** @description The brand of the claim page, with `productIds`. */
             brandId?: string | null;
             /**
              * @description The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`, more than
@@ -2317,10 +2304,7 @@ export interface components {
         ApproveSandboxPersonalLinkRequest: Record<string, never>;
         /** @description What the player would choose. */
         ClaimSandboxPersonalLinkRequest: {
-            /**
-             * Format: uuid
-             * @description One of the link's gifts. Required with `variations`.
-             */
+            /** @description One of the link's gifts. Required with `variations`. */
             productId?: string | null;
             /** @description One value for each dimension of the gift. */
             variations?: {
@@ -2379,6 +2363,7 @@ export interface components {
                 "Request-Id": components["headers"]["Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2405,6 +2390,7 @@ export interface components {
                 "Request-Id": components["headers"]["Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2479,6 +2465,7 @@ export interface components {
         UnsupportedMediaType: {
             headers: {
                 "Request-Id": components["headers"]["Request-Id"];
+                "Accept-Encoding": components["headers"]["Accept-Encoding"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 Sandbox: components["headers"]["Sandbox"];
@@ -2537,6 +2524,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2551,6 +2539,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2623,6 +2612,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2640,6 +2630,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2657,6 +2648,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2677,6 +2669,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2698,6 +2691,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2723,6 +2717,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2736,6 +2731,7 @@ export interface components {
                 "Request-Id": components["headers"]["Request-Id"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2759,6 +2755,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2777,6 +2774,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2799,6 +2797,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2819,6 +2818,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2837,6 +2837,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2856,6 +2857,7 @@ export interface components {
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                 "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2877,6 +2879,7 @@ export interface components {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                "Ignored-Members": components["headers"]["Ignored-Members"];
                 Sandbox: components["headers"]["Sandbox"];
                 [name: string]: unknown;
             };
@@ -2940,8 +2943,12 @@ export interface components {
         "Retry-After-Sometimes": number;
         /** @description `true` if this is the stored response to an earlier request with the same `Idempotency-Key`. Otherwise absent. */
         "Idempotent-Replayed": "true";
+        /** @description `identity` if the body was compressed: send it as it is. Otherwise absent. */
+        "Accept-Encoding": "identity";
         /** @description Names of query parameters that mean nothing here, perhaps because they are misspelt: the first ten, encoded as in the query. */
         "Ignored-Parameters": string;
+        /** @description Paths of members of the body that mean nothing here, perhaps because they are misspelt: the first twenty, in at most 1 KiB, as strings of RFC 8941. Other characters than those of ASCII, and the percent sign, are percent-encoded. A success and a refusal of what the body asks for (400, 409, 412, 422) have it, if there are any. */
+        "Ignored-Members": string;
         /** @description `end` if no event followed this page when it was read. Otherwise absent: read on at once. */
         "Feed-Position": "end";
         /** @description `0` if the call would have waited, but was answered at once: the key has four calls waiting, or the server is busy or shutting down. Otherwise absent. Pause for a second before the next call. */
@@ -3113,7 +3120,9 @@ export type HeaderRateLimitSometimes = components['headers']['RateLimit-Sometime
 export type HeaderRetryAfter = components['headers']['Retry-After'];
 export type HeaderRetryAfterSometimes = components['headers']['Retry-After-Sometimes'];
 export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
+export type HeaderAcceptEncoding = components['headers']['Accept-Encoding'];
 export type HeaderIgnoredParameters = components['headers']['Ignored-Parameters'];
+export type HeaderIgnoredMembers = components['headers']['Ignored-Members'];
 export type HeaderFeedPosition = components['headers']['Feed-Position'];
 export type HeaderWait = components['headers']['Wait'];
 export type HeaderLocation = components['headers']['Location'];
@@ -3656,6 +3665,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
@@ -3704,6 +3714,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3806,6 +3817,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -3865,6 +3877,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -3965,6 +3978,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -4014,6 +4028,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -4177,6 +4192,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -4208,6 +4224,8 @@ export interface operations {
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
+                /** @description Where to begin without a cursor. `end` answers an empty page whose `nextCursor` is the end of the feed at that moment, never `null`; with `wait` it waits for the first event after it. Not together with `after`. */
+                from?: "start" | "end";
                 /**
                  * @description Whole seconds to wait for an event if there is none yet. A page with an event is answered at once, and so is one whose cursor has moved on by 1,000 events or more that the key cannot see. A key may have four calls waiting at once; another is answered at once, with `Wait: 0`.
                  * @example 30
@@ -4272,6 +4290,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -4290,6 +4309,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
                 };
@@ -4306,6 +4326,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
                 };
@@ -4430,8 +4451,8 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description An empty object. */
-        requestBody: {
+        /** @description An empty object, or no body. */
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["ResendWebhookDeliveryRequest"];
             };
@@ -4444,6 +4465,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -4463,6 +4485,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
                 };
@@ -4479,6 +4502,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
                 };
@@ -4517,6 +4541,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -4535,6 +4560,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
                 };
@@ -4556,6 +4582,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
                 };
@@ -4594,6 +4621,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -4612,6 +4640,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "Retry-After": components["headers"]["Retry-After-Sometimes"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
                 };
@@ -4628,6 +4657,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
                 };
@@ -4672,6 +4702,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -4726,6 +4757,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -4780,6 +4812,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -4834,6 +4867,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -4888,6 +4922,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -4942,6 +4977,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Location: components["headers"]["Location"];
                     Sandbox: components["headers"]["Sandbox"];
@@ -4997,6 +5033,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -5051,6 +5088,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -5105,6 +5143,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -5159,6 +5198,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -5213,6 +5253,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;
@@ -5267,6 +5308,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Ignored-Parameters": components["headers"]["Ignored-Parameters"];
+                    "Ignored-Members": components["headers"]["Ignored-Members"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Sandbox: components["headers"]["Sandbox"];
                     [name: string]: unknown;

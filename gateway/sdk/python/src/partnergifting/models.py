@@ -800,6 +800,8 @@ class OrderValidation(TypedDict):
     """Whether an order that arrives now is outside the service operator's active hours."""
     problems: list[OrderProblem]
     """Everything that is wrong. The first is what `POST /orders` would return."""
+    ignored: list[str]
+    """Members of the body that mean nothing here, perhaps because they are misspelt, as in `Ignored-Members`."""
 
 
 class PersonalLinkRecipient(TypedDict):
