@@ -165,7 +165,7 @@ func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 		}
 	}()
 	address := "http://" + proxy.Addr().String()
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // This test.
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	child.Env = append(os.Environ(), inChild+"=1", "HTTPS_PROXY="+address, "HTTP_PROXY="+address)
 	output, err := child.CombinedOutput()
 	require.NoError(t, err, "%s", output)

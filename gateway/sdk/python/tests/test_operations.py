@@ -127,6 +127,7 @@ def test_the_values_of_parameters_are_those_of_the_document() -> None:
         "listPersonalLinks status": _params.PersonalLinkStatus,
         "listWebhookDeliveries state": _params.DeliveryState,
         "listWebhookDeliveries type": _params.EventType,
+        "listEvents from": typing.Literal["start", "end"],
     }
     found = {
         f"{name} {parameter['name']}": parameter["schema"]["enum"]
