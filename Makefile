@@ -247,7 +247,7 @@ faults: c-compiler ## Use the platform for MINUTES (10) while servers and networ
 	@GIFTING_TEST_SECONDS=$$(awk 'BEGIN {print int($(MINUTES) * 60)}') GIFTING_TEST_SEED=$(SEED) go test -v -count=1 -tags faults \
 		-timeout $$(awk 'BEGIN {print int($(MINUTES) + 40)}')m -run '^TestFaultsBreakNoInvariant$$' ./deploy/faults
 	@go test -count=1 -tags faults -timeout 20m -run '^TestFaultARollingRestart' ./deploy/faults
-	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFaultManyIdentical' ./deploy/e2e
+	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFault' ./deploy/e2e
 	@$(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
 
 # Servers go back in time. DISASTER chooses disasters by a pattern of their names, SEEDS runs several seeds one after another.

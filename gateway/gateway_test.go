@@ -71,7 +71,7 @@ func TestAPlayerClaimsAGiftWithoutAKey(t *testing.T) {
 	require.Empty(t, head.Body)
 	require.Equal(t, 404, visit(t, f, "GET", "/c/"+strings.Repeat("x", 22), "").Status)
 	require.Equal(t, 405, visit(t, f, "DELETE", giftPath, "").Status)
-	require.Equal(t, 401, visit(t, f, "GET", "/c", "").Status, "any other path belongs to the API")
+	require.Equal(t, 404, visit(t, f, "GET", "/c", "").Status)
 
 	address := visit(t, f, "POST", giftPath, giftForm)
 	require.Equal(t, 303, address.Status, address.Body)

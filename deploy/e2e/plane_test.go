@@ -155,6 +155,7 @@ var plane = map[string]row{
 	"catalog.v1.SelectionsService/CheckSelection":           only(identity.PersonalLinks),
 	"catalog.v1.SelectionsService/ListSelectionGifts":       only(identity.PersonalLinks),
 	"catalog.v1.SelectionsService/GetOrderedGift":           only(identity.PersonalLinks),
+	"catalog.v1.CurrenciesService/CheckCurrency":            only(identity.Tenants),
 	"orders.v1.ClaimsService/PlaceClaimedOrder":             only(identity.PersonalLinks),
 	"orders.v1.ClaimsService/AbandonClaimedOrder":           only(identity.PersonalLinks),
 	"orders.v1.ClaimsService/GetClaimedOrder":               only(identity.PersonalLinks),
@@ -244,6 +245,10 @@ func (s stack) testPlane(t *testing.T) {
 		for name, m := range methods() {
 			if !strings.HasPrefix(name, service+".") {
 				continue
+			}
+			conn := conn
+			if strings.HasPrefix(name, "privacy.v1.RecordEventsService/") {
+				conn = s.dial(t, "GIFTING_GRPC_EVENTS") // Orders holds no events.
 			}
 			t.Run(name, func(t *testing.T) {
 				for _, from := range identity.Names() {

@@ -1,3 +1,5 @@
+//go:build faults
+
 package e2e_test
 
 import (
@@ -243,9 +245,9 @@ func (s stack) setAccess(t *testing.T, tenant string, on bool) error {
 	return err
 }
 
-// TestFromItsAnswerOnAChangeOfSettingsHolds has a Redis of its own that refuses writes, among other things. From the answer to a
+// TestFaultOfRedisLetsNoChangeOfSettingsBeMissed has a Redis of its own that refuses writes, among other things. From the answer to a
 // change on, the gateway accepts nothing, the fan-out sends nothing and the sender signs nothing under the settings of before.
-func TestFromItsAnswerOnAChangeOfSettingsHolds(t *testing.T) {
+func TestFaultOfRedisLetsNoChangeOfSettingsBeMissed(t *testing.T) {
 	t.Parallel()
 	port, err := deps.FreeRow(t.Context(), 1)
 	require.NoError(t, err)

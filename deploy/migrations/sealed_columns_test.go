@@ -107,7 +107,7 @@ func environment(t *testing.T, p programs.Program) map[string]string {
 		"GIFTING_DATABASE_URL": pgtest.NewURL(t), "GIFTING_SEAL_KEYS": ring, "GIFTING_EVENT_KEYS": ring,
 		"GIFTING_KAFKA_BROKERS": "127.0.0.1:1", "GIFTING_OUTBOX_SOURCES": "orders=postgres://127.0.0.1:1/x",
 		"GIFTING_CLAIM_URL": "https://gifts.example.com/c", "GIFTING_PUBLIC_URL": "https://api.example.com",
-		"GIFTING_IMAGES_URL": "file://" + t.TempDir(),
+		"GIFTING_IMAGES_URL": "file://" + t.TempDir(), "GIFTING_ENVIRONMENT": "production",
 	}
 	env := map[string]string{}
 	for _, field := range p.Fields {
