@@ -73,7 +73,7 @@ func (s stack) claimedBy(t *testing.T, key, brand, recipient string) (link, orde
 // person is a recipient of a tenant with a claimed link, its order, an open link and an order without a link.
 type person struct {
 	recipient, link, claimed, open, placed string
-	// request is the body of the order without a link. Its Idempotency-Key is the recipient.
+	// request is the body of the order without a link. Its Idempotency-Key is the id of the open link.
 	request string
 }
 
@@ -105,7 +105,7 @@ func (s stack) placedFor(t *testing.T, key, brand, recipient string) string {
 func (s stack) repeat(t *testing.T, key string, p person) harness.Answer {
 	t.Helper()
 	return s.Do(t, harness.Call{
-		Method: http.MethodPost, Path: "/orders", Key: key, Body: p.request, Header: map[string]string{"Idempotency-Key": p.recipient},
+		Method: http.MethodPost, Path: "/orders", Key: key, Body: p.request, Header: map[string]string{"Idempotency-Key": p.open},
 	})
 }
 
@@ -267,15 +267,16 @@ func (s stack) requireToldNoMore(t *testing.T, key string, p person) {
 	require.Equal(t, "true", answer.Header.Get("Idempotent-Replayed"))
 	require.Equal(t, "[erased]", answer.OK(t)["externalRecipientId"])
 	require.NotContains(t, answer.Body, p.recipient)
+	webhook := s.Env["GIFTING_KEY_2"]
 	events := map[string]harness.Event{}
-	for _, e := range s.Feed(t, key) {
+	for _, e := range s.Feed(t, webhook) { // The feed of a key lacks the messages that it posted.
 		require.NotContains(t, e.Raw, p.recipient)
 		if e.About(p.placed) {
 			events[e.Type] = e
 		}
 	}
 	require.Contains(t, events["order.created"].Raw, `"externalRecipientId":"[erased]"`)
-	webhook := s.Env["GIFTING_KEY_2"]
+	require.Contains(t, events["order.message_posted"].Raw, `"body":"[erased]"`)
 	listed := s.Get(t, webhook, "/webhooks/deliveries?eventId="+events["order.created"].ID)
 	items, _ := listed.OK(t)["items"].([]any)
 	require.Len(t, items, 1)

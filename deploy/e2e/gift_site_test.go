@@ -231,7 +231,7 @@ func (s stack) testClaimedPage(t *testing.T, p *player, orderID string) {
 	harness.RequireNoPersonalData(t, other) // Only the browser that typed the address sees it.
 	require.NotContains(t, other, reference)
 	correct := p.get(t, "?step=correct")
-	harness.RequireNoPersonalData(t, correct)
+	harness.RequireNoPersonalData(t, newPlayer(t, p.address).get(t, "?step=correct"))
 	form := confirmation(t, correct)
 	form.Set("step", "correct")
 	form.Set("street", harness.MarkedStreet+" B")

@@ -149,10 +149,10 @@ func (o Offering) checkGift(path string, gifts map[string]Product, errs *fields.
 
 // CheckStart reports whether a campaign must be started; an active one need not be.
 func CheckStart(status string) (start bool, err error) {
-	switch {
-	case status == CampaignActive:
+	switch status {
+	case CampaignActive:
 		return false, nil
-	case status == CampaignCompleted:
+	case CampaignCompleted:
 		p := problem.New(problem.NotEditable, "A completed campaign cannot be started.")
 		p.CurrentStatus = status
 		return false, p

@@ -34,7 +34,7 @@ func TestTheLifecycleOfACampaign(t *testing.T) {
 		p, _ := problem.As(err)
 		require.Equal(t, "COMPLETED", p.CurrentStatus)
 	})
-	t.Run("a campaign whose expiry has passed is not started", func(t *testing.T) {
+	t.Run("a campaign whose expiry has passed is not started", func(*testing.T) {
 		past := time.Now().Add(-time.Minute)
 		due := start(tenantID, f.campaignIn(inPreparation, &past))
 		refused(f, problem.NotEditable, f.campaigns.StartCampaign, due)

@@ -70,7 +70,7 @@ func TestValidRequests(t *testing.T) {
 	blanks.Customization, blanks.AdditionalDetails = &ordersv1.OrderCustomization{Details: "\u2800"}, new("\ufeff\r\n")
 	blanks.BrandId, blanks.CourierComment = new("\u2060"), new(strings.Repeat(" ", 501))
 	require.Empty(t, errorsOf(blanks), "a blank optional member is a missing one")
-	require.Nil(t, blanks.Customization)
+	require.Nil(t, blanks.GetCustomization())
 	withBlank := custom()
 	withBlank.Customization = &ordersv1.OrderCustomization{Details: " "}
 	require.Empty(t, errorsOf(withBlank), "a blank customization is none")

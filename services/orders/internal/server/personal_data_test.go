@@ -366,7 +366,7 @@ SELECT gen_random_uuid(), tenant_id, id, 'API_KEY', '7', 'Shop', false, 'Where i
 			require.NoError(t, pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
 				_, err := tx.Exec(t.Context(), "SELECT FROM orders WHERE id = $1 FOR UPDATE", order.GetId())
 				require.NoError(t, err)
-				go func() { swept <- f.sweep(t, now, retention.Config{Details: 100 * open, Open: open, Audit: 100 * open}) }()
+				go func() { swept <- f.sweep(t, now, retention.Config{Details: 100 * open, Open: open, Audit: 100 * open}) }() //nolint:testifylint // The configuration is valid.
 				require.Eventually(t, func() bool {
 					var waits bool
 					return f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity

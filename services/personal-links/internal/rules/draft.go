@@ -84,7 +84,7 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 func typed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	out := proto.CloneOf(r)
 	for _, text := range []*string{
-		&out.Name, &out.Phone, out.Email, &out.Street, out.Street2, &out.City, out.PostalCode, &out.Country, out.Region, out.CourierComment,
+		&out.Name, &out.Phone, out.Email, &out.Street, out.Street2, &out.City, out.PostalCode, &out.Country, out.Region, out.CourierComment, //nolint:protogetter // Changed in place.
 	} {
 		if text != nil {
 			*text = cut(*text)

@@ -126,8 +126,8 @@ func TestAChangeIsAnsweredAsSoonAsRedisTakesIt(t *testing.T) {
 	answered := make(chan error)
 	go func() { answered <- p.Publish(t.Context(), tenant, 7) }()
 	select {
-	case <-answered:
-		require.Fail(t, "it was answered too early")
+	case err := <-answered:
+		require.Fail(t, "it was answered too early", "%v", err)
 	case <-time.After(time.Second):
 	}
 	end()
