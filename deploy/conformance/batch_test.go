@@ -226,8 +226,8 @@ func (f *fixture) testLabels(t *testing.T) {
 }
 
 func (f *fixture) testRejections(t *testing.T, twice []any) {
-	answers := func(fieldID, member string, value any) change {
-		return recipient("customFields", []any{record{"fieldId": fieldID, member: value}})
+	answers := func(fieldID string, value any) change {
+		return recipient("customFields", []any{record{"fieldId": fieldID, "textValue": value}})
 	}
 	requirement(t, "BAT-27", func(t *testing.T) {
 		f.reject(t, "label required", with("recipients", []any{record{}}))
@@ -241,22 +241,22 @@ func (f *fixture) testRejections(t *testing.T, twice []any) {
 		require.Equal(t, []string{"email duplicate"}, made[1].violations())
 	})
 	requirement(t, "BAT-30", func(t *testing.T) { f.reject(t, "locale not_enabled", recipient("locale", "fr-FR")) })
-	requirement(t, "BAT-31", func(t *testing.T) { f.reject(t, "customFields[0].fieldId invalid", answers("x", "textValue", "x")) })
+	requirement(t, "BAT-31", func(t *testing.T) { f.reject(t, "customFields[0].fieldId invalid", answers("x", "x")) })
 	requirement(t, "BAT-33", func(t *testing.T) {
 		for _, email := range []string{formerMember, "nobody@conformance.example"} {
 			f.reject(t, "managerEmail manager_not_found", recipient("managerEmail", email))
 		}
 	})
-	requirement(t, "BAT-21", func(t *testing.T) { f.link(t, answers(uuid.NewString(), "textValue", "x")) })
+	requirement(t, "BAT-21", func(t *testing.T) { f.link(t, answers(uuid.NewString(), "x")) })
 	requirement(t, "BAT-47", func(t *testing.T) {
-		f.link(t, answers(uuid.NewString(), "textValue", freshText(2001)))
+		f.link(t, answers(uuid.NewString(), freshText(2001)))
 		many := repeated(2001, record{"fieldId": uuid.NewString(), "checked": true})
 		f.link(t, recipient("customFields", append(many, record{"fieldId": f.text, "textValue": "x"})))
 		twice := repeated(2, record{"fieldId": f.text, "textValue": "x"})
 		f.reject(t, "customFields[2002].fieldId invalid", recipient("customFields", append(many, twice...)))
 	})
 	requirement(t, "BAT-32", func(t *testing.T) {
-		f.reject(t, "customFields invalid", answers(f.choice, "textValue", "Funeral"))
+		f.reject(t, "customFields invalid", answers(f.choice, "Funeral"))
 		f.requireField(t)
 		f.reject(t, "customFields invalid")
 	})
