@@ -60,7 +60,62 @@ func testDelivery(t *testing.T, p *platform) {
 		require.False(t, signedWith(late, receiver.secret))
 	})
 	requirement(t, "DEL-11", func(t *testing.T) { f.testNewerEvents(t) })
+	requirement(t, "DEL-14", func(t *testing.T) { f.testHostileTexts(t, receiver) })
 	testAccessOff(t, p)
+}
+
+// hostile has the characters that encoders of JSON write in different ways.
+const hostile = "<b>&amp;</b> \"quoted\" 'text' \\ / \u2028\u2029\u00a0\ufffd 🎁"
+
+// testHostileTexts puts such a text into every text of an order, a message and a link, and compares what arrives with the feed.
+func (f *fixture) testHostileTexts(t *testing.T, to *receiver) {
+	t.Helper()
+	gift := f.putGift(t, hostile)
+	gift.Name, gift.CustomizationAvailable = hostile, true
+	f.putProduct(t, gift)
+	var changes []change
+	for _, text := range orderTexts {
+		if text.path != "recipient.address.postalCode" {
+			changes = append(changes, with(text.path, hostile))
+		}
+	}
+	named := f.newKey(t, func(key *tenantsv1.CreateKeyRequest) { key.Name = hostile })
+	var sent []event
+	for _, of := range [][]change{
+		{ofGift(gift.GetId(), record{"Size": hostile}), with("customization", record{"details": hostile})},
+		{custom("1.00", "SEK"), with("items.0.customProductName", hostile)},
+	} {
+		id := idOf(f.place(t, slices.Concat(changes, of, []change{with("externalOrderId", rand.Text()+hostile)})...))
+		f.Post(t, named, "/orders/"+id+"/messages", harness.JSON(t, record{"body": hostile + "\n\t"})).OK(t)
+		f.Post(t, f.key, "/orders/"+id+":cancel", harness.JSON(t, record{"reason": hostile + "\n\t"})).OK(t)
+		sent = append(sent, f.requireEvents(t, f.key, id, "order.created", "order.message_posted", "order.status_changed")...)
+	}
+	link := f.link(t, with("recipients.0.externalRecipientId", hostile), with("recipients.0.label", hostile))
+	f.Post(t, f.key, "/personal-links/"+idOf(link)+":cancel", harness.JSON(t, record{"reason": hostile})).OK(t)
+	for _, e := range append(sent, f.requireEvents(t, f.key, idOf(link), "personal_link.created", "personal_link.cancelled")...) {
+		arrived := to.await(t, e.ID)
+		require.Equal(t, e.Raw, arrived.Raw)
+		require.True(t, signedWith(arrived, to.secret), e.Raw)
+		var texts []string
+		eachText(e.Object(t), func(text string) { texts = append(texts, text) })
+		require.True(t, slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, hostile) }), e.Raw)
+	}
+}
+
+// eachText visits the texts in the content.
+func eachText(content any, visit func(text string)) {
+	switch content := content.(type) {
+	case string:
+		visit(content)
+	case []any:
+		for _, element := range content {
+			eachText(element, visit)
+		}
+	case record:
+		for _, value := range content {
+			eachText(value, visit)
+		}
+	}
 }
 
 // testAccessOff switches the access of a tenant off and on again.

@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -150,7 +151,38 @@ func (c comparison) message(m protoreflect.MessageDescriptor, schema object) {
 		}
 		return
 	}
+	if options, ok := schema["oneOf"].([]any); ok { // Each has some members of the message, such as results by their outcome.
+		schema = c.union(options)
+	}
 	c.members(m, schema)
+}
+
+// union is an object with the members of all options. Those that all of them require are required, and a member has the values of
+// all of them.
+func (c comparison) union(options []any) object {
+	c.t.Helper()
+	properties, required, values := object{}, map[string]int{}, map[string][]any{}
+	for _, option := range options {
+		schema := c.object(option)
+		for _, name := range texts(schema["required"]) {
+			required[name]++
+		}
+		for name, property := range c.object(schema["properties"]) {
+			properties[name] = property
+			if enum, ok := c.object(property)["enum"].([]any); ok {
+				values[name] = append(values[name], enum...)
+			}
+		}
+	}
+	for name, enum := range values {
+		properties[name] = object{"type": "string", "enum": enum}
+	}
+	maps.DeleteFunc(required, func(_ string, count int) bool { return count < len(options) })
+	var all []any
+	for name := range required {
+		all = append(all, name)
+	}
+	return object{"type": "object", "properties": properties, "required": all}
 }
 
 func (c comparison) members(m protoreflect.MessageDescriptor, schema object) {

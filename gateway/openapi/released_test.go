@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,8 +26,13 @@ func lists(root object, value any, at string, found map[string]object) {
 			lists(root, root["components"].(object)["schemas"].(object)[name], at, found)
 			return
 		}
-		if v[open] != nil || v[closed] != nil {
+		if v[open] != nil {
 			found[at] = v
+		}
+		for _, one := range texts(v[closed]) { // Each alternative may have one of the values.
+			if before, _ := found[at][closed].([]any); !slices.Contains(before, any(one)) {
+				found[at] = object{closed: append(before, one)}
+			}
 		}
 		for name, member := range v {
 			if name == "oneOf" || name == "anyOf" || name == "allOf" {

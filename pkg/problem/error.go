@@ -80,6 +80,7 @@ const (
 	FieldNotEnabled                     = "not_enabled"
 	FieldManagerNotFound                = "manager_not_found"
 	FieldNotAllowedWithCatalogSelection = "not_allowed_with_catalog_selection"
+	FieldEventsLost                     = "events_lost"
 )
 
 // Violation is one error in one field of a request.

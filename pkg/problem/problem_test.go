@@ -126,8 +126,9 @@ func TestTheFieldCodesAreThoseOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
 		"required", "invalid", "too_long", "duplicate", "not_enabled", "manager_not_found", "not_allowed_with_catalog_selection",
+		"events_lost",
 	}, []string{
 		problem.FieldRequired, problem.FieldInvalid, problem.FieldTooLong, problem.FieldDuplicate, problem.FieldNotEnabled,
-		problem.FieldManagerNotFound, problem.FieldNotAllowedWithCatalogSelection,
+		problem.FieldManagerNotFound, problem.FieldNotAllowedWithCatalogSelection, problem.FieldEventsLost,
 	})
 }

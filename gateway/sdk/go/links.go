@@ -14,6 +14,26 @@ func (c *Client) CreatePersonalLinks(
 	return post[PersonalLinkResults](ctx, c, "/personal-links:create-batch", batch, options)
 }
 
+// PersonalLinkResult is the outcome for one recipient: its Link if that was created, otherwise the Errors of the recipient.
+type PersonalLinkResult struct {
+	// Index in the recipients of the batch, from 0.
+	Index int32 `json:"index"`
+	// ExternalRecipientID is the value that you sent.
+	ExternalRecipientID *string                   `json:"externalRecipientId"`
+	Outcome             PersonalLinkResultOutcome `json:"outcome"`
+	Link                *PersonalLink             `json:"link,omitempty"`
+	Errors              []RecipientError          `json:"errors,omitempty"`
+}
+
+// PersonalLinkResultOutcome is what became of a recipient.
+type PersonalLinkResultOutcome string
+
+// A recipient has a link, or was rejected.
+const (
+	PersonalLinkResultOutcomeCREATED  PersonalLinkResultOutcome = "CREATED"
+	PersonalLinkResultOutcomeREJECTED PersonalLinkResultOutcome = "REJECTED"
+)
+
 // ListPersonalLinksQuery filters links.
 type ListPersonalLinksQuery struct {
 	Paging

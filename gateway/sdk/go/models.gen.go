@@ -87,12 +87,6 @@ const (
 	PersonalLinkStatusREQUESTED PersonalLinkStatus = "REQUESTED"
 )
 
-// Defines values for PersonalLinkResultOutcome.
-const (
-	PersonalLinkResultOutcomeCREATED  PersonalLinkResultOutcome = "CREATED"
-	PersonalLinkResultOutcomeREJECTED PersonalLinkResultOutcome = "REJECTED"
-)
-
 // Defines values for WebhookDeliveryState.
 const (
 	WebhookDeliveryStateDELIVERED WebhookDeliveryState = "DELIVERED"
@@ -732,27 +726,6 @@ type PersonalLinkRecipient struct {
 	// Message Note shown on the claim page.
 	Message *string `json:"message,omitempty"`
 }
-
-// PersonalLinkResult The outcome for one recipient.
-type PersonalLinkResult struct {
-	// Errors The violations of the recipient.
-	Errors []RecipientError `json:"errors,omitempty"`
-
-	// ExternalRecipientID The value that you sent.
-	ExternalRecipientID *string `json:"externalRecipientId"`
-
-	// Index Index in `recipients`, from 0.
-	Index int32 `json:"index"`
-
-	// Link A link through which a player claims a gift.
-	Link *PersonalLink `json:"link,omitempty"`
-
-	// Outcome `CREATED` comes with `link`, `REJECTED` with `errors`.
-	Outcome PersonalLinkResultOutcome `json:"outcome"`
-}
-
-// PersonalLinkResultOutcome `CREATED` comes with `link`, `REJECTED` with `errors`.
-type PersonalLinkResultOutcome string
 
 // PersonalLinkResults The outcomes of a batch.
 type PersonalLinkResults struct {

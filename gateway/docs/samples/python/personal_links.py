@@ -16,10 +16,12 @@ batch = client.personal_links.create(
     }
 )
 for result in batch["results"]:
-    print(result["index"], result["link"]["claimUrl"] if "link" in result else result["errors"])
+    print(result["index"], result["link"]["claimUrl"] if result["outcome"] == "CREATED" else result["errors"])
 # end
 
-link_id = batch["results"][0]["link"]["id"]
+ann = batch["results"][0]
+assert ann["outcome"] == "CREATED"
+link_id = ann["link"]["id"]
 # sample: listPersonalLinks
 for link in client.personal_links.list(external_recipient_id="player-42"):
     print(link["claimUrl"], link["status"])

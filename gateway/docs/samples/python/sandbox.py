@@ -50,7 +50,9 @@ client.sandbox.post_message(order_id, {"body": "We send it on Monday."})
 gifts = client.catalog.products(country="DE")
 product_ids = [gift["id"] for gift in gifts if gift["listed"] and gift["available"]][:2]
 batch = client.personal_links.create({"brandId": brand_id, "productIds": product_ids, "recipients": [{"label": "Ann"}]})
-link_id = batch["results"][0]["link"]["id"]
+ann = batch["results"][0]
+assert ann["outcome"] == "CREATED"
+link_id = ann["link"]["id"]
 
 # sample: approveSandboxPersonalLink
 client.sandbox.approve_link(link_id)

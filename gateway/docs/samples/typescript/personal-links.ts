@@ -11,12 +11,15 @@ const { results } = await client.personalLinks.create({
     { label: "Bo", externalRecipientId: "player-43", locale: "sv-SE" },
   ],
 });
-for (const { index, link, errors } of results) {
-  console.log(index, link?.claimUrl ?? errors);
+for (const result of results) {
+  if (result.outcome === "CREATED") console.log(result.index, result.link.claimUrl);
+  else console.log(result.index, result.errors);
 }
 // end
 
-const linkId = results[0]!.link!.id;
+const [ann] = results;
+if (ann?.outcome !== "CREATED") throw new Error("Ann has no link");
+const linkId = ann.link.id;
 // sample: listPersonalLinks
 for await (const link of client.personalLinks.list({ externalRecipientId: "player-42" })) {
   console.log(link.claimUrl, link.status);

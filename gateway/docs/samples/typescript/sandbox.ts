@@ -46,7 +46,9 @@ for await (const product of client.catalog.products({ country: "DE" })) {
   if (productIds.length === 2) break;
 }
 const { results } = await client.personalLinks.create({ brandId, productIds, recipients: [{ label: "Ann" }] });
-const linkId = results[0]!.link!.id;
+const [ann] = results;
+if (ann?.outcome !== "CREATED") throw new Error("Ann has no link");
+const linkId = ann.link.id;
 
 // sample: approveSandboxPersonalLink
 await client.sandbox.approveLink(linkId);

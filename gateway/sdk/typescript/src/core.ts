@@ -462,7 +462,8 @@ export interface paths {
          *     Without `after` the feed starts at the oldest event. Events are kept for 30 days. Every page has a `nextCursor`,
          *     even the last one. Store it together with what you have processed, and pass it as `after` the next time. No event
          *     is skipped. `nextCursor` is `null` only while the feed is empty and no `after` was sent. If the events after your
-         *     cursor are no longer kept, the response is 400 on `after`. You have then missed events: load all records again.
+         *     cursor are no longer kept, the response is 400 with the code `events_lost` on `after`. You have then missed events: load all
+         *     records again, and read the feed without `after`.
          *
          *     A page may be short, or even empty, although events follow: one call looks at 10,000 events at most, and the key may
          *     see few of them. `nextCursor` then moves on. Read until a response has `Feed-Position: end`, and poll from there.
@@ -1105,7 +1106,7 @@ export interface components {
             detail?: string;
             /** @description The `Request-Id` of the request. In a replayed response it is that of the first request. */
             instance?: string;
-            /** @description All invalid fields. */
+            /** @description All invalid fields, or the first 1,000 of more. */
             errors?: components["schemas"]["FieldError"][];
             /** @description On `not_editable`, `not_cancellable` and `precondition_failed`, the current status of the record. */
             currentStatus?: string;
@@ -1803,8 +1804,10 @@ export interface components {
             /** @description One for each recipient, in their order. */
             results: components["schemas"]["PersonalLinkResult"][];
         };
-        /** @description The outcome for one recipient. */
-        PersonalLinkResult: {
+        /** @description The outcome for one recipient. `outcome` says which. */
+        PersonalLinkResult: components["schemas"]["CreatedPersonalLink"] | components["schemas"]["RejectedRecipient"];
+        /** @description A recipient who got a link. */
+        CreatedPersonalLink: {
             /**
              * Format: int32
              * @description Index in `recipients`, from 0.
@@ -1813,13 +1816,28 @@ export interface components {
             /** @description The value that you sent. */
             externalRecipientId: string | null;
             /**
-             * @description `CREATED` comes with `link`, `REJECTED` with `errors`.
+             * @description The recipient has a link.
              * @enum {string}
              */
-            outcome: "CREATED" | "REJECTED";
-            link?: components["schemas"]["PersonalLink"];
-            /** @description The violations of the recipient. */
-            errors?: components["schemas"]["RecipientError"][];
+            outcome: "CREATED";
+            link: components["schemas"]["PersonalLink"];
+        };
+        /** @description A recipient who got no link. */
+        RejectedRecipient: {
+            /**
+             * Format: int32
+             * @description Index in `recipients`, from 0.
+             */
+            index: number;
+            /** @description The value that you sent. */
+            externalRecipientId: string | null;
+            /**
+             * @description The recipient has no link.
+             * @enum {string}
+             */
+            outcome: "REJECTED";
+            /** @description The violations of the recipient, at most 50. */
+            errors: components["schemas"]["RecipientError"][];
         };
         /** @description One violation of a recipient. */
         RecipientError: {
@@ -3029,6 +3047,8 @@ export type PersonalLinkRecipient = components['schemas']['PersonalLinkRecipient
 export type PersonalLinkAnswer = components['schemas']['PersonalLinkAnswer'];
 export type PersonalLinkResults = components['schemas']['PersonalLinkResults'];
 export type PersonalLinkResult = components['schemas']['PersonalLinkResult'];
+export type CreatedPersonalLink = components['schemas']['CreatedPersonalLink'];
+export type RejectedRecipient = components['schemas']['RejectedRecipient'];
 export type RecipientError = components['schemas']['RecipientError'];
 export type CancelPersonalLinkRequest = components['schemas']['CancelPersonalLinkRequest'];
 export type PersonalLinkPage = components['schemas']['PersonalLinkPage'];

@@ -152,9 +152,9 @@ func lost(after store.Position, b store.Bounds) bool {
 func refuse(after store.Position, b store.Bounds, errs *fields.Errors) {
 	switch {
 	case !b.Holds(after):
-		errs.Add("after", problem.FieldInvalid, setBack)
+		errs.Add("after", problem.FieldEventsLost, setBack)
 	case lost(after, b):
-		errs.Add("after", problem.FieldInvalid, lostEvents)
+		errs.Add("after", problem.FieldEventsLost, lostEvents)
 	}
 }
 

@@ -588,7 +588,7 @@ class Problem(TypedDict):
     instance: NotRequired[str]
     """The `Request-Id` of the request. In a replayed response it is that of the first request."""
     errors: NotRequired[list[FieldError]]
-    """All invalid fields."""
+    """All invalid fields, or the first 1,000 of more."""
     currentStatus: NotRequired[str]
     """On `not_editable`, `not_cancellable` and `precondition_failed`, the current status of the record."""
     orderId: NotRequired[str]
@@ -823,18 +823,29 @@ class PersonalLinkRecipient(TypedDict):
     """E-mail address of an active team member. This person manages the link and then its order."""
 
 
-class PersonalLinkResult(TypedDict):
-    """The outcome for one recipient."""
+class CreatedPersonalLink(TypedDict):
+    """A recipient who got a link."""
 
     index: int
     """Index in `recipients`, from 0."""
     externalRecipientId: str | None
     """The value that you sent."""
-    outcome: Literal['CREATED', 'REJECTED']
-    """`CREATED` comes with `link`, `REJECTED` with `errors`."""
-    link: NotRequired[PersonalLink]
-    errors: NotRequired[list[RecipientError]]
-    """The violations of the recipient."""
+    outcome: Literal['CREATED']
+    """The recipient has a link."""
+    link: PersonalLink
+
+
+class RejectedRecipient(TypedDict):
+    """A recipient who got no link."""
+
+    index: int
+    """Index in `recipients`, from 0."""
+    externalRecipientId: str | None
+    """The value that you sent."""
+    outcome: Literal['REJECTED']
+    """The recipient has no link."""
+    errors: list[RecipientError]
+    """The violations of the recipient, at most 50."""
 
 
 class PersonalLinkPage(TypedDict):
@@ -1025,11 +1036,8 @@ class CreatePersonalLinksRequest(TypedDict):
     """1 to 1000 recipients. If it is absent or empty, the response is 422 `no_recipients`."""
 
 
-class PersonalLinkResults(TypedDict):
-    """The outcomes of a batch."""
-
-    results: list[PersonalLinkResult]
-    """One for each recipient, in their order."""
+PersonalLinkResult: TypeAlias = CreatedPersonalLink | RejectedRecipient
+"""The outcome for one recipient. `outcome` says which."""
 
 
 class OrderStatusChangedEvent(TypedDict):
@@ -1074,6 +1082,13 @@ class ProductPage(TypedDict):
     """The entries of the page."""
     nextCursor: str | None
     """Cursor of the next page; `null` on the last."""
+
+
+class PersonalLinkResults(TypedDict):
+    """The outcomes of a batch."""
+
+    results: list[PersonalLinkResult]
+    """One for each recipient, in their order."""
 
 
 FeedEvent: TypeAlias = OrderCreatedEvent | OrderStatusChangedEvent | OrderUpdatedEvent | OrderMessagePostedEvent | PersonalLinkCreatedEvent | PersonalLinkApprovedEvent | PersonalLinkClaimedEvent | PersonalLinkCancelledEvent | UnknownEvent
