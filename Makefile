@@ -381,7 +381,7 @@ lint-go: $(BIN)/.golangci-lint
 .PHONY: lint-chart
 lint-chart:
 	@echo "the Helm chart and the compose file"
-	@go test -count=1 -tags manifests ./deploy/chart/... ./deploy/compose/... ./deploy/programs/...
+	@go test -count=1 -tags manifests ./deploy/chart/... ./deploy/compose/...
 
 .PHONY: lint-shell
 lint-shell: $(BIN)/shellcheck
