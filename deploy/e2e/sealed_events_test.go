@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"net/http"
 	"os"
 	"path"
 	"path/filepath"
@@ -78,7 +79,15 @@ func (s stack) releaseCanaries(t *testing.T) canaries {
 	require.Contains(t, s.Await(t, reader, harness.Slow, order, text).Raw, `"body":"`+text+`"`)
 	created := s.Await(t, reader, harness.Slow, `"personal_link.created"`, address)
 	require.Equal(t, created.Raw, s.awaitDelivery(t, created.ID).Raw)
-	return canaries{message: text, token: path.Base(address)}
+
+	// The token also passes by when its page is read and when a claim is refused.
+	token := path.Base(address)
+	require.Equal(t, http.StatusOK, harness.Visit(t, address).Status)
+	refused := s.claimOf(token)
+	refused.ProductId = rand.Text()
+	_, err := s.GiftSite(t).ClaimLink(t.Context(), refused)
+	require.Error(t, err)
+	return canaries{message: text, token: token}
 }
 
 func (s stack) log(t *testing.T) string {
