@@ -82,9 +82,10 @@ def test_without_follow_the_feed_ends_at_its_end_and_does_not_wait() -> None:
     assert Fake(page([], None, Feed_Position="end")).both(lambda client: client.events.feed(follow=False)) == [[], []]
 
 
-def test_a_cursor_whose_events_are_gone_ends_the_feed_with_an_error() -> None:
-    fake = Fake(problem(400, "invalid_request", errors=[{"field": "after", "code": "events_lost", "message": "gone"}]))
-    with pytest.raises(EventsLostError):
+@pytest.mark.parametrize(("code", "error"), [("events_lost", EventsLostError), ("invalid", ApiError)])
+def test_only_a_cursor_whose_events_are_gone_is_an_error_of_lost_events(code: str, error: type[Exception]) -> None:
+    fake = Fake(problem(400, "invalid_request", errors=[{"field": "after", "code": code, "message": "refused"}]))
+    with pytest.raises(error):
         next(iter(fake.sync.events.feed(after="old")))
     assert len(fake.sent) == 1
 

@@ -83,7 +83,7 @@ export class Feed implements AsyncIterable<GiftingEvent> {
         });
       } catch (error) {
         if (signal?.aborted) return undefined;
-        if (error instanceof ApiError && error.status === 400 && error.field("after")) throw new EventsLostError(error.message, { cause: error });
+        if (error instanceof ApiError && error.field("after")?.code === "events_lost") throw new EventsLostError(error.message, { cause: error });
         if (!retryable(error)) throw error;
         onDisconnect?.(error);
         if (!(await this.#pause(pause(failures, error instanceof ApiError ? error.retryAfter : undefined)))) return undefined;

@@ -76,10 +76,12 @@ test("without follow the feed ends at its end, and does not wait", async () => {
   for await (const _ of empty.events.feed({ follow: false })) assert.fail("there is no event");
 });
 
-test("a cursor whose events are gone ends the feed with an error", async () => {
-  const { client: one, sent } = client([problem(400, "invalid_request", {}, { errors: [{ field: "after", code: "events_lost", message: "gone" }] })]);
-  await assert.rejects(one.events.feed({ after: "old" })[Symbol.asyncIterator]().next(), EventsLostError);
-  assert.equal(sent.length, 1);
+test("a cursor whose events are gone ends the feed with an error, and another refusal is none of lost events", async () => {
+  for (const [code, error] of [["events_lost", EventsLostError], ["invalid", ApiError]] as const) {
+    const { client: one, sent } = client([problem(400, "invalid_request", {}, { errors: [{ field: "after", code, message: "refused" }] })]);
+    await assert.rejects(one.events.feed({ after: "old" })[Symbol.asyncIterator]().next(), error);
+    assert.equal(sent.length, 1);
+  }
 });
 
 test("the feed pauses when the server could not hold the call", async () => {

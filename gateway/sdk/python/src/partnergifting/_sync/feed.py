@@ -80,7 +80,7 @@ class Feed:
             try:
                 return self._transport.send("GET", "/events", query=query, held=self._wait, options=self._options)
             except Exception as error:
-                if isinstance(error, ApiError) and error.status == 400 and error.field("after"):
+                if isinstance(error, ApiError) and (after := error.field("after")) and after["code"] == "events_lost":
                     raise EventsLostError(str(error)) from error
                 if not retryable(error):
                     raise
