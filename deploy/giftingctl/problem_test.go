@@ -21,6 +21,8 @@ func TestAnErrorInTheCommandExitsWith2(t *testing.T) {
 	for line, says := range map[string]string{
 		"ordrs":                             "unknown command: giftingctl ordrs: did you mean orders?",
 		"orders dispach x":                  "unknown command: giftingctl orders dispach: did you mean dispatch?",
+		"help ordrs":                        "unknown command: giftingctl ordrs: did you mean orders?",
+		"help orders dispach":               "unknown command: giftingctl orders dispach: did you mean dispatch?",
 		"burn":                              "unknown command: giftingctl burn: giftingctl --help lists the commands",
 		"orders burn -o json":               `"code":"usage"`,
 		"orders get x --colour red":         "unknown flag: --colour",

@@ -119,7 +119,10 @@ The exit code is 0, or
 	for _, c := range calls {
 		a.add(root, c)
 	}
-	root.InitDefaultCompletionCmd() // Otherwise it is added too late to be observed.
+	root.InitDefaultCompletionCmd() // Otherwise this and help are added too late to be observed.
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Run, help.RunE = nil, showHelp
 	a.observe(root)
 	return root
 }
@@ -168,6 +171,16 @@ func requireSub(c *cobra.Command, args []string) error {
 		advice = "did you mean " + strings.Join(like, " or ") + "?"
 	}
 	return usage(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
+}
+
+// showHelp shows the help of a command, or refuses words that are none.
+func showHelp(c *cobra.Command, args []string) error {
+	found, rest, _ := c.Root().Find(args)
+	if len(rest) > 0 && found.HasSubCommands() {
+		return requireSub(found, rest)
+	}
+	found.InitDefaultHelpFlag()
+	return found.Help()
 }
 
 // must is for errors that only a wrong name of a flag causes, which every test would show.
