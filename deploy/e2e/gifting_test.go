@@ -129,7 +129,7 @@ func (c commandLine) testListen(t *testing.T) {
 	n, err := notes.Read(said)
 	require.NoError(t, err)
 	require.Contains(t, string(said[:n]), "Events go to "+receiver.URL)
-	order, err := c.PlaceOrder(ctx, c.order("cli-listen"))
+	order, err := c.Orders.Place(ctx, c.order("cli-listen"))
 	require.NoError(t, err)
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())

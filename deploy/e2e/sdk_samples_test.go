@@ -53,7 +53,7 @@ func (i integrator) testReadingSamples(t *testing.T) {
 	require.NoError(t, samples.ListProducts(ctx, i.Client))
 	require.NoError(t, samples.ListCategories(ctx, i.Client))
 	require.NoError(t, samples.GetProduct(ctx, i.Client, i.Env["GIFTING_PRODUCT_ID"]))
-	product, err := i.GetProduct(ctx, i.Env["GIFTING_PRODUCT_ID"], "SE", "")
+	product, err := i.Catalog.Product(ctx, i.Env["GIFTING_PRODUCT_ID"], gifting.GetProductQuery{Country: "SE"})
 	require.NoError(t, err)
 	require.NoError(t, samples.GetImage(ctx, i.Client, product))
 }
@@ -80,20 +80,20 @@ func (i integrator) testOrderSamples(t *testing.T) {
 
 	approving, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY_APPROVAL"])
 	require.NoError(t, err)
-	brands, err := approving.ListBrands(ctx)
+	brands, err := approving.Brands.List(ctx)
 	require.NoError(t, err)
 	waiting := i.order("sample-2")
 	waiting.BrandID = &brands[0].ID
-	me, err := approving.GetMe(ctx)
+	me, err := approving.Account.Me(ctx)
 	require.NoError(t, err)
 	waiting.Items[0].Budget.Currency = me.Tenant.Currency
-	order, err = approving.PlaceOrder(ctx, waiting)
+	order, err = approving.Orders.Place(ctx, waiting)
 	require.NoError(t, err)
 	require.NoError(t, samples.ApproveSandboxOrder(ctx, approving, order.ID))
 	batch := gifting.CreatePersonalLinksRequest{
-		BrandID: &brands[0].ID, ProductIds: []string{i.Env["GIFTING_PRODUCT_ID"]}, Recipients: []gifting.PersonalLinkRecipient{{Label: "Ann"}},
+		BrandID: &brands[0].ID, ProductIDs: []string{i.Env["GIFTING_PRODUCT_ID"]}, Recipients: []gifting.PersonalLinkRecipient{{Label: "Ann"}},
 	}
-	links, err := approving.CreatePersonalLinks(ctx, batch)
+	links, err := approving.PersonalLinks.Create(ctx, batch)
 	require.NoError(t, err)
 	require.NoError(t, samples.ApproveSandboxPersonalLink(ctx, approving, links.Results[0].Link.ID))
 }
@@ -122,7 +122,7 @@ func (i integrator) testEventSamples(t *testing.T) {
 	require.NoError(t, samples.GetWebhookHealth(ctx, second))
 	var deliveries *gifting.Page[gifting.WebhookDelivery]
 	require.Eventually(t, func() bool {
-		deliveries, err = second.ListWebhookDeliveries(ctx, gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED})
+		deliveries, err = second.Webhooks.Deliveries(ctx, gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED}).First()
 		return err == nil && len(deliveries.Items) > 0
 	}, 30*time.Second, 100*time.Millisecond)
 	require.NoError(t, samples.ListWebhookDeliveries(ctx, second))
@@ -136,7 +136,7 @@ func (i integrator) testEventSamples(t *testing.T) {
 
 func (i integrator) testSandboxCatalogSamples(t *testing.T) {
 	ctx := t.Context()
-	campaign, err := i.GetCampaign(ctx, i.Env["GIFTING_CAMPAIGN_ID"], "")
+	campaign, err := i.Campaigns.Get(ctx, i.Env["GIFTING_CAMPAIGN_ID"], gifting.GetCampaignQuery{})
 	require.NoError(t, err)
 	sku := ""
 	for _, offering := range campaign.Offerings {

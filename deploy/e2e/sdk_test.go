@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,19 +23,6 @@ import (
 type integrator struct {
 	stack
 	*gifting.Client
-}
-
-// forced is a transport that forces the answer to the first attempt of a call.
-type forced struct{ fault string }
-
-// RoundTrip implements http.RoundTripper.
-func (f *forced) RoundTrip(req *http.Request) (*http.Response, error) {
-	if f.fault != "" {
-		req = req.Clone(req.Context())
-		req.Header.Set("Sandbox-Fault", f.fault)
-		f.fault = ""
-	}
-	return http.DefaultTransport.RoundTrip(req)
 }
 
 // TestIntegrators uses one platform as integrators do.
@@ -67,18 +55,17 @@ func (i integrator) order(externalID string) gifting.PlaceOrderRequest {
 func (i integrator) testForced(t *testing.T) {
 	for _, fault := range []string{"429", "500", "503", "in-progress", "timeout", "lost"} {
 		t.Run(fault, func(t *testing.T) {
-			client, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY"],
-				gifting.WithTransport(&forced{fault}), gifting.WithTimeout(4*time.Second))
+			client, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY"], gifting.WithTimeout(4*time.Second))
 			require.NoError(t, err)
 			var response gifting.Response
-			placed, err := client.PlaceOrder(t.Context(), i.order("sdk-"+fault), gifting.WithResponse(&response))
+			placed, err := client.Orders.Place(t.Context(), i.order("sdk-"+fault), gifting.WithSandboxFault(fault), gifting.WithResponse(&response))
 			require.NoError(t, err)
 			require.Equal(t, fault == "timeout" || fault == "lost", response.Replayed(), "these take effect without an answer")
 			if fault != "lost" { // The transport itself may have repeated that.
 				require.Equal(t, 2, response.Attempts)
 			}
 			var found []gifting.Order
-			for order, err := range client.Orders(t.Context(), gifting.ListOrdersQuery{ExternalOrderID: "sdk-" + fault}) {
+			for order, err := range client.Orders.List(t.Context(), gifting.ListOrdersQuery{ExternalOrderID: "sdk-" + fault}).All() {
 				require.NoError(t, err)
 				found = append(found, order)
 			}
@@ -86,9 +73,7 @@ func (i integrator) testForced(t *testing.T) {
 		})
 	}
 	for _, fault := range []string{"429", "500", "503", "lost"} {
-		client, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY"], gifting.WithTransport(&forced{fault}))
-		require.NoError(t, err)
-		_, err = client.GetMe(t.Context())
+		_, err := i.Account.Me(t.Context(), gifting.WithSandboxFault(fault))
 		require.NoError(t, err, fault)
 	}
 }
@@ -98,32 +83,35 @@ func (i integrator) testEvents(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cursor := ""
-	for page, err := range i.EventPages(ctx, gifting.ListEventsQuery{}) {
+	for page, err := range i.Events.Feed(ctx, gifting.FeedOptions{StopAtEnd: true}) {
 		require.NoError(t, err)
 		cursor = page.NextCursor
 	}
-	order, err := i.PlaceOrder(ctx, i.order("sdk-events"))
+	end, err := i.Events.List(ctx, gifting.ListEventsQuery{From: gifting.FeedEnd})
 	require.NoError(t, err)
-	_, err = i.DispatchSandboxOrder(ctx, order.ID, gifting.DispatchSandboxOrderRequest{})
+	require.Empty(t, end.Items)
+	order, err := i.Orders.Place(ctx, i.order("sdk-events"))
 	require.NoError(t, err)
-	_, err = i.CorrectSandboxTracking(ctx, order.ID, gifting.CorrectSandboxTrackingRequest{})
+	_, err = i.Sandbox.DispatchOrder(ctx, order.ID, gifting.DispatchSandboxOrderRequest{})
 	require.NoError(t, err)
-	_, err = i.PostSandboxMessage(ctx, order.ID, "It is on its way.")
+	_, err = i.Sandbox.CorrectTracking(ctx, order.ID, gifting.CorrectSandboxTrackingRequest{})
 	require.NoError(t, err)
-	links, err := i.CreatePersonalLinks(ctx, gifting.CreatePersonalLinksRequest{
+	_, err = i.Sandbox.PostMessage(ctx, order.ID, gifting.PostSandboxMessageRequest{Body: "It is on its way."})
+	require.NoError(t, err)
+	links, err := i.PersonalLinks.Create(ctx, gifting.CreatePersonalLinksRequest{
 		CampaignID: new(i.Env["GIFTING_CAMPAIGN_ID"]), Recipients: []gifting.PersonalLinkRecipient{{Label: "Ann"}, {Label: "Bo"}},
 	})
 	require.NoError(t, err)
-	_, err = i.ClaimSandboxPersonalLink(ctx, links.Results[0].Link.ID, gifting.ClaimSandboxPersonalLinkRequest{})
+	_, err = i.Sandbox.ClaimLink(ctx, links.Results[0].Link.ID, gifting.ClaimSandboxPersonalLinkRequest{})
 	require.NoError(t, err)
-	_, err = i.CancelPersonalLink(ctx, links.Results[1].Link.ID, "A test.")
+	_, err = i.PersonalLinks.Cancel(ctx, links.Results[1].Link.ID, gifting.CancelPersonalLinkRequest{Reason: "A test."})
 	require.NoError(t, err)
 
 	missing := map[gifting.EventType]bool{
 		gifting.EventOrderCreated: true, gifting.EventOrderStatusChanged: true, gifting.EventOrderUpdated: true, gifting.EventOrderMessagePosted: true,
 		gifting.EventPersonalLinkCreated: true, gifting.EventPersonalLinkClaimed: true, gifting.EventPersonalLinkCancelled: true,
 	}
-	for page, err := range i.Feed(ctx, gifting.Feed{After: cursor}) {
+	for page, err := range i.Events.Feed(ctx, gifting.FeedOptions{After: cursor}) {
 		require.NoError(t, err, "missing: %v", missing)
 		for _, event := range page.Items {
 			switch data := event.Data.(type) {
@@ -145,7 +133,7 @@ func (i integrator) delivered(t *testing.T) inbox.Delivery {
 	t.Helper()
 	second, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY_2"])
 	require.NoError(t, err)
-	result, err := second.TestWebhook(t.Context())
+	result, err := second.Webhooks.Test(t.Context())
 	require.NoError(t, err)
 	require.Nil(t, result.Error)
 	all := i.Deliveries(t, "")
@@ -164,7 +152,7 @@ func (i integrator) testSignatures(t *testing.T) {
 		}
 	}
 	require.Equal(t, theirs, ours)
-	event, err := gifting.Verify([]byte(arrived.Raw), theirs, "an older secret", i.Env["GIFTING_WEBHOOK_SECRET"])
+	event, err := gifting.Verify([]byte(arrived.Raw), theirs, strings.Repeat("0", 64), i.Env["GIFTING_WEBHOOK_SECRET"])
 	require.NoError(t, err)
 	again, err := json.Marshal(event)
 	require.NoError(t, err)
@@ -181,23 +169,23 @@ func (i integrator) testSync(t *testing.T) {
 	}
 	sync := gifting.CatalogSync{Country: "SE"}
 	update := func() {
-		newest, err := i.SyncCatalog(t.Context(), sync, apply)
+		newest, err := i.Catalog.Sync(t.Context(), sync, apply)
 		require.NoError(t, err)
 		sync.Newest = newest
 	}
 	update()
 	gift := i.Env["GIFTING_PRODUCT_ID"]
 	require.NotNil(t, products[gift])
-	_, err := i.UnlistSandboxProduct(t.Context(), gift)
+	_, err := i.Sandbox.UnlistProduct(t.Context(), gift)
 	require.NoError(t, err)
 	update()
 	require.Nil(t, products[gift])
-	_, err = i.RelistSandboxProduct(t.Context(), gift, gifting.RelistSandboxProductRequest{})
+	_, err = i.Sandbox.RelistProduct(t.Context(), gift, gifting.RelistSandboxProductRequest{})
 	require.NoError(t, err)
 	update()
 	require.NotNil(t, products[gift])
 	var listed []string
-	for entry, err := range i.Products(t.Context(), gifting.ListProductsQuery{Country: "SE"}) {
+	for entry, err := range i.Catalog.Products(t.Context(), gifting.ListProductsQuery{Country: "SE"}).All() {
 		require.NoError(t, err)
 		listed = append(listed, entry.ID())
 	}
@@ -224,7 +212,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	_, err = client.GetMe(context.Background())
+	_, err = client.Account.Me(context.Background())
 	fmt.Println(err)
 }
 `), 0o600))

@@ -2,12 +2,18 @@ package gifting
 
 import "context"
 
-// GetMe reads the key in use, its tenant's settings and its environment.
-func (c *Client) GetMe(ctx context.Context, options ...CallOption) (*Me, error) {
-	return get[Me](ctx, c, "/me", nil, options)
+// Account is what the key is.
+type Account struct{ client *Client }
+
+// Me reads the key in use, its tenant's settings and its environment.
+func (a Account) Me(ctx context.Context, options ...CallOption) (*Me, error) {
+	return get[Me](ctx, a.client, at("/me"), nil, options)
 }
 
-// ListBrands reads the brands that the key reaches.
-func (c *Client) ListBrands(ctx context.Context, options ...CallOption) ([]Brand, error) {
-	return list[Brand](ctx, c, "/brands", nil, options)
+// Brands are those of the tenant.
+type Brands struct{ client *Client }
+
+// List reads the brands that the key reaches.
+func (b Brands) List(ctx context.Context, options ...CallOption) ([]Brand, error) {
+	return items(get[[]Brand](ctx, b.client, at("/brands"), nil, options))
 }

@@ -2,6 +2,7 @@ package gifting
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -10,36 +11,78 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
 
+// The headers of options that only some calls take, with their options.
+const (
+	idempotencyKey = "Idempotency-Key"
+	ifMatch        = "If-Match"
+	ifNoneMatch    = "If-None-Match"
+)
+
+var selective = map[string]string{idempotencyKey: "WithIdempotencyKey", ifMatch: "WithIfMatch", ifNoneMatch: "WithIfNoneMatch"}
+
+const sandboxFault = "Sandbox-Fault"
+
 // call is one operation with all its attempts.
 type call struct {
-	method, path string
-	query        url.Values
-	body         []byte
-	header       http.Header
+	method string
+	route
+	query  url.Values
+	body   any
+	header http.Header
+	// takes are the selective headers that mean something to the operation. An unlisted one takes all.
+	takes    []string
+	unlisted bool
+	// image means that no key is sent, and that the answer is no JSON.
+	image bool
+	// attempts, unless it is 0, replaces that of the client.
+	attempts int
 	// wait is how long the server may hold the call.
 	wait time.Duration
 	// response is set by WithResponse.
 	response *Response
 }
 
-// CallOption changes one call.
+// route is a path, and what the document calls it.
+type route struct{ path, template string }
+
+// at puts ids into the places {…} of a path. Without an id, or with dots, the path would be that of another operation; it becomes one
+// that no record has.
+func at(template string, ids ...string) route {
+	path := template
+	for _, id := range ids {
+		if id == "" || id == "." || id == ".." {
+			id = "-"
+		}
+		before, rest, _ := strings.Cut(path, "{")
+		_, after, _ := strings.Cut(rest, "}")
+		path = before + url.PathEscape(id) + after
+	}
+	return route{path, template}
+}
+
+// CallOption changes one call. One that means nothing to a call is an error of it, before anything is sent.
 type CallOption func(*call)
 
 // WithIdempotencyKey sets the key of a POST, at most 255 characters. Without it each call has a new random one. Store your own key
 // with what the call is for, and you may repeat the call after a crash.
-func WithIdempotencyKey(key string) CallOption { return WithHeader("Idempotency-Key", key) }
+func WithIdempotencyKey(key string) CallOption { return WithHeader(idempotencyKey, key) }
 
 // WithIfMatch makes an action on an order depend on the ETag with which you read it: otherwise CodePreconditionFailed.
-func WithIfMatch(etag string) CallOption { return WithHeader("If-Match", etag) }
+func WithIfMatch(etag string) CallOption { return WithHeader(ifMatch, etag) }
 
-// WithIfNoneMatch makes a read return [ErrNotModified] if the record still has the ETag.
-func WithIfNoneMatch(etag string) CallOption { return WithHeader("If-None-Match", etag) }
+// WithIfNoneMatch makes a read that has an ETag return [ErrNotModified] if the record still has it.
+func WithIfNoneMatch(etag string) CallOption { return WithHeader(ifNoneMatch, etag) }
 
-// WithHeader sets a header of the request.
+// WithSandboxFault forces the first answer, to see what your code does then: one of 429, 500, 503, timeout, lost and in-progress. The
+// next attempt is answered as usual. Only in the sandbox.
+func WithSandboxFault(fault string) CallOption { return WithHeader(sandboxFault, fault) }
+
+// WithHeader sets a header of the request, except those that the client sets itself.
 func WithHeader(name, value string) CallOption {
 	return func(c *call) { c.header.Set(name, value) }
 }
@@ -70,6 +113,7 @@ var (
 	// ErrNotModified is the answer to a read whose ETag is current.
 	ErrNotModified = errors.New("the record has not changed")
 
+	errOption   = errors.New("does not apply to this call")
 	errTooLarge = errors.New("the response is too large")
 	errAnswer   = errors.New("the response is not what the API answers")
 )
@@ -78,61 +122,76 @@ var (
 const maxResponse = 64 << 20
 
 // Call sends any request, also one that this version has no method for: body is sent as JSON unless it is nil, and the response
-// is decoded into result unless it is nil. It retries like all calls. The path begins with a slash and may have a query.
+// is decoded into result unless it is nil. It retries like all calls. The path begins with a slash and may have a query. Call does not
+// know what the request takes, so it sends every option and leaves it to the API to refuse one.
 func (c *Client) Call(ctx context.Context, method, path string, body, result any, options ...CallOption) error {
-	made := &call{method: method, path: path, header: http.Header{}}
-	if body != nil {
-		content, err := json.Marshal(body)
-		if err != nil {
-			return &CallError{Method: method, Path: path, Err: err}
-		}
-		made.body = content
-		made.header.Set("Content-Type", "application/json")
-	}
-	return c.do(ctx, made, result, options)
+	plain, _, _ := strings.Cut(path, "?")
+	return c.do(ctx, &call{method: method, route: route{path, plain}, body: body, unlisted: true}, result, options)
 }
 
-func get[T any](ctx context.Context, c *Client, path string, query url.Values, options []CallOption) (*T, error) {
+func send[T any](ctx context.Context, c *Client, made *call, options []CallOption) (*T, error) {
 	result := new(T)
-	err := c.do(ctx, &call{method: http.MethodGet, path: path, query: query, header: http.Header{}}, result, options)
+	if err := c.do(ctx, made, result, options); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// get reads what has an ETag.
+func get[T any](ctx context.Context, c *Client, from route, query url.Values, options []CallOption) (*T, error) {
+	return send[T](ctx, c, &call{method: http.MethodGet, route: from, query: query, takes: []string{ifNoneMatch}}, options)
+}
+
+func post[T any](ctx context.Context, c *Client, to route, body any, options []CallOption) (*T, error) {
+	return send[T](ctx, c, &call{method: http.MethodPost, route: to, body: body, takes: []string{idempotencyKey}}, options)
+}
+
+// act posts an action on an order.
+func act[T any](ctx context.Context, c *Client, to route, body any, options []CallOption) (*T, error) {
+	return send[T](ctx, c, &call{method: http.MethodPost, route: to, body: body, takes: []string{idempotencyKey, ifMatch}}, options)
+}
+
+// items are those of a list that has no pages.
+func items[T any](all *[]T, err error) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return result, nil
+	return *all, nil
 }
 
-func post[T any](ctx context.Context, c *Client, path string, body any, options []CallOption) (*T, error) {
-	result := new(T)
-	if err := c.Call(ctx, http.MethodPost, path, body, result, options...); err != nil {
-		return nil, err
+// prepare applies the options, and refuses those that mean nothing to the call.
+func (c *call) prepare(options []CallOption) (body []byte, err error) {
+	c.header = http.Header{}
+	for _, option := range options {
+		option(c)
 	}
-	return result, nil
-}
-
-// at puts ids into the places {} of a path. Without an id, or with dots, the path would be that of another operation; it becomes one
-// that no record has.
-func at(path string, ids ...string) string {
-	for _, id := range ids {
-		if id == "" || id == "." || id == ".." {
-			id = "-"
+	for header, option := range selective {
+		if _, given := c.header[header]; given && !c.unlisted && !slices.Contains(c.takes, header) {
+			return nil, fmt.Errorf("%s %w", option, errOption)
 		}
-		path = strings.Replace(path, "{}", url.PathEscape(id), 1)
 	}
-	return path
+	_, own := c.header[idempotencyKey]
+	if !own && c.method == http.MethodPost && (c.unlisted || slices.Contains(c.takes, idempotencyKey)) {
+		c.header.Set(idempotencyKey, rand.Text())
+	}
+	if c.body == nil {
+		return nil, nil
+	}
+	c.header.Set("Content-Type", "application/json")
+	return json.Marshal(c.body)
 }
 
 // do sends a call until it is answered, refused, or has used up its attempts or its time.
 func (c *Client) do(ctx context.Context, made *call, result any, options []CallOption) error {
-	if made.method == http.MethodPost {
-		made.header.Set("Idempotency-Key", rand.Text())
-	}
-	for _, option := range options {
-		option(made)
+	body, err := made.prepare(options)
+	if err != nil {
+		return made.failed(ctx, err, 0)
 	}
 	limited, cancel := context.WithTimeout(ctx, c.total+made.wait)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
-		answer, err := c.attempt(limited, made)
+		answer, err := c.attempt(limited, made, body)
+		c.ignored.report(made.method+" "+made.template, answer.header)
 		if made.response != nil {
 			*made.response = Response{Status: answer.status, Header: answer.header, Attempts: attempt}
 		}
@@ -142,9 +201,10 @@ func (c *Client) do(ctx context.Context, made *call, result any, options []CallO
 		if err == nil {
 			return nil
 		}
-		if attempt == c.attempts || !retryable(err) || !pause(limited, delay(err, attempt)) {
+		if attempt == cmp.Or(made.attempts, c.attempts) || !retryable(err) || !pause(limited, delay(err, attempt)) {
 			return made.failed(ctx, err, attempt)
 		}
+		made.header.Del(sandboxFault) // The next attempt shows the recovery.
 	}
 }
 
@@ -154,7 +214,7 @@ func (c *call) failed(ctx context.Context, err error, attempts int) error {
 		err = errors.Join(ended, err)
 	}
 	path, _, _ := strings.Cut(c.path, "?")
-	return &CallError{Method: c.method, Path: path, Attempts: attempts, IdempotencyKey: c.header.Get("Idempotency-Key"), Err: err}
+	return &CallError{Method: c.method, Path: path, Attempts: attempts, IdempotencyKey: c.header.Get(idempotencyKey), Err: err}
 }
 
 // answer is a response that has been read.
@@ -165,10 +225,10 @@ type answer struct {
 }
 
 // attempt sends a call once. Its error is a Problem if there was an answer.
-func (c *Client) attempt(ctx context.Context, made *call) (answer, error) {
+func (c *Client) attempt(ctx context.Context, made *call, body []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+made.wait)
 	defer cancel()
-	req, err := c.request(ctx, made)
+	req, err := c.request(ctx, made, body)
 	if err != nil {
 		return answer{}, &permanent{err}
 	}
@@ -180,40 +240,40 @@ func (c *Client) attempt(ctx context.Context, made *call) (answer, error) {
 		return answer{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
-	got := answer{status: resp.StatusCode, header: resp.Header, body: body}
+	content, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	got := answer{status: resp.StatusCode, header: resp.Header, body: content}
 	switch {
 	case err != nil:
 		return got, fmt.Errorf("the response broke off: %w", err)
-	case len(body) > maxResponse:
+	case len(content) > maxResponse:
 		return got, &permanent{errTooLarge}
 	case resp.StatusCode == http.StatusNotModified:
 		return got, ErrNotModified
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return got, problemOf(resp.StatusCode, resp.Header, body)
+		return got, problemOf(resp.StatusCode, resp.Header, content)
 	}
 	return got, nil
 }
 
-func (c *Client) request(ctx context.Context, made *call) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, made *call, body []byte) (*http.Request, error) {
 	target := c.base + made.path
 	if len(made.query) > 0 {
 		target += "?" + made.query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, made.method, target, bytes.NewReader(made.body))
+	req, err := http.NewRequestWithContext(ctx, made.method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header = made.header.Clone()
-	req.Header.Set("Authorization", "Bearer "+c.key)
 	req.Header.Set("User-Agent", c.agent)
-	if req.Header.Get("Accept") == "" {
+	if !made.image {
 		req.Header.Set("Accept", "application/json")
+		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	return req, nil
 }
 
-// decode reads the body into a result; an *Image takes it as it is.
+// decode reads the body into a result; an *ImageFile takes it as it is.
 func (a answer) decode(result any) error {
 	switch to := result.(type) {
 	case nil:

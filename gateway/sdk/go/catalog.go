@@ -3,7 +3,6 @@ package gifting
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"net/http"
 	"net/url"
 	"time"
@@ -21,20 +20,27 @@ func (q ListCampaignsQuery) values() url.Values {
 	return q.filters("brandId", q.BrandID, "status", string(q.Status))
 }
 
-// ListCampaigns reads a page of campaigns, newest first.
-func (c *Client) ListCampaigns(ctx context.Context, query ListCampaignsQuery, options ...CallOption) (*Page[CampaignSummary], error) {
-	return get[Page[CampaignSummary]](ctx, c, "/campaigns", query.values(), options)
+// Campaigns are those of the tenant.
+type Campaigns struct{ client *Client }
+
+// List is all campaigns, newest first.
+func (c Campaigns) List(ctx context.Context, query ListCampaignsQuery, options ...CallOption) List[CampaignSummary] {
+	return list[CampaignSummary](ctx, c.client, "/campaigns", query.values(), options)
 }
 
-// Campaigns reads all campaigns from a page on.
-func (c *Client) Campaigns(ctx context.Context, query ListCampaignsQuery, options ...CallOption) iter.Seq2[CampaignSummary, error] {
-	return all[CampaignSummary](ctx, c, "/campaigns", query.values(), options)
+// GetCampaignQuery says how to read a campaign.
+type GetCampaignQuery struct {
+	// Locale of names and descriptions, one of the tenant's. Empty means en-US.
+	Locale string
 }
 
-// GetCampaign reads a campaign with its offerings. An empty locale means en-US.
-func (c *Client) GetCampaign(ctx context.Context, campaignID, locale string, options ...CallOption) (*Campaign, error) {
-	return get[Campaign](ctx, c, at("/campaigns/{}", campaignID), Paging{}.filters("locale", locale), options)
+// Get reads a campaign with its offerings.
+func (c Campaigns) Get(ctx context.Context, campaignID string, query GetCampaignQuery, options ...CallOption) (*Campaign, error) {
+	return get[Campaign](ctx, c.client, at("/campaigns/{campaignId}", campaignID), Paging{}.filters("locale", query.Locale), options)
 }
+
+// Catalog is the gifts that the tenant offers.
+type Catalog struct{ client *Client }
 
 // ListProductsQuery filters the catalog.
 type ListProductsQuery struct {
@@ -44,7 +50,7 @@ type ListProductsQuery struct {
 	Country string
 	// Locale of names and descriptions, one of the tenant's. Empty means en-US.
 	Locale string
-	// UpdatedSince asks for what has changed, with the gifts that have left the catalog. See [Client.SyncCatalog].
+	// UpdatedSince asks for what has changed, with the gifts that have left the catalog. See [Catalog.Sync].
 	UpdatedSince time.Time
 }
 
@@ -99,25 +105,34 @@ func (e ProductEntry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e.Unlisted)
 }
 
-// ListProducts reads a page of the catalog.
-func (c *Client) ListProducts(ctx context.Context, query ListProductsQuery, options ...CallOption) (*Page[ProductEntry], error) {
-	return get[Page[ProductEntry]](ctx, c, "/catalog/products", query.values(), options)
+// Products is the catalog of a country.
+func (c Catalog) Products(ctx context.Context, query ListProductsQuery, options ...CallOption) List[ProductEntry] {
+	return list[ProductEntry](ctx, c.client, "/catalog/products", query.values(), options)
 }
 
-// Products reads the catalog from a page on.
-func (c *Client) Products(ctx context.Context, query ListProductsQuery, options ...CallOption) iter.Seq2[ProductEntry, error] {
-	return all[ProductEntry](ctx, c, "/catalog/products", query.values(), options)
+// GetProductQuery says for whom to read a gift.
+type GetProductQuery struct {
+	// Country of delivery, required.
+	Country string
+	// Locale of name and description, one of the tenant's. Empty means en-US.
+	Locale string
 }
 
-// GetProduct reads one gift. An empty locale means en-US.
-func (c *Client) GetProduct(ctx context.Context, productID, country, locale string, options ...CallOption) (*Product, error) {
-	query := Paging{}.filters("country", country, "locale", locale)
-	return get[Product](ctx, c, at("/catalog/products/{}", productID), query, options)
+// Product reads one gift.
+func (c Catalog) Product(ctx context.Context, productID string, query GetProductQuery, options ...CallOption) (*Product, error) {
+	values := Paging{}.filters("country", query.Country, "locale", query.Locale)
+	return get[Product](ctx, c.client, at("/catalog/products/{productId}", productID), values, options)
 }
 
-// ListCategories reads the categories of gifts. An empty locale means en-US.
-func (c *Client) ListCategories(ctx context.Context, locale string, options ...CallOption) ([]Category, error) {
-	return list[Category](ctx, c, "/catalog/categories", Paging{}.filters("locale", locale), options)
+// ListCategoriesQuery says how to read the categories.
+type ListCategoriesQuery struct {
+	// Locale of names, one of the tenant's. Empty means en-US.
+	Locale string
+}
+
+// Categories reads the categories of gifts, in display order.
+func (c Catalog) Categories(ctx context.Context, query ListCategoriesQuery, options ...CallOption) ([]Category, error) {
+	return items(get[[]Category](ctx, c.client, at("/catalog/categories"), Paging{}.filters("locale", query.Locale), options))
 }
 
 // ImageFile is the content of an image.
@@ -126,13 +141,8 @@ type ImageFile struct {
 	Content     []byte
 }
 
-// GetImage reads an image by the last part of its URL. Image URLs open without a key, so a browser can show them directly.
-func (c *Client) GetImage(ctx context.Context, fileID string, options ...CallOption) (*ImageFile, error) {
-	options = append([]CallOption{WithHeader("Accept", "image/*")}, options...)
-	made := &call{method: http.MethodGet, path: at("/catalog/images/{}", fileID), header: http.Header{}}
-	image := &ImageFile{}
-	if err := c.do(ctx, made, image, options); err != nil {
-		return nil, err
-	}
-	return image, nil
+// Image reads an image by the last part of its URL. No key is sent: image URLs open without one, so a browser can show them directly.
+func (c Catalog) Image(ctx context.Context, fileID string, options ...CallOption) (*ImageFile, error) {
+	made := &call{method: http.MethodGet, route: at("/catalog/images/{fileId}", fileID), takes: []string{ifNoneMatch}, image: true}
+	return send[ImageFile](ctx, c.client, made, options)
 }

@@ -3,6 +3,8 @@ package gifting
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -10,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The limits of a client without options.
@@ -21,10 +24,21 @@ const (
 
 // Client calls the API with one key. Any number of goroutines may use it.
 type Client struct {
+	Account       Account
+	Brands        Brands
+	Campaigns     Campaigns
+	Catalog       Catalog
+	Events        Events
+	Orders        Orders
+	PersonalLinks PersonalLinks
+	Sandbox       Sandbox
+	Webhooks      Webhooks
+
 	base, key, agent string
 	http             *http.Client
 	timeout, total   time.Duration
 	attempts         int
+	ignored          *ignoredNames
 }
 
 // Option changes a client.
@@ -32,7 +46,9 @@ type Option func(*Client)
 
 var (
 	errBase  = errors.New("the base URL is an absolute https address, or http of this machine")
-	errKey   = errors.New("the API key is empty, or has characters that no key has")
+	errKey   = errors.New("the API key has characters that no key has")
+	errEmpty = errors.New("is empty: is the variable set from which it comes?")
+	errSpace = errors.New("has a line break or a space, perhaps pasted with it")
 	errLimit = errors.New("timeouts and the number of attempts are positive")
 )
 
@@ -43,13 +59,19 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	if err != nil || base.Host == "" || strings.ContainsAny(baseURL, "?#") || base.User != nil || !private(base) {
 		return nil, errBase
 	}
-	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if err := checkSecret(key, "the API key"); err != nil {
+		return nil, err
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errKey
 	}
 	c := &Client{
 		base: strings.TrimRight(baseURL, "/"), key: key, agent: userAgent(), http: &http.Client{},
 		timeout: DefaultTimeout, total: DefaultTotalTimeout, attempts: DefaultMaxAttempts,
+		ignored: &ignoredNames{warn: func(message string) { slog.Warn(message) }, warned: map[string]bool{}},
 	}
+	c.Account, c.Brands, c.Campaigns, c.Catalog, c.Events = Account{c}, Brands{c}, Campaigns{c}, Catalog{c}, Events{c}
+	c.Orders, c.PersonalLinks, c.Sandbox, c.Webhooks = Orders{c}, PersonalLinks{c}, Sandbox{c}, Webhooks{c}
 	for _, option := range options {
 		option(c)
 	}
@@ -59,6 +81,17 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	// The API redirects nothing. A redirect would send the request, and perhaps the key, elsewhere.
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
+}
+
+// checkSecret refuses a key or secret that cannot be one: most often a variable that is not set, or a line break that was pasted.
+func checkSecret(value, name string) error {
+	switch {
+	case value == "":
+		return fmt.Errorf("%s %w", name, errEmpty)
+	case strings.ContainsFunc(value, unicode.IsSpace):
+		return fmt.Errorf("%s %w", name, errSpace)
+	}
+	return nil
 }
 
 func private(base *url.URL) bool {
@@ -93,6 +126,10 @@ func WithMaxAttempts(count int) Option { return func(c *Client) { c.attempts = c
 func WithUserAgent(name string) Option {
 	return func(c *Client) { c.agent = strings.TrimSpace(name) + " " + userAgent() }
 }
+
+// WithWarnings passes on what the API ignored, each name once: a member or parameter that is perhaps misspelt. Several goroutines may call
+// warn at once. Without this option warnings go to [slog.Warn], with nil nowhere.
+func WithWarnings(warn func(message string)) Option { return func(c *Client) { c.ignored.warn = warn } }
 
 // BaseURL is where the client sends its calls.
 func (c *Client) BaseURL() string { return c.base }

@@ -22,9 +22,11 @@ func TestAClientNeedsASafeAddressAndAKey(t *testing.T) {
 		_, err := gifting.New(base, "key")
 		require.NoError(t, err, base)
 	}
-	for _, key := range []string{"", "a b", "a\n", "ä"} {
+	for key, says := range map[string]string{
+		"": "is empty: is the variable set", "a b": "has a line break or a space, perhaps pasted", "a\n": "has a line break", "ä": "has characters that no key has",
+	} {
 		_, err := gifting.New("https://a.b", key)
-		require.ErrorContains(t, err, "API key")
+		require.ErrorContains(t, err, "the API key "+says)
 	}
 	for _, option := range []gifting.Option{gifting.WithTimeout(0), gifting.WithTotalTimeout(-1), gifting.WithMaxAttempts(0)} {
 		_, err := gifting.New("https://a.b", "key", option)
@@ -43,7 +45,7 @@ func TestNoTextShowsTheKey(t *testing.T) {
 func TestARequestNamesItsProgramAndItsKey(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, "{}")}}
-	_, err := newClient(t, transport, gifting.WithUserAgent("shop/1.4")).GetMe(t.Context())
+	_, err := newClient(t, transport, gifting.WithUserAgent("shop/1.4")).Account.Me(t.Context())
 	require.NoError(t, err)
 	sent := transport.attempts[0]
 	require.Equal(t, "https://api.example.com/api/public/v1/me", sent.url)
@@ -66,9 +68,9 @@ func TestFiltersAreSentAsTheAPIReadsThem(t *testing.T) {
 	transport := &stub{script: script{answered(200, `{"items":[],"nextCursor":null}`)}}
 	client := newClient(t, transport)
 	since := time.Date(2026, 3, 14, 10, 26, 53, 589793999, time.FixedZone("CET", 3600))
-	_, err := client.ListOrders(t.Context(), gifting.ListOrdersQuery{
+	_, err := client.Orders.List(t.Context(), gifting.ListOrdersQuery{
 		Status: gifting.OrderStatusSENT, UpdatedSince: since, Paging: gifting.Paging{After: "a+b", Limit: 7},
-	})
+	}).First()
 	require.NoError(t, err)
 	require.Equal(t, "https://api.example.com/api/public/v1/orders?after=a%2Bb&limit=7&status=SENT&updatedSince=2026-03-14T09%3A26%3A53.589793Z",
 		transport.attempts[0].url)
@@ -79,7 +81,7 @@ func TestAnIDCannotBecomeAnotherPath(t *testing.T) {
 	transport := &stub{script: script{refused(404, "not_found")}}
 	client := newClient(t, transport)
 	for id, want := range map[string]string{"": "/orders/-", ".": "/orders/-", "..": "/orders/-", "../me": "/orders/..%2Fme", "a?b": "/orders/a%3Fb"} {
-		_, err := client.GetOrder(t.Context(), id)
+		_, err := client.Orders.Get(t.Context(), id)
 		require.True(t, gifting.HasCode(err, gifting.CodeNotFound))
 		require.Equal(t, "https://api.example.com/api/public/v1"+want, transport.attempts[len(transport.attempts)-1].url)
 	}
@@ -89,7 +91,7 @@ func TestAProblemHasAllThatTheAPISays(t *testing.T) {
 	t.Parallel()
 	body := `{"type":"https://x/errors#a","title":"Invalid request","status":400,"code":"a_new_code","detail":"Two fields.","newMember":1,
 		"errors":[{"field":"items[0].budget.currency","code":"a_new_one","message":"must be SEK"}],"orderId":"o","currentStatus":"SENT"}`
-	_, err := newClient(t, &stub{script: script{answered(400, body)}}).GetMe(t.Context())
+	_, err := newClient(t, &stub{script: script{answered(400, body)}}).Account.Me(t.Context())
 	problem, ok := gifting.ProblemOf(err)
 	require.True(t, ok)
 	require.Equal(t, gifting.Code("a_new_code"), problem.Code)
@@ -101,7 +103,7 @@ func TestAProblemHasAllThatTheAPISays(t *testing.T) {
 	require.Contains(t, string(problem.Raw), "newMember")
 	require.EqualError(t, err, "GET /me: Invalid request (a_new_code 400): Two fields.; items[0].budget.currency: must be SEK (a_new_one)")
 	require.False(t, gifting.HasCode(err, gifting.CodeNotFound))
-	_, err = newClient(t, &stub{script: script{answered(404, "<html>nginx")}}).GetMe(t.Context())
+	_, err = newClient(t, &stub{script: script{answered(404, "<html>nginx")}}).Account.Me(t.Context())
 	require.EqualError(t, err, "GET /me: Not Found (404): <html>nginx")
 }
 
@@ -109,7 +111,7 @@ func TestACurrentETagIsNoProblem(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(304, "", "ETag", `"a"`)}}
 	var response gifting.Response
-	_, err := newClient(t, transport).GetOrder(t.Context(), "1", gifting.WithIfNoneMatch(`"a"`), gifting.WithResponse(&response))
+	_, err := newClient(t, transport).Orders.Get(t.Context(), "1", gifting.WithIfNoneMatch(`"a"`), gifting.WithResponse(&response))
 	require.ErrorIs(t, err, gifting.ErrNotModified)
 	require.Equal(t, `"a"`, response.ETag())
 	require.Len(t, transport.attempts, 1)
@@ -118,10 +120,10 @@ func TestACurrentETagIsNoProblem(t *testing.T) {
 func TestAnImageIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, "\x89PNG", "Content-Type", "image/png")}}
-	image, err := newClient(t, transport).GetImage(t.Context(), "f")
+	image, err := newClient(t, transport).Catalog.Image(t.Context(), "f")
 	require.NoError(t, err)
 	require.Equal(t, &gifting.ImageFile{ContentType: "image/png", Content: []byte("\x89PNG")}, image)
-	require.Equal(t, "image/*", transport.attempts[0].header.Get("Accept"))
+	require.Empty(t, transport.attempts[0].header.Get("Authorization"), "it opens without a key")
 }
 
 func TestACallOfALaterVersionCanBeMade(t *testing.T) {

@@ -19,7 +19,7 @@ const (
 	EventPersonalLinkApproved  EventType = "personal_link.approved"
 	EventPersonalLinkClaimed   EventType = "personal_link.claimed"
 	EventPersonalLinkCancelled EventType = "personal_link.cancelled"
-	// EventPing is sent by TestWebhook, and never in the feed.
+	// EventPing is sent by [Webhooks.Test], and never in the feed.
 	EventPing EventType = "ping"
 )
 

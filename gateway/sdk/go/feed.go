@@ -21,87 +21,91 @@ type EventPage struct {
 // MaxWait is how long the API holds a call of the feed at most.
 const MaxWait = 30 * time.Second
 
-// ListEventsQuery chooses a part of the feed. Without After it begins with the oldest event, 30 days ago.
+// FeedPosition is where the feed begins without a cursor.
+type FeedPosition string
+
+// The positions of the feed.
+const (
+	// FeedStart is the oldest event that is kept, of 30 days. It is the default.
+	FeedStart FeedPosition = "start"
+	// FeedEnd is the end of the feed at the moment of the call, before what happens later.
+	FeedEnd FeedPosition = "end"
+)
+
+// ListEventsQuery chooses a part of the feed.
 type ListEventsQuery struct {
 	Paging
 
+	// From is where to begin without After.
+	From FeedPosition
 	// Wait is how long the API may hold the call until there is an event, in whole seconds up to MaxWait.
 	Wait time.Duration
 }
 
-// ListEvents reads a page of the feed, in commit order.
-func (c *Client) ListEvents(ctx context.Context, query ListEventsQuery, options ...CallOption) (*EventPage, error) {
+// Events are those of the feed.
+type Events struct{ client *Client }
+
+// List reads a page of the feed, in commit order.
+func (e Events) List(ctx context.Context, query ListEventsQuery, options ...CallOption) (*EventPage, error) {
 	seconds := int(query.Wait / time.Second)
-	values := query.filters()
+	values := query.filters("from", string(query.From))
 	if seconds > 0 {
 		values.Set("wait", strconv.Itoa(seconds))
 	}
-	page := &EventPage{}
-	made := &call{method: http.MethodGet, path: "/events", query: values, header: http.Header{}, wait: time.Duration(seconds) * time.Second}
-	if err := c.do(ctx, made, page, options); err != nil {
-		return nil, err
-	}
-	if page.NextCursor == "" {
+	made := &call{method: http.MethodGet, route: at("/events"), query: values, wait: time.Duration(seconds) * time.Second}
+	page, err := send[EventPage](ctx, e.client, made, options)
+	if err == nil && page.NextCursor == "" {
 		page.NextCursor = query.After
 	}
-	return page, nil
+	return page, err
 }
 
-// ErrEventsLost is what the feed answers to a cursor whose next events are no longer kept, or that it does not know: read all
-// your records again, then read the feed without a cursor.
-var ErrEventsLost = errors.New("the feed does not go on from this cursor: read all records again, then the feed from its beginning")
+// ErrEventsLost is what the feed answers to a cursor whose next events are no longer kept: read all your records again, then read the
+// feed without a cursor.
+var ErrEventsLost = errors.New("events after this cursor are no longer kept: read all records again, then the feed from its beginning")
 
-// Feed is how [Client.Feed] reads.
-type Feed struct {
-	// After is the NextCursor that you stored with what you had processed. Empty means from the oldest event on.
+// FeedOptions say where [Events.Feed] begins, and how it goes on.
+type FeedOptions struct {
+	// After is the NextCursor that you stored with what you had processed.
 	After string
+	// From is where to begin without After.
+	From FeedPosition
 	// Limit is the number of events of a page, 1 to 100. Without it the API chooses.
 	Limit int
+	// StopAtEnd ends the feed where it ends now. Otherwise it waits for new events.
+	StopAtEnd bool
 	// Wait is how long one call may wait for an event; MaxWait without it. Proxies in between must allow it.
 	Wait time.Duration
-	// Retrying is called when the feed cannot be read for now, before it is tried again. It may be nil.
-	Retrying func(error)
+	// OnDisconnect is called when the feed cannot be read for now, before it is tried again. It may be nil.
+	OnDisconnect func(error)
 }
 
-// Feed reads the feed without an end: each page that has events, or whose cursor has moved, as soon as there is one. Handle its
-// events and store its NextCursor in one transaction, and each event is handled once; or handle them and then store it, and after
-// a crash some are handled twice. No event is skipped.
+// Feed reads the feed: each page whose cursor has moved, as soon as there is one. Handle its events and store its NextCursor in one
+// transaction, and each event is handled once; or handle them and then store it, and after a crash some are handled twice. No event is
+// skipped. A page without events only moves the cursor.
 //
 // While the API cannot be reached, refuses because of the rate limit or answers 5xx, Feed tries again for as long as the context
 // allows. It ends with an error that stays: that of the context, a refusal such as CodeInvalidAPIKey, or ErrEventsLost.
-func (c *Client) Feed(ctx context.Context, feed Feed) iter.Seq2[*EventPage, error] {
+func (e Events) Feed(ctx context.Context, options FeedOptions) iter.Seq2[*EventPage, error] {
 	return func(yield func(*EventPage, error) bool) {
-		query := ListEventsQuery{Paging: Paging{After: feed.After, Limit: feed.Limit}, Wait: feed.Wait}
-		if query.Wait <= 0 {
-			query.Wait = MaxWait
-		}
-		for failures := 0; ; {
+		cursor, seen := options.After, cursors{options.After: true}
+		for {
 			began := time.Now()
-			page, err := c.ListEvents(ctx, query)
-			switch {
-			case err == nil:
-				failures = 0
-			case ctx.Err() != nil || !retryable(err):
-				yield(nil, lost(err))
-				return
-			default:
-				failures++
-				if feed.Retrying != nil {
-					feed.Retrying(err)
-				}
-				if !pause(ctx, delay(err, failures)) {
-					yield(nil, err)
-					return
-				}
-				continue
+			page, held, err := e.next(ctx, options, cursor)
+			moved := err == nil && page.NextCursor != cursor
+			if moved && options.StopAtEnd {
+				err = seen.add(page.NextCursor)
 			}
-			moved := page.NextCursor != query.After
-			if (moved || len(page.Items) > 0) && !yield(page, nil) {
+			if err != nil {
+				yield(nil, err)
 				return
 			}
-			query.After = page.NextCursor
+			if moved && !yield(page, nil) || options.StopAtEnd && (page.AtEnd || !moved) {
+				return
+			}
+			cursor = page.NextCursor
 			// The API may answer a call at once that should wait.
-			if (!moved || len(page.Items) == 0 && page.AtEnd) && !pause(ctx, time.Second-time.Since(began)) {
+			if (!moved || !held) && !pause(ctx, time.Second-time.Since(began)) {
 				yield(nil, cmp.Or(ctx.Err(), context.DeadlineExceeded))
 				return
 			}
@@ -109,48 +113,37 @@ func (c *Client) Feed(ctx context.Context, feed Feed) iter.Seq2[*EventPage, erro
 	}
 }
 
-// lost recognizes a refusal of the cursor.
+// next reads a page, however often that fails, and says whether the API was ready to hold the call.
+func (e Events) next(ctx context.Context, options FeedOptions, cursor string) (page *EventPage, held bool, err error) {
+	query := ListEventsQuery{Paging: Paging{After: cursor, Limit: options.Limit}}
+	switch {
+	case cursor == "" && options.From == FeedEnd:
+		// The end is a cursor first, without a wait: if that call were held and lost, the next would begin after what it waited for.
+		query.From = FeedEnd
+	case !options.StopAtEnd:
+		query.Wait = cmp.Or(max(options.Wait, 0), MaxWait)
+	}
+	for failures := 1; ; failures++ {
+		var response Response
+		page, err = e.List(ctx, query, WithResponse(&response), func(c *call) { c.attempts = 1 })
+		if err == nil || ctx.Err() != nil || !retryable(err) {
+			return page, response.Header.Get("Wait") != "0", lost(err)
+		}
+		if options.OnDisconnect != nil {
+			options.OnDisconnect(err)
+		}
+		if !pause(ctx, delay(err, failures)) {
+			return nil, false, err
+		}
+	}
+}
+
+// lost recognizes that the events after the cursor are gone. Any other refusal of the cursor is what it is.
 func lost(err error) error {
-	if problem, ok := ProblemOf(err); ok && problem.Status == http.StatusBadRequest {
-		if _, after := problem.FieldError("after"); after {
+	if problem, ok := ProblemOf(err); ok {
+		if field, _ := problem.FieldError("after"); field.Code == "events_lost" {
 			return errors.Join(ErrEventsLost, err)
 		}
 	}
 	return err
-}
-
-// Events reads the feed from a cursor to its end, as it is now.
-func (c *Client) Events(ctx context.Context, query ListEventsQuery, options ...CallOption) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		for page, err := range c.EventPages(ctx, query, options...) {
-			if err != nil {
-				yield(Event{}, err)
-				return
-			}
-			for _, event := range page.Items {
-				if !yield(event, nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// EventPages is like Events, with the cursors.
-func (c *Client) EventPages(ctx context.Context, query ListEventsQuery, options ...CallOption) iter.Seq2[*EventPage, error] {
-	return func(yield func(*EventPage, error) bool) {
-		query := query
-		for {
-			page, err := c.ListEvents(ctx, query, options...)
-			if err != nil {
-				yield(nil, lost(err))
-				return
-			}
-			// A proxy may remove what says that this is the end.
-			if !yield(page, nil) || page.AtEnd || page.NextCursor == query.After {
-				return
-			}
-			query.After = page.NextCursor
-		}
-	}
 }

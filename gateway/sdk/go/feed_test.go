@@ -3,6 +3,7 @@ package gifting_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -110,7 +111,7 @@ func TestTheFeedHasEachEventOnceThoughConnectionsBreak(t *testing.T) {
 	f, client := newFeed(t, 4)
 	retries := 0
 	want := 1
-	for page, err := range client.Feed(t.Context(), gifting.Feed{Retrying: func(error) { retries++ }}) {
+	for page, err := range client.Events.Feed(t.Context(), gifting.FeedOptions{OnDisconnect: func(error) { retries++ }}) {
 		require.NoError(t, err)
 		for _, event := range page.Items {
 			require.Equal(t, strconv.Itoa(want), event.ID)
@@ -142,7 +143,7 @@ func TestTheFeedGoesOnFromAStoredCursor(t *testing.T) {
 	_, client := newFeed(t, 8)
 	var seen []string
 	for cursor := ""; cursor != "8"; { // A program that stops after each page.
-		for page, err := range client.Feed(t.Context(), gifting.Feed{After: cursor}) {
+		for page, err := range client.Events.Feed(t.Context(), gifting.FeedOptions{After: cursor}) {
 			require.NoError(t, err)
 			for _, event := range page.Items {
 				seen = append(seen, event.ID)
@@ -163,23 +164,25 @@ func TestTheFeedEnds(t *testing.T) {
 			<-f.held
 			cancel()
 		}()
-		for page, err := range client.Feed(ctx, gifting.Feed{}) {
+		for page, err := range client.Events.Feed(ctx, gifting.FeedOptions{}) {
 			require.Nil(t, page)
 			require.ErrorIs(t, err, context.Canceled)
 		}
 	})
-	t.Run("when the cursor is too old", func(t *testing.T) {
-		f, client := newFeed(t, 1)
-		f.failNext(status(400, `{"code":"invalid_request","errors":[{"field":"after","code":"invalid"}]}`))
-		for _, err := range client.Feed(t.Context(), gifting.Feed{After: "1"}) {
-			require.ErrorIs(t, err, gifting.ErrEventsLost)
-			require.True(t, gifting.HasCode(err, gifting.CodeInvalidRequest))
-		}
-	})
+	for code, lost := range map[string]bool{"events_lost": true, "invalid": false} {
+		t.Run("when the cursor is "+code, func(t *testing.T) {
+			f, client := newFeed(t, 1)
+			f.failNext(status(400, `{"code":"invalid_request","errors":[{"field":"after","code":"`+code+`"}]}`))
+			for _, err := range client.Events.Feed(t.Context(), gifting.FeedOptions{After: "1"}) {
+				require.Equal(t, lost, errors.Is(err, gifting.ErrEventsLost))
+				require.True(t, gifting.HasCode(err, gifting.CodeInvalidRequest))
+			}
+		})
+	}
 	t.Run("when the key is refused", func(t *testing.T) {
 		f, client := newFeed(t, 1)
 		f.failNext(status(401, `{"code":"invalid_api_key"}`))
-		for _, err := range client.Feed(t.Context(), gifting.Feed{}) {
+		for _, err := range client.Events.Feed(t.Context(), gifting.FeedOptions{}) {
 			require.True(t, gifting.HasCode(err, gifting.CodeInvalidAPIKey))
 			require.NotErrorIs(t, err, gifting.ErrEventsLost)
 		}
@@ -193,7 +196,7 @@ func TestTheFeedDoesNotHurryWhenTheAPIDoesNotWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+time.Millisecond)
 		defer cancel()
 		pages := 0
-		for _, err := range newClient(t, transport).Feed(ctx, gifting.Feed{}) {
+		for _, err := range newClient(t, transport).Events.Feed(ctx, gifting.FeedOptions{}) {
 			if err != nil {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				break
@@ -214,14 +217,14 @@ func TestACursorThatDoesNotMoveIsReadOnceASecond(t *testing.T) {
 		client := newClient(t, transport)
 		ctx, cancel := context.WithTimeout(t.Context(), 10500*time.Millisecond)
 		defer cancel()
-		for _, err := range client.Feed(ctx, gifting.Feed{After: "a"}) {
+		for _, err := range client.Events.Feed(ctx, gifting.FeedOptions{After: "a"}) {
 			require.Error(t, err)
 		}
 		require.Len(t, transport.attempts, 11)
-		for _, err := range client.EventPages(t.Context(), gifting.ListEventsQuery{Paging: gifting.Paging{After: "a"}}) {
-			require.NoError(t, err)
-			require.Len(t, transport.attempts, 12, "the end")
+		for page, err := range client.Events.Feed(t.Context(), gifting.FeedOptions{After: "a", StopAtEnd: true}) {
+			require.Fail(t, "this is the end", "%v %v", page, err)
 		}
+		require.Len(t, transport.attempts, 12)
 	})
 }
 
@@ -232,19 +235,53 @@ func TestAPageWithoutEventsMovesTheFeedOn(t *testing.T) {
 		answered(200, `{"items":[],"nextCursor":"b"}`),
 		answered(200, `{"items":[`+eventOf("order.returned", `{}`)+`],"nextCursor":"c"}`, "Feed-Position", "end"),
 	}}
-	var ids []string
-	for event, err := range newClient(t, transport).Events(t.Context(), gifting.ListEventsQuery{}) {
+	var cursors []string
+	for page, err := range newClient(t, transport).Events.Feed(t.Context(), gifting.FeedOptions{StopAtEnd: true}) {
 		require.NoError(t, err)
-		ids = append(ids, event.ID)
+		cursors = append(cursors, page.NextCursor)
 	}
-	require.Equal(t, []string{eventID}, ids)
+	require.Equal(t, []string{"a", "b", "c"}, cursors)
 	require.Len(t, transport.attempts, 3)
+	require.Equal(t, "https://api.example.com/api/public/v1/events?after=a", transport.attempts[1].url, "no wait")
+}
+
+func TestTheFeedBeginsAtItsEndAndALostAnswerDoesNotMoveTheBeginning(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		transport := &stub{script: script{
+			broken,
+			answered(200, `{"items":[],"nextCursor":"now"}`, "Feed-Position", "end"),
+			broken,
+			answered(200, `{"items":[`+eventOf("ping", `{}`)+`],"nextCursor":"b"}`, "Feed-Position", "end"),
+		}}
+		failures := 0
+		options := gifting.FeedOptions{From: gifting.FeedEnd, OnDisconnect: func(err error) {
+			require.ErrorIs(t, err, errBroken)
+			failures++
+		}}
+		for page, err := range newClient(t, transport).Events.Feed(t.Context(), options) {
+			require.NoError(t, err)
+			if len(page.Items) > 0 {
+				break
+			}
+		}
+		require.Equal(t, 2, failures, "each is told at once")
+		var queries []string
+		for _, a := range transport.attempts {
+			queries = append(queries, queryOf(t, a).Encode())
+		}
+		require.Equal(t, []string{"from=end", "from=end", "after=now&wait=30", "after=now&wait=30"}, queries)
+		for _, err := range newClient(t, transport).Events.Feed(t.Context(), gifting.FeedOptions{From: gifting.FeedEnd, After: "a", StopAtEnd: true}) {
+			require.NoError(t, err)
+		}
+		require.Equal(t, "after=a", queryOf(t, transport.attempts[4]).Encode(), "a cursor goes first")
+	})
 }
 
 func TestAnEmptyFeedKeepsTheCursor(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, `{"items":[],"nextCursor":null}`, "Feed-Position", "end")}}
-	page, err := newClient(t, transport).ListEvents(t.Context(), gifting.ListEventsQuery{})
+	page, err := newClient(t, transport).Events.List(t.Context(), gifting.ListEventsQuery{})
 	require.NoError(t, err)
 	require.True(t, page.AtEnd)
 	require.Empty(t, page.NextCursor)

@@ -2,16 +2,18 @@ package gifting
 
 import (
 	"context"
-	"iter"
 	"net/url"
 	"time"
 )
 
-// CreatePersonalLinks creates a link for each recipient. Recipients are checked one by one: see Outcome of each result.
-func (c *Client) CreatePersonalLinks(
+// PersonalLinks are those that the key can see.
+type PersonalLinks struct{ client *Client }
+
+// Create creates a link for each recipient. Recipients are checked one by one: see Outcome of each result.
+func (p PersonalLinks) Create(
 	ctx context.Context, batch CreatePersonalLinksRequest, options ...CallOption,
 ) (*PersonalLinkResults, error) {
-	return post[PersonalLinkResults](ctx, c, "/personal-links:create-batch", batch, options)
+	return post[PersonalLinkResults](ctx, p.client, at("/personal-links:create-batch"), batch, options)
 }
 
 // PersonalLinkResult is the outcome for one recipient: its Link if that was created, otherwise the Errors of the recipient.
@@ -40,7 +42,7 @@ type ListPersonalLinksQuery struct {
 
 	ExternalRecipientID, CampaignID string
 	Status                          PersonalLinkStatus
-	// UpdatedSince asks for links that changed at or after it, the oldest change first.
+	// UpdatedSince asks for links that changed at or after it.
 	UpdatedSince time.Time
 }
 
@@ -49,24 +51,19 @@ func (q ListPersonalLinksQuery) values() url.Values {
 		"status", string(q.Status), "updatedSince", instant(q.UpdatedSince))
 }
 
-// ListPersonalLinks reads a page of links, newest first.
-func (c *Client) ListPersonalLinks(
-	ctx context.Context, query ListPersonalLinksQuery, options ...CallOption,
-) (*Page[PersonalLink], error) {
-	return get[Page[PersonalLink]](ctx, c, "/personal-links", query.values(), options)
+// List is all links, newest first, or with UpdatedSince the oldest change first.
+func (p PersonalLinks) List(ctx context.Context, query ListPersonalLinksQuery, options ...CallOption) List[PersonalLink] {
+	return list[PersonalLink](ctx, p.client, "/personal-links", query.values(), options)
 }
 
-// PersonalLinks reads all links from a page on.
-func (c *Client) PersonalLinks(ctx context.Context, query ListPersonalLinksQuery, options ...CallOption) iter.Seq2[PersonalLink, error] {
-	return all[PersonalLink](ctx, c, "/personal-links", query.values(), options)
+// Get reads a link.
+func (p PersonalLinks) Get(ctx context.Context, linkID string, options ...CallOption) (*PersonalLink, error) {
+	return get[PersonalLink](ctx, p.client, at("/personal-links/{linkId}", linkID), nil, options)
 }
 
-// GetPersonalLink reads a link.
-func (c *Client) GetPersonalLink(ctx context.Context, linkID string, options ...CallOption) (*PersonalLink, error) {
-	return get[PersonalLink](ctx, c, at("/personal-links/{}", linkID), nil, options)
-}
-
-// CancelPersonalLink withdraws a link that is REQUESTED or ACTIVE. Only the tenant's team sees the reason.
-func (c *Client) CancelPersonalLink(ctx context.Context, linkID, reason string, options ...CallOption) (*PersonalLink, error) {
-	return post[PersonalLink](ctx, c, at("/personal-links/{}:cancel", linkID), CancelPersonalLinkRequest{Reason: reason}, options)
+// Cancel withdraws a link that is REQUESTED or ACTIVE. Only the tenant's team sees the reason.
+func (p PersonalLinks) Cancel(
+	ctx context.Context, linkID string, cancellation CancelPersonalLinkRequest, options ...CallOption,
+) (*PersonalLink, error) {
+	return post[PersonalLink](ctx, p.client, at("/personal-links/{linkId}:cancel", linkID), cancellation, options)
 }

@@ -240,9 +240,9 @@ type CreatePersonalLinksRequest struct {
 	// CampaignID The campaign to choose from, instead of `brandId` with `productIds`.
 	CampaignID *string `json:"campaignId,omitempty"`
 
-	// ProductIds The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`, more than
+	// ProductIDs The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`, more than
 	// 1000 ids 400 `invalid_request`.
-	ProductIds []string `json:"productIds,omitempty"`
+	ProductIDs []string `json:"productIds,omitempty"`
 
 	// Recipients 1 to 1000 recipients. If it is absent or empty, the response is 422 `no_recipients`.
 	Recipients []PersonalLinkRecipient `json:"recipients"`
@@ -335,8 +335,8 @@ type Image struct {
 
 // Key The API key. Neither the key itself nor its signing secret is ever returned.
 type Key struct {
-	// BrandIds The brands that the key reaches. `null` for every brand of the tenant, including later ones.
-	BrandIds []string `json:"brandIds"`
+	// BrandIDs The brands that the key reaches. `null` for every brand of the tenant, including later ones.
+	BrandIDs []string `json:"brandIds"`
 
 	// ID Id of the key.
 	ID int32 `json:"id"`

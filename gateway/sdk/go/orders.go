@@ -2,7 +2,7 @@ package gifting
 
 import (
 	"context"
-	"iter"
+	"net/http"
 	"net/url"
 	"time"
 )
@@ -15,14 +15,17 @@ type Budget struct {
 	Currency string `json:"currency"`
 }
 
-// PlaceOrder places an order. ExternalOrderID keeps it from being placed twice for good; the Idempotency-Key does so for 30 days.
-func (c *Client) PlaceOrder(ctx context.Context, order PlaceOrderRequest, options ...CallOption) (*Order, error) {
-	return post[Order](ctx, c, "/orders", order, options)
+// Orders are those that the key can see.
+type Orders struct{ client *Client }
+
+// Place places an order. ExternalOrderID keeps it from being placed twice for good; the Idempotency-Key does so for 30 days.
+func (o Orders) Place(ctx context.Context, order PlaceOrderRequest, options ...CallOption) (*Order, error) {
+	return post[Order](ctx, o.client, at("/orders"), order, options)
 }
 
-// ValidateOrder makes every check of PlaceOrder and returns all problems at once, without an effect.
-func (c *Client) ValidateOrder(ctx context.Context, order PlaceOrderRequest, options ...CallOption) (*OrderValidation, error) {
-	return post[OrderValidation](ctx, c, "/orders:validate", order, options)
+// Validate makes every check of Place and returns all problems at once, without an effect.
+func (o Orders) Validate(ctx context.Context, order PlaceOrderRequest, options ...CallOption) (*OrderValidation, error) {
+	return send[OrderValidation](ctx, o.client, &call{method: http.MethodPost, route: at("/orders:validate"), body: order}, options)
 }
 
 // ListOrdersQuery filters orders.
@@ -41,37 +44,37 @@ func (q ListOrdersQuery) values() url.Values {
 		"status", string(q.Status), "updatedSince", instant(q.UpdatedSince))
 }
 
-// ListOrders reads a page of orders, newest first.
-func (c *Client) ListOrders(ctx context.Context, query ListOrdersQuery, options ...CallOption) (*Page[Order], error) {
-	return get[Page[Order]](ctx, c, "/orders", query.values(), options)
+// List is all orders, newest first.
+func (o Orders) List(ctx context.Context, query ListOrdersQuery, options ...CallOption) List[Order] {
+	return list[Order](ctx, o.client, "/orders", query.values(), options)
 }
 
-// Orders reads all orders from a page on.
-func (c *Client) Orders(ctx context.Context, query ListOrdersQuery, options ...CallOption) iter.Seq2[Order, error] {
-	return all[Order](ctx, c, "/orders", query.values(), options)
-}
-
-// GetOrder reads an order.
-func (c *Client) GetOrder(ctx context.Context, orderID string, options ...CallOption) (*Order, error) {
-	return get[Order](ctx, c, at("/orders/{}", orderID), nil, options)
+// Get reads an order.
+func (o Orders) Get(ctx context.Context, orderID string, options ...CallOption) (*Order, error) {
+	return get[Order](ctx, o.client, at("/orders/{orderId}", orderID), nil, options)
 }
 
 // UpdateDelivery corrects recipient, courier comment or urgency while the order is PROCESSING.
-func (c *Client) UpdateDelivery(ctx context.Context, orderID string, change UpdateDeliveryRequest, options ...CallOption) (*Order, error) {
-	return post[Order](ctx, c, at("/orders/{}:update-delivery", orderID), change, options)
+func (o Orders) UpdateDelivery(
+	ctx context.Context, orderID string, change UpdateDeliveryRequest, options ...CallOption,
+) (*Order, error) {
+	return act[Order](ctx, o.client, at("/orders/{orderId}:update-delivery", orderID), change, options)
 }
 
-// CancelOrder cancels an order that is REQUESTED or PROCESSING.
-func (c *Client) CancelOrder(ctx context.Context, orderID, reason string, options ...CallOption) (*Order, error) {
-	return post[Order](ctx, c, at("/orders/{}:cancel", orderID), CancelOrderRequest{Reason: reason}, options)
+// Cancel cancels an order that is REQUESTED or PROCESSING.
+func (o Orders) Cancel(ctx context.Context, orderID string, cancellation CancelOrderRequest, options ...CallOption) (*Order, error) {
+	return act[Order](ctx, o.client, at("/orders/{orderId}:cancel", orderID), cancellation, options)
 }
 
-// ListOrderMessages reads the messages of an order, oldest first.
-func (c *Client) ListOrderMessages(ctx context.Context, orderID string, options ...CallOption) ([]OrderMessage, error) {
-	return list[OrderMessage](ctx, c, at("/orders/{}/messages", orderID), nil, options)
+// Messages reads the messages of an order, oldest first.
+func (o Orders) Messages(ctx context.Context, orderID string, options ...CallOption) ([]OrderMessage, error) {
+	made := &call{method: http.MethodGet, route: at("/orders/{orderId}/messages", orderID)}
+	return items(send[[]OrderMessage](ctx, o.client, made, options))
 }
 
-// PostOrderMessage posts a text to the service operator.
-func (c *Client) PostOrderMessage(ctx context.Context, orderID, body string, options ...CallOption) (*PostedMessage, error) {
-	return post[PostedMessage](ctx, c, at("/orders/{}/messages", orderID), PostOrderMessageRequest{Body: body}, options)
+// PostMessage posts a text to the service operator.
+func (o Orders) PostMessage(
+	ctx context.Context, orderID string, message PostOrderMessageRequest, options ...CallOption,
+) (*PostedMessage, error) {
+	return act[PostedMessage](ctx, o.client, at("/orders/{orderId}/messages", orderID), message, options)
 }

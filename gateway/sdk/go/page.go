@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -24,15 +25,51 @@ type Paging struct {
 	Limit int
 }
 
-// errSameCursor keeps a wrong answer from being read without an end.
-var errSameCursor = fmt.Errorf("%w: a page has its own cursor as that of the next", errAnswer)
+// cursors are those that a reader has used, so that a wrong answer is not read without an end.
+type cursors map[string]bool
 
-// all reads every item of a list, one page after another. An error ends it.
-func all[T any](ctx context.Context, c *Client, path string, query url.Values, options []CallOption) iter.Seq2[T, error] {
+var errCursor = fmt.Errorf("%w: a page has a cursor that was already used", errAnswer)
+
+// add adds a new cursor. One that was used before would read the same pages again.
+func (c cursors) add(cursor string) error {
+	if c[cursor] {
+		return errCursor
+	}
+	c[cursor] = true
+	return nil
+}
+
+// List is a list of the API. Nothing is read before it is used, and it can be read again.
+type List[T any] struct {
+	read  func(after string) (*Page[T], error)
+	after string
+}
+
+// First reads only the first page. Pass its NextCursor as After of a later call.
+func (l List[T]) First() (*Page[T], error) { return l.read(l.after) }
+
+// Pages reads page after page. A page may be empty although others follow. An error ends it.
+func (l List[T]) Pages() iter.Seq2[*Page[T], error] {
+	return func(yield func(*Page[T], error) bool) {
+		seen := cursors{l.after: true}
+		for after := l.after; ; {
+			page, err := l.read(after)
+			if !yield(page, err) || err != nil || page.NextCursor == "" {
+				return
+			}
+			after = page.NextCursor
+			if err := seen.add(after); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// All reads every item, page after page. An error ends it.
+func (l List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		query := maps.Clone(query) // The sequence can be read again.
-		for {
-			page, err := get[Page[T]](ctx, c, path, query, options)
+		for page, err := range l.Pages() {
 			if err != nil {
 				var none T
 				yield(none, err)
@@ -43,17 +80,18 @@ func all[T any](ctx context.Context, c *Client, path string, query url.Values, o
 					return
 				}
 			}
-			if page.NextCursor == "" {
-				return
-			}
-			if page.NextCursor == query.Get("after") {
-				var none T
-				yield(none, errSameCursor)
-				return
-			}
-			query.Set("after", page.NextCursor)
 		}
 	}
+}
+
+func list[T any](ctx context.Context, c *Client, path string, query url.Values, options []CallOption) List[T] {
+	return List[T]{after: query.Get("after"), read: func(after string) (*Page[T], error) {
+		query := maps.Clone(query) // Several may read the list at once.
+		if after != "" {
+			query.Set("after", after)
+		}
+		return send[Page[T]](ctx, c, &call{method: http.MethodGet, route: at(path), query: query}, options)
+	}}
 }
 
 // filters makes the query of names and values. Empty values are left out.
@@ -77,13 +115,4 @@ func instant(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.999999Z07:00")
-}
-
-// list reads a list that has no pages.
-func list[T any](ctx context.Context, c *Client, path string, query url.Values, options []CallOption) ([]T, error) {
-	items, err := get[[]T](ctx, c, path, query, options)
-	if err != nil {
-		return nil, err
-	}
-	return *items, nil
 }

@@ -42,7 +42,7 @@ func numbered(t *testing.T, count int) *gifting.Client {
 
 func TestAListIsReadPageByPage(t *testing.T) {
 	t.Parallel()
-	orders := numbered(t, 5).Orders(t.Context(), gifting.ListOrdersQuery{Status: gifting.OrderStatusSENT})
+	orders := numbered(t, 5).Orders.List(t.Context(), gifting.ListOrdersQuery{Status: gifting.OrderStatusSENT}).All()
 	for range 2 { // A sequence can be read again.
 		var ids []string
 		for order, err := range orders {
@@ -62,34 +62,51 @@ func TestAListIsReadPageByPage(t *testing.T) {
 func TestAListEndsWithItsError(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	for _, err := range numbered(t, 5).Orders(t.Context(), gifting.ListOrdersQuery{}) {
+	for _, err := range numbered(t, 5).Orders.List(t.Context(), gifting.ListOrdersQuery{}).All() {
 		require.Error(t, err)
 		calls++
 	}
 	require.Equal(t, 1, calls)
 }
 
-func TestACursorThatDoesNotMoveEndsAList(t *testing.T) {
+// circle answers pages whose cursors go A, B, A, B.
+func circle(items string) *stub {
+	return &stub{script: script{
+		answered(200, `{"items":[`+items+`],"nextCursor":"a"}`), answered(200, `{"items":[`+items+`],"nextCursor":"b"}`),
+		answered(200, `{"items":[`+items+`],"nextCursor":"a"}`), answered(200, `{"items":[`+items+`],"nextCursor":"b"}`),
+	}}
+}
+
+func TestCursorsInACircleEndAList(t *testing.T) {
 	t.Parallel()
-	transport := &stub{script: script{answered(200, `{"items":[`+gone+`],"nextCursor":"a"}`)}}
+	const says = "a page has a cursor that was already used"
+	transport := circle(gone)
 	client := newClient(t, transport)
 	count := 0
-	for _, err := range client.Orders(t.Context(), gifting.ListOrdersQuery{}) {
-		if count++; count == 3 {
-			require.ErrorContains(t, err, "own cursor")
+	for _, err := range client.Orders.List(t.Context(), gifting.ListOrdersQuery{}).All() {
+		if count++; count == 4 {
+			require.ErrorContains(t, err, says)
 		}
-		require.LessOrEqual(t, count, 3)
 	}
-	_, err := client.SyncCatalog(t.Context(), gifting.CatalogSync{Country: "SE"}, copyOf{}.apply)
-	require.ErrorContains(t, err, "own cursor")
-	require.Len(t, transport.attempts, 4)
+	require.Equal(t, 4, count)
+	require.Len(t, transport.attempts, 3)
+	_, err := newClient(t, circle(gone)).Catalog.Sync(t.Context(), gifting.CatalogSync{Country: "SE"}, copyOf{}.apply)
+	require.ErrorContains(t, err, says)
+	count = 0
+	for page, err := range newClient(t, circle("")).Events.Feed(t.Context(), gifting.FeedOptions{StopAtEnd: true}) {
+		if count++; count == 3 {
+			require.Nil(t, page)
+			require.ErrorContains(t, err, says)
+		}
+	}
+	require.Equal(t, 3, count)
 }
 
 func TestACatalogEntryIsNeverNothing(t *testing.T) {
 	t.Parallel()
 	for _, item := range []string{"null", "{}", `{"listed":false}`} {
 		transport := &stub{script: script{answered(200, `{"items":[`+item+`]}`)}}
-		_, err := newClient(t, transport).SyncCatalog(t.Context(), gifting.CatalogSync{Country: "SE"}, copyOf{}.apply)
+		_, err := newClient(t, transport).Catalog.Sync(t.Context(), gifting.CatalogSync{Country: "SE"}, copyOf{}.apply)
 		require.NoError(t, err)
 	}
 }
@@ -98,7 +115,7 @@ func TestACatalogEntrySaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, `{"items":[
 		{"id":"a","listed":true,"name":"Cap","updatedAt":"2026-01-02T00:00:00Z"},{"id":"b","listed":false,"updatedAt":"2026-01-03T00:00:00Z"}]}`)}}
-	page, err := newClient(t, transport).ListProducts(t.Context(), gifting.ListProductsQuery{Country: "SE"})
+	page, err := newClient(t, transport).Catalog.Products(t.Context(), gifting.ListProductsQuery{Country: "SE"}).First()
 	require.NoError(t, err)
 	require.Equal(t, "Cap", page.Items[0].Product.Name)
 	require.Nil(t, page.Items[0].Unlisted)

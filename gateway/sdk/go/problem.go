@@ -89,7 +89,8 @@ func problemOf(status int, header http.Header, body []byte) *Problem {
 // retryAfter reads seconds, as the API sends them, or a date, as proxies may.
 func retryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(value); err == nil {
+	// One that is too large is read as the largest.
+	if seconds, err := strconv.Atoi(value); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(max(seconds, 0), maxRetryAfter)) * time.Second
 	}
 	at, err := http.ParseTime(value)

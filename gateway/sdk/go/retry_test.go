@@ -37,7 +37,7 @@ func TestACallIsRepeatedWithTheSameKeyAndBody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				transport := &stub{script: script{c.first, answered(201, placed, "Idempotent-Replayed", "true")}}
 				var response gifting.Response
-				order, err := newClient(t, transport).PlaceOrder(t.Context(), gifting.PlaceOrderRequest{ExternalOrderID: "1"}, gifting.WithResponse(&response))
+				order, err := newClient(t, transport).Orders.Place(t.Context(), gifting.PlaceOrderRequest{ExternalOrderID: "1"}, gifting.WithResponse(&response))
 				require.NoError(t, err)
 				require.Equal(t, gifting.OrderStatusPROCESSING, order.Status)
 				require.Len(t, transport.attempts, 2)
@@ -58,9 +58,9 @@ func TestACallIsRepeatedWithTheSameKeyAndBody(t *testing.T) {
 
 func TestATimeFarAwayIsNotRepeatedNow(t *testing.T) {
 	t.Parallel()
-	for _, value := range []string{"99999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
+	for _, value := range []string{"99999999", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
 		transport := &stub{script: script{refused(503, "service_unavailable", "Retry-After", value)}}
-		_, err := newClient(t, transport).GetMe(t.Context())
+		_, err := newClient(t, transport).Account.Me(t.Context())
 		problem, ok := gifting.ProblemOf(err)
 		require.True(t, ok)
 		require.Equal(t, 24*time.Hour, problem.RetryAfter)
@@ -72,7 +72,7 @@ func TestARefusalIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 302} {
 		transport := &stub{script: script{refused(status, "a_code", "Retry-After", "1")}}
-		_, err := newClient(t, transport).CancelOrder(t.Context(), "1", "x")
+		_, err := newClient(t, transport).Orders.Cancel(t.Context(), "1", gifting.CancelOrderRequest{Reason: "x"})
 		problem, ok := gifting.ProblemOf(err)
 		require.True(t, ok)
 		require.Equal(t, status, problem.Status)
@@ -83,7 +83,7 @@ func TestARefusalIsNotRepeated(t *testing.T) {
 func TestAnAnswerThatIsNotOfTheAPIIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, "<html>A login page</html>")}}
-	_, err := newClient(t, transport).GetMe(t.Context())
+	_, err := newClient(t, transport).Account.Me(t.Context())
 	require.ErrorContains(t, err, "GET /me: the response is not what the API answers")
 	require.Len(t, transport.attempts, 1)
 }
@@ -93,7 +93,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 	t.Run("their number", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			transport := &stub{script: script{refused(503, "service_unavailable")}}
-			_, err := newClient(t, transport, gifting.WithMaxAttempts(3)).PlaceOrder(t.Context(), gifting.PlaceOrderRequest{}, gifting.WithIdempotencyKey("mine"))
+			_, err := newClient(t, transport, gifting.WithMaxAttempts(3)).Orders.Place(t.Context(), gifting.PlaceOrderRequest{}, gifting.WithIdempotencyKey("mine"))
 			var failed *gifting.CallError
 			require.ErrorAs(t, err, &failed)
 			require.Equal(t, 3, failed.Attempts)
@@ -105,7 +105,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 	t.Run("their waits, which grow", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			transport := &stub{script: script{broken}}
-			_, err := newClient(t, transport, gifting.WithMaxAttempts(9)).GetMe(t.Context())
+			_, err := newClient(t, transport, gifting.WithMaxAttempts(9)).Account.Me(t.Context())
 			require.ErrorIs(t, err, errBroken)
 			require.Len(t, transport.attempts, 9)
 			for i := range 8 {
@@ -120,7 +120,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			transport := &stub{script: script{refused(429, "rate_limited", "Retry-After", "99999999999999")}}
 			began := time.Now()
-			_, err := newClient(t, transport).GetMe(t.Context())
+			_, err := newClient(t, transport).Account.Me(t.Context())
 			problem, _ := gifting.ProblemOf(err)
 			require.Equal(t, 24*time.Hour, problem.RetryAfter)
 			require.Equal(t, began, time.Now())
@@ -129,7 +129,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 	t.Run("their whole time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			_, err := newClient(t, &stub{script: script{silent}}, gifting.WithTotalTimeout(20*time.Second)).GetMe(t.Context())
+			_, err := newClient(t, &stub{script: script{silent}}, gifting.WithTotalTimeout(20*time.Second)).Account.Me(t.Context())
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.Equal(t, 20*time.Second, time.Since(began))
 		})
@@ -138,7 +138,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			_, err := newClient(t, &stub{script: script{silent}}).GetMe(ctx)
+			_, err := newClient(t, &stub{script: script{silent}}).Account.Me(ctx)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.Error(t, ctx.Err())
 		})
@@ -148,7 +148,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, cancel)
 			began := time.Now()
-			_, err := newClient(t, &stub{script: script{refused(429, "rate_limited", "Retry-After", "60")}}).GetMe(ctx)
+			_, err := newClient(t, &stub{script: script{refused(429, "rate_limited", "Retry-After", "60")}}).Account.Me(ctx)
 			require.ErrorIs(t, err, context.Canceled)
 			require.True(t, gifting.HasCode(err, gifting.CodeRateLimited), "the reason for the wait")
 			require.Equal(t, time.Second, time.Since(began))
@@ -161,10 +161,10 @@ func TestEachCallHasAKeyOfItsOwn(t *testing.T) {
 	transport := &stub{script: script{answered(200, "{}")}}
 	client := newClient(t, transport)
 	for range 2 {
-		_, err := client.TestWebhook(t.Context())
+		_, err := client.Webhooks.Test(t.Context())
 		require.NoError(t, err)
 	}
-	_, err := client.GetMe(t.Context())
+	_, err := client.Account.Me(t.Context())
 	require.NoError(t, err)
 	require.NotEqual(t, transport.attempts[0].key, transport.attempts[1].key)
 	require.Empty(t, transport.attempts[2].key, "a read needs none")
@@ -177,7 +177,7 @@ func TestAServerThatNobodyTrustsIsNotAskedAgain(t *testing.T) {
 	t.Cleanup(server.Close)
 	client, err := gifting.New(server.URL, "key")
 	require.NoError(t, err)
-	_, err = client.GetMe(t.Context())
+	_, err = client.Account.Me(t.Context())
 	require.ErrorContains(t, err, "certificate")
 	var failed *gifting.CallError
 	require.ErrorAs(t, err, &failed)
@@ -195,7 +195,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	t.Cleanup(server.Close)
 	client, err := gifting.New(server.URL, "key", gifting.WithHTTPClient(server.Client()))
 	require.NoError(t, err)
-	_, err = client.TestWebhook(t.Context())
+	_, err = client.Webhooks.Test(t.Context())
 	require.ErrorContains(t, err, "Temporary Redirect")
 	require.Equal(t, []string{"/webhooks:test"}, asked)
 }

@@ -2,76 +2,81 @@ package gifting
 
 import "context"
 
-// The calls of the sandbox do what people do in production, where they return CodeNotFound.
+// Sandbox does what people do in production, where its calls return CodeNotFound.
+type Sandbox struct{ client *Client }
 
-// ApproveSandboxOrder approves an order that is REQUESTED.
-func (c *Client) ApproveSandboxOrder(ctx context.Context, orderID string, options ...CallOption) (*Order, error) {
-	return post[Order](ctx, c, at("/sandbox/orders/{}:approve", orderID), nothing{}, options)
+// ApproveOrder approves an order that is REQUESTED.
+func (s Sandbox) ApproveOrder(ctx context.Context, orderID string, options ...CallOption) (*Order, error) {
+	return post[Order](ctx, s.client, at("/sandbox/orders/{orderId}:approve", orderID), nothing{}, options)
 }
 
-// DispatchSandboxOrder sends an order that is PROCESSING. What the request leaves out is made up.
-func (c *Client) DispatchSandboxOrder(
+// DispatchOrder sends an order that is PROCESSING. What the request leaves out is made up.
+func (s Sandbox) DispatchOrder(
 	ctx context.Context, orderID string, shipment DispatchSandboxOrderRequest, options ...CallOption,
 ) (*Order, error) {
-	return post[Order](ctx, c, at("/sandbox/orders/{}:dispatch", orderID), shipment, options)
+	return post[Order](ctx, s.client, at("/sandbox/orders/{orderId}:dispatch", orderID), shipment, options)
 }
 
-// DeliverSandboxOrder completes an order that is SENT.
-func (c *Client) DeliverSandboxOrder(ctx context.Context, orderID string, options ...CallOption) (*Order, error) {
-	return post[Order](ctx, c, at("/sandbox/orders/{}:deliver", orderID), nothing{}, options)
+// DeliverOrder completes an order that is SENT.
+func (s Sandbox) DeliverOrder(ctx context.Context, orderID string, options ...CallOption) (*Order, error) {
+	return post[Order](ctx, s.client, at("/sandbox/orders/{orderId}:deliver", orderID), nothing{}, options)
 }
 
-// CorrectSandboxTracking changes the shipment of an order that is SENT.
-func (c *Client) CorrectSandboxTracking(
+// CorrectTracking changes the shipment of an order that is SENT.
+func (s Sandbox) CorrectTracking(
 	ctx context.Context, orderID string, shipment CorrectSandboxTrackingRequest, options ...CallOption,
 ) (*Order, error) {
-	return post[Order](ctx, c, at("/sandbox/orders/{}:correct-tracking", orderID), shipment, options)
+	return post[Order](ctx, s.client, at("/sandbox/orders/{orderId}:correct-tracking", orderID), shipment, options)
 }
 
-// CorrectSandboxStatus gives an order any status.
-func (c *Client) CorrectSandboxStatus(ctx context.Context, orderID string, status OrderStatus, options ...CallOption) (*Order, error) {
-	return post[Order](ctx, c, at("/sandbox/orders/{}:correct-status", orderID), CorrectSandboxStatusRequest{Status: status}, options)
+// CorrectStatus gives an order any status.
+func (s Sandbox) CorrectStatus(
+	ctx context.Context, orderID string, correction CorrectSandboxStatusRequest, options ...CallOption,
+) (*Order, error) {
+	return post[Order](ctx, s.client, at("/sandbox/orders/{orderId}:correct-status", orderID), correction, options)
 }
 
-// PostSandboxMessage posts a message of the service operator on an order.
-func (c *Client) PostSandboxMessage(ctx context.Context, orderID, body string, options ...CallOption) (*PostedMessage, error) {
-	return post[PostedMessage](ctx, c, at("/sandbox/orders/{}:post-message", orderID), PostSandboxMessageRequest{Body: body}, options)
+// PostMessage posts a message of the service operator on an order.
+func (s Sandbox) PostMessage(
+	ctx context.Context, orderID string, message PostSandboxMessageRequest, options ...CallOption,
+) (*PostedMessage, error) {
+	return post[PostedMessage](ctx, s.client, at("/sandbox/orders/{orderId}:post-message", orderID), message, options)
 }
 
-// ApproveSandboxPersonalLink approves a link that is REQUESTED.
-func (c *Client) ApproveSandboxPersonalLink(ctx context.Context, linkID string, options ...CallOption) (*PersonalLink, error) {
-	return post[PersonalLink](ctx, c, at("/sandbox/personal-links/{}:approve", linkID), nothing{}, options)
+// ApproveLink approves a link that is REQUESTED.
+func (s Sandbox) ApproveLink(ctx context.Context, linkID string, options ...CallOption) (*PersonalLink, error) {
+	return post[PersonalLink](ctx, s.client, at("/sandbox/personal-links/{linkId}:approve", linkID), nothing{}, options)
 }
 
-// ClaimSandboxPersonalLink claims a link as its player would. What the request leaves out is made up.
-func (c *Client) ClaimSandboxPersonalLink(
+// ClaimLink claims a link as its player would. What the request leaves out is made up.
+func (s Sandbox) ClaimLink(
 	ctx context.Context, linkID string, claim ClaimSandboxPersonalLinkRequest, options ...CallOption,
 ) (*PersonalLink, error) {
-	return post[PersonalLink](ctx, c, at("/sandbox/personal-links/{}:claim", linkID), claim, options)
+	return post[PersonalLink](ctx, s.client, at("/sandbox/personal-links/{linkId}:claim", linkID), claim, options)
 }
 
-// SetSandboxStock sets how many units of a SKU are left.
-func (c *Client) SetSandboxStock(
+// SetStock sets how many units of a SKU are left.
+func (s Sandbox) SetStock(
 	ctx context.Context, campaignID string, stock SetSandboxStockRequest, options ...CallOption,
 ) (*Campaign, error) {
-	return post[Campaign](ctx, c, at("/sandbox/campaigns/{}:set-stock", campaignID), stock, options)
+	return post[Campaign](ctx, s.client, at("/sandbox/campaigns/{campaignId}:set-stock", campaignID), stock, options)
 }
 
-// UnlistSandboxProduct takes a gift out of the tenant's catalog and campaigns.
-func (c *Client) UnlistSandboxProduct(ctx context.Context, productID string, options ...CallOption) (*UnlistedProduct, error) {
-	return post[UnlistedProduct](ctx, c, at("/sandbox/catalog/products/{}:unlist", productID), nothing{}, options)
+// UnlistProduct takes a gift out of the tenant's catalog and campaigns.
+func (s Sandbox) UnlistProduct(ctx context.Context, productID string, options ...CallOption) (*UnlistedProduct, error) {
+	return post[UnlistedProduct](ctx, s.client, at("/sandbox/catalog/products/{productId}:unlist", productID), nothing{}, options)
 }
 
-// RelistSandboxProduct brings a gift back.
-func (c *Client) RelistSandboxProduct(
+// RelistProduct brings a gift back.
+func (s Sandbox) RelistProduct(
 	ctx context.Context, productID string, relisting RelistSandboxProductRequest, options ...CallOption,
 ) (*Product, error) {
-	return post[Product](ctx, c, at("/sandbox/catalog/products/{}:relist", productID), relisting, options)
+	return post[Product](ctx, s.client, at("/sandbox/catalog/products/{productId}:relist", productID), relisting, options)
 }
 
-// SetSandboxProductAvailable says whether a gift can be sent to a country.
-func (c *Client) SetSandboxProductAvailable(
+// SetProductAvailable says whether a gift can be sent to a country.
+func (s Sandbox) SetProductAvailable(
 	ctx context.Context, productID string, availability SetSandboxProductAvailableRequest, options ...CallOption,
 ) (*Product, error) {
-	return post[Product](ctx, c, at("/sandbox/catalog/products/{}:set-available", productID), availability, options)
+	return post[Product](ctx, s.client, at("/sandbox/catalog/products/{productId}:set-available", productID), availability, options)
 }

@@ -20,11 +20,11 @@ type CatalogSync struct {
 	Newest time.Time
 }
 
-// SyncCatalog brings a copy of the catalog up to date. It calls apply with each page, in which a gift is to be replaced, and one that
+// Sync brings a copy of the catalog up to date. It calls apply with each page, in which a gift is to be replaced, and one that
 // is Unlisted to be removed. Show a gift only while it is Available. Store the time that it returns with the copy, and pass it as
 // Newest the next time, after some minutes or hours. If it fails, sync again with the Newest of before: entries that come twice are
 // harmless. Estimates follow the exchange rates of the day without a change of UpdatedAt: load the whole catalog now and then.
-func (c *Client) SyncCatalog(
+func (c Catalog) Sync(
 	ctx context.Context, sync CatalogSync, apply func(context.Context, []ProductEntry) error,
 ) (newest time.Time, err error) {
 	query := ListProductsQuery{Country: sync.Country, Locale: sync.Locale, Paging: Paging{Limit: 100}}
@@ -32,10 +32,9 @@ func (c *Client) SyncCatalog(
 		query.UpdatedSince = sync.Newest.Add(-overlap)
 	}
 	newest = sync.Newest
+	var response Response
 	var began time.Time
-	for {
-		var response Response
-		page, err := c.ListProducts(ctx, query, WithResponse(&response))
+	for page, err := range c.Products(ctx, query, WithResponse(&response)).Pages() {
 		if err != nil {
 			return sync.Newest, err
 		}
@@ -50,14 +49,8 @@ func (c *Client) SyncCatalog(
 		if err := apply(ctx, page.Items); err != nil {
 			return sync.Newest, err
 		}
-		if page.NextCursor == "" {
-			return notAfter(newest, began), nil
-		}
-		if page.NextCursor == query.After {
-			return sync.Newest, errSameCursor
-		}
-		query.After = page.NextCursor
 	}
+	return notAfter(newest, began), nil
 }
 
 // notAfter keeps the next sync from skipping a gift that changed on a page already read, while a long sync went on: later pages may

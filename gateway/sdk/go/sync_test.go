@@ -52,7 +52,7 @@ func TestACopyOfTheCatalogFollowsIt(t *testing.T) {
 	client, products := newClient(t, transport), copyOf{}
 	sync := gifting.CatalogSync{Country: "SE", Locale: "sv-SE"}
 
-	newest, err := client.SyncCatalog(t.Context(), sync, products.apply)
+	newest, err := client.Catalog.Sync(t.Context(), sync, products.apply)
 	require.NoError(t, err)
 	require.Equal(t, time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), newest)
 	require.Len(t, products, 2)
@@ -60,14 +60,14 @@ func TestACopyOfTheCatalogFollowsIt(t *testing.T) {
 	require.Equal(t, "2", queryOf(t, transport.attempts[1]).Get("after"))
 
 	sync.Newest = newest
-	newest, err = client.SyncCatalog(t.Context(), sync, products.apply)
+	newest, err = client.Catalog.Sync(t.Context(), sync, products.apply)
 	require.NoError(t, err)
 	require.Equal(t, time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), newest)
 	require.NotContains(t, products, "cap")
 	require.Equal(t, "2026-01-01T23:55:00Z", queryOf(t, transport.attempts[2]).Get("updatedSince"))
 
 	sync.Newest = newest
-	newest, err = client.SyncCatalog(t.Context(), sync, products.apply)
+	newest, err = client.Catalog.Sync(t.Context(), sync, products.apply)
 	require.NoError(t, err)
 	require.Equal(t, sync.Newest, newest, "nothing has changed")
 }
@@ -78,7 +78,7 @@ func TestASyncThatTakesLongReadsAgainWhatChangedMeanwhile(t *testing.T) {
 		answered(200, `{"items":[`+mug+`],"nextCursor":"2"}`, "Date", "Fri, 02 Jan 2026 12:00:00 GMT"),
 		answered(200, `{"items":[`+changed+`],"nextCursor":null}`, "Date", "Fri, 04 Jan 2026 12:00:00 GMT"),
 	}}
-	newest, err := newClient(t, transport).SyncCatalog(t.Context(), gifting.CatalogSync{Country: "SE"}, copyOf{}.apply)
+	newest, err := newClient(t, transport).Catalog.Sync(t.Context(), gifting.CatalogSync{Country: "SE"}, copyOf{}.apply)
 	require.NoError(t, err)
 	require.Equal(t, time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), newest)
 }
@@ -89,10 +89,10 @@ func TestASyncThatFailsIsDoneAgain(t *testing.T) {
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	sync := gifting.CatalogSync{Country: "SE", Newest: since}
 	newest, err := newClient(t, &stub{script: script{answered(200, `{"items":[`+cap1+`]}`)}}).
-		SyncCatalog(t.Context(), sync, func(context.Context, []gifting.ProductEntry) error { return errStore })
+		Catalog.Sync(t.Context(), sync, func(context.Context, []gifting.ProductEntry) error { return errStore })
 	require.ErrorIs(t, err, errStore)
 	require.Equal(t, since, newest)
-	newest, err = newClient(t, &stub{script: script{refused(400, "invalid_request")}}).SyncCatalog(t.Context(), sync, copyOf{}.apply)
+	newest, err = newClient(t, &stub{script: script{refused(400, "invalid_request")}}).Catalog.Sync(t.Context(), sync, copyOf{}.apply)
 	require.True(t, gifting.HasCode(err, gifting.CodeInvalidRequest))
 	require.Equal(t, since, newest)
 }

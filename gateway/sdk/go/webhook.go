@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,8 +26,8 @@ var (
 	ErrSignature = errors.New("no signature of the request fits its body and a secret")
 	// ErrTimestamp means that the request was signed too long ago, or that the clock of one of the two is wrong.
 	ErrTimestamp = errors.New("the time of the signature is too far from the clock")
-	// ErrNoSecret means that there is no secret to verify with.
-	ErrNoSecret = errors.New("there is no secret to verify with, or an empty one")
+	// ErrSecret means that there is no secret to verify with, or one that cannot be right: an error of the receiver, not of the sender.
+	ErrSecret = errors.New("the webhook cannot be verified")
 )
 
 // Verifier verifies webhooks.
@@ -60,8 +60,14 @@ func (v Verifier) Verify(payload []byte, headers http.Header) (*Event, error) {
 // Check verifies the signature only. A request has it in two forms. Service-Signature decides if it is there, otherwise that of
 // Standard Webhooks does: a proxy may have removed one of them.
 func (v Verifier) Check(payload []byte, headers http.Header) error {
-	if len(v.Secrets) == 0 || slices.Contains(v.Secrets, "") {
-		return ErrNoSecret
+	secrets := v.Secrets
+	if len(secrets) == 0 {
+		secrets = []string{""}
+	}
+	for _, secret := range secrets {
+		if err := checkSecret(secret, "the webhook secret"); err != nil {
+			return fmt.Errorf("%w: %w", ErrSecret, err)
+		}
 	}
 	if headers.Get("Service-Signature") != "" {
 		return v.check(payload, "", serviceSignature(headers))

@@ -73,8 +73,9 @@ func TestAWebhookThatIsNotSignedRightIsRefused(t *testing.T) {
 		"another body":              {append(payload, ' '), good, []string{newSecret}, 0, gifting.ErrSignature},
 		"another secret":            {payload, good, []string{oldSecret}, 0, gifting.ErrSignature},
 		"the decoded secret":        {payload, good, []string{string(decoded)}, 0, gifting.ErrSignature},
-		"an empty secret":           {payload, signed([]string{""}), []string{""}, 0, gifting.ErrNoSecret},
-		"no secret":                 {payload, good, nil, 0, gifting.ErrNoSecret},
+		"an empty secret":           {payload, signed([]string{""}), []string{""}, 0, gifting.ErrSecret},
+		"no secret":                 {payload, good, nil, 0, gifting.ErrSecret},
+		"a line break after it":     {payload, good, []string{newSecret + "\n"}, 0, gifting.ErrSecret},
 		"too old":                   {payload, good, []string{newSecret}, 301 * time.Second, gifting.ErrTimestamp},
 		"from the future":           {payload, good, []string{newSecret}, -301 * time.Second, gifting.ErrTimestamp},
 		"no header":                 {payload, http.Header{}, []string{newSecret}, 0, gifting.ErrNoSignature},
@@ -90,6 +91,10 @@ func TestAWebhookThatIsNotSignedRightIsRefused(t *testing.T) {
 			require.ErrorIs(t, err, c.want)
 		})
 	}
+	_, err = gifting.Verify(payload, good, newSecret+" ")
+	require.ErrorContains(t, err, "the webhook secret has a line break or a space, perhaps pasted with it")
+	_, err = gifting.Verify(payload, good)
+	require.ErrorContains(t, err, "the webhook secret is empty: is the variable set from which it comes?")
 	_, err = gifting.Verify(payload, good, newSecret)
 	require.ErrorIs(t, err, gifting.ErrTimestamp, "by the real clock")
 	fresh := gifting.WebhookHeaders(payload, eventID, time.Now(), newSecret)

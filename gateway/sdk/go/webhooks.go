@@ -2,7 +2,7 @@ package gifting
 
 import (
 	"context"
-	"iter"
+	"net/http"
 	"net/url"
 	"time"
 )
@@ -10,9 +10,12 @@ import (
 // nothing is the body of a request without members.
 type nothing struct{}
 
-// TestWebhook sends a signed ping to the key's webhook URL and returns what the receiver answered.
-func (c *Client) TestWebhook(ctx context.Context, options ...CallOption) (*TestWebhookResult, error) {
-	return post[TestWebhookResult](ctx, c, "/webhooks:test", nothing{}, options)
+// Webhooks are those of the key.
+type Webhooks struct{ client *Client }
+
+// Test sends a signed ping to the key's webhook URL and returns what the receiver answered.
+func (w Webhooks) Test(ctx context.Context, options ...CallOption) (*TestWebhookResult, error) {
+	return post[TestWebhookResult](ctx, w.client, at("/webhooks:test"), nothing{}, options)
 }
 
 // ListWebhookDeliveriesQuery filters deliveries.
@@ -30,39 +33,29 @@ func (q ListWebhookDeliveriesQuery) values() url.Values {
 	return q.filters("state", string(q.State), "type", string(q.Type), "eventId", q.EventID, "since", instant(q.Since))
 }
 
-// ListWebhookDeliveries reads a page of the key's deliveries, newest first, with what the receiver answered.
-func (c *Client) ListWebhookDeliveries(
-	ctx context.Context, query ListWebhookDeliveriesQuery, options ...CallOption,
-) (*Page[WebhookDelivery], error) {
-	return get[Page[WebhookDelivery]](ctx, c, "/webhooks/deliveries", query.values(), options)
+// Deliveries are all of the key, newest first, with what the receiver answered.
+func (w Webhooks) Deliveries(ctx context.Context, query ListWebhookDeliveriesQuery, options ...CallOption) List[WebhookDelivery] {
+	return list[WebhookDelivery](ctx, w.client, "/webhooks/deliveries", query.values(), options)
 }
 
-// WebhookDeliveries reads all deliveries from a page on.
-func (c *Client) WebhookDeliveries(
-	ctx context.Context, query ListWebhookDeliveriesQuery, options ...CallOption,
-) iter.Seq2[WebhookDelivery, error] {
-	return all[WebhookDelivery](ctx, c, "/webhooks/deliveries", query.values(), options)
+// Health says whether the key's receiver accepts webhooks.
+func (w Webhooks) Health(ctx context.Context, options ...CallOption) (*WebhookHealth, error) {
+	return send[WebhookHealth](ctx, w.client, &call{method: http.MethodGet, route: at("/webhooks/health")}, options)
 }
 
-// GetWebhookHealth says whether the key's receiver accepts webhooks.
-func (c *Client) GetWebhookHealth(ctx context.Context, options ...CallOption) (*WebhookHealth, error) {
-	return get[WebhookHealth](ctx, c, "/webhooks/health", nil, options)
+// Resend sends the event of a delivery once more.
+func (w Webhooks) Resend(ctx context.Context, deliveryID string, options ...CallOption) (*WebhookDelivery, error) {
+	return post[WebhookDelivery](ctx, w.client, at("/webhooks/deliveries/{deliveryId}:resend", deliveryID), nothing{}, options)
 }
 
-// ResendWebhookDelivery sends the event of an ended delivery once more.
-func (c *Client) ResendWebhookDelivery(ctx context.Context, deliveryID string, options ...CallOption) (*WebhookDelivery, error) {
-	return post[WebhookDelivery](ctx, c, at("/webhooks/deliveries/{}:resend", deliveryID), nothing{}, options)
+// Replay sends the deliveries of a time span once more.
+func (w Webhooks) Replay(ctx context.Context, span ReplayWebhooksRequest, options ...CallOption) (*ReplayWebhooksResult, error) {
+	return post[ReplayWebhooksResult](ctx, w.client, at("/webhooks:replay"), span, options)
 }
 
-// ReplayWebhooks sends the deliveries of a time span once more.
-func (c *Client) ReplayWebhooks(ctx context.Context, span ReplayWebhooksRequest, options ...CallOption) (*ReplayWebhooksResult, error) {
-	return post[ReplayWebhooksResult](ctx, c, "/webhooks:replay", span, options)
-}
-
-// RotateOwnWebhookSecret makes a new signing secret. Only the first answer has it: if that is lost, rotate again with a new
-// Idempotency-Key.
-func (c *Client) RotateOwnWebhookSecret(
+// RotateSecret makes a new signing secret. Only the first answer has it: if that is lost, rotate again with a new Idempotency-Key.
+func (w Webhooks) RotateSecret(
 	ctx context.Context, rotation RotateWebhookSecretRequest, options ...CallOption,
 ) (*RotatedWebhookSecret, error) {
-	return post[RotatedWebhookSecret](ctx, c, "/webhooks:rotate-secret", rotation, options)
+	return post[RotatedWebhookSecret](ctx, w.client, at("/webhooks:rotate-secret"), rotation, options)
 }

@@ -12,7 +12,7 @@ import (
 // GetMe shows getMe.
 func GetMe(ctx context.Context, client *gifting.Client) error {
 	// sample: getMe
-	me, err := client.GetMe(ctx)
+	me, err := client.Account.Me(ctx)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func GetMe(ctx context.Context, client *gifting.Client) error {
 // ListBrands shows listBrands.
 func ListBrands(ctx context.Context, client *gifting.Client) error {
 	// sample: listBrands
-	brands, err := client.ListBrands(ctx)
+	brands, err := client.Brands.List(ctx)
 	if err != nil {
 		return err
 	}

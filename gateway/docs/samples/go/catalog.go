@@ -12,7 +12,7 @@ import (
 func ListCampaigns(ctx context.Context, client *gifting.Client) error {
 	// sample: listCampaigns
 	active := gifting.ListCampaignsQuery{Status: gifting.CampaignStatusACTIVE}
-	for campaign, err := range client.Campaigns(ctx, active) {
+	for campaign, err := range client.Campaigns.List(ctx, active).All() {
 		if err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func ListCampaigns(ctx context.Context, client *gifting.Client) error {
 // GetCampaign shows getCampaign.
 func GetCampaign(ctx context.Context, client *gifting.Client, campaignID string) error {
 	// sample: getCampaign
-	campaign, err := client.GetCampaign(ctx, campaignID, "sv-SE")
+	campaign, err := client.Campaigns.Get(ctx, campaignID, gifting.GetCampaignQuery{Locale: "sv-SE"})
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func ListProducts(ctx context.Context, client *gifting.Client) error {
 	// sample: listProducts
 	// Loads the catalog of a country. Later calls, with Newest set to the time that this one returned, read only changes.
 	gifts := map[string]*gifting.Product{}
-	newest, err := client.SyncCatalog(ctx, gifting.CatalogSync{Country: "SE", Locale: "sv-SE"},
+	newest, err := client.Catalog.Sync(ctx, gifting.CatalogSync{Country: "SE", Locale: "sv-SE"},
 		func(_ context.Context, entries []gifting.ProductEntry) error {
 			for _, entry := range entries {
 				if entry.Product != nil {
@@ -63,7 +63,7 @@ func ListProducts(ctx context.Context, client *gifting.Client) error {
 // GetProduct shows getProduct.
 func GetProduct(ctx context.Context, client *gifting.Client, productID string) error {
 	// sample: getProduct
-	product, err := client.GetProduct(ctx, productID, "SE", "")
+	product, err := client.Catalog.Product(ctx, productID, gifting.GetProductQuery{Country: "SE"})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func GetProduct(ctx context.Context, client *gifting.Client, productID string) e
 // ListCategories shows listCategories.
 func ListCategories(ctx context.Context, client *gifting.Client) error {
 	// sample: listCategories
-	categories, err := client.ListCategories(ctx, "sv-SE")
+	categories, err := client.Catalog.Categories(ctx, gifting.ListCategoriesQuery{Locale: "sv-SE"})
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func ListCategories(ctx context.Context, client *gifting.Client) error {
 // GetImage shows getImage.
 func GetImage(ctx context.Context, client *gifting.Client, product *gifting.Product) error {
 	// sample: getImage
-	image, err := client.GetImage(ctx, path.Base(product.Images[0].URL))
+	image, err := client.Catalog.Image(ctx, path.Base(product.Images[0].URL))
 	if err != nil {
 		return err
 	}

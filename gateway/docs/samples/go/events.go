@@ -11,7 +11,7 @@ import (
 func ListEvents(ctx context.Context, client *gifting.Client, cursor string, store func(cursor string) error) error {
 	// sample: listEvents
 	// Waits for new events and never ends by itself.
-	for page, err := range client.Feed(ctx, gifting.Feed{After: cursor}) {
+	for page, err := range client.Events.Feed(ctx, gifting.FeedOptions{After: cursor}) {
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 // ValidateOrder shows validateOrder.
 func ValidateOrder(ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest) error {
 	// sample: validateOrder
-	result, err := client.ValidateOrder(ctx, order)
+	result, err := client.Orders.Validate(ctx, order)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func ValidateOrder(ctx context.Context, client *gifting.Client, order gifting.Pl
 // PlaceOrder shows placeOrder.
 func PlaceOrder(ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest) (*gifting.Order, error) {
 	// sample: placeOrder
-	placed, err := client.PlaceOrder(ctx, order)
+	placed, err := client.Orders.Place(ctx, order)
 	if problem, ok := gifting.ProblemOf(err); ok {
 		for _, field := range problem.Errors {
 			fmt.Println(field.Field, field.Message)
@@ -41,7 +41,7 @@ func PlaceOrder(ctx context.Context, client *gifting.Client, order gifting.Place
 // ListOrders shows listOrders.
 func ListOrders(ctx context.Context, client *gifting.Client) error {
 	// sample: listOrders
-	for order, err := range client.Orders(ctx, gifting.ListOrdersQuery{Status: gifting.OrderStatusPROCESSING}) {
+	for order, err := range client.Orders.List(ctx, gifting.ListOrdersQuery{Status: gifting.OrderStatusPROCESSING}).All() {
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func ListOrders(ctx context.Context, client *gifting.Client) error {
 // GetOrder shows getOrder.
 func GetOrder(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: getOrder
-	order, err := client.GetOrder(ctx, orderID)
+	order, err := client.Orders.Get(ctx, orderID)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func GetOrder(ctx context.Context, client *gifting.Client, orderID string) error
 // UpdateDelivery shows updateDelivery.
 func UpdateDelivery(ctx context.Context, client *gifting.Client, order *gifting.Order) error {
 	// sample: updateDelivery
-	corrected, err := client.UpdateDelivery(ctx, order.ID, gifting.UpdateDeliveryRequest{
+	corrected, err := client.Orders.UpdateDelivery(ctx, order.ID, gifting.UpdateDeliveryRequest{
 		ExpectedVersion: order.Version,
 		CourierComment:  new("Please ring twice."),
 	})
@@ -81,7 +81,7 @@ func UpdateDelivery(ctx context.Context, client *gifting.Client, order *gifting.
 // PostOrderMessage shows postOrderMessage.
 func PostOrderMessage(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: postOrderMessage
-	message, err := client.PostOrderMessage(ctx, orderID, "Can it arrive on Friday?")
+	message, err := client.Orders.PostMessage(ctx, orderID, gifting.PostOrderMessageRequest{Body: "Can it arrive on Friday?"})
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func PostOrderMessage(ctx context.Context, client *gifting.Client, orderID strin
 // ListOrderMessages shows listOrderMessages.
 func ListOrderMessages(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: listOrderMessages
-	messages, err := client.ListOrderMessages(ctx, orderID)
+	messages, err := client.Orders.Messages(ctx, orderID)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func ListOrderMessages(ctx context.Context, client *gifting.Client, orderID stri
 // CancelOrder shows cancelOrder.
 func CancelOrder(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: cancelOrder
-	order, err := client.CancelOrder(ctx, orderID, "The player chose another reward.")
+	order, err := client.Orders.Cancel(ctx, orderID, gifting.CancelOrderRequest{Reason: "The player chose another reward."})
 	if gifting.HasCode(err, gifting.CodeNotCancellable) {
 		problem, _ := gifting.ProblemOf(err)
 		fmt.Println("too late, it is", problem.CurrentStatus)

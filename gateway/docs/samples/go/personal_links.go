@@ -10,7 +10,7 @@ import (
 // CreatePersonalLinks shows createPersonalLinks.
 func CreatePersonalLinks(ctx context.Context, client *gifting.Client, campaignID string) (*gifting.PersonalLinkResults, error) {
 	// sample: createPersonalLinks
-	created, err := client.CreatePersonalLinks(ctx, gifting.CreatePersonalLinksRequest{
+	created, err := client.PersonalLinks.Create(ctx, gifting.CreatePersonalLinksRequest{
 		CampaignID: &campaignID,
 		Recipients: []gifting.PersonalLinkRecipient{{Label: "Ann", ExternalRecipientID: new("player-42")}},
 	})
@@ -31,7 +31,7 @@ func CreatePersonalLinks(ctx context.Context, client *gifting.Client, campaignID
 // ListPersonalLinks shows listPersonalLinks.
 func ListPersonalLinks(ctx context.Context, client *gifting.Client) error {
 	// sample: listPersonalLinks
-	for link, err := range client.PersonalLinks(ctx, gifting.ListPersonalLinksQuery{ExternalRecipientID: "player-42"}) {
+	for link, err := range client.PersonalLinks.List(ctx, gifting.ListPersonalLinksQuery{ExternalRecipientID: "player-42"}).All() {
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func ListPersonalLinks(ctx context.Context, client *gifting.Client) error {
 // GetPersonalLink shows getPersonalLink.
 func GetPersonalLink(ctx context.Context, client *gifting.Client, linkID string) error {
 	// sample: getPersonalLink
-	link, err := client.GetPersonalLink(ctx, linkID)
+	link, err := client.PersonalLinks.Get(ctx, linkID)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func GetPersonalLink(ctx context.Context, client *gifting.Client, linkID string)
 // CancelPersonalLink shows cancelPersonalLink.
 func CancelPersonalLink(ctx context.Context, client *gifting.Client, linkID string) error {
 	// sample: cancelPersonalLink
-	link, err := client.CancelPersonalLink(ctx, linkID, "The player has left.")
+	link, err := client.PersonalLinks.Cancel(ctx, linkID, gifting.CancelPersonalLinkRequest{Reason: "The player has left."})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // ApproveSandboxOrder shows approveSandboxOrder.
 func ApproveSandboxOrder(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: approveSandboxOrder
-	order, err := client.ApproveSandboxOrder(ctx, orderID)
+	order, err := client.Sandbox.ApproveOrder(ctx, orderID)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func ApproveSandboxOrder(ctx context.Context, client *gifting.Client, orderID st
 // DispatchSandboxOrder shows dispatchSandboxOrder.
 func DispatchSandboxOrder(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: dispatchSandboxOrder
-	order, err := client.DispatchSandboxOrder(ctx, orderID, gifting.DispatchSandboxOrderRequest{Carrier: new("PostNord")})
+	order, err := client.Sandbox.DispatchOrder(ctx, orderID, gifting.DispatchSandboxOrderRequest{Carrier: new("PostNord")})
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func DispatchSandboxOrder(ctx context.Context, client *gifting.Client, orderID s
 // DeliverSandboxOrder shows deliverSandboxOrder.
 func DeliverSandboxOrder(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: deliverSandboxOrder
-	order, err := client.DeliverSandboxOrder(ctx, orderID)
+	order, err := client.Sandbox.DeliverOrder(ctx, orderID)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func DeliverSandboxOrder(ctx context.Context, client *gifting.Client, orderID st
 // CorrectSandboxTracking shows correctSandboxTracking.
 func CorrectSandboxTracking(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: correctSandboxTracking
-	order, err := client.CorrectSandboxTracking(ctx, orderID, gifting.CorrectSandboxTrackingRequest{TrackingReference: new("SE123")})
+	order, err := client.Sandbox.CorrectTracking(ctx, orderID, gifting.CorrectSandboxTrackingRequest{TrackingReference: new("SE123")})
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func CorrectSandboxTracking(ctx context.Context, client *gifting.Client, orderID
 // CorrectSandboxStatus shows correctSandboxStatus.
 func CorrectSandboxStatus(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: correctSandboxStatus
-	order, err := client.CorrectSandboxStatus(ctx, orderID, gifting.OrderStatusPROCESSING)
+	order, err := client.Sandbox.CorrectStatus(ctx, orderID, gifting.CorrectSandboxStatusRequest{Status: gifting.OrderStatusPROCESSING})
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func CorrectSandboxStatus(ctx context.Context, client *gifting.Client, orderID s
 // PostSandboxMessage shows postSandboxMessage.
 func PostSandboxMessage(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: postSandboxMessage
-	message, err := client.PostSandboxMessage(ctx, orderID, "It is on its way.")
+	message, err := client.Sandbox.PostMessage(ctx, orderID, gifting.PostSandboxMessageRequest{Body: "It is on its way."})
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func PostSandboxMessage(ctx context.Context, client *gifting.Client, orderID str
 // ApproveSandboxPersonalLink shows approveSandboxPersonalLink.
 func ApproveSandboxPersonalLink(ctx context.Context, client *gifting.Client, linkID string) error {
 	// sample: approveSandboxPersonalLink
-	link, err := client.ApproveSandboxPersonalLink(ctx, linkID)
+	link, err := client.Sandbox.ApproveLink(ctx, linkID)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func ApproveSandboxPersonalLink(ctx context.Context, client *gifting.Client, lin
 // ClaimSandboxPersonalLink shows claimSandboxPersonalLink.
 func ClaimSandboxPersonalLink(ctx context.Context, client *gifting.Client, linkID string) error {
 	// sample: claimSandboxPersonalLink
-	link, err := client.ClaimSandboxPersonalLink(ctx, linkID, gifting.ClaimSandboxPersonalLinkRequest{})
+	link, err := client.Sandbox.ClaimLink(ctx, linkID, gifting.ClaimSandboxPersonalLinkRequest{})
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func ClaimSandboxPersonalLink(ctx context.Context, client *gifting.Client, linkI
 // SetSandboxStock shows setSandboxStock.
 func SetSandboxStock(ctx context.Context, client *gifting.Client, campaignID, skuID string) error {
 	// sample: setSandboxStock
-	campaign, err := client.SetSandboxStock(ctx, campaignID, gifting.SetSandboxStockRequest{SkuID: skuID, StockRemaining: 3})
+	campaign, err := client.Sandbox.SetStock(ctx, campaignID, gifting.SetSandboxStockRequest{SkuID: skuID, StockRemaining: 3})
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func SetSandboxStock(ctx context.Context, client *gifting.Client, campaignID, sk
 // UnlistSandboxProduct shows unlistSandboxProduct.
 func UnlistSandboxProduct(ctx context.Context, client *gifting.Client, productID string) error {
 	// sample: unlistSandboxProduct
-	gone, err := client.UnlistSandboxProduct(ctx, productID)
+	gone, err := client.Sandbox.UnlistProduct(ctx, productID)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func UnlistSandboxProduct(ctx context.Context, client *gifting.Client, productID
 // RelistSandboxProduct shows relistSandboxProduct.
 func RelistSandboxProduct(ctx context.Context, client *gifting.Client, productID string) error {
 	// sample: relistSandboxProduct
-	product, err := client.RelistSandboxProduct(ctx, productID, gifting.RelistSandboxProductRequest{})
+	product, err := client.Sandbox.RelistProduct(ctx, productID, gifting.RelistSandboxProductRequest{})
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func RelistSandboxProduct(ctx context.Context, client *gifting.Client, productID
 // SetSandboxProductAvailable shows setSandboxProductAvailable.
 func SetSandboxProductAvailable(ctx context.Context, client *gifting.Client, productID string) error {
 	// sample: setSandboxProductAvailable
-	product, err := client.SetSandboxProductAvailable(ctx, productID, gifting.SetSandboxProductAvailableRequest{
+	product, err := client.Sandbox.SetProductAvailable(ctx, productID, gifting.SetSandboxProductAvailableRequest{
 		Country:   "SE",
 		Available: true,
 	})

@@ -14,7 +14,7 @@ var errSecretLost = errors.New("the secret is in the first answer only")
 // TestWebhook shows testWebhook.
 func TestWebhook(ctx context.Context, client *gifting.Client) error {
 	// sample: testWebhook
-	result, err := client.TestWebhook(ctx)
+	result, err := client.Webhooks.Test(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func TestWebhook(ctx context.Context, client *gifting.Client) error {
 func ListWebhookDeliveries(ctx context.Context, client *gifting.Client) error {
 	// sample: listWebhookDeliveries
 	query := gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED}
-	for delivery, err := range client.WebhookDeliveries(ctx, query) {
+	for delivery, err := range client.Webhooks.Deliveries(ctx, query).All() {
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func ListWebhookDeliveries(ctx context.Context, client *gifting.Client) error {
 // GetWebhookHealth shows getWebhookHealth.
 func GetWebhookHealth(ctx context.Context, client *gifting.Client) error {
 	// sample: getWebhookHealth
-	health, err := client.GetWebhookHealth(ctx)
+	health, err := client.Webhooks.Health(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func GetWebhookHealth(ctx context.Context, client *gifting.Client) error {
 // ResendWebhookDelivery shows resendWebhookDelivery.
 func ResendWebhookDelivery(ctx context.Context, client *gifting.Client, deliveryID string) error {
 	// sample: resendWebhookDelivery
-	delivery, err := client.ResendWebhookDelivery(ctx, deliveryID)
+	delivery, err := client.Webhooks.Resend(ctx, deliveryID)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func ResendWebhookDelivery(ctx context.Context, client *gifting.Client, delivery
 // ReplayWebhooks shows replayWebhooks.
 func ReplayWebhooks(ctx context.Context, client *gifting.Client) error {
 	// sample: replayWebhooks
-	replayed, err := client.ReplayWebhooks(ctx, gifting.ReplayWebhooksRequest{
+	replayed, err := client.Webhooks.Replay(ctx, gifting.ReplayWebhooksRequest{
 		From: time.Now().Add(-2 * time.Hour),
 		To:   time.Now(),
 	})
@@ -81,7 +81,7 @@ func ReplayWebhooks(ctx context.Context, client *gifting.Client) error {
 // RotateOwnWebhookSecret shows rotateOwnWebhookSecret.
 func RotateOwnWebhookSecret(ctx context.Context, client *gifting.Client, store func(secret string) error) error {
 	// sample: rotateOwnWebhookSecret
-	rotated, err := client.RotateOwnWebhookSecret(ctx, gifting.RotateWebhookSecretRequest{OverlapSeconds: new(int32(86400))})
+	rotated, err := client.Webhooks.RotateSecret(ctx, gifting.RotateWebhookSecretRequest{OverlapSeconds: new(int32(86400))})
 	if err != nil {
 		return err
 	}

@@ -132,11 +132,11 @@ type account struct {
 }
 
 func (t *tools) account(ctx context.Context, _ struct{}) (any, error) {
-	me, err := t.Client.GetMe(ctx)
+	me, err := t.Client.Account.Me(ctx)
 	if err != nil {
 		return nil, err
 	}
-	brands, err := t.Client.ListBrands(ctx)
+	brands, err := t.Client.Brands.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ type inLocale struct {
 }
 
 func (t *tools) categories(ctx context.Context, in inLocale) (any, error) {
-	items, err := t.Client.ListCategories(ctx, in.Locale)
+	items, err := t.Client.Catalog.Categories(ctx, gifting.ListCategoriesQuery{Locale: in.Locale})
 	return map[string]any{"items": items}, err
 }
 
@@ -164,7 +164,7 @@ type productQuery struct {
 }
 
 func (t *tools) products(ctx context.Context, in productQuery) (any, error) {
-	return t.Client.ListProducts(ctx, gifting.ListProductsQuery{Paging: in.paging.paging(), Country: in.Country, Locale: in.Locale})
+	return t.Client.Catalog.Products(ctx, gifting.ListProductsQuery{Paging: in.paging.paging(), Country: in.Country, Locale: in.Locale}).First()
 }
 
 type oneProduct struct {
@@ -174,11 +174,11 @@ type oneProduct struct {
 }
 
 func (t *tools) product(ctx context.Context, in oneProduct) (any, error) {
-	return t.Client.GetProduct(ctx, in.ID, in.Country, in.Locale)
+	return t.Client.Catalog.Product(ctx, in.ID, gifting.GetProductQuery{Country: in.Country, Locale: in.Locale})
 }
 
 func (t *tools) validate(ctx context.Context, order gifting.PlaceOrderRequest) (any, error) {
-	return t.Client.ValidateOrder(ctx, order)
+	return t.Client.Orders.Validate(ctx, order)
 }
 
 type oneOrder struct {
@@ -186,7 +186,7 @@ type oneOrder struct {
 }
 
 func (t *tools) order(ctx context.Context, in oneOrder) (any, error) {
-	return t.Client.GetOrder(ctx, in.ID)
+	return t.Client.Orders.Get(ctx, in.ID)
 }
 
 type orderQuery struct {
@@ -197,9 +197,9 @@ type orderQuery struct {
 }
 
 func (t *tools) orders(ctx context.Context, in orderQuery) (any, error) {
-	return t.Client.ListOrders(ctx, gifting.ListOrdersQuery{
+	return t.Client.Orders.List(ctx, gifting.ListOrdersQuery{
 		Paging: in.paging.paging(), Status: gifting.OrderStatus(in.Status), ExternalOrderID: in.ExternalOrderID,
-	})
+	}).First()
 }
 
 type eventPage struct {
@@ -209,7 +209,7 @@ type eventPage struct {
 }
 
 func (t *tools) events(ctx context.Context, in paging) (any, error) {
-	page, err := t.Client.ListEvents(ctx, gifting.ListEventsQuery{Paging: in.paging()})
+	page, err := t.Client.Events.List(ctx, gifting.ListEventsQuery{Paging: in.paging()})
 	if err != nil {
 		return nil, err
 	}
@@ -229,11 +229,11 @@ func (t *tools) deliveries(ctx context.Context, in deliveryQuery) (any, error) {
 	if in.Since != nil {
 		query.Since = *in.Since
 	}
-	return t.Client.ListWebhookDeliveries(ctx, query)
+	return t.Client.Webhooks.Deliveries(ctx, query).First()
 }
 
 func (t *tools) health(ctx context.Context, _ struct{}) (any, error) {
-	return t.Client.GetWebhookHealth(ctx)
+	return t.Client.Webhooks.Health(ctx)
 }
 
 func (t *tools) diagnose(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
@@ -249,7 +249,7 @@ var (
 const confirmation = "confirm"
 
 func (t *tools) place(ctx context.Context, req *mcp.CallToolRequest, order gifting.PlaceOrderRequest) (*mcp.CallToolResult, any, error) {
-	me, err := t.Client.GetMe(ctx)
+	me, err := t.Client.Account.Me(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -262,7 +262,7 @@ func (t *tools) place(ctx context.Context, req *mcp.CallToolRequest, order gifti
 			return question, nil, err
 		}
 	}
-	placed, err := t.Client.PlaceOrder(ctx, order)
+	placed, err := t.Client.Orders.Place(ctx, order)
 	return nil, placed, err
 }
 
@@ -337,7 +337,7 @@ func (t *tools) question(ctx context.Context, me *gifting.Me, order gifting.Plac
 
 // gift is the line about a gift of the catalog.
 func (t *tools) gift(ctx context.Context, id, country string) string {
-	product, err := t.Client.GetProduct(ctx, id, country, "")
+	product, err := t.Client.Catalog.Product(ctx, id, gifting.GetProductQuery{Country: country})
 	switch {
 	case err != nil:
 		return fmt.Sprintf("gift: its name could not be read: %q", plain(err))

@@ -56,7 +56,7 @@ func Sync(ctx context.Context, client *gifting.Client, to Copy, country, locale 
 		}
 	}
 	var result Result
-	newest, err := client.SyncCatalog(ctx, sync, func(ctx context.Context, entries []gifting.ProductEntry) error {
+	newest, err := client.Catalog.Sync(ctx, sync, func(ctx context.Context, entries []gifting.ProductEntry) error {
 		for _, entry := range entries {
 			if entry.Product != nil {
 				result.Updated++

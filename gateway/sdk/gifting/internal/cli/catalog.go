@@ -26,16 +26,14 @@ func (a *app) catalogCommand() *cobra.Command {
 		if query.Country == "" {
 			return usage(errCountry)
 		}
+		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.ProductEntry]{
 			{"id", gifting.ProductEntry.ID},
 			{"name", listedOnly(func(p *gifting.Product) string { return p.Name })},
 			{"available", listedOnly(func(p *gifting.Product) string { return strconv.FormatBool(p.Available) })},
 			{"estimate", listedOnly(func(p *gifting.Product) string { return money(p.Estimate) })},
 			{"variations", listedOnly(func(p *gifting.Product) string { return variations(p.Variations) })},
-		}, func() (*gifting.Page[gifting.ProductEntry], error) {
-			query.Paging = pages.Paging
-			return client.ListProducts(ctx, query)
-		})
+		}, client.Catalog.Products(ctx, query))
 	})
 	list.Flags().StringVar(&query.Country, "country", "", "country of delivery, such as SE (required)")
 	list.Flags().StringVar(&query.Locale, "locale", "", "language of names, one of the tenant's")

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,6 +45,8 @@ func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
 		"orders lisst":                           {2, "gifting: Wrong command or profile: unknown command: gifting orders lisst: did you mean list?\n"},
 		"lsten":                                  {2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n"},
 		"completion elvish":                      {2, ""},
+		"help lsten":                             {2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n"},
+		"help orders burn":                       {2, "gifting: Wrong command or profile: unknown command: gifting orders burn: gifting orders --help lists the commands\n"},
 		"burn -o json":                           {2, `{"code":"","title":"Wrong command or profile","detail":"unknown command: gifting burn: gifting --help lists the commands"}` + "\n"},
 		"orders place --idempotency-key=":        {2, "gifting: Wrong command or profile: --idempotency-key is empty\n"},
 		"events tail --after x --from-beginning": {2, "gifting: Wrong command or profile: give --after or --from-beginning, not both\n"},
@@ -102,6 +106,27 @@ func TestAListIsATableOrJSON(t *testing.T) {
 	require.Equal(t, "G-1", listed.Items[0].Reference)
 	require.Equal(t, 2, server.user().run(t, "orders", "list", "--updated-since", "yesterday").code)
 	require.Zero(t, server.user().run(t, "orders", "list", "--updated-since", "2h").code)
+}
+
+func TestWhatTheAPIIgnoredIsAWarning(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Ignored-Members", `"recipient.adress"`)
+		_, _ = io.WriteString(w, `{"id":"1"}`)
+	}))
+	t.Cleanup(server.Close)
+	u := &user{env: map[string]string{"GIFTING_URL": server.URL, "GIFTING_KEY": "key"}, in: strings.NewReader("{}")}
+	got := u.run(t, "orders", "place", "-o", "json")
+	require.Zero(t, got.code, got.err)
+	require.Equal(t, "Warning: POST /orders: the API ignored the member recipient.adress, perhaps because it is misspelt\n", got.err)
+}
+
+func TestAListWhoseCursorsGoInACircleEnds(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, map[string]string{"GET /orders": `{"items":[],"nextCursor":"a"}`})
+	got := server.user().run(t, "orders", "list", "--all")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.err, "already used")
 }
 
 func TestLogin(t *testing.T) {
@@ -218,7 +243,7 @@ func TestEventsAreCausedOnlyInTheSandbox(t *testing.T) {
 func TestEveryCommandHelps(t *testing.T) {
 	t.Parallel()
 	u := &user{env: map[string]string{}, in: strings.NewReader("")}
-	for _, line := range []string{"", "orders", "links", "catalog", "sync", "events", "webhooks", "listen --help", "completion bash", "completion zsh", "--version"} {
+	for _, line := range []string{"", "orders", "links", "catalog", "sync", "events", "webhooks", "listen --help", "completion bash", "completion zsh", "--version", "help", "help orders", "help orders get 1"} {
 		got := u.run(t, strings.Fields(line)...)
 		require.Zero(t, got.code, line)
 		require.NotEmpty(t, got.out, line)

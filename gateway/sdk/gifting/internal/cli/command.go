@@ -47,6 +47,16 @@ func subcommand(c *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
 }
 
+// showHelp shows the help of a command, or refuses words that are none.
+func showHelp(c *cobra.Command, args []string) error {
+	found, rest, _ := c.Root().Find(args)
+	if len(rest) > 0 && found.HasSubCommands() {
+		return subcommand(found, rest)
+	}
+	found.InitDefaultHelpFlag()
+	return found.Help()
+}
+
 // command makes a command that calls the API. The words of use in capitals are its arguments.
 func (a *app) command(use, short string, run func(ctx context.Context, client *gifting.Client, args []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: arguments, RunE: func(c *cobra.Command, args []string) error {
@@ -107,22 +117,21 @@ func (p *paging) flags(c *cobra.Command) *cobra.Command {
 }
 
 // printPages prints one page of a list, or all from it on.
-func printPages[T any](a *app, p *paging, columns []column[T], read func() (*gifting.Page[T], error)) error {
-	items := []T{}
-	for {
-		page, err := read()
+func printPages[T any](a *app, p *paging, columns []column[T], list gifting.List[T]) error {
+	items, next := []T{}, ""
+	for page, err := range list.Pages() {
 		if err != nil {
 			return err
 		}
-		items = append(items, page.Items...)
-		if p.After = page.NextCursor; !p.all || p.After == "" {
+		items, next = append(items, page.Items...), page.NextCursor
+		if !p.all {
 			break
 		}
 	}
 	if a.output == asJSON {
 		result := listed[T]{Items: items}
-		if p.After != "" {
-			result.NextCursor = &p.After
+		if next != "" {
+			result.NextCursor = &next
 		}
 		return terminal.JSON(a.Out, result)
 	}
@@ -136,8 +145,8 @@ func printPages[T any](a *app, p *paging, columns []column[T], read func() (*gif
 	if err := terminal.Table(a.Out, names, rows); err != nil {
 		return err
 	}
-	if p.After != "" {
-		a.note("There are more: --after " + p.After + ", or --all")
+	if next != "" {
+		a.note("There are more: --after " + next + ", or --all")
 	}
 	return nil
 }

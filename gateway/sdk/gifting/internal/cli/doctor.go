@@ -115,7 +115,7 @@ func (a *app) findings(found []finding) error {
 // key checks that the API accepts the key, and the clock by the way.
 func (d *doctor) key(ctx context.Context) bool {
 	var response gifting.Response
-	me, err := d.GetMe(ctx, gifting.WithResponse(&response))
+	me, err := d.Account.Me(ctx, gifting.WithResponse(&response))
 	d.clock(response.Header)
 	problem, answered := gifting.ProblemOf(err)
 	switch {
@@ -167,10 +167,10 @@ func (d *doctor) scopes() {
 	} else {
 		d.add("scopes", verdictOK, "", "all")
 	}
-	if d.me.Key.BrandIds != nil && len(d.me.Key.BrandIds) == 0 {
+	if d.me.Key.BrandIDs != nil && len(d.me.Key.BrandIDs) == 0 {
 		d.add("brands", verdictFailed, "an Administrator gives the key a brand", "the key reaches none")
-	} else if d.me.Key.BrandIds != nil {
-		d.add("brands", verdictOK, "", "the key is limited to %d", len(d.me.Key.BrandIds))
+	} else if d.me.Key.BrandIDs != nil {
+		d.add("brands", verdictOK, "", "the key is limited to %d", len(d.me.Key.BrandIDs))
 	} else {
 		d.add("brands", verdictOK, "", "all")
 	}
@@ -182,7 +182,7 @@ func (d *doctor) webhook(ctx context.Context) {
 		d.add("webhook", verdictLeftOut, "an Administrator sets it; until then read the feed, or use gifting listen", "the key has no webhook URL")
 		return
 	}
-	result, err := d.TestWebhook(ctx)
+	result, err := d.Webhooks.Test(ctx)
 	switch {
 	case err != nil:
 		d.add("webhook", verdictFailed, "", "%v", err)
@@ -191,7 +191,7 @@ func (d *doctor) webhook(ctx context.Context) {
 	default:
 		d.add("webhook", verdictOK, "", "the receiver answered HTTP %d to a ping", *result.ResponseStatus)
 	}
-	health, err := d.GetWebhookHealth(ctx)
+	health, err := d.Webhooks.Health(ctx)
 	switch {
 	case err != nil:
 		d.add("deliveries", verdictFailed, "", "%v", err)

@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -35,36 +35,29 @@ func (s *selection) flags(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// start returns the cursor to begin with. Without flags it is that of the feed's end.
-func (s *selection) start(ctx context.Context, client *gifting.Client) (cursor string, err error) {
-	if s.after != "" && s.beginning {
-		return "", usage(errStart)
-	}
-	if s.after != "" || s.beginning {
-		return s.after, nil
-	}
-	var end gifting.Page[gifting.Event]
-	err = client.Call(ctx, http.MethodGet, "/events?from=end", nil, &end)
-	return end.NextCursor, err
-}
-
-// follow calls handle with each chosen event, until the context ends. It says where to go on.
+// follow calls handle with each chosen event, until the context ends. Without flags it begins at the end of the feed, and is ready once
+// it knows that. It says where to go on.
 func (a *app) follow(ctx context.Context, client *gifting.Client, s *selection, ready func(), handle func(gifting.Event) error) error {
-	cursor, err := s.start(ctx, client)
-	if err != nil {
-		return err
+	if s.after != "" && s.beginning {
+		return usage(errStart)
 	}
-	ready()
+	cursor, begun := s.after, sync.OnceFunc(ready)
+	feed := gifting.FeedOptions{After: s.after, OnDisconnect: func(err error) { a.note("The feed cannot be read for now: " + err.Error()) }}
+	if s.after != "" || s.beginning {
+		begun()
+	} else {
+		feed.From = gifting.FeedEnd
+	}
 	defer func() {
 		if cursor != "" {
 			a.note("To go on from here: --after " + cursor)
 		}
 	}()
-	feed := gifting.Feed{After: cursor, Retrying: func(err error) { a.note("The feed cannot be read for now: " + err.Error()) }}
-	for page, err := range client.Feed(ctx, feed) {
+	for page, err := range client.Events.Feed(ctx, feed) {
 		if err != nil {
 			return err
 		}
+		begun()
 		for _, event := range page.Items {
 			if len(s.types) > 0 && !slices.Contains(s.types, string(event.Type)) {
 				continue

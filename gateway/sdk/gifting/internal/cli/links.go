@@ -23,7 +23,7 @@ func (a *app) createLinksCommand() *cobra.Command {
 	var once idempotent
 	command := a.command("create", "Create a personal link, or many from a file", func(ctx context.Context, client *gifting.Client, _ []string) error {
 		var body any = gifting.CreatePersonalLinksRequest{
-			CampaignID: optional(campaign), BrandID: optional(brand), ProductIds: products,
+			CampaignID: optional(campaign), BrandID: optional(brand), ProductIDs: products,
 			Recipients: []gifting.PersonalLinkRecipient{{
 				Label: label, ExternalRecipientID: optional(player), Message: optional(message), Locale: optional(locale),
 			}},
@@ -69,7 +69,7 @@ func (a *app) createLinks(ctx context.Context, client *gifting.Client, body any,
 
 func (a *app) getLinkCommand() *cobra.Command {
 	return a.command("get LINK", "Show a personal link", func(ctx context.Context, client *gifting.Client, args []string) error {
-		link, err := client.GetPersonalLink(ctx, args[0])
+		link, err := client.PersonalLinks.Get(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -83,6 +83,7 @@ func (a *app) listLinksCommand() *cobra.Command {
 	var since moment
 	command := a.command("list", "List personal links, newest first", func(ctx context.Context, client *gifting.Client, _ []string) error {
 		query.UpdatedSince = since.Time
+		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.PersonalLink]{
 			{"id", func(l gifting.PersonalLink) string { return l.ID }},
 			{"status", func(l gifting.PersonalLink) string { return string(l.Status) }},
@@ -90,10 +91,7 @@ func (a *app) listLinksCommand() *cobra.Command {
 			{"order", func(l gifting.PersonalLink) string { return text(l.OrderID) }},
 			{"updated", func(l gifting.PersonalLink) string { return short(l.UpdatedAt) }},
 			{"claim url", func(l gifting.PersonalLink) string { return l.ClaimURL }},
-		}, func() (*gifting.Page[gifting.PersonalLink], error) {
-			query.Paging = pages.Paging
-			return client.ListPersonalLinks(ctx, query)
-		})
+		}, client.PersonalLinks.List(ctx, query))
 	})
 	flags := command.Flags()
 	flags.StringVar((*string)(&query.Status), "status", "", "only links of this status, such as ACTIVE")
@@ -111,7 +109,7 @@ func (a *app) cancelLinkCommand() *cobra.Command {
 		if reason == "" {
 			return usage(errReason)
 		}
-		link, err := client.CancelPersonalLink(ctx, args[0], reason, once.options()...)
+		link, err := client.PersonalLinks.Cancel(ctx, args[0], gifting.CancelPersonalLinkRequest{Reason: reason}, once.options()...)
 		if err != nil {
 			return err
 		}

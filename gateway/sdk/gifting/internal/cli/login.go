@@ -48,7 +48,7 @@ func (a *app) login(ctx context.Context, url string, noKeyring bool) error {
 	if err != nil {
 		return err
 	}
-	me, err := client.GetMe(ctx)
+	me, err := client.Account.Me(ctx)
 	if err != nil {
 		return err
 	}

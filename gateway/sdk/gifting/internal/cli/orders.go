@@ -87,14 +87,14 @@ func (a *app) exampleCommand() *cobra.Command {
 
 // example is an order that the key can place.
 func example(ctx context.Context, client *gifting.Client) (gifting.PlaceOrderRequest, error) {
-	brands, err := client.ListBrands(ctx)
+	brands, err := client.Brands.List(ctx)
 	if err != nil {
 		return gifting.PlaceOrderRequest{}, err
 	}
 	if len(brands) == 0 {
 		return gifting.PlaceOrderRequest{}, errNoBrand
 	}
-	me, err := client.GetMe(ctx)
+	me, err := client.Account.Me(ctx)
 	if err != nil {
 		return gifting.PlaceOrderRequest{}, err
 	}
@@ -133,7 +133,7 @@ func answers(fields []gifting.CustomField) (all []gifting.CustomFieldAnswer) {
 
 func (a *app) getOrderCommand() *cobra.Command {
 	return a.command("get ORDER", "Show an order", func(ctx context.Context, client *gifting.Client, args []string) error {
-		order, err := client.GetOrder(ctx, args[0])
+		order, err := client.Orders.Get(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -147,6 +147,7 @@ func (a *app) listOrdersCommand() *cobra.Command {
 	var since moment
 	command := a.command("list", "List orders, newest first", func(ctx context.Context, client *gifting.Client, _ []string) error {
 		query.UpdatedSince = since.Time
+		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.Order]{
 			{"id", func(o gifting.Order) string { return o.ID }},
 			{"reference", func(o gifting.Order) string { return o.Reference }},
@@ -154,10 +155,7 @@ func (a *app) listOrdersCommand() *cobra.Command {
 			{"external order id", func(o gifting.Order) string { return text(o.ExternalOrderID) }},
 			{"country", func(o gifting.Order) string { return o.DeliveryCountry }},
 			{"updated", func(o gifting.Order) string { return short(o.UpdatedAt) }},
-		}, func() (*gifting.Page[gifting.Order], error) {
-			query.Paging = pages.Paging
-			return client.ListOrders(ctx, query)
-		})
+		}, client.Orders.List(ctx, query))
 	})
 	flags := command.Flags()
 	flags.StringVar((*string)(&query.Status), "status", "", "only orders of this status, such as PROCESSING")
@@ -176,7 +174,7 @@ func (a *app) cancelOrderCommand() *cobra.Command {
 		if reason == "" {
 			return usage(errReason)
 		}
-		order, err := client.CancelOrder(ctx, args[0], reason, once.options()...)
+		order, err := client.Orders.Cancel(ctx, args[0], gifting.CancelOrderRequest{Reason: reason}, once.options()...)
 		if err != nil {
 			return err
 		}

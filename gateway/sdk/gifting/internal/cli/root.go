@@ -135,7 +135,10 @@ The exit code is 0, or
 	must(root.RegisterFlagCompletionFunc("profile", a.completeProfiles))
 	must(root.RegisterFlagCompletionFunc("output", words(asTable, asJSON)))
 	root.AddCommand(a.commands()...)
-	root.InitDefaultCompletionCmd() // Otherwise it is added too late to be observed.
+	root.InitDefaultCompletionCmd() // Otherwise this and help are added too late to be observed.
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Run, help.RunE = nil, showHelp
 	a.observe(root)
 	return root
 }
@@ -184,7 +187,10 @@ func (a *app) client() (*gifting.Client, error) {
 }
 
 func (a *app) dial(to target) (*gifting.Client, error) {
-	options := []gifting.Option{gifting.WithUserAgent("gifting/" + version()), gifting.WithTotalTimeout(a.timeout)}
+	options := []gifting.Option{
+		gifting.WithUserAgent("gifting/" + version()), gifting.WithTotalTimeout(a.timeout),
+		gifting.WithWarnings(func(message string) { a.note("Warning: " + message) }),
+	}
 	if a.Transport != nil {
 		options = append(options, gifting.WithTransport(a.Transport))
 	}

@@ -72,7 +72,7 @@ func (a *app) triggerCommand() *cobra.Command {
 		if at < 0 {
 			return usage(fmt.Errorf("%s %w %s", args[0], errEvent, strings.Join(names, ", ")))
 		}
-		me, err := client.GetMe(ctx)
+		me, err := client.Account.Me(ctx)
 		if err != nil {
 			return err
 		}
@@ -100,18 +100,18 @@ func (t trigger) order(ctx context.Context, done *triggered, until gifting.Order
 	if err != nil {
 		return err
 	}
-	order, err := t.PlaceOrder(ctx, request)
+	order, err := t.Orders.Place(ctx, request)
 	for err == nil && until != "" && order.Status != until {
 		done.Order = order.ID
 		switch {
 		case until == gifting.OrderStatusCANCELLED:
-			order, err = t.CancelOrder(ctx, order.ID, "An example.")
+			order, err = t.Orders.Cancel(ctx, order.ID, gifting.CancelOrderRequest{Reason: "An example."})
 		case order.Status == gifting.OrderStatusREQUESTED:
-			order, err = t.ApproveSandboxOrder(ctx, order.ID)
+			order, err = t.Sandbox.ApproveOrder(ctx, order.ID)
 		case order.Status == gifting.OrderStatusPROCESSING:
-			order, err = t.DispatchSandboxOrder(ctx, order.ID, gifting.DispatchSandboxOrderRequest{})
+			order, err = t.Sandbox.DispatchOrder(ctx, order.ID, gifting.DispatchSandboxOrderRequest{})
 		default:
-			order, err = t.DeliverSandboxOrder(ctx, order.ID)
+			order, err = t.Sandbox.DeliverOrder(ctx, order.ID)
 		}
 	}
 	if err != nil {
@@ -128,7 +128,7 @@ func (t trigger) approved(ctx context.Context, done *triggered) error {
 	if done.Status != string(gifting.OrderStatusREQUESTED) {
 		return errNoApproval
 	}
-	order, err := t.ApproveSandboxOrder(ctx, done.Order)
+	order, err := t.Sandbox.ApproveOrder(ctx, done.Order)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (t trigger) updated(ctx context.Context, done *triggered) error {
 	if err := t.order(ctx, done, gifting.OrderStatusSENT); err != nil {
 		return err
 	}
-	_, err := t.CorrectSandboxTracking(ctx, done.Order, gifting.CorrectSandboxTrackingRequest{})
+	_, err := t.Sandbox.CorrectTracking(ctx, done.Order, gifting.CorrectSandboxTrackingRequest{})
 	return err
 }
 
@@ -148,20 +148,20 @@ func (t trigger) message(ctx context.Context, done *triggered) error {
 	if err := t.order(ctx, done, ""); err != nil {
 		return err
 	}
-	_, err := t.PostSandboxMessage(ctx, done.Order, "An example.")
+	_, err := t.Sandbox.PostMessage(ctx, done.Order, gifting.PostSandboxMessageRequest{Body: "An example."})
 	return err
 }
 
 // link creates a link of the key's first brand, to choose the first gift that can be sent.
 func (t trigger) link(ctx context.Context, done *triggered) error {
-	brands, err := t.ListBrands(ctx)
+	brands, err := t.Brands.List(ctx)
 	if err != nil {
 		return err
 	}
 	if len(brands) == 0 {
 		return errNoBrand
 	}
-	gifts, err := t.ListProducts(ctx, gifting.ListProductsQuery{Country: "SE", Paging: gifting.Paging{Limit: 100}})
+	gifts, err := t.Catalog.Products(ctx, gifting.ListProductsQuery{Country: "SE", Paging: gifting.Paging{Limit: 100}}).First()
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (t trigger) link(ctx context.Context, done *triggered) error {
 	if at < 0 {
 		return errNoGift
 	}
-	me, err := t.GetMe(ctx)
+	me, err := t.Account.Me(ctx)
 	if err != nil {
 		return err
 	}
@@ -177,8 +177,8 @@ func (t trigger) link(ctx context.Context, done *triggered) error {
 	for _, answer := range answers(me.Tenant.CustomFields) {
 		recipient.CustomFields = append(recipient.CustomFields, gifting.PersonalLinkAnswer(answer))
 	}
-	results, err := t.CreatePersonalLinks(ctx, gifting.CreatePersonalLinksRequest{
-		BrandID: &brands[0].ID, ProductIds: []string{gifts.Items[at].Product.ID}, Recipients: []gifting.PersonalLinkRecipient{recipient},
+	results, err := t.PersonalLinks.Create(ctx, gifting.CreatePersonalLinksRequest{
+		BrandID: &brands[0].ID, ProductIDs: []string{gifts.Items[at].Product.ID}, Recipients: []gifting.PersonalLinkRecipient{recipient},
 	})
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (t trigger) linkApproved(ctx context.Context, done *triggered) error {
 	if done.Status != string(gifting.PersonalLinkStatusREQUESTED) {
 		return errNoApproval
 	}
-	link, err := t.ApproveSandboxPersonalLink(ctx, done.Link)
+	link, err := t.Sandbox.ApproveLink(ctx, done.Link)
 	if err != nil {
 		return err
 	}
@@ -214,11 +214,11 @@ func (t trigger) claimed(ctx context.Context, done *triggered) error {
 		return err
 	}
 	if done.Status == string(gifting.PersonalLinkStatusREQUESTED) {
-		if _, err := t.ApproveSandboxPersonalLink(ctx, done.Link); err != nil {
+		if _, err := t.Sandbox.ApproveLink(ctx, done.Link); err != nil {
 			return err
 		}
 	}
-	link, err := t.ClaimSandboxPersonalLink(ctx, done.Link, gifting.ClaimSandboxPersonalLinkRequest{})
+	link, err := t.Sandbox.ClaimLink(ctx, done.Link, gifting.ClaimSandboxPersonalLinkRequest{})
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (t trigger) linkCancelled(ctx context.Context, done *triggered) error {
 	if err := t.link(ctx, done); err != nil {
 		return err
 	}
-	link, err := t.CancelPersonalLink(ctx, done.Link, "An example.")
+	link, err := t.PersonalLinks.Cancel(ctx, done.Link, gifting.CancelPersonalLinkRequest{Reason: "An example."})
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (t trigger) linkCancelled(ctx context.Context, done *triggered) error {
 }
 
 func (t trigger) ping(ctx context.Context, done *triggered) error {
-	result, err := t.TestWebhook(ctx)
+	result, err := t.Webhooks.Test(ctx)
 	if err != nil {
 		return err
 	}

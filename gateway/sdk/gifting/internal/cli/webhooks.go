@@ -25,6 +25,7 @@ func (a *app) deliveriesCommand() *cobra.Command {
 	var since moment
 	command := a.command("deliveries", "List deliveries, newest first, with what your receiver answered", func(ctx context.Context, client *gifting.Client, _ []string) error {
 		query.Since = since.Time
+		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.WebhookDelivery]{
 			{"id", func(d gifting.WebhookDelivery) string { return d.ID }},
 			{"type", func(d gifting.WebhookDelivery) string { return d.Type }},
@@ -33,10 +34,7 @@ func (a *app) deliveriesCommand() *cobra.Command {
 			{"state", func(d gifting.WebhookDelivery) string { return string(d.State) }},
 			{"attempts", func(d gifting.WebhookDelivery) string { return strconv.Itoa(len(d.Attempts)) }},
 			{"last answer", lastAnswer},
-		}, func() (*gifting.Page[gifting.WebhookDelivery], error) {
-			query.Paging = pages.Paging
-			return client.ListWebhookDeliveries(ctx, query)
-		})
+		}, client.Webhooks.Deliveries(ctx, query))
 	})
 	flags := command.Flags()
 	flags.StringVar((*string)(&query.State), "state", "", "PENDING, DELIVERED, EXHAUSTED or DROPPED")
@@ -62,7 +60,7 @@ func lastAnswer(d gifting.WebhookDelivery) string {
 func (a *app) resendCommand() *cobra.Command {
 	var once idempotent
 	return a.once(a.command("resend DELIVERY", "Send the event of a delivery again", func(ctx context.Context, client *gifting.Client, args []string) error {
-		delivery, err := client.ResendWebhookDelivery(ctx, args[0], once.options()...)
+		delivery, err := client.Webhooks.Resend(ctx, args[0], once.options()...)
 		if err != nil {
 			return err
 		}
@@ -85,7 +83,7 @@ func (a *app) replayCommand() *cobra.Command {
 		for _, kind := range kinds {
 			span.Types = append(span.Types, gifting.EventType(kind))
 		}
-		result, err := client.ReplayWebhooks(ctx, span, once.options()...)
+		result, err := client.Webhooks.Replay(ctx, span, once.options()...)
 		if err != nil {
 			return err
 		}
@@ -100,7 +98,7 @@ func (a *app) replayCommand() *cobra.Command {
 
 func (a *app) healthCommand() *cobra.Command {
 	return a.command("health", "Show whether your receiver accepts webhooks", func(ctx context.Context, client *gifting.Client, _ []string) error {
-		health, err := client.GetWebhookHealth(ctx)
+		health, err := client.Webhooks.Health(ctx)
 		if err != nil {
 			return err
 		}
@@ -110,7 +108,7 @@ func (a *app) healthCommand() *cobra.Command {
 
 func (a *app) testWebhookCommand() *cobra.Command {
 	return a.command("test", "Send a signed ping to the key's webhook URL", func(ctx context.Context, client *gifting.Client, _ []string) error {
-		result, err := client.TestWebhook(ctx)
+		result, err := client.Webhooks.Test(ctx)
 		if err != nil {
 			return err
 		}
