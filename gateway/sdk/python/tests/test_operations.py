@@ -120,6 +120,18 @@ def test_a_method_takes_each_parameter_of_a_query(name: str) -> None:
             assert snake + "_" * keyword.iskeyword(snake) in signature.parameters
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_a_method_takes_the_body_of_its_operation(name: str) -> None:
+    recorder = Recorder(Fake().sync)
+    CALLS[name](recorder)
+    body = OPERATIONS[name][2].get("requestBody")
+    members: dict[str, Any] = {}
+    if body is not None:
+        schema = body["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
+        members = DOCUMENT["components"]["schemas"][schema].get("properties", {})
+    assert ("body" in inspect.signature(recorder.method).parameters) == bool(members)
+
+
 def test_the_values_of_parameters_are_those_of_the_document() -> None:
     wanted = {
         "listCampaigns status": _params.CampaignStatus,

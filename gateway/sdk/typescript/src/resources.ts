@@ -22,6 +22,7 @@ import type {
   PostedMessage,
   Product,
   ProductEntry,
+  RelistSandboxProductRequest,
   ReplayWebhooksRequest,
   ReplayWebhooksResult,
   RotateWebhookSecretRequest,
@@ -287,8 +288,8 @@ export class Sandbox {
   }
 
   /** Puts a gift back into your catalog. */
-  relistProduct(productId: string, options?: PostOptions): Promise<Product> {
-    return data(this.#http, { method: "POST", path: "/sandbox/catalog/products/{productId}:relist", params: { productId }, body: {} }, options);
+  relistProduct(productId: string, body: RelistSandboxProductRequest = {}, options?: PostOptions): Promise<Product> {
+    return data(this.#http, { method: "POST", path: "/sandbox/catalog/products/{productId}:relist", params: { productId }, body }, options);
   }
 
   /** Sets whether a gift can be sent to a country. */

@@ -76,3 +76,9 @@ for (const [operation, call] of Object.entries(calls)) {
     assert.equal(headers.has("Idempotency-Key"), method === "POST" && operation !== "validateOrder");
   });
 }
+
+test("a gift is listed again for a country", async () => {
+  const { client: one, sent } = client([json({})]);
+  await one.sandbox.relistProduct("1", { country: "SE" });
+  assert.equal(sent[0]!.body, '{"country":"SE"}');
+});

@@ -373,10 +373,16 @@ class AsyncSandbox(AsyncGroup):
             "POST", "/sandbox/catalog/products/{productId}:unlist", params={"productId": product_id}, body={}, options=options
         )
 
-    async def relist_product(self, product_id: Id, **options: Unpack[PostOptions]) -> models.Product:
+    async def relist_product(
+        self, product_id: Id, body: models.RelistSandboxProductRequest | None = None, **options: Unpack[PostOptions]
+    ) -> models.Product:
         """Puts a gift back into your catalog."""
         return await self._data(
-            "POST", "/sandbox/catalog/products/{productId}:relist", params={"productId": product_id}, body={}, options=options
+            "POST",
+            "/sandbox/catalog/products/{productId}:relist",
+            params={"productId": product_id},
+            body=body or {},
+            options=options,
         )
 
     async def set_product_available(

@@ -374,10 +374,16 @@ class Sandbox(Group):
             "POST", "/sandbox/catalog/products/{productId}:unlist", params={"productId": product_id}, body={}, options=options
         )
 
-    def relist_product(self, product_id: Id, **options: Unpack[PostOptions]) -> models.Product:
+    def relist_product(
+        self, product_id: Id, body: models.RelistSandboxProductRequest | None = None, **options: Unpack[PostOptions]
+    ) -> models.Product:
         """Puts a gift back into your catalog."""
         return self._data(
-            "POST", "/sandbox/catalog/products/{productId}:relist", params={"productId": product_id}, body={}, options=options
+            "POST",
+            "/sandbox/catalog/products/{productId}:relist",
+            params={"productId": product_id},
+            body=body or {},
+            options=options,
         )
 
     def set_product_available(
