@@ -75,7 +75,7 @@ func TestAPlayerClaimsAGiftWithoutAKey(t *testing.T) {
 
 	address := visit(t, f, "POST", giftPath, giftForm)
 	require.Equal(t, 303, address.Status, address.Body)
-	require.Equal(t, giftPath+"?step=review", address.Header.Get("Location"))
+	require.Equal(t, giftPath+"?step=review&kept=1", address.Header.Get("Location"))
 	cookie := address.Header.Get("Set-Cookie")
 	require.Contains(t, visit(t, f, "GET", giftPath+"?step=review", "", "Cookie", cookie).Body, "Storgatan 1")
 	claim := visit(t, f, "POST", giftPath, "step=review&version=1", "Cookie", cookie)
