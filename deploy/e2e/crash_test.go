@@ -47,11 +47,12 @@ func TestCrash(t *testing.T) {
 		id, _ := p.Post(t, p.Env["GIFTING_KEY"], "/orders", p.Order(t)).OK(t)["id"].(string)
 		placed = append(placed, id)
 	}
+	p.Env["GIFTING_WEBHOOK_SECRET"] = p.Post(t, p.Env["GIFTING_KEY"], "/webhooks:rotate-secret", "").OK(t)["secret"].(string)
 	require.Error(t, first.end(t, syscall.SIGKILL))
 
 	second := startChild(t, binary, cfg)
 	again := harness.New(t, cfg, readEnv(t, cfg))
-	t.Run("addresses, keys and secrets are unchanged", func(t *testing.T) { require.Equal(t, p.Env, again.Env) })
+	t.Run("addresses and keys are unchanged, and the secret is the one that signs", func(t *testing.T) { require.Equal(t, p.Env, again.Env) })
 	t.Run("every order is there", func(t *testing.T) {
 		for _, id := range placed {
 			require.Equal(t, http.StatusOK, again.Get(t, again.Env["GIFTING_KEY"], "/orders/"+id).Status)

@@ -118,7 +118,7 @@ func (s stack) prepare(t *testing.T, operation string) map[string]string {
 		key = s.NewKey(t, seed.Approving).GetApiKey()
 		return map[string]string{"GIFTING_KEY": key, "LINK_ID": s.linked(t, key)}
 	case "resendWebhookDelivery":
-		key = s.Env["GIFTING_KEY_2"]
+		key = s.Env["GIFTING_KEY"]
 		return map[string]string{"GIFTING_KEY": key, "DELIVERY_ID": s.delivered(t, key)}
 	case "rotateOwnWebhookSecret": // A key of its own, so that the demo's receiver still verifies.
 		return map[string]string{"GIFTING_KEY": s.NewKey(t, seed.Direct).GetApiKey()}

@@ -143,17 +143,16 @@ func (c commandLine) testListen(t *testing.T) {
 }
 
 func (c commandLine) testWebhooks(t *testing.T) {
-	c.env = c.with(c.Env["GIFTING_KEY_2"])
 	require.Contains(t, c.run(t, 0, "", "webhooks", "health"), "HEALTHY")
 	require.Regexp(t, `responseStatus +204`, c.run(t, 0, "", "webhooks", "test"))
 	var deliveries struct{ Items []gifting.WebhookDelivery }
 	require.Eventually(t, func() bool {
-		c.read(t, "", &deliveries, "webhooks", "deliveries", "--state", "DELIVERED", "--type", "order.created")
+		c.read(t, "", &deliveries, "webhooks", "deliveries", "--state", "DELIVERED", "--type", "order.status_changed")
 		return len(deliveries.Items) > 0
 	}, 30*time.Second, 200*time.Millisecond)
 	require.Contains(t, c.run(t, 0, "", "webhooks", "deliveries"), "HTTP 204")
 	require.Contains(t, c.run(t, 0, "", "webhooks", "resend", deliveries.Items[0].ID), deliveries.Items[0].EventID)
-	require.Regexp(t, `deliveries +\d+`, c.run(t, 0, "", "webhooks", "replay", "--from", "10m", "--type", "order.created"))
+	require.Regexp(t, `deliveries +\d+`, c.run(t, 0, "", "webhooks", "replay", "--from", "10m", "--type", "order.status_changed"))
 }
 
 func (c commandLine) testCopies(t *testing.T) {
@@ -167,7 +166,6 @@ func (c commandLine) testCopies(t *testing.T) {
 }
 
 func (c commandLine) testDoctor(t *testing.T) {
-	c.env = c.with(c.Env["GIFTING_KEY_2"])
 	require.Regexp(t, `webhook +ok +the receiver answered HTTP 204`, c.run(t, 0, "", "doctor"))
 	require.Regexp(t, `signature +FAILED +a wrong signature was accepted`, c.run(t, 6, "", "doctor", "--forward-to", c.Env["GIFTING_INBOX_URL"]),
 		"the demo's receiver keeps everything")

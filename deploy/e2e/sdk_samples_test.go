@@ -116,19 +116,18 @@ func (i integrator) testEventSamples(t *testing.T) {
 		require.NotEmpty(t, cursor)
 		return errEnough
 	}), errEnough)
-	second, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY_2"])
-	require.NoError(t, err)
-	require.NoError(t, samples.TestWebhook(ctx, second))
-	require.NoError(t, samples.GetWebhookHealth(ctx, second))
+	require.NoError(t, samples.TestWebhook(ctx, i.Client))
+	require.NoError(t, samples.GetWebhookHealth(ctx, i.Client))
 	var deliveries *gifting.Page[gifting.WebhookDelivery]
 	require.Eventually(t, func() bool {
-		deliveries, err = second.Webhooks.Deliveries(ctx, gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED}).First()
+		var err error
+		deliveries, err = i.Client.Webhooks.Deliveries(ctx, gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED}).First()
 		return err == nil && len(deliveries.Items) > 0
 	}, 30*time.Second, 100*time.Millisecond)
-	require.NoError(t, samples.ListWebhookDeliveries(ctx, second))
-	require.NoError(t, samples.ResendWebhookDelivery(ctx, second, deliveries.Items[0].ID))
-	require.NoError(t, samples.ReplayWebhooks(ctx, second))
-	require.NoError(t, samples.RotateOwnWebhookSecret(ctx, second, func(secret string) error {
+	require.NoError(t, samples.ListWebhookDeliveries(ctx, i.Client))
+	require.NoError(t, samples.ResendWebhookDelivery(ctx, i.Client, deliveries.Items[0].ID))
+	require.NoError(t, samples.ReplayWebhooks(ctx, i.Client))
+	require.NoError(t, samples.RotateOwnWebhookSecret(ctx, i.Client, func(secret string) error {
 		require.Len(t, secret, 64)
 		return nil
 	}))

@@ -80,7 +80,7 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 	b.enterKey(t, "gft_sbx_wrong")
 	b.awaitText(t, "The API key is missing, unknown, revoked")
 
-	key := p.env["GIFTING_KEY_2"]
+	key := p.env["GIFTING_KEY"]
 	b.enterKey(t, key)
 	b.awaitText(t, "requests left")
 	b.choose(t, ".start button:nth-of-type(1)")
@@ -92,7 +92,7 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 	b.await(t, `document.querySelectorAll("section[aria-labelledby=events] li").length >= 3`)
 
 	t.Run("an order of another key arrives by itself, as text", func(t *testing.T) {
-		order := callAPI[object](t, p, "GIFTING_KEY", http.MethodPost, "/orders", p.order(hostile))
+		order := callAPI[object](t, p, otherKey, http.MethodPost, "/orders", p.order(hostile))
 		reference := order["reference"].(string)
 		b.awaitText(t, reference)
 		b.await(t, `document.querySelectorAll("section[aria-labelledby=deliveries] li").length > 0`)

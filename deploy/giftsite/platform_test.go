@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/deploy/local/seed"
@@ -28,6 +29,9 @@ type platform struct {
 	tokens []string
 }
 
+// otherKey names a second key of the demo's tenant. The webhook of GIFTING_KEY receives what it changes, but not what GIFTING_KEY changes itself.
+const otherKey = "GIFTING_KEY_OTHER"
+
 func startPlatform(t *testing.T) *platform {
 	t.Helper()
 	cfg := local.Config{Dir: t.TempDir(), PortBase: freePorts(t, local.PortSpan)}
@@ -37,6 +41,7 @@ func startPlatform(t *testing.T) *platform {
 		require.NoError(t, err, "stack.log:\n%s", log)
 	}
 	p := &platform{env: stack.Env}
+	p.env[otherKey] = harness.New(t, cfg, stack.Env).DemoKey(t)
 	t.Cleanup(func() {
 		require.NoError(t, stack.Stop(context.WithoutCancel(t.Context())))
 		p.requireNoSecretsInLog(t, filepath.Join(cfg.Dir, "stack.log"))
@@ -59,7 +64,7 @@ func (p *platform) requireNoSecretsInLog(t *testing.T, path string) {
 	log, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Contains(t, string(log), `"msg":"request"`)
-	for _, secret := range append(p.tokens, p.env["GIFTING_KEY_2"], "Storgatan", "+46 70 123", "+46701234567") {
+	for _, secret := range append(p.tokens, p.env["GIFTING_KEY"], p.env[otherKey], "Storgatan", "+46 70 123", "+46701234567") {
 		require.NotContains(t, string(log), secret)
 	}
 }

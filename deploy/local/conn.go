@@ -21,7 +21,7 @@ import (
 )
 
 // Conn calls a service of the stack, each call with the certificate of a caller that may make it: the system where the acting
-// person works, the operator for imports, and the gateway for all others. Its errors are gRPC status errors.
+// person works, the operator for imports, the webhook service for endpoints, and the gateway for all others. Its errors are gRPC status errors.
 type Conn struct {
 	service      identity.Name
 	addr         string
@@ -103,6 +103,8 @@ func callerOf(method string, req any) identity.Name {
 		return identity.Operator
 	case strings.HasSuffix(service, "OperationsService"), strings.HasSuffix(service, ".BrandLogosService"):
 		return systemOf(req)
+	case strings.HasSuffix(method, "/GetEndpoints"):
+		return identity.Webhook
 	default:
 		return identity.Gateway
 	}

@@ -18,21 +18,19 @@ import (
 
 // demoKey is an API key of the demo. The platform stores only its hash, so demo.json keeps the key.
 type demoKey struct {
-	ID     int32  `json:"id"`
-	Key    string `json:"key"`
-	Secret string `json:"webhookSecret"`
+	ID  int32  `json:"id"`
+	Key string `json:"key"`
 }
 
 // The keys of the demo.
 const (
 	keyMain     = "main"
-	keyWebhook  = "webhook"
 	keyApproval = "approval"
 	keyCatalog  = "catalog"
 )
 
 // demoKeyRequests returns the request for each key. None has a webhook URL yet: a key that was lost in a crash must not receive
-// webhooks, because the secret that verifies them is lost too.
+// webhooks.
 func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
 	all := []commonv1.Scope{
 		commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS,
@@ -40,7 +38,6 @@ func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
 	catalog := []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG}
 	return map[string]*tenantsv1.CreateKeyRequest{
 		keyMain:     {Actor: seed.Installer, TenantId: seed.Direct, Name: "Loyalty system", Scopes: all, AllBrands: true},
-		keyWebhook:  {Actor: seed.Installer, TenantId: seed.Direct, Name: "Data warehouse", Scopes: all, AllBrands: true},
 		keyApproval: {Actor: seed.Installer, TenantId: seed.Approving, Name: "CRM", Scopes: all, AllBrands: true},
 		keyCatalog:  {Actor: seed.Installer, TenantId: seed.Direct, Name: "Gift shop preview", Scopes: catalog, AllBrands: true},
 	}
@@ -51,10 +48,12 @@ type demo struct {
 	// Placed is the digest of the demo in the databases.
 	Placed string             `json:"placed"`
 	Keys   map[string]demoKey `json:"keys"`
+	// secret signs the webhooks of the main key.
+	secret string
 }
 
 // prepareDemo places the demo unless it is there, creates the keys that are missing, and sets the inbox as the webhook URL of
-// one key.
+// the main key.
 func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientConnInterface) (demo, error) {
 	path := filepath.Join(c.Dir, "demo.json")
 	d := demo{Keys: map[string]demoKey{}}
@@ -82,10 +81,18 @@ func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientCon
 		return d, err
 	}
 	_, err = tenantsv1.NewTenantOperationsServiceClient(tenants).SetWebhookUrl(ctx, &tenantsv1.SetWebhookUrlRequest{
-		Actor: seed.Installer, TenantId: seed.Direct, KeyId: d.Keys[keyWebhook].ID, Url: proto.String(c.inboxURL() + "/webhooks"),
+		Actor: seed.Installer, TenantId: seed.Direct, KeyId: d.Keys[keyMain].ID, Url: proto.String(c.inboxURL() + "/webhooks"),
 	})
 	if err != nil {
 		return d, fmt.Errorf("set the webhook URL of the demo: %w", err)
+	}
+	// The secret is read, because the key may have rotated it.
+	answer, err := tenantsv1.NewDirectoryServiceClient(tenants).GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{d.Keys[keyMain].ID}})
+	if err != nil {
+		return d, fmt.Errorf("read the signing secret of the demo: %w", err)
+	}
+	for _, endpoint := range answer.GetEndpoints() {
+		d.secret = endpoint.GetSecret()
 	}
 	return d, nil
 }
@@ -106,7 +113,7 @@ func (d *demo) makeKeys(ctx context.Context, tenants grpc.ClientConnInterface, m
 		if err != nil {
 			return fmt.Errorf("create the demo's keys: %w", err)
 		}
-		d.Keys[name] = demoKey{ID: made.GetKey().GetId(), Key: made.GetApiKey(), Secret: made.GetWebhookSecret()}
+		d.Keys[name] = demoKey{ID: made.GetKey().GetId(), Key: made.GetApiKey()}
 	}
 	return nil
 }

@@ -25,7 +25,6 @@ func (w wiring) variables(d demo) map[string]string {
 	all := map[string]string{
 		"GIFTING_URL":             w.publicURL(),
 		"GIFTING_KEY":             d.Keys[keyMain].Key,
-		"GIFTING_KEY_2":           d.Keys[keyWebhook].Key,
 		"GIFTING_KEY_APPROVAL":    d.Keys[keyApproval].Key,
 		"GIFTING_TENANT_APPROVAL": seed.Approving,
 		"GIFTING_APPROVER_ID":     seed.Approver,
@@ -34,7 +33,7 @@ func (w wiring) variables(d demo) map[string]string {
 		"GIFTING_PRODUCT_ID":      seed.Product,
 		"GIFTING_CAMPAIGN_ID":     seed.Campaign,
 		"GIFTING_INBOX_URL":       w.inboxURL(),
-		"GIFTING_WEBHOOK_SECRET":  d.Keys[keyWebhook].Secret,
+		"GIFTING_WEBHOOK_SECRET":  d.secret,
 		caVariable:                w.certificates.Cert(bootstrap.AuthorityName),
 	}
 	for _, p := range programs.All() {

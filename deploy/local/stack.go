@@ -111,7 +111,7 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 		return err
 	}
 	// The inbox starts before the sender, because a failed webhook is tried again only a minute later.
-	if err := s.startInbox(ctx, cfg, demo.Keys[keyWebhook].Secret); err != nil {
+	if err := s.startInbox(ctx, cfg, demo.secret); err != nil {
 		return err
 	}
 	if err := s.startPrograms(ctx, w, func(p programs.Program) bool { return !seeded(p) }); err != nil {

@@ -76,24 +76,22 @@ var (
 	unique = regexp.MustCompile(`("externalOrderId": )"[^"]*"`)
 )
 
-// withVariables puts variables in the place of the ids of records, and a fresh value into the caller's own id.
-func withVariables(body string, variable func(member string) string, fresh string) string {
+// withVariables puts variables of the shell in the place of the ids of records, and a fresh value into the caller's own id.
+func withVariables(body string) string {
 	body = ids.ReplaceAllStringFunc(body, func(found string) string {
 		name := ids.FindStringSubmatch(found)[1]
-		return fmt.Sprintf("%q: %q", name, variable(name))
+		return fmt.Sprintf(`%q: "$%s"`, name, variable(name))
 	})
 	body = listed.ReplaceAllStringFunc(body, func(found string) string {
 		name := listed.FindStringSubmatch(found)[1]
-		return fmt.Sprintf("%q: [%q]", name+"s", variable(name))
+		return fmt.Sprintf(`"%ss": ["$%s"]`, name, variable(name))
 	})
-	return unique.ReplaceAllStringFunc(body, func(found string) string {
-		return unique.FindStringSubmatch(found)[1] + `"crm-` + fresh + `"`
-	})
+	return unique.ReplaceAllString(body, `${1}"crm-$$(uuidgen)"`)
 }
 
 // inShell quotes a body for the shell. With variables in it, it is a document that the shell expands.
 func inShell(body string) string {
-	expanded := withVariables(body, func(member string) string { return "$" + variable(member) }, "$(uuidgen)")
+	expanded := withVariables(body)
 	if expanded != body {
 		return "@- <<JSON\n" + expanded + "\nJSON"
 	}

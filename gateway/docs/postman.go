@@ -1,17 +1,40 @@
 package docs
 
 import (
+	_ "embed"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/gateway/internal/staticfile"
 	"github.com/partnergifting/platform/gateway/openapi"
 )
 
 const postmanPath = sitePath + "/postman.json"
+
+//go:embed postman.yaml
+var postmanSource []byte
+
+// postmanPlan is the content of postman.yaml.
+type postmanPlan struct {
+	Description string
+	Folders     []struct {
+		Name, Description string
+		Requests          []plannedRequest
+	}
+}
+
+type plannedRequest struct {
+	Operation string
+	Example   string
+	Set       map[string]string
+}
 
 // collection is a Postman collection of format 2.1.
 type collection struct {
@@ -21,6 +44,7 @@ type collection struct {
 		Schema      string `json:"schema"`
 	} `json:"info"`
 	Auth      postmanAuth     `json:"auth"`
+	Events    []postmanEvent  `json:"event"`
 	Variables []postmanPair   `json:"variable"`
 	Items     []postmanFolder `json:"item"`
 }
@@ -28,6 +52,15 @@ type collection struct {
 type postmanAuth struct {
 	Type   string        `json:"type"`
 	Bearer []postmanPair `json:"bearer,omitempty"`
+}
+
+// postmanEvent is a script that runs after a response.
+type postmanEvent struct {
+	Listen string `json:"listen"`
+	Script struct {
+		Type  string   `json:"type"`
+		Lines []string `json:"exec"`
+	} `json:"script"`
 }
 
 type postmanPair struct {
@@ -39,12 +72,14 @@ type postmanPair struct {
 }
 
 type postmanFolder struct {
-	Name  string        `json:"name"`
-	Items []postmanItem `json:"item"`
+	Name        string        `json:"name"`
+	Description string        `json:"description,omitempty"`
+	Items       []postmanItem `json:"item"`
 }
 
 type postmanItem struct {
 	Name     string         `json:"name"`
+	Events   []postmanEvent `json:"event,omitempty"`
 	Request  postmanRequest `json:"request"`
 	Response []struct{}     `json:"response"`
 }
@@ -71,34 +106,37 @@ type postmanBody struct {
 	Options map[string]any `json:"options"`
 }
 
-// addPostman adds the collection. What belongs to the reader's tenant is a variable of it, such as {{brandId}}.
+// addPostman adds the collection. The reader sets the variables baseUrl and apiKey, scripts set the others.
 func (b *builder) addPostman() error {
+	var plan postmanPlan
+	if err := yaml.Unmarshal(postmanSource, &plan); err != nil {
+		return fmt.Errorf("postman.yaml: %w", err)
+	}
 	var c collection
-	info := b.document.Root.Get("info")
-	c.Info.Name, c.Info.Description = info.Get("title").String(), info.Get("summary").String()
+	c.Info.Name, c.Info.Description = b.document.Root.Get("info", "title").String(), plan.Description
 	c.Info.Schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 	c.Auth = postmanAuth{"bearer", []postmanPair{{Key: "token", Value: "{{apiKey}}", Type: "string"}}}
-	for _, op := range operationsOf(b.document.Root) {
-		item, err := postmanOf(op)
-		if err != nil {
-			return err
-		}
-		tag := op.Get("tags").All()[0].String()
-		at := slices.IndexFunc(c.Items, func(f postmanFolder) bool { return f.Name == tag })
-		if at < 0 {
-			at = len(c.Items)
-			c.Items = append(c.Items, postmanFolder{Name: tag})
-		}
-		c.Items[at].Items = append(c.Items[at].Items, item)
-	}
-	items, err := json.Marshal(c.Items)
-	if err != nil {
-		return err
-	}
 	c.Variables = []postmanPair{{Key: "baseUrl", Value: b.document.PublicURL}, {Key: "apiKey"}}
-	for _, m := range postmanVariable.FindAllStringSubmatch(string(items), -1) {
-		if !slices.ContainsFunc(c.Variables, func(v postmanPair) bool { return v.Key == m[1] }) {
-			c.Variables = append(c.Variables, postmanPair{Key: m[1]})
+	c.Events = afterResponse(`pm.test("the request succeeds", () => pm.response.to.be.success);`)
+	operations := map[string]operation{}
+	for _, op := range operationsOf(b.document.Root) {
+		operations[op.ID()] = op
+	}
+	for _, planned := range plan.Folders {
+		folder := postmanFolder{Name: planned.Name, Description: planned.Description}
+		for _, request := range planned.Requests {
+			op, ok := operations[request.Operation]
+			if !ok { // Production has no sandbox.
+				continue
+			}
+			item, err := postmanOf(op, request)
+			if err != nil {
+				return err
+			}
+			folder.Items = append(folder.Items, item)
+		}
+		if len(folder.Items) > 0 {
+			c.Items = append(c.Items, folder)
 		}
 	}
 	written, err := json.MarshalIndent(c, "", "  ")
@@ -106,7 +144,13 @@ func (b *builder) addPostman() error {
 	return err
 }
 
-func postmanOf(op operation) (postmanItem, error) {
+func afterResponse(lines ...string) []postmanEvent {
+	event := postmanEvent{Listen: "test"}
+	event.Script.Type, event.Script.Lines = "text/javascript", lines
+	return []postmanEvent{event}
+}
+
+func postmanOf(op operation, planned plannedRequest) (postmanItem, error) {
 	path := pathVariable.ReplaceAllString(op.Path, "{$0}")
 	r := postmanRequest{Method: op.Method, Description: op.Get("description").String(), Header: []postmanPair{}, URL: postmanURL{
 		Raw: "{{baseUrl}}" + path, Host: []string{"{{baseUrl}}"}, Path: strings.Split(strings.TrimPrefix(path, "/"), "/"),
@@ -125,23 +169,36 @@ func postmanOf(op operation) (postmanItem, error) {
 			}
 			r.Header = append(r.Header, pair)
 		}
-		body, err := op.exampleBody()
-		if err != nil {
-			return postmanItem{}, err
+		body := planned.Example
+		if body == "" {
+			var err error
+			if body, err = op.exampleBody(); err != nil {
+				return postmanItem{}, err
+			}
 		}
-		raw := withVariables(body, func(name string) string { return "{{" + name + "}}" }, "{{$guid}}")
-		r.Body = &postmanBody{"raw", raw, map[string]any{"raw": map[string]string{"language": "json"}}}
+		r.Body = &postmanBody{"raw", body, map[string]any{"raw": map[string]string{"language": "json"}}}
 	}
-	return postmanItem{Name: op.Get("summary").String(), Request: r, Response: []struct{}{}}, nil
+	item := postmanItem{Name: op.Get("summary").String(), Request: r, Response: []struct{}{}}
+	if len(planned.Set) > 0 {
+		lines := []string{"const body = pm.response.json();"}
+		for _, name := range slices.Sorted(maps.Keys(planned.Set)) {
+			lines = append(lines, fmt.Sprintf("pm.collectionVariables.set(%q, %s);", name, planned.Set[name]))
+		}
+		item.Events = afterResponse(lines...)
+	}
+	return item, nil
 }
 
-// postmanVariable is a variable of the collection. Those that begin with $ are Postman's own.
-var postmanVariable = regexp.MustCompile(`\{\{([a-zA-Z]+)\}\}`)
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// postmanParameter is sent if it is required; others are there to be switched on.
+// postmanParameter is sent if it is required; others are there to be switched on. The id of a record is a variable.
 func postmanParameter(p openapi.Node) postmanPair {
-	return postmanPair{
+	pair := postmanPair{
 		Key: p.Get("name").String(), Value: p.Get("example").String(), Disabled: !p.Get("required").Has(yes),
 		Description: strings.TrimSpace(p.Get("description").String()),
 	}
+	if uuidForm.MatchString(pair.Value) {
+		pair.Value = "{{" + pair.Key + "}}"
+	}
+	return pair
 }

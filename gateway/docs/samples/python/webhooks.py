@@ -3,8 +3,7 @@ from datetime import datetime, timedelta, timezone
 
 from partnergifting import Client
 
-# The demo's second key has a webhook.
-client = Client(os.environ["GIFTING_URL"], os.environ["GIFTING_KEY_2"])
+client = Client(os.environ["GIFTING_URL"], os.environ["GIFTING_KEY"])
 
 # sample: testWebhook
 outcome = client.webhooks.test()

@@ -1,7 +1,6 @@
 import { Client } from "@partnergifting/sdk";
 
-// The demo's second key has a webhook.
-const client = new Client({ baseUrl: process.env.GIFTING_URL!, key: process.env.GIFTING_KEY_2! });
+const client = new Client({ baseUrl: process.env.GIFTING_URL!, key: process.env.GIFTING_KEY! });
 
 // sample: testWebhook
 const { responseStatus, error } = await client.webhooks.test();

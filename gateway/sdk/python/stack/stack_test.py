@@ -199,7 +199,7 @@ def test_a_copy_of_the_catalog_follows_it() -> None:
 
 
 def test_a_webhook_that_the_platform_sends_is_genuine() -> None:
-    with Client(URL, os.environ["GIFTING_KEY_2"]) as owner:
+    with Client(URL, KEY) as owner:
         assert owner.webhooks.test()["error"] is None
     with urllib.request.urlopen(os.environ["GIFTING_INBOX_URL"]) as response:  # noqa: S310 - the address of the test's own receiver
         received = json.load(response)
