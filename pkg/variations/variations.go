@@ -17,8 +17,12 @@ func NFC(choice map[string]string) map[string]string {
 	return out
 }
 
-// Offered reports whether chosen, which is in form C, has one of the values of the dimension.
-func Offered(dimension string, values []string, chosen map[string]string) bool {
-	value, ok := chosen[norm.NFC.String(dimension)]
-	return ok && slices.ContainsFunc(values, func(offered string) bool { return norm.NFC.String(offered) == value })
+// Offered returns the value of a dimension, as it is written there, that chosen has, which is in form C.
+func Offered(dimension string, values []string, chosen map[string]string) (value string, ok bool) {
+	value, ok = chosen[norm.NFC.String(dimension)]
+	at := slices.IndexFunc(values, func(offered string) bool { return norm.NFC.String(offered) == value })
+	if !ok || at < 0 {
+		return "", false
+	}
+	return values[at], true
 }

@@ -27,7 +27,7 @@ func explainChoice(of []Variation, choice map[string]string) *problem.Error {
 		if _, named := chosen[norm.NFC.String(v.Dimension)]; named {
 			known++
 		}
-		if !variations.Offered(v.Dimension, v.Values, chosen) {
+		if _, ok := variations.Offered(v.Dimension, v.Values, chosen); !ok {
 			values := make([]string, len(v.Values))
 			for i, value := range v.Values {
 				values[i] = fmt.Sprintf("%q", value)

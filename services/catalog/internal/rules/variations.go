@@ -53,7 +53,10 @@ func Chosen(of []Variation, choice map[string]string) bool {
 		return false
 	}
 	chosen := variations.NFC(choice)
-	return !slices.ContainsFunc(of, func(v Variation) bool { return !variations.Offered(v.Dimension, v.Values, chosen) })
+	return !slices.ContainsFunc(of, func(v Variation) bool {
+		_, ok := variations.Offered(v.Dimension, v.Values, chosen)
+		return !ok
+	})
 }
 
 // VariationsKey digests a choice independently of the order of its dimensions and of the normalization form of its texts.

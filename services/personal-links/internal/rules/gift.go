@@ -111,10 +111,21 @@ func claimGift(g *catalogv1.SelectionGift) *linksv1.ClaimGift {
 	}
 	for _, s := range g.GetSkus() {
 		if available(s) {
-			out.Choices = append(out.Choices, &linksv1.ClaimChoice{Variations: s.GetVariations()})
+			out.Choices = append(out.Choices, &linksv1.ClaimChoice{Variations: asOffered(g, s.GetVariations())})
 		}
 	}
 	out.OutOfStock = len(g.GetSkus()) > 0 && len(out.GetChoices()) == 0
+	return out
+}
+
+// asOffered writes a combination as the gift does. A SKU may have another form of the same text.
+func asOffered(g *catalogv1.SelectionGift, combination map[string]string) map[string]string {
+	out, chosen := map[string]string{}, variations.NFC(combination)
+	for _, v := range g.GetVariations() {
+		if value, ok := variations.Offered(v.GetDimension(), v.GetValues(), chosen); ok {
+			out[v.GetDimension()] = value
+		}
+	}
 	return out
 }
 
@@ -207,7 +218,7 @@ func choosable(gift *catalogv1.SelectionGift, choice map[string]string) bool {
 	}
 	chosen := variations.NFC(choice)
 	for _, v := range gift.GetVariations() {
-		if !variations.Offered(v.GetDimension(), v.GetValues(), chosen) {
+		if _, ok := variations.Offered(v.GetDimension(), v.GetValues(), chosen); !ok {
 			return false
 		}
 	}
