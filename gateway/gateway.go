@@ -85,7 +85,7 @@ const (
 	keyLimit     = 300
 	imageLimit   = 600
 	failureLimit = 60
-	// pageLimit is for pages and their files, which need no key. An office reads them from one address.
+	// pageLimit is for documentation, console and their files, which need no key. An office reads them from one address.
 	pageLimit   = 1200
 	limitWindow = time.Minute
 )

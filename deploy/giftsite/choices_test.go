@@ -80,6 +80,8 @@ func TestTheCodeOfTheCountryIsBeforeTheNumber(t *testing.T) {
 	for text, prefix := range map[string]string{"070 123 45 67": "true", "+46 70 123 45 67": "false", "0046701234567": "false", "tel:070-1234567": "true"} {
 		b.enter(t, "phone", text)
 		require.Equal(t, prefix, b.value(t, seen), text)
+		const described = `String((document.querySelector("#phone").getAttribute("aria-describedby") ?? "").split(" ").includes("phone-prefix"))`
+		require.Equal(t, prefix, b.value(t, described), "what is not seen is not heard")
 		require.Equal(t, "null", b.value(t, `String(document.querySelector("#phone-error"))`), text)
 	}
 	b.enter(t, "phone", "call me")

@@ -199,6 +199,9 @@ func TestPagesThatNeedNoKeyAreLimitedPerAddress(t *testing.T) {
 	require.NotEmpty(t, refused.Header.Get("Retry-After"))
 	require.Equal(t, http.StatusTooManyRequests, f.Do(http.MethodGet, "/docs/nothing", "").Status)
 	require.Equal(t, http.StatusOK, f.Do(http.MethodGet, "/me", "").Status, "the API has its own limit")
+	gift := f.Request(http.MethodGet, "", http.NoBody)
+	gift.URL.Path = "/c/" + gatewaytest.GiftToken
+	require.Equal(t, http.StatusOK, f.Send(http.DefaultClient.Do, gift).Status, "so has the gift site")
 	f.NewCaller()
 	require.Equal(t, http.StatusOK, read().Status, "another address")
 }

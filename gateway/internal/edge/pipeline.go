@@ -219,7 +219,7 @@ func (h *Handler) dispatch(c *call) {
 	switch {
 	case strings.HasPrefix(c.r.URL.Path, giftsite.Prefix):
 		c.route = giftsite.Route
-		h.servePage(c, h.GiftSite)
+		h.GiftSite.ServeHTTP(c, c.r) // It has limits of its own, whose refusal players can read.
 	case h.Console != nil && console.Serves(c.r.URL.Path):
 		c.route = console.Path
 		h.servePage(c, h.Console)

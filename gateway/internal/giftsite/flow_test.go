@@ -3,6 +3,7 @@ package giftsite
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -250,6 +251,9 @@ func TestARegionIsSentWithTheCity(t *testing.T) {
 	}
 	require.Contains(t, f.follow(american(" ")).body, `<a href="#region">`)
 	require.Contains(t, f.get("?step=address").body, `value="Austin"`)
+	require.Contains(t, f.follow(choose("truffles")).body, `id="region"`, "a region that is missing is not forgotten with the choice of a gift")
+	f.follow(url.Values{"step": {"review"}, "version": {strconv.Itoa(int(f.drafts[f.nonce].GetVersion()))}})
+	require.Empty(t, f.claims)
 	review := f.follow(american("TX"))
 	require.Contains(t, review.body, "<dd><bdi>Austin</bdi></dd>")
 	require.Contains(t, review.body, "<dd><bdi>TX</bdi></dd>")

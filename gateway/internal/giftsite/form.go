@@ -142,10 +142,10 @@ func asClaimed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	return out
 }
 
-// answer reports the errors that the services cannot see, because the address of an order has neither a second line nor a region. Where
-// both parts are too long together, the error is at the longer one; nil: there is none.
-func (f form) answer() *linksv1.ClaimAnswer {
-	country, joined := addressform.For(f.Entered[fieldCountry], ""), enteredIn(asClaimed(f.recipient()))
+// partsAnswer reports the errors that the services cannot see, because the address of an order has neither a second line nor a region.
+// Where both parts are too long together, the error is at the longer one; nil: there is none.
+func partsAnswer(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
+	country, entered, joined := addressform.For(r.GetCountry(), ""), enteredIn(r), enteredIn(asClaimed(r))
 	answer := &linksv1.ClaimAnswer{}
 	add := func(code, field string) {
 		answer.Code = string(problem.InvalidRequest)
@@ -154,13 +154,13 @@ func (f form) answer() *linksv1.ClaimAnswer {
 	for _, pair := range [][2]string{{addressform.Street, addressform.Street2}, {addressform.City, addressform.Region}} {
 		whole, _ := country.Field(pair[0])
 		part, known := country.Field(pair[1])
-		switch text := f.Entered[part.ID]; {
+		switch text := entered[part.ID]; {
 		case !known:
 		case part.Required && text == "":
 			add(problem.FieldRequired, part.ID)
 		case utf8.RuneCountInString(text) > part.MaxLength:
 			add(problem.FieldTooLong, part.ID)
-		case utf8.RuneCountInString(f.Entered[whole.ID]) <= whole.MaxLength && utf8.RuneCountInString(joined[whole.ID]) > whole.MaxLength:
+		case utf8.RuneCountInString(entered[whole.ID]) <= whole.MaxLength && utf8.RuneCountInString(joined[whole.ID]) > whole.MaxLength:
 			add(problem.FieldTooLong, whole.ID)
 		}
 	}

@@ -130,14 +130,14 @@ func isChosen(gift *linksv1.ClaimGift, picked map[string]string) bool {
 	return !gift.GetOutOfStock() && (len(gift.GetChoices()) == 0 || available(gift, picked))
 }
 
-// isComplete reports whether the recipient has all that a claim needs. The service checks the rest.
+// isComplete reports whether the recipient has all that a claim needs, and what a country needs of it. The service checks the rest.
 func isComplete(gift *linksv1.ClaimGift, r *linksv1.ClaimRecipient) bool {
 	for _, text := range []string{r.GetName(), r.GetPhone(), r.GetStreet(), r.GetCity()} {
 		if fields.Blank(text) {
 			return false
 		}
 	}
-	return slices.Contains(gift.GetCountries(), r.GetCountry())
+	return slices.Contains(gift.GetCountries(), r.GetCountry()) && partsAnswer(r) == nil
 }
 
 func hasFieldErrors(a *linksv1.ClaimAnswer) bool {

@@ -90,7 +90,7 @@ func (s *Site) postAddress(v *visit, f form) {
 	case len(f.InvalidText) > 0:
 		req.CheckRecipient, req.Answer = false, invalidText(f.InvalidText)
 	case req.GetCheckRecipient():
-		req.Answer = f.answer()
+		req.Answer = partsAnswer(req.GetRecipient())
 	}
 	if !s.saveDraft(v, req) {
 		return
@@ -123,6 +123,9 @@ func (s *Site) postReview(v *visit, f form) {
 		return
 	case f.Version != v.draft.GetVersion():
 		s.answer(v, problem.New(problem.VersionConflict, "the draft was changed since its review"), stepReview)
+		return
+	case partsAnswer(v.draft.GetRecipient()) != nil: // Another gift was chosen meanwhile, and that forgot the error.
+		s.redirect(v, stepReview)
 		return
 	}
 	_, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{

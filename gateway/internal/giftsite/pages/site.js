@@ -48,6 +48,11 @@
     }
     tidy();
   };
+  const describe = (input) => {
+    const described = ["error", "advice", "hint", "prefix"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id)?.hidden === false);
+    if (described.length) input.setAttribute("aria-describedby", described.join(" "));
+    else input.removeAttribute("aria-describedby");
+  };
   const show = (input) => {
     const words = complaint(input) ?? "";
     say(input, "error", words, `${input.closest(".fields").dataset.error} `);
@@ -55,9 +60,7 @@
     input.closest(".field").classList.toggle("wrong", words !== "");
     if (words === "") input.removeAttribute("aria-invalid");
     else input.setAttribute("aria-invalid", "true");
-    const described = ["error", "advice", "hint", "prefix"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id));
-    if (described.length) input.setAttribute("aria-describedby", described.join(" "));
-    else input.removeAttribute("aria-describedby");
+    describe(input);
     tidy();
   };
   for (const input of all(".field [data-required], .field [data-form], .field [data-likely]")) {
@@ -69,7 +72,10 @@
 
   // A number with a country code of its own needs none before it.
   for (const input of all(".with-prefix input")) {
-    const look = () => { input.previousElementSibling.hidden = /^\s*(\+|00)/.test(input.value); };
+    const look = () => {
+      input.previousElementSibling.hidden = /^\s*(\+|00)/.test(input.value);
+      describe(input);
+    };
     input.addEventListener("input", look);
     input.addEventListener("change", look);
     look();
