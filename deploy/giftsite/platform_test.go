@@ -29,7 +29,7 @@ type platform struct {
 	tokens []string
 }
 
-// otherKey names a second key of the demo's tenant. The webhook of GIFTING_KEY receives what it changes, but not what GIFTING_KEY changes itself.
+// otherKey names a second key of the demo's tenant: what it changes is sent to the webhook of GIFTING_KEY, whose own changes are not.
 const otherKey = "GIFTING_KEY_OTHER"
 
 func startPlatform(t *testing.T) *platform {
@@ -41,12 +41,12 @@ func startPlatform(t *testing.T) *platform {
 		require.NoError(t, err, "stack.log:\n%s", log)
 	}
 	p := &platform{env: stack.Env}
-	p.env[otherKey] = harness.New(t, cfg, stack.Env).DemoKey(t)
 	t.Cleanup(func() {
 		require.NoError(t, stack.Stop(context.WithoutCancel(t.Context())))
 		p.requireNoSecretsInLog(t, filepath.Join(cfg.Dir, "stack.log"))
 		require.NoError(t, deps.RemoveData(cfg.Dir))
 	})
+	p.env[otherKey] = harness.New(t, cfg, stack.Env).DemoKey(t)
 	return p
 }
 
