@@ -229,7 +229,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	if err != nil {
 		return nil, err
 	}
-	documentation, err := docs.New(document, edge.BasePath)
+	documentation, err := docs.New(document, edge.BasePath, g.tel.Logger)
 	if err != nil {
 		return nil, err
 	}

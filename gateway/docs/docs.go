@@ -7,9 +7,13 @@ package docs
 
 import (
 	"fmt"
+	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/staticfile"
@@ -21,6 +25,8 @@ const (
 	sitePath     = "/docs"
 	assetsPath   = sitePath + "/assets/"
 	documentPath = "/openapi"
+	documentJSON = documentPath + ".json"
+	documentYAML = documentPath + ".yaml"
 )
 
 // contentSecurityPolicy is that of all pages but the reference. Scripts may not make HTML.
@@ -37,9 +43,10 @@ const (
 
 // Site serves the documentation, and a page for people at every address that is not of the API. It needs no API key.
 type Site struct {
-	staticfile.Handler
-
 	base, basePath string
+	// files makes the files when they are first read, because that takes a part of a second.
+	files  func() (staticfile.Handler, error)
+	errors httperror.Writer
 }
 
 // Serves reports whether the path belongs to the site: all but those of the API. The target of OPTIONS * is none.
@@ -48,16 +55,23 @@ func (s *Site) Serves(path string) bool {
 		return false
 	}
 	below, inside := strings.CutPrefix(path, s.basePath)
-	if s.Has(path) || !inside || below != "" && below[0] != '/' {
+	if !inside || below != "" && below[0] != '/' {
 		return true
 	}
-	return below == sitePath || strings.HasPrefix(below, sitePath+"/")
+	return below == sitePath || strings.HasPrefix(below, sitePath+"/") || below == documentJSON || below == documentYAML
 }
 
 // Has reports whether the site has a file at the path.
 func (s *Site) Has(path string) bool {
-	_, found := s.Files[path]
+	made, _ := s.files() // ServeHTTP reports the error.
+	_, found := made.Files[path]
 	return found
+}
+
+// Paths of all files. There is an error if they cannot be made.
+func (s *Site) Paths() ([]string, error) {
+	made, err := s.files()
+	return slices.Sorted(maps.Keys(made.Files)), err
 }
 
 // ServeHTTP implements http.Handler.
@@ -68,7 +82,12 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMovedPermanently)
 		return
 	}
-	s.Handler.ServeHTTP(w, r)
+	made, err := s.files()
+	if err != nil {
+		s.errors.Write(r.Context(), w, err)
+		return
+	}
+	made.ServeHTTP(w, r)
 }
 
 // moved returns where the file is that people look for at another path: with a slash at its end, or at the root of the host.
@@ -98,27 +117,32 @@ type builder struct {
 
 // New makes the site of a document. basePath is that of the API: the site is below it, except what browsers and crawlers look for at the
 // root of the host.
-func New(document *openapi.Document, basePath string) (*Site, error) {
+func New(document *openapi.Document, basePath string, log *slog.Logger) (*Site, error) {
 	public, err := url.Parse(document.PublicURL)
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
 	b := &builder{document: document, base: public.Path, basePath: basePath, anchors: map[string]string{}, files: map[string]staticfile.File{}}
+	errors := httperror.Writer{DocsURL: document.PublicURL + sitePath, Log: log}
+	return &Site{base: b.base, basePath: basePath, errors: errors, files: sync.OnceValues(func() (staticfile.Handler, error) {
+		err := b.make()
+		return staticfile.Handler{Files: b.files, Missing: &b.missing, Policy: contentSecurityPolicy, Errors: errors}, err
+	})}, nil
+}
+
+func (b *builder) make() (err error) {
 	if b.samples, err = ownSamples(); err != nil {
-		return nil, fmt.Errorf("docs: %w", err)
+		return fmt.Errorf("docs: %w", err)
 	}
-	for _, op := range operationsOf(document.Root) {
+	for _, op := range operationsOf(b.document.Root) {
 		b.anchors[op.ID()] = referenceAnchor(op)
 	}
 	for _, add := range []func() error{b.addDocument, b.addAssets, b.addPages, b.addReference, b.addPostman, b.addAsyncAPI} {
 		if err := add(); err != nil {
-			return nil, fmt.Errorf("docs: %w", err)
+			return fmt.Errorf("docs: %w", err)
 		}
 	}
-	return &Site{base: b.base, basePath: basePath, Handler: staticfile.Handler{
-		Files: b.files, Missing: &b.missing, Policy: contentSecurityPolicy,
-		Errors: httperror.Writer{DocsURL: document.PublicURL + sitePath},
-	}}, nil
+	return nil
 }
 
 func (b *builder) add(path string, f staticfile.File) { b.files[b.basePath+path] = f }
@@ -133,7 +157,7 @@ func (b *builder) addDocument() error {
 	if err != nil {
 		return err
 	}
-	b.add(documentPath+".json", staticfile.New(jsonType, staticfile.Revalidate, asJSON).ForAnyOrigin())
-	b.add(documentPath+".yaml", staticfile.New(yamlType, staticfile.Revalidate, asYAML).ForAnyOrigin())
+	b.add(documentJSON, staticfile.New(jsonType, staticfile.Revalidate, asJSON).ForAnyOrigin())
+	b.add(documentYAML, staticfile.New(yamlType, staticfile.Revalidate, asYAML).ForAnyOrigin())
 	return nil
 }

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -32,7 +33,7 @@ var sites = sync.OnceValues(func() (made map[apikey.Environment]*docs.Site, err 
 		if err != nil {
 			return nil, err
 		}
-		if made[environment], err = docs.New(document, base); err != nil {
+		if made[environment], err = docs.New(document, base, slog.Default()); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +73,9 @@ func read(t *testing.T, path string) string {
 // pages are the paths of the pages that need no script.
 func pages(t *testing.T) (paths []string) {
 	t.Helper()
-	for path := range site(t, apikey.Sandbox).Files {
+	all, err := site(t, apikey.Sandbox).Paths()
+	require.NoError(t, err)
+	for _, path := range all {
 		w := call(t, http.MethodGet, path, nil)
 		if strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") && !strings.HasSuffix(path, "/reference") {
 			paths = append(paths, path)
@@ -109,7 +112,9 @@ func TestContentTypes(t *testing.T) {
 func TestEveryFileIsServed(t *testing.T) {
 	t.Parallel()
 	s := site(t, apikey.Sandbox)
-	for path := range s.Files {
+	all, err := s.Paths()
+	require.NoError(t, err)
+	for _, path := range all {
 		t.Run(path, func(t *testing.T) {
 			require.True(t, s.Serves(path))
 			w := call(t, http.MethodGet, path, nil)

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -34,7 +35,7 @@ func run(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	site, err := docs.New(document, "")
+	site, err := docs.New(document, "", slog.Default())
 	if err != nil {
 		return err
 	}
