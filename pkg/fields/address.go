@@ -13,8 +13,12 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// maxLocal is the length of what precedes the @, in octets (RFC 5321, section 4.5.3.1.1).
-const maxLocal = 64
+const (
+	// maxLocal is the length of what precedes the @, in octets (RFC 5321, section 4.5.3.1.1).
+	maxLocal = 64
+	// maxDomain is more than any name of the DNS has. The cost of a name in ASCII grows with the square of its length.
+	maxDomain = 255
+)
 
 // domains writes domains in ASCII. It accepts two hyphens after two letters, which old names have.
 var domains = idna.New(
@@ -53,6 +57,9 @@ func EmailKey(s string) string {
 
 // domain returns a name in ASCII. ok is false if it cannot be the domain of an address.
 func domain(name string) (ascii string, ok bool) {
+	if utf8.RuneCountInString(name) > maxDomain {
+		return "", false
+	}
 	ascii, err := domains.ToASCII(name)
 	if err != nil || !strings.Contains(ascii, ".") || strings.HasSuffix(ascii, ".") {
 		return "", false

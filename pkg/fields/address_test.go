@@ -59,3 +59,14 @@ func TestURLs(t *testing.T) {
 	}
 	require.True(t, fields.IsURL("http://example.com/", "https", "http"))
 }
+
+func TestALongDomainCostsNoMoreThanItsLength(t *testing.T) {
+	t.Parallel()
+	var letters strings.Builder
+	for r := range 20_000 {
+		letters.WriteRune(rune(0x4e00 + r))
+	}
+	long := "x@" + strings.Repeat(letters.String(), 50) + ".example"
+	require.False(t, fields.IsEmail(long))
+	require.Equal(t, long, fields.EmailKey(long))
+}
