@@ -30,7 +30,7 @@ const unreadableWait = 15 * time.Second
 // deliver sends one claimed delivery and records the result.
 func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 	ctx = withTraceOf(ctx, d.Delivery)
-	if to.gone() || !rules.Sees(to.grants, d.Type, d.BrandID) {
+	if to.refuses(d.Delivery) {
 		s.record(ctx, d, rules.Verdict{State: rules.Dropped}, store.Attempt{})
 		return
 	}

@@ -30,6 +30,11 @@ type endpoint struct {
 
 func (e endpoint) gone() bool { return e.url == "" && !e.paused }
 
+// refuses reports whether a delivery is to be dropped: its key has no endpoint, or may not see the event any more.
+func (e endpoint) refuses(d store.Delivery) bool {
+	return e.gone() || !e.paused && !rules.Sees(e.grants, d.Type, d.BrandID)
+}
+
 // endpoints maps the keys that were looked up to their endpoints.
 type endpoints map[int32]endpoint
 
@@ -65,8 +70,8 @@ func (s *Sender) startLookup(ctx context.Context, keys []int32) earlyLookup {
 	return early
 }
 
-// endpointsOf returns the endpoints of the deliveries. It repeats the lookup for endpoints that the early one did not include
-// or found gone, because dropping is final, and for all if the claim took too long.
+// endpointsOf returns the endpoints of the deliveries. It repeats the lookup for endpoints that the early one did not include, found
+// gone or without the right to a delivery, because dropping is final, and for all if the claim took too long.
 func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, early earlyLookup) (endpoints, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -80,7 +85,7 @@ func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, e
 	}
 	var keys []int32
 	for _, d := range deliveries {
-		if known[d.KeyID].gone() {
+		if known[d.KeyID].refuses(d) {
 			keys = append(keys, d.KeyID)
 		}
 	}
@@ -92,7 +97,7 @@ func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, e
 		return nil, err
 	}
 	for key, e := range known {
-		if !e.gone() {
+		if !slices.Contains(keys, key) {
 			found[key] = e
 		}
 	}

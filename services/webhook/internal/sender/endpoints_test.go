@@ -13,6 +13,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
+	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
@@ -76,6 +77,20 @@ func TestAnEventThatTheKeyMayNotSeeAnyMoreIsDropped(t *testing.T) {
 			require.Len(t, receiver.Arrivals(), 1)
 		})
 	}
+}
+
+// The key got the right while its deliveries were claimed.
+func TestARightThatIsMissingIsLookedUpAgain(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.receiver(7)
+	s := f.start()
+	early := earlyLookup{began: time.Now(), result: make(chan lookupResult, 1)}
+	early.result <- lookupResult{found: endpoints{7: {url: "https://old.example", grants: &tenantsv1.Endpoint{}}}}
+	d := store.Delivery{DeliveryID: store.DeliveryID{Endpoint: endpointOfKey(7)}, Type: "order.created"}
+	found, err := s.endpointsOf(t.Context(), []store.Delivery{d}, early)
+	require.NoError(t, err)
+	require.False(t, found[7].refuses(d))
 }
 
 func TestARotatedSecretSignsTheNextAttempt(t *testing.T) {
