@@ -49,9 +49,9 @@ type Effect[R proto.Message] struct {
 	// Queue adds the statements of the effect to the transaction. It may be called more than once.
 	// Nil: there is nothing to do.
 	Queue func(b *pgx.Batch)
-	// Translate turns an error of those statements into a problem, or returns it unchanged. Nil: all errors are returned
-	// unchanged.
-	Translate func(err error) error
+	// Translate turns an error of those statements into a problem, or returns it unchanged. It may change what that is about. Nil: all
+	// errors are returned unchanged.
+	Translate func(err error, about *Record) error
 }
 
 // Record is what a key must reach to get an answer again. The zero value is reached by every key.
@@ -79,7 +79,7 @@ func Run[R proto.Message](
 	effect, err := prepare(ctx)
 	now := err
 	if err == nil {
-		err = commit(ctx, pool, req, effect)
+		err = commit(ctx, pool, req, &effect)
 	} else if keyed && !Stored(err) {
 		// What made prepare fail may have changed since the first request. A problem to store finds the answer by its claim.
 		if answer, found, err := replay[R](ctx, pool, req, now); found || err != nil {
@@ -139,15 +139,25 @@ func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 		return answer, true, reused()
 	}
 	if p, err := caller.PrincipalFrom(ctx); err != nil || !stored.record.reachedBy(p) {
-		if _, isProblem := problem.As(now); !isProblem {
-			now = problem.RecordNotFound()
-		}
-		return answer, true, now
+		return answer, true, withheld[R](stored.answer, now)
 	}
 	// It fails only outside of a gRPC call, as in a test.
 	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
 	answer, err = decodeAnswer[R](stored.answer)
 	return answer, true, err
+}
+
+// withheld is what a key gets that does not reach the record of an answer.
+func withheld[R proto.Message](stored []byte, now error) error {
+	if _, isProblem := problem.As(now); isProblem {
+		return now
+	}
+	_, err := decodeAnswer[R](stored)
+	if p, refused := problem.As(err); refused && p.OrderID != "" {
+		p.OrderID = "" // The request is still refused, but the order is another brand's.
+		return p
+	}
+	return problem.RecordNotFound()
 }
 
 // row is what is stored of a request.
@@ -171,7 +181,7 @@ func queueAnswer(b *pgx.Batch, req Request, answer []byte, about Record) {
 }
 
 // commit runs the effect and stores its answer in one transaction. Without a key there is no answer to store.
-func commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, effect Effect[R]) error {
+func commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, effect *Effect[R]) error {
 	if req.Key == "" {
 		if effect.Queue == nil {
 			return nil
@@ -191,14 +201,14 @@ func commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 	}))
 }
 
-func (e Effect[R]) translate(err error) error {
+func (e *Effect[R]) translate(err error) error {
 	if err == nil || e.Translate == nil {
 		return err
 	}
 	if state := postgres.State(err); state == stateInProgress || state == stateAnswered {
 		return err
 	}
-	return e.Translate(err)
+	return e.Translate(err, &e.Record)
 }
 
 // store commits a problem as the answer to the request, and returns the problem.

@@ -178,7 +178,7 @@ func TestAConflictFoundByTheDatabaseIsStored(t *testing.T) {
 	require.NoError(t, err)
 	clash := func(ctx context.Context) (idempotency.Effect[*answer], error) {
 		e, err := effect("same", "two")(ctx)
-		e.Translate = func(error) error { return problem.New(problem.ExternalOrderIDConflict, "taken") }
+		e.Translate = func(error, *idempotency.Record) error { return problem.New(problem.ExternalOrderIDConflict, "taken") }
 		return e, err
 	}
 	for range 2 {

@@ -34,7 +34,9 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 			reservationKey = r.ReservationKey()
 		}
 		return s.reserve(ctx, *e.placement, reservationKey)
-	}, func(order *rules.NewOrder, err error) error { return s.refusePlacing(ctx, p, order, err) })
+	}, func(order *rules.NewOrder, err error, about *idempotency.Record) error {
+		return s.refusePlacing(ctx, p, order, err, about)
+	})
 }
 
 // examine begins the examination of an order that a key wants to place, with its field errors.
@@ -54,7 +56,9 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 
 // refusePlacing translates an error of the transaction for the caller. It returns the reserved stock if the order will not be
 // placed.
-func (s *Server) refusePlacing(ctx context.Context, p caller.Principal, order *rules.NewOrder, err error) error {
+func (s *Server) refusePlacing(
+	ctx context.Context, p caller.Principal, order *rules.NewOrder, err error, about *idempotency.Record,
+) error {
 	switch {
 	case errors.Is(err, store.ErrOrderIDSpent):
 		return problem.Unavailable()
@@ -64,24 +68,29 @@ func (s *Server) refusePlacing(ctx context.Context, p caller.Principal, order *r
 	if order.Reserved {
 		s.reservations.GiveUp(ctx, order.Record.GetId())
 	}
-	if conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId()); conflict != nil {
+	shown, conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
+	if shown != "" {
+		about.BrandID = shown
+	}
+	if conflict != nil {
 		return conflict
 	}
 	return err
 }
 
-// findConflict returns the error of an order whose external id another one has, and nil if none has it.
-func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) error {
+// findConflict returns the error of an order whose external id another one has, and nil if none has it. It also returns the brand of
+// that order, if the error shows its id.
+func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (shown string, _ error) {
 	id, brandID, err := s.store.FindByExternalID(ctx, p.TenantID, externalID)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil
+		return "", nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	conflict := problem.New(problem.ExternalOrderIDConflict, "The tenant already has an order with this externalOrderId.")
 	if p.Reaches(brandID) {
-		conflict.OrderID = id
+		conflict.OrderID, shown = id, brandID
 	}
-	return conflict
+	return shown, conflict
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -211,6 +212,19 @@ func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, problem.ExternalOrderIDConflict, p.Code)
 		require.Empty(t, p.OrderID)
+	})
+	t.Run("nor does a key that has lost the brand of the order since", func(t *testing.T) {
+		r := request("o-1")
+		r.BrandId = new(otherBrand)
+		for _, keyed := range []context.Context{f.as(t, "k4"), f.as(t, "k4", otherBrand)} {
+			_, err := f.PlaceOrder(keyed, r)
+			p, ok := problem.As(err)
+			require.True(t, ok)
+			require.Equal(t, problem.ExternalOrderIDConflict, p.Code)
+			principal, err := caller.PrincipalFrom(keyed)
+			require.NoError(t, err)
+			require.Equal(t, principal.AllBrands, p.OrderID != "")
+		}
 	})
 	t.Run("of many concurrent ones, one is placed", func(t *testing.T) {
 		var group errgroup.Group

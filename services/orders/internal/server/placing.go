@@ -16,7 +16,7 @@ const maxReferences = 3
 // place places the orders of all channels. It commits the order that prepare makes, its event and the answer stored for a key
 // in one transaction. refuse translates errors of that transaction; nil returns them unchanged.
 func (s *Server) place(
-	ctx context.Context, prepare func(ctx context.Context) (*rules.NewOrder, error), refuse func(order *rules.NewOrder, err error) error,
+	ctx context.Context, prepare func(ctx context.Context) (*rules.NewOrder, error), refuse func(order *rules.NewOrder, err error, about *idempotency.Record) error,
 ) (*ordersv1.PlaceOrderResponse, error) {
 	for attempt := 1; ; attempt++ {
 		resp, err := idempotency.Run(ctx, s.store.Pool(),
@@ -28,9 +28,9 @@ func (s *Server) place(
 				effect.Answer = &ordersv1.PlaceOrderResponse{Order: order.Record}
 				effect.Record.BrandID = order.Record.GetBrandId()
 				effect.Queue, err = s.store.QueuePlaceOrder(ctx, order)
-				effect.Translate = func(err error) error {
+				effect.Translate = func(err error, about *idempotency.Record) error {
 					if err = store.PlaceOrderError(err); refuse != nil {
-						err = refuse(order, err)
+						err = refuse(order, err, about)
 					}
 					return err
 				}

@@ -41,7 +41,8 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 	// Placing meets these two only when it takes the unit and the external id, as its last steps.
 	found := e.possible(preview.unstocked)
 	if !e.errs.Touches(externalID) {
-		found = append(found, some(s.findConflict(ctx, p, req.GetExternalOrderId()))...)
+		_, conflict := s.findConflict(ctx, p, req.GetExternalOrderId())
+		found = append(found, some(conflict)...)
 	}
 	for _, err := range found {
 		if err := report(resp, err); err != nil {
