@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/google/uuid"
@@ -16,6 +17,8 @@ import (
 
 var (
 	errNoSandbox = errors.New("this is not a sandbox: the check places an order")
+	errURL       = errors.New("--url is no address such as https://sandbox.example.com/api/public/v1")
+	errAPIKey    = errors.New("the file has no API key, or more than one line")
 	errNoBrand   = errors.New("the key reaches no brand")
 	errAnswer    = errors.New("the API answered")
 	errStatus    = errors.New("the cancelled order has the status")
@@ -29,7 +32,7 @@ type checker struct {
 
 // checkCommand places an order with an API key of a sandbox and cancels it. The test pod of the Helm chart runs it.
 func (a *app) checkCommand() *cobra.Command {
-	var url, keyFile string
+	var base, keyFile string
 	command := &cobra.Command{
 		Use: "check --url URL --key-file FILE", Args: arguments(0),
 		Short: "Check a sandbox from outside: place an order and cancel it",
@@ -40,7 +43,10 @@ scope orders and at least one brand, and its tenant no custom field that every o
 			if err != nil {
 				return usage(err)
 			}
-			c := checker{strings.TrimSuffix(url, "/"), strings.TrimSpace(string(key)), &http.Client{Timeout: a.timeout}}
+			c := checker{strings.TrimSuffix(base, "/"), strings.TrimSpace(string(key)), &http.Client{Timeout: a.timeout}}
+			if err := c.validate(); err != nil {
+				return usage(err)
+			}
 			order, err := c.order(command.Context())
 			if err != nil {
 				return err
@@ -48,11 +54,23 @@ scope orders and at least one brand, and its tenant no custom field that every o
 			return a.done(map[string]string{"order": order}, "The order "+order+" was placed and cancelled.")
 		},
 	}
-	command.Flags().StringVar(&url, "url", "", "base address of the API, with its path")
+	command.Flags().StringVar(&base, "url", "", "base address of the API, with its path")
 	command.Flags().StringVar(&keyFile, "key-file", "", "the file with the API key")
 	must(command.MarkFlagRequired("url"))
 	must(command.MarkFlagRequired("key-file"))
 	return command
+}
+
+// validate refuses what no request can be made of: it would fail again.
+func (c checker) validate() error {
+	address, err := url.Parse(c.url)
+	if err != nil || address.Hostname() == "" || address.Scheme != "https" && address.Scheme != "http" {
+		return errURL
+	}
+	if c.key == "" || strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errAPIKey
+	}
+	return nil
 }
 
 // placed is what the check needs of an order.
@@ -142,7 +160,7 @@ func (c checker) call(ctx context.Context, method, path string, body, answer any
 	const most = 1 << 20
 	raw, err := io.ReadAll(io.LimitReader(response.Body, most))
 	if err != nil {
-		return err
+		return laterError{err}
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
 		err = fmt.Errorf("%w %s to %s %s: %s", errAnswer, response.Status, method, path, raw)

@@ -40,3 +40,17 @@ func TestACheckPlacesNoOrderInProduction(t *testing.T) {
 	require.Equal(t, "/me", <-requests)
 	require.Empty(t, requests)
 }
+
+func TestACheckThatCannotSucceedIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for url, key := range map[string]string{"host/x": "key", "ftp://host": "key", "http://127.0.0.1:1": "two\nlines", "https://127.0.0.1:1": ""} {
+		require.Equal(t, 2, run(t, filepath.Join(t.TempDir(), "none"), "check", "--url", url, "--key-file", keyFile(t, key)).code, url)
+	}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte(`{"environment":`))
+	}))
+	t.Cleanup(api.Close)
+	broken := run(t, filepath.Join(t.TempDir(), "none"), "check", "--url", api.URL, "--key-file", keyFile(t, "key"))
+	require.Equal(t, 3, broken.code, broken.err)
+}

@@ -135,3 +135,11 @@ func TestACallOfALaterVersionCanBeMade(t *testing.T) {
 	require.Len(t, transport.attempts[0].key, 26)
 	require.Equal(t, "application/json", transport.attempts[0].header.Get("Content-Type"))
 }
+
+func TestAnEmptyListOfGiftsIsSent(t *testing.T) {
+	t.Parallel()
+	transport := &stub{script: script{answered(200, `{"results":[]}`)}}
+	_, err := newClient(t, transport).PersonalLinks.Create(t.Context(), gifting.CreatePersonalLinksRequest{ProductIDs: []string{}})
+	require.NoError(t, err)
+	require.Contains(t, transport.attempts[0].body, `"productIds":[]`)
+}

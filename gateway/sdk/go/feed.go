@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"strconv"
@@ -45,8 +46,21 @@ type ListEventsQuery struct {
 // Events are those of the feed.
 type Events struct{ client *Client }
 
+var errWait = errors.New("is not a whole number of seconds, 1 to 30")
+
+// checkWait refuses what the API cannot wait. Zero is none.
+func checkWait(wait time.Duration) error {
+	if wait < 0 || wait > MaxWait || wait%time.Second != 0 {
+		return fmt.Errorf("the wait %w: %v", errWait, wait)
+	}
+	return nil
+}
+
 // List reads a page of the feed, in commit order.
 func (e Events) List(ctx context.Context, query ListEventsQuery, options ...CallOption) (*EventPage, error) {
+	if err := checkWait(query.Wait); err != nil {
+		return nil, err
+	}
 	seconds := int(query.Wait / time.Second)
 	values := query.filters("from", string(query.From))
 	if seconds > 0 {
@@ -74,7 +88,7 @@ type FeedOptions struct {
 	Limit int
 	// StopAtEnd ends the feed where it ends now. Otherwise it waits for new events.
 	StopAtEnd bool
-	// Wait is how long one call may wait for an event; MaxWait without it. Proxies in between must allow it.
+	// Wait is how long one call may wait for an event, in whole seconds up to MaxWait; MaxWait without it. Proxies in between must allow it.
 	Wait time.Duration
 	// OnDisconnect is called when the feed cannot be read for now, before it is tried again. It may be nil.
 	OnDisconnect func(error)
@@ -88,6 +102,10 @@ type FeedOptions struct {
 // allows. It ends with an error that stays: that of the context, a refusal such as CodeInvalidAPIKey, or ErrEventsLost.
 func (e Events) Feed(ctx context.Context, options FeedOptions) iter.Seq2[*EventPage, error] {
 	return func(yield func(*EventPage, error) bool) {
+		if err := checkWait(options.Wait); err != nil {
+			yield(nil, err)
+			return
+		}
 		cursor, seen := options.After, cursors{options.After: true}
 		for {
 			began := time.Now()
@@ -121,7 +139,7 @@ func (e Events) next(ctx context.Context, options FeedOptions, cursor string) (p
 		// The end is a cursor first, without a wait: if that call were held and lost, the next would begin after what it waited for.
 		query.From = FeedEnd
 	case !options.StopAtEnd:
-		query.Wait = cmp.Or(max(options.Wait, 0), MaxWait)
+		query.Wait = cmp.Or(options.Wait, MaxWait)
 	}
 	for failures := 1; ; failures++ {
 		var response Response

@@ -286,3 +286,17 @@ func TestAnEmptyFeedKeepsTheCursor(t *testing.T) {
 	require.True(t, page.AtEnd)
 	require.Empty(t, page.NextCursor)
 }
+
+func TestTheFeedWaitsWholeSeconds(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []time.Duration{-time.Second, 500 * time.Millisecond, 1500 * time.Millisecond, 31 * time.Second} {
+		transport := &stub{script: script{answered(200, `{"items":[],"nextCursor":"a"}`)}}
+		client := newClient(t, transport)
+		_, err := client.Events.List(t.Context(), gifting.ListEventsQuery{Wait: wait})
+		require.ErrorContains(t, err, "the wait is not a whole number of seconds, 1 to 30")
+		for _, err := range client.Events.Feed(t.Context(), gifting.FeedOptions{Wait: wait, StopAtEnd: true}) {
+			require.ErrorContains(t, err, "the wait is not a whole number of seconds, 1 to 30")
+		}
+		require.Empty(t, transport.attempts)
+	}
+}

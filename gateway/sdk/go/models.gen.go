@@ -242,7 +242,7 @@ type CreatePersonalLinksRequest struct {
 
 	// ProductIDs The gifts to choose from, with `brandId`, in display order. An empty array returns 422 `no_products`, more than
 	// 1000 ids 400 `invalid_request`.
-	ProductIDs []string `json:"productIds,omitempty"`
+	ProductIDs []string `json:"productIds,omitzero"`
 
 	// Recipients 1 to 1000 recipients. If it is absent or empty, the response is 422 `no_recipients`.
 	Recipients []PersonalLinkRecipient `json:"recipients"`

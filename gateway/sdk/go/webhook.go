@@ -69,7 +69,7 @@ func (v Verifier) Check(payload []byte, headers http.Header) error {
 			return fmt.Errorf("%w: %w", ErrSecret, err)
 		}
 	}
-	if headers.Get("Service-Signature") != "" {
+	if len(headers.Values("Service-Signature")) > 0 {
 		return v.check(payload, "", serviceSignature(headers))
 	}
 	if headers.Get("Webhook-Id") == "" {

@@ -79,6 +79,7 @@ func TestAWebhookThatIsNotSignedRightIsRefused(t *testing.T) {
 		"too old":                   {payload, good, []string{newSecret}, 301 * time.Second, gifting.ErrTimestamp},
 		"from the future":           {payload, good, []string{newSecret}, -301 * time.Second, gifting.ErrTimestamp},
 		"no header":                 {payload, http.Header{}, []string{newSecret}, 0, gifting.ErrNoSignature},
+		"an empty header":           {payload, withHeader(signed([]string{newSecret}), "Service-Signature", ""), []string{newSecret}, 0, gifting.ErrNoSignature},
 		"no time":                   {payload, http.Header{"Service-Signature": {"v1=00"}}, []string{newSecret}, 0, gifting.ErrNoSignature},
 		"no hex":                    {payload, http.Header{"Service-Signature": {"t=1,v1=x"}}, []string{newSecret}, 0, gifting.ErrNoSignature},
 		"half a signature":          {payload, http.Header{"Service-Signature": {good.Get("Service-Signature")[:30]}}, []string{newSecret}, 0, gifting.ErrSignature},

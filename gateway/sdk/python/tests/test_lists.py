@@ -218,3 +218,19 @@ def test_the_feed_begins_at_its_end_and_a_lost_answer_does_not_move_the_beginnin
         ["2"]
     ] * 2
     assert fake.queries() == [{"after": "a"}]
+
+
+@pytest.mark.parametrize("option", [{"max_attempts": 3}, {"sandbox_fault": "503"}, {"on_response": print}])
+def test_an_option_that_means_nothing_to_the_feed_is_refused_by_its_name(option: dict[str, Any]) -> None:
+    fake = Fake()
+    for client in (fake.sync, fake.asynchronous):
+        with pytest.raises(TypeError, match=next(iter(option))):
+            client.events.feed(**option)
+
+
+@pytest.mark.parametrize("wait", [0, 31, -1, 1.5, True])
+def test_the_feed_waits_whole_seconds(wait: Any) -> None:
+    fake = Fake()
+    for client in (fake.sync, fake.asynchronous):
+        with pytest.raises(ValueError, match="wait must be a whole number from 1 to 30"):
+            client.events.feed(wait=wait)

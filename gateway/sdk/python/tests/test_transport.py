@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import time
 import warnings
 from collections.abc import Callable
@@ -83,7 +84,7 @@ def test_ids_are_escaped_in_paths() -> None:
         httpx.Response(502, text="<html>", headers=SOON),
         problem(503, "service_unavailable", SOON),
         problem(409, "idempotency_request_in_progress", SOON),
-        httpx.Response(200, text='{"id":'),
+        httpx.ReadError("broken off"),
     ],
     ids=str,
 )
@@ -119,6 +120,25 @@ def test_what_stays_refused_is_not_repeated(status: int, code: str) -> None:
     fake = Fake(problem(status, code, SOON))
     assert [(error.status, error.code, error.attempts) for error in errors(fake, cancel)] == [(status, code, 1)] * 2
     assert len(fake.sent) == 1
+
+
+@pytest.mark.parametrize("body", [b"<html>", b'{"id":', b"\xff"])
+def test_an_answer_that_is_not_json_is_not_asked_for_again(body: bytes) -> None:
+    for use in (cancel, lambda client: client.orders.get("1")):
+        fake = Fake(httpx.Response(200, content=body))
+        assert [(type(error), error.attempts) for error in errors(fake, use)] == [(NoAnswerError, 1)] * 2
+    fake = Fake(httpx.Response(200, content=body))
+    with pytest.raises(NoAnswerError, match="not JSON"):
+        next(iter(fake.sync.events.feed()))
+
+
+def test_a_server_that_nobody_trusts_is_not_asked_again() -> None:
+    untrusted = httpx.ConnectError("certificate verify failed")
+    untrusted.__cause__ = ssl.SSLCertVerificationError("self-signed certificate")
+    fake = Fake(untrusted)
+    assert [(type(error), error.attempts) for error in errors(fake, cancel)] == [(NoAnswerError, 1)] * 2
+    with pytest.raises(NoAnswerError, match="certificate"):
+        next(iter(Fake(untrusted).sync.events.feed()))
 
 
 def test_a_redirect_is_not_followed() -> None:

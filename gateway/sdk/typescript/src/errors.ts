@@ -95,9 +95,21 @@ export class WebhookVerificationError extends GiftingError {
 
 /** Whether the contract lets a client repeat the call as it was. */
 export function retryable(error: unknown): boolean {
-  if (error instanceof ConnectionError) return true;
+  if (error instanceof ConnectionError) return !permanent(error);
   if (!(error instanceof ApiError)) return false;
   return error.status >= 500 || error.status === 429 || error.code === "idempotency_request_in_progress";
+}
+
+/** Of Node.js, for a certificate that is not trusted. */
+const untrusted = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "CERT_REVOKED", "CERT_UNTRUSTED", "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+
+/** Whether another attempt would meet the same: an answer that is not JSON, or a certificate that is not trusted. */
+function permanent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error instanceof SyntaxError || untrusted.has((error as { code?: string }).code ?? "") || permanent(error.cause);
 }
 
 function parsed(body: string): Problem | undefined {

@@ -184,7 +184,7 @@ export class Transport {
       if (response.status === 304) throw new NotModifiedError("your copy is current");
       const content = await read(response);
       if (!response.ok) throw new ApiError(response, new TextDecoder().decode(content), call);
-      const data = (request.image ? content : JSON.parse(new TextDecoder().decode(content))) as T;
+      const data = (request.image ? content : fromJSON(content)) as T;
       return { ...info(response, call.attempts), data };
     } catch (error) {
       signal?.throwIfAborted();
@@ -244,6 +244,14 @@ async function read(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   const content = new Uint8Array(size);
   for (const chunk of chunks.reverse()) content.set(chunk, (size -= chunk.length));
   return content;
+}
+
+function fromJSON(content: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(content));
+  } catch (cause) {
+    throw new SyntaxError("the response is not JSON: something before the API may have answered", { cause });
+  }
 }
 
 function info(response: Response, attempts: number): ResponseInfo {

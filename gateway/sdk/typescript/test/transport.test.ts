@@ -37,7 +37,7 @@ for (const [name, first] of Object.entries<Reply>({
   "502 of a proxy": new Response("<html>", { status: 502, headers: soon }),
   "503": problem(503, "service_unavailable", soon),
   "a request in progress": problem(409, "idempotency_request_in_progress", soon),
-  "half an answer": new Response('{"id":', { status: 200 }),
+  "half an answer": new Response(new ReadableStream({ start: (body) => body.error(new TypeError("terminated")) })),
 })) {
   test(`${name}: the POST is repeated with the same key and body, without the forced answer`, async () => {
     const { client: one, sent } = client([first, json({ id: "1" }, { headers: { "Idempotent-Replayed": "true" } })]);
@@ -62,6 +62,22 @@ for (const [status, code] of [
     const { client: one, sent } = client([problem(status, code, soon)]);
     await assert.rejects(one.orders.cancel("1", cancel), (error) => failed(error).status === status && failed(error).attempts === 1);
     assert.equal(sent.length, 1);
+  });
+}
+
+for (const [name, reply, message] of [
+  ["an answer that is no JSON", () => new Response("<html>"), /not JSON/],
+  ["a certificate that is not trusted", () => {
+    throw new TypeError("fetch failed", { cause: Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" }) });
+  }, /fetch failed/],
+] as [string, Reply, RegExp][]) {
+  test(`${name}: ends a call and the feed`, async () => {
+    const { client: one, sent } = client([reply, reply]);
+    await assert.rejects(one.orders.cancel("1", cancel), (error) => error instanceof ConnectionError && error.attempts === 1 && message.test(error.message));
+    await assert.rejects(async () => {
+      for await (const _ of one.events.feed()) assert.fail("there is no event");
+    }, message);
+    assert.equal(sent.length, 2);
   });
 }
 

@@ -209,6 +209,8 @@ func TestVerifySaysWhatIsWrong(t *testing.T) {
 	require.Contains(t, got.out, "no proxy removes them")
 	require.Equal(t, 2, u.run(t, "verify", "--secret-file", fileOf(t, secret), "-H", "no header").code)
 	require.Equal(t, 2, u.run(t, "verify", "--secret-file", "/none").code)
+	u.in = strings.NewReader(secret)
+	require.Equal(t, 2, u.run(t, "verify", "--secret-file", "-", "-H", signature).code)
 }
 
 func TestAnExampleOrderAnswersWhatTheTenantRequires(t *testing.T) {
@@ -321,4 +323,19 @@ func TestDoctorSurvivesAnAnswerWithoutDetails(t *testing.T) {
 	got := server.user().run(t, "doctor")
 	require.Equal(t, 6, got.code, got.err)
 	require.Contains(t, got.out, "failing, 1 wait")
+}
+
+func TestAFlagThatWouldBeIgnoredIsRefused(t *testing.T) {
+	t.Parallel()
+	server := newAPI(t, nil)
+	for _, flag := range []string{"campaign-id", "brand-id", "product-id", "label", "external-recipient-id", "message", "locale"} {
+		got := server.user().run(t, "links", "create", "-f", "-", "--"+flag, "x")
+		require.Equal(t, 2, got.code)
+		require.Contains(t, got.err, "[file "+flag+"]")
+	}
+	got := server.user().run(t, "webhooks", "deliveries", "--type", "order.created", "--type", "order.updated")
+	require.Equal(t, 2, got.code)
+	require.Contains(t, got.err, "--type takes one type here")
+	require.Equal(t, 2, server.user().run(t, "listen", "--forward-to", "http://app.localhost:3000").code)
+	require.Empty(t, server.sent)
 }

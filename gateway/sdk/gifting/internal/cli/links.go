@@ -48,6 +48,9 @@ recipient was rejected; the links of the others exist all the same.`
 	flags.StringVar(&player, "external-recipient-id", "", "your id of the player")
 	flags.StringVar(&message, "message", "", "a note for the player")
 	flags.StringVar(&locale, "locale", "", "the language of the page, such as sv-SE")
+	for _, name := range []string{"campaign-id", "brand-id", "product-id", "label", "external-recipient-id", "message", "locale"} {
+		command.MarkFlagsMutuallyExclusive("file", name)
+	}
 	return a.once(command, &once)
 }
 

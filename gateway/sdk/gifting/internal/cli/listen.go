@@ -76,7 +76,7 @@ func receiverAddress(text string) (string, error) {
 		return "", usage(fmt.Errorf("--forward-to %q %w", text, errReceiver))
 	}
 	ip := net.ParseIP(address.Hostname())
-	here := address.Hostname() == "localhost" || strings.HasSuffix(address.Hostname(), ".localhost") || ip != nil && ip.IsLoopback()
+	here := address.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 	switch {
 	case here && !complete:
 		return "http" + strings.TrimPrefix(full, "https"), nil

@@ -117,7 +117,7 @@ func TestAnAddressIsCompleted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"3000": "http://localhost:3000", ":3000": "http://localhost:3000", "3000/webhooks": "http://localhost:3000/webhooks",
-		"localhost": "http://localhost", "app.localhost:3000/a": "http://app.localhost:3000/a", "127.0.0.2:80": "http://127.0.0.2:80",
+		"localhost": "http://localhost", "app.localhost:3000/a": "https://app.localhost:3000/a", "127.0.0.2:80": "http://127.0.0.2:80",
 		"[::1]:3000": "http://[::1]:3000", "example.com": "https://example.com", "10.0.0.1:3000": "https://10.0.0.1:3000",
 		"localhost@example.com": "https://localhost@example.com", "http://localhost:1": "http://localhost:1", "https://example.com/a": "https://example.com/a",
 	} {

@@ -15,6 +15,7 @@ import (
 
 var (
 	errNoSecrets = errors.New("give the signing secret in GIFTING_WEBHOOK_SECRET or --secret-file")
+	errTwice     = errors.New("body and secrets cannot both come from the standard input: give --body or --secret-file a file")
 	errHeader    = errors.New("is no header such as 'Service-Signature: t=…'")
 )
 
@@ -38,6 +39,9 @@ func (a *app) verifyCommand() *cobra.Command {
 header Service-Signature, or the three of Standard Webhooks. If the check fails, it says why, and what usually causes it.`,
 		Example: `  gifting verify --body body.json -H "Service-Signature: t=1773480413,v1=5257a8…"`,
 		RunE: func(*cobra.Command, []string) error {
+			if bodyFile == "-" && secretFile == "-" {
+				return usage(errTwice)
+			}
 			secrets, err := a.webhookSecrets(secretFile)
 			if err == nil && len(secrets) == 0 {
 				err = usage(errNoSecrets)

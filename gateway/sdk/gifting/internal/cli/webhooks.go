@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,10 @@ import (
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
-var errSpan = errors.New("say which time span: --from, and --to unless it is now")
+var (
+	errSpan    = errors.New("say which time span: --from, and --to unless it is now")
+	errOneType = errors.New("--type takes one type here")
+)
 
 func (a *app) webhooksCommand() *cobra.Command {
 	return group("webhooks", "See how your webhooks are delivered, and send them again",
@@ -21,9 +25,14 @@ func (a *app) webhooksCommand() *cobra.Command {
 
 func (a *app) deliveriesCommand() *cobra.Command {
 	var query gifting.ListWebhookDeliveriesQuery
+	var kinds []string
 	var pages paging
 	var since moment
 	command := a.command("deliveries", "List deliveries, newest first, with what your receiver answered", func(ctx context.Context, client *gifting.Client, _ []string) error {
+		if len(kinds) > 1 {
+			return usage(errOneType)
+		}
+		query.Type = gifting.EventType(strings.Join(kinds, ""))
 		query.Since = since.Time
 		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.WebhookDelivery]{
@@ -38,7 +47,7 @@ func (a *app) deliveriesCommand() *cobra.Command {
 	})
 	flags := command.Flags()
 	flags.StringVar((*string)(&query.State), "state", "", "PENDING, DELIVERED, EXHAUSTED or DROPPED")
-	flags.StringVar((*string)(&query.Type), "type", "", "only events of this type")
+	flags.StringSliceVar(&kinds, "type", nil, "only events of this one type")
 	flags.StringVar(&query.EventID, "event-id", "", "only deliveries of this event")
 	flags.Var(&since, "since", "only events since a time, or an age such as 2h")
 	must(command.RegisterFlagCompletionFunc("state", words("PENDING", "DELIVERED", "EXHAUSTED", "DROPPED")))

@@ -5,7 +5,7 @@ from ._async.client import AsyncCatalogCopy, AsyncClient
 from ._async.feed import AsyncFeed
 from ._async.pages import AsyncList
 from ._ignored import IgnoredWarning
-from ._options import CallOptions, PostOptions, ReadOptions, ResponseInfo
+from ._options import CallOptions, FeedOptions, PostOptions, ReadOptions, ResponseInfo
 from ._position import CatalogPosition
 from ._sync.client import CatalogCopy, Client, ImageFile
 from ._sync.feed import Feed
@@ -37,6 +37,7 @@ __all__ = [
     "Event",
     "EventsLostError",
     "Feed",
+    "FeedOptions",
     "GiftingError",
     "IgnoredWarning",
     "ImageFile",

@@ -16,9 +16,15 @@ from ._options import CallOptions
 Id: TypeAlias = str | UUID
 
 
-def check_options(options: Mapping[str, Any], *, post: bool, condition: str | None) -> None:
+def check_options(
+    options: Mapping[str, Any],
+    *,
+    post: bool = False,
+    condition: str | None = None,
+    basic: frozenset[str] = CallOptions.__optional_keys__,
+) -> None:
     """Refuses options that the call does not have, so that a misspelt one does not silently have no effect."""
-    known = set(CallOptions.__annotations__)
+    known = set(basic)
     if post:
         known.add("idempotency_key")
     if condition:

@@ -37,16 +37,21 @@ class ResponseInfo:
         return value
 
 
-class CallOptions(TypedDict, total=False):
-    """Options of one call."""
+class FeedOptions(TypedDict, total=False):
+    """Options of each call of the feed."""
 
     attempt_timeout: float
     """Seconds for one attempt."""
     timeout: float
     """Seconds for the call with all attempts and pauses."""
-    max_attempts: int
     headers: Mapping[str, str]
     """Further headers."""
+
+
+class CallOptions(FeedOptions, total=False):
+    """Options of one call."""
+
+    max_attempts: int
     sandbox_fault: Literal["429", "500", "503", "timeout", "lost", "in-progress"]
     """Forces the first answer, to see what your code does then. Only in the sandbox."""
     on_response: Callable[[ResponseInfo], None]

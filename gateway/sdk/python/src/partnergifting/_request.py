@@ -94,7 +94,8 @@ class Request:
         try:
             data = body if self.image else json.loads(body)
         except ValueError as error:
-            raise self.unanswered(error, attempts) from error
+            message = "the response is not JSON: something before the API may have answered"
+            raise NoAnswerError(message, attempts, self.idempotency_key) from error
         return Answer(response.status_code, response.headers, attempts, data)
 
 

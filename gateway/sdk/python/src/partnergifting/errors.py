@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import cast
@@ -81,7 +82,14 @@ def retryable(error: BaseException) -> bool:
     """Whether the contract lets a client repeat the call as it was."""
     if isinstance(error, ApiError):
         return error.status >= 500 or error.status == 429 or error.code == "idempotency_request_in_progress"
-    return isinstance(error, NoAnswerError)
+    return isinstance(error, NoAnswerError) and not _permanent(error)
+
+
+def _permanent(error: BaseException | None) -> bool:
+    """Whether another attempt would meet the same: an answer that is not JSON, or a certificate that is not trusted."""
+    while error and not isinstance(error, json.JSONDecodeError | UnicodeDecodeError | ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _problem(body: bytes) -> models.Problem | None:

@@ -14,7 +14,7 @@ from typing_extensions import Self, Unpack
 
 from .. import models
 from .._input import Id, check_options
-from .._options import CallOptions, ReadOptions
+from .._options import CallOptions, FeedOptions, ReadOptions
 from .._position import Began, CatalogPosition, moved, parse_time
 from .._request import Settings, full_user_agent
 from ..events import Event, to_event
@@ -104,7 +104,7 @@ class Events(resources.Group):
         follow: bool = True,
         wait: int = 30,
         on_disconnect: Callable[[Exception], None] | None = None,
-        **options: Unpack[CallOptions],
+        **options: Unpack[FeedOptions],
     ) -> Feed:
         """Follows the feed.
 
@@ -114,10 +114,10 @@ class Events(resources.Group):
                 events only.
             limit: Events of a page, at most 100.
             follow: Whether to go on at the end of the feed and wait for new events.
-            wait: Seconds for which the server holds a call until there is an event, 1 to 30.
+            wait: Whole seconds for which the server holds a call until there is an event, 1 to 30.
             on_disconnect: Is told of each failure. The feed goes on where it was, after a pause.
         """
-        check_options(options, post=False, condition=None)
+        check_options(options, basic=FeedOptions.__optional_keys__)
         return Feed(
             self._transport,
             after=after,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Callable
 from typing import Literal
 
 from .._cursors import Cursors
-from .._options import CallOptions
+from .._options import AnyOptions, FeedOptions
 from .._request import Answer, pause
 from .._runtime import sleep
 from ..errors import ApiError, EventsLostError, retryable
@@ -35,17 +35,17 @@ class Feed:
         follow: bool,
         wait: int,
         on_disconnect: Callable[[Exception], None] | None,
-        options: CallOptions,
+        options: FeedOptions,
     ) -> None:
-        if not 1 <= wait <= 30:
-            raise ValueError("wait must be from 1 to 30")
+        if type(wait) is not int or not 1 <= wait <= 30:
+            raise ValueError("wait must be a whole number from 1 to 30")
         self.cursor = after
         self._transport = transport
         self._from = from_
         self._limit = limit
         self._wait = wait if follow else 0
         self._on_disconnect = on_disconnect
-        self._options: CallOptions = {**options, "max_attempts": 1}
+        self._options: AnyOptions = {**options, "max_attempts": 1}
 
     def __iter__(self) -> Iterator[Event]:
         for page in self.pages():
