@@ -2,6 +2,7 @@ package idempotency
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,7 @@ const (
 WHERE (key_id, idempotency_key) > ($1, $2) AND answer IS NOT NULL ORDER BY key_id, idempotency_key LIMIT $3`
 	nextAnswersOf = `SELECT key_id, idempotency_key, answer FROM idempotency_answers
 WHERE key_id = ANY($4) AND (key_id, idempotency_key) > ($1, $2) AND answer IS NOT NULL ORDER BY key_id, idempotency_key LIMIT $3`
+	sameAnswer    = `SELECT answer FROM idempotency_answers WHERE key_id = $1 AND idempotency_key = $2 AND answer IS NOT NULL`
 	replaceAnswer = `UPDATE idempotency_answers SET answer = $4 WHERE key_id = $1 AND idempotency_key = $2 AND answer = $3`
 )
 
@@ -47,28 +49,43 @@ func Rewrite[R proto.Message](
 // whether it has changed an answer. Stored problems say nothing about anyone. Requests that commit later must not say it either.
 func EraseIn(ctx context.Context, pool *pgxpool.Pool, keyIDs []int32, change func(answer proto.Message) (changed bool, err error)) error {
 	return eachAnswer(ctx, pool, nextAnswersOf, []any{keyIDs}, func(stored storedAnswer) error {
-		var st spb.Status
-		if err := proto.Unmarshal(stored.Answer, &st); err != nil {
-			return fmt.Errorf("decode answer: %w", err)
+		for {
+			raw, err := erased(stored.Answer, change)
+			if err != nil || raw == nil {
+				return err
+			}
+			if replaced, err := replace(ctx, pool, stored, raw); err != nil || replaced > 0 {
+				return err
+			}
+			// Another erasure or a re-encryption came first.
+			err = pool.QueryRow(ctx, sameAnswer, stored.KeyID, stored.Key).Scan(&stored.Answer)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("read stored answer: %w", err)
+			}
 		}
-		if codes.Code(st.GetCode()) != codes.OK || len(st.GetDetails()) != 1 { //nolint:gosec // The value was written from a codes.Code.
-			return nil
-		}
-		answer, err := st.GetDetails()[0].UnmarshalNew()
-		if err != nil {
-			return fmt.Errorf("decode answer: %w", err)
-		}
-		changed, err := change(answer)
-		if err != nil || !changed {
-			return err
-		}
-		raw, err := encodeAnswer(answer)
-		if err != nil {
-			return err
-		}
-		_, err = replace(ctx, pool, stored, raw)
-		return err
 	})
+}
+
+// erased returns what an answer is to become; nil: it stays.
+func erased(stored []byte, change func(answer proto.Message) (changed bool, err error)) ([]byte, error) {
+	var st spb.Status
+	if err := proto.Unmarshal(stored, &st); err != nil {
+		return nil, fmt.Errorf("decode answer: %w", err)
+	}
+	if codes.Code(st.GetCode()) != codes.OK || len(st.GetDetails()) != 1 { //nolint:gosec // The value was written from a codes.Code.
+		return nil, nil
+	}
+	answer, err := st.GetDetails()[0].UnmarshalNew()
+	if err != nil {
+		return nil, fmt.Errorf("decode answer: %w", err)
+	}
+	if changed, err := change(answer); err != nil || !changed {
+		return nil, err
+	}
+	return encodeAnswer(answer)
 }
 
 func eachAnswer(ctx context.Context, pool *pgxpool.Pool, next string, of []any, do func(stored storedAnswer) error) error {

@@ -3,6 +3,7 @@ package idempotency_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,4 +78,24 @@ func TestAnAnswerThatIsReplacedMeanwhileStays(t *testing.T) {
 	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "old"))
 	require.NoError(t, err)
 	require.Equal(t, "first", got.GetError())
+}
+
+func TestTwoErasuresOfOneAnswerBothTakePlace(t *testing.T) {
+	t.Parallel()
+	pool := setup(t)
+	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "Ann and Bo"))
+	require.NoError(t, err)
+	erase := func(name string, meanwhile func()) {
+		require.NoError(t, idempotency.EraseIn(t.Context(), pool, []int32{1}, func(stored proto.Message) (bool, error) {
+			meanwhile()
+			meanwhile = func() {}
+			text := stored.(*answer).GetError()
+			stored.(*answer).Error = proto.String(strings.ReplaceAll(text, name, "[erased]"))
+			return strings.Contains(text, name), nil
+		}))
+	}
+	erase("Ann", func() { erase("Bo", func() {}) })
+	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "Ann and Bo"))
+	require.NoError(t, err)
+	require.Equal(t, "[erased] and [erased]", got.GetError())
 }
