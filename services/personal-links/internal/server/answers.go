@@ -55,8 +55,9 @@ func (a answers) open(s *sealed, into proto.Message) error {
 	return nil
 }
 
-// eraseAnswers erases what the stored answers to the keys of a tenant say about the persons of the links.
-func (s *Server) eraseAnswers(ctx context.Context, tenantID string, keyIDs []int32, linkIDs []string) error {
+// eraseAnswers erases what the stored answers to the keys of a tenant say about the persons of the links and about recipients who were
+// rejected.
+func (s *Server) eraseAnswers(ctx context.Context, tenantID string, keyIDs []int32, linkIDs, rejected []string) error {
 	a := answers{ring: s.ring, tenantID: tenantID}
 	return idempotency.EraseIn(ctx, s.store.Pool(), keyIDs, func(stored proto.Message) (changed bool, err error) {
 		answer, ok := stored.(*sealed)
@@ -72,7 +73,7 @@ func (s *Server) eraseAnswers(ctx context.Context, tenantID string, keyIDs []int
 		var erased *sealed
 		if proto.Unmarshal(plain, one) == nil && eraseLink(one.GetLink(), linkIDs) {
 			erased, err = a.seal(one)
-		} else if proto.Unmarshal(plain, batch) == nil && eraseBatch(batch.GetResults(), linkIDs) {
+		} else if proto.Unmarshal(plain, batch) == nil && eraseBatch(batch.GetResults(), linkIDs, rejected) {
 			erased, err = a.seal(batch)
 		}
 		if err != nil || erased == nil {
@@ -91,20 +92,13 @@ func eraseLink(link *linksv1.PersonalLink, ids []string) bool {
 	return true
 }
 
-// eraseBatch also erases what was rejected for the same persons.
-func eraseBatch(results []*linksv1.PersonalLinkResult, ids []string) bool {
-	persons := map[string]bool{}
+func eraseBatch(results []*linksv1.PersonalLinkResult, ids, rejected []string) (changed bool) {
 	for _, r := range results {
-		if eraseLink(r.GetLink(), ids) {
-			persons[r.GetExternalRecipientId()] = true
+		if eraseLink(r.GetLink(), ids) || r.GetLink() == nil && slices.Contains(rejected, r.GetExternalRecipientId()) {
+			r.ExternalRecipientId, changed = new(eventseal.Erased), true
 		}
 	}
-	for _, r := range results {
-		if persons[r.GetExternalRecipientId()] {
-			r.ExternalRecipientId = new(eventseal.Erased)
-		}
-	}
-	return len(persons) > 0
+	return changed
 }
 
 // answerPasses bounds how often the answers are read again because a pass found something to do.

@@ -94,6 +94,36 @@ func TestStoredAnswersOfAnErasedLinkAreErased(t *testing.T) {
 	}
 }
 
+func TestWhoWasRejectedIsErasedFromStoredAnswers(t *testing.T) {
+	t.Parallel()
+	for name, named := range map[string]bool{"a recipient of a link": false, "one who has none": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			refused := f.toCampaign(
+				&linksv1.PersonalLinkRecipient{Label: "Ann", ExternalRecipientId: new(player), Locale: new("xx-XX")},
+				&linksv1.PersonalLinkRecipient{Label: "Bo", ExternalRecipientId: new("another"), Locale: new("xx-XX")},
+			)
+			_, err := f.client.CreatePersonalLinks(f.post("refused"), refused)
+			require.NoError(t, err)
+			req := &privacyv1.ErasePersonRecordsRequest{TenantId: f.tenant, RequestedBy: operator()}
+			if named {
+				req.ExternalRecipientId = new(player)
+			} else {
+				req.RecordIds = []string{f.personalLink(t).GetId()}
+			}
+			require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT array_agg(DISTINCT key_id) FROM idempotency_answers").Scan(&req.KeyIds))
+			_, err = f.personal.ErasePersonRecords(t.Context(), req)
+			require.NoError(t, err)
+			again, err := f.client.CreatePersonalLinks(f.post("refused"), refused)
+			require.NoError(t, err)
+			require.Equal(t, "[erased]", again.GetResults()[0].GetExternalRecipientId())
+			require.Equal(t, "another", again.GetResults()[1].GetExternalRecipientId())
+			require.Equal(t, linksv1.PersonalLinkOutcome_PERSONAL_LINK_OUTCOME_REJECTED, again.GetResults()[0].GetOutcome())
+		})
+	}
+}
+
 // What an erasure does to every column. A new column needs a decision.
 var (
 	keptColumns = strings.Fields(`tenant_id id brand_id campaign_id order_id created_at approved_at claimed_at batch_id batch_index

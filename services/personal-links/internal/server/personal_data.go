@@ -89,6 +89,19 @@ func (s *Server) ErasePersonRecords(
 	if err != nil {
 		return nil, err
 	}
+	// First, because the links say who was rejected.
+	rejected, err := s.store.Recipients(ctx, tenantID, ids)
+	if err != nil {
+		return nil, err
+	}
+	if id := req.GetExternalRecipientId(); id != "" {
+		rejected = append(rejected, id)
+	}
+	if len(rejected) > 0 {
+		if err := s.eraseAnswers(ctx, tenantID, req.GetKeyIds(), nil, rejected); err != nil {
+			return nil, err
+		}
+	}
 	var links []*rules.Link
 	// Each link may have one claim in flight, and its player may start another.
 	for range len(ids) + maxReconciled {
@@ -106,7 +119,7 @@ func (s *Server) ErasePersonRecords(
 		return nil, err
 	}
 	// An answer that is stored from now on has the erased link.
-	if err := s.eraseAnswers(ctx, tenantID, req.GetKeyIds(), ids); err != nil {
+	if err := s.eraseAnswers(ctx, tenantID, req.GetKeyIds(), ids, nil); err != nil {
 		return nil, err
 	}
 	resp := &privacyv1.ErasePersonRecordsResponse{}

@@ -20,6 +20,9 @@ const (
   UNION SELECT id, order_id FROM links WHERE tenant_id = $1 AND id = ANY($3)
 ) of_person ORDER BY id LIMIT $4`
 
+	selectRecipients = `SELECT DISTINCT external_recipient_id FROM links
+WHERE tenant_id = $1 AND id = ANY($2) AND external_recipient_id IS NOT NULL`
+
 	selectLinks = `SELECT ` + linkColumns + ` FROM links l WHERE l.tenant_id = $1 AND l.id = ANY($2) ORDER BY l.id`
 
 	lockLinks = selectLinks + ` FOR UPDATE OF l`
@@ -62,6 +65,16 @@ func (s *Store) PersonLinks(
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find links of a person: %w", err)
+	}
+	return found, nil
+}
+
+// Recipients reads the external ids of the recipients of links that are not erased.
+func (s *Store) Recipients(ctx context.Context, tenantID string, ids []string) ([]string, error) {
+	rows, _ := s.pool.Query(ctx, selectRecipients, tenantID, ids)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("read recipients of links: %w", err)
 	}
 	return found, nil
 }

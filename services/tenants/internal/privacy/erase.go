@@ -64,7 +64,11 @@ func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by
 	if r.CompletedAt != nil {
 		return r, nil
 	}
-	if err := c.attempt(ctx, r); err != nil {
+	var recipient *string
+	if s.Kind == ExternalRecipient {
+		recipient = &s.ID
+	}
+	if err := c.attempt(ctx, r, recipient); err != nil {
 		c.deps.Log.WarnContext(ctx, "an erasure is pending and will be tried again", "request_id", r.ID, "error", err)
 	}
 	return c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
@@ -96,13 +100,13 @@ func (c *Coordinator) request(s Subject, id, action string, f found) store.Perso
 	}
 }
 
-// attempt does what is left of an erasure.
-func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest) error {
+// attempt does what is left of an erasure. The recipient is known to the first attempt only: the request keeps no id of a person.
+func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipient *string) error {
 	by := &commonv1.Actor{Kind: r.ActorKind, Id: r.ActorID}
 	orderIDs := r.OrderIDs
 	if r.LinksErasedAt == nil {
 		erased, err := c.deps.Links.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
-			TenantId: r.TenantID, RequestedBy: by, RecordIds: r.LinkIDs, KeyIds: r.KeyIDs,
+			TenantId: r.TenantID, RequestedBy: by, RecordIds: r.LinkIDs, KeyIds: r.KeyIDs, ExternalRecipientId: recipient,
 		})
 		if err != nil {
 			return fmt.Errorf("erase links: %w", err)
@@ -152,7 +156,7 @@ func (c *Coordinator) ContinuePending(ctx context.Context) error {
 func (c *Coordinator) attemptInTime(ctx context.Context, r store.PersonRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	err := c.attempt(ctx, r)
+	err := c.attempt(ctx, r, nil)
 	if problem.Is(err, problem.NotEditable) {
 		c.deps.Log.InfoContext(ctx, "an erasure waits for an order in flight", "request_id", r.ID, "error", err)
 		return nil // Nothing failed. A metric has its age.

@@ -379,9 +379,11 @@ type ErasePersonRecordsRequest struct {
 	// Ids of the service's own records, at most 2000.
 	RecordIds []string `protobuf:"bytes,3,rep,name=record_ids,json=recordIds,proto3" json:"record_ids,omitempty"`
 	// All keys that the tenant ever had: a stored answer names only its key.
-	KeyIds        []int32 `protobuf:"varint,4,rep,packed,name=key_ids,json=keyIds,proto3" json:"key_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	KeyIds []int32 `protobuf:"varint,4,rep,packed,name=key_ids,json=keyIds,proto3" json:"key_ids,omitempty"`
+	// The person, while the caller knows the id: stored answers also name recipients who got no link.
+	ExternalRecipientId *string `protobuf:"bytes,5,opt,name=external_recipient_id,json=externalRecipientId,proto3,oneof" json:"external_recipient_id,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *ErasePersonRecordsRequest) Reset() {
@@ -440,6 +442,13 @@ func (x *ErasePersonRecordsRequest) GetKeyIds() []int32 {
 		return x.KeyIds
 	}
 	return nil
+}
+
+func (x *ErasePersonRecordsRequest) GetExternalRecipientId() string {
+	if x != nil && x.ExternalRecipientId != nil {
+		return *x.ExternalRecipientId
+	}
+	return ""
 }
 
 type ErasePersonRecordsResponse struct {
@@ -625,13 +634,15 @@ const file_gifting_privacy_v1_privacy_proto_rawDesc = "" +
 	"\x10personal_link_id\x18\x02 \x01(\tH\x01R\x0epersonalLinkId\x88\x01\x01\x12\x1b\n" +
 	"\tin_flight\x18\x03 \x01(\bR\binFlightB\v\n" +
 	"\t_order_idB\x13\n" +
-	"\x11_personal_link_id\"\xad\x01\n" +
+	"\x11_personal_link_id\"\x80\x02\n" +
 	"\x19ErasePersonRecordsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12;\n" +
 	"\frequested_by\x18\x02 \x01(\v2\x18.gifting.common.v1.ActorR\vrequestedBy\x12\x1d\n" +
 	"\n" +
 	"record_ids\x18\x03 \x03(\tR\trecordIds\x12\x17\n" +
-	"\akey_ids\x18\x04 \x03(\x05R\x06keyIds\"X\n" +
+	"\akey_ids\x18\x04 \x03(\x05R\x06keyIds\x127\n" +
+	"\x15external_recipient_id\x18\x05 \x01(\tH\x00R\x13externalRecipientId\x88\x01\x01B\x18\n" +
+	"\x16_external_recipient_id\"X\n" +
 	"\x1aErasePersonRecordsResponse\x12:\n" +
 	"\arecords\x18\x01 \x03(\v2 .gifting.privacy.v1.PersonRecordR\arecords\"\x95\x01\n" +
 	"\x1aExportPersonRecordsRequest\x12\x1b\n" +
@@ -704,6 +715,7 @@ func file_gifting_privacy_v1_privacy_proto_init() {
 	}
 	file_gifting_privacy_v1_privacy_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gifting_privacy_v1_privacy_proto_msgTypes[5].OneofWrappers = []any{}
+	file_gifting_privacy_v1_privacy_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
