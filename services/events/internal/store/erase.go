@@ -12,40 +12,56 @@ import (
 )
 
 const (
-	lockEvents = `SELECT day, position, data FROM feed
-WHERE tenant_id = $1 AND subject_id = ANY($2::uuid[]) ORDER BY day, position FOR NO KEY UPDATE`
+	keptDays = `SELECT min(day), max(day) FROM feed WHERE tenant_id = $1`
+
+	lockEvents = `SELECT position, data FROM feed
+WHERE tenant_id = $1 AND day = $2 AND subject_id = ANY($3::uuid[]) ORDER BY position FOR NO KEY UPDATE`
 
 	replaceData = `UPDATE feed f SET data = r.data
-FROM unnest($2::date[], $3::bigint[], $4::bytea[]) AS r (day, position, data)
-WHERE f.tenant_id = $1 AND f.day = r.day AND f.position = r.position AND f.data <> r.data`
+FROM unnest($3::bigint[], $4::bytea[]) AS r (position, data)
+WHERE f.tenant_id = $1 AND f.day = $2 AND f.position = r.position AND f.data <> r.data`
 )
 
-// EraseEvents erases what the events of orders and links say about a person. It reads all events of the tenant. Call it when all
-// events of the records are stored.
+// EraseEvents erases what the events of orders and links say about a person. It reads all events of the tenant, those of one day at a
+// time, so that no statement is long. Call it when all events of the records are stored.
 func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []string) error {
-	var days []time.Time
+	var first, last *time.Time
+	if err := s.pool.QueryRow(ctx, keptDays, tenantID).Scan(&first, &last); err != nil {
+		return fmt.Errorf("erase events: %w", err)
+	}
+	if first == nil {
+		return nil
+	}
+	for day := *first; !day.After(*last); day = day.AddDate(0, 0, 1) {
+		if err := s.eraseEventsOf(ctx, tenantID, day, postgres.UUIDs(subjectIDs)); err != nil {
+			return fmt.Errorf("erase events of %s: %w", day.Format(time.DateOnly), err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) eraseEventsOf(ctx context.Context, tenantID string, day time.Time, subjectIDs postgres.UUIDs) error {
 	var positions []int64
 	var data [][]byte
-	err := postgres.ReadThenWrite(ctx, s.pool,
+	return postgres.ReadThenWrite(ctx, s.pool,
 		func(b *pgx.Batch) {
-			days, positions, data = nil, nil, nil
-			b.Queue(lockEvents, tenantID, postgres.UUIDs(subjectIDs)).Query(func(rows pgx.Rows) error {
-				var day time.Time
+			positions, data = nil, nil
+			b.Queue(lockEvents, tenantID, day, subjectIDs).Query(func(rows pgx.Rows) error {
 				var position int64
 				var stored []byte
-				_, err := pgx.ForEachRow(rows, []any{&day, &position, &stored}, func() error {
+				_, err := pgx.ForEachRow(rows, []any{&position, &stored}, func() error {
 					erased, err := eventseal.Erase(stored)
-					days, positions, data = append(days, day), append(positions, position), append(data, erased)
+					positions, data = append(positions, position), append(data, erased)
 					return err
 				})
 				return err
 			})
 		},
 		func() (func(b *pgx.Batch), error) {
-			return func(b *pgx.Batch) { b.Queue(replaceData, tenantID, days, positions, data) }, nil
+			return func(b *pgx.Batch) {
+				if len(positions) > 0 {
+					b.Queue(replaceData, tenantID, day, positions, data)
+				}
+			}, nil
 		})
-	if err != nil {
-		return fmt.Errorf("erase events: %w", err)
-	}
-	return nil
 }
