@@ -49,7 +49,7 @@ run: ## Run the whole platform on this machine; Ctrl-C stops it, the data stays 
 
 .PHONY: test
 test: c-compiler $(BIN)/grpcurl ## Test all modules or PACKAGES, with the race detector, on real servers
-	@unset GIFTING_URL; $(TESTDEPS) -- go test -race -timeout 14m $(PACKAGES)
+	@unset GIFTING_URL; $(TESTDEPS) -- go test -race -timeout 20m $(PACKAGES)
 
 .PHONY: deps
 deps: ## Start PostgreSQL, Redis and Kafka in the background, so that `go test` finds them
