@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
@@ -21,6 +22,19 @@ import (
 // Open makes a client whose calls end with their context and are not retried. The error of a bad URL does not repeat the URL,
 // which may hold a password.
 func Open(address string) (*redis.Client, error) {
+	opts, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	opts.MaxRetries = -1
+	opts.DialerRetries = 1
+	opts.ContextTimeoutEnabled = true
+	// NewClient would look the host up, which takes many seconds when DNS is down.
+	opts.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return redis.NewClient(opts), nil
+}
+
+func parse(address string) (*redis.Options, error) {
 	opts, err := redis.ParseURL(address)
 	if err != nil {
 		if parsing, ok := errors.AsType[*url.Error](err); ok {
@@ -28,10 +42,7 @@ func Open(address string) (*redis.Client, error) {
 		}
 		return nil, fmt.Errorf("redis url: %w", err)
 	}
-	opts.MaxRetries = -1
-	opts.DialerRetries = 1
-	opts.ContextTimeoutEnabled = true
-	return redis.NewClient(opts), nil
+	return opts, nil
 }
 
 // Check refuses an address that Open would refuse. An empty one is valid.
@@ -39,11 +50,8 @@ func Check(address string) error {
 	if address == "" {
 		return nil
 	}
-	client, err := Open(address)
-	if err != nil {
-		return err
-	}
-	return client.Close()
+	_, err := parse(address)
+	return err
 }
 
 // Observe measures the client's connections and, with tracing, makes spans of its commands: by name, without keys and values,

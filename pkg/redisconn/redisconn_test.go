@@ -1,6 +1,10 @@
 package redisconn_test
 
 import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -21,13 +25,24 @@ func TestABadURLIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAClientIsMadeWithoutConnecting(t *testing.T) {
-	t.Parallel()
-	client, err := redisconn.Open("redis://127.0.0.1:1/0")
+// A program that starts while DNS is down must not wait for it.
+//
+//nolint:paralleltest // It replaces the resolver of the process.
+func TestAClientIsMadeWithoutConnectingOrAskingDNS(t *testing.T) {
+	before := net.DefaultResolver
+	t.Cleanup(func() { net.DefaultResolver = before })
+	var lookups atomic.Int32
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		lookups.Add(1)
+		return nil, errors.New("DNS is down")
+	}}
+	client, err := redisconn.Open("redis://redis.example.com:6379/0")
 	require.NoError(t, err)
 	require.Equal(t, 0, client.Options().MaxRetries, "the library's form of -1: none")
 	require.True(t, client.Options().ContextTimeoutEnabled)
 	require.NoError(t, client.Close())
+	require.NoError(t, redisconn.Check("redis://redis.example.com:6379/0"))
+	require.Zero(t, lookups.Load())
 }
 
 func TestCheckRefusesWhatCannotBeOpened(t *testing.T) {
