@@ -10,6 +10,13 @@ PACKAGES := $(MODULES:%=./%/...)
 # It is built first, because `go run` neither passes signals on nor keeps the exit code.
 TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps
 
+# One way to build, so that programs, tests and checks share what is compiled, also with another clone on the same machine.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath
+
+# The packages whose goroutines share memory. `make test` watches these with the race detector, `make race` all.
+RACED := pkg/(batcher|daemon|kafka|outbox|rpc|tenantcache|tenantversion)|gateway/internal/(access|admission|feedwait|limits|parking)|services/events/internal/(notices|relay)|services/webhook/internal/(fanout|sender)
+
 # The version that the programs report.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
 STAMP   := -X github.com/partnergifting/platform/pkg/version.stamped=$(VERSION) \
@@ -48,8 +55,18 @@ run: ## Run the whole platform on this machine; Ctrl-C stops it, the data stays 
 	@go build -o $(BIN)/gifting-local ./deploy/cmd/gifting-local && exec $(BIN)/gifting-local
 
 .PHONY: test
-test: c-compiler $(BIN)/grpcurl ## Test all modules or PACKAGES, with the race detector, on real servers
-	@unset GIFTING_URL; $(TESTDEPS) -- go test -race -timeout 20m $(PACKAGES)
+test: c-compiler $(BIN)/grpcurl ## Test all modules or PACKAGES on real servers, with the race detector where goroutines share memory
+	@unset GIFTING_URL; packages=$$(go list $(PACKAGES)) || exit; \
+	raced=$$(echo "$$packages" | grep -E '/($(RACED))$$'); \
+	others=$$(echo "$$packages" | grep -vE '/($(RACED))$$'); \
+	$(TESTDEPS) -- sh -c 'failed=0; \
+		[ -z "$$0" ] || CGO_ENABLED=1 go test -race -timeout 20m $$0 || failed=1; \
+		[ -z "$$1" ] || go test -timeout 20m $$1 || failed=1; \
+		exit $$failed' "$$raced" "$$others"
+
+.PHONY: race
+race: c-compiler $(BIN)/grpcurl ## Test all modules or PACKAGES with the race detector, in half an hour
+	@unset GIFTING_URL; export CGO_ENABLED=1; $(TESTDEPS) -- go test -race -timeout 30m $(PACKAGES)
 
 .PHONY: deps
 deps: ## Start PostgreSQL, Redis and Kafka in the background, so that `go test` finds them
@@ -61,7 +78,7 @@ deps-stop: ## Stop the servers of `make deps`
 
 .PHONY: fmt
 fmt: $(BIN)/.golangci-lint ## Format the Go files of all modules or MODULE
-	@for module in $(MODULES); do (cd "$$module" && $(BIN)/golangci-lint fmt --config $(CURDIR)/.golangci.yaml) || exit 1; done
+	@$(BIN)/golangci-lint fmt $(MODULES)
 
 .PHONY: grpcurl
 grpcurl: $(BIN)/grpcurl ## Build .local/bin/grpcurl, to call the services from a terminal
@@ -193,24 +210,24 @@ pictures: chromium ## Draw the pictures of the demo again
 .PHONY: build
 build: ## Build static programs of the services, the gateway and giftingctl into .local/bin
 	@mkdir -p $(BIN)
-	@CGO_ENABLED=0 go build -v -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/cmd/* ./services/*/cmd/* ./deploy/cmd/giftingctl
+	@go build -v -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/cmd/* ./services/*/cmd/* ./deploy/cmd/giftingctl
 
 .PHONY: giftingctl
 giftingctl: ## Build .local/bin/giftingctl, the command line for operators and internal teams
 	@mkdir -p $(BIN)
-	@CGO_ENABLED=0 go build -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./deploy/cmd/giftingctl
+	@go build -ldflags "$(STAMP)" -o $(BIN)/ ./deploy/cmd/giftingctl
 
 .PHONY: gifting
 gifting: ## Build .local/bin/gifting, the command line for integrators
 	@mkdir -p $(BIN)
-	@CGO_ENABLED=0 go build -trimpath -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/sdk/gifting
+	@go build -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/sdk/gifting
 
 .PHONY: release
 release: ## Build giftingctl and gifting for Linux and macOS into .local/release, with checksums
 	@rm -rf $(LOCAL)/release && mkdir -p $(LOCAL)/release
 	@for target in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do \
 		for program in ./deploy/cmd/giftingctl ./gateway/sdk/gifting; do \
-			CGO_ENABLED=0 GOOS=$${target%-*} GOARCH=$${target#*-} go build -trimpath -ldflags "-s -w $(STAMP)" \
+			GOOS=$${target%-*} GOARCH=$${target#*-} go build -ldflags "-s -w $(STAMP)" \
 				-o $(LOCAL)/release/$${program##*/}-$$target $$program || exit 1; \
 		done; \
 	done
@@ -249,7 +266,7 @@ faults: c-compiler ## Use the platform for MINUTES (10) while servers and networ
 		-timeout $$(awk 'BEGIN {print int($(MINUTES) + 40)}')m -run '^TestFaultsBreakNoInvariant$$' ./deploy/faults
 	@go test -count=1 -tags faults -timeout 20m -run '^TestFaultARollingRestart' ./deploy/faults
 	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFault' ./deploy/e2e
-	@$(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
+	@CGO_ENABLED=1 $(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
 
 # Servers go back in time. DISASTER chooses disasters by a pattern of their names, SEEDS runs several seeds one after another.
 DISASTER :=
@@ -348,12 +365,15 @@ lint-tidy:
 		GOWORK=off go -C "$$module" mod tidy -diff || exit 1; \
 	done
 
+# Every module has all that it imports without the workspace. Integrators build the SDK and the command line so.
 .PHONY: lint-standalone
 lint-standalone:
 	@for module in $(MODULES); do \
-		echo "go build outside the workspace: $$module"; \
-		GOWORK=off go -C "$$module" build ./... || exit 1; \
+		echo "outside the workspace: $$module"; \
+		GOWORK=off go -C "$$module" list -deps -test ./... > /dev/null || exit 1; \
 	done
+	@GOWORK=off go -C gateway/sdk/go build ./...
+	@GOWORK=off go -C gateway/sdk/gifting build ./...
 
 # Services and the gateway use only pkg and proto, never each other. pkg uses none of them. An import of another module needs
 # a requirement in go.mod, because every module also builds outside the workspace (lint-standalone, lint-tidy). Integrators install
@@ -366,15 +386,10 @@ lint-arrows:
 	@! grep -nE '^\s*(require )?\s*github\.com/partnergifting/platform' gateway/sdk/go/go.mod
 	@! grep -E '^\s*(require )?\s*github\.com/partnergifting/platform' gateway/sdk/gifting/go.mod | grep -v 'platform/gateway/sdk/go '
 
-# One module at a time, because the linter does not cross modules. It reports on all of them before it fails.
 .PHONY: lint-go
 lint-go: $(BIN)/.golangci-lint
-	@failed=; \
-	for module in $(MODULES); do \
-		echo "golangci-lint: $$module"; \
-		(cd "$$module" && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yaml ./...) || failed="$$failed $$module"; \
-	done; \
-	[ -z "$$failed" ] || { echo "golangci-lint reported problems in:$$failed"; exit 1; }
+	@echo "golangci-lint"
+	@$(BIN)/golangci-lint run $(PACKAGES)
 
 # Checks the chart and the compose file against the types of Kubernetes, the schema of compose and the settings of the programs.
 # The test cache is off, because it does not notice changed files of other modules.

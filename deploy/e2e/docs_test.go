@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -136,27 +137,18 @@ func TestTheGoFilesThatThePagesNameExist(t *testing.T) {
 	}
 }
 
-// Each shell has its own platform, because the commands change its data.
+// TestTheCommandsOfTheDocumentationRun runs them in sh, or in the shell that GIFTING_TEST_SHELL names.
 func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
-	t.Parallel()
-	for _, shell := range []string{"sh", "zsh"} {
-		t.Run(shell, func(t *testing.T) {
-			t.Parallel()
-			if _, err := exec.LookPath(shell); err != nil {
-				require.Empty(t, os.Getenv("CI"), "%s is not installed", shell)
-				t.Skip(shell + " is not installed: install it to run the commands of the documentation in it")
-			}
-			s := stack{harness.Start(t)}
-			s.requested(t, s.NewKey(t, seed.Approving).GetApiKey()) // With the order of the page there are two pages of orders.
-			dir := s.likeRepository(t)
-			for _, path := range pages(t) {
-				content, err := os.ReadFile(path)
-				require.NoError(t, err)
-				if examples := examplesIn(string(content)); len(examples) > 0 {
-					t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) { runExamples(t, shell, dir, examples) })
-				}
-			}
-		})
+	shell := cmp.Or(os.Getenv("GIFTING_TEST_SHELL"), "sh")
+	s := stack{harness.Start(t)}
+	s.requested(t, s.NewKey(t, seed.Approving).GetApiKey()) // With the order of the page there are two pages of orders.
+	dir := s.likeRepository(t)
+	for _, path := range pages(t) {
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if examples := examplesIn(string(content)); len(examples) > 0 {
+			t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) { runExamples(t, shell, dir, examples) })
+		}
 	}
 }
 

@@ -163,7 +163,9 @@ func readPartition(ctx context.Context, t *testing.T, broker string, p kafka.Par
 	if first == last {
 		return nil
 	}
-	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{broker}, Topic: p.Topic, Partition: p.ID})
+	reader := kafka.NewReader(kafka.ReaderConfig{
+		Brokers: []string{broker}, Topic: p.Topic, Partition: p.ID, MaxWait: 100 * time.Millisecond, ReadLagInterval: -1,
+	})
 	defer func() { _ = reader.Close() }()
 	require.NoError(t, reader.SetOffset(first))
 	for {
