@@ -241,12 +241,12 @@ tidy: ## Tidy every module, including the tools
 	done
 
 # The benchmarks run on their own servers; PostgreSQL waits for the disk as in production. BENCH is a pattern of names.
-# With PROFILE=1 profiles and flame graphs of the programs are written too.
+# With PROFILE=1 profiles of the programs are written too.
 BENCH   := .
 PROFILE :=
 MEASURED := go build -o $(BIN)/bench ./deploy/bench/cmd/bench && $(TESTDEPS) -durable -- $(BIN)/bench
 .PHONY: bench
-bench: ## Benchmark the programs as they are deployed, in about 45 minutes; table of goals, JSON and plots in .local/bench
+bench: ## Benchmark the programs as they are deployed, in about 45 minutes; table of goals and JSON in .local/bench
 	@$(MEASURED) $(if $(PROFILE),-profile) -bench '$(BENCH)' -out $(LOCAL)/bench
 
 .PHONY: bench-growth

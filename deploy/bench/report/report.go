@@ -1,4 +1,4 @@
-// Package report makes one report of the output of benchmarks: a table for the terminal, JSON, and plots.
+// Package report makes one report of the output of benchmarks: a table for the terminal, and JSON.
 package report
 
 import (
@@ -31,7 +31,7 @@ type Report struct {
 	Outcomes []Outcome `json:"outcomes"`
 }
 
-// Write writes the report as JSON and as plots into a folder.
+// Write writes the report as JSON into a folder.
 func (r Report) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // The report is no secret.
 		return fmt.Errorf("folder of the report: %w", err)
@@ -40,14 +40,8 @@ func (r Report) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	files := map[string][]byte{"report.json": append(text, '\n')}
-	for name, plot := range r.plots() {
-		files[name] = []byte(plot)
-	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil { //nolint:gosec // As the folder.
-			return fmt.Errorf("report: %w", err)
-		}
+	if err := os.WriteFile(filepath.Join(dir, "report.json"), append(text, '\n'), 0o644); err != nil { //nolint:gosec // As the folder.
+		return fmt.Errorf("report: %w", err)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Command bench runs the benchmarks of the platform one after another and makes one report: a table on the terminal, and JSON
-// and plots in a folder. `make bench` runs it on its own servers.
+// in a folder. `make bench` runs it on its own servers.
 //
 // It fails if a benchmark fails, but not if a limit is missed, because a busy machine can cause that.
 package main
@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&s.dir, "out", ".local/bench", "folder of the report")
 	flag.StringVar(&s.only, "bench", ".", "which benchmarks, as of go test -bench")
 	flag.DurationVar(&s.limit, "limit", 8*time.Minute, "how long one benchmark may take")
-	profiled := flag.Bool("profile", false, "write profiles and flame graphs of the programs' processor time into the folder")
+	profiled := flag.Bool("profile", false, "write profiles of the programs' processor time into the folder")
 	flag.Parse()
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer release()
@@ -80,7 +80,7 @@ func run(ctx context.Context, s suite, profiled bool) error {
 	if err := made.Write(s.dir); err != nil {
 		return err
 	}
-	fmt.Printf("\nIn %s; report.json, *.svg and the output of every benchmark are in %s\n", time.Since(began).Round(time.Second), s.dir)
+	fmt.Printf("\nIn %s; report.json and the output of every benchmark are in %s\n", time.Since(began).Round(time.Second), s.dir)
 	return errors.Join(made.WriteTable(os.Stdout), failed)
 }
 
