@@ -404,14 +404,23 @@ lint-shell: $(BIN)/shellcheck
 	@$(BIN)/shellcheck .ci/run deploy/backup/backup.sh deploy/local/seed/pictures/take.sh
 
 .PHONY: lint-workflows
-lint-workflows: $(BIN)/.workflow $(BIN)/shellcheck
+lint-workflows: $(BIN)/actionlint $(BIN)/shellcheck
 	@echo "actionlint: the workflows"
 	@$(BIN)/actionlint -shellcheck $(BIN)/shellcheck .github/workflows/*.yaml
 
 # Not part of `make lint`: both ask a database on the internet, and new vulnerabilities become known without a change here.
 .PHONY: vulnerabilities
-vulnerabilities: $(BIN)/.workflow | node ## Look for known vulnerabilities in what the Go modules, the SDK for TypeScript and the client generators depend on
-	@failed=; 	for module in $(MODULES); do 		echo "govulncheck: $$module"; 		$(BIN)/govulncheck -C "$$module" ./... || failed="$$failed $$module"; 	done; 	for package in $(SDK_TYPESCRIPT) deploy/clients/typescript; do 		echo "npm audit: $$package"; 		npm --prefix "$$package" audit --package-lock-only --audit-level=high || failed="$$failed $$package"; 	done; 	[ -z "$$failed" ] || { echo "known vulnerabilities in:$$failed"; exit 1; }
+vulnerabilities: $(BIN)/govulncheck | node ## Look for known vulnerabilities in what the Go modules, the SDK for TypeScript and the client generators depend on
+	@failed=; \
+	for module in $(MODULES); do \
+		echo "govulncheck: $$module"; \
+		$(BIN)/govulncheck -C "$$module" ./... || failed="$$failed $$module"; \
+	done; \
+	for package in $(SDK_TYPESCRIPT) deploy/clients/typescript; do \
+		echo "npm audit: $$package"; \
+		npm --prefix "$$package" audit --package-lock-only --audit-level=high || failed="$$failed $$package"; \
+	done; \
+	[ -z "$$failed" ] || { echo "known vulnerabilities in:$$failed"; exit 1; }
 
 # The tests of gateway/openapi compare the document with the contracts; redocly checks it against general rules.
 .PHONY: lint-openapi
@@ -493,10 +502,16 @@ $(BIN)/.oapi-codegen: .tools/oapi/go.mod .tools/oapi/go.sum
 	@GOWORK=off GOBIN=$(BIN) go -C .tools/oapi install tool
 	@touch $@
 
-$(BIN)/.workflow: .tools/workflow/go.mod .tools/workflow/go.sum
-	@echo "building actionlint and govulncheck"
+$(BIN)/actionlint: .tools/workflow/go.mod .tools/workflow/go.sum
+	@echo "building actionlint"
 	@mkdir -p $(BIN)
-	@GOWORK=off GOBIN=$(BIN) go -C .tools/workflow install tool
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/workflow install github.com/rhysd/actionlint/cmd/actionlint
+	@touch $@
+
+$(BIN)/govulncheck: .tools/workflow/go.mod .tools/workflow/go.sum
+	@echo "building govulncheck"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/workflow install golang.org/x/vuln/cmd/govulncheck
 	@touch $@
 
 # The server reports the version of its module, by which it knows the API versions that are deprecated.
