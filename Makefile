@@ -92,9 +92,12 @@ conformance: ## Check the platform at GIFTING_URL against the requirements of th
 	@[ -n "$$GIFTING_URL" ] || { echo "source .local/demo.env, or set its variables yourself" >&2; exit 1; }
 	@cd deploy/conformance && go test -count=1 -timeout 10m -run '^TestPlatform$$' # Elsewhere go test hides the output of passing tests.
 
+# It comes from npm as a built program: it would take minutes to compile.
+BUF := BUF_CACHE_DIR=$(LOCAL)/buf npx --yes @bufbuild/buf@1.75.0
+
 .PHONY: generate
-generate: googleapis $(BIN)/.tools $(BIN)/.oapi-codegen ## Generate Go from the protocol files, and the records of the Go SDK from the OpenAPI document
-	@$(BIN)/buf generate
+generate: googleapis node $(BIN)/.tools $(BIN)/.oapi-codegen ## Generate Go from the protocol files, and the records of the Go SDK from the OpenAPI document
+	@$(BUF) generate
 	@mkdir -p $(LOCAL)/openapi
 	@$(OPENAPI) sandbox > $(LOCAL)/openapi/sandbox.yaml
 	@$(BIN)/oapi-codegen -config gateway/sdk/go/oapi-codegen.yaml $(LOCAL)/openapi/sandbox.yaml
@@ -119,9 +122,9 @@ DOCS     := go run ./gateway/docs/cmd/docs https://api.example.com/api/public/v1
 # excludes was always refused.
 OASDIFF  := $(BIN)/oasdiff breaking --fail-on ERR --severity-levels gateway/openapi/severity.txt --err-ignore gateway/openapi/accepted.txt
 .PHONY: contract
-contract: googleapis $(BIN)/.tools openapi-breaking ## For a release: store today's protocol files and OpenAPI document as the contract that later changes must not break
-	@[ ! -e $(CONTRACT) ] || $(BIN)/buf breaking proto --against $(CONTRACT)
-	@$(BIN)/buf build proto --exclude-source-info -o $(CONTRACT)
+contract: googleapis node openapi-breaking ## For a release: store today's protocol files and OpenAPI document as the contract that later changes must not break
+	@[ ! -e $(CONTRACT) ] || $(BUF) breaking proto --against $(CONTRACT)
+	@$(BUF) build proto --exclude-source-info -o $(CONTRACT)
 	@cp $(LOCAL)/openapi/production.yaml $(RELEASED)
 
 .PHONY: address-formats
@@ -345,11 +348,11 @@ clean: deps-stop ## Remove .local: the built programs and the data of the local 
 # The checks of `make lint`.
 
 .PHONY: lint-proto
-lint-proto: googleapis $(BIN)/.tools
+lint-proto: googleapis node
 	@echo "buf lint"
-	@$(BIN)/buf lint
+	@$(BUF) lint
 	@echo "buf breaking: the contract of the last release"
-	@$(BIN)/buf breaking proto --against $(CONTRACT)
+	@$(BUF) breaking proto --against $(CONTRACT)
 
 .PHONY: lint-generated
 lint-generated: generate
@@ -466,7 +469,7 @@ lint-alerts: $(BIN)/promtool
 # Tools, in the versions that .tools pins. Building them takes minutes the first time; a stamp file says when to build again.
 
 $(BIN)/.tools: .tools/go.mod .tools/go.sum
-	@echo "building buf and the generators"
+	@echo "building the generators"
 	@mkdir -p $(BIN)
 	@GOWORK=off GOBIN=$(BIN) go -C .tools install tool
 	@touch $@
@@ -546,7 +549,7 @@ c-compiler:
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends gcc libc6-dev; \
 	}
 
-# The linter of the OpenAPI document, the accessibility rules and the tools of the SDK for TypeScript come from npm.
+# buf, the linter of the OpenAPI document, the accessibility rules and the tools of the SDK for TypeScript come from npm.
 .PHONY: node
 node:
 	@command -v npx >/dev/null || { \
