@@ -44,6 +44,8 @@ type links struct {
 	held                  int
 	// unavailable means that every call fails.
 	unavailable bool
+	// logoDelay is how long a brand's logo takes to arrive. It is set before the page is opened.
+	logoDelay time.Duration
 }
 
 // change changes what the services return.
@@ -233,6 +235,7 @@ func (l *links) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*cata
 	contentType := "image/webp"
 	if strings.HasPrefix(r.GetFileId(), "logo-") {
 		contentType = "image/png"
+		time.Sleep(l.logoDelay)
 	}
 	return &catalogv1.GetImageResponse{ContentType: contentType, Content: content, Digest: r.GetFileId()}, nil
 }

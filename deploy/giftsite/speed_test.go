@@ -5,6 +5,7 @@ package giftsite_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -76,6 +77,19 @@ func TestTheFirstPageIsFastOnASlowNetwork(t *testing.T) {
 				require.LessOrEqual(t, m.Page+m.Fonts, float64(maxPage))
 			})
 		}
+	}
+}
+
+func TestNothingMovesWhenTheLogoArrivesLast(t *testing.T) {
+	for _, screen := range screens {
+		t.Run(screen.name, func(t *testing.T) {
+			f, b := newFixture(t), openBrowser(t, screen)
+			f.logoDelay = 500 * time.Millisecond
+			f.show(f.openPage("en-US", "#1B4B8F"))
+			b.visit(t, f.base+"/c/"+token, 200)
+			b.await(t, `document.querySelector(".logo").naturalWidth > 0`)
+			require.Zero(t, get(t, b, chromedp.Evaluate[measured](measure, chromedp.EvalAwaitPromise)).CLS)
+		})
 	}
 }
 
