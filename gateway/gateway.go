@@ -71,8 +71,6 @@ type Config struct {
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
 	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping gateway waits for requests in flight."`
 	FingerprintKey []string      `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key ring of the fingerprints of requests and the signatures of cursors: the first key is used for new ones, all are accepted. Must be the same on every gateway, except while it is rotated."`
-	// In an upgrade from a version without signatures, the states follow each other.
-	CursorSignatures edge.Signatures `env:"CURSOR_SIGNATURES" envDefault:"required" check:"oneof=off|on|required" doc:"Signatures of cursors: required; on: cursors without are accepted too; off: they are also not made. To upgrade without refusing cursors, go from off by on to required."`
 	// Changes replace the change log of the API in tests.
 	Changes openapi.Changes
 }
@@ -184,7 +182,7 @@ func (g *Gateway) openRedis() error {
 func (g *Gateway) dial() (edge.Connections, error) {
 	var c edge.Connections
 	register := &idempotent.Register{Log: g.tel.Logger}
-	send := edge.Send(register, edge.NewCursors(g.cfg.CursorSignatures, g.keys...))
+	send := edge.Send(register, edge.NewCursors(g.keys...))
 	for _, service := range []struct {
 		name identity.Name
 		addr string

@@ -13,31 +13,16 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Signatures says what the gateway does about the signatures of cursors. The states follow each other in an upgrade from a version
-// without signatures: first all gateways must accept them, then those without have to run out.
-type Signatures string
-
-// The states.
-const (
-	// SignaturesOff makes cursors without a signature and accepts both.
-	SignaturesOff Signatures = "off"
-	// SignaturesOn signs cursors and accepts both.
-	SignaturesOn Signatures = "on"
-	// SignaturesRequired signs cursors and accepts no others.
-	SignaturesRequired Signatures = "required"
-)
-
 // Cursors signs the cursors that leave the platform and checks those that come back, so that callers cannot make their own. Services
 // know nothing of the signatures.
 type Cursors struct {
 	// keys are at least one. The first signs, and all are accepted.
-	keys   [][]byte
-	policy Signatures
+	keys [][]byte
 }
 
 // NewCursors derives the keys of the signatures from a ring of at least one secret.
-func NewCursors(policy Signatures, secrets ...[]byte) Cursors {
-	c := Cursors{policy: policy}
+func NewCursors(secrets ...[]byte) Cursors {
+	var c Cursors
 	for _, secret := range secrets {
 		mac := hmac.New(sha256.New, secret)
 		mac.Write([]byte("cursors"))
@@ -56,20 +41,17 @@ func signature(key []byte, cursor string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:size])
 }
 
-// open removes the signature from the field after of a request. It returns a violation if the signature is wrong.
+// open removes the signature from the field after of a request. It returns a violation if the signature is wrong or missing.
 func (c Cursors) open(request proto.Message) []problem.Violation {
 	message, field := textField(request, "after")
 	if field == nil {
 		return nil
 	}
-	cursor, signed, isSigned := strings.Cut(message.Get(field).String(), separator)
-	valid := c.policy != SignaturesRequired
-	if isSigned {
-		// The text is compared, because several texts of base64 stand for the same bytes.
-		valid = slices.ContainsFunc(c.keys, func(key []byte) bool {
-			return hmac.Equal([]byte(signed), []byte(signature(key, cursor)))
-		})
-	}
+	cursor, signed, _ := strings.Cut(message.Get(field).String(), separator)
+	// The text is compared, because several texts of base64 stand for the same bytes.
+	valid := slices.ContainsFunc(c.keys, func(key []byte) bool {
+		return hmac.Equal([]byte(signed), []byte(signature(key, cursor)))
+	})
 	if !valid {
 		message.Clear(field)
 		return []problem.Violation{{Field: "after", Code: problem.FieldInvalid, Message: "is not a cursor of this list and these filters"}}
@@ -81,7 +63,7 @@ func (c Cursors) open(request proto.Message) []problem.Violation {
 // sign adds the signature to the field next_cursor of an answer.
 func (c Cursors) sign(answer proto.Message) {
 	message, field := textField(answer, "next_cursor")
-	if field == nil || c.policy == SignaturesOff {
+	if field == nil {
 		return
 	}
 	cursor := message.Get(field).String()
