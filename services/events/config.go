@@ -36,7 +36,6 @@ type Config struct {
 	WebhookGroup     string        `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
 
 	Sources         Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes to read, as name=postgres://…, separated by commas."`
-	ClockSkew       time.Duration `env:"OUTBOX_CLOCK_SKEW" envDefault:"0s" check:"min=0s" doc:"How long every change is held back, in case the clocks of the outboxes' database servers differ by more than the relay measures."`
 	OutboxRetention time.Duration `env:"OUTBOX_RETENTION" envDefault:"0s" check:"min=0s" doc:"How long a change stays in its outbox after it is stored, to be published again if both the feed and Kafka go back in time."`
 	PollInterval    time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits before it reads the outboxes again, while notifications of changes are lost; otherwise it waits a second, or as long as this if that is longer."`
 	BatchSize       int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Largest number of rows that a batch takes from each outbox."`

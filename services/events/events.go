@@ -147,7 +147,6 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	s.relay, err = relay.New(ctx, relay.Deps{Publisher: s.topic, Readers: readers, Telemetry: s.tel}, relay.Config{
 		Sources:           cfg.Sources,
 		LeaderURL:         cfg.Database.URL,
-		ClockSkew:         cfg.ClockSkew,
 		Retention:         cfg.OutboxRetention,
 		ConfirmInterval:   confirmInterval,
 		PollInterval:      cfg.PollInterval,

@@ -104,7 +104,7 @@ func (r *Relay) nextBatch(ctx context.Context, groups []int32) (batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, sourcesTimeout)
 	defer cancel()
 	b, err := r.readSources(ctx, groups)
-	if done := b.outcome(); err == nil && done.held && !done.full && r.cfg.ClockSkew <= 0 {
+	if done := b.outcome(); err == nil && done.held && !done.full {
 		// All rows that were seen now are older than the next read.
 		for i, read := range b.readings {
 			r.windows[i].saw(read.rows)
@@ -240,7 +240,6 @@ func (r *Relay) merge(b *batch) {
 			b.watermark = earlier(b.watermark, read.unread.Add(-offset))
 		}
 	}
-	b.watermark = b.watermark.Add(-r.cfg.ClockSkew)
 	for i, read := range b.readings {
 		taken := 0
 		for taken < len(read.rows) && !b.times[i][taken].After(b.watermark) {

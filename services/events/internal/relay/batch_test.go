@@ -61,14 +61,6 @@ func TestBatch(t *testing.T) {
 		require.Equal(t, append(want[:2:2], want...), f.published.subjects(t))
 		require.Zero(t, f.left(t))
 	})
-
-	t.Run("recent rows wait if clocks may differ", func(t *testing.T) {
-		f := setup(t, Config{ClockSkew: time.Hour}, telemetry.Discard())
-		f.add(t, 0)
-		require.Zero(t, f.publish(t))
-		f.cfg.ClockSkew = 0
-		require.Equal(t, 1, f.publish(t))
-	})
 }
 
 func TestMessageHoldsTheWholeChange(t *testing.T) {

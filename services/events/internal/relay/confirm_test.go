@@ -156,7 +156,8 @@ func TestARestoredOutboxLosesNothing(t *testing.T) {
 	require.Equal(t, 2, f.publish(t))
 	for _, sql := range []string{
 		"ALTER TABLE outbox RENAME TO lost", "ALTER SEQUENCE outbox_id_seq RENAME TO lost_seq",
-		"ALTER INDEX outbox_unconfirmed RENAME TO lost_unconfirmed", "DROP TABLE migrations_outbox",
+		"ALTER INDEX outbox_unconfirmed RENAME TO lost_unconfirmed", "DROP FUNCTION event_seal_key CASCADE",
+		"DROP TABLE migrations_outbox",
 	} {
 		exec(t, f.owners[0], sql)
 	}

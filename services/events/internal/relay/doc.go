@@ -61,8 +61,7 @@
 // If two processes lead a group for a moment, after a pause, a lost connection or because one has just given the group up, each of
 // them publishes all changes of a tenant in their order, from the oldest that was not stored on, and may stop at any time. The next
 // change after those that one has published may come from the other, but never before its own predecessors. So the only effect is
-// duplicates. For the same reason a version without groups may lead beside this one. To avoid the duplicates it does not: its leader
-// holds in exclusive mode the lock that all members of this version share.
+// duplicates.
 //
 // A version with another number of groups needs another lock for its members, and must not lead while sessions hold this one.
 //

@@ -15,8 +15,7 @@ import (
 )
 
 const (
-	// memberLock is the advisory lock that every process that campaigns holds in shared mode: so they count each other. Versions
-	// before groups led everything with it in exclusive mode. So they do not lead beside newer ones.
+	// memberLock is the advisory lock that every process that campaigns holds in shared mode: so they count each other.
 	memberLock = 0x67696674_72656c79
 	// The leader of a group holds the advisory lock with the group's number after this one.
 	groupLocks = memberLock + 1
@@ -41,12 +40,12 @@ var sessionSettings = map[string]string{
 }
 
 const (
-	tryMember = `SELECT pg_try_advisory_lock_shared($1)`
+	becomeMember = `SELECT pg_advisory_lock_shared($1)`
 
 	// A key of 64 bits is in two columns.
-	readLocks = `SELECT count(*) FILTER (WHERE key = $1 AND mode = 'ShareLock'),
+	readLocks = `SELECT count(*) FILTER (WHERE key = $1),
   coalesce(array_agg((key - $2)::int) FILTER (WHERE key >= $2 AND key < $2 + $3), '{}')
-FROM (SELECT mode, (classid::bigint << 32) | objid::bigint AS key FROM pg_locks
+FROM (SELECT (classid::bigint << 32) | objid::bigint AS key FROM pg_locks
   WHERE locktype = 'advisory' AND objsubid = 1 AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) l`
 
@@ -82,7 +81,10 @@ func (c campaign) leadOnce(ctx context.Context, lead func(ctx context.Context)) 
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	m := &member{campaign: c, conn: conn}
-	for !m.joined || len(m.groups) == 0 {
+	if err := m.register(ctx); err != nil {
+		return err
+	}
+	for len(m.groups) == 0 {
 		if err := m.tick(ctx); err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -118,12 +120,18 @@ func (c campaign) connect(ctx context.Context) (*pgx.Conn, error) {
 type member struct {
 	campaign
 	conn *pgx.Conn
-	// joined: it holds memberLock.
-	joined bool
-	// members is how many sessions hold it.
+	// members is how many sessions campaign.
 	members int
 	// groups are those whose locks the session holds.
 	groups []int32
+}
+
+// register takes the lock by which the others count this session.
+func (m *member) register(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	_, err := m.conn.Exec(ctx, becomeMember, int64(memberLock))
+	return err
 }
 
 // watch campaigns until ctx ends or the connection is lost. Between two ticks it reads from the connection, so it notices
@@ -154,12 +162,6 @@ func (m *member) watch(ctx context.Context) error {
 func (m *member) tick(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	if !m.joined {
-		err := m.conn.QueryRow(ctx, tryMember, int64(memberLock)).Scan(&m.joined)
-		if err != nil || !m.joined {
-			return err
-		}
-	}
 	var led []int32
 	if err := m.conn.QueryRow(ctx, readLocks, int64(memberLock), int64(groupLocks), groupCount).Scan(&m.members, &led); err != nil {
 		return err

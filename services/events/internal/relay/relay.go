@@ -27,13 +27,11 @@ type Deps struct {
 	Telemetry *telemetry.Telemetry
 }
 
-// Config of the relay. All fields but ClockSkew and Retention are required.
+// Config of the relay. All fields but Retention are required.
 type Config struct {
 	Sources []Source
 	// LeaderURL is the database whose lock the leader holds.
 	LeaderURL string
-	// ClockSkew holds every change back for a time, beside the differences of the clocks that the relay measures.
-	ClockSkew time.Duration
 	// Retention is how long a change stays in its outbox after the readers have stored it.
 	Retention time.Duration
 	// ConfirmInterval is how often the relay asks what the readers have stored.
@@ -188,9 +186,6 @@ func (r *Relay) await(ctx context.Context, done outcome, began time.Time) (expec
 		return true
 	}
 	next := time.Until(began.Add(r.cfg.BatchInterval(done.published)))
-	if done.published == 0 && done.held {
-		next = max(next, min(r.cfg.ClockSkew, r.cfg.PollInterval))
-	}
 	if done.published > 0 || done.full || done.held {
 		pause(ctx, next, nil)
 	}
