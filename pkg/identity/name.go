@@ -42,6 +42,10 @@ const (
 	Operator Name = "operator"
 )
 
+// Cell is the letter of this installation among those that share tenants. Claim tokens and order references, which live for ever, have
+// it, so that their record can be found after its tenant has moved to another cell.
+const Cell = "a"
+
 // Programs lists the names of the platform's own programs.
 func Programs() []Name {
 	return []Name{Gateway, Tenants, Catalog, Orders, PersonalLinks, Events, Webhook}

@@ -4,11 +4,13 @@ package rules
 import (
 	"crypto/rand"
 	"encoding/base32"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/identity"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -137,11 +139,11 @@ var referenceAlphabet = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").W
 
 const referenceBytes = 8
 
-// NewReference makes the reference a person quotes, such as G-7K3M9-Q2XW4. It is random, so it does not reveal the number of
-// orders. A unique index finds collisions.
+// NewReference makes the reference a person quotes, such as GA-7K3M9-Q2XW4, with the letter of the cell. It is random, so it does not
+// reveal the number of orders. A unique index finds collisions.
 func NewReference() string {
 	raw := make([]byte, referenceBytes)
 	_, _ = rand.Read(raw) // It never fails.
 	text := referenceAlphabet.EncodeToString(raw)
-	return "G-" + text[:5] + "-" + text[5:10]
+	return "G" + strings.ToUpper(identity.Cell) + "-" + text[:5] + "-" + text[5:10]
 }

@@ -73,6 +73,6 @@ func TestOpeningHours(t *testing.T) {
 func TestReferencesAreReadable(t *testing.T) {
 	t.Parallel()
 	one, two := rules.NewReference(), rules.NewReference()
-	require.Regexp(t, `^G-[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$`, one)
+	require.Regexp(t, `^GA-[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$`, one)
 	require.NotEqual(t, one, two)
 }

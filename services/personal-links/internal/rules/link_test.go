@@ -147,13 +147,17 @@ func TestTokens(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
 		token := rules.NewToken()
-		require.Regexp(t, `^[A-Za-z0-9_-]{24}$`, token, "144 bits")
+		require.Regexp(t, `^a[A-Za-z0-9_-]{24}$`, token, "the cell and 144 bits")
 		require.False(t, seen[token])
 		seen[token] = true
 		hash, ok := rules.HashToken(token)
 		require.True(t, ok)
 		require.Len(t, hash, 32)
 		require.NotContains(t, string(hash), token)
+	}
+	for _, other := range []string{"", "a", rules.NewToken()[1:], "b" + rules.NewToken()[1:], rules.NewToken() + "A", "a+" + rules.NewToken()[2:]} {
+		_, ok := rules.HashToken(other)
+		require.False(t, ok, other)
 	}
 	require.Equal(t, "https://x.example/c/tok", rules.ClaimURL("https://x.example/c/", "tok"))
 }
