@@ -234,7 +234,7 @@ var copied = []struct{ table, columns, rows string }{
   batch_id, batch_index, locale, token_hash, details_sealed`,
 		`SELECT tenant_id, md5(id::text || $1)::uuid, brand_id, campaign_id, external_recipient_id, status, claim_url_sealed, created_at,
   updated_at, md5(batch_id::text || $1)::uuid, batch_index, locale, sha256(token_hash || $1::bytea), details_sealed
-FROM links WHERE batch_id IS NOT NULL ORDER BY batch_index`,
+FROM links ORDER BY batch_index`,
 	},
 	{
 		"outbox", "event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent",

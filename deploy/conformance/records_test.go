@@ -439,7 +439,7 @@ func (f *fixture) testNullsInBatches(t *testing.T) {
 			}
 			left, sent := f.link(t, bare...), f.link(t, null...)
 			ofLeft, ofSent := f.readLinkAsTeam(t, left), f.readLinkAsTeam(t, sent)
-			ofLeft.Link, ofSent.Link, ofLeft.BatchId, ofSent.BatchId = nil, nil, nil, nil
+			ofLeft.Link, ofSent.Link, ofLeft.BatchId, ofSent.BatchId = nil, nil, "", ""
 			require.Equal(t, "en-US", ofSent.GetLocale())
 			require.True(t, proto.Equal(ofLeft, ofSent), "%v", ofSent)
 			requireAlike(t, left, sent, "id", "claimUrl", "createdAt", "updatedAt")

@@ -20,15 +20,15 @@ SELECT md5('tenant' || n % 10)::uuid, lpad(to_hex(n), 32, '0')::uuid, 'R' || n, 
   'A mug', 'SE', false, '\x01', at, at
 FROM (SELECT n, date_trunc('day', now()) + n * interval '1 microsecond' AS at FROM generate_series(1, $1::int) AS n) AS numbered`
 
-	manyOutcomes = `INSERT INTO reservation_outcomes (order_id, outcome)
-SELECT lpad(to_hex(n), 32, '0')::uuid, 'PLACED' FROM generate_series(2, $1::int, 2) AS n`
+	manyOutcomes = `INSERT INTO reservation_outcomes (tenant_id, order_id, outcome)
+SELECT md5('tenant' || n % 10)::uuid, lpad(to_hex(n), 32, '0')::uuid, 'PLACED' FROM generate_series(2, $1::int, 2) AS n`
 
 	manyReservations = `INSERT INTO reservations (order_id, reservation_key, tenant_id, sku_id, units, state, expires_at)
 SELECT lpad(to_hex(n), 32, '0')::uuid, convert_to(n::text, 'UTF8'), tenant_id, id, 1, 'CONFIRMED', now()
 FROM generate_series(2, $1::int, 2) AS n, (SELECT tenant_id, id FROM skus LIMIT 1) AS sku`
 
-	manyLinks = `INSERT INTO links (tenant_id, id, brand_id, status, claim_url_sealed, order_id, created_at, claimed_at, updated_at)
-SELECT md5('tenant' || n % 10)::uuid, lpad(to_hex(n), 32, '1')::uuid, md5('brand')::uuid, 'CLAIMED', '\x01',
+	manyLinks = `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, order_id, created_at, claimed_at, updated_at)
+SELECT md5('tenant' || n % 10)::uuid, lpad(to_hex(n), 32, '1')::uuid, md5('brand')::uuid, md5('batch')::uuid, n, 'CLAIMED', '\x01',
   lpad(to_hex(n), 32, '0')::uuid, now(), now(), now()
 FROM generate_series(4, $1::int, 4) AS n`
 

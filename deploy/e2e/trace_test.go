@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 	})
 	t.Run("has no personal data, no key and no id in its metrics' labels", func(t *testing.T) {
 		token := rand.Text() + rand.Text()
+		released := p.releaseCanaries(t)
 		secret, rotated := p.rotateSecret(t)
 		for _, request := range []string{p.visit(t, token), rotated} {
 			require.Eventually(t, func() bool {
@@ -108,7 +110,11 @@ func TestTraceOfAnOrder(t *testing.T) {
 				return ok && c.has(request, "http.server.request.duration")
 			}, 20*time.Second, 50*time.Millisecond)
 		}
-		seen := c.everything()
+		var seen string
+		require.Eventually(t, func() bool {
+			seen = c.everything()
+			return strings.Contains(seen, "OrdersService/PostOrderMessage") && strings.Contains(seen, "CreatePersonalLinks")
+		}, harness.Slow, 50*time.Millisecond)
 		require.Contains(t, seen, "/c/{token}")
 		require.Contains(t, seen, seed.Direct, "spans and logs name the tenant")
 		for _, program := range programs.All() {
@@ -119,7 +125,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 		harness.RequireNoPersonalData(t, seen)
 		for _, secret := range []string{
 			key, p.Env["GIFTING_KEY"], p.Env["GIFTING_WEBHOOK_SECRET"], p.Env["GIFTING_INBOX_URL"],
-			idempotencyKey, token, "marked=state", secret,
+			idempotencyKey, token, "marked=state", secret, released.message, released.token,
 		} {
 			require.NotEmpty(t, secret)
 			require.NotContains(t, seen, secret)

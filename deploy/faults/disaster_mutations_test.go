@@ -93,7 +93,7 @@ var disasterMutations = []disasterMutation{
 		},
 	}},
 	{disaster: "links database back", mutation: mutation{
-		"a claim does not find the first order", answers, []replacement{{claimedOrder, `NOT link_repeated AND id <> $2`, `NOT link_repeated AND id < $2 AND id > $2`}},
+		"a claim does not find the first order", answers, []replacement{{claimedOrder, `personal_link_id IS NOT NULL AND id <> $2`, `personal_link_id IS NOT NULL AND id < $2 AND id > $2`}},
 	}},
 	{disaster: "a snapshot held open", mutation: mutation{
 		"reads begin at the oldest row", flat, []replacement{{relaySource, `w.low, limit, first, last, w.open()`, `min(w.low, 0), limit, first, last, w.open()`}},

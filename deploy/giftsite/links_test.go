@@ -235,7 +235,7 @@ func (l *links) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*cata
 	contentType := "image/webp"
 	if strings.HasPrefix(r.GetFileId(), "logo-") {
 		contentType = "image/png"
-		time.Sleep(l.logoDelay)
+		<-time.After(l.logoDelay)
 	}
 	return &catalogv1.GetImageResponse{ContentType: contentType, Content: content, Digest: r.GetFileId()}, nil
 }

@@ -48,8 +48,8 @@ func TestConfig(t *testing.T) {
 
 func TestAProgramGetsTheFurtherSettingsThatItReads(t *testing.T) {
 	t.Parallel()
-	dir, sealing := t.TempDir(), "GIFTING_EVENT_SEALING"
-	w := wiring{Config: Config{Dir: dir, Name: "gifting", Settings: map[string]string{sealing: "off", "GIFTING_LAME_DUCK": "1s"}}}
+	dir, retention := t.TempDir(), "GIFTING_OPEN_RETENTION"
+	w := wiring{Config: Config{Dir: dir, Name: "gifting", Settings: map[string]string{retention: "48h", "GIFTING_LAME_DUCK": "1s"}}}
 	var err error
 	w.secrets, err = readSecrets(dir)
 	require.NoError(t, err)
@@ -60,11 +60,11 @@ func TestAProgramGetsTheFurtherSettingsThatItReads(t *testing.T) {
 
 	env, err := w.environment(programs.Named(identity.Orders))
 	require.NoError(t, err)
-	require.Equal(t, "off", env[sealing])
+	require.Equal(t, "48h", env[retention])
 	require.Equal(t, "1s", env["GIFTING_LAME_DUCK"], "they win over those of the stack")
 	env, err = w.environment(programs.Named(identity.Webhook))
 	require.NoError(t, err)
-	require.NotContains(t, env, sealing)
+	require.NotContains(t, env, retention)
 }
 
 func TestSecrets(t *testing.T) {

@@ -158,16 +158,6 @@ func TestEventsThatDoNotOpenAreCountedByCause(t *testing.T) {
 	require.Contains(t, string(opened), `"body":"Hello"`)
 }
 
-func TestAWriterThatIsOffLeavesEventsAsTheyAre(t *testing.T) {
-	t.Parallel()
-	w, err := eventseal.NewWriter(eventseal.Config{Keys: eventsealtest.Keys("a"), Sealing: eventseal.Off})
-	require.NoError(t, err)
-	plain := message(t, "Hello")
-	same, err := w.Seal(place(), plain, eventseal.MessageBody)
-	require.NoError(t, err)
-	require.Equal(t, string(plain), string(same))
-}
-
 func TestAnEventWithoutItsMemberIsRefused(t *testing.T) {
 	t.Parallel()
 	w := eventsealtest.Writer(t, eventsealtest.Keys("a"))
@@ -181,8 +171,6 @@ func TestABadRingOfEventsIsRefused(t *testing.T) {
 	t.Parallel()
 	require.Error(t, eventseal.Keys{Ring: "k1:short"}.Validate())
 	require.NoError(t, eventsealtest.Keys("a").Validate())
-	_, err := eventseal.NewWriter(eventseal.Config{})
-	require.ErrorIs(t, err, seal.ErrRing)
-	_, err = eventseal.NewReader(eventseal.Keys{}, telemetrytest.New().Telemetry)
+	_, err := eventseal.NewReader(eventseal.Keys{}, telemetrytest.New().Telemetry)
 	require.ErrorIs(t, err, seal.ErrRing)
 }

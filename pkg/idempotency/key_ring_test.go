@@ -104,22 +104,3 @@ func TestAClaimMayBeRepeatedAndReleasedWithAnyKeyOfTheRing(t *testing.T) {
 	r.releaseRing(t, "newer", "new")
 	require.Empty(t, storedFingerprint(t, pool))
 }
-
-// The previous version runs beside this one during a rollout.
-func TestThePreviousVersionsRegisterSharesItsClaims(t *testing.T) {
-	t.Parallel()
-	pool, r := setupRegister(t)
-	previous := func(sql string, args ...any) error {
-		_, err := pool.Exec(t.Context(), sql, append([]any{int32(1), "k", []byte("old")}, args...)...)
-		return err
-	}
-	const claim, release = "SELECT idempotency_claim_elsewhere($1, $2, $3, $4)", "SELECT idempotency_release($1, $2, $3)"
-	require.NoError(t, r.claimRing(t.Context(), "old", "new"))
-	require.NoError(t, previous(claim, otherService))
-	require.NoError(t, r.claimRing(t.Context(), "old"))
-	r.releaseRing(t, "old", "new")
-	require.NoError(t, previous(release))
-	require.Equal(t, "old", storedFingerprint(t, pool))
-	require.NoError(t, previous(release))
-	require.Empty(t, storedFingerprint(t, pool))
-}

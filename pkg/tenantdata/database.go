@@ -79,7 +79,7 @@ func (d *Database) EraseIn(ctx context.Context, tx pgx.Tx, of Tenant) (done bool
 	}
 	erased := int64(0)
 	for _, t := range d.Tables {
-		if t.Kept != "" || t.ErasedWith != "" {
+		if t.Kept != "" {
 			continue
 		}
 		tag, err := tx.Exec(ctx, t.eraseSQL(), t.args(of)...)

@@ -122,8 +122,7 @@ func (d *Database) writeRow(ctx context.Context, t Table, row map[string]json.Ra
 			return fmt.Errorf("%s: %w", column.Name, err)
 		}
 		delete(row, column.Name)
-		name := strings.TrimSuffix(column.Name, "_sealed")
-		if row[name], err = inClear(row[name], text); err != nil {
+		if row[strings.TrimSuffix(column.Name, "_sealed")], err = readable(text); err != nil {
 			return fmt.Errorf("%s: %w", column.Name, err)
 		}
 	}
@@ -168,21 +167,6 @@ func (d *Database) open(value json.RawMessage, associated string) ([]byte, error
 	return d.Ring.Open(sealed, associated)
 }
 
-// inClear is what is exported for a sealed column. beside is the value of a column for the same text in clear, which is the text if it
-// is not sealed; nil if the table has no such column.
-func inClear(beside json.RawMessage, text []byte) (json.RawMessage, error) {
-	switch {
-	case text == nil && beside == nil:
-		return json.RawMessage("null"), nil
-	case text == nil:
-		return beside, nil
-	case beside != nil:
-		return json.Marshal(string(text))
-	default:
-		return readable(text)
-	}
-}
-
 // bytesOf reads a value of type bytea, which to_jsonb writes as \x and hex digits.
 func bytesOf(value json.RawMessage) ([]byte, error) {
 	var text *string
@@ -192,10 +176,14 @@ func bytesOf(value json.RawMessage) ([]byte, error) {
 	return hex.DecodeString(strings.TrimPrefix(*text, `\x`))
 }
 
-// readable is a JSON value as it is, and any other text as a string.
+// readable is a JSON object as it is, and any other text as a string: a message that is a number must not become one.
 func readable(text []byte) (json.RawMessage, error) {
-	if json.Valid(text) {
+	switch {
+	case text == nil:
+		return json.RawMessage("null"), nil
+	case bytes.HasPrefix(text, []byte("{")) && json.Valid(text):
 		return text, nil
+	default:
+		return json.Marshal(string(text))
 	}
-	return json.Marshal(string(text))
 }

@@ -19,10 +19,6 @@ type Table struct {
 	Rows string
 	// ByKey means that the rows name only an API key, in key_id.
 	ByKey bool
-	// ErasedWith is the table whose With erases the rows.
-	ErasedWith string
-	// With is a statement that erases rows of another table that only name rows of this one. Those are in erased.
-	With string
 	// Key are the columns that identify a row, each with its type, such as "id uuid".
 	Key []string
 	// Kept says why the rows are not erased. Empty: they are erased.
@@ -33,7 +29,7 @@ type Table struct {
 	Omit []string
 	// Sealed are columns that are exported in clear.
 	Sealed []reencrypt.Column
-	// Bytes are columns that hold text or JSON as bytes, and are exported as that.
+	// Bytes are columns that hold text or a JSON object as bytes, and are exported as that.
 	Bytes []string
 	// Events means that Bytes are events, exported with their sealed members in clear. The rows have tenant_id and event_id.
 	Events bool
@@ -78,12 +74,8 @@ func (t Table) countSQL() string {
 // the planner takes a parameter for a tenth of the rows, and would then read them all for each batch.
 func (t Table) eraseSQL() string {
 	columns, _ := t.key()
-	erase := "DELETE FROM " + t.Name + " WHERE " + t.condition() + " AND (" + columns + ") IN (SELECT " + columns + " FROM " + t.Name +
+	return "DELETE FROM " + t.Name + " WHERE " + t.condition() + " AND (" + columns + ") IN (SELECT " + columns + " FROM " + t.Name +
 		" WHERE " + t.condition() + " LIMIT " + strconv.Itoa(batch) + " FOR UPDATE)"
-	if t.With == "" {
-		return erase
-	}
-	return "WITH erased AS (" + erase + " RETURNING *), others AS (" + t.With + ") SELECT FROM erased"
 }
 
 // pageSQL reads rows in the order of the key: the first $2 ones, or the first $3 after the key $2.

@@ -54,7 +54,7 @@ type Config struct {
 	PersonalLinksAddr string `env:"PERSONAL_LINKS_ADDR" check:"hostports" doc:"The personal-links service, for the command reconcile: a DNS name of all instances, or their addresses."`
 	EventsAddr        string `env:"EVENTS_ADDR" check:"hostports" doc:"The events service, for the command reconcile: a DNS name of all instances, or their addresses."`
 	SealKeys          string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	Events            eventseal.Config
+	EventKeys         eventseal.Keys
 	OpeningHours      string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly opening hours."`
 	OpeningZone       string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
 	Idempotency       idempotency.Config
@@ -142,18 +142,14 @@ func (s *Service) assemble(ctx context.Context) error {
 	if err := s.openRegister(ctx); err != nil {
 		return err
 	}
-	eventKeys, err := cfg.Events.Keys.Parse()
+	eventKeys, err := cfg.EventKeys.Parse()
 	if err != nil {
 		return err
 	}
 	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, sealKeys(ring), ringcheck.EventKeys(eventKeys, outbox.Sealed())); err != nil {
 		return err
 	}
-	events, err := eventseal.NewWriter(cfg.Events)
-	if err != nil {
-		return err
-	}
-	orders, catalog := store.New(s.pool, ring, events), catalogv1.NewOrderingServiceClient(catalogConn)
+	orders, catalog := store.New(s.pool, ring, eventseal.NewWriter(eventKeys)), catalogv1.NewOrderingServiceClient(catalogConn)
 	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
 		return err
 	}
@@ -260,16 +256,11 @@ func sealKeys(ring *seal.Ring) ringcheck.Ring {
 }
 
 // Reencrypt seals all delivery details and messages again with the first of the seal keys while the service runs. After success no
-// order needs another key. Messages in plain text, which earlier versions stored, are sealed first, unless sealing is off.
+// order needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {
 		return err
-	}
-	if cfg.Events.Sealing != eventseal.Off {
-		if err := sealMessages(ctx, cfg.Database, ring, out); err != nil {
-			return err
-		}
 	}
 	for _, table := range store.SealedColumns() {
 		if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {
@@ -277,13 +268,4 @@ func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 		}
 	}
 	return ringcheck.Done(ctx, cfg.Database, sealKeys(ring))
-}
-
-func sealMessages(ctx context.Context, database postgres.Config, ring *seal.Ring, out io.Writer) error {
-	pool, err := postgres.Open(ctx, database)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	return store.New(pool, ring, nil).SealMessages(ctx, out)
 }

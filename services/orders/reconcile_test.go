@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -32,7 +33,7 @@ type others struct {
 
 func (o *others) ListReservations(context.Context, *catalogv1.ListReservationsRequest) (*catalogv1.ListReservationsResponse, error) {
 	return &catalogv1.ListReservationsResponse{Reservations: []*catalogv1.Reservation{
-		{OrderId: "0198f2e4-0000-7000-8000-000000000001", State: catalogv1.ReservationState_RESERVATION_STATE_CONFIRMED},
+		{TenantId: uuid.NewString(), OrderId: "0198f2e4-0000-7000-8000-000000000001", State: catalogv1.ReservationState_RESERVATION_STATE_CONFIRMED},
 	}}, nil
 }
 

@@ -54,7 +54,7 @@ type Config struct {
 	CatalogAddr string             `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
 	OrdersAddr  string             `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a DNS name of all instances, or their addresses."`
 	SealKeys    string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	Events      eventseal.Config
+	EventKeys   eventseal.Keys
 	// ClaimURL and a token make the claimUrl of a link. A link keeps its claimUrl when ClaimURL changes.
 	ClaimURL           string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site to which a token is appended, such as https://gifts.example.com/c."`
 	Idempotency        idempotency.Config
@@ -148,7 +148,7 @@ func (s *Service) assemble(ctx context.Context) error {
 	if s.pool, err = postgres.OpenObserved(ctx, s.cfg.Database, s.tel); err != nil {
 		return err
 	}
-	eventKeys, err := s.cfg.Events.Keys.Parse()
+	eventKeys, err := s.cfg.EventKeys.Parse()
 	if err != nil {
 		return err
 	}
@@ -160,11 +160,7 @@ func (s *Service) assemble(ctx context.Context) error {
 		return err
 	}
 	s.answers = idempotency.Retention(s.pool, s.clock, s.cfg.Idempotency, s.tel)
-	events, err := eventseal.NewWriter(s.cfg.Events)
-	if err != nil {
-		return err
-	}
-	s.links = store.New(s.pool, ring, events)
+	s.links = store.New(s.pool, ring, eventseal.NewWriter(eventKeys))
 	lostClaim, err := countLostClaims(s.tel)
 	if err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -34,11 +33,11 @@ import (
 func config(t *testing.T) personallinks.Config {
 	t.Helper()
 	return personallinks.Config{
-		RPC:      rpc.Config{Addr: testenv.FreeAddr(t)},
-		Database: postgres.Config{URL: pgtest.NewURL(t)},
-		Events:   eventseal.Config{Keys: eventsealtest.Keys("a")},
-		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
-		ClaimURL: "https://gifts.example.com/c",
+		RPC:       rpc.Config{Addr: testenv.FreeAddr(t)},
+		Database:  postgres.Config{URL: pgtest.NewURL(t)},
+		EventKeys: eventsealtest.Keys("a"),
+		SealKeys:  "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
+		ClaimURL:  "https://gifts.example.com/c",
 		// New does not connect to the peers.
 		TenantsAddr: "127.0.0.1:1", CatalogAddr: "127.0.0.1:1", OrdersAddr: "127.0.0.1:1",
 	}
@@ -87,8 +86,9 @@ func TestTheServiceDoesNotServeWithAnIncompleteKeyRing(t *testing.T) {
 		sealed[column.Name] = ring.Seal([]byte(`{}`), column.AssociatedData(id))
 		_, err = conn.Exec(t.Context(), `DELETE FROM links`)
 		require.NoError(t, err)
-		_, err = conn.Exec(t.Context(), `INSERT INTO links (tenant_id, id, brand_id, status, claim_url_sealed, details_sealed, reason_sealed, created_at, updated_at, cancelled_at)
-VALUES ($1, $1, $1, 'CANCELLED', $2, $3, $4, now(), now(), now())`, id, sealed["claim_url_sealed"], sealed["details_sealed"], sealed["reason_sealed"])
+		_, err = conn.Exec(t.Context(), `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, details_sealed, reason_sealed,
+  created_at, updated_at, cancelled_at)
+VALUES ($1, $1, $1, $1, 0, 'CANCELLED', $2, $3, $4, now(), now(), now())`, id, sealed["claim_url_sealed"], sealed["details_sealed"], sealed["reason_sealed"])
 		require.NoError(t, err)
 		require.NoError(t, served(t, cfg), "with the key, column %d", i)
 		wrong := cfg

@@ -42,7 +42,7 @@ func (f *fixture) serveFeed(t *testing.T, n int) *feedServer {
 	for range n {
 		feed.changes = append(feed.changes, &eventsv1.Change{
 			EventId: uuid.Must(uuid.NewV7()).String(), Type: "order.created", TenantId: f.tenant, BrandId: uuid.NewString(),
-			OriginKeyId: 1, OccurredAt: timestamppb.Now(), Data: []byte(`{"id":"x"}`),
+			SubjectId: uuid.NewString(), OriginKeyId: 1, OccurredAt: timestamppb.Now(), Data: []byte(`{"id":"x"}`),
 		})
 	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

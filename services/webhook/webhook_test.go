@@ -82,7 +82,7 @@ func (f *fixture) publish(t *testing.T, n int) {
 	for range n {
 		value, err := proto.Marshal(&eventsv1.Change{
 			EventId: uuid.Must(uuid.NewV7()).String(), Type: "order.created", TenantId: f.tenant, BrandId: uuid.NewString(),
-			OriginKeyId: 1, OccurredAt: timestamppb.Now(), Data: []byte(`{"id":"x"}`),
+			SubjectId: uuid.NewString(), OriginKeyId: 1, OccurredAt: timestamppb.Now(), Data: []byte(`{"id":"x"}`),
 		})
 		require.NoError(t, err)
 		require.NoError(t, producer.Publish(t.Context(), []kafka.Message{{Key: []byte(f.tenant), Value: value}}))

@@ -41,8 +41,9 @@ var event = []byte(`{"id":"01900000-0000-7000-8000-000000000001","type":"order.c
 // The statements that make a whole backlog with one commit.
 const (
 	fillDeliveries = `WITH made AS (
-  INSERT INTO events (tenant_id, event_id, type, body, created_at)
-  SELECT ($1::uuid[])[1 + n % $4], gen_random_uuid(), 'order.created', $3, now() FROM generate_series(1, $5::int) AS n
+  INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
+  SELECT ($1::uuid[])[1 + n % $4], gen_random_uuid(), 'order.created', gen_random_uuid(), gen_random_uuid(), $3, now()
+  FROM generate_series(1, $5::int) AS n
   RETURNING tenant_id, event_id
 )
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)

@@ -43,7 +43,7 @@ func (p *platform) failDeliveries(b *testing.B, of tenant) time.Time {
 	first := uuid.Must(uuid.NewV7())
 	_, err := p.Pool(b, "webhook", connections).Exec(b.Context(), `
 WITH n AS (SELECT overlay($3::text PLACING lpad(to_hex(n), 12, '0') FROM 25)::uuid AS id FROM generate_series(1, $1::int) n),
-e AS (INSERT INTO events (tenant_id, event_id, type, body, created_at) SELECT $2, id, 'order.created', '{}', now() FROM n)
+e AS (INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at) SELECT $2, id, 'order.created', $2, id, '{}', now() FROM n)
 INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, created_at, finished_at) SELECT $2, id, $4, 'FAILED', 8, now(), now() FROM n`,
 		replayed, of.ID, first.String(), of.key)
 	require.NoError(b, err)

@@ -189,8 +189,8 @@ FROM (
   FROM generate_series($1::bigint, $2::bigint) AS n
 ) AS numbered`
 
-	fillMessages = `INSERT INTO order_messages (id, tenant_id, order_id, author_kind, author_id, author_name, body, created_at)
-SELECT gen_random_uuid(), tenant_id, id, 'BACKOFFICE_ACCOUNT', 'staff-7', 'Bea', 'It is on its way.', created_at
+	fillMessages = `INSERT INTO order_messages (tenant_id, order_id, id, author_kind, author_id, author_name, body_bytes, created_at)
+SELECT tenant_id, id, gen_random_uuid(), 'BACKOFFICE_ACCOUNT', 'staff-7', 'Bea', 0, created_at
 FROM generate_series($1::bigint, $2::bigint) AS n JOIN orders ON tenant_id = $3 AND id = lpad(to_hex(n), 32, '0')::uuid
 WHERE n % 10 = 1`
 

@@ -94,7 +94,6 @@ func Goals() []Goal {
 		most("Idle", "commits/s", "commits per second without requests", 5, 160),
 		most("Idle", "most-MB", "memory of the largest program without requests, MB", 40, 0),
 		most("Tracing", "sampled-cost", "CPU of tracing with the chart's sampling, of that without", 0.05, 0),
-		most("EventSealing", "sealed-cost", "CPU of sealing events, of that without", 0.03, 0),
 		most("BesideLargeBodies", "gateway-MB", "memory of a gateway that gets large bodies", 512, 0),
 		most("BesideLargeBodies", "with/without", "p99 beside large bodies, of that without", 1.5, 0),
 		most("HeldCalls", "MB", "memory of 10,000 calls that wait, MB", 100, 0),

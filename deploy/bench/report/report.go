@@ -138,7 +138,7 @@ func Here(ctx context.Context, server, kafka string) (Machine, error) {
 // String implements fmt.Stringer.
 func (m Machine) String() string {
 	return fmt.Sprintf("%d × %s, load %s before; %s, PostgreSQL %s with fsync %s, "+
-		"Kafka %s, an embedded one in the process for …/one-process, Tracing, EventSealing, BatchOfLinks, PageOfGifts and GrowthOf…",
+		"Kafka %s, an embedded one in the process for …/one-process, Tracing, BatchOfLinks, PageOfGifts and GrowthOf…",
 		m.Cores, m.Processor, m.Load, m.Go, m.PostgreSQL, m.Fsync, m.Kafka)
 }
 

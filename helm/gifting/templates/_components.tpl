@@ -34,7 +34,6 @@ orders:
   accepts:
     - AUDIT_RETENTION
     - DETAILS_RETENTION
-    - EVENT_SEALING
     - OPEN_RETENTION
     - IDEMPOTENCY_RETENTION
     - OPENING_HOURS
@@ -49,7 +48,7 @@ personal-links:
   calls: [tenants, catalog, orders]
   uses: [postgresql]
   settings: [CLAIM_URL, ENVIRONMENT]
-  accepts: [DETAILS_RETENTION, EVENT_SEALING, IDEMPOTENCY_RETENTION, RECOVERY_INTERVAL, UNCLAIMED_RETENTION]
+  accepts: [DETAILS_RETENTION, IDEMPOTENCY_RETENTION, RECOVERY_INTERVAL, UNCLAIMED_RETENTION]
   secrets: {DATABASE_URL: databaseUrl, SEAL_KEYS: sealKeys, EVENT_KEYS: eventKeys}
 events:
   values: events
@@ -64,7 +63,6 @@ events:
     - KAFKA_RETENTION
     - KAFKA_WEBHOOK_GROUP
     - OUTBOX_BATCH_SIZE
-    - OUTBOX_CLOCK_SKEW
     - OUTBOX_POLL_INTERVAL
     - OUTBOX_RETENTION
   secrets: {DATABASE_URL: databaseUrl, OUTBOX_SOURCES: outboxSources, EVENT_KEYS: eventKeys, KAFKA_SASL_PASSWORD: kafkaPassword}
@@ -90,7 +88,6 @@ gateway:
   uses: [redis]
   settings: [ENVIRONMENT, PUBLIC_URL]
   accepts:
-    - CURSOR_SIGNATURES
     - KEY_STALE
     - LIMIT_BODY_BYTES
     - LIMIT_REQUESTS_PER_KEY

@@ -24,9 +24,9 @@ func Keys(ids ...string) eventseal.Keys {
 // Writer seals with the first key.
 func Writer(t testing.TB, keys eventseal.Keys) *eventseal.Writer {
 	t.Helper()
-	w, err := eventseal.NewWriter(eventseal.Config{Keys: keys, Sealing: eventseal.On})
+	ring, err := keys.Parse()
 	require.NoError(t, err)
-	return w
+	return eventseal.NewWriter(ring)
 }
 
 // Reader opens with all keys.

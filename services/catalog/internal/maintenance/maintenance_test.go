@@ -89,6 +89,9 @@ func TestAnExpiryIsRecordedOnce(t *testing.T) {
 		require.Equal(t, []string{"campaign.expire"}, f.audit(expired))
 		require.Equal(t, rules.CampaignCompleted, stored(draft))
 	}
+	var recorded int
+	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT count(*) FROM catalog_audit WHERE tenant_id = $1`, tenantID).Scan(&recorded))
+	require.Equal(t, 2, recorded)
 }
 
 func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {

@@ -18,7 +18,7 @@ type Image struct {
 	Digest      string
 	ContentType string
 	Size        int
-	// Width and Height in pixels are 0 for images of older versions.
+	// Width and Height in pixels.
 	Width  int
 	Height int
 }

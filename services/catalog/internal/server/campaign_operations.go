@@ -24,11 +24,10 @@ type campaignRequest interface {
 	GetActor() *commonv1.Actor
 }
 
-func readCampaignAct(req campaignRequest, action string, detail any, errs *fields.Errors) (tenantID string, act store.Act) {
-	tenantID = errs.UUID("tenantId", req.GetTenantId())
-	return tenantID, store.Act{
-		Subject: errs.UUID("campaignId", req.GetCampaignId()), Actor: rules.ReadActor(req.GetActor(), errs),
-		Action: action, Detail: detail,
+func readCampaignAct(req campaignRequest, action string, detail any, errs *fields.Errors) store.Act {
+	return store.Act{
+		TenantID: errs.UUID("tenantId", req.GetTenantId()), Subject: errs.UUID("campaignId", req.GetCampaignId()),
+		Actor: rules.ReadActor(req.GetActor(), errs), Action: action, Detail: detail,
 	}
 }
 
@@ -120,11 +119,11 @@ func (o *campaignOperations) StartCampaign(
 	ctx context.Context, req *catalogv1.StartCampaignRequest,
 ) (*catalogv1.StartCampaignResponse, error) {
 	errs := fields.FromContext(ctx)
-	tenantID, act := readCampaignAct(req, "campaign.start", nil, errs)
+	act := readCampaignAct(req, "campaign.start", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.StartCampaignResponse{}, o.store.StartCampaign(ctx, tenantID, act)
+	return &catalogv1.StartCampaignResponse{}, o.store.StartCampaign(ctx, act)
 }
 
 // CompleteCampaign ends a campaign for orders.
@@ -132,11 +131,11 @@ func (o *campaignOperations) CompleteCampaign(
 	ctx context.Context, req *catalogv1.CompleteCampaignRequest,
 ) (*catalogv1.CompleteCampaignResponse, error) {
 	errs := fields.FromContext(ctx)
-	tenantID, act := readCampaignAct(req, "campaign.complete", nil, errs)
+	act := readCampaignAct(req, "campaign.complete", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.CompleteCampaignResponse{}, o.store.CompleteCampaign(ctx, tenantID, act)
+	return &catalogv1.CompleteCampaignResponse{}, o.store.CompleteCampaign(ctx, act)
 }
 
 // SetCampaignGreetings replaces what the gift site says above the gifts of a campaign.
@@ -145,9 +144,9 @@ func (o *campaignOperations) SetCampaignGreetings(
 ) (*catalogv1.SetCampaignGreetingsResponse, error) {
 	errs := fields.FromContext(ctx)
 	greetings := rules.ReadGreetings(req.GetGreetings(), errs)
-	tenantID, act := readCampaignAct(req, "campaign.greetings", map[string]any{"greetings": greetings}, errs)
+	act := readCampaignAct(req, "campaign.greetings", map[string]any{"greetings": greetings}, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.SetCampaignGreetingsResponse{}, o.store.SetGreetings(ctx, tenantID, act, greetings)
+	return &catalogv1.SetCampaignGreetingsResponse{}, o.store.SetGreetings(ctx, act, greetings)
 }

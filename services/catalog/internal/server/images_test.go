@@ -151,15 +151,15 @@ func TestAGiftListsTheRenditionsOfItsImages(t *testing.T) {
 		require.Equal(t, files, again)
 		require.Empty(t, f.changedSince(before.Add(time.Microsecond)))
 	})
-	t.Run("also one stored without renditions, once it is uploaded again", func(t *testing.T) {
-		f.exec(`DELETE FROM image_renditions`)
-		f.exec(`UPDATE images SET width = NULL, height = NULL`)
+	t.Run("also those of a logo, once it is uploaded as an image", func(t *testing.T) {
+		logo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1400)})
+		p.ImageFileIds = []string{logo.GetFileId()}
 		before := f.put(p)
-		_, widths := f.listed(p.GetId())
-		require.Empty(t, widths)
-		f.upload(wideJPEG(1300))
-		again, _ := f.listed(p.GetId())
-		require.Equal(t, files, again)
+		_, none := f.listed(p.GetId())
+		require.Empty(t, none)
+		require.Equal(t, logo.GetFileId(), f.upload(wideJPEG(1400)))
+		_, again := f.listed(p.GetId())
+		require.Equal(t, widths, again)
 		require.Equal(t, []string{p.GetId()}, ids(f.changedSince(before.Add(time.Microsecond))), "readers see it change")
 	})
 }

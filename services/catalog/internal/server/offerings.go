@@ -15,13 +15,13 @@ func (o *campaignOperations) PutOffering(
 ) (*catalogv1.PutOfferingResponse, error) {
 	errs := fields.FromContext(ctx)
 	offering := rules.ReadOffering("offering", req.GetOffering(), errs)
-	tenantID, act := readCampaignAct(req, "offering.put", map[string]any{
+	act := readCampaignAct(req, "offering.put", map[string]any{
 		"productId": offering.ProductID, "supplyType": offering.SupplyType, "skus": offering.SKUs,
 	}, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.PutOfferingResponse{}, o.store.PutOffering(ctx, tenantID, act, offering)
+	return &catalogv1.PutOfferingResponse{}, o.store.PutOffering(ctx, act, offering)
 }
 
 // RemoveOffering stops offering a gift in a campaign.
@@ -30,11 +30,11 @@ func (o *campaignOperations) RemoveOffering(
 ) (*catalogv1.RemoveOfferingResponse, error) {
 	errs := fields.FromContext(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
-	tenantID, act := readCampaignAct(req, "offering.remove", map[string]string{"productId": productID}, errs)
+	act := readCampaignAct(req, "offering.remove", map[string]string{"productId": productID}, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.RemoveOfferingResponse{}, o.store.RemoveOffering(ctx, tenantID, productID, act)
+	return &catalogv1.RemoveOfferingResponse{}, o.store.RemoveOffering(ctx, productID, act)
 }
 
 // ResumeOffering ends the review of an offering.
@@ -43,11 +43,11 @@ func (o *campaignOperations) ResumeOffering(
 ) (*catalogv1.ResumeOfferingResponse, error) {
 	errs := fields.FromContext(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
-	tenantID, act := readCampaignAct(req, "offering.resume", map[string]string{"productId": productID}, errs)
+	act := readCampaignAct(req, "offering.resume", map[string]string{"productId": productID}, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.ResumeOfferingResponse{}, o.store.ResumeOffering(ctx, tenantID, productID, act)
+	return &catalogv1.ResumeOfferingResponse{}, o.store.ResumeOffering(ctx, productID, act)
 }
 
 // CorrectStock changes the stock of a SKU, once per correction id.
@@ -61,11 +61,11 @@ func (o *campaignOperations) CorrectStock(
 		SKUID: errs.UUID("skuId", req.GetSkuId()), Add: correction.Add, Expected: correction.Expected, Stock: correction.Stock,
 		Reason: req.GetReason(),
 	}
-	tenantID, act := readCampaignAct(req, "stock.correct", nil, errs)
+	act := readCampaignAct(req, "stock.correct", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	after, err := o.store.CorrectStock(ctx, tenantID, id, act, correction, entry)
+	after, err := o.store.CorrectStock(ctx, id, act, correction, entry)
 	if err != nil {
 		return nil, err
 	}

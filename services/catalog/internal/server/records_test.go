@@ -196,5 +196,10 @@ func (f *fixture) audit(subject string) (actions []string) {
 		require.Empty(f.t, e.GetActor().GetName())
 		require.NotNil(f.t, e.GetAt())
 	}
+	var wrong int
+	require.NoError(f.t, f.db.QueryRow(f.t.Context(),
+		`SELECT count(*) FROM catalog_audit WHERE tenant_id IS DISTINCT FROM CASE WHEN NOT starts_with(action, 'product.') THEN $1::uuid END`,
+		tenantID).Scan(&wrong))
+	require.Zero(f.t, wrong, "only a change of a gift for all tenants has no tenant")
 	return actions
 }

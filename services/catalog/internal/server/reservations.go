@@ -65,7 +65,7 @@ func orderIDs(field string, values []string, errs *fields.Errors) []string {
 	return ids
 }
 
-// ListExpiredReservations lists the orders whose reservation was not confirmed or released in time.
+// ListExpiredReservations lists the reservations that were not confirmed or released in time.
 func (o *ordering) ListExpiredReservations(
 	ctx context.Context, req *catalogv1.ListExpiredReservationsRequest,
 ) (*catalogv1.ListExpiredReservationsResponse, error) {
@@ -77,9 +77,13 @@ func (o *ordering) ListExpiredReservations(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	ids, err := o.store.ExpiredReservations(ctx, int(req.GetLimit()))
+	expired, err := o.store.ExpiredReservations(ctx, int(req.GetLimit()))
 	if err != nil {
 		return nil, err
 	}
-	return &catalogv1.ListExpiredReservationsResponse{OrderIds: ids}, nil
+	resp := &catalogv1.ListExpiredReservationsResponse{}
+	for _, r := range expired {
+		resp.Reservations = append(resp.Reservations, &catalogv1.ExpiredReservation{TenantId: r.TenantID, OrderId: r.OrderID})
+	}
+	return resp, nil
 }

@@ -234,8 +234,12 @@ func TestExpiredReservationsAreListedUntilConfirmedOrReleased(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	c, p := f.campaignWithStock(5)
-	expired := func(n int32) []string {
-		return call(f, f.ordering.ListExpiredReservations, &catalogv1.ListExpiredReservationsRequest{Limit: n}).GetOrderIds()
+	expired := func(n int32) (orders []string) {
+		for _, r := range call(f, f.ordering.ListExpiredReservations, &catalogv1.ListExpiredReservationsRequest{Limit: n}).GetReservations() {
+			require.Equal(t, tenantID, r.GetTenantId())
+			orders = append(orders, r.GetOrderId())
+		}
+		return orders
 	}
 	var orders []string
 	first := attempt(c, p, "S")

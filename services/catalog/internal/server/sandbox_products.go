@@ -59,8 +59,8 @@ func (o override[R]) run(ctx context.Context, s *sandbox, errs *fields.Errors) (
 		if changed {
 			detail := map[string]any{"tenantId": p.TenantID}
 			maps.Copy(detail, o.detail)
-			act := store.Act{Subject: id, Actor: rules.Sandbox(), Action: o.action, Detail: detail}
-			effect.Queue = func(b *pgx.Batch) { s.store.QueueOverride(b, p.TenantID, id, gift, act) }
+			act := store.Act{TenantID: p.TenantID, Subject: id, Actor: rules.Sandbox(), Action: o.action, Detail: detail}
+			effect.Queue = func(b *pgx.Batch) { s.store.QueueOverride(b, gift, act) }
 		}
 		effect.Answer, err = o.answer(seen(gift, o.country, changed), view.Currency)
 		return effect, err

@@ -15,9 +15,11 @@ import (
 
 // Act is an operation on a gift or a campaign, for the audit.
 type Act struct {
-	Actor   rules.Actor
-	Action  string
-	Subject string
+	// TenantID is empty for a change of a gift for all tenants.
+	TenantID string
+	Actor    rules.Actor
+	Action   string
+	Subject  string
 	// Detail is stored as JSON.
 	Detail any
 }
@@ -31,7 +33,8 @@ type AuditEntry struct {
 	Detail string
 }
 
-const insertAudit = `INSERT INTO catalog_audit (id, actor_kind, actor_id, action, subject_id, detail) VALUES ($1, $2, $3, $4, $5, $6)`
+const insertAudit = `INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
+VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
 // record writes the act in the transaction of its effect.
 func (a Act) record(ctx context.Context, tx pgx.Tx) error {
@@ -46,10 +49,15 @@ func (a Act) recordAs(ctx context.Context, tx pgx.Tx, id string) error {
 	if a.Detail == nil {
 		a.Detail = struct{}{}
 	}
-	if _, err := tx.Exec(ctx, insertAudit, id, a.Actor.Kind, a.Actor.ID, a.Action, a.Subject, a.Detail); err != nil {
+	if _, err := tx.Exec(ctx, insertAudit, a.row(id)...); err != nil {
 		return fmt.Errorf("record act: %w", err)
 	}
 	return nil
+}
+
+// row are the arguments of insertAudit.
+func (a Act) row(id string) []any {
+	return []any{postgres.Nullable(a.TenantID), id, a.Actor.Kind, a.Actor.ID, a.Action, a.Subject, a.Detail}
 }
 
 // Audit reads a page of the acts on a gift or a campaign, newest first.

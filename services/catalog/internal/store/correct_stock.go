@@ -36,10 +36,10 @@ type StockCorrection struct {
 // CorrectStock corrects the stock of a SKU in the campaign of the act and returns the new stock. The same correction with the
 // same id returns the first result; another one is refused.
 func (s *Store) CorrectStock(
-	ctx context.Context, tenantID, id string, act Act, c rules.Correction, entry StockCorrection,
+	ctx context.Context, id string, act Act, c rules.Correction, entry StockCorrection,
 ) (after int32, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		stock, err := lockStock(ctx, tx, tenantID, act.Subject, entry.SKUID)
+		stock, err := lockStock(ctx, tx, act.TenantID, act.Subject, entry.SKUID)
 		if err != nil {
 			return err
 		}

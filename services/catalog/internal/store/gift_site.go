@@ -88,9 +88,9 @@ func (s *Store) Greetings(ctx context.Context, tenantID, id string) (greetings m
 }
 
 // SetGreetings replaces the greetings of the campaign of the act.
-func (s *Store) SetGreetings(ctx context.Context, tenantID string, act Act, greetings map[string]string) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string) (changed bool, err error) {
-		tag, err := tx.Exec(ctx, setGreetings, tenantID, act.Subject, greetings)
+func (s *Store) SetGreetings(ctx context.Context, act Act, greetings map[string]string) error {
+	return s.inCampaign(ctx, act, func(tx pgx.Tx, _ string) (changed bool, err error) {
+		tag, err := tx.Exec(ctx, setGreetings, act.TenantID, act.Subject, greetings)
 		return tag.RowsAffected() > 0, err
 	})
 }

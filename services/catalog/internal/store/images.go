@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// The update is for images that older versions stored without a size.
 	insertImage = `INSERT INTO images (file_id, digest, content_type, size, width, height) VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (file_id) DO UPDATE SET width = EXCLUDED.width, height = EXCLUDED.height WHERE images.width IS NULL`
+ON CONFLICT (file_id) DO NOTHING`
 
 	// Renditions are written once, so that their ids stay valid.
 	insertRenditions = `INSERT INTO image_renditions (original, width, file_id)
 SELECT $1, r.width, r.file_id FROM unnest($2::int[], $3::text[]) AS r (width, file_id)
 WHERE NOT EXISTS (SELECT FROM image_renditions WHERE original = $1)`
 
-	// If gifts had an image before it had renditions, readers see those gifts change.
+	// A logo has no renditions. If gifts show one and it is uploaded as an image too, readers see those gifts change.
 	touchShowing = `UPDATE products SET image_file_ids = image_file_ids,
   updated_at = CASE WHEN state = 'PUBLISHED' THEN next_change() ELSE updated_at END
 WHERE image_file_ids @> ARRAY[$1::text]`
@@ -33,7 +32,7 @@ WHERE image_file_ids @> ARRAY[$1::text]`
       WHERE o.product_id = p.id AND ` + statusNow + ` IN ('ACTIVE', 'COMPLETED')))`
 
 	// A rendition is public if its original is.
-	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, coalesce(i.width, 0), coalesce(i.height, 0)
+	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, i.width, i.height
 FROM images i
 WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR EXISTS (
   SELECT FROM brand_heroes WHERE file_id = ANY (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)

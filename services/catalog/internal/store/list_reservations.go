@@ -12,10 +12,10 @@ import (
 
 // Both read the primary key. There are few released reservations, because they are deleted after some weeks.
 const (
-	selectReservations = `SELECT order_id::text, state, reservation_key FROM reservations
+	selectReservations = `SELECT tenant_id::text, order_id::text, state, reservation_key FROM reservations
 WHERE order_id > $1 AND state <> 'RELEASED' ORDER BY order_id LIMIT $2`
 
-	selectReservationsOf = `SELECT order_id::text, state, reservation_key FROM reservations
+	selectReservationsOf = `SELECT tenant_id::text, order_id::text, state, reservation_key FROM reservations
 WHERE order_id = ANY($1::uuid[]) ORDER BY order_id`
 )
 
@@ -36,7 +36,7 @@ func (s *Store) listReservations(ctx context.Context, sql string, args ...any) (
 	}
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*catalogv1.Reservation, error) {
 		r := &catalogv1.Reservation{}
-		return r, row.Scan(&r.OrderId, postgres.ScanEnum(&r.State), &r.ReservationKey)
+		return r, row.Scan(&r.TenantId, &r.OrderId, postgres.ScanEnum(&r.State), &r.ReservationKey)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list reservations: %w", err)

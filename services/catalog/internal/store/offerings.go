@@ -33,24 +33,24 @@ FROM offerings o WHERE o.tenant_id = $1 AND o.campaign_id = $2 AND o.product_id 
 )
 
 // PutOffering adds an offering or replaces the one of the same gift.
-func (s *Store) PutOffering(ctx context.Context, tenantID string, act Act, o rules.Offering) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string) (bool, error) {
+func (s *Store) PutOffering(ctx context.Context, act Act, o rules.Offering) error {
+	return s.inCampaign(ctx, act, func(tx pgx.Tx, _ string) (bool, error) {
 		gifts, err := readGifts(ctx, tx, []string{o.ProductID})
 		if err != nil {
 			return false, err
 		}
 		var others int
-		if err := tx.QueryRow(ctx, countOtherOfferings, tenantID, act.Subject, o.ProductID).Scan(&others); err != nil {
+		if err := tx.QueryRow(ctx, countOtherOfferings, act.TenantID, act.Subject, o.ProductID).Scan(&others); err != nil {
 			return false, fmt.Errorf("count offerings: %w", err)
 		}
 		if err := o.CheckPut(gifts, others); err != nil {
 			return false, err
 		}
 		b := &pgx.Batch{}
-		b.Queue(lockSKUsOf, tenantID, act.Subject, o.ProductID)
-		b.Queue(withdrawSKUsOf, tenantID, act.Subject, o.ProductID)
-		b.Queue(upsertOffering, tenantID, act.Subject, o.ProductID, statusOf(gifts[o.ProductID]), o.SupplyType)
-		if err := queueSKUs(b, tenantID, act.Subject, o); err != nil {
+		b.Queue(lockSKUsOf, act.TenantID, act.Subject, o.ProductID)
+		b.Queue(withdrawSKUsOf, act.TenantID, act.Subject, o.ProductID)
+		b.Queue(upsertOffering, act.TenantID, act.Subject, o.ProductID, statusOf(gifts[o.ProductID]), o.SupplyType)
+		if err := queueSKUs(b, act.TenantID, act.Subject, o); err != nil {
 			return false, err
 		}
 		return true, tx.SendBatch(ctx, b).Close()
@@ -58,9 +58,9 @@ func (s *Store) PutOffering(ctx context.Context, tenantID string, act Act, o rul
 }
 
 // RemoveOffering stops offering a gift.
-func (s *Store) RemoveOffering(ctx context.Context, tenantID, productID string, act Act) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string) (bool, error) {
-		gone, err := tx.Exec(ctx, deleteOffering, tenantID, act.Subject, productID)
+func (s *Store) RemoveOffering(ctx context.Context, productID string, act Act) error {
+	return s.inCampaign(ctx, act, func(tx pgx.Tx, _ string) (bool, error) {
+		gone, err := tx.Exec(ctx, deleteOffering, act.TenantID, act.Subject, productID)
 		if err != nil {
 			return false, fmt.Errorf("remove offering: %w", err)
 		}
@@ -68,17 +68,17 @@ func (s *Store) RemoveOffering(ctx context.Context, tenantID, productID string, 
 			return false, problem.RecordNotFound()
 		}
 		b := &pgx.Batch{}
-		b.Queue(lockSKUsOf, tenantID, act.Subject, productID)
-		b.Queue(withdrawSKUsOf, tenantID, act.Subject, productID)
+		b.Queue(lockSKUsOf, act.TenantID, act.Subject, productID)
+		b.Queue(withdrawSKUsOf, act.TenantID, act.Subject, productID)
 		return true, tx.SendBatch(ctx, b).Close()
 	})
 }
 
 // ResumeOffering ends the review of an offering.
-func (s *Store) ResumeOffering(ctx context.Context, tenantID, productID string, act Act) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, _ string) (bool, error) {
+func (s *Store) ResumeOffering(ctx context.Context, productID string, act Act) error {
+	return s.inCampaign(ctx, act, func(tx pgx.Tx, _ string) (bool, error) {
 		var o rules.OfferedIn
-		err := tx.QueryRow(ctx, selectOffering, tenantID, act.Subject, productID).Scan(&o.Status, &o.Combinations)
+		err := tx.QueryRow(ctx, selectOffering, act.TenantID, act.Subject, productID).Scan(&o.Status, &o.Combinations)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return false, problem.RecordNotFound()
 		}
@@ -93,7 +93,7 @@ func (s *Store) ResumeOffering(ctx context.Context, tenantID, productID string, 
 		if err != nil || !resume {
 			return false, err
 		}
-		_, err = tx.Exec(ctx, resumeOffering, tenantID, act.Subject, productID)
+		_, err = tx.Exec(ctx, resumeOffering, act.TenantID, act.Subject, productID)
 		return true, err
 	})
 }

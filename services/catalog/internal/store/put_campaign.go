@@ -113,31 +113,32 @@ const (
   SELECT tenant_id, id FROM campaigns WHERE status <> 'COMPLETED' AND expires_at <= catalog_now()
   ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
 ), completed AS (
-  UPDATE campaigns c SET status = 'COMPLETED' FROM due WHERE c.tenant_id = due.tenant_id AND c.id = due.id RETURNING c.id
+  UPDATE campaigns c SET status = 'COMPLETED' FROM due WHERE c.tenant_id = due.tenant_id AND c.id = due.id
+  RETURNING c.tenant_id, c.id
 )
-INSERT INTO catalog_audit (id, actor_kind, actor_id, action, subject_id, detail)
-SELECT gen_random_uuid(), 'SYSTEM', '', 'campaign.expire', id, '{}' FROM completed`
+INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
+SELECT tenant_id, gen_random_uuid(), 'SYSTEM', '', 'campaign.expire', id, '{}' FROM completed`
 )
 
 // StartCampaign opens a campaign for orders.
-func (s *Store) StartCampaign(ctx context.Context, tenantID string, act Act) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, status string) (changed bool, err error) {
+func (s *Store) StartCampaign(ctx context.Context, act Act) error {
+	return s.inCampaign(ctx, act, func(tx pgx.Tx, status string) (changed bool, err error) {
 		start, err := rules.CheckStart(status)
 		if err != nil || !start {
 			return false, err
 		}
-		_, err = tx.Exec(ctx, setCampaignStatus, tenantID, act.Subject, rules.CampaignActive)
+		_, err = tx.Exec(ctx, setCampaignStatus, act.TenantID, act.Subject, rules.CampaignActive)
 		return true, err
 	})
 }
 
 // CompleteCampaign ends a campaign for orders.
-func (s *Store) CompleteCampaign(ctx context.Context, tenantID string, act Act) error {
-	return s.inCampaign(ctx, tenantID, act, func(tx pgx.Tx, status string) (changed bool, err error) {
+func (s *Store) CompleteCampaign(ctx context.Context, act Act) error {
+	return s.inCampaign(ctx, act, func(tx pgx.Tx, status string) (changed bool, err error) {
 		if status == rules.CampaignCompleted {
 			return false, nil
 		}
-		_, err = tx.Exec(ctx, setCampaignStatus, tenantID, act.Subject, rules.CampaignCompleted)
+		_, err = tx.Exec(ctx, setCampaignStatus, act.TenantID, act.Subject, rules.CampaignCompleted)
 		return true, err
 	})
 }
@@ -145,11 +146,11 @@ func (s *Store) CompleteCampaign(ctx context.Context, tenantID string, act Act) 
 // inCampaign runs work on the campaign of the act, as the only change of the catalog, and records the act if work changed
 // anything.
 func (s *Store) inCampaign(
-	ctx context.Context, tenantID string, act Act, work func(tx pgx.Tx, status string) (changed bool, err error),
+	ctx context.Context, act Act, work func(tx pgx.Tx, status string) (changed bool, err error),
 ) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
 		var status string
-		err := tx.QueryRow(ctx, lockCampaign, tenantID, act.Subject).Scan(&status)
+		err := tx.QueryRow(ctx, lockCampaign, act.TenantID, act.Subject).Scan(&status)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return problem.RecordNotFound()
 		}

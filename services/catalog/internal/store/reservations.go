@@ -57,7 +57,7 @@ ORDER BY s.id FOR UPDATE`
 )
 UPDATE skus SET stock = stock + returned.units FROM returned WHERE skus.id = returned.sku_id`
 
-	selectExpired = `SELECT order_id::text FROM reservations
+	selectExpired = `SELECT tenant_id::text, order_id::text FROM reservations
 WHERE state = 'RESERVED' AND expires_at <= clock_timestamp()
 ORDER BY expires_at, order_id LIMIT $1`
 )
@@ -105,13 +105,16 @@ func (s *Store) ConfirmAndRelease(ctx context.Context, confirmed, released []str
 	})
 }
 
-// ExpiredReservations lists the orders whose reservation was not confirmed or released in time, oldest first.
-func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]string, error) {
+// ExpiredReservation names a reservation that was not confirmed or released in time.
+type ExpiredReservation struct{ TenantID, OrderID string }
+
+// ExpiredReservations lists the reservations that were not confirmed or released in time, oldest first.
+func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]ExpiredReservation, error) {
 	rows, err := s.pool.Query(ctx, selectExpired, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read expired reservations: %w", err)
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[ExpiredReservation])
 }
 
 // Outstanding counts the units held for orders about to commit.

@@ -73,10 +73,10 @@ func (s *Store) QueueSandboxGift(b *pgx.Batch, v View, productID string, into **
 	})
 }
 
-// QueueOverride writes what the tenant has changed, with its audit.
-func (s *Store) QueueOverride(b *pgx.Batch, tenantID, productID string, gift *SandboxGift, act Act) {
+// QueueOverride writes what the tenant of the act has changed in its gift, with the audit.
+func (s *Store) QueueOverride(b *pgx.Batch, gift *SandboxGift, act Act) {
 	o := gift.Override
-	b.Queue(upsertOverride, tenantID, productID, o.Unlisted, list(o.Added), list(o.Removed), gift.NextChange)
+	b.Queue(upsertOverride, act.TenantID, act.Subject, o.Unlisted, list(o.Added), list(o.Removed), gift.NextChange)
 	act.queue(b)
 }
 
@@ -99,5 +99,5 @@ func (s *Store) QueueStock(b *pgx.Batch, act Act, c StockCorrection) {
 
 // queue is record in a batch.
 func (a Act) queue(b *pgx.Batch) {
-	b.Queue(insertAudit, uuid.Must(uuid.NewV7()).String(), a.Actor.Kind, a.Actor.ID, a.Action, a.Subject, a.Detail)
+	b.Queue(insertAudit, a.row(uuid.Must(uuid.NewV7()).String())...)
 }

@@ -25,7 +25,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			{`INSERT INTO products (id, state, published_once, name, description, translations, variations, categories, available_countries,
 			    image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
 			  VALUES ($1, 'PUBLISHED', true, 'Cup', '', '{}', '[]', '{}', '{SE}', '{}', false, false, false, now()) ON CONFLICT DO NOTHING`, []any{product}},
-			{`INSERT INTO images (file_id, digest, content_type, size) VALUES ($1, $1 || 'ff', 'image/png', 1) ON CONFLICT DO NOTHING`, []any{file}},
+			{`INSERT INTO images (file_id, digest, content_type, size, width, height)
+			  VALUES ($1, $1 || 'ff', 'image/png', 1, 1, 1) ON CONFLICT DO NOTHING`, []any{file}},
 			{`INSERT INTO campaigns (tenant_id, id, brand_id, name, status) VALUES ($1, $2, $1, 'same', 'ACTIVE')`, []any{tenantID, campaign}},
 			{`INSERT INTO offerings (tenant_id, campaign_id, product_id, status, supply_type, position)
 			  VALUES ($1, $2, $3, 'ACTIVE', 'STOCKED', 1)`, []any{tenantID, campaign, product}},
@@ -41,6 +42,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			{`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'same', 'f', 'a')`, []any{keyID}},
 			{`INSERT INTO brand_heroes (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, []any{tenantID, file}},
 			{`INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $1, $2, now())`, []any{tenantID, file}},
+			{`INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
+			  VALUES ($1, gen_random_uuid(), 'SYSTEM', '', 'campaign.expire', $2, '{}')`, []any{tenantID, campaign}},
 		} {
 			_, err := db.Exec(t.Context(), statement.sql, statement.args...)
 			require.NoError(t, err)

@@ -437,7 +437,7 @@ func TestListEventsRefuses(t *testing.T) {
 		b := binding(f.tenant)
 		for _, cursor := range []string{
 			f.list(ctx, t, nil, 0).GetNextCursor() + "A", "", "äöü", encode(binding(uuid.NewString()), store.Position{Number: 1}),
-			b.Encode(nil), b.Encode([]byte("\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x01")),
+			b.Encode(nil), b.Encode([]byte("\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01")),
 		} {
 			_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: &cursor})
 			require.Error(t, err, "%q", cursor)
@@ -446,8 +446,11 @@ func TestListEventsRefuses(t *testing.T) {
 	})
 
 	t.Run("a cursor after the tenant's last event", func(t *testing.T) {
-		cursor := encode(binding(f.tenant), store.Position{Day: today, Number: 1 << 62})
-		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: &cursor})
+		p, err := f.store.End(t.Context(), f.tenant)
+		require.NoError(t, err)
+		p.Number++
+		cursor := encode(binding(f.tenant), p)
+		_, err = f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: &cursor})
 		requireLost(t, err, setBack)
 	})
 

@@ -76,12 +76,12 @@ func decodeSpanPosition(b cursor.Binding, token *string) (store.SpanPosition, er
 		return store.SpanPosition{}, nil
 	}
 	raw, err := b.Decode(*token)
-	if err != nil || len(raw) != cursorLen+len(uuid.UUID{}) {
+	if err != nil || len(raw) != positionLen+len(uuid.UUID{}) {
 		return store.SpanPosition{}, cursor.ErrInvalid
 	}
 	return store.SpanPosition{
 		Day:      time.Unix(int64(binary.BigEndian.Uint32(raw))*secondsOfDay, 0).UTC(),
 		Number:   int64(binary.BigEndian.Uint64(raw[4:])), //nolint:gosec // Written from a signed value.
-		TenantID: uuid.UUID(raw[cursorLen:]).String(),
+		TenantID: uuid.UUID(raw[positionLen:]).String(),
 	}, nil
 }

@@ -43,10 +43,9 @@ func Collectors() []string {
 }
 
 const (
-	cursorLen = 4 + 8
-	// epochLen is the length of the epoch in cursors of all epochs but the first. So the cursors of an installation that was
-	// never restored are also understood by versions without epochs.
-	epochLen     = 4
+	// positionLen is the length of a day and a number. The epoch follows them.
+	positionLen  = 4 + 8
+	cursorLen    = positionLen + 4
 	secondsOfDay = 24 * 60 * 60
 	// latestDay, in days since 1970, keeps the day of a forged cursor within the range of PostgreSQL's dates.
 	latestDay = 1_000_000
@@ -57,26 +56,21 @@ const (
 func binding(tenantID string) cursor.Binding { return cursor.Bind("events", tenantID) }
 
 func encode(b cursor.Binding, p store.Position) string {
-	raw := make([]byte, 0, cursorLen+epochLen)
+	raw := make([]byte, 0, cursorLen)
 	raw = binary.BigEndian.AppendUint32(raw, uint32(p.Day.Unix()/secondsOfDay)) //nolint:gosec // Days since 1970.
 	raw = binary.BigEndian.AppendUint64(raw, uint64(p.Number))                  //nolint:gosec // Read back as signed.
-	if p.Epoch != 0 {
-		raw = binary.BigEndian.AppendUint32(raw, uint32(p.Epoch)) //nolint:gosec // Made of 32 bits.
-	}
+	raw = binary.BigEndian.AppendUint32(raw, uint32(p.Epoch))                   //nolint:gosec // Made of 32 bits.
 	return b.Encode(raw)
 }
 
 func decode(b cursor.Binding, s string) (store.Position, error) {
 	raw, err := b.Decode(s)
-	if err != nil || len(raw) != cursorLen && len(raw) != cursorLen+epochLen {
+	if err != nil || len(raw) != cursorLen {
 		return store.Position{}, cursor.ErrInvalid
-	}
-	var epoch int64
-	if len(raw) > cursorLen {
-		epoch = int64(binary.BigEndian.Uint32(raw[cursorLen:]))
 	}
 	day := int64(binary.BigEndian.Uint32(raw))
 	number := int64(binary.BigEndian.Uint64(raw[4:])) //nolint:gosec // Written from a signed value.
+	epoch := int64(binary.BigEndian.Uint32(raw[positionLen:]))
 	if day > latestDay || number < 0 {
 		return store.Position{}, cursor.ErrInvalid
 	}

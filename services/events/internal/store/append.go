@@ -192,7 +192,7 @@ var insertAndMove = `WITH inserted AS (
   RETURNING t.tenant_id
 ), moved AS (
   UPDATE feed_writers w
-     SET next_offset = m.next, last_offset = m.next - 1, last_id = m.id, last_time = m.at, last_day = $1
+     SET next_offset = m.next, last_id = m.id, last_time = m.at, last_day = $1
     FROM unnest($11::int[], $12::bigint[], $13::text[], $14::timestamptz[]) AS m (partition, next, id, at)
    CROSS JOIN LATERAL (` + writerOf("m.partition", "ctid") + `) locked
    WHERE w.ctid = locked.ctid

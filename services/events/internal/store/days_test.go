@@ -41,16 +41,19 @@ func TestDays(t *testing.T) {
 		require.Len(t, partitions(t, s), 1)
 		require.Equal(t, before[3:], feedOf(t, s, tenantA))
 
-		a, err := s.Bounds(t.Context(), tenantA, 0)
+		epoch := before[0].Position.Epoch
+		a, err := s.Bounds(t.Context(), tenantA, epoch)
 		require.NoError(t, err)
-		require.Equal(t, Bounds{Last: before[3].Position.Number, Dropped: before[2].Position.Number, Survived: math.MaxInt64}, a)
+		require.Equal(t, Bounds{
+			Last: before[3].Position.Number, Dropped: before[2].Position.Number, Epoch: epoch, Survived: math.MaxInt64,
+		}, a)
 		b, err := s.Bounds(t.Context(), tenantB, 0)
 		require.NoError(t, err)
 		require.Equal(t, b.Last, b.Dropped)
 		require.Positive(t, b.Last)
-		none, err := s.Bounds(t.Context(), brand, 0)
+		none, err := s.Bounds(t.Context(), brand, epoch)
 		require.NoError(t, err)
-		require.Equal(t, Bounds{Survived: math.MaxInt64}, none)
+		require.Equal(t, Bounds{Epoch: epoch, Survived: math.MaxInt64}, none)
 	})
 
 	t.Run("a scan reports events that were dropped before it", func(t *testing.T) {

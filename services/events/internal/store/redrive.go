@@ -40,7 +40,7 @@ func (s *Store) Redrive(ctx context.Context, b Batch) (Appended, error) {
 }
 
 const forgetTopic = `UPDATE feed_writers
-   SET next_offset = -1, last_offset = NULL, last_id = '', last_time = NULL, last_day = (SELECT max(last_day) FROM feed_writers)`
+   SET next_offset = -1, last_id = '', last_time = NULL, last_day = (SELECT max(last_day) FROM feed_writers)`
 
 // ForgetTopic forgets the stored offsets and the number of partitions, for a topic with others.
 func (s *Store) ForgetTopic(ctx context.Context) error {

@@ -1,18 +1,13 @@
 package store
 
 import (
-	"io"
-	"io/fs"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
-	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/ringcheck/ringchecktest"
 )
@@ -48,38 +43,6 @@ func TestTheFeedNeedsTheKeysOfItsEventsUntilTheyAreDropped(t *testing.T) {
 	_, err = at(today.AddDate(0, 0, 3), s).DropOlder(t.Context(), 0)
 	require.NoError(t, err)
 	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "b")))
-}
-
-// The partitions of a feed from before get the index too.
-func TestTheMigrationFindsTheKeysOfEventsFromBefore(t *testing.T) {
-	t.Parallel()
-	before := Migrations()
-	files := fstest.MapFS{}
-	for _, name := range []string{"00001_feed.sql", "00002_offsets_and_epochs.sql"} {
-		content, err := fs.ReadFile(before.Files, name)
-		require.NoError(t, err)
-		files[name] = &fstest.MapFile{Data: content}
-	}
-	before.Files = files
-	s := at(today, New(pgtest.New(t, before)))
-	require.NoError(t, Offsets{s}.Move(t.Context(), 0, never, 0))
-	appendAt(t, s, today, batch(0, []Change{message(t, 0, "a")}))
-	appendAt(t, s, today.AddDate(0, 0, 1), batch(0, []Change{message(t, 1, "c")}))
-	migrate := func() error {
-		return postgres.Migrate(t.Context(), postgres.Config{URL: s.pool.Config().ConnString()}, io.Discard, Migrations())
-	}
-	require.NoError(t, migrate())
-	appendAt(t, s, today.AddDate(0, 0, 2), batch(0, []Change{message(t, 2, "b")}))
-
-	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "a", "b", "c")))
-	for _, missing := range [][]string{{"a", "b"}, {"b", "c"}, {"a", "c"}} {
-		require.ErrorIs(t, ringchecktest.Ready(t, s.pool, eventKeys(t, missing...)), ringcheck.ErrMissing)
-	}
-	var valid, indexes int
-	require.NoError(t, s.pool.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE indisvalid), count(*) FROM pg_index
-WHERE indexrelid::regclass::text LIKE '%event_key%' OR indexrelid::regclass::text LIKE '%event_seal_key%'`).Scan(&valid, &indexes))
-	require.Equal(t, 4, indexes)
-	require.Equal(t, indexes, valid)
 }
 
 func TestTheCheckReadsFewRowsOfALargeFeed(t *testing.T) {

@@ -32,7 +32,7 @@ func (r *Runner) Run(ctx context.Context) (wait time.Duration, found bool, err e
 		if err := r.GoOn(ctx, d); err != nil {
 			r.Log.WarnContext(ctx, "step of an order in the sandbox", "order", d.OrderID, "error", err)
 			// Other orders are not delayed by one that fails.
-			if err := r.Store.PostponePace(ctx, d.OrderID); err != nil {
+			if err := r.Store.PostponePace(ctx, d); err != nil {
 				return 0, false, err
 			}
 		}

@@ -39,7 +39,7 @@ func setup(t *testing.T) *fixture {
 func (f *fixture) add(t *testing.T, after time.Duration) string {
 	t.Helper()
 	id := uuid.NewString()
-	_, err := f.pool.Exec(t.Context(), `INSERT INTO sandbox_paces (order_id, tenant_id, every_seconds, stop_at, due_at)
+	_, err := f.pool.Exec(t.Context(), `INSERT INTO sandbox_paces (tenant_id, order_id, every_seconds, stop_at, due_at)
 VALUES ($1, $1, 3600, 'SENT', clock_timestamp() + $2::interval)`, id, after)
 	require.NoError(t, err)
 	return id
@@ -50,7 +50,7 @@ func (f *fixture) goOn(ctx context.Context, due store.Due) error {
 	if f.fail[due.OrderID] {
 		return errBroken
 	}
-	return f.store.EndPace(ctx, due.OrderID)
+	return f.store.EndPace(ctx, due)
 }
 
 var errBroken = errors.New("broken")

@@ -28,13 +28,6 @@ func nameOf(r *linksv1.ClaimRecord) linkName {
 
 // compareLinks compares the orders of links with the claimed links.
 func (r *run) compareLinks(ctx context.Context) error {
-	repeated, err := r.Store.RepeatedLinks(ctx)
-	if err != nil {
-		return err
-	}
-	for _, o := range repeated {
-		r.add(ctx, Difference{Kind: LinkRepeated, TenantID: o.TenantID, OrderID: o.OrderID, LinkID: o.LinkID}, nil)
-	}
 	orders := &stream[store.LinkOrder]{
 		pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.LinkOrder) ([]store.LinkOrder, error) {
 			if after.LinkID == "" {
@@ -50,7 +43,7 @@ func (r *run) compareLinks(ctx context.Context) error {
 		},
 	}
 	suspects := &batch[linkName]{limit: checkSize, check: r.checkLinks}
-	err = merge(ctx, orders, claims, compareLink, func(a *store.LinkOrder, b **linksv1.ClaimRecord) error {
+	err := merge(ctx, orders, claims, compareLink, func(a *store.LinkOrder, b **linksv1.ClaimRecord) error {
 		switch {
 		case b == nil:
 			return suspects.add(ctx, linkName{a.TenantID, a.LinkID})

@@ -21,7 +21,6 @@ const (
 	LinkNoOrder     Kind = "link_without_order"
 	LinkOtherOrder  Kind = "link_with_other_order"
 	LinkMissing     Kind = "order_of_missing_link"
-	LinkRepeated    Kind = "link_with_several_orders"
 	EventMissing    Kind = "last_event_missing"
 	EventNoOrder    Kind = "events_without_order"
 	EventAfterOrder Kind = "order_older_than_its_event"
@@ -38,7 +37,6 @@ var kinds = []struct {
 	{LinkNoOrder, "a link is claimed, but its order does not exist"},
 	{LinkOtherOrder, "a link is claimed with another order than its own"},
 	{LinkMissing, "an order's link does not exist"},
-	{LinkRepeated, "a link has several orders, from before the constraint"},
 	{EventMissing, "the feed does not have an order's last change"},
 	{EventNoOrder, "the feed has events of an order that does not exist"},
 	{EventAfterOrder, "the feed has a later state of an order than the order itself"},

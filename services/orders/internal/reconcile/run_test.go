@@ -47,7 +47,7 @@ func (o *others) ListReservations(
 ) (*catalogv1.ListReservationsResponse, error) {
 	resp := &catalogv1.ListReservationsResponse{}
 	for _, id := range o.held {
-		resp.Reservations = append(resp.Reservations, &catalogv1.Reservation{OrderId: id, State: confirmed})
+		resp.Reservations = append(resp.Reservations, &catalogv1.Reservation{TenantId: uuid.Nil.String(), OrderId: id, State: confirmed})
 	}
 	return resp, nil
 }

@@ -50,41 +50,45 @@ func (r *Reconciler) DeleteOutcomes(ctx context.Context, lag time.Duration) erro
 }
 
 // GiveUp returns the stock of an order that will not be placed. If it fails, Reconcile does it later.
-func (r *Reconciler) GiveUp(ctx context.Context, orderID string) {
-	r.now(ctx, orderID, r.decide)
+func (r *Reconciler) GiveUp(ctx context.Context, order store.Reserved) {
+	r.now(ctx, order.OrderID, func(ctx context.Context) error { return r.Decide(ctx, order) })
 }
 
 // Decide reports the outcome of one order to catalog now. An order that does not exist is abandoned permanently.
-func (r *Reconciler) Decide(ctx context.Context, orderID string) error {
-	return r.decide(ctx, []string{orderID})
+func (r *Reconciler) Decide(ctx context.Context, order store.Reserved) error {
+	return r.decide(ctx, []store.Reserved{order})
 }
 
 // Release returns the unit of an order whose cancellation has committed, by the id of its hold. If it
 // fails, Reconcile does it later.
 func (r *Reconciler) Release(ctx context.Context, hold string) {
-	r.now(ctx, hold, r.release)
+	r.now(ctx, hold, func(ctx context.Context) error { return r.release(ctx, []string{hold}) })
 }
 
 // now handles one reservation within the current call, even if the caller cancels it.
-func (r *Reconciler) now(ctx context.Context, id string, work func(ctx context.Context, ids []string) error) {
+func (r *Reconciler) now(ctx context.Context, id string, work func(ctx context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	if err := work(ctx, []string{id}); err != nil {
+	if err := work(ctx); err != nil {
 		r.deps.Log.WarnContext(ctx, "stock is returned later", "hold", id, "error", err)
 	}
 }
 
 func (r *Reconciler) decideExpired(ctx context.Context, limit int) (int, error) {
 	expired, err := r.deps.Catalog.ListExpiredReservations(ctx, &catalogv1.ListExpiredReservationsRequest{Limit: int32(limit)}) //nolint:gosec // A small constant.
-	if err != nil || len(expired.GetOrderIds()) == 0 {
+	if err != nil || len(expired.GetReservations()) == 0 {
 		return 0, err
 	}
-	return len(expired.GetOrderIds()), r.decide(ctx, expired.GetOrderIds())
+	var orders []store.Reserved
+	for _, reservation := range expired.GetReservations() {
+		orders = append(orders, store.Reserved{TenantID: reservation.GetTenantId(), OrderID: reservation.GetOrderId()})
+	}
+	return len(orders), r.decide(ctx, orders)
 }
 
 // decide commits the outcome first and then reports it to catalog. The report may be repeated.
-func (r *Reconciler) decide(ctx context.Context, orderIDs []string) error {
-	placed, abandoned, err := r.deps.Store.Abandon(ctx, orderIDs)
+func (r *Reconciler) decide(ctx context.Context, orders []store.Reserved) error {
+	placed, abandoned, err := r.deps.Store.Abandon(ctx, orders)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (c *catalog) ListExpiredReservations(
 	resp := &catalogv1.ListExpiredReservationsResponse{}
 	for id, h := range c.holds {
 		if h.state == "RESERVED" {
-			resp.OrderIds = append(resp.OrderIds, id)
+			resp.Reservations = append(resp.Reservations, &catalogv1.ExpiredReservation{TenantId: tenantID, OrderId: id})
 		}
 	}
 	return resp, nil

@@ -61,7 +61,7 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 		require.Equal(t, 1, f.count(t, "outbox"))
 	})
 	t.Run("abandoning returns the order", func(t *testing.T) {
-		got, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
+		got, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(order, got.GetOrder()))
 		require.Empty(t, f.catalog.released)
@@ -87,7 +87,7 @@ func TestAnAbandonedClaimIsNeverPlaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
 			f.catalog.stocked = stocked
-			abandon := &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID}
+			abandon := &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID}
 			for range 2 {
 				got, err := f.AbandonClaimedOrder(t.Context(), abandon)
 				require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestAClaimIsPlacedOrAbandonedNeverBoth(t *testing.T) {
 				return err
 			})
 			group.Go(func() error {
-				resp, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
+				resp, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
 				kept[i] = resp.GetOrder()
 				return err
 			})
@@ -128,7 +128,7 @@ func TestAClaimIsPlacedOrAbandonedNeverBoth(t *testing.T) {
 				require.Equal(t, 1, n)
 			}
 		}
-		last, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID})
+		last, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
 		require.NoError(t, err)
 		require.Equal(t, n == 1, last.GetOrder() != nil)
 	}

@@ -68,7 +68,7 @@ func (s *Server) postOnce(a rules.Audit, message *rules.Message) store.Action[*o
 	}.Posting(s.store, message, func() error { return nil }, s.now)
 	read, decide, also := action.Read, action.Decide, action.Also
 	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
-		s.store.QueueFindMessage(b, message.Record.GetId(), &posted)
+		s.store.QueueFindMessage(b, tenantID, message.Record.GetId(), &posted)
 		if a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
 			store.QueueFindClient(b, tenantID, orderID, &client)
 		}
@@ -80,7 +80,7 @@ func (s *Server) postOnce(a rules.Audit, message *rules.Message) store.Action[*o
 			return nil, notFound(store.ErrNotFound)
 		case posted == nil:
 			return decide(current)
-		case posted.TenantID == a.TenantID && posted.OrderID == a.OrderID && rules.SameMessage(posted.Message, message):
+		case posted.OrderID == a.OrderID && rules.SameMessage(posted.Message, message):
 			return &rules.Change{}, nil
 		}
 		return nil, messageIDReused()

@@ -78,7 +78,7 @@ func (s *Server) tryCorrection(
 		return rules.CorrectOrderStatus(current, target, reason, hold, s.now())
 	})
 	if err != nil && hold != "" {
-		s.reservations.GiveUp(ctx, hold)
+		s.reservations.GiveUp(ctx, store.Reserved{TenantID: a.TenantID, OrderID: hold})
 	}
 	return order, store.PlaceOrderError(err)
 }

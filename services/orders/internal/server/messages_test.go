@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
 func (f *fixture) postMessage(t *testing.T, key, orderID, body string) (string, error) {
@@ -86,10 +88,17 @@ func TestMessagesAreListedOldestFirst(t *testing.T) {
 // addMessages stores messages of the operator's team. Their bodies begin with their numbers and have at least the given length.
 func (f *fixture) addMessages(t *testing.T, orderID string, number, length int, internal bool) {
 	t.Helper()
+	ids, sealed, sizes := make([]string, number), make([][]byte, number), make([]int, number)
+	for i := range number {
+		body := strconv.Itoa(i + 1)
+		body += strings.Repeat("x", max(0, length-len(body)))
+		ids[i], sizes[i] = newID(), len(body)
+		sealed[i] = f.ring.Seal([]byte(body), store.SealedColumns()[1].Columns[0].AssociatedData(ids[i]))
+	}
 	_, err := f.pool.Exec(t.Context(), `INSERT INTO order_messages
-	  (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at)
-	SELECT gen_random_uuid(), $1, $2, 'BACKOFFICE_ACCOUNT', '1', 'Support', $5, rpad(n::text, greatest($4, length(n::text)), 'x'), now()
-	FROM generate_series(1, $3) n`, tenantID, orderID, number, length, internal)
+	  (tenant_id, order_id, id, author_kind, author_id, author_name, internal, body_sealed, body_bytes, created_at)
+	SELECT $1, $2, id, 'BACKOFFICE_ACCOUNT', '1', 'Support', $3, sealed, size, now()
+	FROM unnest($4::uuid[], $5::bytea[], $6::int[]) AS m (id, sealed, size)`, tenantID, orderID, internal, ids, sealed, sizes)
 	require.NoError(t, err)
 }
 

@@ -33,7 +33,7 @@ func (s *Server) PlaceClaimedOrder(
 		return s.findDecidedClaim(ctx, req)
 	case errors.Is(err, store.ErrLinkOrdered):
 		// A concurrent claim was first. The unit that this one reserved is returned, and its id is never used.
-		s.reservations.GiveUp(ctx, req.GetOrderId())
+		s.reservations.GiveUp(ctx, store.Reserved{TenantID: req.GetTenantId(), OrderID: req.GetOrderId()})
 		return s.findDecidedClaim(ctx, req)
 	}
 	return &ordersv1.PlaceClaimedOrderResponse{Order: resp.GetOrder()}, err
@@ -65,7 +65,7 @@ func (s *Server) findDecidedClaim(
 		return nil, err
 	}
 	if abandoned {
-		s.reservations.GiveUp(ctx, req.GetOrderId())
+		s.reservations.GiveUp(ctx, store.Reserved{TenantID: req.GetTenantId(), OrderID: req.GetOrderId()})
 	}
 	if found == nil && !abandoned {
 		return nil, problem.Unavailable()
@@ -82,9 +82,10 @@ func (s *Server) AbandonClaimedOrder(
 	ctx context.Context, req *ordersv1.AbandonClaimedOrderRequest,
 ) (*ordersv1.AbandonClaimedOrderResponse, error) {
 	errs := &fields.Errors{}
-	claim := store.Claim{TenantID: errs.UUID("tenantId", req.GetTenantId()), OrderID: errs.UUID("orderId", req.GetOrderId())}
-	if link := errs.OptionalUUID("personalLinkId", req.PersonalLinkId); link != nil {
-		claim.LinkID = *link
+	claim := store.Claim{
+		TenantID: errs.UUID("tenantId", req.GetTenantId()),
+		OrderID:  errs.UUID("orderId", req.GetOrderId()),
+		LinkID:   errs.UUID("personalLinkId", req.GetPersonalLinkId()),
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (s *Server) AbandonClaimedOrder(
 		return nil, err
 	}
 	if order.GetId() != claim.OrderID {
-		s.reservations.GiveUp(ctx, claim.OrderID)
+		s.reservations.GiveUp(ctx, store.Reserved{TenantID: claim.TenantID, OrderID: claim.OrderID})
 	}
 	return &ordersv1.AbandonClaimedOrderResponse{Order: order}, nil
 }

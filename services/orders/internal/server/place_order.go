@@ -66,7 +66,7 @@ func (s *Server) refusePlacing(
 		return err
 	}
 	if order.Reserved {
-		s.reservations.GiveUp(ctx, order.Record.GetId())
+		s.reservations.GiveUp(ctx, store.Reserved{TenantID: order.TenantID, OrderID: order.Record.GetId()})
 	}
 	shown, conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
 	if shown != "" {

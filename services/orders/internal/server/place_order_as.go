@@ -39,7 +39,7 @@ func (s *Server) PlaceOrderAs(ctx context.Context, req *ordersv1.PlaceOrderAsReq
 			return &ordersv1.PlaceOrderAsResponse{Order: placed}, err
 		}
 		if reserved {
-			s.reservations.GiveUp(ctx, a.OrderID)
+			s.reservations.GiveUp(ctx, store.Reserved{TenantID: a.TenantID, OrderID: a.OrderID})
 		}
 		return nil, orderIDSpent()
 	}

@@ -110,7 +110,7 @@ func TestTheUnitOfASpentOrderIDIsReturned(t *testing.T) {
 	w := f.catalog
 	w.stock = 5
 	r, id := campaignRequest(""), newID()
-	_, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{TenantId: tenantID, OrderId: id})
+	_, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{TenantId: tenantID, OrderId: id, PersonalLinkId: newID()})
 	require.NoError(t, err)
 	for range 2 {
 		_, err := f.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))

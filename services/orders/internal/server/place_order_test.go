@@ -20,6 +20,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
 func TestAPlacedOrderIsReturnedStoredAndRecorded(t *testing.T) {
@@ -252,7 +253,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		resp, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		require.Equal(t, brandID, resp.GetOrder().GetBrandId())
-		f.reservations.GiveUp(t.Context(), resp.GetOrder().GetId())
+		f.reservations.GiveUp(t.Context(), store.Reserved{TenantID: tenantID, OrderID: resp.GetOrder().GetId()})
 		require.Equal(t, []string{resp.GetOrder().GetId()}, f.catalog.confirmed)
 		require.Empty(t, f.catalog.released)
 	})
@@ -286,7 +287,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.True(t, ok)
 		f.catalog.holds[ahead] = &hold{string(r.ReservationKey()), "RESERVED"}
 		f.catalog.setDown(errCatalogDown) // Catalog does not know yet that the order was abandoned.
-		f.reservations.GiveUp(t.Context(), ahead)
+		f.reservations.GiveUp(t.Context(), store.Reserved{TenantID: tenantID, OrderID: ahead})
 		_, err = f.PlaceOrder(late, campaignRequest("o-2"))
 		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
 		require.Equal(t, 1, f.count(t, "orders"))

@@ -42,7 +42,7 @@ func (s *Server) GoOn(ctx context.Context, due store.Due) error {
 	_, err := store.ChangeOrder(ctx, s.store, store.Action[*ordersv1.Order]{
 		TenantID: due.TenantID,
 		OrderID:  due.OrderID,
-		Read:     func(b *pgx.Batch, _, orderID string) { store.QueueFindPace(b, orderID, &pace) },
+		Read:     func(b *pgx.Batch, tenantID, orderID string) { store.QueueFindPace(b, tenantID, orderID, &pace) },
 		Decide: func(current *rules.Current) (change *rules.Change, err error) {
 			switch {
 			case pace == nil:
@@ -57,12 +57,12 @@ func (s *Server) GoOn(ctx context.Context, due store.Due) error {
 			if change.Record != nil {
 				store.QueueAudit(b, sandboxAudit(op, due.TenantID, due.OrderID), before.Record, change.Record)
 			}
-			store.QueueMovePace(b, due.OrderID, pace.Ends(change.After(before).GetStatus()))
+			store.QueueMovePace(b, due.TenantID, due.OrderID, pace.Ends(change.After(before).GetStatus()))
 		},
 		Answer: func(record *ordersv1.Order) *ordersv1.Order { return record },
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return s.store.EndPace(ctx, due.OrderID) // The order was erased with its tenant.
+		return s.store.EndPace(ctx, due) // The order was erased with its tenant.
 	}
 	return err
 }

@@ -149,7 +149,7 @@ func TestInstancesTakeEachStepOnce(t *testing.T) {
 		}
 		group.Wait()
 		require.Equal(t, processingStatus, f.read(t, order.GetId()).GetStatus())
-		require.NoError(t, f.store.EndPace(t.Context(), order.GetId()))
+		require.NoError(t, f.store.EndPace(t.Context(), store.Due{TenantID: tenantID, OrderID: order.GetId()}))
 	}
 }
 

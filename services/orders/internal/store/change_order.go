@@ -131,7 +131,7 @@ func (s *Store) queueChange(
 			b.Queue(startRelease, before.StockHold)
 		}
 		if change.TakeStock != "" {
-			b.Queue(insertOutcome, change.TakeStock, outcomePlaced)
+			b.Queue(insertOutcome, before.TenantID, change.TakeStock, outcomePlaced)
 		}
 		if also != nil {
 			also(b, before, change)

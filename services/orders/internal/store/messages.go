@@ -16,15 +16,16 @@ import (
 
 const (
 	insertMessage = `INSERT INTO order_messages
-  (id, tenant_id, order_id, author_kind, author_id, author_name, internal, body, created_at, body_sealed, body_bytes)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+  (tenant_id, order_id, id, author_kind, author_id, author_name, internal, body_sealed, body_bytes, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
 	selectPosted = `SELECT count(*) FILTER (WHERE internal = $3),
-  COALESCE(sum(COALESCE(body_bytes, octet_length(body))) FILTER (WHERE internal = $3), 0), max(created_at) FROM order_messages WHERE tenant_id = $1 AND order_id = $2`
+  COALESCE(sum(body_bytes) FILTER (WHERE internal = $3), 0), max(created_at)
+FROM order_messages WHERE tenant_id = $1 AND order_id = $2`
 
 	selectBrand = `SELECT brand_id FROM orders WHERE tenant_id = $1 AND id = $2`
 
-	messageColumns = `id, author_kind, author_id, author_name, internal, body, body_sealed, created_at`
+	messageColumns = `id, author_kind, author_id, author_name, internal, body_sealed, created_at`
 
 	selectVisibleMessages = `SELECT ` + messageColumns + ` FROM order_messages
 WHERE tenant_id = $1 AND order_id = $2 AND NOT internal ORDER BY seq`
@@ -56,9 +57,9 @@ func (a Action[R]) Posting(s *Store, m *rules.Message, check func() error, now f
 	}
 	a.Also = func(b *pgx.Batch, before *rules.Current, _ *rules.Change) {
 		r := m.Record
-		body := s.storeBody(r.GetId(), r.GetBody())
-		b.Queue(insertMessage, r.GetId(), before.TenantID, before.Record.GetId(), enumname.String(r.GetAuthor().GetKind()),
-			m.AuthorID, r.GetAuthor().GetName(), m.Internal, body.text, r.GetCreatedAt().AsTime(), body.sealed, body.bytes)
+		body := []byte(r.GetBody())
+		b.Queue(insertMessage, before.TenantID, before.Record.GetId(), r.GetId(), enumname.String(r.GetAuthor().GetKind()),
+			m.AuthorID, r.GetAuthor().GetName(), m.Internal, s.ring.Seal(body, ofBody(r.GetId())), len(body), r.GetCreatedAt().AsTime())
 	}
 	return a
 }
@@ -93,7 +94,7 @@ func (s *Store) scanMessage(row pgx.CollectableRow, more ...any) (*rules.Message
 	r := m.Record
 	var sealed []byte
 	into := []any{
-		&r.Id, postgres.ScanEnum(&r.Author.Kind), &m.AuthorID, &r.Author.Name, &m.Internal, &r.Body, &sealed,
+		&r.Id, postgres.ScanEnum(&r.Author.Kind), &m.AuthorID, &r.Author.Name, &m.Internal, &sealed,
 		postgres.ScanTime(&r.CreatedAt),
 	}
 	if err := row.Scan(append(into, more...)...); err != nil {
@@ -105,23 +106,22 @@ func (s *Store) scanMessage(row pgx.CollectableRow, more ...any) (*rules.Message
 // ErrMessageIDTaken means that another message has the id.
 var ErrMessageIDTaken = errors.New("message id is taken")
 
-// PostedMessage is a message found by its id, with its tenant and order.
+// PostedMessage is a message of a tenant found by its id, with its order.
 type PostedMessage struct {
-	TenantID string
-	OrderID  string
-	Message  *rules.Message
+	OrderID string
+	Message *rules.Message
 }
 
-const selectMessage = `SELECT ` + messageColumns + `, tenant_id, order_id FROM order_messages WHERE id = $1`
+const selectMessage = `SELECT ` + messageColumns + `, order_id FROM order_messages WHERE tenant_id = $1 AND id = $2`
 
-// QueueFindMessage adds the look-up of a message by its id; into gets nil if there is none.
-func (s *Store) QueueFindMessage(b *pgx.Batch, id string, into **PostedMessage) {
+// QueueFindMessage adds the look-up of a message by its id; into gets nil if the tenant has none.
+func (s *Store) QueueFindMessage(b *pgx.Batch, tenantID, id string, into **PostedMessage) {
 	*into = nil
-	b.Queue(selectMessage, id).Query(func(rows pgx.Rows) error {
+	b.Queue(selectMessage, tenantID, id).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*PostedMessage, error) {
 			p := &PostedMessage{}
 			var err error
-			p.Message, err = s.scanMessage(row, &p.TenantID, &p.OrderID)
+			p.Message, err = s.scanMessage(row, &p.OrderID)
 			return p, err
 		})
 		if len(found) == 1 {

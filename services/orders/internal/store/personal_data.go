@@ -17,15 +17,14 @@ const (
 	findPersonOrders = `SELECT id::text, status, personal_link_id::text FROM (
   SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND external_recipient_id = $2
   UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND id = ANY($3)
-  UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND personal_link_id = ANY($4) AND NOT link_repeated
-  UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND personal_link_id = ANY($4) AND link_repeated
+  UNION SELECT id, status, personal_link_id FROM orders WHERE tenant_id = $1 AND personal_link_id = ANY($4)
 ) of_person ORDER BY id LIMIT $5`
 
 	// The name of a client of the tenant is erased too: the client may be the person.
-	eraseMessages = `UPDATE order_messages SET body = $3, body_sealed = NULL, body_bytes = NULL,
+	eraseMessages = `UPDATE order_messages SET body_sealed = NULL, body_bytes = 0,
   author_id = CASE author_kind WHEN 'TENANT_CLIENT' THEN '' ELSE author_id END,
   author_name = CASE author_kind WHEN 'TENANT_CLIENT' THEN $3 ELSE author_name END
-WHERE tenant_id = $1 AND order_id = ANY($2) AND body <> $3`
+WHERE tenant_id = $1 AND order_id = ANY($2) AND body_sealed IS NOT NULL`
 
 	// A message is work on the order too. An order that was changed so long ago was created before: created_at is in the index.
 	findStale = `SELECT tenant_id::text, id::text, version FROM orders o

@@ -23,7 +23,7 @@ var (
 )
 
 const (
-	insertOutcome = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, $2)`
+	insertOutcome = `INSERT INTO reservation_outcomes (tenant_id, order_id, outcome) VALUES ($1, $2, $3)`
 
 	outcomePlaced    = "PLACED"
 	outcomeUnstocked = "UNSTOCKED"
@@ -49,9 +49,9 @@ func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder) (func(b 
 		b.Queue(insertOrder, args...)
 		switch {
 		case o.Reserved:
-			b.Queue(insertOutcome, o.Record.GetId(), outcomePlaced)
+			b.Queue(insertOutcome, o.TenantID, o.Record.GetId(), outcomePlaced)
 		case o.ChosenID:
-			b.Queue(insertOutcome, o.Record.GetId(), outcomeUnstocked)
+			b.Queue(insertOutcome, o.TenantID, o.Record.GetId(), outcomeUnstocked)
 		}
 		queuePace(b, o)
 		outbox.Append(ctx, b, event)

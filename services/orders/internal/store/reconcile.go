@@ -21,36 +21,30 @@ WHERE order_id > $1 AND outcome = 'PLACED' ORDER BY order_id LIMIT $2`
 
 	selectHoldsOf = `SELECT order_id::text, outcome FROM reservation_outcomes WHERE order_id = ANY($1::uuid[])`
 
-	// The tenants are not known, so it looks up each id in the primary key of each. OFFSET 0 keeps the planner from reading the
-	// whole table once, which it takes for faster.
-	selectOrdersOfHolds = recursiveTenants + `
-SELECT h.id::text, o.tenant_id::text, o.id::text, coalesce(o.campaign_id::text, ''), coalesce(o.product_id::text, ''), o.variations
-FROM unnest($1::uuid[]) AS h (id) CROSS JOIN LATERAL (
-  SELECT own.* FROM t CROSS JOIN LATERAL (
-    SELECT * FROM orders WHERE tenant_id = t.tenant_id AND id = h.id AND stock_hold_id IS NULL OFFSET 0) own
+	// Each part has its own index.
+	selectOrdersOfHolds = `
+SELECT h.order_id::text, o.tenant_id::text, o.id::text, coalesce(o.campaign_id::text, ''), coalesce(o.product_id::text, ''), o.variations
+FROM reservation_outcomes h CROSS JOIN LATERAL (
+  SELECT * FROM orders WHERE tenant_id = h.tenant_id AND id = h.order_id AND stock_hold_id IS NULL
   UNION ALL
-  SELECT * FROM orders WHERE stock_hold_id = h.id) o`
+  SELECT * FROM orders WHERE tenant_id = h.tenant_id AND stock_hold_id = h.order_id) o
+WHERE h.order_id = ANY($1::uuid[])`
 
 	linkOrderColumns = `SELECT o.tenant_id::text, o.personal_link_id::text, o.id::text, o.created_at FROM orders o `
 
 	selectLinkOrders = linkOrderColumns + `
-WHERE (o.tenant_id, o.personal_link_id) > ($1, $2) AND o.personal_link_id IS NOT NULL AND NOT o.link_repeated
+WHERE (o.tenant_id, o.personal_link_id) > ($1, $2) AND o.personal_link_id IS NOT NULL
 ORDER BY o.tenant_id, o.personal_link_id LIMIT $3`
 
 	selectLinkOrdersOf = linkOrderColumns + `
-JOIN unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, personal_link_id) USING (tenant_id, personal_link_id)
-WHERE NOT o.link_repeated`
-
-	selectRepeatedLinks = linkOrderColumns + `WHERE o.link_repeated ORDER BY o.tenant_id, o.personal_link_id, o.id`
+JOIN unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, personal_link_id) USING (tenant_id, personal_link_id)`
 
 	// One index lookup for each tenant.
-	recursiveTenants = `WITH RECURSIVE t AS (
+	selectTenants = `WITH RECURSIVE t AS (
   (SELECT tenant_id FROM orders ORDER BY tenant_id LIMIT 1)
   UNION ALL
   SELECT (SELECT o.tenant_id FROM orders o WHERE o.tenant_id > t.tenant_id ORDER BY o.tenant_id LIMIT 1) FROM t WHERE t.tenant_id IS NOT NULL
-)`
-
-	selectTenants = recursiveTenants + ` SELECT tenant_id::text FROM t WHERE tenant_id IS NOT NULL`
+) SELECT tenant_id::text FROM t WHERE tenant_id IS NOT NULL`
 
 	selectChanged = `SELECT id::text, updated_at FROM orders
 WHERE tenant_id = $1 AND updated_at >= $2 AND (updated_at, id) > ($2, $3) ORDER BY updated_at, id LIMIT $4`
@@ -95,7 +89,7 @@ type LinkOrder struct {
 	PlacedAt                  time.Time
 }
 
-// LinkOrders lists up to limit orders of links, by tenant and link. Orders that repeat a link are not in it.
+// LinkOrders lists up to limit orders of links, by tenant and link.
 func (s *Store) LinkOrders(ctx context.Context, after LinkOrder, limit int) ([]LinkOrder, error) {
 	return query(ctx, s, pgx.RowToStructByPos[LinkOrder], selectLinkOrders, after.TenantID, after.LinkID, limit)
 }
@@ -107,11 +101,6 @@ func (s *Store) LinkOrdersOf(ctx context.Context, links []LinkOrder) ([]LinkOrde
 		tenants, ids = append(tenants, l.TenantID), append(ids, l.LinkID)
 	}
 	return query(ctx, s, pgx.RowToStructByPos[LinkOrder], selectLinkOrdersOf, tenants, ids)
-}
-
-// RepeatedLinks lists the orders of links that already had an order. They are older than the constraint that refuses them.
-func (s *Store) RepeatedLinks(ctx context.Context) ([]LinkOrder, error) {
-	return query(ctx, s, pgx.RowToStructByPos[LinkOrder], selectRepeatedLinks)
 }
 
 // Tenants lists the tenants that have orders, by id.

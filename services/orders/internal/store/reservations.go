@@ -13,15 +13,20 @@ import (
 
 // decideAbandoned abandons the orders that were not placed. Its insert waits for a concurrent commit of an order with the same
 // id.
-const decideAbandoned = `INSERT INTO reservation_outcomes (order_id, outcome)
-SELECT id, 'ABANDONED' FROM unnest($1::uuid[]) AS id ORDER BY id
+const decideAbandoned = `INSERT INTO reservation_outcomes (tenant_id, order_id, outcome)
+SELECT tenant_id, order_id, 'ABANDONED' FROM unnest($1::uuid[], $2::uuid[]) AS r (tenant_id, order_id) ORDER BY order_id
 ON CONFLICT (order_id) DO NOTHING`
 
 const selectOutcomes = `SELECT order_id, outcome = 'PLACED' FROM reservation_outcomes WHERE order_id = ANY($1::uuid[])`
 
+// Reserved names the order for which a unit of stock is reserved. Its id is that of the unit.
+type Reserved struct{ TenantID, OrderID string }
+
 // Abandon ensures that none of the orders can be placed any more, and returns those that already were and those it abandoned.
-func (s *Store) Abandon(ctx context.Context, orderIDs []string) (placed, abandoned []string, err error) {
-	if _, err := s.pool.Exec(ctx, decideAbandoned, orderIDs); err != nil {
+func (s *Store) Abandon(ctx context.Context, orders []Reserved) (placed, abandoned []string, err error) {
+	tenantIDs := postgres.UUIDColumn(orders, func(r Reserved) string { return r.TenantID })
+	orderIDs := postgres.UUIDColumn(orders, func(r Reserved) string { return r.OrderID })
+	if _, err := s.pool.Exec(ctx, decideAbandoned, tenantIDs, orderIDs); err != nil {
 		return nil, nil, fmt.Errorf("abandon reservations: %w", err)
 	}
 	rows, err := s.pool.Query(ctx, selectOutcomes, orderIDs)
@@ -90,15 +95,15 @@ const (
 	selectTombstone = `SELECT EXISTS (SELECT 1 FROM reservation_outcomes WHERE order_id = $1 AND outcome = 'ABANDONED')`
 
 	// Waits for a concurrent commit of an order with the same id and then changes nothing.
-	abandonClaim = `INSERT INTO reservation_outcomes (order_id, outcome) VALUES ($1, 'ABANDONED') ON CONFLICT (order_id) DO NOTHING`
+	abandonClaim = `INSERT INTO reservation_outcomes (tenant_id, order_id, outcome) VALUES ($1, $2, 'ABANDONED')
+ON CONFLICT (order_id) DO NOTHING`
 )
 
 // Claim identifies a claim: the id that it chose for its order, and its link.
 type Claim struct {
 	TenantID string
 	OrderID  string
-	// LinkID is empty if the caller does not know the link.
-	LinkID string
+	LinkID   string
 }
 
 // FindClaim returns the order of the claim's link, or nil, and whether the claim was abandoned. The order has another id if an
@@ -117,7 +122,7 @@ func (s *Store) FindClaim(ctx context.Context, c Claim) (order *ordersv1.Order, 
 // that order.
 func (s *Store) AbandonClaim(ctx context.Context, c Claim) (order *ordersv1.Order, err error) {
 	b := &pgx.Batch{}
-	b.Queue(abandonClaim, c.OrderID)
+	b.Queue(abandonClaim, c.TenantID, c.OrderID)
 	queueFind(b, c, &order)
 	// The statements share one implicit transaction, but each sees what was committed before the statement began.
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
@@ -129,11 +134,11 @@ func (s *Store) AbandonClaim(ctx context.Context, c Claim) (order *ordersv1.Orde
 // Each half uses its own index.
 var selectClaimed = selectOrder + ` UNION ALL
 SELECT ` + recordColumns + ` FROM orders
-WHERE tenant_id = $1 AND personal_link_id = $3 AND personal_link_id IS NOT NULL AND NOT link_repeated AND id <> $2`
+WHERE tenant_id = $1 AND personal_link_id = $3 AND personal_link_id IS NOT NULL AND id <> $2`
 
 // queueFind prefers the order with the claim's own id.
 func queueFind(b *pgx.Batch, c Claim, into **ordersv1.Order) {
-	b.Queue(selectClaimed, c.TenantID, c.OrderID, postgres.Nullable(c.LinkID)).Query(func(rows pgx.Rows) error {
+	b.Queue(selectClaimed, c.TenantID, c.OrderID, c.LinkID).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, scanOrder)
 		for _, order := range found {
 			if *into == nil || order.GetId() == c.OrderID {

@@ -16,7 +16,7 @@ const (
 	// The database's clock decides for all instances. If it was set back, no step is further away than its pace.
 	isDue = `(due_at <= clock_timestamp() OR due_at > clock_timestamp() + make_interval(secs => every_seconds))`
 
-	insertPace = `INSERT INTO sandbox_paces (order_id, tenant_id, every_seconds, stop_at, due_at)
+	insertPace = `INSERT INTO sandbox_paces (tenant_id, order_id, every_seconds, stop_at, due_at)
 VALUES ($1, $2, $3::integer, $4, clock_timestamp() + make_interval(secs => $3::integer))`
 
 	selectDuePaces = `SELECT tenant_id::text, order_id::text FROM sandbox_paces WHERE ` + isDue + `
@@ -25,11 +25,11 @@ ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED`
 	selectNextPace = `SELECT extract(epoch FROM min(due_at) - clock_timestamp())::float8 FROM sandbox_paces`
 
 	// After the lock of the order, so that the second of two instances sees the step of the first.
-	selectPace = `SELECT every_seconds, stop_at FROM sandbox_paces WHERE order_id = $1 AND ` + isDue + ` FOR UPDATE`
+	selectPace = `SELECT every_seconds, stop_at FROM sandbox_paces WHERE tenant_id = $1 AND order_id = $2 AND ` + isDue + ` FOR UPDATE`
 
-	movePace = `UPDATE sandbox_paces SET due_at = clock_timestamp() + make_interval(secs => every_seconds) WHERE order_id = $1`
+	movePace = `UPDATE sandbox_paces SET due_at = clock_timestamp() + make_interval(secs => every_seconds) WHERE tenant_id = $1 AND order_id = $2`
 
-	deletePace = `DELETE FROM sandbox_paces WHERE order_id = $1`
+	deletePace = `DELETE FROM sandbox_paces WHERE tenant_id = $1 AND order_id = $2`
 )
 
 // Due names an order whose next step is due.
@@ -39,7 +39,7 @@ func queuePace(b *pgx.Batch, o *rules.NewOrder) {
 	if o.Pace == nil || o.Pace.Ends(o.Record.GetStatus()) {
 		return
 	}
-	b.Queue(insertPace, o.Record.GetId(), o.TenantID, int64(o.Pace.Every/time.Second), enumname.String(o.Pace.Stop))
+	b.Queue(insertPace, o.TenantID, o.Record.GetId(), int64(o.Pace.Every/time.Second), enumname.String(o.Pace.Stop))
 }
 
 // DuePaces lists up to limit orders whose next step is due, without those that another instance is just listing.
@@ -68,9 +68,9 @@ func (s *Store) NextPace(ctx context.Context) (wait time.Duration, found bool, e
 }
 
 // QueueFindPace adds the look-up of an order's pace; into gets nil if no step is due.
-func QueueFindPace(b *pgx.Batch, orderID string, into **rules.Pace) {
+func QueueFindPace(b *pgx.Batch, tenantID, orderID string, into **rules.Pace) {
 	*into = nil
-	b.Queue(selectPace, orderID).Query(func(rows pgx.Rows) error {
+	b.Queue(selectPace, tenantID, orderID).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Pace, error) {
 			p := &rules.Pace{}
 			var seconds int32
@@ -86,25 +86,25 @@ func QueueFindPace(b *pgx.Batch, orderID string, into **rules.Pace) {
 }
 
 // QueueMovePace sets when the next step of an order is due, or ends its pace.
-func QueueMovePace(b *pgx.Batch, orderID string, ends bool) {
+func QueueMovePace(b *pgx.Batch, tenantID, orderID string, ends bool) {
 	if ends {
-		b.Queue(deletePace, orderID)
+		b.Queue(deletePace, tenantID, orderID)
 		return
 	}
-	b.Queue(movePace, orderID)
+	b.Queue(movePace, tenantID, orderID)
 }
 
 // PostponePace makes the next step of an order due one interval from now.
-func (s *Store) PostponePace(ctx context.Context, orderID string) error {
-	if _, err := s.pool.Exec(ctx, movePace, orderID); err != nil {
+func (s *Store) PostponePace(ctx context.Context, due Due) error {
+	if _, err := s.pool.Exec(ctx, movePace, due.TenantID, due.OrderID); err != nil {
 		return fmt.Errorf("postpone step: %w", err)
 	}
 	return nil
 }
 
 // EndPace ends the pace of an order that does not exist.
-func (s *Store) EndPace(ctx context.Context, orderID string) error {
-	if _, err := s.pool.Exec(ctx, deletePace, orderID); err != nil {
+func (s *Store) EndPace(ctx context.Context, due Due) error {
+	if _, err := s.pool.Exec(ctx, deletePace, due.TenantID, due.OrderID); err != nil {
 		return fmt.Errorf("end steps: %w", err)
 	}
 	return nil

@@ -37,8 +37,7 @@ type Store struct {
 	events *eventseal.Writer
 }
 
-// New makes a store on the pool. ring seals the delivery details and messages, events what an event must not show on its
-// way. A nil writer also leaves new messages in plain text, so that the previous version reads them.
+// New makes a store on the pool. ring seals the delivery details and messages, events what an event must not show on its way.
 func New(pool *pgxpool.Pool, ring *seal.Ring, events *eventseal.Writer) *Store {
 	return &Store{pool: pool, ring: ring, events: events}
 }

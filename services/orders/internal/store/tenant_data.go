@@ -17,16 +17,8 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
 				Name: "order_messages", Key: []string{"order_id uuid", "seq bigint"}, Omit: []string{"body_bytes"},
 				Sealed: sealedMessages().Columns,
 			},
-			// They name only orders, so each is erased in the statement that erases its order.
-			{
-				Name: "reservation_outcomes", Key: []string{"order_id uuid"}, Hidden: true, ErasedWith: "orders",
-				Rows: `order_id IN (SELECT id FROM orders WHERE tenant_id = $1::uuid
-  UNION ALL SELECT stock_hold_id FROM orders WHERE tenant_id = $1::uuid AND stock_hold_id IS NOT NULL)`,
-			},
-			{
-				Name: "orders", Key: []string{"id uuid"}, Sealed: sealedOrders().Columns,
-				With: "DELETE FROM reservation_outcomes WHERE order_id = ANY(ARRAY(SELECT unnest(ARRAY[id, stock_hold_id]) FROM erased))",
-			},
+			{Name: "reservation_outcomes", Key: []string{"order_id uuid"}, Hidden: true},
+			{Name: "orders", Key: []string{"id uuid"}, Sealed: sealedOrders().Columns},
 			{Name: "sandbox_paces", Key: []string{"order_id uuid"}, Hidden: true},
 			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.
 			{Name: "order_audit", Key: []string{"id uuid"}, Kept: "audit without personal data, deleted after GIFTING_AUDIT_RETENTION", Hidden: true},

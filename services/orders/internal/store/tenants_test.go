@@ -15,40 +15,36 @@ import (
 // insertOfLink inserts an order that was placed from a personal link at a time.
 const insertOfLink = `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_name,
   budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at,
-  personal_link_id, link_repeated, external_order_id)
-VALUES ($1::uuid, $2::uuid, gen_random_uuid()::text, 'PERSONAL_LINK', $1::uuid, $5, 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, 'sealed', $6, $6, $3, $4, $2::text)`
+  personal_link_id, external_order_id)
+VALUES ($1::uuid, $2::uuid, gen_random_uuid()::text, 'PERSONAL_LINK', $1::uuid, $4, 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, 'sealed', $5, $5, $3, $2::text)`
 
 // Another tenant may have records with the same ids.
 func TestRecordsOfOtherTenantsWithTheSameIDsAreNotFound(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, store.Migrations())
 	s := store.New(pool, nil, nil)
-	own, other, first, repeated, link := uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString()
+	own, other, id, link := uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString()
 	at := time.Now().UTC().Truncate(time.Second)
-	insert(t, pool, own, first, link, false, "COMPLETED", at)
-	insert(t, pool, own, repeated, link, true, "COMPLETED", at)
-	insert(t, pool, other, first, link, false, "SENT", at.Add(time.Minute))
-	insert(t, pool, other, repeated, link, true, "SENT", at.Add(time.Minute))
+	insert(t, pool, own, id, link, "COMPLETED", at)
+	insert(t, pool, other, id, link, "SENT", at.Add(time.Minute))
 	for name, person := range map[string]store.Person{
 		"by link":  {LinkIDs: []string{link}},
-		"by order": {OrderIDs: []string{first, repeated}},
+		"by order": {OrderIDs: []string{id}},
 	} {
 		person.TenantID = own
 		found, err := s.PersonOrders(t.Context(), person, 10)
 		require.NoError(t, err)
-		require.Len(t, found, 2, name)
-		for _, order := range found {
-			require.Equal(t, "ORDER_STATUS_COMPLETED", order.GetStatus().String(), name)
-		}
+		require.Len(t, found, 1, name)
+		require.Equal(t, "ORDER_STATUS_COMPLETED", found[0].GetStatus().String(), name)
 	}
-	changed, err := s.ChangedOf(t.Context(), own, []string{first})
+	changed, err := s.ChangedOf(t.Context(), own, []string{id})
 	require.NoError(t, err)
 	require.Len(t, changed, 1)
 	require.Equal(t, at, changed[0].At.UTC())
 	changed, err = s.Changed(t.Context(), own, store.Changed{ID: uuid.Nil.String()}, 10)
 	require.NoError(t, err)
-	require.Len(t, changed, 2)
-	_, brand, err := s.FindByExternalID(t.Context(), other, first)
+	require.Len(t, changed, 1)
+	_, brand, err := s.FindByExternalID(t.Context(), other, id)
 	require.NoError(t, err)
 	require.Equal(t, other, brand)
 }
@@ -58,10 +54,10 @@ func TestWorkOnOrdersOfOtherTenantsIsNoWork(t *testing.T) {
 	pool := pgtest.New(t, store.Migrations())
 	s := store.New(pool, nil, nil)
 	own, other, id := uuid.NewString(), uuid.NewString(), uuid.NewString()
-	insert(t, pool, own, id, uuid.NewString(), false, "SENT", time.Now().Add(-48*time.Hour))
-	insert(t, pool, other, id, uuid.NewString(), false, "SENT", time.Now())
-	_, err := pool.Exec(t.Context(), `INSERT INTO order_messages (id, tenant_id, order_id, author_kind, author_id, author_name, body, created_at)
-		VALUES (gen_random_uuid(), $1, $2, 'SYSTEM', '', '', 'recent', now())`, other, id)
+	insert(t, pool, own, id, uuid.NewString(), "SENT", time.Now().Add(-48*time.Hour))
+	insert(t, pool, other, id, uuid.NewString(), "SENT", time.Now())
+	_, err := pool.Exec(t.Context(), `INSERT INTO order_messages (tenant_id, order_id, id, author_kind, author_id, author_name, body_bytes, created_at)
+		VALUES ($1, $2, gen_random_uuid(), 'SYSTEM', '', '', 0, now())`, other, id)
 	require.NoError(t, err)
 	stale, err := s.StaleOrders(t.Context(), nil, 24*time.Hour, 10)
 	require.NoError(t, err)
@@ -69,8 +65,8 @@ func TestWorkOnOrdersOfOtherTenantsIsNoWork(t *testing.T) {
 	require.Equal(t, own, stale[0].TenantID)
 }
 
-func insert(t *testing.T, pool *pgxpool.Pool, tenantID, id, link string, repeated bool, status string, at time.Time) {
+func insert(t *testing.T, pool *pgxpool.Pool, tenantID, id, link, status string, at time.Time) {
 	t.Helper()
-	_, err := pool.Exec(t.Context(), insertOfLink, tenantID, id, link, repeated, status, at)
+	_, err := pool.Exec(t.Context(), insertOfLink, tenantID, id, link, status, at)
 	require.NoError(t, err)
 }

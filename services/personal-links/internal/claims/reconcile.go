@@ -42,7 +42,7 @@ func (s *Saga) Reconcile(ctx context.Context, link *rules.Link) (*rules.Link, er
 func (s *Saga) reconcile(ctx context.Context, finish FinishClaim, link *rules.Link) (result Result, err error) {
 	orderID, tenantID, id := *link.ClaimOrderID, link.TenantID, link.Record.GetId()
 	outcome, err := s.deps.Orders.AbandonClaimedOrder(ctx, &ordersv1.AbandonClaimedOrderRequest{
-		OrderId: orderID, TenantId: tenantID, PersonalLinkId: &id,
+		OrderId: orderID, TenantId: tenantID, PersonalLinkId: id,
 	})
 	if err != nil {
 		return result, err
@@ -59,7 +59,7 @@ func (s *Saga) reconcile(ctx context.Context, finish FinishClaim, link *rules.Li
 func (s *Saga) PlacedOrder(ctx context.Context, link *rules.Link) (*ordersv1.Order, error) {
 	id, orderID := link.Record.GetId(), link.Record.GetOrderId()
 	outcome, err := s.deps.Orders.AbandonClaimedOrder(ctx, &ordersv1.AbandonClaimedOrderRequest{
-		OrderId: orderID, TenantId: link.TenantID, PersonalLinkId: &id,
+		OrderId: orderID, TenantId: link.TenantID, PersonalLinkId: id,
 	})
 	if err != nil || outcome.GetOrder().GetId() != orderID {
 		return nil, err

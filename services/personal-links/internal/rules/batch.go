@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/sandboxpace"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -105,7 +106,7 @@ func (b *Batch) newLink(
 		record.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()
 	}
 	return NewLink{TokenHash: hash, Auto: to.Auto, Link: &Link{
-		Record: record, TenantID: b.TenantID, BatchID: &b.ID, BatchIndex: &index,
+		Record: record, TenantID: b.TenantID, BatchID: b.ID, BatchIndex: index,
 		Locale: to.Locale, ManagerID: to.ManagerID, Details: &to.Details, ProductIDs: b.ProductIDs,
 	}}
 }
@@ -115,23 +116,24 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 const (
 	// tokenBytes of randomness cannot be guessed.
 	tokenBytes = 18
-	tokenLen   = tokenBytes * 4 / 3
+	tokenLen   = len(identity.Cell) + tokenBytes*4/3
 )
 
-// NewToken makes the secret part of a claim URL.
+// NewToken makes the secret part of a claim URL. It begins with the letter of the cell.
 func NewToken() string {
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw) // It never fails.
-	return base64.RawURLEncoding.EncodeToString(raw)
+	return identity.Cell + base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // HashToken returns the hash by which a token is looked up. A keyed or slow hash would add nothing, because there are too many
 // tokens to try. ok is false for a text that is not a token.
 func HashToken(token string) (hash []byte, ok bool) {
-	if len(token) != tokenLen {
+	random, ours := strings.CutPrefix(token, identity.Cell)
+	if !ours || len(token) != tokenLen {
 		return nil, false
 	}
-	if _, err := base64.RawURLEncoding.DecodeString(token); err != nil {
+	if _, err := base64.RawURLEncoding.DecodeString(random); err != nil {
 		return nil, false
 	}
 	sum := sha256.Sum256([]byte(token))

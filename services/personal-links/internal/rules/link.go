@@ -40,11 +40,10 @@ var (
 
 // Link is a personal link: the record that every channel sees, and the service's own fields.
 type Link struct {
-	Record   *linksv1.PersonalLink
-	TenantID string
-	// BatchID is nil for a link that is older than batches.
-	BatchID    *string
-	BatchIndex *int32
+	Record     *linksv1.PersonalLink
+	TenantID   string
+	BatchID    string
+	BatchIndex int32
 	Locale     string
 	ManagerID  *string
 	// Details is nil once they have been erased.

@@ -123,7 +123,7 @@ func TestABatchMakesALinkPerRecipient(t *testing.T) {
 		require.Equal(t, f.brand, link.GetBrandId())
 		require.Equal(t, f.campaign, link.GetCampaignId())
 		require.Nil(t, link.Selection)
-		require.Regexp(t, `^https://gifts\.example\.com/c/[A-Za-z0-9_-]{24}$`, link.GetClaimUrl())
+		require.Regexp(t, `^https://gifts\.example\.com/c/a[A-Za-z0-9_-]{24}$`, link.GetClaimUrl())
 		got, err := f.client.GetPersonalLink(f.as(f.everyBrand()), &linksv1.GetPersonalLinkRequest{LinkId: link.GetId()})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(link, got.GetLink()), "a read returns the same record")

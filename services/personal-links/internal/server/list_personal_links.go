@@ -106,7 +106,7 @@ func (s *Server) ListPersonalLinkBatch(
 		resp.Items = append(resp.Items, detailsOf(l))
 	}
 	if more {
-		next := binding.Encode(strconv.AppendInt(nil, int64(*links[len(links)-1].BatchIndex), 10))
+		next := binding.Encode(strconv.AppendInt(nil, int64(links[len(links)-1].BatchIndex), 10))
 		resp.NextCursor = &next
 	}
 	return resp, nil

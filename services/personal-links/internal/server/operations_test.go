@@ -37,7 +37,7 @@ func (f *fixture) waiting(t *testing.T, n int) (batchID string, links []*linksv1
 	}
 	stored, err := f.store.Get(t.Context(), f.tenant, links[0].GetId())
 	require.NoError(t, err)
-	return *stored.BatchID, links
+	return stored.BatchID, links
 }
 
 func (f *fixture) approve(t *testing.T, a *commonv1.Actor, l *linksv1.PersonalLink) (*linksv1.PersonalLink, error) {

@@ -74,7 +74,7 @@ func setup(t testing.TB) *fixture {
 		"links":        "twin.brand_id := gen_random_uuid(); twin.token_hash := NULL; twin.locale := 'sv-SE';",
 		"link_batches": "twin.product_ids := '{}'; twin.key_name := 'twin';",
 		"form_drafts":  "twin.draft_sealed := '\\x00';",
-		"link_audit":   "twin.id := -NEW.id; twin.actor_id := 'twin';",
+		"link_audit":   "twin.actor_id := 'twin';",
 		// The steps of the other tenant are never due.
 		"sandbox_claims": "twin.due_at := now() + interval '20 years'; twin.pace := '30 years';",
 	})
@@ -208,9 +208,9 @@ func (f *fixture) link(n int) row {
 
 func (r row) claimURL() string { return "https://gifts.example.com/c/" + r.id }
 
-const insertLink = `INSERT INTO links (tenant_id, id, brand_id, campaign_id, external_recipient_id, status,
+const insertLink = `INSERT INTO links (tenant_id, id, brand_id, campaign_id, batch_id, batch_index, external_recipient_id, status,
   claim_url_sealed, order_id, created_at, approved_at, claimed_at, cancelled_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+VALUES ($1, $2, $3, $4, gen_random_uuid(), 0, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
 func (f *fixture) tryInsert(ctx context.Context, r row) error {
 	_, err := f.pool.Exec(ctx, insertLink, r.tenant, r.id, r.brand, r.campaign, r.recipient, r.status,

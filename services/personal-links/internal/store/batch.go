@@ -26,7 +26,7 @@ FROM unnest($7::uuid[], $8::int[], $9::text[], $10::text[], $11::uuid[], $12::by
 // linkRows are the columns in which the links of a batch differ.
 type linkRows struct {
 	ids             []string
-	indexes         []*int32
+	indexes         []int32
 	recipients      []*string
 	locales         []string
 	managers        []*string

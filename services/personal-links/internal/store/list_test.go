@@ -16,8 +16,8 @@ const (
 	aBrand  = "0198f2e4-0000-7000-8000-000000000002"
 
 	// Of a thousand links one is of the brand, and another one waits for approval.
-	insertMany = `INSERT INTO links (tenant_id, id, brand_id, status, claim_url_sealed, created_at, updated_at)
-SELECT $1::uuid, gen_random_uuid(), CASE WHEN i % 1000 = 0 THEN $2::uuid ELSE gen_random_uuid() END,
+	insertMany = `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, created_at, updated_at)
+SELECT $1::uuid, gen_random_uuid(), CASE WHEN i % 1000 = 0 THEN $2::uuid ELSE gen_random_uuid() END, gen_random_uuid(), 0,
   CASE WHEN i % 1000 = 1 THEN 'REQUESTED' ELSE 'ACTIVE' END, '', at, at
 FROM (SELECT i, now() - i * interval '1 second' AS at FROM generate_series(1, 10000) AS i) AS made`
 )

@@ -19,7 +19,7 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
 			{Name: "form_drafts", Key: []string{"id uuid"}, Hidden: true},
 			{Name: "link_batches", Key: []string{"id uuid"}},
 			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.
-			{Name: "link_audit", Key: []string{"id bigint"}, Kept: "audit without personal data", Hidden: true},
+			{Name: "link_audit", Key: []string{"link_id uuid", "id bigint"}, Kept: "audit without personal data", Hidden: true},
 		},
 		InFlight: []string{
 			// Claims that are placing an order.

@@ -25,8 +25,9 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 		link, inFlight := uuid.NewString(), keyID == tenantdatatest.InFlight
 		url := ring.Seal([]byte("https://gifts.example.com/c/token"), store.SealedColumns()[0].Columns[0].AssociatedData(link))
 		for sql, args := range map[string][]any{
-			`INSERT INTO links (tenant_id, id, brand_id, external_recipient_id, status, claim_url_sealed, created_at, updated_at, claim_order_id, claim_lease_until)
-			 VALUES ($1, $2, $1, 'same', 'ACTIVE', $3, now(), now(), CASE WHEN $4 THEN $2::uuid END, CASE WHEN $4 THEN now() END)`: {tenantID, link, url, inFlight},
+			`INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, external_recipient_id, status, claim_url_sealed, created_at, updated_at,
+			   claim_order_id, claim_lease_until)
+			 VALUES ($1, $2, $1, $1, 0, 'same', 'ACTIVE', $3, now(), now(), CASE WHEN $4 THEN $2::uuid END, CASE WHEN $4 THEN now() END)`: {tenantID, link, url, inFlight},
 			`INSERT INTO link_batches (tenant_id, id, product_ids, key_id, key_name, created_at)
 			 VALUES ($1, 'a198f2e4-0000-7000-8000-000000000001', '{}', $2, 'Shop', now())`: {tenantID, keyID},
 			`INSERT INTO form_drafts (tenant_id, id, link_id, nonce_hash, draft_sealed, expires_at)

@@ -94,14 +94,9 @@ func (d *directory) ListEndpoints(
 	return out, nil
 }
 
-// tenantIDs requires at least one tenant. A caller of another version would take an empty list as no endpoints, and deliveries
-// would be lost.
 func tenantIDs(req *tenantsv1.ListEndpointsRequest, errs *fields.Errors) []string {
 	var ids []string
-	if one := req.GetTenantId(); one != "" {
-		ids = append(ids, errs.UUID("tenantId", one))
-	}
-	switch n := len(ids) + len(req.GetTenantIds()); {
+	switch n := len(req.GetTenantIds()); {
 	case n == 0:
 		errs.Add("tenantIds", problem.FieldRequired, "is required")
 	case n > maxTenantIDs:

@@ -43,9 +43,6 @@ func TestListEndpoints(t *testing.T) {
 	t.Run("for several tenants it lists the keys of each once, and no others", func(t *testing.T) {
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{other, newID(), strings.ToUpper(tenant), other}}, limited, first, second)
 	})
-	t.Run("a caller of the previous version names one tenant", func(t *testing.T) {
-		names(t, &tenantsv1.ListEndpointsRequest{TenantId: tenant}, limited)
-	})
 	t.Run("an unknown tenant has none", func(t *testing.T) {
 		names(t, &tenantsv1.ListEndpointsRequest{TenantIds: []string{newID()}})
 	})
@@ -88,10 +85,9 @@ func TestListEndpoints(t *testing.T) {
 		req  *tenantsv1.ListEndpointsRequest
 		want string
 	}{
-		"a malformed tenant id":        {&tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant, "x"}}, "tenantIds[1] invalid"},
-		"a malformed id of one tenant": {&tenantsv1.ListEndpointsRequest{TenantId: "x"}, "tenantId invalid"},
-		"no tenant":                    {&tenantsv1.ListEndpointsRequest{}, "tenantIds required"},
-		"more tenants than allowed":    {&tenantsv1.ListEndpointsRequest{TenantIds: slices.Repeat([]string{tenant}, 1001)}, "tenantIds too_long"},
+		"a malformed tenant id":     {&tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant, "x"}}, "tenantIds[1] invalid"},
+		"no tenant":                 {&tenantsv1.ListEndpointsRequest{}, "tenantIds required"},
+		"more tenants than allowed": {&tenantsv1.ListEndpointsRequest{TenantIds: slices.Repeat([]string{tenant}, 1001)}, "tenantIds too_long"},
 	} {
 		t.Run(name+" is refused", func(t *testing.T) {
 			invalid(t, f.directory.ListEndpoints, tc.req, tc.want)

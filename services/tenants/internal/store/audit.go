@@ -97,17 +97,7 @@ func rowsOf[T any](ctx context.Context, tx pgx.Tx, scan pgx.RowToFunc[T], sql st
 }
 
 func scanAudit(row pgx.CollectableRow) (*tenantsv1.KeyAuditEntry, error) {
-	e := &tenantsv1.KeyAuditEntry{}
-	var kind, id string
-	err := row.Scan(&e.Id, postgres.ScanTime(&e.At), &e.KeyId, &kind, &id, postgres.ScanEnum(&e.Action), &e.Detail)
-	e.Actor = recordedActor(kind, id)
-	return e, err
-}
-
-// recordedActor is nil for UNKNOWN, the actor of changes from before actors were required.
-func recordedActor(kind, id string) *commonv1.Actor {
-	if known, ok := enumname.Parse[commonv1.ActorKind](kind); ok {
-		return &commonv1.Actor{Kind: known, Id: id}
-	}
-	return nil
+	e := &tenantsv1.KeyAuditEntry{Actor: &commonv1.Actor{}}
+	return e, row.Scan(&e.Id, postgres.ScanTime(&e.At), &e.KeyId, postgres.ScanEnum(&e.Actor.Kind), &e.Actor.Id,
+		postgres.ScanEnum(&e.Action), &e.Detail)
 }

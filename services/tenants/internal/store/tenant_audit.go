@@ -12,6 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/postgres"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -136,11 +137,9 @@ func (s *Store) TenantAudit(
 }
 
 func scanTenantAudit(row pgx.CollectableRow) (*tenantsv1.TenantAuditEntry, error) {
-	e := &tenantsv1.TenantAuditEntry{}
-	var kind, id string
-	err := row.Scan(&e.Id, postgres.ScanTime(&e.At), &kind, &id, postgres.ScanEnum(&e.Action), &e.SubjectId, &e.Detail)
-	e.Actor = recordedActor(kind, id)
-	return e, err
+	e := &tenantsv1.TenantAuditEntry{Actor: &commonv1.Actor{}}
+	return e, row.Scan(&e.Id, postgres.ScanTime(&e.At), postgres.ScanEnum(&e.Actor.Kind), &e.Actor.Id,
+		postgres.ScanEnum(&e.Action), &e.SubjectId, &e.Detail)
 }
 
 const (

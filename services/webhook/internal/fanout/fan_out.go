@@ -152,9 +152,8 @@ func eventsOf(changes []change, found sender.Lookup) []store.Event {
 	for _, c := range changes {
 		if keys := receivers(c, found.Endpoints[c.GetTenantId()].List); len(keys) > 0 {
 			events = append(events, store.Event{
-				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), BrandID: c.GetBrandId(), Body: c.body,
-				SubjectID: c.GetSubjectId(),
-				KeyIDs:    keys, TraceParent: c.traceParent,
+				TenantID: c.GetTenantId(), ID: c.GetEventId(), Type: c.GetType(), BrandID: c.GetBrandId(), SubjectID: c.GetSubjectId(),
+				Body: c.body, KeyIDs: keys, TraceParent: c.traceParent,
 			})
 		}
 	}
@@ -215,7 +214,7 @@ func enclose(c *eventsv1.Change, environment string) (change, error) {
 
 // check also makes the ids canonical, because they are compared with ids of other services.
 func check(c *eventsv1.Change) error {
-	for _, id := range []*string{&c.EventId, &c.TenantId, &c.BrandId} {
+	for _, id := range []*string{&c.EventId, &c.TenantId, &c.BrandId, &c.SubjectId} {
 		canonical, ok := fields.ParseUUID(*id)
 		if !ok {
 			return errBadID

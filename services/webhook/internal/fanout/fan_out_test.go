@@ -156,7 +156,8 @@ func TestAChangeIsQueuedForTheKeysThatReceiveIt(t *testing.T) {
 		link.GetEventId():     {1},
 	}, f.deliveries())
 	var known int
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM events WHERE brand_id = $1", brand).Scan(&known))
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM events WHERE brand_id = $1 AND subject_id = ANY ($2::uuid[])",
+		brand, []string{byKey.GetSubjectId(), byNobody.GetSubjectId(), link.GetSubjectId()}).Scan(&known))
 	require.Equal(t, 3, known)
 }
 
@@ -215,6 +216,7 @@ func TestAMessageThatIsNotAChangeIsStoredSeparately(t *testing.T) {
 		invalid(func(c *eventsv1.Change) { c.EventId = "7" }),
 		invalid(func(c *eventsv1.Change) { c.TenantId = "" }),
 		invalid(func(c *eventsv1.Change) { c.BrandId = "{" + brand + "}" }),
+		invalid(func(c *eventsv1.Change) { c.SubjectId = "" }),
 		invalid(func(c *eventsv1.Change) { c.Type = "order.\x00" }),
 		invalid(func(c *eventsv1.Change) { c.OccurredAt = nil }),
 		invalid(func(c *eventsv1.Change) { c.OccurredAt = &timestamppb.Timestamp{Seconds: 1 << 60} }),
@@ -223,7 +225,7 @@ func TestAMessageThatIsNotAChangeIsStoredSeparately(t *testing.T) {
 		invalid(func(c *eventsv1.Change) { c.Data = []byte("\"\xff\"") }),
 		good,
 	)
-	batch = append(batch, kafka.Message{Value: []byte("\xffnonsense"), Offset: 10}, kafka.Message{Offset: 11})
+	batch = append(batch, kafka.Message{Value: []byte("\xffnonsense"), Offset: 11}, kafka.Message{Offset: 12})
 
 	require.NoError(t, f.fan.Handle(t.Context(), 3, batch))
 	require.NoError(t, f.fan.Handle(t.Context(), 3, batch), "repeated, as after a crash before the commit of the offset")

@@ -19,7 +19,8 @@ func TestAResultTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	st := store.New(pool)
 	const deliveries = 4
 	_, err := st.FanOut(t.Context(), []store.Event{{
-		TenantID: tenant, ID: uuid.NewString(), Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1, 2, 3, 4},
+		TenantID: tenant, ID: uuid.NewString(), Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
+		Body: []byte("{}"), KeyIDs: []int32{1, 2, 3, 4},
 	}}, nil)
 	require.NoError(t, err)
 	claimed := claimDue(t, st, time.Minute)

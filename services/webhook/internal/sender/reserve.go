@@ -34,9 +34,7 @@ func (l Lookup) of(events []store.Event) endpoints {
 		seen[e.TenantID] = struct{}{}
 		tenant := l.Endpoints[e.TenantID]
 		for _, s := range tenant.List {
-			if s.GetEndpoint() != nil {
-				found[s.GetKeyId()] = endpointOf(s.GetEndpoint(), tenant.LookedUp)
-			}
+			found[s.GetKeyId()] = endpointOf(s.GetEndpoint(), tenant.LookedUp)
 		}
 	}
 	return found

@@ -33,7 +33,10 @@ func (f *fixture) partition(number int) *partition {
 // newEvent makes an event for the keys.
 func newEvent(keys ...int32) store.Event {
 	id := uuid.Must(uuid.NewV7()).String()
-	return store.Event{TenantID: tenant, ID: id, Type: "order.created", Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys}
+	return store.Event{
+		TenantID: tenant, ID: id, Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
+		Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
+	}
 }
 
 // lookup is a lookup that has just found the endpoints.

@@ -18,7 +18,8 @@ func (f *fixture) message(w *eventseal.Writer, key int32) (id string, body []byt
 	id = uuid.Must(uuid.NewV7()).String()
 	sealed, plain := eventsealtest.Message(f.t, w, eventseal.Place{TenantID: tenant, EventID: id}, "Happy birthday")
 	_, err := f.store.FanOut(f.t.Context(), []store.Event{{
-		TenantID: tenant, ID: id, Type: "order.message_posted", Body: sealed, KeyIDs: []int32{key},
+		TenantID: tenant, ID: id, Type: "order.message_posted", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
+		Body: sealed, KeyIDs: []int32{key},
 	}}, nil)
 	require.NoError(f.t, err)
 	return id, plain

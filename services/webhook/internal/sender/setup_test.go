@@ -175,7 +175,8 @@ func (f *fixture) eventIn(traceParent string, keys ...int32) (id string, body []
 	id = uuid.Must(uuid.NewV7()).String()
 	body = []byte(`{"id":"` + id + `"}`)
 	_, err := f.store.FanOut(f.t.Context(), []store.Event{{
-		TenantID: tenant, ID: id, Type: "order.created", Body: body, KeyIDs: keys, TraceParent: traceParent,
+		TenantID: tenant, ID: id, Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
+		Body: body, KeyIDs: keys, TraceParent: traceParent,
 	}}, nil)
 	require.NoError(f.t, err)
 	return id, body

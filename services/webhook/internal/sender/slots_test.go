@@ -214,7 +214,8 @@ func TestATenantWhoseReceiversAllStopLeavesWorkersToOthers(t *testing.T) {
 	for range 20 {
 		id := uuid.Must(uuid.NewV7()).String()
 		due, err := f.store.FanOut(t.Context(), []store.Event{{
-			TenantID: other.TenantID, ID: id, Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{otherKey},
+			TenantID: other.TenantID, ID: id, Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
+			Body: []byte("{}"), KeyIDs: []int32{otherKey},
 		}}, nil)
 		require.NoError(t, err)
 		s.Notify(due)

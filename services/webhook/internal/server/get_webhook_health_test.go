@@ -105,7 +105,8 @@ func TestAWebhookWhoseEventsDoNotOpenIsPaused(t *testing.T) {
 	at := eventseal.Place{TenantID: tenant, EventID: uuid.Must(uuid.NewV7()).String()}
 	sealed, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys("lost")), at, "x")
 	_, err := o.store.FanOut(t.Context(), []store.Event{{
-		TenantID: tenant, ID: at.EventID, Type: "order.message_posted", Body: append(append([]byte(`{"data":`), sealed...), '}'), KeyIDs: []int32{key},
+		TenantID: tenant, ID: at.EventID, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
+		Body: append(append([]byte(`{"data":`), sealed...), '}'), KeyIDs: []int32{key},
 	}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, paused, o.health().GetState())

@@ -91,7 +91,7 @@ func (o *deliveries) addOf(eventType, brandID string, keys ...int32) string {
 	o.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
 	_, err := o.store.FanOut(o.t.Context(), []store.Event{{
-		TenantID: tenant, ID: id, Type: eventType, BrandID: brandID, Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
+		TenantID: tenant, ID: id, Type: eventType, BrandID: brandID, SubjectID: uuid.NewString(), Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
 	}}, nil)
 	require.NoError(o.t, err)
 	return id

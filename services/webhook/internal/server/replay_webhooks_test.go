@@ -41,7 +41,7 @@ func (o *own) fill(number int) {
 	o.fixture.t.Helper()
 	_, err := o.pool.Exec(o.fixture.t.Context(), `
 WITH n AS (SELECT overlay(overlay($3::text PLACING '7000-8000' FROM 15) PLACING lpad(to_hex(n), 12, '0') FROM 25)::uuid AS id FROM generate_series(1, $1::int) n),
-e AS (INSERT INTO events (tenant_id, event_id, type, body, created_at) SELECT $2, id, 'order.created', '{}', now() FROM n)
+e AS (INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at) SELECT $2, id, 'order.created', $2, id, '{}', now() FROM n)
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at) SELECT $2, id, $4, now(), now() FROM n`,
 		number, tenant, uuid.Must(uuid.NewV7()).String(), key)
 	require.NoError(o.fixture.t, err)

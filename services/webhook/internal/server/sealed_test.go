@@ -22,7 +22,8 @@ func TestADeliveryIsShownAsItIsSent(t *testing.T) {
 		at := eventseal.Place{TenantID: tenant, EventID: id}
 		sealed, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys(written)), at, "Happy birthday")
 		_, err = o.store.FanOut(t.Context(), []store.Event{{
-			TenantID: tenant, ID: id, Type: "order.message_posted", Body: sealed, KeyIDs: []int32{7},
+			TenantID: tenant, ID: id, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
+			Body: sealed, KeyIDs: []int32{7},
 		}}, nil)
 		require.NoError(t, err)
 		resp, err := o.GetDelivery(t.Context(), &webhookv1.GetDeliveryRequest{Actor: staff, TenantId: tenant, KeyId: 7, EventId: id})

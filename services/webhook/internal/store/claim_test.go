@@ -204,7 +204,7 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 	}
 	const slack = time.Minute
 	_, err := f.FanOut(t.Context(), []Event{
-		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}},
+		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}},
 	}, nil)
 	require.NoError(t, err)
 	require.InDelta(t, 0, since("created_at"), float64(slack))
@@ -295,7 +295,7 @@ func TestAClaimReturnsTheTraceOfItsEventAndWhetherItWasResent(t *testing.T) {
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	id := "0190eeee-0000-7000-8000-000000000001"
 	_, err := f.FanOut(t.Context(), []Event{
-		{TenantID: tenantA, ID: id, Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}, TraceParent: parent},
+		{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}, TraceParent: parent},
 	}, nil)
 	require.NoError(t, err)
 	taken := f.claim(t, noon, 1, 1)

@@ -21,7 +21,7 @@ func TestErasedEventsAreSentWithoutThePerson(t *testing.T) {
 	} {
 		id := uuid.Must(uuid.NewV7()).String()
 		_, err := f.FanOut(t.Context(), []Event{
-			{TenantID: e.tenant, ID: id, Type: "order.created", Body: []byte(body), KeyIDs: []int32{1}, SubjectID: e.subject},
+			{TenantID: e.tenant, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: e.subject, Body: []byte(body), KeyIDs: []int32{1}},
 		}, nil)
 		require.NoError(t, err)
 		stored[id] = e.want
@@ -62,7 +62,8 @@ func TestTheLeaseOfACrashedSenderHoldsUpAnErasureUntilItEnds(t *testing.T) {
 	f := setupAlone(t)
 	subject := uuid.NewString()
 	_, err := f.FanOut(t.Context(), []Event{{
-		TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", Body: []byte(`{"data":{}}`), KeyIDs: []int32{1}, SubjectID: subject,
+		TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", BrandID: aBrand, SubjectID: subject, Body: []byte(`{"data":{}}`),
+		KeyIDs: []int32{1},
 	}}, nil)
 	require.NoError(t, err)
 	f.claim(t, noon, 1, 1)

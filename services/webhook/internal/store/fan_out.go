@@ -18,9 +18,9 @@ type Event struct {
 	TenantID string
 	ID       string
 	Type     string
-	// BrandID is that of the event's record; empty if it is not known.
+	// BrandID is that of the event's record.
 	BrandID string
-	// SubjectID is the event's order or link; empty if it is not known.
+	// SubjectID is the event's order or link.
 	SubjectID string
 	Body      []byte
 	// TraceParent is the recorded trace in which the event is fanned out, or empty.

@@ -112,9 +112,9 @@ func (c *fanOutColumns) insert(at *time.Time, token string) []any {
 		postgres.Column(c.events, func(e Event) []byte { return e.Body }),
 		postgres.Column(c.events, func(e Event) string { return e.TraceParent }),
 		c.from,
-		postgres.Column(c.events, func(e Event) *string { return postgres.Nullable(e.BrandID) }),
+		postgres.UUIDColumn(c.events, func(e Event) string { return e.BrandID }),
 		tenants, ids, keys, c.slots(),
 		endpointTenants, endpointKeys,
 		c.lease.Sender, c.lease.Share, c.lease.Length, token,
-		postgres.Column(c.events, func(e Event) *string { return postgres.Nullable(e.SubjectID) }))
+		postgres.UUIDColumn(c.events, func(e Event) string { return e.SubjectID }))
 }

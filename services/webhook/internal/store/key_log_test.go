@@ -39,8 +39,8 @@ func (f *fixture) fill(t *testing.T, number int, state, eventType string) {
 	_, err := f.pool.Exec(t.Context(), `
 WITH n AS (SELECT n, ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series(1, $1::int) n),
 e AS (
-  INSERT INTO events (tenant_id, event_id, type, body, created_at)
-  SELECT $2, id, `+eventType+`, '{}', $3 FROM n)
+  INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
+  SELECT $2, id, `+eventType+`, $2, id, '{}', $3 FROM n)
 INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, next_attempt_at, created_at, finished_at)
 SELECT $2, id, key, state, CASE WHEN state = 'PENDING' THEN 1 ELSE 8 END,
        CASE WHEN state = 'PENDING' THEN $3::timestamptz + interval '1 hour' END, $3, CASE WHEN state <> 'PENDING' THEN $3::timestamptz END

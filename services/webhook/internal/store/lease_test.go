@@ -26,7 +26,7 @@ func (f *fixture) lease(t *testing.T, n, inFlight int) FannedOut {
 	for range n {
 		id := uuid.Must(uuid.NewV7()).String()
 		events = append(events, Event{
-			TenantID: tenantA, ID: id, Type: "order.created", Body: []byte(id), TraceParent: "trace", KeyIDs: []int32{1, 2},
+			TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte(id), TraceParent: "trace", KeyIDs: []int32{1, 2},
 		})
 		l.Deliveries[DeliveryID{Endpoint{tenantA, 1}, id}] = struct{}{}
 	}
@@ -49,7 +49,7 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 		require.Len(t, done.Leased, 2)
 		for _, d := range done.Leased {
 			require.Equal(t, Delivery{
-				DeliveryID: DeliveryID{Endpoint{tenantA, 1}, d.EventID}, Type: "order.created", Body: []byte(d.EventID),
+				DeliveryID: DeliveryID{Endpoint{tenantA, 1}, d.EventID}, Type: "order.created", BrandID: aBrand, Body: []byte(d.EventID),
 				Token: d.Token, TraceParent: "trace",
 			}, d)
 			require.NoError(t, uuid.Validate(d.Token))
@@ -95,7 +95,7 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 		id := f.add(t, tenantA, noon, 1)
 		l := newLease(time.Minute, 0)
 		l.Deliveries[DeliveryID{Endpoint{tenantA, 1}, id}] = struct{}{}
-		again := []Event{{TenantID: tenantA, ID: id, Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}}}
+		again := []Event{{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}}}
 		f.stored(t, 0)
 		done, err := f.FanOutMessages(t.Context(), Messages{Next: 1, LastTime: noon}, again, nil, l)
 		require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestBatchesThatShareATransactionLeaseNoMoreThanTheLimit(t *testing.T) {
 		}
 		for range 2 {
 			id := uuid.Must(uuid.NewV7()).String()
-			b.events = append(b.events, Event{TenantID: tenantA, ID: id, Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}})
+			b.events = append(b.events, Event{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}})
 			b.lease.Deliveries[DeliveryID{Endpoint{tenantA, 1}, id}] = struct{}{}
 		}
 		batches = append(batches, b)

@@ -13,8 +13,8 @@ import (
 type Offsets struct{ *Store }
 
 const (
-	// A partition without a row is read by the first version that stores offsets: it continues where the group has committed. So does
-	// a database that was made anew, because otherwise all events that Kafka has would be sent again. It has no events.
+	// A partition without a row continues where the group has committed. Otherwise all events that Kafka has would be sent again by a
+	// database that was made anew, which has no events.
 	adoptOffset = `WITH adopted AS (
   INSERT INTO fan_out_offsets (kafka_partition, next_offset) VALUES ($1, greatest($2::bigint, -1))
   ON CONFLICT (kafka_partition) DO NOTHING

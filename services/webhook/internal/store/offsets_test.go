@@ -13,7 +13,7 @@ import (
 func messages(first, n int64) (Messages, []Event) {
 	id := uuid.Must(uuid.NewV7()).String()
 	return Messages{First: first, Next: first + n, LastID: id, LastTime: noon},
-		[]Event{{TenantID: tenantA, ID: id, Type: "order.created", Body: []byte(id), KeyIDs: []int32{1}}}
+		[]Event{{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte(id), KeyIDs: []int32{1}}}
 }
 
 func (f *fixture) stored(t *testing.T, reached int64) kafka.Stored {

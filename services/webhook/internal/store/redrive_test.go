@@ -14,7 +14,7 @@ func TestAKeyGetsTheEventsThatOnlyOthersHaveGot(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	event := func(id string, keys ...int32) Event {
-		return Event{TenantID: tenantA, ID: id, Type: "order.created", Body: []byte("{}"), KeyIDs: keys}
+		return Event{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: keys}
 	}
 	const fresh = "0190eeee-0000-7000-8000-000000000001"
 	sent := f.add(t, tenantA, noon, 1)
@@ -56,7 +56,9 @@ func TestNoDeliveryIsAddedWhileAnEventIsDeleted(t *testing.T) {
 		_, err := tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock($1)", int64(retentionLock))
 		require.NoError(t, err)
 		go func() {
-			_, err := f.FanOutTo(t.Context(), 2, []Event{{TenantID: tenantA, ID: id, Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{2}}})
+			_, err := f.FanOutTo(t.Context(), 2, []Event{{
+				TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{2},
+			}})
 			stored <- err
 		}()
 		require.Eventually(t, func() bool {

@@ -8,7 +8,7 @@ import (
 
 // lockOne waits for a concurrent resend, whose effect the next statement sees.
 const lockOne = `SELECT ` + now + `, d.state <> 'PENDING' OR d.lease_token IS NULL AND d.next_attempt_at > ` + now + `,
-       coalesce((SELECT e.brand_id::text FROM events e WHERE e.tenant_id = $2 AND e.event_id = $4 LIMIT 1), '')
+       (SELECT e.brand_id FROM events e WHERE e.tenant_id = $2 AND e.event_id = $4 LIMIT 1)
   FROM deliveries d
  WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 FOR NO KEY UPDATE`
 
@@ -52,7 +52,7 @@ func (r *Resend) Found() (KeyLogEntry, bool) {
 	return r.page.Deliveries[0], true
 }
 
-// BrandID is the brand of the event; empty if it has none.
+// BrandID is the brand of the event.
 func (r *Resend) BrandID() string { return r.brandID }
 
 // Needed reports whether the delivery is neither due nor in flight.

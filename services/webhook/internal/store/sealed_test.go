@@ -27,7 +27,8 @@ func TestDeliveriesNeedTheKeysOfTheirEvents(t *testing.T) {
 	at := eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}
 	sealed, plain := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys("a")), at, "x")
 	insert := func(eventID string, body []byte) {
-		_, err := pool.Exec(t.Context(), `INSERT INTO events (tenant_id, event_id, type, body, created_at) VALUES ($1, $2, 'order.message_added', $3, now())`,
+		_, err := pool.Exec(t.Context(), `INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
+VALUES ($1, $2, 'order.message_added', $1, $2, $3, now())`,
 			at.TenantID, eventID, body)
 		require.NoError(t, err)
 	}
@@ -37,8 +38,8 @@ func TestDeliveriesNeedTheKeysOfTheirEvents(t *testing.T) {
 	require.ErrorIs(t, ringchecktest.Ready(t, pool, eventKeys(t, "b")), ringcheck.ErrMissing)
 	require.NoError(t, ringchecktest.Ready(t, pool, eventKeys(t, "b", "a")))
 
-	_, err := pool.Exec(t.Context(), `INSERT INTO events (tenant_id, event_id, type, body, created_at)
-SELECT $1, gen_random_uuid(), 'order.message_added', $2, now() FROM generate_series(1, 20000)`, at.TenantID, sealed)
+	_, err := pool.Exec(t.Context(), `INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
+SELECT $1, gen_random_uuid(), 'order.message_added', $1, $1, $2, now() FROM generate_series(1, 20000)`, at.TenantID, sealed)
 	require.NoError(t, err)
 	require.Less(t, ringchecktest.RowsRead(t, pool, eventKeys(t, "a"), "events"), 100)
 }

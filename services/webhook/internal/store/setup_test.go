@@ -19,6 +19,9 @@ import (
 const (
 	tenantA = "0190aaaa-0000-7000-8000-000000000001"
 	tenantB = "0190bbbb-0000-7000-8000-000000000002"
+	// The record of events and its brand.
+	aBrand   = "0190cccc-0000-7000-8000-000000000003"
+	aSubject = "0190dddd-0000-7000-8000-000000000004"
 	// retention is how long finished deliveries are kept.
 	retention = 24 * time.Hour
 )
@@ -63,7 +66,7 @@ func (f *fixture) add(t *testing.T, tenant string, at time.Time, keys ...int32) 
 	f.now = at
 	id := uuid.Must(uuid.NewV7()).String()
 	_, err := f.FanOut(t.Context(), []Event{
-		{TenantID: tenant, ID: id, Type: "order.created", Body: []byte(id), KeyIDs: keys},
+		{TenantID: tenant, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte(id), KeyIDs: keys},
 	}, nil)
 	require.NoError(t, err)
 	return id

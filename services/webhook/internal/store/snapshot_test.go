@@ -38,8 +38,8 @@ func (o *old) finish(sender int64, deliveries int, keys ...int32) {
 	o.t.Helper()
 	const (
 		insert = `WITH made AS (
-  INSERT INTO events (tenant_id, event_id, type, body, created_at)
-  SELECT $1, gen_random_uuid(), 'order.created', '', now() FROM generate_series(1, $2::int)
+  INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
+  SELECT $1, gen_random_uuid(), 'order.created', $1, $1, '', now() FROM generate_series(1, $2::int)
   RETURNING tenant_id, event_id
 )
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)
@@ -81,7 +81,7 @@ func TestSendingReadsNoEntriesOfFinishedDeliveries(t *testing.T) {
 	o.finish(sender, deliveries, 1, 2)
 
 	due, err := o.FanOut(t.Context(), []Event{
-		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1, 2}},
+		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1, 2}},
 	}, nil)
 	require.NoError(t, err)
 	r := ClaimRequest{Sender: sender, Lease: 30 * time.Second, Limit: 10}
@@ -136,7 +136,7 @@ func TestFanningOutReadsTheNewestVersionOfAnOffset(t *testing.T) {
 	require.NoError(t, err)
 	var next int64
 	fanOut := func() {
-		event := Event{TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", Body: []byte("{}"), KeyIDs: []int32{1}}
+		event := Event{TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}}
 		_, err := o.FanOutMessages(t.Context(), Messages{First: next, Next: next + 1}, []Event{event}, nil, nil)
 		require.NoError(t, err)
 		next++

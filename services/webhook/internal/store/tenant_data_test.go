@@ -17,7 +17,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	tenantdatatest.Check(t, store.TenantData(nil, nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
 		const event = "a198f2e4-0000-7000-8000-000000000001"
 		for sql, args := range map[string][]any{
-			`INSERT INTO events (tenant_id, event_id, type, body, created_at) VALUES ($1, $2, 'order.requested', '{}', now())`: {tenantID, event},
+			`INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
+			 VALUES ($1, $2, 'order.requested', $1, $2, '{}', now())`: {tenantID, event},
 			`INSERT INTO deliveries (tenant_id, event_id, key_id, created_at, next_attempt_at) VALUES ($1, $2, $3, now(), now())`: {
 				tenantID, event, keyID,
 			},

@@ -708,7 +708,7 @@ func (x *ListExpiredReservationsRequest) GetLimit() int32 {
 
 type ListExpiredReservationsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	OrderIds      []string               `protobuf:"bytes,1,rep,name=order_ids,json=orderIds,proto3" json:"order_ids,omitempty"`
+	Reservations  []*ExpiredReservation  `protobuf:"bytes,1,rep,name=reservations,proto3" json:"reservations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -743,11 +743,64 @@ func (*ListExpiredReservationsResponse) Descriptor() ([]byte, []int) {
 	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{10}
 }
 
-func (x *ListExpiredReservationsResponse) GetOrderIds() []string {
+func (x *ListExpiredReservationsResponse) GetReservations() []*ExpiredReservation {
 	if x != nil {
-		return x.OrderIds
+		return x.Reservations
 	}
 	return nil
+}
+
+// ExpiredReservation is a unit that was taken for an order and was neither confirmed nor released in time.
+type ExpiredReservation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TenantId      string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	OrderId       string                 `protobuf:"bytes,2,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExpiredReservation) Reset() {
+	*x = ExpiredReservation{}
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExpiredReservation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExpiredReservation) ProtoMessage() {}
+
+func (x *ExpiredReservation) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExpiredReservation.ProtoReflect.Descriptor instead.
+func (*ExpiredReservation) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ExpiredReservation) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *ExpiredReservation) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
 }
 
 type ListReservationsRequest struct {
@@ -764,7 +817,7 @@ type ListReservationsRequest struct {
 
 func (x *ListReservationsRequest) Reset() {
 	*x = ListReservationsRequest{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -776,7 +829,7 @@ func (x *ListReservationsRequest) String() string {
 func (*ListReservationsRequest) ProtoMessage() {}
 
 func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -789,7 +842,7 @@ func (x *ListReservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{11}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListReservationsRequest) GetAfterOrderId() string {
@@ -823,7 +876,7 @@ type ListReservationsResponse struct {
 
 func (x *ListReservationsResponse) Reset() {
 	*x = ListReservationsResponse{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +888,7 @@ func (x *ListReservationsResponse) String() string {
 func (*ListReservationsResponse) ProtoMessage() {}
 
 func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +901,7 @@ func (x *ListReservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{12}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListReservationsResponse) GetReservations() []*Reservation {
@@ -860,19 +913,20 @@ func (x *ListReservationsResponse) GetReservations() []*Reservation {
 
 // Reservation is a unit that was taken for an order.
 type Reservation struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// Id under which the unit is held. It is the order's own id, unless the order was reopened.
-	OrderId string           `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	State   ReservationState `protobuf:"varint,2,opt,name=state,proto3,enum=gifting.catalog.v1.ReservationState" json:"state,omitempty"`
+	OrderId string           `protobuf:"bytes,2,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	State   ReservationState `protobuf:"varint,3,opt,name=state,proto3,enum=gifting.catalog.v1.ReservationState" json:"state,omitempty"`
 	// The key under which the same unit can be reserved again.
-	ReservationKey []byte `protobuf:"bytes,3,opt,name=reservation_key,json=reservationKey,proto3" json:"reservation_key,omitempty"`
+	ReservationKey []byte `protobuf:"bytes,4,opt,name=reservation_key,json=reservationKey,proto3" json:"reservation_key,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Reservation) Reset() {
 	*x = Reservation{}
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +938,7 @@ func (x *Reservation) String() string {
 func (*Reservation) ProtoMessage() {}
 
 func (x *Reservation) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_ordering_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +951,14 @@ func (x *Reservation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reservation.ProtoReflect.Descriptor instead.
 func (*Reservation) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{13}
+	return file_gifting_catalog_v1_ordering_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Reservation) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
 }
 
 func (x *Reservation) GetOrderId() string {
@@ -986,20 +1047,24 @@ const file_gifting_catalog_v1_ordering_proto_rawDesc = "" +
 	"\x12released_order_ids\x18\x02 \x03(\tR\x10releasedOrderIds\"\x1c\n" +
 	"\x1aSettleReservationsResponse\"6\n" +
 	"\x1eListExpiredReservationsRequest\x12\x14\n" +
-	"\x05limit\x18\x01 \x01(\x05R\x05limit\">\n" +
-	"\x1fListExpiredReservationsResponse\x12\x1b\n" +
-	"\torder_ids\x18\x01 \x03(\tR\borderIds\"\x8a\x01\n" +
+	"\x05limit\x18\x01 \x01(\x05R\x05limit\"m\n" +
+	"\x1fListExpiredReservationsResponse\x12J\n" +
+	"\freservations\x18\x01 \x03(\v2&.gifting.catalog.v1.ExpiredReservationR\freservations\"L\n" +
+	"\x12ExpiredReservation\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
+	"\border_id\x18\x02 \x01(\tR\aorderId\"\x8a\x01\n" +
 	"\x17ListReservationsRequest\x12)\n" +
 	"\x0eafter_order_id\x18\x01 \x01(\tH\x00R\fafterOrderId\x88\x01\x01\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x1b\n" +
 	"\torder_ids\x18\x03 \x03(\tR\borderIdsB\x11\n" +
 	"\x0f_after_order_id\"_\n" +
 	"\x18ListReservationsResponse\x12C\n" +
-	"\freservations\x18\x01 \x03(\v2\x1f.gifting.catalog.v1.ReservationR\freservations\"\x8d\x01\n" +
-	"\vReservation\x12\x19\n" +
-	"\border_id\x18\x01 \x01(\tR\aorderId\x12:\n" +
-	"\x05state\x18\x02 \x01(\x0e2$.gifting.catalog.v1.ReservationStateR\x05state\x12'\n" +
-	"\x0freservation_key\x18\x03 \x01(\fR\x0ereservationKey*\x96\x01\n" +
+	"\freservations\x18\x01 \x03(\v2\x1f.gifting.catalog.v1.ReservationR\freservations\"\xaa\x01\n" +
+	"\vReservation\x12\x1b\n" +
+	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
+	"\border_id\x18\x02 \x01(\tR\aorderId\x12:\n" +
+	"\x05state\x18\x03 \x01(\x0e2$.gifting.catalog.v1.ReservationStateR\x05state\x12'\n" +
+	"\x0freservation_key\x18\x04 \x01(\fR\x0ereservationKey*\x96\x01\n" +
 	"\x10ReservationState\x12!\n" +
 	"\x1dRESERVATION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aRESERVATION_STATE_RESERVED\x10\x01\x12\x1f\n" +
@@ -1026,7 +1091,7 @@ func file_gifting_catalog_v1_ordering_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_catalog_v1_ordering_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_catalog_v1_ordering_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_gifting_catalog_v1_ordering_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_gifting_catalog_v1_ordering_proto_goTypes = []any{
 	(ReservationState)(0),                   // 0: gifting.catalog.v1.ReservationState
 	(*CheckItemRequest)(nil),                // 1: gifting.catalog.v1.CheckItemRequest
@@ -1040,43 +1105,45 @@ var file_gifting_catalog_v1_ordering_proto_goTypes = []any{
 	(*SettleReservationsResponse)(nil),      // 9: gifting.catalog.v1.SettleReservationsResponse
 	(*ListExpiredReservationsRequest)(nil),  // 10: gifting.catalog.v1.ListExpiredReservationsRequest
 	(*ListExpiredReservationsResponse)(nil), // 11: gifting.catalog.v1.ListExpiredReservationsResponse
-	(*ListReservationsRequest)(nil),         // 12: gifting.catalog.v1.ListReservationsRequest
-	(*ListReservationsResponse)(nil),        // 13: gifting.catalog.v1.ListReservationsResponse
-	(*Reservation)(nil),                     // 14: gifting.catalog.v1.Reservation
-	nil,                                     // 15: gifting.catalog.v1.CheckItemRequest.VariationsEntry
-	nil,                                     // 16: gifting.catalog.v1.ReserveRequest.VariationsEntry
-	(*v1.Money)(nil),                        // 17: gifting.common.v1.Money
-	(*v1.Violation)(nil),                    // 18: gifting.common.v1.Violation
-	(*timestamppb.Timestamp)(nil),           // 19: google.protobuf.Timestamp
+	(*ExpiredReservation)(nil),              // 12: gifting.catalog.v1.ExpiredReservation
+	(*ListReservationsRequest)(nil),         // 13: gifting.catalog.v1.ListReservationsRequest
+	(*ListReservationsResponse)(nil),        // 14: gifting.catalog.v1.ListReservationsResponse
+	(*Reservation)(nil),                     // 15: gifting.catalog.v1.Reservation
+	nil,                                     // 16: gifting.catalog.v1.CheckItemRequest.VariationsEntry
+	nil,                                     // 17: gifting.catalog.v1.ReserveRequest.VariationsEntry
+	(*v1.Money)(nil),                        // 18: gifting.common.v1.Money
+	(*v1.Violation)(nil),                    // 19: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),           // 20: google.protobuf.Timestamp
 }
 var file_gifting_catalog_v1_ordering_proto_depIdxs = []int32{
-	15, // 0: gifting.catalog.v1.CheckItemRequest.variations:type_name -> gifting.catalog.v1.CheckItemRequest.VariationsEntry
+	16, // 0: gifting.catalog.v1.CheckItemRequest.variations:type_name -> gifting.catalog.v1.CheckItemRequest.VariationsEntry
 	1,  // 1: gifting.catalog.v1.PreviewItemRequest.item:type_name -> gifting.catalog.v1.CheckItemRequest
 	5,  // 2: gifting.catalog.v1.PreviewItemResponse.problems:type_name -> gifting.catalog.v1.ItemProblem
-	17, // 3: gifting.catalog.v1.PreviewItemResponse.estimate:type_name -> gifting.common.v1.Money
-	17, // 4: gifting.catalog.v1.PreviewItemResponse.estimate_eur:type_name -> gifting.common.v1.Money
-	18, // 5: gifting.catalog.v1.ItemProblem.violations:type_name -> gifting.common.v1.Violation
-	16, // 6: gifting.catalog.v1.ReserveRequest.variations:type_name -> gifting.catalog.v1.ReserveRequest.VariationsEntry
-	19, // 7: gifting.catalog.v1.ReserveResponse.expires_at:type_name -> google.protobuf.Timestamp
-	14, // 8: gifting.catalog.v1.ListReservationsResponse.reservations:type_name -> gifting.catalog.v1.Reservation
-	0,  // 9: gifting.catalog.v1.Reservation.state:type_name -> gifting.catalog.v1.ReservationState
-	1,  // 10: gifting.catalog.v1.OrderingService.CheckItem:input_type -> gifting.catalog.v1.CheckItemRequest
-	3,  // 11: gifting.catalog.v1.OrderingService.PreviewItem:input_type -> gifting.catalog.v1.PreviewItemRequest
-	6,  // 12: gifting.catalog.v1.OrderingService.Reserve:input_type -> gifting.catalog.v1.ReserveRequest
-	8,  // 13: gifting.catalog.v1.OrderingService.SettleReservations:input_type -> gifting.catalog.v1.SettleReservationsRequest
-	10, // 14: gifting.catalog.v1.OrderingService.ListExpiredReservations:input_type -> gifting.catalog.v1.ListExpiredReservationsRequest
-	12, // 15: gifting.catalog.v1.OrderingService.ListReservations:input_type -> gifting.catalog.v1.ListReservationsRequest
-	2,  // 16: gifting.catalog.v1.OrderingService.CheckItem:output_type -> gifting.catalog.v1.CheckItemResponse
-	4,  // 17: gifting.catalog.v1.OrderingService.PreviewItem:output_type -> gifting.catalog.v1.PreviewItemResponse
-	7,  // 18: gifting.catalog.v1.OrderingService.Reserve:output_type -> gifting.catalog.v1.ReserveResponse
-	9,  // 19: gifting.catalog.v1.OrderingService.SettleReservations:output_type -> gifting.catalog.v1.SettleReservationsResponse
-	11, // 20: gifting.catalog.v1.OrderingService.ListExpiredReservations:output_type -> gifting.catalog.v1.ListExpiredReservationsResponse
-	13, // 21: gifting.catalog.v1.OrderingService.ListReservations:output_type -> gifting.catalog.v1.ListReservationsResponse
-	16, // [16:22] is the sub-list for method output_type
-	10, // [10:16] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	18, // 3: gifting.catalog.v1.PreviewItemResponse.estimate:type_name -> gifting.common.v1.Money
+	18, // 4: gifting.catalog.v1.PreviewItemResponse.estimate_eur:type_name -> gifting.common.v1.Money
+	19, // 5: gifting.catalog.v1.ItemProblem.violations:type_name -> gifting.common.v1.Violation
+	17, // 6: gifting.catalog.v1.ReserveRequest.variations:type_name -> gifting.catalog.v1.ReserveRequest.VariationsEntry
+	20, // 7: gifting.catalog.v1.ReserveResponse.expires_at:type_name -> google.protobuf.Timestamp
+	12, // 8: gifting.catalog.v1.ListExpiredReservationsResponse.reservations:type_name -> gifting.catalog.v1.ExpiredReservation
+	15, // 9: gifting.catalog.v1.ListReservationsResponse.reservations:type_name -> gifting.catalog.v1.Reservation
+	0,  // 10: gifting.catalog.v1.Reservation.state:type_name -> gifting.catalog.v1.ReservationState
+	1,  // 11: gifting.catalog.v1.OrderingService.CheckItem:input_type -> gifting.catalog.v1.CheckItemRequest
+	3,  // 12: gifting.catalog.v1.OrderingService.PreviewItem:input_type -> gifting.catalog.v1.PreviewItemRequest
+	6,  // 13: gifting.catalog.v1.OrderingService.Reserve:input_type -> gifting.catalog.v1.ReserveRequest
+	8,  // 14: gifting.catalog.v1.OrderingService.SettleReservations:input_type -> gifting.catalog.v1.SettleReservationsRequest
+	10, // 15: gifting.catalog.v1.OrderingService.ListExpiredReservations:input_type -> gifting.catalog.v1.ListExpiredReservationsRequest
+	13, // 16: gifting.catalog.v1.OrderingService.ListReservations:input_type -> gifting.catalog.v1.ListReservationsRequest
+	2,  // 17: gifting.catalog.v1.OrderingService.CheckItem:output_type -> gifting.catalog.v1.CheckItemResponse
+	4,  // 18: gifting.catalog.v1.OrderingService.PreviewItem:output_type -> gifting.catalog.v1.PreviewItemResponse
+	7,  // 19: gifting.catalog.v1.OrderingService.Reserve:output_type -> gifting.catalog.v1.ReserveResponse
+	9,  // 20: gifting.catalog.v1.OrderingService.SettleReservations:output_type -> gifting.catalog.v1.SettleReservationsResponse
+	11, // 21: gifting.catalog.v1.OrderingService.ListExpiredReservations:output_type -> gifting.catalog.v1.ListExpiredReservationsResponse
+	14, // 22: gifting.catalog.v1.OrderingService.ListReservations:output_type -> gifting.catalog.v1.ListReservationsResponse
+	17, // [17:23] is the sub-list for method output_type
+	11, // [11:17] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_ordering_proto_init() }
@@ -1085,14 +1152,14 @@ func file_gifting_catalog_v1_ordering_proto_init() {
 		return
 	}
 	file_gifting_catalog_v1_ordering_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_catalog_v1_ordering_proto_msgTypes[11].OneofWrappers = []any{}
+	file_gifting_catalog_v1_ordering_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_ordering_proto_rawDesc), len(file_gifting_catalog_v1_ordering_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -51,7 +51,7 @@ type OrderingServiceClient interface {
 	// without a reservation are ignored, so a repeated call is harmless. A cancellation can still release a
 	// confirmed reservation.
 	SettleReservations(ctx context.Context, in *SettleReservationsRequest, opts ...grpc.CallOption) (*SettleReservationsResponse, error)
-	// Lists orders whose reservation was neither confirmed nor released before its expiry, oldest first.
+	// Lists reservations that were neither confirmed nor released before their expiry, oldest first.
 	ListExpiredReservations(ctx context.Context, in *ListExpiredReservationsRequest, opts ...grpc.CallOption) (*ListExpiredReservationsResponse, error)
 	// Lists reservations by order id, to reconcile the orders with the stock: those that hold stock, page by page, or
 	// those of the orders that the request names, in every state.
@@ -150,7 +150,7 @@ type OrderingServiceServer interface {
 	// without a reservation are ignored, so a repeated call is harmless. A cancellation can still release a
 	// confirmed reservation.
 	SettleReservations(context.Context, *SettleReservationsRequest) (*SettleReservationsResponse, error)
-	// Lists orders whose reservation was neither confirmed nor released before its expiry, oldest first.
+	// Lists reservations that were neither confirmed nor released before their expiry, oldest first.
 	ListExpiredReservations(context.Context, *ListExpiredReservationsRequest) (*ListExpiredReservationsResponse, error)
 	// Lists reservations by order id, to reconcile the orders with the stock: those that hold stock, page by page, or
 	// those of the orders that the request names, in every state.

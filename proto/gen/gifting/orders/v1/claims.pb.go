@@ -215,11 +215,10 @@ func (x *PlaceClaimedOrderResponse) GetOrder() *Order {
 }
 
 type AbandonClaimedOrderRequest struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	OrderId  string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
-	TenantId string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
-	// Absent: orders under other ids are not searched.
-	PersonalLinkId *string `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3,oneof" json:"personal_link_id,omitempty"`
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	OrderId        string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	TenantId       string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	PersonalLinkId string                 `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3" json:"personal_link_id,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -269,8 +268,8 @@ func (x *AbandonClaimedOrderRequest) GetTenantId() string {
 }
 
 func (x *AbandonClaimedOrderRequest) GetPersonalLinkId() string {
-	if x != nil && x.PersonalLinkId != nil {
-		return *x.PersonalLinkId
+	if x != nil {
+		return x.PersonalLinkId
 	}
 	return ""
 }
@@ -622,12 +621,11 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\v_manager_idB\x12\n" +
 	"\x10_courier_comment\"K\n" +
 	"\x19PlaceClaimedOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\x98\x01\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"~\n" +
 	"\x1aAbandonClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
-	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12-\n" +
-	"\x10personal_link_id\x18\x03 \x01(\tH\x00R\x0epersonalLinkId\x88\x01\x01B\x13\n" +
-	"\x11_personal_link_id\"M\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
+	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\"M\n" +
 	"\x1bAbandonClaimedOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xa1\x01\n" +
 	"\x16GetClaimedOrderRequest\x12\x19\n" +
@@ -722,7 +720,6 @@ func file_gifting_orders_v1_claims_proto_init() {
 	}
 	file_gifting_orders_v1_orders_proto_init()
 	file_gifting_orders_v1_claims_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_orders_v1_claims_proto_msgTypes[2].OneofWrappers = []any{}
 	file_gifting_orders_v1_claims_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -581,7 +581,7 @@ func (x *ListPersonalLinkBatchResponse) GetNextCursor() string {
 type PersonalLinkDetails struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Link    *PersonalLink          `protobuf:"bytes,1,opt,name=link,proto3" json:"link,omitempty"`
-	BatchId *string                `protobuf:"bytes,2,opt,name=batch_id,json=batchId,proto3,oneof" json:"batch_id,omitempty"`
+	BatchId string                 `protobuf:"bytes,2,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
 	Locale  string                 `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
 	// Team member who manages the link.
 	ManagerId *string `protobuf:"bytes,4,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
@@ -633,8 +633,8 @@ func (x *PersonalLinkDetails) GetLink() *PersonalLink {
 }
 
 func (x *PersonalLinkDetails) GetBatchId() string {
-	if x != nil && x.BatchId != nil {
-		return *x.BatchId
+	if x != nil {
+		return x.BatchId
 	}
 	return ""
 }
@@ -723,18 +723,17 @@ const file_gifting_personallinks_v1_operations_proto_rawDesc = "" +
 	"\x05items\x18\x01 \x03(\v2-.gifting.personallinks.v1.PersonalLinkDetailsR\x05items\x12$\n" +
 	"\vnext_cursor\x18\x02 \x01(\tH\x00R\n" +
 	"nextCursor\x88\x01\x01B\x0e\n" +
-	"\f_next_cursor\"\x91\x03\n" +
+	"\f_next_cursor\"\xff\x02\n" +
 	"\x13PersonalLinkDetails\x12:\n" +
-	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\x12\x1e\n" +
-	"\bbatch_id\x18\x02 \x01(\tH\x00R\abatchId\x88\x01\x01\x12\x16\n" +
+	"\x04link\x18\x01 \x01(\v2&.gifting.personallinks.v1.PersonalLinkR\x04link\x12\x19\n" +
+	"\bbatch_id\x18\x02 \x01(\tR\abatchId\x12\x16\n" +
 	"\x06locale\x18\x03 \x01(\tR\x06locale\x12\"\n" +
 	"\n" +
-	"manager_id\x18\x04 \x01(\tH\x01R\tmanagerId\x88\x01\x01\x12\x19\n" +
+	"manager_id\x18\x04 \x01(\tH\x00R\tmanagerId\x88\x01\x01\x12\x19\n" +
 	"\x05label\x18\x05 \x01(\tB\x03\x80\x01\x01R\x05label\x12\"\n" +
-	"\amessage\x18\x06 \x01(\tB\x03\x80\x01\x01H\x02R\amessage\x88\x01\x01\x12\x1e\n" +
-	"\x05email\x18\a \x01(\tB\x03\x80\x01\x01H\x03R\x05email\x88\x01\x01\x129\n" +
-	"\x13cancellation_reason\x18\b \x01(\tB\x03\x80\x01\x01H\x04R\x12cancellationReason\x88\x01\x01B\v\n" +
-	"\t_batch_idB\r\n" +
+	"\amessage\x18\x06 \x01(\tB\x03\x80\x01\x01H\x01R\amessage\x88\x01\x01\x12\x1e\n" +
+	"\x05email\x18\a \x01(\tB\x03\x80\x01\x01H\x02R\x05email\x88\x01\x01\x129\n" +
+	"\x13cancellation_reason\x18\b \x01(\tB\x03\x80\x01\x01H\x03R\x12cancellationReason\x88\x01\x01B\r\n" +
 	"\v_manager_idB\n" +
 	"\n" +
 	"\b_messageB\b\n" +

@@ -433,12 +433,10 @@ func (x *TeamMember) GetActive() bool {
 
 type ListEndpointsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Callers of the previous version send this field, while it still runs. It counts as one of tenant_ids.
-	TenantId string `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// At least one, at most 1000.
-	TenantIds []string `protobuf:"bytes,2,rep,name=tenant_ids,json=tenantIds,proto3" json:"tenant_ids,omitempty"`
+	TenantIds []string `protobuf:"bytes,1,rep,name=tenant_ids,json=tenantIds,proto3" json:"tenant_ids,omitempty"`
 	// Return EndpointSubscription.endpoint too.
-	WithEndpoints bool `protobuf:"varint,3,opt,name=with_endpoints,json=withEndpoints,proto3" json:"with_endpoints,omitempty"`
+	WithEndpoints bool `protobuf:"varint,2,opt,name=with_endpoints,json=withEndpoints,proto3" json:"with_endpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -471,13 +469,6 @@ func (x *ListEndpointsRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use ListEndpointsRequest.ProtoReflect.Descriptor instead.
 func (*ListEndpointsRequest) Descriptor() ([]byte, []int) {
 	return file_gifting_tenants_v1_directory_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *ListEndpointsRequest) GetTenantId() string {
-	if x != nil {
-		return x.TenantId
-	}
-	return ""
 }
 
 func (x *ListEndpointsRequest) GetTenantIds() []string {
@@ -558,8 +549,7 @@ type EndpointSubscription struct {
 	BrandIds  []string               `protobuf:"bytes,4,rep,name=brand_ids,json=brandIds,proto3" json:"brand_ids,omitempty"`
 	// Id of the key's tenant, in lower case.
 	TenantId string `protobuf:"bytes,5,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
-	// Where the events go, as of GetEndpoints: ACTIVE or PAUSED. Only with_endpoints; the previous version of the service never
-	// returns it.
+	// Where the events go, as of GetEndpoints: ACTIVE or PAUSED. Only with_endpoints.
 	Endpoint      *Endpoint `protobuf:"bytes,6,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -865,12 +855,11 @@ const file_gifting_tenants_v1_directory_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x03 \x01(\tR\x05email\x120\n" +
 	"\x04role\x18\x04 \x01(\x0e2\x1c.gifting.tenants.v1.TeamRoleR\x04role\x12\x16\n" +
-	"\x06active\x18\x05 \x01(\bR\x06active\"y\n" +
-	"\x14ListEndpointsRequest\x12\x1b\n" +
-	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1d\n" +
+	"\x06active\x18\x05 \x01(\bR\x06active\"\\\n" +
+	"\x14ListEndpointsRequest\x12\x1d\n" +
 	"\n" +
-	"tenant_ids\x18\x02 \x03(\tR\ttenantIds\x12%\n" +
-	"\x0ewith_endpoints\x18\x03 \x01(\bR\rwithEndpoints\"\xf1\x01\n" +
+	"tenant_ids\x18\x01 \x03(\tR\ttenantIds\x12%\n" +
+	"\x0ewith_endpoints\x18\x02 \x01(\bR\rwithEndpoints\"\xf1\x01\n" +
 	"\x15ListEndpointsResponse\x12F\n" +
 	"\tendpoints\x18\x01 \x03(\v2(.gifting.tenants.v1.EndpointSubscriptionR\tendpoints\x12S\n" +
 	"\bversions\x18\x02 \x03(\v27.gifting.tenants.v1.ListEndpointsResponse.VersionsEntryR\bversions\x1a;\n" +

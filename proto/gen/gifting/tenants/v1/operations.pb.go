@@ -1531,7 +1531,7 @@ type KeyAuditEntry struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	At    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
 	KeyId int32                  `protobuf:"varint,3,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	// Without a name. Absent for a change from before actors were required.
+	// Without a name.
 	Actor  *v1.Actor `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
 	Action KeyAction `protobuf:"varint,5,opt,name=action,proto3,enum=gifting.tenants.v1.KeyAction" json:"action,omitempty"`
 	// What the key may do before and after the change, as JSON. Of a webhook URL only the host.
@@ -2315,7 +2315,7 @@ type TenantAuditEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	At    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
-	// Without a name. Absent for a change from before actors were required.
+	// Without a name.
 	Actor  *v1.Actor    `protobuf:"bytes,3,opt,name=actor,proto3" json:"actor,omitempty"`
 	Action TenantAction `protobuf:"varint,4,opt,name=action,proto3,enum=gifting.tenants.v1.TenantAction" json:"action,omitempty"`
 	// Id of the brand, team member, custom field or key. Empty for a change of the tenant itself.

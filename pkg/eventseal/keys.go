@@ -26,18 +26,3 @@ func (k Keys) Parse() (*seal.Ring, error) {
 	}
 	return ring, nil
 }
-
-// Config are the settings of programs that write events.
-type Config struct {
-	Keys    Keys
-	Sealing Sealing `env:"EVENT_SEALING" envDefault:"on" check:"oneof=off|on" doc:"Whether claim URLs and texts of messages are sealed in new events, and texts of messages in the database of orders. To upgrade from a version that cannot open them, set it to off until orders, events and webhook are upgraded. Then re-encrypt of orders seals the older texts."`
-}
-
-// Sealing says whether new events are sealed.
-type Sealing string
-
-// On and off.
-const (
-	On  Sealing = "on"
-	Off Sealing = "off"
-)

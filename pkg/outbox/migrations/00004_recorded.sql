@@ -1,4 +1,0 @@
--- +goose NO TRANSACTION
--- +goose Up
-
-DROP INDEX CONCURRENTLY IF EXISTS outbox_recorded;
