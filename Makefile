@@ -119,9 +119,8 @@ OPENAPI  := go run ./gateway/openapi/cmd/openapi https://api.example.com/api/pub
 DOCS     := go run ./gateway/docs/cmd/docs https://api.example.com/api/public/v1 sandbox
 # severity.txt has what counts besides what oasdiff itself calls breaking. Three rules count less than oasdiff thinks, because clients
 # were told to expect it and a test of gateway/openapi decides on it: new values, an enumeration that becomes an open list of known
-# values, and a new type of event. accepted.txt has what oasdiff finds since the last release and is no change of the API: the types
-# of events exclude each other, so they may as well be any of a list as one of it, so do the results of a batch, and what a new pattern
-# excludes was always refused.
+# values, and a new type of event. accepted.txt has what oasdiff finds since the last release and is no change of the API, such as
+# a new pattern that excludes what was always refused. It is empty after a release.
 OASDIFF  := $(BIN)/oasdiff breaking --fail-on ERR --severity-levels gateway/openapi/severity.txt --err-ignore gateway/openapi/accepted.txt
 .PHONY: contract
 contract: googleapis node openapi-breaking ## For a release: store today's protocol files and OpenAPI document as the contract that later changes must not break
