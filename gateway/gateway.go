@@ -30,7 +30,6 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/images"
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/operation"
-	"github.com/partnergifting/platform/gateway/internal/parking"
 	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -65,7 +64,7 @@ type Config struct {
 	RedisBudget       time.Duration      `env:"REDIS_BUDGET" envDefault:"50ms" check:"min=1ms,max=10s" doc:"How long a request waits for Redis before its instance counts on its own."`
 	KeyStale          time.Duration      `env:"KEY_STALE" envDefault:"15m" check:"min=0s,max=24h" doc:"How long a known API key works while the tenants service does not answer, Redis takes writes and has no newer version of its tenant."`
 	Limits            admission.Config   `envPrefix:"LIMIT_"`
-	WaitingCalls      int                `env:"LIMIT_WAITING_CALLS" envDefault:"10000" check:"min=1" doc:"Calls of GET /events that a gateway holds at once while they wait for an event; one more is answered at once. Each takes about 8 KB."`
+	WaitingCalls      int                `env:"LIMIT_WAITING_CALLS" envDefault:"2000" check:"min=1" doc:"Calls of GET /events that a gateway holds at once while they wait for an event; one more is answered at once. Each takes about 40 KB."`
 	TrustedProxies    []string           `env:"TRUSTED_PROXIES" check:"networks" doc:"Addresses or prefixes of the load balancers whose X-Forwarded-For is trusted."`
 	// With a zero LameDuck, the server stops accepting requests immediately.
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
@@ -117,7 +116,6 @@ type Gateway struct {
 	// operations is nil without an address for it.
 	operations *rpc.Server
 	waits      *feedwait.Waits
-	parked     *parking.Lot
 
 	serving, ending atomic.Bool
 	// drains is closed when the shutdown begins.
@@ -130,7 +128,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 	if err := errors.Join(settings.Defaults(&cfg), cfg.Environment.Validate()); err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}, drains: make(chan struct{}), parked: parking.New()}
+	g := &Gateway{cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}, drains: make(chan struct{})}
 	if err := g.assemble(ctx); err != nil {
 		g.close(ctx)
 		return nil, err
@@ -155,7 +153,7 @@ func (g *Gateway) assemble(ctx context.Context) (err error) {
 	}
 	g.server = &http.Server{
 		Handler:           g.closeConnections(handler),
-		ConnContext:       connContext,
+		ConnContext:       httperror.ConnContext,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -254,7 +252,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 	g.waits, err = feedwait.New(feedwait.Deps{
 		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Redis: scripter(g.redis),
 		Meter: g.tel.Meters.Meter("gateway"), Log: g.tel.Logger,
-	}, feedwait.Config{MaxHeld: g.cfg.WaitingCalls, RedisBudget: g.cfg.RedisBudget, EndWithin: g.cfg.DrainTimeout / 2})
+	}, feedwait.Config{MaxHeld: g.cfg.WaitingCalls, RedisBudget: g.cfg.RedisBudget, ShutdownWithin: g.cfg.DrainTimeout / 2})
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +282,6 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		Deprecations: document.Notices,
 		GiftSite:     site,
 		Waits:        g.waits,
-		Parked:       g.parked,
 		Console:      page,
 		Observer:     observer,
 		Ending:       g.drains,
@@ -405,8 +402,7 @@ func (g *Gateway) serve(ctx context.Context) error {
 	drained := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { drained <- g.drain(context.WithoutCancel(ctx), listener) })
 	defer stop()
-	go func() { _ = g.server.Serve(g.parked) }() // It ends with the server.
-	err = g.server.Serve(parking.Listener{Listener: httperror.Listener{Listener: listener, Writer: g.errors}})
+	err = g.server.Serve(httperror.Listener{Listener: listener, Writer: g.errors})
 	if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("http server: %w", err)
 	}
@@ -417,27 +413,18 @@ func (g *Gateway) drain(ctx context.Context, listener io.Closer) error {
 	g.ending.Store(true)
 	close(g.drains)
 	g.tel.Logger.InfoContext(ctx, "shutting down: requests are still accepted", "lame_duck", g.cfg.LameDuck)
-	g.waits.End()
+	g.waits.Shutdown()
 	<-time.After(g.cfg.LameDuck)
 	ctx, cancel := context.WithTimeout(ctx, g.cfg.DrainTimeout)
 	defer cancel()
 	if err := listener.Close(); err != nil {
 		g.tel.Logger.WarnContext(ctx, "close the HTTP port", "error", err)
 	}
-	g.waits.Ended(ctx) // Until then the server takes their connections back.
 	if err := g.server.Shutdown(ctx); err != nil {
 		g.tel.Logger.WarnContext(ctx, "requests in flight are aborted", "error", err)
 		return g.server.Close()
 	}
 	return nil
-}
-
-// connContext lets handlers see the connection of a request.
-func connContext(ctx context.Context, c net.Conn) context.Context {
-	if parkable, ok := c.(*parking.Conn); ok {
-		ctx, c = parking.ConnContext(ctx, parkable), parkable.Conn
-	}
-	return httperror.ConnContext(ctx, c)
 }
 
 // closeConnections announces in a response that its connection will close. A gateway that ends does so because the caller might

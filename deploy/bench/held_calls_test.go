@@ -19,7 +19,7 @@ import (
 
 const (
 	// holdTenants have keysOfTenant keys each, and a key waits with callsOfKey calls, the most that it may.
-	holdTenants, keysOfTenant, callsOfKey = 25, 100, 4
+	holdTenants, keysOfTenant, callsOfKey = 5, 100, 4
 	heldAtOnce                            = 100
 	// heldTime is how long all calls are held while they are measured.
 	heldTime = 5 * time.Second
@@ -27,7 +27,7 @@ const (
 	settleTime = 7 * time.Second
 )
 
-// BenchmarkHeldCalls measures the memory of a gateway that holds 10,000 calls of GET /events until an event commits, against that
+// BenchmarkHeldCalls measures the memory of a gateway that holds 2,000 calls of GET /events until an event commits, against that
 // of the same gateway before, and its processor time while no event commits. The gateway is a process of its own.
 func BenchmarkHeldCalls(b *testing.B) {
 	requireDeployed(b)

@@ -96,8 +96,8 @@ func Goals() []Goal {
 		most("Tracing", "sampled-cost", "CPU of tracing with the chart's sampling, of that without", 0.05, 0),
 		most("BesideLargeBodies", "gateway-MB", "memory of a gateway that gets large bodies", 512, 0),
 		most("BesideLargeBodies", "with/without", "p99 beside large bodies, of that without", 1.5, 0),
-		most("HeldCalls", "MB", "memory of 10,000 calls that wait, MB", 100, 0),
-		most("HeldCalls", "cpu-%", "CPU of 10,000 calls that wait, % of a core", 1, 0),
+		most("HeldCalls", "MB", "memory of 2,000 calls that wait, MB", 100, 0),
+		most("HeldCalls", "cpu-%", "CPU of 2,000 calls that wait, % of a core", 1, 0),
 		most("GrowthOfOrders", "*-growth-*", "slower than at the smallest size", growth, 0),
 		most("GrowthOfFeed", "*-growth-*", "slower than at the smallest size", growth, 0),
 	})

@@ -39,7 +39,6 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/gateway/internal/operation"
-	"github.com/partnergifting/platform/gateway/internal/parking"
 	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/etag"
@@ -70,9 +69,7 @@ type Deps struct {
 	ClientIP     func(r *http.Request) string
 	Deprecations *openapi.Notices
 	Waits        *feedwait.Waits
-	// Parked gets the connections of held calls.
-	Parked   *parking.Lot
-	Observer *Observer
+	Observer     *Observer
 	// Ending is closed when the gateway begins to shut down.
 	Ending <-chan struct{}
 	Log    *slog.Logger
@@ -138,18 +135,17 @@ type call struct {
 	state string
 	// err is the error that is answered.
 	err error
-	// waits means that the answer is one to wait for, if it is a page without events.
+	// wait is how long the caller would wait for an event, and waits that the answer is one to wait for, if it is a page without events.
+	wait  time.Duration
 	waits bool
-	waiting
+	// waiter is woken by events, slot is the permission to hold the call, and held how long it was held.
+	waiter *feedwait.Waiter
+	slot   *feedwait.Slot
+	held   time.Duration
 }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if c, ok := parking.Resumed(r).(*call); ok {
-		c.resume(w, r)
-		h.serve(c, h.goOn)
-		return
-	}
 	c := &call{recorder: recorder{ResponseWriter: w}, route: "none", began: time.Now()}
 	ctx, span := h.Observer.begin(r)
 	c.r, c.span = r.WithContext(ctx), span
@@ -161,11 +157,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			nameIgnored(c)
 		}
 	}
-	h.serve(c, h.dispatch)
+	h.serve(c)
 }
 
-// serve does what the call needs next, and observes its end.
-func (h *Handler) serve(c *call, next func(*call)) {
+// serve answers the call, and observes its end.
+func (h *Handler) serve(c *call) {
 	defer func() {
 		value := recover()
 		err, _ := value.(error)
@@ -179,17 +175,17 @@ func (h *Handler) serve(c *call, next func(*call)) {
 		if aborted && c.status == 0 {
 			c.status = h.abortedStatus()
 		}
-		if c.parked != nil && value == nil {
-			go h.await(c) // The last use of the call here.
-			return
-		}
 		h.Observer.end(c)
 		if aborted {
 			panic(http.ErrAbortHandler) // The server closes the connection.
 		}
 	}()
-	next(c)
+	h.dispatch(c)
 }
+
+// statusGone is what proxies log for a caller who has left before the answer. No answer has it. That callers leave held calls is usual,
+// so it must not count as a failure of the platform.
+const statusGone = 499
 
 // abortedStatus is what is logged and counted for a request that was aborted without an answer: its caller has left, or the end of
 // the gateway has cut it off.
@@ -248,36 +244,21 @@ func (h *Handler) servePage(c *call, site http.Handler) {
 	site.ServeHTTP(c, c.r)
 }
 
-func (h *Handler) serveAPI(c *call) { h.take(c, h.steps...) }
-
-// take takes the steps until one of them fails, or the call is to be held.
-func (h *Handler) take(c *call, steps ...func(*call) error) {
+// serveAPI runs the steps until one of them fails.
+func (h *Handler) serveAPI(c *call) {
 	gone := c.r.Context().Done()
 	defer func() {
-		if c.parked == nil {
-			h.leave(c)
-		}
+		c.pass.Leave()
+		h.held.leave(c)
 	}()
-	for _, step := range steps {
-		err := step(c)
-		if errors.Is(err, errParked) {
-			return
-		}
-		if err != nil {
+	for _, step := range h.steps {
+		if err := step(c); err != nil {
 			c.err = err
 			h.writeError(c, err)
 			break
 		}
 	}
 	h.withhold(c, gone)
-}
-
-// leave gives back what the call held.
-func (h *Handler) leave(c *call) {
-	c.waiter.Leave()
-	c.place.Leave(c.r.Context())
-	c.pass.Leave()
-	h.held.leave(c)
 }
 
 func (h *Handler) checkAccess(c *call) (err error) {

@@ -192,7 +192,7 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 		if c == nil {
 			return nil
 		}
-		c.place.Leave(ctx) // Before the caller has the answer: its next call may need the place.
+		c.slot.Release(ctx) // Before the caller has the answer: its next call may need the slot.
 		if len(c.ignored) > 0 {
 			w.Header().Set("Ignored-Parameters", namesOf(c.ignored))
 		}

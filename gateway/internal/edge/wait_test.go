@@ -296,13 +296,19 @@ func TestACallerThatLeavesFreesItsPlace(t *testing.T) {
 
 func TestAGatewayThatEndsAnswersWhatItHolds(t *testing.T) {
 	t.Parallel()
-	f := setupWait(t, gatewaytest.Options{})
-	answered := f.hold(t.Context(), t, "")
-	f.End()
-	got := <-answered
-	requireItems(t, got)
-	require.Equal(t, "0", got.Parsed["nextCursor"].(string)[:1])
-	require.Equal(t, "close", got.Header.Get("Connection"))
+	for _, lameDuck := range []time.Duration{0, time.Second} {
+		t.Run(lameDuck.String(), func(t *testing.T) {
+			t.Parallel()
+			f := setupWait(t, gatewaytest.Options{Configure: func(c *gateway.Config) { c.LameDuck = lameDuck }})
+			answered := f.hold(t.Context(), t, "")
+			f.End()
+			got := <-answered
+			requireItems(t, got)
+			require.Equal(t, "0", got.Parsed["nextCursor"].(string)[:1])
+			require.Equal(t, "close", got.Header.Get("Connection"))
+			require.NoError(t, f.Ended())
+		})
+	}
 }
 
 func TestAServiceThatIsDownAfterAHoldIsUnavailable(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package feedwait holds calls of GET /events that wait for an event, and wakes them when one is committed that their key may see.
 //
-// The calls are held here, at the edge, and nothing of them in the events service: a held call is an HTTP connection and a Waiter.
-// One stream per gateway (FeedNoticesService) tells of all committed events. It is open only while calls wait.
+// The calls are held here, at the edge, and nothing of them in the events service: a held call is a handler that waits in a select.
+// One stream per gateway (FeedNoticesService) reports all committed events. It is open only while calls wait.
 //
 // # No event without a wake-up
 //
@@ -42,14 +42,14 @@ type Config struct {
 	MaxHeld int
 	// RedisBudget is how long a call waits for Redis.
 	RedisBudget time.Duration
-	// EndWithin is how long the end of many held calls takes at most.
-	EndWithin time.Duration
+	// ShutdownWithin is how long the end of all held calls takes at most when the gateway shuts down.
+	ShutdownWithin time.Duration
 }
 
 // Waits holds calls. Run must run beside it.
 type Waits struct {
-	deps   Deps
-	places *places
+	deps  Deps
+	slots *slots
 	// wanted receives when a Waiter is registered, missed when all of them are to be woken.
 	wanted, missed chan struct{}
 
@@ -57,21 +57,21 @@ type Waits struct {
 	byTenant map[string]map[*Waiter]struct{}
 	// registered counts registrations, to notice that there were none for a while.
 	registered int
-	// ending is set when the gateway shuts down. Each held call then ends at a random time within endTime.
-	ending  bool
-	endTime time.Duration
+	// shutdown is closed when the gateway shuts down. Each held call then ends at a random time within shutdownTime.
+	shutdown     chan struct{}
+	shutdownTime time.Duration
 }
 
 // New makes Waits.
 func New(deps Deps, cfg Config) (*Waits, error) {
 	w := &Waits{
-		deps: deps, places: newPlaces(deps.Redis, cfg), endTime: cfg.EndWithin,
+		deps: deps, slots: newSlots(deps.Redis, cfg), shutdown: make(chan struct{}), shutdownTime: cfg.ShutdownWithin,
 		wanted: make(chan struct{}, 1), missed: make(chan struct{}, 1), byTenant: map[string]map[*Waiter]struct{}{},
 	}
 	_, err := deps.Meter.Int64ObservableGauge("gifting.gateway.waiting",
 		metric.WithDescription("Calls that are held until an event is committed."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(w.places.count())
+			o.Observe(w.slots.count())
 			return nil
 		}))
 	if err != nil {
@@ -84,24 +84,13 @@ func New(deps Deps, cfg Config) (*Waits, error) {
 type Waiter struct {
 	of        *Waits
 	principal caller.Principal
-	// due means that there may be an event. line is that of the call while it waits, and until the
-	// end of the wait.
-	due   bool
-	line  Line
-	until time.Time
-}
-
-// Line is the connection of a call that waits.
-type Line interface {
-	// Gone waits until the caller has left: then it is true. It is false once the deadline for reading has passed, or if the caller
-	// has sent more.
-	Gone() bool
-	SetReadDeadline(at time.Time) error
+	// noticed receives when there may be an event.
+	noticed chan struct{}
 }
 
 // Register makes a Waiter for a key. It must be registered before the feed is read for it, and must Leave.
 func (w *Waits) Register(p caller.Principal) *Waiter {
-	waiter := &Waiter{of: w, principal: p}
+	waiter := &Waiter{of: w, principal: p, noticed: make(chan struct{}, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byTenant[p.TenantID] == nil {
@@ -120,11 +109,8 @@ func (r *Waiter) Update(p caller.Principal) {
 	r.principal = p // Of the same tenant.
 }
 
-// Leave ends the registration. A nil Waiter has none.
+// Leave ends the registration.
 func (r *Waiter) Leave() {
-	if r == nil {
-		return
-	}
 	r.of.mu.Lock()
 	defer r.of.mu.Unlock()
 	waiting := r.of.byTenant[r.principal.TenantID]
@@ -133,99 +119,40 @@ func (r *Waiter) Leave() {
 	}
 }
 
-// Outcome is why a wait has ended.
-type Outcome int
-
-// The outcomes.
-const (
-	// Noticed means that the key may have a new event.
-	Noticed Outcome = iota
-	// Over means that the time is over, or that the gateway shuts down.
-	Over
-	// Gone means that the caller has left.
-	Gone
-)
-
-// Wait waits until there may be an event for the key, but not longer than until then. A caller that sends more before its answer gets
-// the answer at once.
-func (r *Waiter) Wait(line Line, until time.Time) Outcome {
-	if r.begin(line, until) && line.Gone() {
-		return Gone
-	}
-	r.of.mu.Lock()
-	defer r.of.mu.Unlock()
-	r.line = nil // Nobody sets its deadline any more.
-	if r.due {
-		r.due = false
-		return Noticed
-	}
-	return Over
-}
-
-// begin sets the end of the wait, and lets it be interrupted. It is false if there is no need to wait.
-func (r *Waiter) begin(line Line, until time.Time) bool {
-	r.of.mu.Lock()
-	defer r.of.mu.Unlock()
-	if r.due {
-		return false
-	}
-	if r.of.ending {
-		until = r.of.turn(until)
-	}
-	_ = line.SetReadDeadline(until) // If that fails, the connection is closed, and the caller has left.
-	r.line, r.until = line, until
-	return true
-}
-
-// turn is when a call ends while the gateway shuts down, because all held calls then read.
-func (w *Waits) turn(until time.Time) time.Time {
-	turn := time.Now().Add(rand.N(w.endTime + 1)) //nolint:gosec // Not a secret.
-	if until.Before(turn) {
-		return until
-	}
-	return turn
-}
-
-// wake ends the wait, or that which is about to begin. The caller has locked the Waits.
-func (r *Waiter) wake() {
-	r.due = true
-	if r.line != nil {
-		_ = r.line.SetReadDeadline(time.Unix(1, 0))
-	}
-}
-
-// End answers all held calls soon, and holds no further ones.
-func (w *Waits) End() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ending = true
-	w.endTime = min(time.Duration(w.places.count())*wakePause/wakeChunk, w.endTime)
-	for _, waiting := range w.byTenant {
-		for waiter := range waiting {
-			if waiter.line != nil && !waiter.due {
-				_ = waiter.line.SetReadDeadline(w.turn(waiter.until))
-			}
-		}
-	}
-}
-
-// Ending reports whether End was called.
-func (w *Waits) Ending() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.ending
-}
-
-// Ended waits until no call is held, or ctx ends.
-func (w *Waits) Ended(ctx context.Context) {
-	tick := time.NewTicker(wakePause)
-	defer tick.Stop()
-	for w.places.count() > 0 {
+// Wait waits until there may be an event for the key, and is false if there is none until then or the gateway shuts down. It fails when
+// ctx ends.
+func (r *Waiter) Wait(ctx context.Context, until time.Time) (noticed bool, err error) {
+	over := time.NewTimer(time.Until(until))
+	defer over.Stop()
+	for shutdown := r.of.shutdown; ; {
 		select {
+		case <-r.noticed:
+			return true, nil
+		case <-over.C:
+			return false, nil
 		case <-ctx.Done():
-			return
-		case <-tick.C:
+			return false, ctx.Err()
+		case <-shutdown:
+			shutdown = nil
+			over.Reset(min(time.Until(until), rand.N(r.of.shutdownTime+1))) //nolint:gosec // Not a secret.
 		}
+	}
+}
+
+// Shutdown lets all held calls be answered soon, and holds no further ones. It is called once.
+func (w *Waits) Shutdown() {
+	// At the rate at which calls are woken, because all of them then read.
+	w.shutdownTime = min(time.Duration(w.slots.count())*wakePause/wakeChunk, w.shutdownTime)
+	close(w.shutdown)
+}
+
+// ShuttingDown reports whether Shutdown was called.
+func (w *Waits) ShuttingDown() bool {
+	select {
+	case <-w.shutdown:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -240,8 +167,7 @@ const (
 	firstPause, longestPause = 50 * time.Millisecond, time.Second
 	// idle is how long the stream stays open without calls that wait.
 	idle = time.Minute
-	// wakePause follows each wakeChunk of calls that are woken without a notice, because all of them then read. Calls end at the same
-	// rate when the gateway shuts down.
+	// wakePause follows each wakeChunk of calls that are woken without a notice, because all of them then read.
 	wakeChunk = 50
 	wakePause = 25 * time.Millisecond
 )
@@ -332,7 +258,7 @@ func (w *Waits) wake(found []*eventsv1.FeedNotice) {
 	for _, n := range found {
 		for waiter := range w.byTenant[n.GetTenantId()] {
 			if waiter.principal.SeesEvent(n.GetScope(), n.GetBrandId(), n.GetHiddenFromKeyId()) {
-				waiter.wake()
+				signal(waiter.noticed)
 			}
 		}
 	}
@@ -347,21 +273,15 @@ func (w *Waits) wakeAll(ctx context.Context) {
 		case <-w.missed:
 		}
 		for chunk := range slices.Chunk(w.waiters(), wakeChunk) {
-			w.wakeWaiters(chunk)
+			for _, waiter := range chunk {
+				signal(waiter.noticed)
+			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(wakePause):
 			}
 		}
-	}
-}
-
-func (w *Waits) wakeWaiters(some []*Waiter) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, waiter := range some {
-		waiter.wake()
 	}
 }
 
