@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -85,9 +86,9 @@ func (hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if !trace.SpanFromContext(ctx).IsRecording() {
 			return next(ctx, cmd) // Without an upper-case name, which is made for each command.
 		}
-		ctx, span := Start(ctx, strings.ToUpper(cmd.FullName()))
+		ctx, span := startSpan(ctx, strings.ToUpper(cmd.FullName()))
 		err := next(ctx, cmd)
-		End(span, err)
+		endSpan(span, err)
 		return err
 	}
 }
@@ -95,28 +96,27 @@ func (hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook implements redis.Hook.
 func (hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		ctx, span := Start(ctx, "PIPELINE", semconv.DBOperationBatchSize(len(cmds)))
+		ctx, span := startSpan(ctx, "PIPELINE", semconv.DBOperationBatchSize(len(cmds)))
 		err := next(ctx, cmds)
-		End(span, err)
+		endSpan(span, err)
 		return err
 	}
 }
 
-// Start begins a span inside the recorded span of ctx; outside of one it returns a nil span. An observed client makes spans
-// without it. It is for callers that share one command.
-func Start(ctx context.Context, operation string, more ...attribute.KeyValue) (context.Context, trace.Span) {
+// startSpan begins a span inside the recorded span of ctx; outside of one it returns a nil span.
+func startSpan(ctx context.Context, operation string, more ...attribute.KeyValue) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
 		return ctx, nil
 	}
-	//nolint:spancheck // End ends it.
+	//nolint:spancheck // endSpan ends it.
 	return parent.TracerProvider().Tracer("github.com/partnergifting/platform/pkg/redisconn").Start(ctx, operation,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(semconv.DBSystemNameRedis, semconv.DBOperationName(operation)),
 		trace.WithAttributes(more...))
 }
 
-// End ends a span of Start with the outcome of the operation.
-func End(span trace.Span, err error) {
+// endSpan ends a span with the outcome of the operation.
+func endSpan(span trace.Span, err error) {
 	if span == nil {
 		return
 	}
@@ -132,7 +132,7 @@ func kind(err error) string {
 	switch {
 	case redis.HasErrorPrefix(err, "NOSCRIPT"):
 		return "NOSCRIPT"
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return "timeout"
 	case errors.Is(err, context.Canceled):
 		return "canceled"

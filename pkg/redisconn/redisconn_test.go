@@ -94,20 +94,6 @@ func TestCommandsOfATraceAreSpansWithoutKeysAndValues(t *testing.T) {
 	require.Equal(t, "2", telemetrytest.Attributes(tel.Spans("PIPELINE")[0])["db.operation.batch.size"])
 }
 
-func TestACommandForSeveralCallersIsASpanOfEach(t *testing.T) {
-	t.Parallel()
-	tel := telemetrytest.New()
-	ctx, _ := tel.Within(t.Context())
-	_, span := redisconn.Start(ctx, "EVALSHA")
-	redisconn.End(span, nil)
-	require.Equal(t, []string{"EVALSHA"}, tel.Names())
-
-	_, none := redisconn.Start(t.Context(), "EVALSHA")
-	require.Nil(t, none)
-	redisconn.End(none, nil)
-	require.Len(t, tel.Names(), 1)
-}
-
 func TestAClientMeasuresItsConnections(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()

@@ -1,8 +1,8 @@
 // Package limits bounds requests in a sliding window (API specification, section Limits). No window has more accepted requests
 // than the limit: over all gateways through Redis, and in each process at any rate. Refused requests do not count.
 //
-// While Redis does not answer in time, a process counts alone. What it then accepts is owed to Redis and reaches it with the next
-// round trip, so several gateways together exceed the limit at most by what Redis did not know of yet.
+// A process counts what it accepts, whether Redis answers in time or not. So while Redis does not, each gateway has a limit of its own,
+// and afterwards none accepts more than the limit because Redis does not know of what it accepted alone.
 package limits
 
 import (
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -57,7 +58,8 @@ type Limiter struct {
 
 	clock       func() time.Time
 	log         *slog.Logger
-	shared      *sharedWindow // Nil without Redis.
+	redis       redis.UniversalClient // Nil without Redis.
+	budget      time.Duration
 	local       *Window
 	fallback    metric.Int64Counter
 	labels      map[string]metric.MeasurementOption
@@ -73,12 +75,11 @@ func New(deps Deps, cfg Config) (*Limiter, error) {
 		return nil, fmt.Errorf("limiter metric: %w", err)
 	}
 	l := &Limiter{
-		Policy: cfg.Policy, clock: deps.Clock, log: deps.Log, local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback,
-		labels: map[string]metric.MeasurementOption{},
+		Policy: cfg.Policy, clock: deps.Clock, log: deps.Log, redis: deps.Redis, budget: cfg.RedisBudget,
+		local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback, labels: map[string]metric.MeasurementOption{},
 	}
 	causes := []string{notConfigured}
 	if deps.Redis != nil {
-		l.shared = newSharedWindow(deps.Redis, cfg, l.local)
 		causes = []string{slow, failed, paused}
 	}
 	for _, cause := range causes {
@@ -93,19 +94,12 @@ func (l *Limiter) TakeKey(ctx context.Context, tenantID string, keyID int32) (Ve
 	return l.take(ctx, keySubject(tenantID, keyID))
 }
 
-func keySubject(tenantID string, keyID int32) subject {
-	return subject{
-		tag: tenantID, log: "gifting:requests:{" + tenantID + "}:" + strconv.Itoa(int(keyID)),
-		version: "gifting:tenant-version:{" + tenantID + "}",
-	}
-}
-
 // Version returns the version of the tenant's settings, or zero if it is unknown, without counting a request of the key.
 func (l *Limiter) Version(ctx context.Context, tenantID string, keyID int32) int64 {
-	if l.shared == nil || l.clock().UnixNano() < l.pausedUntil.Load() {
+	if l.redis == nil || l.isPaused() {
 		return 0
 	}
-	_, version, err := l.shared.take(ctx, &request{subject: keySubject(tenantID, keyID), onlyAsks: true})
+	_, version, err := l.takeShared(ctx, keySubject(tenantID, keyID), false)
 	if err != nil {
 		l.fail(ctx, err)
 		return 0
@@ -116,59 +110,43 @@ func (l *Limiter) Version(ctx context.Context, tenantID string, keyID int32) int
 
 // TakeIP counts a request of a client address.
 func (l *Limiter) TakeIP(ctx context.Context, ip string) Verdict {
-	verdict, _ := l.take(ctx, subject{tag: ip, log: "gifting:visits:{" + ip + "}:" + l.Name})
+	verdict, _ := l.take(ctx, subject{log: "gifting:visits:{" + ip + "}:" + l.Name})
 	return verdict
 }
 
 func (l *Limiter) take(ctx context.Context, s subject) (Verdict, int64) {
-	began, r := l.clock(), &request{subject: s}
 	var cause string
 	switch {
-	case l.shared == nil:
+	case l.redis == nil:
 		cause = notConfigured
-	case began.UnixNano() < l.pausedUntil.Load():
+	case l.isPaused():
 		cause = paused
 	default:
-		verdict, version, err := l.takeShared(ctx, r, began)
+		began := l.clock()
+		own, exhausted := l.local.Exhausted(s.log)
+		verdict, version, err := l.takeShared(ctx, s, !exhausted)
 		if err == nil {
+			l.succeed(ctx)
+			if !exhausted && verdict.Allowed {
+				own = l.local.count(s.log, began)
+			}
+			if exhausted || verdict.Allowed && !own.Allowed {
+				return own, version // Redis may have lost its data.
+			}
 			return verdict, version
 		}
 		cause = l.fail(ctx, err)
 	}
 	l.fallback.Add(ctx, 1, l.labels[cause])
-	verdict := l.local.Take(s.log)
-	if verdict.Allowed && l.shared != nil {
-		l.shared.owe(r, began)
-	}
-	return verdict, 0
+	return l.local.Take(s.log), 0
 }
 
-// takeShared counts a request in Redis, unless this process alone has used up the limit already: Redis may have lost its data, or
-// not know yet what it is owed.
-func (l *Limiter) takeShared(ctx context.Context, r *request, began time.Time) (Verdict, int64, error) {
-	own, exhausted := l.local.Exhausted(r.subject.log)
-	r.onlyAsks = exhausted
-	verdict, version, err := l.shared.take(ctx, r)
-	if err != nil {
-		return verdict, version, err
-	}
-	l.succeed(ctx)
-	if exhausted {
-		return own, version, nil
-	}
-	if verdict.Allowed {
-		if own := l.local.count(r.subject.log, began); !own.Allowed {
-			return own, version, nil
-		}
-	}
-	l.local.follow(r.subject.log, verdict)
-	return verdict, version, nil
-}
+func (l *Limiter) isPaused() bool { return l.clock().UnixNano() < l.pausedUntil.Load() }
 
 // fail begins a pause after several failures and returns the cause of this one.
 func (l *Limiter) fail(ctx context.Context, err error) string {
 	cause := failed
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		cause = slow
 	}
 	if ctx.Err() != nil {

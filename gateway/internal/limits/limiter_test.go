@@ -127,23 +127,6 @@ func TestWithoutRedisEachInstanceLimits(t *testing.T) {
 	require.Less(t, time.Since(began), requests*budget/2, "only the first few requests wait for Redis")
 }
 
-func TestAWindowInThisProcess(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1000, 0)
-	w := limits.NewWindow(limits.Policy{Limit: 2, Window: time.Minute}, func() time.Time { return now })
-	require.True(t, w.Take("a").Allowed)
-	now = now.Add(30 * time.Second)
-	require.True(t, w.Take("a").Allowed)
-	refused := w.Take("a")
-	require.False(t, refused.Allowed)
-	require.Equal(t, 30*time.Second, refused.Reset)
-	_, exhausted := w.Exhausted("a")
-	require.True(t, exhausted)
-	now = now.Add(30 * time.Second)
-	require.True(t, w.Take("a").Allowed, "the first has left the window")
-	require.False(t, w.Take("a").Allowed)
-}
-
 // wire is a proxy between a limiter and Redis. Everything passes after a delay. While it is cut, nothing passes and nothing is
 // closed.
 type wire struct {
@@ -232,35 +215,12 @@ func TestTheLimiterReturnsToRedisAfterAnOutage(t *testing.T) {
 	require.EqualValues(t, 1, counted())
 
 	w.cut.Store(false)
-	accepted := int64(11)
 	require.Eventually(t, func() bool {
 		now.Add(int64(time.Second)) // The pause after an outage ends.
 		require.True(t, take().Allowed)
-		accepted++
-		return counted() == accepted
-	}, 10*time.Second, 200*time.Millisecond, "Redis learns of all that was accepted without it")
+		return counted() == 2
+	}, 10*time.Second, 200*time.Millisecond, "Redis counts again")
 	require.Contains(t, log.String(), "Redis answers in time again")
-}
-
-func TestAKeyThatHasUsedUpItsRequestsStaysLimitedWithoutRedis(t *testing.T) {
-	t.Parallel()
-	var w wire
-	policy := limits.Policy{Name: "key", Limit: 10, Window: time.Minute}
-	tenant := uuid.NewString()
-	other := limiter(t, client(t), policy)
-	for range policy.Limit {
-		v, _ := other.TakeKey(t.Context(), tenant, 1)
-		require.True(t, v.Allowed)
-	}
-	l := newLimiter(t, limits.Deps{Redis: w.client(t)}, limits.Config{Policy: policy, RedisBudget: 200 * time.Millisecond})
-	refused, _ := l.TakeKey(t.Context(), tenant, 1)
-	require.False(t, refused.Allowed)
-	w.cut.Store(true)
-	for range 5 {
-		still, _ := l.TakeKey(t.Context(), tenant, 1)
-		require.False(t, still.Allowed)
-		require.Greater(t, still.Reset, 30*time.Second)
-	}
 }
 
 func TestTheRateOfARequestIsNeverOverInZeroSeconds(t *testing.T) {
