@@ -16,7 +16,7 @@ export GOFLAGS     := $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath
 
 # The packages whose goroutines share memory. `make test` watches these with the race detector, `make race` all.
 RACED := $(addprefix ./pkg/,batcher daemon kafka outbox rpc tenantcache tenantversion) \
-	$(addprefix ./gateway/internal/,access admission feedwait limits parking) \
+	$(addprefix ./gateway/internal/,access admission feedwait limits) \
 	./services/events/internal/notices ./services/events/internal/relay ./services/webhook/internal/fanout ./services/webhook/internal/sender
 
 # The version that the programs report.

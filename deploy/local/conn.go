@@ -16,7 +16,6 @@ import (
 	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/identity"
-	"github.com/partnergifting/platform/pkg/rpc"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
@@ -76,8 +75,7 @@ func (c *Conn) As(caller identity.Name) (*grpc.ClientConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := grpc.NewClient(c.addr, grpc.WithTransportCredentials(credentials.NewTLS(files.Client(c.service))),
-		grpc.WithUnaryInterceptor(rpc.DeclareSize))
+	made, err := grpc.NewClient(c.addr, grpc.WithTransportCredentials(credentials.NewTLS(files.Client(c.service))))
 	if err != nil {
 		return nil, err
 	}

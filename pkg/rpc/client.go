@@ -54,7 +54,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", to.Service, err)
 	}
-	interceptors := append([]grpc.UnaryClientInterceptor{statusToErrors, clientTimeout, DeclareSize}, more...)
+	interceptors := append([]grpc.UnaryClientInterceptor{statusToErrors, clientTimeout}, more...)
 	interceptors = append(interceptors, newClientObserver(tel).call)
 	conn, err := grpc.NewClient(instancesScheme+":///"+to.Addr,
 		grpc.WithResolvers(instances{}),
@@ -65,7 +65,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		grpc.WithNoProxy(),              // Programs reach each other without a proxy, whatever the environment says.
 		grpc.WithDisableServiceConfig(), // DNS must not change it.
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect(), MinConnectTimeout: connectTimeout}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageBytes), grpc.ForceCodecV2(codec{})),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
 		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connectionWindow),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingTimeout, PermitWithoutStream: true}),
 	)

@@ -44,7 +44,6 @@ type Config struct {
 	Addr         string        `env:"GRPC_ADDR,required" check:"listen" doc:"host:port that the gRPC server listens on."`
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping server waits for calls in flight."`
 	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping server still accepts calls, so that callers can move to other instances."`
-	MessageBytes int64         `env:"GRPC_MESSAGE_BYTES" envDefault:"67108864" check:"min=45088768" doc:"Bytes of request messages that the gRPC server receives and handles at once; more get UNAVAILABLE. A quarter is kept for small messages. A message takes about three times its size in memory until its call ends."`
 	Calls        int32         `env:"GRPC_CALLS" envDefault:"1000" check:"min=1" doc:"Calls in flight on one connection to the gRPC server; a client waits with more."`
 	// TLS is the certificate of the process, as a server and as a client.
 	TLS identity.Config `envPrefix:"TLS_"`
@@ -55,8 +54,10 @@ const (
 	// pings with which gRPC would estimate them.
 	streamWindow     = 1 << 20
 	connectionWindow = 4 << 20
-	minPingInterval  = 10 * time.Second
-	workersPerCPU    = 8
+	// maxMessageBytes has room for the API's largest body of 10 MB in its wire form.
+	maxMessageBytes = 32 << 20
+	minPingInterval = 10 * time.Second
+	workersPerCPU   = 8
 	// maxConnectionAge makes clients find new instances: they resolve a name again when a connection ends. Running calls have
 	// the grace period, which is longer than any call.
 	maxConnectionAge      = 5 * time.Minute
@@ -74,7 +75,6 @@ type Server struct {
 	health   *health.Server
 	observer *observer
 	gate     gate
-	messages *messages
 	// innermost runs right around the handlers; it may be nil.
 	innermost grpc.UnaryServerInterceptor
 	// serving means that it listens and is not about to end.
@@ -102,9 +102,6 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		cfg: cfg, log: tel.Logger, health: health.NewServer(), observer: newServerObserver(tel),
 		gate: gate{log: tel.Logger, open: !cfg.TLS.Secure()}, streaming: map[string]bool{},
 	}
-	if s.messages, err = newMessages(cfg.MessageBytes, tel); err != nil {
-		return nil, err
-	}
 	streams, err := newStreamObserver(s.observer, tel)
 	if err != nil {
 		return nil, err
@@ -112,7 +109,6 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.Server = grpc.NewServer(append(options,
 		grpc.InTapHandle(s.deadline),
-		grpc.ForceServerCodecV2(sizing{}),
 		grpc.ChainUnaryInterceptor(
 			s.gate.unary,
 			errorsToStatus(tel.Logger),
@@ -122,7 +118,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		grpc.ChainStreamInterceptor(streams.serve, s.gate.stream, s.untilEnd, s.serveStream(collectors)),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxConcurrentStreams(uint32(cfg.Calls)), //nolint:gosec // It is positive.
-		grpc.MaxRecvMsgSize(MaxMessageBytes),
+		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connectionWindow),
 		// Workers keep their grown stacks, which new goroutines would have to grow for every call. Further calls get new
 		// goroutines.

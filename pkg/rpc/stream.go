@@ -104,7 +104,6 @@ func (s *Server) serveStream(collectors []string) grpc.StreamServerInterceptor {
 			return render(ctx, s.log, info.FullMethod, err)
 		}
 		received := &receivingStream{ServerStream: stream, ctx: ctx, server: s, method: info.FullMethod}
-		defer received.release()
 		err = streamRecovered(srv, received, next)
 		switch {
 		case err == nil:
@@ -127,15 +126,14 @@ func streamRecovered(srv any, stream grpc.ServerStream, next grpc.StreamHandler)
 	return next(srv, stream)
 }
 
-// receivingStream takes the newest message from the budget until the next one arrives or the stream ends.
+// receivingStream checks for whom each message acts.
 type receivingStream struct {
 	grpc.ServerStream
 
 	ctx    context.Context
 	server *Server
 	method string
-	in     *incoming
-	// err is why no message was received, as gRPC, the budget or the gate has put it.
+	// err is why no message was received, as gRPC or the gate has put it.
 	err error
 }
 
@@ -144,26 +142,13 @@ func (s *receivingStream) Context() context.Context { return s.ctx }
 
 // RecvMsg implements grpc.ServerStream.
 func (s *receivingStream) RecvMsg(to any) error {
-	s.release()
-	most := largestRequest(serviceOf(s.method), s.method[strings.LastIndexByte(s.method, '/')+1:])
-	s.in = &incoming{budget: s.server.messages, most: most}
-	if s.err = s.in.reserve(s.ctx); s.err != nil {
-		return s.err
-	}
-	if s.err = s.in.receive(s.ServerStream.RecvMsg, to); s.err != nil {
+	if s.err = s.ServerStream.RecvMsg(to); s.err != nil {
 		return s.err
 	}
 	if from := callerOf(s.ctx); !s.server.gate.open && !from.mayActAs(to) {
 		s.err = s.server.gate.refusal(s.ctx, actorNotAllowed, from, s.method)
 	}
 	return s.err
-}
-
-func (s *receivingStream) release() {
-	if s.in != nil {
-		s.in.release()
-		s.in = nil
-	}
 }
 
 // openStream is the client's interceptor of streams: the call carries the trace, and its errors are problems.

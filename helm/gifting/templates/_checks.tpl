@@ -27,7 +27,7 @@ after the installation. files/settings.json has the types; `make configuration` 
 {{- $secrets := values $component.secrets }}
 {{- if hasKey $component.secrets "DATABASE_URL" }}
 {{- /* The services: each has a database and a gRPC server. */}}
-{{- $settings = concat $settings (list "DATABASE_MAX_CONNS" "DATABASE_STATEMENT_TIMEOUT" "GRPC_MESSAGE_BYTES" "GRPC_CALLS" "DATABASE_LOCK_TIMEOUT") }}
+{{- $settings = concat $settings (list "DATABASE_MAX_CONNS" "DATABASE_STATEMENT_TIMEOUT" "GRPC_CALLS" "DATABASE_LOCK_TIMEOUT") }}
 {{- $secrets = append $secrets "migrationDatabaseUrl" }}
 {{- $database := printf "%s/%s" $values.secrets.databaseUrl.name $values.secrets.databaseUrl.key }}
 {{- with get $databases $database }}
