@@ -97,7 +97,8 @@ const (
 
 const (
 	headerTimeout = 10 * time.Second
-	readTimeout   = 60 * time.Second
+	// readTimeout is longer than the longest call: when it is over, the caller of a held one counts as gone.
+	readTimeout = 75 * time.Second
 	// writeTimeout starts when the header has been read: it covers reading the body, the call and the response.
 	writeTimeout  = 90 * time.Second
 	idleTimeout   = 2 * time.Minute

@@ -92,7 +92,7 @@ func (f *fixture) testEveryOrder(t *testing.T, full, team record, all []record) 
 	})
 	requirement(t, "ORD-2", func(t *testing.T) {
 		for _, order := range all {
-			require.Regexp(t, `^G-[0-9A-Z]{5}-[0-9A-Z]{5}$`, order["reference"])
+			require.Regexp(t, `^G[A-Z]-[0-9A-Z]{5}-[0-9A-Z]{5}$`, order["reference"])
 		}
 	})
 	requirement(t, "ORD-16", func(t *testing.T) {

@@ -47,7 +47,7 @@ type example struct {
 // differs is what a command prints anew with each run: speeds, ids, secrets, references, times, numbers, and the spaces that follow
 // from their lengths.
 var differs = regexp.MustCompile(`; \d+ s, \d+ rows/s|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|gft_\S+|[0-9a-f]{64}|` +
-	`\bG(-[0-9A-Z]{5}){2}|\d+(-\d+-\d+T[0-9:]+Z)?| {2,}`)
+	`\bG[A-Z](-[0-9A-Z]{5}){2}|\d+(-\d+-\d+T[0-9:]+Z)?| {2,}`)
 
 func masked(output string) string {
 	return strings.TrimSpace(differs.ReplaceAllStringFunc(output, func(found string) string {

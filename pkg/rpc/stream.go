@@ -91,7 +91,7 @@ type contextStream struct {
 // Context implements grpc.ServerStream.
 func (s contextStream) Context() context.Context { return s.ctx }
 
-// serveStream does for a stream what the unary interceptors do for a call: budget of messages, gate (for whom), caller, errors.
+// serveStream does for a stream what the unary interceptors do for a call: gate (for whom), caller, errors.
 func (s *Server) serveStream(collectors []string) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 		if isOwn(info.FullMethod) {

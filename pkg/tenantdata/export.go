@@ -122,7 +122,7 @@ func (d *Database) writeRow(ctx context.Context, t Table, row map[string]json.Ra
 			return fmt.Errorf("%s: %w", column.Name, err)
 		}
 		delete(row, column.Name)
-		if row[strings.TrimSuffix(column.Name, "_sealed")], err = readable(text); err != nil {
+		if row[strings.TrimSuffix(column.Name, "_sealed")], err = t.readable(column.Name, text); err != nil {
 			return fmt.Errorf("%s: %w", column.Name, err)
 		}
 	}
@@ -134,7 +134,7 @@ func (d *Database) writeRow(ctx context.Context, t Table, row map[string]json.Ra
 		if err != nil {
 			return fmt.Errorf("%s: %w", column, err)
 		}
-		if row[column], err = readable(text); err != nil {
+		if row[column], err = t.readable(column, text); err != nil {
 			return fmt.Errorf("%s: %w", column, err)
 		}
 	}
@@ -176,12 +176,12 @@ func bytesOf(value json.RawMessage) ([]byte, error) {
 	return hex.DecodeString(strings.TrimPrefix(*text, `\x`))
 }
 
-// readable is a JSON object as it is, and any other text as a string: a message that is a number must not become one.
-func readable(text []byte) (json.RawMessage, error) {
+// readable is JSON as it is, and text as a string.
+func (t Table) readable(column string, text []byte) (json.RawMessage, error) {
 	switch {
 	case text == nil:
 		return json.RawMessage("null"), nil
-	case bytes.HasPrefix(text, []byte("{")) && json.Valid(text):
+	case !slices.Contains(t.Text, column) && json.Valid(text):
 		return text, nil
 	default:
 		return json.Marshal(string(text))

@@ -29,8 +29,10 @@ type Table struct {
 	Omit []string
 	// Sealed are columns that are exported in clear.
 	Sealed []reencrypt.Column
-	// Bytes are columns that hold text or a JSON object as bytes, and are exported as that.
+	// Bytes are columns that hold text or JSON as bytes, and are exported as that.
 	Bytes []string
+	// Text are those of Sealed and Bytes that are text even if they look like JSON.
+	Text []string
 	// Events means that Bytes are events, exported with their sealed members in clear. The rows have tenant_id and event_id.
 	Events bool
 }

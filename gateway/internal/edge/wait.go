@@ -25,7 +25,9 @@ func (h *Handler) callWaiting(c *call) error {
 	if err := h.callUnlessWait(c, true); !errors.Is(err, errWait) {
 		return err
 	}
-	c.slot = h.Waits.Acquire(c.r.Context(), c.principal, c.wait)
+	if c.mayBeHeld() {
+		c.slot = h.Waits.Acquire(c.r.Context(), c.principal, c.wait)
+	}
 	if c.slot == nil {
 		c.Header().Set(waitHeader, "0")
 		h.closeIfShuttingDown(c)
@@ -37,15 +39,18 @@ func (h *Handler) callWaiting(c *call) error {
 		if err != nil {
 			return err
 		}
+		h.closeIfShuttingDown(c)
 		if err := h.confirm(c); err != nil {
 			return err
 		}
-		h.closeIfShuttingDown(c)
 		if err := h.callUnlessWait(c, noticed); !errors.Is(err, errWait) {
 			return err
 		}
 	}
 }
+
+// mayBeHeld reports whether it is noticed that the caller leaves: not before the server has read the request, and a body is not read.
+func (c *call) mayBeHeld() bool { return c.r.ContentLength == 0 && !c.forced.withheld() }
 
 // hold waits for an event. Meanwhile the call does not count as a request in flight.
 func (h *Handler) hold(c *call, until time.Time) (noticed bool, err error) {

@@ -204,6 +204,14 @@ func TestAKeyHoldsFourCallsOnAllGateways(t *testing.T) {
 	f.hold(t.Context(), t, "&after="+f.cursor())
 }
 
+func TestACallWithABodyIsNotHeld(t *testing.T) {
+	t.Parallel()
+	f := setupWait(t, gatewaytest.Options{})
+	got := f.Do("GET", "/events?wait=30", "{}")
+	require.Equal(t, http.StatusOK, got.Status)
+	require.Equal(t, "0", got.Header.Get("Wait"))
+}
+
 func TestWithoutRedisAGatewayCountsHeldCallsAlone(t *testing.T) {
 	t.Parallel()
 	f := setupWait(t, gatewaytest.Options{Configure: func(c *gateway.Config) { c.RedisURL = "" }})

@@ -15,7 +15,7 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
 			{
 				Name: "order_messages", Key: []string{"order_id uuid", "seq bigint"}, Omit: []string{"body_bytes"},
-				Sealed: sealedMessages().Columns,
+				Sealed: sealedMessages().Columns, Text: []string{"body_sealed"},
 			},
 			{Name: "reservation_outcomes", Key: []string{"order_id uuid"}, Hidden: true},
 			{Name: "orders", Key: []string{"id uuid"}, Sealed: sealedOrders().Columns},

@@ -199,5 +199,5 @@ func (o *Orders) Corrections() []*ordersv1.CorrectClaimedOrderRequest {
 
 // Order is the order with the id.
 func Order(id string) *ordersv1.Order {
-	return &ordersv1.Order{Id: id, Reference: "G-" + id[len(id)-5:]}
+	return &ordersv1.Order{Id: id, Reference: "GA-" + id[len(id)-5:]}
 }

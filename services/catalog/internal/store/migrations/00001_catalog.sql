@@ -357,6 +357,8 @@ CREATE TABLE catalog_audit (
 );
 -- Rows are found by their id alone. Logical replication of a tenant's rows needs tenant_id, too.
 ALTER TABLE catalog_audit REPLICA IDENTITY FULL;
+-- Serves the report of a tenant's erasure.
+CREATE INDEX catalog_audit_tenant ON catalog_audit (tenant_id) WHERE tenant_id IS NOT NULL;
 -- Serves the audit of a gift or a campaign, newest first.
 CREATE INDEX catalog_audit_subject ON catalog_audit (subject_id, at DESC, id DESC);
 -- Serves the retention.

@@ -156,7 +156,8 @@ CREATE TABLE order_messages (
     created_at  timestamptz NOT NULL,
     -- Also serves re-encrypt, which reads all messages in this order, in batches.
     PRIMARY KEY (tenant_id, id),
-    FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id)
+    FOREIGN KEY (tenant_id, order_id) REFERENCES orders (tenant_id, id),
+    CONSTRAINT order_messages_erased CHECK ((body_sealed IS NULL) = (body_bytes = 0))
 );
 -- Serves GET /orders/{orderId}/messages: the newest ones of an order.
 CREATE INDEX order_messages_visible ON order_messages (tenant_id, order_id, seq DESC) WHERE NOT internal;
@@ -187,8 +188,8 @@ CREATE TABLE order_audit (
 );
 -- Rows are deleted by their id alone. Logical replication of a tenant's rows needs tenant_id, too.
 ALTER TABLE order_audit REPLICA IDENTITY FULL;
--- Serves the audit of an order.
-CREATE INDEX order_audit_order ON order_audit (tenant_id, order_id, at, id) WHERE order_id IS NOT NULL;
+-- Serves the audit of an order, and the report of a tenant's erasure.
+CREATE INDEX order_audit_order ON order_audit (tenant_id, order_id, at, id) WHERE tenant_id IS NOT NULL;
 -- Serves the retention.
 CREATE INDEX order_audit_at ON order_audit (at);
 
