@@ -25,7 +25,7 @@ type servers struct {
 }
 
 func start(ctx context.Context, local string, durable bool, log *slog.Logger) (*servers, error) {
-	if err := sweep(local); err != nil {
+	if err := errors.Join(sweep(local), sweep(memory)); err != nil {
 		return nil, err
 	}
 	var ports [3]int
@@ -36,7 +36,11 @@ func start(ctx context.Context, local string, durable bool, log *slog.Logger) (*
 		}
 		ports[i] = port
 	}
-	dir := filepath.Join(local, prefix+strconv.Itoa(os.Getpid()))
+	folder := local
+	if !durable && hasRoom(memory) {
+		folder = memory
+	}
+	dir := filepath.Join(folder, prefix+strconv.Itoa(os.Getpid()))
 	var settings []string
 	if durable {
 		settings = []string{"track_commit_timestamp=on"} // Benchmarks measure how long after a commit something happens.
@@ -78,8 +82,19 @@ func (s *servers) stop(ctx context.Context) error {
 	return errors.Join(s.Stop(ctx), deps.RemoveData(s.dir))
 }
 
-// prefix begins the name of a run's directory; its process number follows.
-const prefix = "test-"
+const (
+	// prefix begins the name of a run's directory; its process number follows.
+	prefix = "gifting-test-"
+	// memory is a file system in memory. On a disk, most of the time of tests goes into making and removing the files of databases.
+	memory = "/dev/shm"
+	// room is what the data of all tests needs.
+	room = 4 << 30
+)
+
+func hasRoom(folder string) bool {
+	var found syscall.Statfs_t
+	return syscall.Statfs(folder, &found) == nil && found.Bavail*uint64(found.Bsize) >= room //nolint:gosec // A block has a positive size.
+}
 
 // sweep removes the directories of killed runs.
 func sweep(local string) error {
