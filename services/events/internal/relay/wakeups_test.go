@@ -79,14 +79,17 @@ func TestARelayThatCannotListenPolls(t *testing.T) {
 	f := setup(t, Config{PollInterval: time.Millisecond, HeartbeatInterval: time.Hour}, telemetry.Discard())
 	f.start(t)
 	f.listening(t)
+	first := f.add(t, 1) // So that the relay also has a connection that reads.
+	f.Wake()
+	require.Eventually(t, func() bool { return len(f.published.subjects(t)) == 1 }, waitLimit, pollInterval)
 	name := f.owners[1].Config().ConnConfig.Database
 	exec(t, f.owners[0], "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false") // The relay's other connections work.
 	exec(t, f.owners[1], `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
 	require.Eventually(t, func() bool { return f.wakeups.deaf.Load() == 1 }, waitLimit, pollInterval)
 	want := f.add(t, 1)
-	require.Eventually(t, func() bool { return len(f.published.subjects(t)) == 1 }, waitLimit, pollInterval)
-	require.Equal(t, []string{want}, f.published.subjects(t))
+	require.Eventually(t, func() bool { return len(f.published.subjects(t)) == 2 }, waitLimit, pollInterval)
+	require.Equal(t, []string{first, want}, f.published.subjects(t))
 
 	exec(t, f.owners[0], "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
 	f.listening(t)
