@@ -42,8 +42,8 @@ const (
 	Operator Name = "operator"
 )
 
-// Cell is the letter of this installation among those that share tenants. Claim tokens and order references, which live for ever, have
-// it, so that their record can be found after its tenant has moved to another cell.
+// Cell is the letter of this installation among those that share tenants. Claim tokens and order references, which live for ever,
+// have it, so that their record can be found after its tenant has moved to another cell.
 const Cell = "a"
 
 // Programs lists the names of the platform's own programs.

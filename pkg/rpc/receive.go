@@ -45,8 +45,8 @@ func (s *Server) guard(service string, method grpc.MethodDesc) grpc.MethodHandle
 // serverDeadline bounds a call whose caller set none.
 const serverDeadline = 15 * time.Second
 
-// deadline bounds a call whose caller set none, except a stream, which may be open for ever. It begins with the call's headers, so that
-// a caller who announces a message must also send it.
+// deadline bounds a call whose caller set none, except a stream, which may be open for ever. It begins with the call's headers, so
+// that a caller who announces a message must also send it.
 func (s *Server) deadline(ctx context.Context, info *tap.Info) (context.Context, error) {
 	if _, set := ctx.Deadline(); set || s.streaming[info.FullMethodName] {
 		return ctx, nil

@@ -1,10 +1,10 @@
 // Package rpc builds the platform's gRPC servers and clients, with the same interceptors, limits, deadlines, health checks,
 // reflection and graceful end everywhere.
 //
-// A server handles a call in this order: deadline, observation, recovery, gate (who may call what), decoding, gate (for whom), errors
-// (also renders panics), caller. A stream of a service passes the same steps (stream.go), but has no deadline of the server: it ends
-// with UNAVAILABLE when LameDuck is over, or a little after the last call if its client does not read. A client turns every failed
-// call into an error that carries a *problem.Error.
+// A server handles a call in this order: deadline, observation, recovery, gate (who may call what), decoding, gate (for whom),
+// errors (also renders panics), caller. A stream of a service passes the same steps (stream.go), but has no deadline of the
+// server: it ends with UNAVAILABLE when LameDuck is over, or a little after the last call if its client does not read. A client
+// turns every failed call into an error that carries a *problem.Error.
 //
 // Calls use mutual TLS (package identity). The file callers.go says who may call what. A process without certificate files uses
 // plain text, only on loopback addresses; there every caller may call everything.
@@ -201,8 +201,8 @@ func (s *Server) drain() {
 // streamGrace is how long clients have to receive what was sent to them on streams, after all other calls have ended.
 const streamGrace = time.Second
 
-// cutOffStreams stops the server when only streams are left. A client that does not read takes neither what was sent to it nor the end
-// of its stream, and would delay the end by the whole DrainTimeout.
+// cutOffStreams stops the server when only streams are left. A client that does not read takes neither what was sent to it nor the
+// end of its stream, and would delay the end by the whole DrainTimeout.
 func (s *Server) cutOffStreams(ended <-chan struct{}) {
 	tick := time.NewTicker(streamGrace)
 	defer tick.Stop()

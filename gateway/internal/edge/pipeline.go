@@ -135,7 +135,8 @@ type call struct {
 	state string
 	// err is the error that is answered.
 	err error
-	// wait is how long the caller would wait for an event, and waits that the answer is one to wait for, if it is a page without events.
+	// wait is how long the caller would wait for an event, and waits that the answer is one to wait for, if it is a page without
+	// events.
 	wait  time.Duration
 	waits bool
 	// waiter is woken by events, slot is the permission to hold the call, and held how long it was held.
@@ -183,8 +184,8 @@ func (h *Handler) serve(c *call) {
 	h.dispatch(c)
 }
 
-// statusGone is what proxies log for a caller who has left before the answer. No answer has it. That callers leave held calls is usual,
-// so it must not count as a failure of the platform.
+// statusGone is what proxies log for a caller who has left before the answer. No answer has it. That callers leave held calls is
+// usual, so it must not count as a failure of the platform.
 const statusGone = 499
 
 // abortedStatus is what is logged and counted for a request that was aborted without an answer: its caller has left, or the end of

@@ -17,8 +17,8 @@ const waitHeader = "Wait"
 // errWait is the outcome of a call whose answer is a page to wait for. Nothing of the answer was written.
 var errWait = errors.New("the caller waits for an event")
 
-// callWaiting calls the service. If the answer is one to wait for, it holds the call until an event of the key is committed or the time
-// is over, and then calls again.
+// callWaiting calls the service. If the answer is one to wait for, it holds the call until an event of the key is committed or the
+// time is over, and then calls again.
 func (h *Handler) callWaiting(c *call) error {
 	c.waiter = h.Waits.Register(c.principal)
 	defer c.waiter.Leave()
@@ -49,7 +49,8 @@ func (h *Handler) callWaiting(c *call) error {
 	}
 }
 
-// mayBeHeld reports whether it is noticed that the caller leaves: not before the server has read the request, and a body is not read.
+// mayBeHeld reports whether it is noticed that the caller leaves: not before the server has read the request, and a body is not
+// read.
 func (c *call) mayBeHeld() bool { return c.r.ContentLength == 0 && !c.forced.withheld() }
 
 // hold waits for an event. Meanwhile the call does not count as a request in flight.

@@ -5,8 +5,8 @@
 //
 // # No event without a wake-up
 //
-// A Waiter is registered before the feed is read for it. So an event that the read did not find is announced after the registration,
-// and wakes it. Whenever the stream begins, or says that notices were lost, every Waiter is woken once.
+// A Waiter is registered before the feed is read for it. So an event that the read did not find is announced after the
+// registration, and wakes it. Whenever the stream begins, or says that notices were lost, every Waiter is woken once.
 package feedwait
 
 import (
@@ -119,8 +119,8 @@ func (r *Waiter) Leave() {
 	}
 }
 
-// Wait waits until there may be an event for the key, and is false if there is none until then or the gateway shuts down. It fails when
-// ctx ends.
+// Wait waits until there may be an event for the key, and is false if there is none until then or the gateway shuts down. It fails
+// when ctx ends.
 func (r *Waiter) Wait(ctx context.Context, until time.Time) (noticed bool, err error) {
 	over := time.NewTimer(time.Until(until))
 	defer over.Stop()

@@ -73,7 +73,8 @@ func (w *Waits) Acquire(ctx context.Context, p caller.Principal, wait time.Durat
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.slots.cfg.RedisBudget)
 	defer cancel()
-	taken, err := acquireScript.Run(ctx, w.slots.redis, []string{slot.slotsKey()}, maxPerKey, slot.name.String(), (wait + margin).Milliseconds()).Bool()
+	until := (wait + margin).Milliseconds()
+	taken, err := acquireScript.Run(ctx, w.slots.redis, []string{slot.slotsKey()}, maxPerKey, slot.name.String(), until).Bool()
 	if err == nil && !taken {
 		slot.Release(ctx)
 		return nil

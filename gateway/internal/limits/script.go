@@ -10,13 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// takeScript counts a request. KEYS are the log of the subject and, for a key, the version of its tenant's settings. ARGV are the limit,
-// the window in microseconds, and 0 for a request that only asks for the version. The result is how many requests may still be accepted
-// with this one, the microseconds until more may be, and the version.
+// takeScript counts a request. KEYS are the log of the subject and, for a key, the version of its tenant's settings. ARGV are the
+// limit, the window in microseconds, and 0 for a request that only asks for the version. The result is how many requests may still
+// be accepted with this one, the microseconds until more may be, and the version.
 //
-// The log is a list of the times at which requests were accepted, by the clock of Redis. It expires between one and about two windows
-// after its last entry: setting the expiry with each request would cost replicas and the append-only file more than the request itself.
-// The extra 200 ms are for a Redis whose clock advances in steps, such as the embedded one.
+// The log is a list of the times at which requests were accepted, by the clock of Redis. It expires between one and about two
+// windows after its last entry: setting the expiry with each request would cost replicas and the append-only file more than the
+// request itself. The extra 200 ms are for a Redis whose clock advances in steps, such as the embedded one.
 var takeScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now, limit, window = t[1] * 1000000 + t[2], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -34,8 +34,8 @@ end
 return {room, (tonumber(oldest) or now) + window - now, KEYS[2] and redis.pcall('GET', KEYS[2]) or ''}
 `)
 
-// subject is an API key or an address whose requests are counted: where Redis has its log, and the version of its tenant's settings.
-// Both have the same tag in braces, so that they are on the same server of a cluster.
+// subject is an API key or an address whose requests are counted: where Redis has its log, and the version of its tenant's
+// settings. Both have the same tag in braces, so that they are on the same server of a cluster.
 type subject struct{ log, version string }
 
 func keySubject(tenantID string, keyID int32) subject {

@@ -139,8 +139,8 @@ var referenceAlphabet = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").W
 
 const referenceBytes = 8
 
-// NewReference makes the reference a person quotes, such as GA-7K3M9-Q2XW4, with the letter of the cell. It is random, so it does not
-// reveal the number of orders. A unique index finds collisions.
+// NewReference makes the reference a person quotes, such as GA-7K3M9-Q2XW4, with the letter of the cell. It is random, so it does
+// not reveal the number of orders. A unique index finds collisions.
 func NewReference() string {
 	raw := make([]byte, referenceBytes)
 	_, _ = rand.Read(raw) // It never fails.
