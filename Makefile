@@ -15,13 +15,13 @@ export CGO_ENABLED := 0
 export GOFLAGS     := $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath
 
 # The packages whose goroutines share memory. `make test` watches these with the race detector, `make race` all.
-RACED := $(addprefix ./pkg/,batcher daemon kafka outbox rpc tenantcache tenantversion) \
+RACED := $(addprefix ./pkg/,daemon kafka outbox rpc tenants) \
 	$(addprefix ./gateway/internal/,access admission feedwait limits) \
 	./services/events/internal/notices ./services/events/internal/relay ./services/webhook/internal/fanout ./services/webhook/internal/sender
 
 # The version that the programs report.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
-STAMP   := -X github.com/partnergifting/platform/pkg/version.stamped=$(VERSION) \
+STAMP   := -X github.com/partnergifting/platform/pkg/telemetry.version=$(VERSION) \
 	-X github.com/partnergifting/platform/gateway/sdk/gifting/internal/cli.stamped=$(VERSION)
 
 SDK_TYPESCRIPT := gateway/sdk/typescript

@@ -7,7 +7,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/preview"
 	"github.com/partnergifting/platform/pkg/rpc"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -29,7 +29,7 @@ func (g *Gateway) operationsServer(conns edge.Connections, site *giftsite.Site) 
 		Site:    site,
 		Links:   linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
 		Images:  catalogv1.NewImagesServiceClient(conns.Catalog),
-		Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(conns.Tenants)),
+		Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(conns.Tenants)),
 	}, preview.Config{ImageURL: strings.TrimSuffix(g.cfg.PublicURL, "/") + edge.ImagesPath}))
 	return server, nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
-	"github.com/partnergifting/platform/pkg/certfile"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
@@ -82,7 +81,7 @@ func (a *app) showContext(string) error {
 	if err != nil {
 		return err
 	}
-	certificate, err := certfile.Certificate(files.CertFile, files.KeyFile, time.Now())
+	certificate, err := identity.Certificate(files.CertFile, files.KeyFile, time.Now())
 	if err = errors.Join(err, checkKey(files.KeyFile)); err != nil {
 		return usage(err)
 	}

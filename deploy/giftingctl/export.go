@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/partnergifting/platform/pkg/progress"
+	"github.com/partnergifting/platform/pkg/daemon"
 )
 
 var errOut = errors.New("name the file to write: --out FILE")
@@ -42,7 +42,7 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 }
 
 // write writes all pages. After an error the request has the cursor of the page that is missing.
-func (c *callCommand) write(ctx context.Context, conn *connection, req proto.Message, file *os.File, shown *progress.Bar) error {
+func (c *callCommand) write(ctx context.Context, conn *connection, req proto.Message, file *os.File, shown *daemon.ProgressBar) error {
 	for {
 		resp := newMessage(method(c.method).Output())
 		if err := conn.call(ctx, c.method, req, resp); err != nil {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/progress"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/importer"
 )
@@ -92,7 +92,7 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 }
 
 // try reads the file as an import would. The catalog may still refuse rows that can be read.
-func (i *importCommand) try(ctx context.Context, rows importer.Rows, report importer.Report, shown *progress.Bar) error {
+func (i *importCommand) try(ctx context.Context, rows importer.Rows, report importer.Report, shown *daemon.ProgressBar) error {
 	totals := importer.Totals{}
 	for ctx.Err() == nil {
 		row, err := rows.Next()
@@ -144,7 +144,7 @@ func (i *importCommand) progress() io.Writer {
 type counted struct {
 	io.Reader
 
-	shown *progress.Bar
+	shown *daemon.ProgressBar
 }
 
 // Read implements io.Reader.

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/visible"
+	"github.com/partnergifting/platform/pkg/fields"
 )
 
 // print prints a response: a list as a table, a record as lines.
@@ -216,7 +216,7 @@ func (a *app) printRaw(raw []byte) error {
 	if err := json.Indent(&indented, raw, "", "  "); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.Out, visible.JSON(indented.Bytes()))
+	_, err := fmt.Fprintln(a.Out, fields.VisibleJSON(indented.Bytes()))
 	return err
 }
 

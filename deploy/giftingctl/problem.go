@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/visible"
 )
 
 // The exit codes.
@@ -136,7 +136,7 @@ func (a *app) report(ctx context.Context, err error) int {
 func (a *app) noteJSON(s shown) {
 	content, err := json.Marshal(s)
 	must(err)
-	_, _ = io.WriteString(a.Err, visible.JSON(content)+"\n") // There is no other place to report to.
+	_, _ = io.WriteString(a.Err, fields.VisibleJSON(content)+"\n") // There is no other place to report to.
 }
 
 func (a *app) reportRefusal(r *refusal) int {
@@ -168,4 +168,4 @@ func (a *app) reportRefusal(r *refusal) int {
 }
 
 // note prints a line that is not part of the result.
-func (a *app) note(line string) { _, _ = io.WriteString(a.Err, visible.Text(line)+"\n") }
+func (a *app) note(line string) { _, _ = io.WriteString(a.Err, fields.VisibleText(line)+"\n") }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/partnergifting/platform/pkg/version"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Streams of the process.
@@ -99,7 +99,7 @@ The exit code is 0, or
        nothing is made twice. A script gives one from the start, such as --order-id of orders place, or the argument ID of
        tenants put. After keys create look at keys list first: each call makes a key
   130  you stopped it with Ctrl-C`,
-		Version: version.String(), SilenceErrors: true, SilenceUsage: true,
+		Version: telemetry.Version(), SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkOutput() },
 	}
 	root.SetIn(a.In)

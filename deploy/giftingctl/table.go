@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/width"
 
-	"github.com/partnergifting/platform/pkg/visible"
+	"github.com/partnergifting/platform/pkg/fields"
 )
 
 // columnGap is how many spaces are between two columns.
@@ -15,7 +15,7 @@ const columnGap = 2
 
 // cell is a value in one line of a table.
 func cell(text string) string {
-	return visible.Text(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(text))
+	return fields.VisibleText(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(text))
 }
 
 // cells is how many columns of a terminal a text fills.

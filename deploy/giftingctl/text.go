@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
-	"github.com/partnergifting/platform/pkg/visible"
+	"github.com/partnergifting/platform/pkg/fields"
 )
 
 // writeText writes the text of a response to the file of --out, which it replaces, or prints the text as it is. On a terminal it shows the
@@ -28,7 +28,7 @@ func (c *callCommand) writeText(resp proto.Message) error {
 	case c.app.output == asJSON:
 		return c.app.printJSON(resp)
 	case c.app.OutTerminal:
-		text = visible.Text(text)
+		text = fields.VisibleText(text)
 	}
 	_, err := io.WriteString(c.app.Out, text)
 	return err

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/restjson"
-	"github.com/partnergifting/platform/pkg/visible"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -83,7 +83,7 @@ func (c *callCommand) printEvent(said *eventsv1.WatchEventsResponse) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(c.app.Out, visible.JSON([]byte(line)))
+		_, err = fmt.Fprintln(c.app.Out, fields.VisibleJSON([]byte(line)))
 		return err
 	}
 	event := said.GetEvent()

@@ -16,9 +16,9 @@ import (
 
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -41,7 +41,7 @@ func newFixture(t *testing.T) *fixture {
 		links: &links{drafts: map[string]*linksv1.ClaimDraft{}}, base: "http://" + address,
 		operations: fmt.Sprintf("127.0.0.1:%d", ports+2), tenant: uuid.NewString(),
 	}
-	directory := directorytest.New(t, &directorytest.Settings{Tenant: &tenantsv1.Tenant{Id: f.tenant}})
+	directory := tenantstest.NewDirectory(t, &tenantstest.Settings{Tenant: &tenantsv1.Tenant{Id: f.tenant}})
 	server, err := rpc.NewServer(rpc.Config{Addr: services}, telemetry.Discard())
 	require.NoError(t, err)
 	linksv1.RegisterGiftSiteServiceServer(server, f.links)

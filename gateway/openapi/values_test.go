@@ -14,9 +14,8 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
-	"github.com/partnergifting/platform/pkg/country"
-	"github.com/partnergifting/platform/pkg/cursor"
-	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -63,7 +62,7 @@ func TestPublishedTimes(t *testing.T) {
 func TestCountriesThatNeedAPostalCode(t *testing.T) {
 	t.Parallel()
 	text := load(t).at("components", "schemas", "OrderAddress", "properties", "postalCode", "description").(string)
-	want := slices.DeleteFunc(country.All(), func(code string) bool { return !country.PostalCodeRequired(code) })
+	want := slices.DeleteFunc(fields.Countries(), func(code string) bool { return !fields.PostalCodeRequired(code) })
 	require.Equal(t, want, regexp.MustCompile(`\b[A-Z]{2}\b`).FindAllString(text, -1))
 }
 
@@ -79,11 +78,11 @@ func TestPatternsOfParameters(t *testing.T) {
 			return err == nil
 		},
 		"IfMatch": func(value string) bool {
-			_, ok := etag.Parse([]string{value})
+			_, ok := caller.ParseCondition([]string{value})
 			return ok
 		},
 		"After": func(value string) bool {
-			_, err := cursor.Bind().Decode(value)
+			_, err := page.Bind().Decode(value)
 			return err == nil
 		},
 		"Locale": func(value string) bool {
@@ -100,7 +99,7 @@ func TestPatternsOfParameters(t *testing.T) {
 			"*", " * ", `"a"`, `W/"a"`, `""`, `"a", "b"`, `"a","b",`, `"a" ,, "b"`, `"a,b"`, `"å"`, "", "a", `"a`, `"a" "b"`, `,"a"`, `*, "a"`, `"a b"`,
 			strings.TrimSuffix(strings.Repeat(`"a",`, 100), ","), strings.TrimSuffix(strings.Repeat(`"a",`, 101), ","),
 		},
-		"After":  {cursor.Bind().Encode(nil), cursor.Bind().Encode([]byte{0xfb, 0xff}), "", "a b", "a=", "å", "a+b", "a/b", "\n"},
+		"After":  {page.Bind().Encode(nil), page.Bind().Encode([]byte{0xfb, 0xff}), "", "a b", "a=", "å", "a+b", "a/b", "\n"},
 		"Locale": {"en-US", "sv-SE", "zh-Hant-TW", "de", "", " ", "e", "en_", "-", "en-", "en US", "sv-SE!", "å"},
 	} {
 		schema := d.schema("components", "parameters", parameter, "schema")

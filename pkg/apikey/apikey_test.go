@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/entropytest"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func TestANewKeyNamesItsEnvironment(t *testing.T) {
@@ -39,7 +39,7 @@ func TestAKeyHasAtLeast160RandomBits(t *testing.T) {
 				require.True(t, named)
 				random = append(random, body[:len(body)-checksumLen])
 			}
-			require.GreaterOrEqual(t, entropytest.Bits(random), 160.0)
+			require.GreaterOrEqual(t, testenv.EntropyBits(random), 160.0)
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
@@ -85,7 +85,7 @@ type Request struct {
 	// ID is returned in the header Request-Id.
 	ID string
 	// IfMatch is the condition of the header If-Match; nil without one.
-	IfMatch *etag.Condition
+	IfMatch *Condition
 }
 
 type requestKey struct{}
@@ -101,6 +101,13 @@ func RequestFrom(ctx context.Context) Request {
 	return r
 }
 
+// RequestErrors starts with the violations that the edge found while decoding the request of ctx.
+func RequestErrors(ctx context.Context) *fields.Errors {
+	errs := &fields.Errors{}
+	errs.AddAll(RequestFrom(ctx).Violations)
+	return errs
+}
+
 func requestFromProto(p *commonv1.Request) Request {
 	r := Request{
 		IdempotencyKey:    p.GetIdempotencyKey(),
@@ -113,7 +120,7 @@ func requestFromProto(p *commonv1.Request) Request {
 		r.Violations = append(r.Violations, problem.Violation{Field: v.GetField(), Code: v.GetCode(), Message: v.GetMessage()})
 	}
 	if c := p.GetIfMatch(); c != nil {
-		r.IfMatch = &etag.Condition{Any: c.GetAny(), Tags: c.GetTags()}
+		r.IfMatch = &Condition{Any: c.GetAny(), Tags: c.GetTags()}
 	}
 	return r
 }

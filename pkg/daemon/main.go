@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/partnergifting/platform/pkg/settings"
-	"github.com/partnergifting/platform/pkg/version"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // Command is a sub-command of a service's binary.
@@ -30,7 +30,7 @@ type Command struct {
 func Main(args []string, stderr io.Writer, cfg any, commands ...Command) int {
 	const usageError = 2
 	commands = append(commands, Command{Name: "version", Short: "print the version", Run: func(context.Context) error {
-		_, err := fmt.Fprintln(stderr, version.String())
+		_, err := fmt.Fprintln(stderr, telemetry.Version())
 		return err
 	}})
 	i := -1

@@ -1,15 +1,14 @@
 // Package fields collects the field errors of one request, so that one response lists all of them (API specification, section
-// Errors). It has the one rule for texts, e-mail addresses and URLs that people and programs enter.
+// Errors). It has the one rule for each kind of value that people and programs enter: texts, e-mail addresses, URLs, countries,
+// currencies, locales, variations and custom fields.
 package fields
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
-	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -25,13 +24,6 @@ const (
 type Errors struct {
 	list []problem.Violation
 	seen map[string]struct{}
-}
-
-// FromContext starts with the violations that the edge found while decoding the request of ctx.
-func FromContext(ctx context.Context) *Errors {
-	e := &Errors{}
-	e.AddAll(caller.RequestFrom(ctx).Violations)
-	return e
 }
 
 // Add records a violation.

@@ -18,7 +18,7 @@ func TestViolationsOfTheEdgeComeFirstAndSuppressFollowUps(t *testing.T) {
 	ctx := caller.WithRequest(t.Context(), caller.Request{Violations: []problem.Violation{
 		{Field: "client", Code: problem.FieldInvalid, Message: "must be an object"},
 	}})
-	e := fields.FromContext(ctx)
+	e := caller.RequestErrors(ctx)
 	e.Required("client.name", "", 255)
 	e.Required("externalOrderId", " \t", 128)
 	require.Equal(t, []problem.Violation{

@@ -3,7 +3,6 @@ package giftsite
 import (
 	"fmt"
 
-	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -26,7 +25,7 @@ func deliveryTimes(field string, times []*tenantsv1.DeliveryTime, errs *fields.E
 		switch {
 		case fields.Blank(d.GetCountry()):
 			errs.Add(at+"country", problem.FieldRequired, "is required")
-		case !country.Valid(d.GetCountry()):
+		case !fields.IsCountry(d.GetCountry()):
 			errs.Add(at+"country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 		case seen[d.GetCountry()]:
 			errs.Add(at+"country", problem.FieldDuplicate, "is already in the list")

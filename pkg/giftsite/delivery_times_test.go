@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/giftsite"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -18,7 +17,7 @@ func TestDeliveryTimes(t *testing.T) {
 		return &tenantsv1.DeliveryTime{Country: country, MinBusinessDays: least, MaxBusinessDays: most}
 	}
 	var everywhere []*tenantsv1.DeliveryTime
-	for _, code := range country.All() {
+	for _, code := range fields.Countries() {
 		everywhere = append(everywhere, days(code, 3, 5))
 	}
 	for name, tc := range map[string]struct {

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -22,7 +21,7 @@ const deleteOld = `DELETE FROM idempotency_answers WHERE (key_id, idempotency_ke
   ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
 // Retention is the part that deletes answers once they have been kept long enough. Several instances share the work.
-func Retention(pool *pgxpool.Pool, clock *retentionclock.Clock, cfg Config, tel *telemetry.Telemetry) daemon.Part {
+func Retention(pool *pgxpool.Pool, clock *daemon.RetentionClock, cfg Config, tel *telemetry.Telemetry) daemon.Part {
 	return clock.Every("idempotency", retentionEvery, tel, func(ctx context.Context, lag time.Duration) error {
 		return DeleteOld(ctx, pool, cfg.Retention+lag)
 	})

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/certfile"
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
@@ -13,7 +12,7 @@ import (
 type Files struct {
 	cfg   Config
 	clock func() time.Time
-	files *certfile.Files[*material]
+	files *CertFiles[*material]
 }
 
 // Open reads the files. It fails if they do not hold an identity that is valid now.
@@ -23,7 +22,7 @@ func Open(cfg Config, clock func() time.Time, log *slog.Logger) (*Files, error) 
 	}
 	f := &Files{cfg: cfg, clock: clock}
 	var err error
-	f.files, err = certfile.Open([]string{cfg.CertFile, cfg.KeyFile, cfg.CAFile}, f.read, clock, log)
+	f.files, err = OpenCertFiles([]string{cfg.CertFile, cfg.KeyFile, cfg.CAFile}, f.read, clock, log)
 	return f, err
 }
 

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/partnergifting/platform/pkg/certfile"
 )
 
 var (
@@ -77,14 +75,14 @@ type material struct {
 func (m *material) Until() time.Time { return m.certificate.Leaf.NotAfter }
 
 func (f *Files) read() (*material, error) {
-	certificate, err := certfile.Certificate(f.cfg.CertFile, f.cfg.KeyFile, f.clock())
+	certificate, err := Certificate(f.cfg.CertFile, f.cfg.KeyFile, f.clock())
 	if err != nil {
 		return nil, err
 	}
 	if _, err := Of(certificate.Leaf, f.cfg.TrustDomain); err != nil {
 		return nil, err
 	}
-	roots, err := certfile.Authorities(f.cfg.CAFile)
+	roots, err := Authorities(f.cfg.CAFile)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/partnergifting/platform/pkg/certfile"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -33,7 +33,7 @@ type cluster struct {
 	Config
 
 	// files are nil without TLS, mechanism is nil without a login.
-	files     *certfile.Files[*material]
+	files     *identity.CertFiles[*material]
 	mechanism sasl.Mechanism
 }
 
@@ -53,7 +53,7 @@ func open(cfg Config, tel *telemetry.Telemetry) (*cluster, error) {
 	if !cfg.TLS.Enabled {
 		return c, nil
 	}
-	if c.files, err = certfile.Open(cfg.TLS.paths(), cfg.TLS.read, time.Now, tel.Logger); err != nil {
+	if c.files, err = identity.OpenCertFiles(cfg.TLS.paths(), cfg.TLS.read, time.Now, tel.Logger); err != nil {
 		return nil, fmt.Errorf("kafka: TLS: %w", err)
 	}
 	return c, c.measureCertificate(tel)
@@ -220,12 +220,12 @@ func (t TLSConfig) read() (*material, error) {
 	held := &material{}
 	var err error
 	if t.CertFile != "" {
-		if held.certificate, err = certfile.Certificate(t.CertFile, t.KeyFile, time.Now()); err != nil {
+		if held.certificate, err = identity.Certificate(t.CertFile, t.KeyFile, time.Now()); err != nil {
 			return nil, err
 		}
 	}
 	if t.CAFile != "" {
-		held.roots, err = certfile.Authorities(t.CAFile)
+		held.roots, err = identity.Authorities(t.CAFile)
 	}
 	return held, err
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"github.com/partnergifting/platform/pkg/certfile"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/identity/authority"
 	"github.com/partnergifting/platform/pkg/identity/identitytest"
@@ -70,9 +69,9 @@ func secureBroker(t *testing.T, signer identitytest.Authority, hosts []string, o
 	r := identitytest.Request(identity.Events)
 	r.Hosts = hosts
 	server := signer.Files(t, t.TempDir(), r)
-	certificate, err := certfile.Certificate(server.CertFile, server.KeyFile, time.Now())
+	certificate, err := identity.Certificate(server.CertFile, server.KeyFile, time.Now())
 	require.NoError(t, err)
-	roots, err := certfile.Authorities(server.CAFile)
+	roots, err := identity.Authorities(server.CAFile)
 	require.NoError(t, err)
 	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1), kfake.TLS(&tls.Config{
 		Certificates: []tls.Certificate{*certificate}, ClientCAs: roots, ClientAuth: tls.VerifyClientCertIfGiven,
@@ -121,9 +120,9 @@ func TestEveryConnectionIsEncryptedAndLoggedIn(t *testing.T) {
 // mutual is the TLS of a broker that requires a certificate of every client.
 func mutual(t *testing.T, own identity.Config) *tls.Config {
 	t.Helper()
-	certificate, err := certfile.Certificate(own.CertFile, own.KeyFile, time.Now())
+	certificate, err := identity.Certificate(own.CertFile, own.KeyFile, time.Now())
 	require.NoError(t, err)
-	roots, err := certfile.Authorities(own.CAFile)
+	roots, err := identity.Authorities(own.CAFile)
 	require.NoError(t, err)
 	return &tls.Config{Certificates: []tls.Certificate{*certificate}, ClientCAs: roots, ClientAuth: tls.RequireAndVerifyClientCert}
 }

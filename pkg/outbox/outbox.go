@@ -15,9 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/ringcheck"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -30,7 +29,7 @@ func Migrations() postgres.Migrations {
 }
 
 // Sealed are the sealed members of the events in the outbox, for the check of the ring.
-func Sealed() ringcheck.Values { return eventseal.Stored("outbox", "data") }
+func Sealed() seal.SealedValues { return seal.StoredEvents("outbox", "data") }
 
 // Event is one change of one record.
 type Event struct {

@@ -10,23 +10,21 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
-	"github.com/partnergifting/platform/pkg/ringcheck"
-	"github.com/partnergifting/platform/pkg/ringcheck/ringchecktest"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 )
 
 func TestTheOutboxNeedsTheKeysOfItsEvents(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, outbox.Migrations())
-	check := func(ids ...string) error { return ringchecktest.Ready(t, pool, eventKeys(t, ids...)) }
+	check := func(ids ...string) error { return sealtest.Ready(t, pool, eventKeys(t, ids...)) }
 	require.NoError(t, check("b"), "an empty outbox needs no key")
 	for _, id := range []string{"a", strings.Repeat("c", 32)} { // The shortest and the longest id.
-		at := eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}
-		message, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys(id)), at, "x")
+		at := seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+		message, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(id)), at, "x")
 		appendEvent(t, pool, at, message)
 		require.ErrorContains(t, check("b"), fmt.Sprintf("outbox.data has values sealed with key %q, but the ring lacks the key: append it to GIFTING_EVENT_KEYS", id))
 	}
@@ -36,14 +34,14 @@ func TestTheOutboxNeedsTheKeysOfItsEvents(t *testing.T) {
 func TestAKeyWithOtherBytesIsWrongForTheOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, outbox.Migrations())
-	at := eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}
-	link, err := eventsealtest.Writer(t, eventsealtest.Keys("a")).Seal(at, []byte(`{"claimUrl":"https://g"}`), eventseal.ClaimURL)
+	at := seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+	link, err := sealtest.Writer(t, sealtest.Keys("a")).Seal(at, []byte(`{"claimUrl":"https://g"}`), seal.ClaimURL)
 	require.NoError(t, err)
 	appendEvent(t, pool, at, link)
-	other := eventseal.Keys{Ring: "a" + strings.TrimPrefix(eventsealtest.Keys("b").Ring, "b")}
+	other := seal.EventKeys{Ring: "a" + strings.TrimPrefix(sealtest.Keys("b").Ring, "b")}
 	ring, err := other.Parse()
 	require.NoError(t, err)
-	require.ErrorIs(t, ringchecktest.Ready(t, pool, ringcheck.EventKeys(ring, outbox.Sealed())), ringcheck.ErrWrong)
+	require.ErrorIs(t, sealtest.Ready(t, pool, seal.CheckedEventRing(ring, outbox.Sealed())), seal.ErrKeyWrong)
 }
 
 // The index calls the function on every insert, whatever tenants have named their fields.
@@ -53,34 +51,34 @@ func TestAnEventThatLooksSealedIsStoredAndNeedsNoKey(t *testing.T) {
 	for _, data := range []string{
 		`{}`, `{"variations":{"$sealed":"red"}}`, `{"body":"{\"$sealed\":\"x\"}"}`, `{"claimUrl":null}`, "", "\x00\xff",
 	} {
-		appendEvent(t, pool, eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}, []byte(data))
+		appendEvent(t, pool, seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}, []byte(data))
 	}
-	require.NoError(t, ringchecktest.Ready(t, pool, eventKeys(t, "a")))
+	require.NoError(t, sealtest.Ready(t, pool, eventKeys(t, "a")))
 	for _, data := range []string{`{"body":{"$sealed":"`, `{"body":{"$sealed":"é\"}}`, `{"claimUrl":{"$sealed":"A"}}`, `{"claimUrl":{"$sealed":"////"}}`} {
-		appendEvent(t, pool, eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}, []byte(data))
+		appendEvent(t, pool, seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}, []byte(data))
 	}
 }
 
 func TestTheCheckReadsFewRowsOfALargeOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, outbox.Migrations())
-	at := eventseal.Place{TenantID: uuid.NewString(), EventID: uuid.NewString()}
-	message, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys("a")), at, "x")
+	at := seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+	message, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("a")), at, "x")
 	const fill = `INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data)
 SELECT $1, $2, $2, $2, 'order.message_added', now(), CASE WHEN n % 2 = 0 THEN $3::bytea ELSE '{}' END FROM generate_series(1, 20000) n`
 	_, err := pool.Exec(t.Context(), fill, at.EventID, at.TenantID, message)
 	require.NoError(t, err)
-	require.Less(t, ringchecktest.RowsRead(t, pool, eventKeys(t, "a"), "outbox"), 100)
+	require.Less(t, sealtest.RowsRead(t, pool, eventKeys(t, "a"), "outbox"), 100)
 }
 
-func eventKeys(t *testing.T, ids ...string) ringcheck.Ring {
+func eventKeys(t *testing.T, ids ...string) seal.CheckedRing {
 	t.Helper()
-	ring, err := eventsealtest.Keys(ids...).Parse()
+	ring, err := sealtest.Keys(ids...).Parse()
 	require.NoError(t, err)
-	return ringcheck.EventKeys(ring, outbox.Sealed())
+	return seal.CheckedEventRing(ring, outbox.Sealed())
 }
 
-func appendEvent(t *testing.T, pool postgres.Querier, at eventseal.Place, data []byte) {
+func appendEvent(t *testing.T, pool postgres.Querier, at seal.EventPlace, data []byte) {
 	t.Helper()
 	b := &pgx.Batch{}
 	outbox.Append(t.Context(), b, outbox.Event{

@@ -1,10 +1,9 @@
-// Package page reads the paging parameters that all lists of the API share (API specification, section Endpoints).
+// Package page reads the paging parameters that all lists of the API share, and makes their cursors (API specification, section Endpoints).
 package page
 
 import (
 	"errors"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 )
@@ -29,12 +28,12 @@ func Limit(limit *int32, errs *fields.Errors) int {
 
 // After returns the position of a cursor, or nil without one, recording a violation on `after` when the cursor does not belong
 // to the binding. It is called after the filters are checked: a cursor is not checked if a filter is invalid.
-func After(after *string, binding cursor.Binding, errs *fields.Errors) *cursor.Position {
+func After(after *string, binding Binding, errs *fields.Errors) *Position {
 	if after == nil {
 		return nil
 	}
 	position, err := binding.DecodePosition(*after)
-	if errors.Is(err, cursor.ErrForeign) && errs.Err() != nil {
+	if errors.Is(err, ErrForeignCursor) && errs.Err() != nil {
 		return nil
 	}
 	if err != nil {
@@ -54,7 +53,7 @@ func Part(filter *string) string {
 
 // Cut shortens a list that was read with one item more than the limit. It returns the items of the page and the cursor of
 // the next one, nil after the last.
-func Cut[T any](found []T, limit int, binding cursor.Binding, position func(last T) cursor.Position) (items []T, next *string) {
+func Cut[T any](found []T, limit int, binding Binding, position func(last T) Position) (items []T, next *string) {
 	if len(found) <= limit {
 		return found, nil
 	}

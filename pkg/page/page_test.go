@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 )
@@ -28,8 +27,8 @@ func TestLimits(t *testing.T) {
 
 func TestCursors(t *testing.T) {
 	t.Parallel()
-	own := cursor.Bind("orders", "a")
-	at := cursor.Position{Time: time.UnixMicro(1).UTC(), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}
+	own := page.Bind("orders", "a")
+	at := page.Position{Time: time.UnixMicro(1).UTC(), ID: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"}
 	text, nonsense := own.EncodePosition(at), "nonsense"
 	invalid := func() *fields.Errors {
 		var errs fields.Errors
@@ -44,12 +43,12 @@ func TestCursors(t *testing.T) {
 	})
 	t.Run("one of another list is a violation", func(t *testing.T) {
 		var errs fields.Errors
-		require.Nil(t, page.After(&text, cursor.Bind("orders", "b"), &errs))
+		require.Nil(t, page.After(&text, page.Bind("orders", "b"), &errs))
 		require.Equal(t, "after", errs.List()[0].Field)
 	})
 	t.Run("it is not checked beside an invalid filter", func(t *testing.T) {
 		errs := invalid()
-		require.Nil(t, page.After(&text, cursor.Bind("orders", "b"), errs))
+		require.Nil(t, page.After(&text, page.Bind("orders", "b"), errs))
 		require.Len(t, errs.List(), 1)
 	})
 	t.Run("nonsense is always a violation", func(t *testing.T) {
@@ -61,9 +60,9 @@ func TestCursors(t *testing.T) {
 
 func TestAPageIsCutToItsLimitAndNamesTheNext(t *testing.T) {
 	t.Parallel()
-	binding := cursor.Bind("list")
-	position := func(last int) cursor.Position {
-		return cursor.Position{Time: time.Unix(int64(last), 0).UTC(), ID: "0196a000-0000-7000-8000-000000000001"}
+	binding := page.Bind("list")
+	position := func(last int) page.Position {
+		return page.Position{Time: time.Unix(int64(last), 0).UTC(), ID: "0196a000-0000-7000-8000-000000000001"}
 	}
 	items, next := page.Cut([]int{1, 2, 3}, 3, binding, position)
 	require.Equal(t, []int{1, 2, 3}, items)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 )
 
@@ -62,7 +62,7 @@ func TestWhatIsTypedBehindTheCodeIsTheSameNumber(t *testing.T) {
 	} {
 		require.Equal(t, want, phone.Behind(text, "SE"), text)
 	}
-	for _, code := range country.All() {
+	for _, code := range fields.Countries() {
 		if example := phone.Example(code); example != "" {
 			number, _ := phone.Parse(example)
 			behind, ok := phone.ParseIn(phone.Behind(example, code), code)
@@ -107,7 +107,7 @@ func TestACountryHasAnExampleThatCanBeRead(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "+46 70 123 45 67", phone.Example("SE"))
 	require.Empty(t, phone.Example("AQ"))
-	for _, code := range country.All() {
+	for _, code := range fields.Countries() {
 		if example := phone.Example(code); example != "" {
 			_, ok := phone.Parse(example)
 			require.True(t, ok, example)

@@ -31,7 +31,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/pkg/identity"
-	"github.com/partnergifting/platform/pkg/version"
 )
 
 // Config of a process's telemetry.
@@ -118,7 +117,7 @@ const serviceLabel = "service_name"
 // only be the same for all services of one process.
 func newResource(ctx context.Context, service string) (*resource.Resource, error) {
 	res, err := resource.New(ctx, resource.WithHost(), resource.WithFromEnv(), resource.WithAttributes(
-		semconv.ServiceName(service), semconv.ServiceVersion(version.String())))
+		semconv.ServiceName(service), semconv.ServiceVersion(Version())))
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}

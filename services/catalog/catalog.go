@@ -17,11 +17,10 @@ import (
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/images"
@@ -62,7 +61,7 @@ func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
 
 // schema lists the migrations of the service's database. Only the sandbox stores responses.
 func schema() []postgres.Migrations {
-	return []postgres.Migrations{retentionclock.Migrations(), idempotency.Migrations(), store.Migrations()}
+	return []postgres.Migrations{daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations()}
 }
 
 // Service is the running catalog.
@@ -73,7 +72,7 @@ type Service struct {
 	files       *images.Files
 	uploads     *images.Check
 	server      *rpc.Server
-	clock       *retentionclock.Clock
+	clock       *daemon.RetentionClock
 	maintenance daemon.Part
 	answers     daemon.Part
 }
@@ -105,7 +104,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 	if sandbox {
 		records = store.NewSandbox(s.pool)
 	}
-	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
 		return err
 	}
 	if s.maintenance, err = maintenance.New(records, s.clock, cfg.AuditRetention, s.tel); err != nil {
@@ -118,7 +117,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 	server.Register(s.server, server.Deps{
 		Store: records, Files: s.files, Processor: picture.NewProcessor(), Directory: tenantsv1.NewDirectoryServiceClient(s.tenants),
 	}, server.Config{PublicURL: cfg.PublicURL, ReservationTTL: cfg.ReservationTTL, Sandbox: sandbox})
-	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool)})
+	privacyv1.RegisterTenantDataServiceServer(s.server, &tenants.ExportServer{Database: store.TenantData(s.pool)})
 	return observe(records, s.tel)
 }
 

@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/pkg/testenv"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog"
@@ -26,7 +26,7 @@ func config(t *testing.T) catalog.Config {
 	return catalog.Config{
 		RPC:         rpc.Config{Addr: testenv.FreeAddr(t)},
 		Database:    postgres.Config{URL: pgtest.NewURL(t)},
-		TenantsAddr: directorytest.New(t).Addr,
+		TenantsAddr: tenantstest.NewDirectory(t).Addr,
 		ImagesURL:   "file://" + filepath.ToSlash(t.TempDir()) + "?no_tmp_dir=true&metadata=skip",
 		PublicURL:   "https://gifts.example.com/api/public/v1",
 	}

@@ -13,10 +13,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/progress"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/events/internal/feed"
 	"github.com/partnergifting/platform/services/events/internal/notices"
@@ -43,7 +42,7 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		return errSpan
 	}
 	return withPool(ctx, cfg, func(pool *pgxpool.Pool) error {
-		clock, err := retentionclock.New(pool, telemetry.Discard())
+		clock, err := daemon.NewRetentionClock(pool, telemetry.Discard())
 		if err != nil {
 			return err
 		}
@@ -53,7 +52,7 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		}
 		s := store.New(pool)
 		r.Store, r.Retention = s, cfg.Retention+lag
-		r.Progress = progress.New(progress.OnTerminal(os.Stderr), "changes read", 0)
+		r.Progress = daemon.NewProgressBar(daemon.OnTerminal(os.Stderr), "changes read", 0)
 		var results []feed.Redriven
 		if *outboxes {
 			var partitions int

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
@@ -37,7 +37,7 @@ func TestSources(t *testing.T) {
 		t.Setenv("GIFTING_GRPC_ADDR", "127.0.0.1:9000")
 		t.Setenv("GIFTING_DATABASE_URL", "postgres://h/events")
 		t.Setenv("GIFTING_OUTBOX_SOURCES", "orders=postgres://h/orders,links=postgres://h/links")
-		t.Setenv("GIFTING_EVENT_KEYS", eventsealtest.Keys("a").Ring)
+		t.Setenv("GIFTING_EVENT_KEYS", sealtest.Keys("a").Ring)
 		t.Setenv("GIFTING_KAFKA_BROKERS", "k1:9092,k2:9092")
 		t.Setenv("GIFTING_TENANTS_ADDR", "tenants:9000")
 		t.Setenv("GIFTING_ENVIRONMENT", "sandbox")

@@ -12,19 +12,15 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/recordevents"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantcache"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -48,18 +44,18 @@ type Service struct {
 	announcer *notices.Announcer
 	// maintenance, by the clock, creates and drops the feed's partitions.
 	maintenance daemon.Part
-	clock       *retentionclock.Clock
-	keys        *ringcheck.Check
+	clock       *daemon.RetentionClock
+	keys        *seal.RingCheck
 }
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, retentionclock.Migrations(), store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database, out, daemon.RetentionClockMigrations(), store.Migrations())
 }
 
 // Compare compares the database with the migrations of this version.
 func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, retentionclock.Migrations(), store.Migrations())
+	return postgres.Compare(ctx, cfg.Database.URL, daemon.RetentionClockMigrations(), store.Migrations())
 }
 
 // New opens the service's database, which must be migrated. Kafka and the outboxes may be down.
@@ -93,7 +89,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 		return err
 	}
 	var err error
-	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
 		return err
 	}
 	hub := &notices.Hub{}
@@ -110,7 +106,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	reader, err := eventseal.NewReader(cfg.EventKeys, s.tel)
+	reader, err := seal.NewEventReader(cfg.EventKeys, s.tel)
 	if err != nil {
 		return err
 	}
@@ -118,7 +114,7 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, ringcheck.EventKeys(ring, store.Sealed())); err != nil {
+	if s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, seal.CheckedEventRing(ring, store.Sealed())); err != nil {
 		return err
 	}
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
@@ -126,11 +122,11 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	}
 	eventsv1.RegisterEventsServiceServer(s.rpc, server.New(events, reader, cfg.Environment))
 	eventsv1.RegisterEventOperationsServiceServer(s.rpc, server.NewOperations(events, reader, cfg.Environment, hub,
-		tenantcache.New(tenantsv1.NewDirectoryServiceClient(s.tenants))))
+		tenants.NewCache(tenantsv1.NewDirectoryServiceClient(s.tenants))))
 	eventsv1.RegisterFeedNoticesServiceServer(s.rpc, server.NewFeedNotices(hub))
 	eventsv1.RegisterFeedEventsServiceServer(s.rpc, server.NewFeedEvents(events))
-	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
-	privacyv1.RegisterRecordEventsServiceServer(s.rpc, &recordevents.Server{
+	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenants.ExportServer{Database: store.TenantData(s.pool, reader)})
+	privacyv1.RegisterRecordEventsServiceServer(s.rpc, &outbox.RecordEventsServer{
 		Erase: func(ctx context.Context, tenantID string, ids []string) (int, error) {
 			return 0, events.EraseEvents(ctx, tenantID, ids)
 		},

@@ -15,12 +15,12 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -43,7 +43,7 @@ type fixture struct {
 func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{tenant: uuid.NewString(), cfg: Config{
-		EventKeys:       eventsealtest.Keys("a"),
+		EventKeys:       sealtest.Keys("a"),
 		RPC:             rpc.Config{Addr: testenv.FreeAddr(t)},
 		TenantsAddr:     testenv.FreeAddr(t),
 		Database:        postgres.Config{URL: pgtest.NewURL(t)},

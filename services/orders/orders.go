@@ -14,21 +14,16 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/reencrypt"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/sandboxpace"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantcache"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -54,7 +49,7 @@ type Config struct {
 	PersonalLinksAddr string `env:"PERSONAL_LINKS_ADDR" check:"hostports" doc:"The personal-links service, for the command reconcile: a DNS name of all instances, or their addresses."`
 	EventsAddr        string `env:"EVENTS_ADDR" check:"hostports" doc:"The events service, for the command reconcile: a DNS name of all instances, or their addresses."`
 	SealKeys          string `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	EventKeys         eventseal.Keys
+	EventKeys         seal.EventKeys
 	OpeningHours      string `env:"OPENING_HOURS" envDefault:"Mon-Fri 09:00-17:00" doc:"The operator's weekly opening hours."`
 	OpeningZone       string `env:"OPENING_ZONE" envDefault:"UTC" check:"zone" doc:"Time zone of the opening hours, such as Europe/Stockholm."`
 	Idempotency       idempotency.Config
@@ -81,10 +76,10 @@ type Service struct {
 	registerPool *pgxpool.Pool
 	conns        []*grpc.ClientConn
 	rpc          *rpc.Server
-	keys         *ringcheck.Check
+	keys         *seal.RingCheck
 	reservations *reservations.Reconciler
 	answers      daemon.Part
-	clock        *retentionclock.Clock
+	clock        *daemon.RetentionClock
 	retention    *retention.Retention
 	waker        *outbox.Waker
 	sandbox      []daemon.Part // Empty in production.
@@ -102,7 +97,7 @@ func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
 
 // schema lists the migrations of the service's database.
 func schema() []postgres.Migrations {
-	return []postgres.Migrations{outbox.Migrations(), idempotency.Migrations(), retentionclock.Migrations(), store.Migrations()}
+	return []postgres.Migrations{outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations()}
 }
 
 // New builds the service. It opens the database and fails if that cannot be reached.
@@ -146,11 +141,11 @@ func (s *Service) assemble(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, sealKeys(ring), ringcheck.EventKeys(eventKeys, outbox.Sealed())); err != nil {
+	if s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, sealKeys(ring), seal.CheckedEventRing(eventKeys, outbox.Sealed())); err != nil {
 		return err
 	}
-	orders, catalog := store.New(s.pool, ring, eventseal.NewWriter(eventKeys)), catalogv1.NewOrderingServiceClient(catalogConn)
-	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+	orders, catalog := store.New(s.pool, ring, seal.NewEventWriter(eventKeys)), catalogv1.NewOrderingServiceClient(catalogConn)
+	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
 		return err
 	}
 	s.retention, err = retention.New(
@@ -168,12 +163,12 @@ func (s *Service) assemble(ctx context.Context) error {
 	s.rpc.Intercept(s.waker.Intercept)
 	s.serve(server.Deps{
 		Store:        orders,
-		Tenants:      tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
+		Tenants:      tenants.NewCache(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
 		Catalog:      catalog,
 		Reservations: s.reservations,
 		Clock:        time.Now,
 	}, server.Config{Hours: hours, OperatorName: cfg.OperatorName, Sandbox: cfg.Environment == apikey.Sandbox})
-	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, ring)})
+	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenants.ExportServer{Database: store.TenantData(s.pool, ring)})
 	return nil
 }
 
@@ -247,12 +242,12 @@ func (s *Service) close(ctx context.Context) {
 }
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.
-func sealKeys(ring *seal.Ring) ringcheck.Ring {
-	var values []ringcheck.Values
+func sealKeys(ring *seal.Ring) seal.CheckedRing {
+	var values []seal.SealedValues
 	for _, table := range store.SealedColumns() {
-		values = append(values, ringcheck.Columns(table)...)
+		values = append(values, seal.SealedColumns(table)...)
 	}
-	return ringcheck.SealKeys(ring, values...)
+	return seal.CheckedRingOf(ring, values...)
 }
 
 // Reencrypt seals all delivery details and messages again with the first of the seal keys while the service runs. After success no
@@ -263,9 +258,9 @@ func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 		return err
 	}
 	for _, table := range store.SealedColumns() {
-		if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {
+		if err := seal.ReEncrypt(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {
 			return err
 		}
 	}
-	return ringcheck.Done(ctx, cfg.Database, sealKeys(ring))
+	return seal.CheckReEncrypted(ctx, cfg.Database, sealKeys(ring))
 }

@@ -15,12 +15,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
-	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -34,7 +33,7 @@ func config(t *testing.T) orders.Config {
 	return orders.Config{
 		Database:    postgres.Config{URL: pgtest.NewURL(t)},
 		SealKeys:    "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))),
-		EventKeys:   eventsealtest.Keys("a"),
+		EventKeys:   sealtest.Keys("a"),
 		TenantsAddr: "127.0.0.1:1", CatalogAddr: "127.0.0.1:1",
 	}
 }
@@ -61,8 +60,8 @@ func TestNoOrderIsTakenWithAnIncompleteKeyRing(t *testing.T) {
 		ring string
 		want error
 	}{
-		"a missing key": {ring: "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32))), want: ringcheck.ErrMissing},
-		"a wrong key":   {ring: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32))), want: ringcheck.ErrWrong},
+		"a missing key": {ring: "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32))), want: seal.ErrKeyMissing},
+		"a wrong key":   {ring: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32))), want: seal.ErrKeyWrong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

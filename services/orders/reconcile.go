@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/progress"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -68,7 +68,7 @@ func (DifferencesError) ExitCode() int { return 3 }
 
 // Reconcile runs the command reconcile. It returns a DifferencesError if differences are left.
 func Reconcile(ctx context.Context, cfg Config, args []string, out, errOut io.Writer) error {
-	run, asJSON := reconcile.Config{Terminal: progress.OnTerminal(errOut)}, false
+	run, asJSON := reconcile.Config{Terminal: daemon.OnTerminal(errOut)}, false
 	set := flag.NewFlagSet("reconcile", flag.ContinueOnError)
 	set.SetOutput(errOut)
 	set.BoolVar(&run.Repair, "repair", false, "repair what has one right outcome")

@@ -17,21 +17,16 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/reencrypt"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/sandboxpace"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantcache"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -54,7 +49,7 @@ type Config struct {
 	CatalogAddr string             `env:"CATALOG_ADDR,required" check:"hostports" doc:"The catalog service: a DNS name of all instances, or their addresses."`
 	OrdersAddr  string             `env:"ORDERS_ADDR,required" check:"hostports" doc:"The orders service: a DNS name of all instances, or their addresses."`
 	SealKeys    string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	EventKeys   eventseal.Keys
+	EventKeys   seal.EventKeys
 	// ClaimURL and a token make the claimUrl of a link. A link keeps its claimUrl when ClaimURL changes.
 	ClaimURL           string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site to which a token is appended, such as https://gifts.example.com/c."`
 	Idempotency        idempotency.Config
@@ -80,13 +75,13 @@ type Service struct {
 	pool    *pgxpool.Pool
 	conns   []*grpc.ClientConn
 	rpc     *rpc.Server
-	keys    *ringcheck.Check
+	keys    *seal.RingCheck
 	waker   *outbox.Waker
 	links   *store.Store
 	claims  *claims.Saga
 	answers daemon.Part
 	sandbox []daemon.Part // Empty in production.
-	clock   *retentionclock.Clock
+	clock   *daemon.RetentionClock
 }
 
 // Migrate brings the database up to date, and writes what it does to out.
@@ -101,7 +96,7 @@ func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
 
 // schema lists the migrations of the service's database.
 func schema() []postgres.Migrations {
-	return []postgres.Migrations{store.Migrations(), outbox.Migrations(), idempotency.Migrations(), retentionclock.Migrations()}
+	return []postgres.Migrations{store.Migrations(), outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations()}
 }
 
 // New opens the service's database and connections. Run closes them.
@@ -133,7 +128,7 @@ func (s *Service) assemble(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("seal keys: %w", err)
 	}
-	tenants, err := s.dial(identity.Tenants, s.cfg.TenantsAddr)
+	tenantsConn, err := s.dial(identity.Tenants, s.cfg.TenantsAddr)
 	if err != nil {
 		return err
 	}
@@ -152,15 +147,15 @@ func (s *Service) assemble(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, sealKeys(ring), ringcheck.EventKeys(eventKeys, outbox.Sealed())); err != nil {
+	if s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, sealKeys(ring), seal.CheckedEventRing(eventKeys, outbox.Sealed())); err != nil {
 		return err
 	}
 	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
-	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
 		return err
 	}
 	s.answers = idempotency.Retention(s.pool, s.clock, s.cfg.Idempotency, s.tel)
-	s.links = store.New(s.pool, ring, eventseal.NewWriter(eventKeys))
+	s.links = store.New(s.pool, ring, seal.NewEventWriter(eventKeys))
 	lostClaim, err := countLostClaims(s.tel)
 	if err != nil {
 		return err
@@ -173,7 +168,7 @@ func (s *Service) assemble(ctx context.Context) error {
 	auto := &autoclaim.Worker{Store: s.links, Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake}
 	steps := sandboxpace.NewLoop("sandbox claims", s.tel.Logger, auto.Run)
 	srv := server.New(server.Deps{
-		Store: s.links, Ring: ring, Tenants: tenantcache.New(tenantsv1.NewDirectoryServiceClient(tenants)),
+		Store: s.links, Ring: ring, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
 		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: s.claims, Orders: placing, Clock: time.Now,
 		WakeAuto: steps.Wake,
 	}, server.Config{ClaimURL: s.cfg.ClaimURL, Sandbox: s.cfg.Environment == apikey.Sandbox})
@@ -191,7 +186,7 @@ func (s *Service) assemble(ctx context.Context) error {
 	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, srv)
 	linksv1.RegisterClaimRecordsServiceServer(s.rpc, srv)
 	privacyv1.RegisterPersonalDataServiceServer(s.rpc, srv)
-	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenantdata.Server{Database: store.TenantData(s.pool, ring)})
+	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenants.ExportServer{Database: store.TenantData(s.pool, ring)})
 	return nil
 }
 
@@ -255,19 +250,19 @@ func (s *Service) close(ctx context.Context) {
 }
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.
-func sealKeys(ring *seal.Ring) ringcheck.Ring {
-	values := []ringcheck.Values{server.SealedAnswers()}
+func sealKeys(ring *seal.Ring) seal.CheckedRing {
+	values := []seal.SealedValues{server.SealedAnswers()}
 	for _, table := range store.SealedColumns() {
-		values = append(values, ringcheck.Columns(table)...)
+		values = append(values, seal.SealedColumns(table)...)
 	}
-	return ringcheck.SealKeys(ring, values...)
+	return seal.CheckedRingOf(ring, values...)
 }
 
 // Reencrypt seals all sealed values of the links, the drafts and the stored responses again with the first of the seal keys while the service
 // runs. After success no value needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 	for _, table := range store.SealedColumns() {
-		if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {
+		if err := seal.ReEncrypt(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {
 			return err
 		}
 	}
@@ -283,5 +278,5 @@ func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 	if err := server.ReencryptAnswers(ctx, pool, ring, out); err != nil {
 		return err
 	}
-	return ringcheck.Done(ctx, cfg.Database, sealKeys(ring))
+	return seal.CheckReEncrypted(ctx, cfg.Database, sealKeys(ring))
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
@@ -35,7 +35,7 @@ func config(t *testing.T) personallinks.Config {
 	return personallinks.Config{
 		RPC:       rpc.Config{Addr: testenv.FreeAddr(t)},
 		Database:  postgres.Config{URL: pgtest.NewURL(t)},
-		EventKeys: eventsealtest.Keys("a"),
+		EventKeys: sealtest.Keys("a"),
 		SealKeys:  "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
 		ClaimURL:  "https://gifts.example.com/c",
 		// New does not connect to the peers.

@@ -20,9 +20,6 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/redisconn"
-	"github.com/partnergifting/platform/pkg/reencrypt"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
@@ -70,10 +67,10 @@ type Service struct {
 	peers    peers
 	versions *versions.Publisher
 	rpc      *rpc.Server
-	keys     *ringcheck.Check
+	keys     *seal.RingCheck
 	// check finds out that the database or Redis went back to an earlier state.
 	check     daemon.Part
-	clock     *retentionclock.Clock
+	clock     *daemon.RetentionClock
 	retention daemon.Part
 	answers   daemon.Part
 	erasures  daemon.Part
@@ -82,12 +79,12 @@ type Service struct {
 
 // Migrate brings the database up to date, and writes what it does to out.
 func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, retentionclock.Migrations(), idempotency.Migrations(), store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database, out, daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations())
 }
 
 // Compare compares the database with the migrations of this version.
 func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, retentionclock.Migrations(), idempotency.Migrations(), store.Migrations())
+	return postgres.Compare(ctx, cfg.Database.URL, daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations())
 }
 
 // New opens the service's database and connections. Run closes them.
@@ -119,7 +116,7 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
 		return err
 	}
-	if s.keys, err = ringcheck.New(ctx, s.pool, s.tel, sealKeys(ring)); err != nil {
+	if s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, sealKeys(ring)); err != nil {
 		return err
 	}
 	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel); err != nil {
@@ -129,7 +126,7 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 	if s.check, err = versions.Check(tenants, s.versions, s.tel); err != nil {
 		return err
 	}
-	if s.clock, err = retentionclock.New(s.pool, s.tel); err != nil {
+	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
 		return err
 	}
 	s.retention = s.clock.Every("retention", retentionEvery, s.tel, func(ctx context.Context, lag time.Duration) error {
@@ -193,19 +190,19 @@ func (s *Service) close() error {
 }
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.
-func sealKeys(ring *seal.Ring) ringcheck.Ring {
-	return ringcheck.SealKeys(ring, ringcheck.Columns(store.SealedColumns())...)
+func sealKeys(ring *seal.Ring) seal.CheckedRing {
+	return seal.CheckedRingOf(ring, seal.SealedColumns(store.SealedColumns())...)
 }
 
 // Reencrypt seals all signing secrets again with the first of the seal keys while the service runs. After success no secret needs
 // another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
-	if err := reencrypt.Run(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out); err != nil {
+	if err := seal.ReEncrypt(ctx, cfg.Database, cfg.SealKeys, store.SealedColumns(), out); err != nil {
 		return err
 	}
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {
 		return err
 	}
-	return ringcheck.Done(ctx, cfg.Database, sealKeys(ring))
+	return seal.CheckReEncrypted(ctx, cfg.Database, sealKeys(ring))
 }

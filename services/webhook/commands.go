@@ -14,13 +14,13 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/progress"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/fanout"
@@ -84,28 +84,28 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		return err
 	}
 	tel := telemetry.Discard()
-	tenants, err := rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, tel)
+	tenantsConn, err := rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, tel)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tenants.Close() }()
+	defer func() { _ = tenantsConn.Close() }()
 	events, err := rpc.Dial(rpc.Target{Service: identity.Events, Addr: cfg.EventsAddr, TLS: cfg.RPC.TLS}, tel)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = events.Close() }()
-	directory := tenantsv1.NewDirectoryServiceClient(tenants)
+	directory := tenantsv1.NewDirectoryServiceClient(tenantsConn)
 	if err := r.checkKey(ctx, directory); err != nil {
 		return err
 	}
 	return withStore(ctx, cfg, func(s *store.Store) error {
 		fan, err := fanout.New(
-			fanout.Deps{Store: s, Directory: directory, Versions: &tenantversion.Reader{}, Telemetry: tel},
+			fanout.Deps{Store: s, Directory: directory, Versions: &tenants.VersionReader{}, Telemetry: tel},
 			fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
 		if err != nil {
 			return err
 		}
-		bar := progress.New(progress.OnTerminal(os.Stderr), "events read", 0)
+		bar := daemon.NewProgressBar(daemon.OnTerminal(os.Stderr), "events read", 0)
 		done, err := r.run(ctx, eventsv1.NewFeedEventsServiceClient(events), fan, bar)
 		bar.End()
 		return errors.Join(err, r.report(out, done))
@@ -128,7 +128,7 @@ func (r redrive) checkKey(ctx context.Context, directory tenantsv1.DirectoryServ
 }
 
 func (r redrive) run(
-	ctx context.Context, events eventsv1.FeedEventsServiceClient, fan *fanout.FanOut, bar *progress.Bar,
+	ctx context.Context, events eventsv1.FeedEventsServiceClient, fan *fanout.FanOut, bar *daemon.ProgressBar,
 ) (total fanout.Redriven, err error) {
 	req := &eventsv1.ListFeedEventsRequest{RecordedFrom: timestamppb.New(r.from), RecordedBefore: timestamppb.New(r.to)}
 	if r.tenant != "" {

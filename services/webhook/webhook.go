@@ -17,21 +17,17 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/recordevents"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantcache"
-	"github.com/partnergifting/platform/pkg/tenantdata"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
@@ -50,11 +46,11 @@ const (
 
 // Service is the running service.
 type Service struct {
-	tel     *telemetry.Telemetry
-	pool    *pgxpool.Pool
-	tenants *grpc.ClientConn
+	tel         *telemetry.Telemetry
+	pool        *pgxpool.Pool
+	tenantsConn *grpc.ClientConn
 	// versions are those of tenants, from Redis.
-	versions *tenantversion.Reader
+	versions *tenants.VersionReader
 	client   *http.Client
 	server   *rpc.Server
 	sender   *sender.Sender
@@ -63,17 +59,17 @@ type Service struct {
 	clock   daemon.Part
 	answers daemon.Part
 	log     daemon.Part
-	keys    *ringcheck.Check
+	keys    *seal.RingCheck
 }
 
 // Migrate brings the service's database up to date.
 func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
+	return postgres.Migrate(ctx, cfg.Database, out, idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations())
 }
 
 // Compare compares the database with the migrations of this version.
 func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
+	return postgres.Compare(ctx, cfg.Database.URL, idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations())
 }
 
 // New opens the service's database and connections. Run closes them.
@@ -88,19 +84,19 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 	if err != nil {
 		return nil, err
 	}
-	tenants, err := rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, tel)
+	tenantsConn, err := rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, tel)
 	if err != nil {
 		pool.Close()
 		return nil, err
 	}
-	versions, err := tenantversion.Open(cfg.RedisURL, tel)
+	versions, err := tenants.OpenVersions(cfg.RedisURL, tel)
 	if err != nil {
-		_ = tenants.Close()
+		_ = tenantsConn.Close()
 		pool.Close()
 		return nil, err
 	}
 	s := &Service{
-		tel: tel, pool: pool, tenants: tenants, versions: versions,
+		tel: tel, pool: pool, tenantsConn: tenantsConn, versions: versions,
 		client: netguard.NewClient(netguard.Options{
 			Timeout: cfg.Sender.Timeout, ConnectTimeout: cfg.Sender.Connect, AllowLoopback: cfg.AllowLoopback,
 		}),
@@ -114,11 +110,11 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, e
 
 // assemble makes the parts in the order of their dependencies.
 func (s *Service) assemble(ctx context.Context, cfg Config) error {
-	directory := tenantsv1.NewDirectoryServiceClient(s.tenants)
+	directory := tenantsv1.NewDirectoryServiceClient(s.tenantsConn)
 	deliveries := store.New(s.pool)
 	client := webhookclient.New(s.client, now)
 
-	reader, err := eventseal.NewReader(cfg.EventKeys, s.tel)
+	reader, err := seal.NewEventReader(cfg.EventKeys, s.tel)
 	if err != nil {
 		return err
 	}
@@ -147,7 +143,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config) error {
 		return err
 	}
 
-	clock, err := retentionclock.New(s.pool, s.tel)
+	clock, err := daemon.NewRetentionClock(s.pool, s.tel)
 	if err != nil {
 		return err
 	}
@@ -172,20 +168,20 @@ func (s *Service) assemble(ctx context.Context, cfg Config) error {
 		server.Config{
 			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
 		}))
-	privacyv1.RegisterTenantDataServiceServer(s.server, &tenantdata.Server{Database: store.TenantData(s.pool, reader)})
-	privacyv1.RegisterRecordEventsServiceServer(s.server, &recordevents.Server{Erase: deliveries.EraseEvents})
+	privacyv1.RegisterTenantDataServiceServer(s.server, &tenants.ExportServer{Database: store.TenantData(s.pool, reader)})
+	privacyv1.RegisterRecordEventsServiceServer(s.server, &outbox.RecordEventsServer{Erase: deliveries.EraseEvents})
 	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(
-		deliveries, reader, tenantcache.New(directory), s.sender.Wake, s.tel.Logger))
+		deliveries, reader, tenants.NewCache(directory), s.sender.Wake, s.tel.Logger))
 	return nil
 }
 
 // checkKeys compares the event ring with the events that have deliveries.
-func (s *Service) checkKeys(ctx context.Context, keys eventseal.Keys) error {
+func (s *Service) checkKeys(ctx context.Context, keys seal.EventKeys) error {
 	ring, err := keys.Parse()
 	if err != nil {
 		return err
 	}
-	s.keys, err = ringcheck.New(ctx, s.pool, s.tel, ringcheck.EventKeys(ring, store.Sealed()))
+	s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, seal.CheckedEventRing(ring, store.Sealed()))
 	return err
 }
 
@@ -206,7 +202,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 func (s *Service) close() {
 	s.client.CloseIdleConnections()
-	_ = s.tenants.Close() // No call is in flight.
+	_ = s.tenantsConn.Close() // No call is in flight.
 	_ = s.versions.Close()
 	s.pool.Close()
 }

@@ -14,13 +14,13 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/directorytest"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -32,7 +32,7 @@ const topic = "gifting.changes.v1"
 
 type fixture struct {
 	cfg       webhook.Config
-	directory *directorytest.Directory
+	directory *tenantstest.Directory
 	receiver  *webhooktest.Receiver
 	tenant    string
 }
@@ -43,11 +43,11 @@ func setup(t *testing.T) *fixture {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
-	directory := directorytest.New(t)
+	directory := tenantstest.NewDirectory(t)
 	f := &fixture{directory: directory, receiver: webhooktest.NewReceiver(t), tenant: uuid.NewString(), cfg: webhook.Config{
 		RPC: rpc.Config{Addr: "127.0.0.1:0"}, Database: postgres.Config{URL: pgtest.NewURL(t)},
 		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true, Environment: apikey.Sandbox,
-		EventKeys: eventsealtest.Keys("a"),
+		EventKeys: sealtest.Keys("a"),
 	}}
 	require.NoError(t, webhook.Migrate(t.Context(), f.cfg, io.Discard))
 	f.subscribe(7, commonv1.Scope_SCOPE_ORDERS)

@@ -11,12 +11,12 @@ import (
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
-const page = 50
+const pageSize = 50
 
 // BenchmarkGrowthOfFeed reads pages of the feed among ten thousand, a million and perhaps ten million events.
 func BenchmarkGrowthOfFeed(b *testing.B) {
@@ -57,13 +57,13 @@ func (c *feedCalls) behind(number int) *string {
 	const secondsOfDay = 24 * 60 * 60
 	raw := binary.BigEndian.AppendUint32(nil, uint32(c.dayOf(number).Unix()/secondsOfDay))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(number))
-	return proto.String(cursor.Bind("events", c.tenant.ID).Encode(raw))
+	return proto.String(page.Bind("events", c.tenant.ID).Encode(raw))
 }
 
 // read is the operation that reads a page, which must have the given number of events.
 func (c *feedCalls) read(ctx context.Context, name string, items int, after func(n int) *string) operation {
 	return operation{name, func(n int) error {
-		got, err := c.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: after(n), Limit: proto.Int32(page)})
+		got, err := c.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: after(n), Limit: proto.Int32(pageSize)})
 		if err == nil && len(got.GetItems()) != items {
 			return fmt.Errorf("%d events instead of %d", len(got.GetItems()), items)
 		}
@@ -80,9 +80,9 @@ func (c *feedCalls) pages() []operation {
 	last := c.size - 1
 	scanned := c.size - 9_500 // A little less than one call scans, at every size.
 	return []operation{
-		c.read(c.as(), "beginning", page, func(int) *string { return nil }),
-		c.read(c.as(), "anywhere", page, func(n int) *string { return c.behind(1 + c.known(n)*9/10) }),
-		c.read(c.as(), "end", page, at(last-page*10/9)),
+		c.read(c.as(), "beginning", pageSize, func(int) *string { return nil }),
+		c.read(c.as(), "anywhere", pageSize, func(n int) *string { return c.behind(1 + c.known(n)*9/10) }),
+		c.read(c.as(), "end", pageSize, at(last-pageSize*10/9)),
 		c.read(c.as(), "nothing-new", 0, at(last)),
 		c.read(c.as(c.smallBrand), "small-brand", c.among(scanned, c.smallBrand), at(scanned)),
 		c.read(c.as(c.rareBrand), "rare-brand", c.among(scanned, c.rareBrand), at(scanned)),
@@ -98,5 +98,5 @@ func (c *feedCalls) among(after int, brand string) int {
 	require.NoError(c.b, pool.QueryRow(c.b.Context(), `SELECT count(*) FILTER (WHERE brand_id = $3) FROM (
   SELECT brand_id FROM feed WHERE tenant_id = $1 AND position > $2 ORDER BY day, position LIMIT $4) AS scanned`,
 		c.tenant.ID, after, brand, scans).Scan(&found))
-	return min(found, page)
+	return min(found, pageSize)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/deploy/bench/fixture"
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -84,8 +84,8 @@ func (c *orderCalls) behind(ago time.Duration, updatedSince *timestamppb.Timesta
 	if updatedSince != nil {
 		since = updatedSince.AsTime().Format(time.RFC3339Nano)
 	}
-	at := cursor.Position{Time: c.at.Add(-ago).Truncate(time.Microsecond), ID: uuid.Nil.String()}
-	return proto.String(cursor.Bind("orders", c.tenant.ID, "", "", "0", "", since).EncodePosition(at))
+	at := page.Position{Time: c.at.Add(-ago).Truncate(time.Microsecond), ID: uuid.Nil.String()}
+	return proto.String(page.Bind("orders", c.tenant.ID, "", "", "0", "", since).EncodePosition(at))
 }
 
 func (c *orderCalls) place() (*ordersv1.Order, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -88,7 +88,7 @@ func (k *keys) cached(hash string) (p caller.Principal, age time.Duration, known
 // confirm notes that Redis has taken a write and knows a version.
 func (k *keys) confirm() {
 	now := int64(k.clock().Sub(k.began))
-	if last := k.confirmed.Swap(now); now-last >= int64(tenantversion.Lease) {
+	if last := k.confirmed.Swap(now); now-last >= int64(tenants.VersionLease) {
 		k.gap.Store(now)
 	}
 }
@@ -107,7 +107,7 @@ func (k *keys) latest(ctx context.Context, hash string, p caller.Principal, age 
 		return k.fetch(ctx, hash, -k.unshared.Add(1))
 	case version > p.TenantVersion:
 		return k.fetch(ctx, hash, version)
-	case age >= tenantversion.Lease:
+	case age >= tenants.VersionLease:
 		return k.refresh(ctx, hash, p, age, version == p.TenantVersion)
 	}
 	return p, nil

@@ -12,14 +12,14 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 type fixture struct {
-	*directorytest.Directory
+	*tenantstest.Directory
 	*keys
 
 	now time.Time
@@ -27,7 +27,7 @@ type fixture struct {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Directory: directorytest.New(t), now: time.Unix(1000, 0)}
+	f := &fixture{Directory: tenantstest.NewDirectory(t), now: time.Unix(1000, 0)}
 	f.setVersion(1)
 	f.keys = newKeys(Deps{Directory: f.Client, Clock: func() time.Time { return f.now }},
 		Config{Environment: apikey.Sandbox, KeyStale: 15 * time.Minute})
@@ -148,7 +148,7 @@ func TestAKnownKeyWorksWhileTheDirectoryFails(t *testing.T) {
 // What a request finds decides whether its key is looked up: the version in Redis, and the age of what is cached.
 func TestACachedKeyIsUsedOnlyWhileItIsConfirmed(t *testing.T) {
 	t.Parallel()
-	const lease = tenantversion.Lease
+	const lease = tenants.VersionLease
 	for name, tc := range map[string]struct {
 		version int64
 		age     time.Duration
@@ -199,7 +199,7 @@ func TestAKeyGoesOnWithoutTheDirectoryOnlyIfRedisTookEveryVersion(t *testing.T) 
 	for name, tc := range map[string]struct {
 		pause time.Duration
 		works bool
-	}{"it did": {tenantversion.Lease - 1, true}, "it may not have": {tenantversion.Lease, false}} {
+	}{"it did": {tenants.VersionLease - 1, true}, "it may not have": {tenants.VersionLease, false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
@@ -209,7 +209,7 @@ func TestAKeyGoesOnWithoutTheDirectoryOnlyIfRedisTookEveryVersion(t *testing.T) 
 			f.now = f.now.Add(tc.pause)
 			f.confirm()
 			f.Fail(problem.Unavailable())
-			f.now = f.now.Add(tenantversion.Lease - 1)
+			f.now = f.now.Add(tenants.VersionLease - 1)
 			f.confirm()
 			_, age, _ := f.cached("h")
 			_, err := f.latest(t.Context(), "h", known, age, 1)
@@ -218,7 +218,7 @@ func TestAKeyGoesOnWithoutTheDirectoryOnlyIfRedisTookEveryVersion(t *testing.T) 
 			_, err = f.latest(t.Context(), "h", known, age, 1)
 			require.NoError(t, err)
 			f.Fail(problem.Unavailable())
-			f.now = f.now.Add(tenantversion.Lease - 1)
+			f.now = f.now.Add(tenants.VersionLease - 1)
 			f.confirm()
 			f.now = f.now.Add(1)
 			_, age, _ = f.cached("h")

@@ -3,7 +3,7 @@ package edge
 import (
 	"net/http"
 
-	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -15,11 +15,11 @@ import (
 func (h *Handler) readConditions(c *call) error {
 	if !c.isPost() {
 		if c.op.Conditional {
-			c.ifNoneMatch, _ = etag.Parse(c.r.Header.Values("If-None-Match"))
+			c.ifNoneMatch, _ = caller.ParseCondition(c.r.Header.Values("If-None-Match"))
 		}
 		return nil
 	}
-	condition, ok := etag.Parse(c.r.Header.Values("If-Match"))
+	condition, ok := caller.ParseCondition(c.r.Header.Values("If-Match"))
 	wrong := ""
 	switch {
 	case condition == nil && ok:
@@ -50,7 +50,7 @@ type tagWriter struct{ *call }
 
 // Write implements http.ResponseWriter.
 func (w tagWriter) Write(body []byte) (int, error) {
-	tag := etag.New(w.state, body)
+	tag := caller.NewETag(w.state, body)
 	w.Header().Set("ETag", tag)
 	if !w.ifNoneMatch.HasWeakly(tag) {
 		return w.call.Write(body)

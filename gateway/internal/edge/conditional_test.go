@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
-	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -26,11 +26,11 @@ func TestTheTagOfAReadIsThatOfItsBodyAndItsRecord(t *testing.T) {
 	f := gatewaytest.New(t)
 	f.Version = 3
 	got := f.Do("GET", "/orders/an-order", "")
-	require.Equal(t, etag.New(etag.OrderState(&ordersv1.Order{Id: "an-order", Version: 3}), []byte(got.Body)), got.Header.Get("ETag"))
+	require.Equal(t, caller.NewETag(caller.OrderState(&ordersv1.Order{Id: "an-order", Version: 3}), []byte(got.Body)), got.Header.Get("ETag"))
 	f.Version = 4
 	require.NotEqual(t, got.Header.Get("ETag"), tagOf(t, f))
 	me := f.Do("GET", "/me", "")
-	require.Equal(t, etag.New("", []byte(me.Body)), me.Header.Get("ETag"), "of a record without versions it is the body's")
+	require.Equal(t, caller.NewETag("", []byte(me.Body)), me.Header.Get("ETag"), "of a record without versions it is the body's")
 	require.Empty(t, f.Do("GET", "/orders", "").Header.Get("ETag"), "a list has none")
 }
 
@@ -97,14 +97,14 @@ func TestAnActionPassesItsConditionOn(t *testing.T) {
 	plain := f.Seen.Fingerprint
 
 	require.Equal(t, 200, f.Do("POST", action, "{}", "If-Match", `"a,b", W/"c"`).Status)
-	require.Equal(t, &etag.Condition{Tags: []string{`"a,b"`, `W/"c"`}}, f.Seen.IfMatch)
+	require.Equal(t, &caller.Condition{Tags: []string{`"a,b"`, `W/"c"`}}, f.Seen.IfMatch)
 	require.Equal(t, plain, f.Seen.Fingerprint, "a repetition may have another condition")
 	require.Equal(t, 200, f.Do("POST", action, "{}", "If-Match", "*").Status)
-	require.Equal(t, &etag.Condition{Any: true}, f.Seen.IfMatch)
+	require.Equal(t, &caller.Condition{Any: true}, f.Seen.IfMatch)
 	require.Equal(t, 200, f.Do("POST", action, "{}", "If-Match", "\"\xff\", \"\u00e9\"").Status)
-	require.Equal(t, &etag.Condition{Tags: []string{"\"\u00e9\""}}, f.Seen.IfMatch, "no record has a tag that is not UTF-8")
+	require.Equal(t, &caller.Condition{Tags: []string{"\"\u00e9\""}}, f.Seen.IfMatch, "no record has a tag that is not UTF-8")
 	require.Equal(t, 200, f.Do("POST", action, "{}", "If-Match", "\"\xff\"").Status)
-	require.Equal(t, &etag.Condition{}, f.Seen.IfMatch, "which no record meets")
+	require.Equal(t, &caller.Condition{}, f.Seen.IfMatch, "which no record meets")
 
 	require.Equal(t, 200, f.Do("GET", "/orders/an-order", "", "If-Match", `"x"`).Status, "a read ignores it")
 	failed := problem.New(problem.PreconditionFailed, "changed")

@@ -41,7 +41,6 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/operation"
 	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -130,7 +129,7 @@ type call struct {
 	// ignored are the names of parameters of the query that mean nothing to the operation.
 	ignored []string
 	// ifNoneMatch is the condition of a read; nil if there is none.
-	ifNoneMatch *etag.Condition
+	ifNoneMatch *caller.Condition
 	// state is the state of the record that was read, for its ETag.
 	state string
 	// err is the error that is answered.

@@ -14,7 +14,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -107,7 +106,7 @@ func (f *Feed) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	if req.GetWait() < 0 || req.GetWait() > 30 {
 		errs.Add("wait", problem.FieldInvalid, "must be from 0 to 30")
 	}

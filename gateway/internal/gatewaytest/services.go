@@ -19,11 +19,10 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/directorytest"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/pkg/testenv"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -95,7 +94,7 @@ func NewServices(t *testing.T) *Services {
 	s := &Services{addr: testenv.FreeAddr(t), TenantID: uuid.NewString(), Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}}
 	s.Feed.tenantID = s.TenantID
 	s.version.Store(1)
-	directory := directorytest.New(t)
+	directory := tenantstest.NewDirectory(t)
 	directory.SetKeys(s.resolve)
 	server, err := rpc.NewServer(rpc.Config{Addr: s.addr}, telemetry.Discard(),
 		ordersv1.OrdersService_PlaceOrder_FullMethodName, ordersv1.OrdersService_ValidateOrder_FullMethodName,
@@ -191,7 +190,7 @@ func (s *Services) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderReque
 	if s.Replayed {
 		_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	errs.Required("externalOrderId", req.GetExternalOrderId(), 128)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -215,7 +214,7 @@ const Refused = "refused"
 func (s *Services) ApproveSandboxOrder(
 	ctx context.Context, req *ordersv1.ApproveSandboxOrderRequest,
 ) (*ordersv1.ApproveSandboxOrderResponse, error) {
-	if err := fields.FromContext(ctx).Err(); err != nil {
+	if err := caller.RequestErrors(ctx).Err(); err != nil {
 		return nil, err
 	}
 	if caller.RequestFrom(ctx).IdempotencyKey == Refused {
@@ -238,7 +237,7 @@ func (s *Services) ValidateOrder(ctx context.Context, _ *ordersv1.PlaceOrderRequ
 // CancelOrder implements OrdersService.
 func (s *Services) CancelOrder(ctx context.Context, _ *ordersv1.CancelOrderRequest) (*ordersv1.CancelOrderResponse, error) {
 	s.Seen = caller.RequestFrom(ctx)
-	if err := fields.FromContext(ctx).Err(); err != nil {
+	if err := caller.RequestErrors(ctx).Err(); err != nil {
 		return nil, err
 	}
 	return &ordersv1.CancelOrderResponse{Order: s.order()}, s.Failure
@@ -259,7 +258,7 @@ func (s *Services) order() *ordersv1.Order {
 // ListOrders implements OrdersService.
 func (s *Services) ListOrders(ctx context.Context, r *ordersv1.ListOrdersRequest) (*ordersv1.ListOrdersResponse, error) {
 	s.Calls.Add(1)
-	if err := fields.FromContext(ctx).Err(); err != nil {
+	if err := caller.RequestErrors(ctx).Err(); err != nil {
 		return nil, err
 	}
 	resp := &ordersv1.ListOrdersResponse{}

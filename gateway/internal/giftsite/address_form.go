@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
-	"github.com/partnergifting/platform/pkg/locale"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -240,7 +240,7 @@ func likelyCountry(countries []string, name string) string {
 		return countries[0]
 	}
 	tag, err := language.Parse(name)
-	if err != nil || name == locale.Base {
+	if err != nil || name == fields.BaseLocale {
 		return ""
 	}
 	region, confidence := tag.Region()

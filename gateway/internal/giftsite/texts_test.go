@@ -14,8 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
-	"github.com/partnergifting/platform/pkg/country"
-	"github.com/partnergifting/platform/pkg/locale"
+	"github.com/partnergifting/platform/pkg/fields"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -54,7 +53,7 @@ func upTo(limit int) func(yield func(int) bool) {
 // isRegional reports that the texts of a dictionary are only what differs from another one of its language.
 func (tr *translations) isRegional(d *dictionary) bool {
 	base, _ := d.tag.Base()
-	for _, name := range locale.Fallbacks(d.locale)[1:] {
+	for _, name := range fields.LocaleFallbacks(d.locale)[1:] {
 		other, ok := tr.byLocale[name]
 		if !ok {
 			continue
@@ -75,7 +74,7 @@ func TestTranslationsHaveTheSameTextsPlaceholdersAndPlurals(t *testing.T) {
 	complete := 0
 	for name, d := range tr.byLocale {
 		for key, m := range d.words {
-			english, ok := tr.byLocale[locale.Base].words[key]
+			english, ok := tr.byLocale[fields.BaseLocale].words[key]
 			require.True(t, ok, "%s: %s is in no other language", name, key)
 			if english.plural == nil {
 				require.Nil(t, m.plural, "%s: %s", name, key)
@@ -99,7 +98,7 @@ func TestTranslationsHaveTheSameTextsPlaceholdersAndPlurals(t *testing.T) {
 			continue
 		}
 		complete++
-		require.Len(t, d.words, len(tr.byLocale[locale.Base].words), name)
+		require.Len(t, d.words, len(tr.byLocale[fields.BaseLocale].words), name)
 	}
 	require.GreaterOrEqual(t, complete, 13)
 }
@@ -172,7 +171,7 @@ func TestEveryCountryHasANameInEveryLanguage(t *testing.T) {
 	tr := read(t)
 	for name := range tr.byLocale {
 		countries := tr.of(name).allCountries()
-		require.Len(t, countries, len(country.All()))
+		require.Len(t, countries, len(fields.Countries()))
 		for _, c := range countries {
 			require.NotEmpty(t, c.Name, c.Code)
 			require.NotEqual(t, c.Code, c.Name, name)

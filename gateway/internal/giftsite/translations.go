@@ -11,9 +11,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 
-	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/fields"
 	siterules "github.com/partnergifting/platform/pkg/giftsite"
-	"github.com/partnergifting/platform/pkg/locale"
 )
 
 // The texts of the pages, one file for each locale. A language has one file with all texts. The file of another region has only
@@ -69,7 +68,7 @@ func (tr *translations) of(name string) *texts {
 func (tr *translations) accepted(header string) *texts {
 	tags, _, err := language.ParseAcceptLanguage(header)
 	if err != nil {
-		return tr.of(locale.Base)
+		return tr.of(fields.BaseLocale)
 	}
 	return tr.of(siterules.ClosestLocale(tags...))
 }
@@ -77,7 +76,7 @@ func (tr *translations) accepted(header string) *texts {
 func countryNames(tag language.Tag) []countryName {
 	names := display.Regions(tag)
 	var out []countryName
-	for _, code := range country.All() {
+	for _, code := range fields.Countries() {
 		region, err := language.ParseRegion(code)
 		if err != nil {
 			continue // A test ensures that this never happens.

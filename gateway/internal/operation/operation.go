@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -261,7 +261,7 @@ func stateOfOrder(answer proto.Message) string {
 	if !ok {
 		return ""
 	}
-	return etag.OrderState(read.GetOrder())
+	return caller.OrderState(read.GetOrder())
 }
 
 // postedMessage is the path of the messages of an order. A message has no path of its own.

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	siterules "github.com/partnergifting/platform/pkg/giftsite"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -30,14 +30,14 @@ const (
 )
 
 // access is the permission of the call. A preview shows no personal data. It may show a campaign before its start, to all of the team.
-var access = actor.Permission{Team: actor.Everyone(), Operator: true, System: true}
+var access = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, System: true}
 
 // Deps are what a Server works with.
 type Deps struct {
 	Site    *giftsite.Site
 	Links   linksv1.GiftSiteServiceClient
 	Images  catalogv1.ImagesServiceClient
-	Tenants *tenantcache.Cache
+	Tenants *tenants.Cache
 }
 
 // Config of a Server. ImageURL is the address of an image of the catalog without its id.
@@ -109,7 +109,7 @@ func (s *Server) enter(ctx context.Context) error {
 // check finds all errors of a request but those of the locale, which depend on the tenant, and returns the request of the page.
 func check(req *giftsitev1.PreviewGiftSiteRequest) (*linksv1.GetPreviewPageRequest, error) {
 	errs := &fields.Errors{}
-	actor.Check(req.GetActor(), errs)
+	caller.CheckActor(req.GetActor(), errs)
 	page := &linksv1.GetPreviewPageRequest{
 		TenantId: errs.RequiredUUID("tenantId", req.GetTenantId()), BrandId: errs.RequiredUUID("brandId", req.GetBrandId()),
 		CampaignId: errs.OptionalUUID("campaignId", req.CampaignId), Locale: req.Locale,

@@ -18,9 +18,9 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/preview"
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	giftsitev1 "github.com/partnergifting/platform/proto/gen/gifting/giftsite/v1"
@@ -97,13 +97,13 @@ func setup(t *testing.T) *fixture {
 			}},
 		}},
 	}
-	directory := directorytest.New(t, &directorytest.Settings{
+	directory := tenantstest.NewDirectory(t, &tenantstest.Settings{
 		Tenant: &tenantsv1.Tenant{Id: f.tenant}, Team: []*tenantsv1.TeamMember{{Id: "ann", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true}},
 	})
 	site, err := giftsite.New(giftsite.Deps{Clock: time.Now, Log: slog.New(slog.DiscardHandler)}, giftsite.Config{PublicURL: public})
 	require.NoError(t, err)
 	f.Server = preview.New(preview.Deps{
-		Site: site, Links: f.links, Images: f.images, Tenants: tenantcache.New(directory.Client),
+		Site: site, Links: f.links, Images: f.images, Tenants: tenants.NewCache(directory.Client),
 	}, preview.Config{ImageURL: public + "/catalog/images/"})
 	return f
 }

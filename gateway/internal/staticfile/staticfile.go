@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
-	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -106,7 +106,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Content-Security-Policy", policy)
 	tag := header.Get("ETag")
-	switch condition, _ := etag.Parse(r.Header.Values("If-None-Match")); {
+	switch condition, _ := caller.ParseCondition(r.Header.Values("If-None-Match")); {
 	case !ok:
 		header.Del("ETag")
 		write(w, r, http.StatusNotFound, content)

@@ -26,7 +26,7 @@ ALTER TABLE outbox REPLICA IDENTITY FULL;
 CREATE INDEX outbox_unconfirmed ON outbox (recorded_at) WHERE confirmed_at IS NULL;
 
 -- The key that sealed a member of an event, as the beginning of a sealed value names it: a byte with the length of its id, and the
--- id. NULL if no member is sealed. Package eventseal defines the form. The function never fails, because inserts call it. Owners
+-- id. NULL if no member is sealed. Package seal defines the form. The function never fails, because inserts call it. Owners
 -- whose tables hold events have the same one.
 -- +goose StatementBegin
 CREATE FUNCTION event_seal_key(data bytea) RETURNS bytea LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/visible"
 )
 
 // Entry of a report is the outcome of a row.
@@ -75,7 +75,7 @@ func (r *jsonReport) Write(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err = r.to.WriteString(visible.JSON(line) + "\n")
+	_, err = r.to.WriteString(fields.VisibleJSON(line) + "\n")
 	return err
 }
 
@@ -94,7 +94,7 @@ func (r csvReport) Write(e Entry) error {
 // formula is what a spreadsheet would compute, at the beginning of a cell. In some countries a semicolon ends one.
 var formula = regexp.MustCompile(`(^|;)([=+\-@＝＋－＠])`)
 
-func cell(text string) string { return formula.ReplaceAllString(visible.Line(text), "$1'$2") }
+func cell(text string) string { return formula.ReplaceAllString(fields.VisibleLine(text), "$1'$2") }
 
 func (r csvReport) Flush() error {
 	r.to.Flush()

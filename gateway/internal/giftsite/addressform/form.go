@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
 
-	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 )
 
@@ -113,7 +113,7 @@ func (f addressFormat) orderFor(code, locale string) string {
 		}
 		order = strings.Replace(order, after, after+"C", 1)
 	}
-	if !strings.ContainsRune(order, 'Z') && country.PostalCodeRequired(code) {
+	if !strings.ContainsRune(order, 'Z') && fields.PostalCodeRequired(code) {
 		order += "Z"
 	}
 	return order
@@ -159,7 +159,7 @@ func (f addressFormat) field(part rune, code, locale string) Field {
 		}
 	default:
 		return Field{
-			ID: PostalCode, Label: label(PostalCode, f.postalName), Required: country.PostalCodeRequired(code), MaxLength: maxPostalCode,
+			ID: PostalCode, Label: label(PostalCode, f.postalName), Required: fields.PostalCodeRequired(code), MaxLength: maxPostalCode,
 			Autocomplete: "postal-code", Pattern: f.postal, Example: f.example, Short: true,
 		}
 	}

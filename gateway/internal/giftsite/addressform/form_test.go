@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
-	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/fields"
 )
 
 // outline is the form as text: labels in their order, * means required.
@@ -48,7 +48,7 @@ func TestFieldsAreInTheOrderAndTheWordsOfTheCountry(t *testing.T) {
 func TestEveryFormAsksForWhatTheAPIRequires(t *testing.T) {
 	t.Parallel()
 	limits := map[string]int{"street": 255, "city": 100, "postalCode": 20}
-	for _, code := range country.All() {
+	for _, code := range fields.Countries() {
 		f := addressform.For(code, "no locale")
 		seen := map[string]bool{}
 		for _, field := range f.Fields {
@@ -61,8 +61,8 @@ func TestEveryFormAsksForWhatTheAPIRequires(t *testing.T) {
 		}
 		require.True(t, seen["street"] && seen["city"], code)
 		postal, asked := f.Field(addressform.PostalCode)
-		require.Equal(t, country.PostalCodeRequired(code), postal.Required, code)
-		require.True(t, asked || !country.PostalCodeRequired(code), code)
+		require.Equal(t, fields.PostalCodeRequired(code), postal.Required, code)
+		require.True(t, asked || !fields.PostalCodeRequired(code), code)
 		if postal.Pattern != "" {
 			_, err := regexp.Compile(postal.Pattern)
 			require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestAPostalCodeIsWrittenAsItsCountryDoes(t *testing.T) {
 		code, postal, _ := strings.Cut(text, " ")
 		require.Equal(t, want, addressform.For(code, "en-US").PostalCode(postal), text)
 	}
-	for _, code := range country.All() {
+	for _, code := range fields.Countries() {
 		form := addressform.For(code, "en-US")
 		if postal, asked := form.Field(addressform.PostalCode); asked && postal.Example != "" {
 			require.Equal(t, postal.Example, form.PostalCode(strings.ToLower(postal.Example)), code)

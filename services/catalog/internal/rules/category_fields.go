@@ -7,7 +7,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/partnergifting/platform/pkg/currency"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -145,7 +144,7 @@ func CheckRate(req *catalogv1.PutExchangeRateRequest, errs *fields.Errors) {
 	switch c := req.GetCurrency(); {
 	case fields.Blank(c):
 		errs.Add("currency", problem.FieldRequired, "is required")
-	case !currency.Active(c) || c == EUR:
+	case !fields.IsCurrency(c) || c == EUR:
 		errs.Add("currency", problem.FieldInvalid, "must be an active currency of ISO 4217 other than EUR")
 	}
 	if _, ok := positive(req.GetRate(), rateForm); !ok {

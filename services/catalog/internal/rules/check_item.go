@@ -5,7 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/partnergifting/platform/pkg/currency"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -125,7 +125,7 @@ func Estimate(amountEUR, rate, code string) (string, error) {
 		return "", fmt.Errorf("rate: %w", err)
 	}
 	amount = amount.Mul(factor)
-	if !currency.HasMinorUnits(code) {
+	if !fields.HasMinorUnits(code) {
 		amount = amount.Round(0)
 	}
 	return amount.StringFixed(moneyPlaces), nil

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/text/language"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/actor"
-	"github.com/partnergifting/platform/pkg/country"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -97,7 +96,7 @@ func translationLocale(field, value string, errs *fields.Errors) {
 // ReadCountries validates country codes and returns each once, in alphabetical order.
 func ReadCountries(field string, values []string, errs *fields.Errors) []string {
 	for i, c := range values {
-		if !country.Valid(c) {
+		if !fields.IsCountry(c) {
 			errs.Add(at(field, i, ""), problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 		}
 	}
@@ -129,7 +128,7 @@ func CheckCountry(value string, errs *fields.Errors) {
 	switch {
 	case fields.Blank(value):
 		errs.Add("country", problem.FieldRequired, "is required")
-	case !country.Valid(value):
+	case !fields.IsCountry(value):
 		errs.Add("country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 	}
 }
@@ -165,8 +164,8 @@ type Actor struct {
 
 // ReadActor validates the acting person of an operation.
 func ReadActor(a *commonv1.Actor, errs *fields.Errors) Actor {
-	actor.Check(a, errs)
-	return Actor{Kind: actor.Kind(a), ID: a.GetId()}
+	caller.CheckActor(a, errs)
+	return Actor{Kind: caller.ActorKind(a), ID: a.GetId()}
 }
 
 // MaxSelection is how many gifts a selection from the catalog can name.

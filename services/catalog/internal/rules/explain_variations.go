@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/variations"
 )
 
 const (
@@ -21,13 +21,13 @@ const (
 
 // explainChoice says which values may be chosen of each dimension of which none was.
 func explainChoice(of []Variation, choice map[string]string) *problem.Error {
-	chosen, known := variations.NFC(choice), 0
+	chosen, known := fields.NFCVariations(choice), 0
 	var parts []string
 	for _, v := range of {
 		if _, named := chosen[norm.NFC.String(v.Dimension)]; named {
 			known++
 		}
-		if _, ok := variations.Offered(v.Dimension, v.Values, chosen); !ok {
+		if _, ok := fields.OfferedVariation(v.Dimension, v.Values, chosen); !ok {
 			values := make([]string, len(v.Values))
 			for i, value := range v.Values {
 				values[i] = fmt.Sprintf("%q", value)

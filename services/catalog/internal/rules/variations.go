@@ -11,7 +11,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/variations"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
@@ -52,16 +51,16 @@ func Chosen(of []Variation, choice map[string]string) bool {
 	if len(choice) != len(of) {
 		return false
 	}
-	chosen := variations.NFC(choice)
+	chosen := fields.NFCVariations(choice)
 	return !slices.ContainsFunc(of, func(v Variation) bool {
-		_, ok := variations.Offered(v.Dimension, v.Values, chosen)
+		_, ok := fields.OfferedVariation(v.Dimension, v.Values, chosen)
 		return !ok
 	})
 }
 
 // VariationsKey digests a choice independently of the order of its dimensions and of the normalization form of its texts.
 func VariationsKey(choice map[string]string) []byte {
-	choice = variations.NFC(choice)
+	choice = fields.NFCVariations(choice)
 	h := sha256.New()
 	write := func(s string) {
 		_ = binary.Write(h, binary.BigEndian, uint64(len(s))) // A hash never fails to write.

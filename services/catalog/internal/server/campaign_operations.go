@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -60,12 +60,12 @@ func (o *campaignOperations) GetCampaignRecord(
 func (o *campaignOperations) ListCampaignRecords(
 	ctx context.Context, req *catalogv1.ListCampaignRecordsRequest,
 ) (*catalogv1.ListCampaignRecordsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	filter := store.CampaignFilter{TenantID: errs.UUID("tenantId", req.GetTenantId()), AllBrands: true, BrandID: errs.OptionalUUID("brandId", req.BrandId)}
 	if req.GetStatus() != catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED {
 		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
 	}
-	bind := cursor.Bind("catalog/campaigns", filter.TenantID, page.Part(req.BrandId), filter.Status)
+	bind := page.Bind("catalog/campaigns", filter.TenantID, page.Part(req.BrandId), filter.Status)
 	filter.After = page.After(req.After, bind, errs)
 	limit := page.Limit(req.Limit, errs)
 	if err := errs.Err(); err != nil {
@@ -103,7 +103,7 @@ func offeringRecord(o store.OfferingView) *catalogv1.OfferingRecord {
 func (o *operations) PutCampaign(
 	ctx context.Context, req *catalogv1.PutCampaignRequest,
 ) (*catalogv1.PutCampaignResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	campaign := rules.ReadCampaign(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (o *operations) PutCampaign(
 func (o *campaignOperations) StartCampaign(
 	ctx context.Context, req *catalogv1.StartCampaignRequest,
 ) (*catalogv1.StartCampaignResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	act := readCampaignAct(req, "campaign.start", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (o *campaignOperations) StartCampaign(
 func (o *campaignOperations) CompleteCampaign(
 	ctx context.Context, req *catalogv1.CompleteCampaignRequest,
 ) (*catalogv1.CompleteCampaignResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	act := readCampaignAct(req, "campaign.complete", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (o *campaignOperations) CompleteCampaign(
 func (o *campaignOperations) SetCampaignGreetings(
 	ctx context.Context, req *catalogv1.SetCampaignGreetingsRequest,
 ) (*catalogv1.SetCampaignGreetingsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	greetings := rules.ReadGreetings(req.GetGreetings(), errs)
 	act := readCampaignAct(req, "campaign.greetings", map[string]any{"greetings": greetings}, errs)
 	if err := errs.Err(); err != nil {

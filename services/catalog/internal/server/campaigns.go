@@ -5,8 +5,6 @@ import (
 	"strconv"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/cursor"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -20,7 +18,7 @@ func (c *publicCatalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampa
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	locale := rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -42,14 +40,14 @@ func (c *publicCatalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCa
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	filter := store.CampaignFilter{
 		TenantID: p.TenantID, AllBrands: p.AllBrands, BrandIDs: p.BrandIDs, BrandID: errs.OptionalUUID("brandId", req.BrandId),
 	}
 	if req.Status != nil {
 		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
 	}
-	bind := cursor.Bind("campaigns", p.TenantID, page.Part(req.BrandId), strconv.Itoa(int(req.GetStatus())))
+	bind := page.Bind("campaigns", p.TenantID, page.Part(req.BrandId), strconv.Itoa(int(req.GetStatus())))
 	filter.After = page.After(req.After, bind, errs)
 	limit := page.Limit(req.Limit, errs) // The limit is not part of the cursor's binding.
 	if err := errs.Err(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/fields"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
@@ -34,7 +33,7 @@ func (o *ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemReques
 func (o *ordering) readItem(
 	ctx context.Context, req *catalogv1.CheckItemRequest, within string,
 ) (item rules.Item, facts rules.ItemFacts, err error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	tenantID := errs.UUID(within+"tenantId", req.GetTenantId())
 	if err := errs.Err(); err != nil {
 		return item, facts, err
@@ -71,7 +70,7 @@ func idOrUnknown(id string) string {
 
 // countryOrNone is the country, or empty if there is no such country.
 func countryOrNone(code string) string {
-	if country.Valid(code) {
+	if fields.IsCountry(code) {
 		return code
 	}
 	return ""

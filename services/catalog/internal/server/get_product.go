@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -16,7 +17,7 @@ func (c *publicCatalog) GetProduct(ctx context.Context, req *catalogv1.GetProduc
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckCountry(req.GetCountry(), errs)
 	view := store.View{
 		TenantID: principal.TenantID,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -35,7 +36,7 @@ func (i *imageServer) GetImage(ctx context.Context, req *catalogv1.GetImageReque
 // UploadImage stores an image and its renditions. The files are stored before their rows, so that a row always has its file.
 // They are stored even if the rows exist, which restores a lost file.
 func (o *operations) UploadImage(ctx context.Context, req *catalogv1.UploadImageRequest) (*catalogv1.UploadImageResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func refusedImage(err error) error {
 func (b *brandLogos) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	logo := rules.ReadLogo(req, errs)
 	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {
@@ -120,7 +121,7 @@ func (b *brandLogos) UploadBrandLogo(
 func (b *brandLogos) UploadBrandHero(
 	ctx context.Context, req *catalogv1.UploadBrandHeroRequest,
 ) (*catalogv1.UploadBrandHeroResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	brand := rules.ReadLogo(req, errs)
 	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -20,7 +21,7 @@ var importOutcomes = map[rules.ImportOutcome]catalogv1.ImportOutcome{
 func (s *imports) ImportProducts(
 	ctx context.Context, req *catalogv1.ImportProductsRequest,
 ) (*catalogv1.ImportProductsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckImport(req.GetProducts(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -6,8 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/partnergifting/platform/pkg/cursor"
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/page"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
@@ -19,9 +18,9 @@ type productsQuery struct {
 	view  store.View
 	since *time.Time
 	// after is nil on the first page of a load.
-	after *cursor.Position
+	after *page.Position
 	limit int
-	bind  cursor.Binding
+	bind  page.Binding
 }
 
 // ListProducts pages through the listed gifts by id or, with updatedSince, through the changes in their order. A gift that does
@@ -36,7 +35,7 @@ func (c *publicCatalog) ListProducts(ctx context.Context, req *catalogv1.ListPro
 	if err != nil {
 		return nil, err
 	}
-	found, next := page.Cut(found, q.limit, q.bind, func(last store.Entry) cursor.Position { return q.position(last, start) })
+	found, next := page.Cut(found, q.limit, q.bind, func(last store.Entry) page.Position { return q.position(last, start) })
 	resp := &catalogv1.ListProductsResponse{NextCursor: next}
 	for _, e := range found {
 		entry, err := c.present.entry(e, q.view.Currency)
@@ -63,11 +62,11 @@ func (c *publicCatalog) entries(ctx context.Context, q productsQuery) (found []s
 }
 
 // position is that of the last entry of a page. In a load it has the start of the load.
-func (q productsQuery) position(last store.Entry, start time.Time) cursor.Position {
+func (q productsQuery) position(last store.Entry, start time.Time) page.Position {
 	if q.since == nil {
-		return cursor.Position{Time: start, ID: last.ID}
+		return page.Position{Time: start, ID: last.ID}
 	}
-	return cursor.Position{Time: last.UpdatedAt, ID: last.ID}
+	return page.Position{Time: last.UpdatedAt, ID: last.ID}
 }
 
 func (c *publicCatalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProductsRequest) (productsQuery, error) {
@@ -75,7 +74,7 @@ func (c *publicCatalog) readProductsQuery(ctx context.Context, req *catalogv1.Li
 	if err != nil {
 		return productsQuery{}, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckCountry(req.GetCountry(), errs)
 	q := productsQuery{
 		view: store.View{
@@ -86,10 +85,10 @@ func (c *publicCatalog) readProductsQuery(ctx context.Context, req *catalogv1.Li
 		},
 		since: rules.ReadSince(req.GetUpdatedSince(), errs),
 	}
-	q.bind = cursor.Bind("catalog/products", principal.TenantID, q.view.Country, q.view.Locale, sinceText(q.since))
+	q.bind = page.Bind("catalog/products", principal.TenantID, q.view.Country, q.view.Locale, sinceText(q.since))
 	q.after = page.After(req.After, q.bind, errs)
 	if q.after == nil && q.since != nil {
-		q.after = &cursor.Position{Time: *q.since, ID: uuid.Nil.String()} // No gift has the nil UUID.
+		q.after = &page.Position{Time: *q.since, ID: uuid.Nil.String()} // No gift has the nil UUID.
 	}
 	q.limit = page.Limit(req.Limit, errs) // The limit is not part of the cursor's binding.
 	return q, errs.Err()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
@@ -16,7 +16,7 @@ const maxReservations = 5000
 func (o *ordering) ListReservations(
 	ctx context.Context, req *catalogv1.ListReservationsRequest,
 ) (*catalogv1.ListReservationsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	after := uuid.Nil.String()
 	if id := errs.OptionalUUID("afterOrderId", req.AfterOrderId); id != nil {
 		after = *id

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
@@ -13,7 +13,7 @@ import (
 func (o *campaignOperations) PutOffering(
 	ctx context.Context, req *catalogv1.PutOfferingRequest,
 ) (*catalogv1.PutOfferingResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	offering := rules.ReadOffering("offering", req.GetOffering(), errs)
 	act := readCampaignAct(req, "offering.put", map[string]any{
 		"productId": offering.ProductID, "supplyType": offering.SupplyType, "skus": offering.SKUs,
@@ -28,7 +28,7 @@ func (o *campaignOperations) PutOffering(
 func (o *campaignOperations) RemoveOffering(
 	ctx context.Context, req *catalogv1.RemoveOfferingRequest,
 ) (*catalogv1.RemoveOfferingResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
 	act := readCampaignAct(req, "offering.remove", map[string]string{"productId": productID}, errs)
 	if err := errs.Err(); err != nil {
@@ -41,7 +41,7 @@ func (o *campaignOperations) RemoveOffering(
 func (o *campaignOperations) ResumeOffering(
 	ctx context.Context, req *catalogv1.ResumeOfferingRequest,
 ) (*catalogv1.ResumeOfferingResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	productID := errs.UUID("productId", req.GetProductId())
 	act := readCampaignAct(req, "offering.resume", map[string]string{"productId": productID}, errs)
 	if err := errs.Err(); err != nil {
@@ -54,7 +54,7 @@ func (o *campaignOperations) ResumeOffering(
 func (o *campaignOperations) CorrectStock(
 	ctx context.Context, req *catalogv1.CorrectStockRequest,
 ) (*catalogv1.CorrectStockResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	id := rules.RecordID("correctionId", req.GetCorrectionId(), errs)
 	correction := rules.ReadCorrection(req, errs)
 	entry := store.StockCorrection{

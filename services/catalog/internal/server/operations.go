@@ -5,8 +5,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/cursor"
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/page"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -16,7 +15,7 @@ import (
 
 // PutRegion sets the countries of a region.
 func (o *operations) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequest) (*catalogv1.PutRegionResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	region := rules.ReadRegion(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -28,7 +27,7 @@ func (o *operations) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequ
 func (o *operations) PutExchangeRate(
 	ctx context.Context, req *catalogv1.PutExchangeRateRequest,
 ) (*catalogv1.PutExchangeRateResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckRate(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func (o *operations) PutExchangeRate(
 func (o *operations) PutCategory(
 	ctx context.Context, req *catalogv1.PutCategoryRequest,
 ) (*catalogv1.PutCategoryResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	category := rules.ReadCategory(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func (c *publicCatalog) ListCategories(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	locale := rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -106,9 +105,9 @@ func (o *productOperations) ListExchangeRates(
 
 // ListAudit lists the operations on a gift or a campaign, newest first.
 func (o *productOperations) ListAudit(ctx context.Context, req *catalogv1.ListAuditRequest) (*catalogv1.ListAuditResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	subject := errs.UUID("subjectId", req.GetSubjectId())
-	bind := cursor.Bind("catalog/audit", subject)
+	bind := page.Bind("catalog/audit", subject)
 	after := page.After(req.After, bind, errs)
 	limit := page.Limit(req.Limit, errs)
 	if err := errs.Err(); err != nil {
@@ -118,8 +117,8 @@ func (o *productOperations) ListAudit(ctx context.Context, req *catalogv1.ListAu
 	if err != nil {
 		return nil, err
 	}
-	found, next := page.Cut(found, limit, bind, func(last store.AuditEntry) cursor.Position {
-		return cursor.Position{Time: last.At, ID: last.ID}
+	found, next := page.Cut(found, limit, bind, func(last store.AuditEntry) page.Position {
+		return page.Position{Time: last.At, ID: last.ID}
 	})
 	resp := &catalogv1.ListAuditResponse{NextCursor: next}
 	for _, e := range found {

@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/locale"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
@@ -15,14 +15,14 @@ import (
 func (s *selections) GetOrderedGift(
 	ctx context.Context, req *catalogv1.GetOrderedGiftRequest,
 ) (*catalogv1.GetOrderedGiftResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	tenantID := errs.RequiredUUID("tenantId", req.GetTenantId())
 	productID := errs.RequiredUUID("productId", req.GetProductId())
 	errs.Line("locale", req.GetLocale(), rules.MaxLocale)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	gift, found, err := s.store.OrderedGift(ctx, tenantID, productID, locale.Fallbacks(req.GetLocale())...)
+	gift, found, err := s.store.OrderedGift(ctx, tenantID, productID, fields.LocaleFallbacks(req.GetLocale())...)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -39,7 +40,7 @@ func (o *productOperations) change(
 
 // PutProduct creates a gift or replaces it as a whole.
 func (o *operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	product := rules.ReadProduct(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (o *operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRe
 func (o *productOperations) SetProductState(
 	ctx context.Context, req *catalogv1.SetProductStateRequest,
 ) (*catalogv1.SetProductStateResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	state := rules.ReadState(req.GetState(), errs)
 	at, err := o.change(ctx, req, "product.state", map[string]rules.State{"state": state},
 		func(p *rules.Product) { p.State = state }, nil, errs)
@@ -66,7 +67,7 @@ func (o *productOperations) SetProductState(
 func (o *productOperations) SetProductPrices(
 	ctx context.Context, req *catalogv1.SetProductPricesRequest,
 ) (*catalogv1.SetProductPricesResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	prices := rules.ReadPrices(req.GetPrices(), errs)
 	at, err := o.change(ctx, req, "product.prices", map[string]any{"pricesEur": prices},
 		func(p *rules.Product) { p.Prices = prices },
@@ -78,7 +79,7 @@ func (o *productOperations) SetProductPrices(
 func (o *productOperations) SetProductAvailability(
 	ctx context.Context, req *catalogv1.SetProductAvailabilityRequest,
 ) (*catalogv1.SetProductAvailabilityResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	countries := rules.ReadCountries("availableCountries", req.GetAvailableCountries(), errs)
 	at, err := o.change(ctx, req, "product.availability", map[string]any{"countries": countries},
 		func(p *rules.Product) { p.Countries = countries }, nil, errs)
@@ -89,7 +90,7 @@ func (o *productOperations) SetProductAvailability(
 func (o *productOperations) SetProductTranslations(
 	ctx context.Context, req *catalogv1.SetProductTranslationsRequest,
 ) (*catalogv1.SetProductTranslationsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	texts := rules.ReadTranslations(req.GetTranslations(), errs)
 	var variations []rules.Variation
 	at, err := o.change(ctx, req, "product.translations", map[string]any{"translations": texts},

@@ -8,8 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/cursor"
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -35,12 +34,12 @@ func (o *productOperations) GetProductRecord(
 func (o *productOperations) ListProductRecords(
 	ctx context.Context, req *catalogv1.ListProductRecordsRequest,
 ) (*catalogv1.ListProductRecordsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	var state rules.State
 	if req.GetState() != catalogv1.ProductState_PRODUCT_STATE_UNSPECIFIED {
 		state = rules.ReadState(req.GetState(), errs)
 	}
-	bind := cursor.Bind("catalog/records", string(state))
+	bind := page.Bind("catalog/records", string(state))
 	after := page.After(req.After, bind, errs)
 	limit := page.Limit(req.Limit, errs)
 	if err := errs.Err(); err != nil {
@@ -50,8 +49,8 @@ func (o *productOperations) ListProductRecords(
 	if err != nil {
 		return nil, err
 	}
-	found, next := page.Cut(found, limit, bind, func(last store.ProductRecord) cursor.Position {
-		return cursor.Position{Time: time.UnixMicro(0), ID: last.ID}
+	found, next := page.Cut(found, limit, bind, func(last store.ProductRecord) page.Position {
+		return page.Position{Time: time.UnixMicro(0), ID: last.ID}
 	})
 	resp := &catalogv1.ListProductRecordsResponse{NextCursor: next}
 	for _, r := range found {

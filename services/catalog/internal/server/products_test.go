@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/page/pagetest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
@@ -98,7 +98,7 @@ func TestEstimatesDependOnCountryAndCurrency(t *testing.T) {
 	t.Run("a changed currency of the tenant counts from the version the edge saw", func(t *testing.T) {
 		calls := func() int { return f.directory.Calls("GetTenantSettings") }
 		before := calls()
-		f.directory.ChangeTenant(tenantID, func(s *directorytest.Settings) { s.Tenant.Currency = "EUR" })
+		f.directory.ChangeTenant(tenantID, func(s *tenantstest.Settings) { s.Tenant.Currency = "EUR" })
 		require.Equal(t, "SEK", get("SE", 1).GetEstimate().GetCurrency())
 		require.Equal(t, before, calls(), "the cache is used while nothing has changed")
 		require.Equal(t, "EUR", get("SE", 2).GetEstimate().GetCurrency())

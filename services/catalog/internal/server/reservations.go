@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -19,7 +20,7 @@ const maxReservationKey = 256
 // order does not commit: it may be released at any time. If the reservation was confirmed or released, the same key makes a new
 // one: the order of the old one exists or never will.
 func (o *ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (*catalogv1.ReserveResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	if n := len(req.GetReservationKey()); n == 0 || n > maxReservationKey {
 		errs.Add("reservationKey", problem.FieldInvalid, "must have 1 to 256 bytes")
 	}
@@ -45,7 +46,7 @@ func (o *ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (
 func (o *ordering) SettleReservations(
 	ctx context.Context, req *catalogv1.SettleReservationsRequest,
 ) (*catalogv1.SettleReservationsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	confirmed := orderIDs("confirmedOrderIds", req.GetConfirmedOrderIds(), errs)
 	released := orderIDs("releasedOrderIds", req.GetReleasedOrderIds(), errs)
 	if err := errs.Err(); err != nil {
@@ -70,7 +71,7 @@ func (o *ordering) ListExpiredReservations(
 	ctx context.Context, req *catalogv1.ListExpiredReservationsRequest,
 ) (*catalogv1.ListExpiredReservationsResponse, error) {
 	const maxExpired = 1000
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	if req.GetLimit() < 1 || req.GetLimit() > maxExpired {
 		errs.Add("limit", problem.FieldInvalid, "must be between 1 and 1000")
 	}

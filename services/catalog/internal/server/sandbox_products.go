@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -93,14 +94,14 @@ func (s *sandbox) UnlistSandboxProduct(
 				Product: &catalogv1.UnlistedProduct{Id: e.ID, UpdatedAt: timestamppb.New(e.UpdatedAt)},
 			}, nil
 		},
-	}.run(ctx, s, fields.FromContext(ctx))
+	}.run(ctx, s, caller.RequestErrors(ctx))
 }
 
 // RelistSandboxProduct ends UnlistSandboxProduct.
 func (s *sandbox) RelistSandboxProduct(
 	ctx context.Context, req *catalogv1.RelistSandboxProductRequest,
 ) (*catalogv1.RelistSandboxProductResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	country := req.GetCountry()
 	if fields.Optional(req.Country) != nil {
 		rules.CheckCountry(country, errs)
@@ -129,7 +130,7 @@ func (s *sandbox) RelistSandboxProduct(
 func (s *sandbox) SetSandboxProductAvailable(
 	ctx context.Context, req *catalogv1.SetSandboxProductAvailableRequest,
 ) (*catalogv1.SetSandboxProductAvailableResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckCountry(req.GetCountry(), errs)
 	if req.Available == nil {
 		errs.Add("available", problem.FieldRequired, "is required")

@@ -6,7 +6,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -23,7 +22,7 @@ func (s *sandbox) SetSandboxStock(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	skuID, stock := rules.ReadSandboxStock(req, errs)
 	campaignID := idOrUnknown(req.GetCampaignId())
 	var campaign store.CampaignView

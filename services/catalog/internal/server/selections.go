@@ -7,7 +7,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/locale"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
@@ -17,7 +16,7 @@ import (
 func (s *selections) CheckSelection(
 	ctx context.Context, req *catalogv1.CheckSelectionRequest,
 ) (*catalogv1.CheckSelectionResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	rules.ReadSelection(req.GetSelection(), errs)
 	if err := errs.Err(); err != nil {
@@ -59,7 +58,7 @@ func idsOrUnknown(named []string) []string {
 func (s *selections) ListSelectionGifts(
 	ctx context.Context, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	selection := req.GetSelection()
 	if !req.GetPreview() || selection == nil || selection.CampaignId != nil || len(selection.GetProductIds()) > 0 {
@@ -73,7 +72,7 @@ func (s *selections) ListSelectionGifts(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	locales := locale.Fallbacks(req.GetLocale())
+	locales := fields.LocaleFallbacks(req.GetLocale())
 	list := s.catalogGifts
 	if selection.CampaignId != nil {
 		list = s.campaignGifts

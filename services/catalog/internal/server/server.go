@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/images"
@@ -38,7 +38,7 @@ type Config struct {
 // Register adds all services of the catalog to a gRPC server.
 func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	present := newPresenter(cfg.PublicURL)
-	public := &publicCatalog{store: deps.Store, tenants: tenantcache.New(deps.Directory), present: present}
+	public := &publicCatalog{store: deps.Store, tenants: tenants.NewCache(deps.Directory), present: present}
 	catalogv1.RegisterCatalogServiceServer(s, public)
 	if cfg.Sandbox {
 		catalogv1.RegisterSandboxCatalogServiceServer(s, &sandbox{publicCatalog: public})
@@ -74,7 +74,7 @@ type publicCatalog struct {
 	catalogv1.UnimplementedCatalogServiceServer
 
 	store   *store.Store
-	tenants *tenantcache.Cache
+	tenants *tenants.Cache
 	present presenter
 }
 

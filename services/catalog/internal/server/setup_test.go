@@ -12,12 +12,12 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/images"
@@ -68,7 +68,7 @@ type fixture struct {
 	sandbox    catalogv1.SandboxCatalogServiceClient
 	// sandboxed means that the fixture is a sandbox.
 	sandboxed bool
-	directory *directorytest.Directory
+	directory *tenantstest.Directory
 	db        *pgxpool.Pool
 }
 
@@ -113,11 +113,11 @@ func setupAlone(t *testing.T) *fixture {
 func newFixture(t *testing.T, sandboxed bool) *fixture {
 	t.Helper()
 	locales := []string{"en-US", "sv-SE"}
-	f := &fixture{t: t, sandboxed: sandboxed, db: pgtest.New(t, store.Migrations(), idempotency.Migrations()), directory: directorytest.New(t,
-		&directorytest.Settings{
+	f := &fixture{t: t, sandboxed: sandboxed, db: pgtest.New(t, store.Migrations(), idempotency.Migrations()), directory: tenantstest.NewDirectory(t,
+		&tenantstest.Settings{
 			Version: 1, Tenant: &tenantsv1.Tenant{Id: tenantID, Currency: "SEK", Locales: locales}, Brands: []*tenantsv1.Brand{{Id: brandID}},
 		},
-		&directorytest.Settings{Version: 1, Tenant: &tenantsv1.Tenant{Id: otherTenantID, Currency: "SEK", Locales: locales}})}
+		&tenantstest.Settings{Version: 1, Tenant: &tenantsv1.Tenant{Id: otherTenantID, Currency: "SEK", Locales: locales}})}
 	files, err := images.Open(t.Context(), "file://"+filepath.ToSlash(t.TempDir())+"?no_tmp_dir=true&metadata=skip")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = files.Close() })

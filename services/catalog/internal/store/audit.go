@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
@@ -61,7 +61,7 @@ func (a Act) row(id string) []any {
 }
 
 // Audit reads a page of the acts on a gift or a campaign, newest first.
-func (s *Store) Audit(ctx context.Context, subject string, after *cursor.Position, limit int) ([]AuditEntry, error) {
+func (s *Store) Audit(ctx context.Context, subject string, after *page.Position, limit int) ([]AuditEntry, error) {
 	var w postgres.Where
 	w.And("subject_id = ?", subject)
 	if after != nil {

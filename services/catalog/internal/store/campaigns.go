@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
@@ -20,7 +20,7 @@ type CampaignFilter struct {
 	BrandIDs  []string
 	BrandID   *string
 	Status    string
-	After     *cursor.Position
+	After     *page.Position
 	Limit     int
 }
 
@@ -157,8 +157,8 @@ func (c *CampaignView) scan(row pgx.CollectableRow, locales []string) error {
 }
 
 // Position of the campaign in a list, newest first.
-func (c CampaignHead) Position() cursor.Position {
-	return cursor.Position{Time: c.CreatedAt, ID: c.ID}
+func (c CampaignHead) Position() page.Position {
+	return page.Position{Time: c.CreatedAt, ID: c.ID}
 }
 
 // columns are the destinations of campaignHead.

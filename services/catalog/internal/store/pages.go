@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
@@ -107,7 +107,7 @@ func (s *Store) Listed(ctx context.Context, v View, start time.Time, after strin
 }
 
 // Changed reads gifts that changed after a position, in the order of the changes, including unlisted ones.
-func (s *Store) Changed(ctx context.Context, v View, after cursor.Position, limit int) ([]Entry, error) {
+func (s *Store) Changed(ctx context.Context, v View, after page.Position, limit int) ([]Entry, error) {
 	sql, args := s.of(v.TenantID, changed, v.Country, v.Locale, v.Currency, after.Time, after.ID)
 	return s.entries(ctx, limited(sql, limit), args...)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
@@ -35,7 +35,7 @@ func (s *Store) ProductRecord(ctx context.Context, id string) (ProductRecord, bo
 }
 
 // ProductRecords reads a page of gifts by id. An empty state means every state.
-func (s *Store) ProductRecords(ctx context.Context, state rules.State, after *cursor.Position, limit int) ([]ProductRecord, error) {
+func (s *Store) ProductRecords(ctx context.Context, state rules.State, after *page.Position, limit int) ([]ProductRecord, error) {
 	var w postgres.Where
 	w.Equal("p.state", postgres.Nullable(string(state)))
 	if after != nil {

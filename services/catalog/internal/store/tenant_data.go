@@ -3,15 +3,15 @@ package store
 import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 )
 
 // TenantData describes all rows of tenants. Gifts are shared by all tenants, and so are images: the file of a logo is no longer
 // public once no brand has it.
-func TenantData(pool *pgxpool.Pool) tenantdata.Database {
-	return tenantdata.Database{
+func TenantData(pool *pgxpool.Pool) tenants.Database {
+	return tenants.Database{
 		Pool: pool,
-		Tables: []tenantdata.Table{
+		Tables: []tenants.Table{
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
 			{Name: "sandbox_products", Key: []string{"product_id uuid"}, Hidden: true},
 			{Name: "reservations", Key: []string{"order_id uuid"}, Hidden: true},

@@ -6,16 +6,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
 func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
-	tenantdatatest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
+	tenantstest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
 		const product = "a198f2e4-0000-7000-8000-000000000001"
 		campaign, sku, file := uuid.NewString(), uuid.NewString(), "0123456789abcdef0123456789abcdef"
 		for _, statement := range []struct {
@@ -35,7 +35,7 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			{
 				`INSERT INTO reservations (order_id, reservation_key, tenant_id, sku_id, units, state, expires_at)
 			  VALUES (gen_random_uuid(), 'same', $1, $2, 1, CASE WHEN $3 THEN 'RESERVED' ELSE 'CONFIRMED' END, now())`,
-				[]any{tenantID, sku, keyID == tenantdatatest.InFlight},
+				[]any{tenantID, sku, keyID == tenantstest.InFlight},
 			},
 			{`INSERT INTO sandbox_products (tenant_id, product_id, unlisted, added, removed, updated_at)
 			  VALUES ($1, $2, true, '{}', '{}', now())`, []any{tenantID, product}},
@@ -48,5 +48,5 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			_, err := db.Exec(t.Context(), statement.sql, statement.args...)
 			require.NoError(t, err)
 		}
-	}, retentionclock.Migrations(), idempotency.Migrations(), store.Migrations())
+	}, daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations())
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/kafka"
-	"github.com/partnergifting/platform/pkg/progress"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/relay"
 	"github.com/partnergifting/platform/services/events/internal/store"
@@ -30,7 +30,7 @@ type Redrive struct {
 	From, To  time.Time
 	DryRun    bool
 	// Progress counts the changes that were read; nil: not at all.
-	Progress *progress.Bar
+	Progress *daemon.ProgressBar
 }
 
 // Topic reads a topic. It returns the results so far with an error too.

@@ -18,7 +18,6 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/notices"
@@ -162,7 +161,7 @@ const (
 )
 
 // Maintenance creates the partitions of coming days and drops those past retention. Any number of instances may run it.
-func Maintenance(s *store.Store, clock *retentionclock.Clock, keep time.Duration, tel *telemetry.Telemetry) daemon.Part {
+func Maintenance(s *store.Store, clock *daemon.RetentionClock, keep time.Duration, tel *telemetry.Telemetry) daemon.Part {
 	return clock.Every("feed maintenance", maintenanceInterval, tel, func(ctx context.Context, lag time.Duration) error {
 		return maintain(ctx, s, keep+lag, tel.Logger)
 	})

@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
@@ -121,7 +121,7 @@ func setup(t *testing.T, cfg Config, tel *telemetry.Telemetry) *fixture {
 		cfg.BatchInterval = outbox.PollDelay
 	}
 	for _, name := range []string{"orders", "links"} {
-		owner := pgtest.NewURL(t, outbox.Migrations(), retentionclock.Migrations())
+		owner := pgtest.NewURL(t, outbox.Migrations(), daemon.RetentionClockMigrations())
 		pool, err := postgres.Open(t.Context(), postgres.Config{URL: owner, MaxConns: 8})
 		require.NoError(t, err)
 		t.Cleanup(pool.Close)

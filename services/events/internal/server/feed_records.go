@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -39,7 +40,7 @@ func NewFeedRecords(s *store.Store, topic Topic, log *slog.Logger) *FeedRecords 
 func (f *FeedRecords) ListFeedTenants(
 	ctx context.Context, req *eventsv1.ListFeedTenantsRequest,
 ) (*eventsv1.ListFeedTenantsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	after := uuid.Nil.String()
 	if id := errs.OptionalUUID("afterTenantId", req.AfterTenantId); id != nil {
 		after = *id
@@ -59,7 +60,7 @@ func (f *FeedRecords) ListFeedTenants(
 func (f *FeedRecords) ListOrderEvents(
 	ctx context.Context, req *eventsv1.ListOrderEventsRequest,
 ) (*eventsv1.ListOrderEventsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	checkLimit(req.GetLimit(), maxOrderEvents, errs)
 	if err := errs.Err(); err != nil {

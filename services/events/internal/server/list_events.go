@@ -10,10 +10,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/seal"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
@@ -46,7 +46,7 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	list := listing{principal: p, filter: filterOf(p), limit: page.Limit(req.Limit, errs)}
 	if req.After != nil {
 		list.after, err = decode(binding(p.TenantID), req.GetAfter())
@@ -224,7 +224,7 @@ func (p *listing) take(rows []store.Row) (full bool) {
 // open opens the events of the page, or ends it before the first event that cannot be opened.
 func (s *Server) open(ctx context.Context, p *listing) error {
 	for i, r := range p.rows {
-		data, err := s.reader.Open(ctx, eventseal.Place{TenantID: p.principal.TenantID, EventID: r.ID}, r.Data)
+		data, err := s.reader.Open(ctx, seal.EventPlace{TenantID: p.principal.TenantID, EventID: r.ID}, r.Data)
 		switch {
 		case err == nil:
 			p.rows[i].Data = data

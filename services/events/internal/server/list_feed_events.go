@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
@@ -36,7 +36,7 @@ func (f *FeedEvents) ListFeedEvents(ctx context.Context, req *eventsv1.ListFeedE
 	if req.TenantId != nil {
 		span.TenantID = errs.UUID("tenantId", req.GetTenantId())
 	}
-	tokens := cursor.Bind("feed events", span.TenantID, span.From.Format(time.RFC3339Nano), span.Before.Format(time.RFC3339Nano))
+	tokens := page.Bind("feed events", span.TenantID, span.From.Format(time.RFC3339Nano), span.Before.Format(time.RFC3339Nano))
 	after, err := decodeSpanPosition(tokens, req.PageToken)
 	if err != nil {
 		errs.Add("pageToken", problem.FieldInvalid, "is not a token of this list")
@@ -64,20 +64,20 @@ func instant(field string, at *timestamppb.Timestamp, errs *fields.Errors) time.
 	return at.AsTime()
 }
 
-func encodeSpanPosition(b cursor.Binding, p store.SpanPosition) string {
+func encodeSpanPosition(b page.Binding, p store.SpanPosition) string {
 	tenant := uuid.MustParse(p.TenantID)
 	raw := binary.BigEndian.AppendUint32(nil, uint32(p.Day.Unix()/secondsOfDay)) //nolint:gosec // Days since 1970.
 	raw = binary.BigEndian.AppendUint64(raw, uint64(p.Number))                   //nolint:gosec // Read back as signed.
 	return b.Encode(append(raw, tenant[:]...))
 }
 
-func decodeSpanPosition(b cursor.Binding, token *string) (store.SpanPosition, error) {
+func decodeSpanPosition(b page.Binding, token *string) (store.SpanPosition, error) {
 	if token == nil {
 		return store.SpanPosition{}, nil
 	}
 	raw, err := b.Decode(*token)
 	if err != nil || len(raw) != positionLen+len(uuid.UUID{}) {
-		return store.SpanPosition{}, cursor.ErrInvalid
+		return store.SpanPosition{}, page.ErrCursor
 	}
 	return store.SpanPosition{
 		Day:      time.Unix(int64(binary.BigEndian.Uint32(raw))*secondsOfDay, 0).UTC(),

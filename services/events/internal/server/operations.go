@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -15,7 +15,7 @@ import (
 )
 
 // watching is who may watch events, which may have links that can be claimed.
-var watching = actor.Permission{
+var watching = caller.Permission{
 	Team:     []tenantsv1.TeamRole{tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR},
 	Operator: true, System: true,
 }
@@ -25,10 +25,10 @@ const permissionAge = 30 * time.Second
 
 // Permitter knows the teams of tenants. *tenantcache.Cache implements it.
 type Permitter interface {
-	Permit(ctx context.Context, tenantID string, by *commonv1.Actor, needs actor.Permission) error
+	Permit(ctx context.Context, tenantID string, by *commonv1.Actor, needs caller.Permission) error
 }
 
-var _ Permitter = (*tenantcache.Cache)(nil)
+var _ Permitter = (*tenants.Cache)(nil)
 
 // Operations implements EventOperationsService.
 type Operations struct {
@@ -40,6 +40,6 @@ type Operations struct {
 }
 
 // NewOperations makes the server of the operations plane. The reader opens the events that it shows.
-func NewOperations(feed Feed, reader *eventseal.Reader, environment apikey.Environment, hub *notices.Hub, tenants Permitter) *Operations {
+func NewOperations(feed Feed, reader *seal.EventReader, environment apikey.Environment, hub *notices.Hub, tenants Permitter) *Operations {
 	return &Operations{pages: New(feed, reader, environment), hub: hub, tenants: tenants}
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -16,8 +16,8 @@ import (
 func (f *fixture) addSealed(t *testing.T, keys ...string) (added, data []string) {
 	t.Helper()
 	added = f.add(t, today, len(keys), func(i int, c *eventsv1.Change) {
-		at := eventseal.Place{TenantID: f.tenant, EventID: c.GetEventId()}
-		sealed, plain := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys(keys[i])), at, "Happy birthday")
+		at := seal.EventPlace{TenantID: f.tenant, EventID: c.GetEventId()}
+		sealed, plain := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(keys[i])), at, "Happy birthday")
 		c.Type, c.Data = "order.message_posted", sealed
 		data = append(data, string(plain))
 	})
@@ -27,7 +27,7 @@ func (f *fixture) addSealed(t *testing.T, keys ...string) (added, data []string)
 func TestSealedEventsAreOpenedWhenTheyAreRead(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.Server = New(f.store, eventsealtest.Reader(t, eventsealtest.Keys("a", "b")), apikey.Sandbox)
+	f.Server = New(f.store, sealtest.Reader(t, sealtest.Keys("a", "b")), apikey.Sandbox)
 	added, data := f.addSealed(t, "a", "b")
 	page := f.list(f.key(t, nil), t, nil, 0)
 	require.Equal(t, added, ids(page))
@@ -43,7 +43,7 @@ func TestNoEventThatCannotBeOpenedIsSkipped(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	added, _ := f.addSealed(t, "a", "a", "b", "a")
-	f.Server = New(f.store, eventsealtest.Reader(t, eventsealtest.Keys("a")), apikey.Sandbox)
+	f.Server = New(f.store, sealtest.Reader(t, sealtest.Keys("a")), apikey.Sandbox)
 
 	ctx, end := withEnd(f.key(t, nil))
 	page := f.list(ctx, t, nil, 0)
@@ -52,7 +52,7 @@ func TestNoEventThatCannotBeOpenedIsSkipped(t *testing.T) {
 	_, err := f.ListEvents(f.key(t, nil), &eventsv1.ListEventsRequest{After: page.NextCursor})
 	require.True(t, problem.Is(err, problem.ServiceUnavailable), err)
 
-	f.Server = New(f.store, eventsealtest.Reader(t, eventsealtest.Keys("a", "b")), apikey.Sandbox)
+	f.Server = New(f.store, sealtest.Reader(t, sealtest.Keys("a", "b")), apikey.Sandbox)
 	ctx, end = withEnd(f.key(t, nil))
 	require.Equal(t, added[2:], ids(f.list(ctx, t, page.NextCursor, 0)))
 	require.True(t, end())

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/cursor"
-	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/seal"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
@@ -26,14 +26,14 @@ type Server struct {
 	eventsv1.UnimplementedEventsServiceServer
 
 	feed        Feed
-	reader      *eventseal.Reader
+	reader      *seal.EventReader
 	environment apikey.Environment
 	// epoch is that of the last scan.
 	epoch atomic.Int64
 }
 
 // New makes a server for a deployment. The reader opens events.
-func New(feed Feed, reader *eventseal.Reader, environment apikey.Environment) *Server {
+func New(feed Feed, reader *seal.EventReader, environment apikey.Environment) *Server {
 	return &Server{feed: feed, reader: reader, environment: environment}
 }
 
@@ -53,9 +53,9 @@ const (
 
 // binding ties a cursor to the tenant, not to what the key may see: a cursor stays valid when the key's
 // brands and scopes change.
-func binding(tenantID string) cursor.Binding { return cursor.Bind("events", tenantID) }
+func binding(tenantID string) page.Binding { return page.Bind("events", tenantID) }
 
-func encode(b cursor.Binding, p store.Position) string {
+func encode(b page.Binding, p store.Position) string {
 	raw := make([]byte, 0, cursorLen)
 	raw = binary.BigEndian.AppendUint32(raw, uint32(p.Day.Unix()/secondsOfDay)) //nolint:gosec // Days since 1970.
 	raw = binary.BigEndian.AppendUint64(raw, uint64(p.Number))                  //nolint:gosec // Read back as signed.
@@ -63,16 +63,16 @@ func encode(b cursor.Binding, p store.Position) string {
 	return b.Encode(raw)
 }
 
-func decode(b cursor.Binding, s string) (store.Position, error) {
+func decode(b page.Binding, s string) (store.Position, error) {
 	raw, err := b.Decode(s)
 	if err != nil || len(raw) != cursorLen {
-		return store.Position{}, cursor.ErrInvalid
+		return store.Position{}, page.ErrCursor
 	}
 	day := int64(binary.BigEndian.Uint32(raw))
 	number := int64(binary.BigEndian.Uint64(raw[4:])) //nolint:gosec // Written from a signed value.
 	epoch := int64(binary.BigEndian.Uint32(raw[positionLen:]))
 	if day > latestDay || number < 0 {
-		return store.Position{}, cursor.ErrInvalid
+		return store.Position{}, page.ErrCursor
 	}
 	return store.Position{Epoch: epoch, Day: time.Unix(day*secondsOfDay, 0).UTC(), Number: number}, nil
 }

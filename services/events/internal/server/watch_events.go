@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -22,7 +22,7 @@ func (o *Operations) WatchEvents(
 ) error {
 	ctx := stream.Context()
 	var errs fields.Errors
-	actor.Check(req.GetActor(), &errs)
+	caller.CheckActor(req.GetActor(), &errs)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	if req.After != nil && req.GetFromEnd() {
 		errs.Add("fromEnd", problem.FieldInvalid, "cannot be given together with after")

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -27,7 +27,7 @@ import (
 // team is that of one tenant.
 type team []*tenantsv1.TeamMember
 
-func (m team) Permit(_ context.Context, _ string, by *commonv1.Actor, needs actor.Permission) error {
+func (m team) Permit(_ context.Context, _ string, by *commonv1.Actor, needs caller.Permission) error {
 	return needs.Check(by, m)
 }
 

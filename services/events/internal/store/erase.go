@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/seal"
 )
 
 const (
@@ -50,7 +50,7 @@ func (s *Store) eraseEventsOf(ctx context.Context, tenantID string, day time.Tim
 				var position int64
 				var stored []byte
 				_, err := pgx.ForEachRow(rows, []any{&position, &stored}, func() error {
-					erased, err := eventseal.Erase(stored)
+					erased, err := seal.EraseEvent(stored)
 					positions, data = append(positions, position), append(data, erased)
 					return err
 				})

@@ -6,25 +6,23 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
-	"github.com/partnergifting/platform/pkg/ringcheck"
-	"github.com/partnergifting/platform/pkg/ringcheck/ringchecktest"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 )
 
-func eventKeys(t *testing.T, ids ...string) ringcheck.Ring {
+func eventKeys(t *testing.T, ids ...string) seal.CheckedRing {
 	t.Helper()
-	ring, err := eventsealtest.Keys(ids...).Parse()
+	ring, err := sealtest.Keys(ids...).Parse()
 	require.NoError(t, err)
-	return ringcheck.EventKeys(ring, Sealed())
+	return seal.CheckedEventRing(ring, Sealed())
 }
 
 // message is a change with a message, sealed with the key.
 func message(t *testing.T, offset int64, key string) Change {
 	t.Helper()
 	c := changes(tenantA, offset, 1)[0]
-	at := eventseal.Place{TenantID: c.GetTenantId(), EventID: c.GetEventId()}
-	c.Data, _ = eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys(key)), at, "x")
+	at := seal.EventPlace{TenantID: c.GetTenantId(), EventID: c.GetEventId()}
+	c.Data, _ = sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(key)), at, "x")
 	return c
 }
 
@@ -32,28 +30,28 @@ func TestTheFeedNeedsTheKeysOfItsEventsUntilTheyAreDropped(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	appendAt(t, s, today, batch(0, changes(tenantA, 0, 1)))
-	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "b")), "events without sealed members need no key")
+	require.NoError(t, sealtest.Ready(t, s.pool, eventKeys(t, "b")), "events without sealed members need no key")
 	appendAt(t, s, today, batch(0, []Change{message(t, 1, "a")}))
 	appendAt(t, s, today.AddDate(0, 0, 3), batch(0, []Change{message(t, 2, "b")}))
-	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "b", "a")))
-	err := ringchecktest.Ready(t, s.pool, eventKeys(t, "b"))
-	require.ErrorIs(t, err, ringcheck.ErrMissing)
+	require.NoError(t, sealtest.Ready(t, s.pool, eventKeys(t, "b", "a")))
+	err := sealtest.Ready(t, s.pool, eventKeys(t, "b"))
+	require.ErrorIs(t, err, seal.ErrKeyMissing)
 	require.ErrorContains(t, err, `feed.data has values sealed with key "a"`)
 
 	_, err = at(today.AddDate(0, 0, 3), s).DropOlder(t.Context(), 0)
 	require.NoError(t, err)
-	require.NoError(t, ringchecktest.Ready(t, s.pool, eventKeys(t, "b")))
+	require.NoError(t, sealtest.Ready(t, s.pool, eventKeys(t, "b")))
 }
 
 func TestTheCheckReadsFewRowsOfALargeFeed(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	require.NoError(t, s.EnsureDays(t.Context(), 3))
-	place := eventseal.Place{TenantID: tenantA, EventID: uuid.NewString()}
-	sealed, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys("a")), place, "x")
+	place := seal.EventPlace{TenantID: tenantA, EventID: uuid.NewString()}
+	sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("a")), place, "x")
 	_, err := s.pool.Exec(t.Context(), `INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at, recorded_at, data)
 SELECT $1, $3::date + n % 3, n, gen_random_uuid(), 'order.message_added', $1, $1, 0, now(), now(), CASE WHEN n % 2 = 0 THEN $2::bytea ELSE '{}' END
 FROM generate_series(1, 20000) n`, tenantA, sealed, today)
 	require.NoError(t, err)
-	require.Less(t, ringchecktest.RowsRead(t, s.pool, eventKeys(t, "a"), "feed%"), 100)
+	require.Less(t, sealtest.RowsRead(t, s.pool, eventKeys(t, "a"), "feed%"), 100)
 }

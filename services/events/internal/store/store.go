@@ -28,7 +28,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/batcher"
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
@@ -46,7 +46,7 @@ type Store struct {
 	// clock replaces the database's clock in tests; otherwise it is nil.
 	clock func() time.Time
 	// appends collects the batches of all partitions that this process writes.
-	appends *batcher.Batcher[*pendingBatch]
+	appends *daemon.Batcher[*pendingBatch]
 
 	lock sync.Mutex
 	// days caches the days whose partition exists.
@@ -61,7 +61,7 @@ func New(pool *pgxpool.Pool) *Store {
 // NewAt makes a store for tests with another clock than the database's.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock, days: map[time.Time]bool{}}
-	s.appends = &batcher.Batcher[*pendingBatch]{
+	s.appends = &daemon.Batcher[*pendingBatch]{
 		Process: s.appendAll, Timeout: appendTimeout, MaxConcurrent: 1, MaxItems: maxBatches,
 		Isolate: func(err error) bool { return postgres.State(err) != "" },
 	}

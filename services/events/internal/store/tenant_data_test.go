@@ -5,15 +5,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
 func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
-	tenantdatatest.Check(t, store.TenantData(nil, nil), func(t *testing.T, db postgres.Querier, tenantID string, _ int32) {
+	tenantstest.Check(t, store.TenantData(nil, nil), func(t *testing.T, db postgres.Querier, tenantID string, _ int32) {
 		_, err := db.Exec(t.Context(), `CREATE TABLE IF NOT EXISTS feed_today PARTITION OF feed FOR VALUES FROM ('2026-01-01') TO ('2026-01-02')`)
 		require.NoError(t, err)
 		for _, sql := range []string{
@@ -25,5 +25,5 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			_, err := db.Exec(t.Context(), sql, tenantID)
 			require.NoError(t, err)
 		}
-	}, retentionclock.Migrations(), store.Migrations())
+	}, daemon.RetentionClockMigrations(), store.Migrations())
 }

@@ -4,17 +4,17 @@ import (
 	"context"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/progress"
+	"github.com/partnergifting/platform/pkg/daemon"
 )
 
 // pacer bounds the rate of reads, so that a run does not slow down the platform.
 type pacer struct {
 	ticker *time.Ticker
 	// bar counts the items that were read.
-	bar *progress.Bar
+	bar *daemon.ProgressBar
 }
 
-func newPacer(pagesPerSecond int, bar *progress.Bar) pacer {
+func newPacer(pagesPerSecond int, bar *daemon.ProgressBar) pacer {
 	return pacer{time.NewTicker(time.Second / time.Duration(pagesPerSecond)), bar}
 }
 

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/progress"
+	"github.com/partnergifting/platform/pkg/daemon"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -76,9 +76,9 @@ func Run(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
 }
 
 func compare(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
-	var bar *progress.Bar
+	var bar *daemon.ProgressBar
 	if cfg.Terminal != nil && !cfg.Repair {
-		bar = progress.New(cfg.Terminal, "records read", 0)
+		bar = daemon.NewProgressBar(cfg.Terminal, "records read", 0)
 		defer bar.End()
 	}
 	r := &run{Deps: deps, cfg: cfg, pace: newPacer(cfg.PagesPerSecond, bar), report: &Report{Differences: []Difference{}}}

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/etag"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -22,7 +22,7 @@ type Current struct {
 	// DetailsErased means that the details were erased, and Details fails.
 	DetailsErased bool
 	// IfMatch is the caller's condition on the record; nil demands nothing.
-	IfMatch *etag.Condition
+	IfMatch *caller.Condition
 	// StockHold is the id under which catalog holds the order's unit of stock; empty if it holds none.
 	StockHold string
 }
@@ -86,7 +86,7 @@ func (c *Current) admit(action Action) (Step, error) {
 	if err := step.Err(action, status); err != nil {
 		return step, err
 	}
-	if !c.IfMatch.HasState(etag.OrderState(c.Record)) {
+	if !c.IfMatch.HasState(caller.OrderState(c.Record)) {
 		p := problem.New(problem.PreconditionFailed, "The order has changed since it was read: If-Match does not have its current ETag.")
 		p.CurrentStatus = enumname.String(status)
 		return step, p

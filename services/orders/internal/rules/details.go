@@ -1,13 +1,12 @@
 package rules
 
 import (
-	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/fields"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
 // CustomAnswer is the answer to one of the tenant's order fields.
-type CustomAnswer = customfields.Answer
+type CustomAnswer = fields.CustomFieldAnswer
 
 // Details name and locate people, or hold free text that may. They are stored in one sealed column.
 type Details struct {

@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -14,25 +14,25 @@ const (
 )
 
 // permissions has an entry for every operation of OrderOperationsService. The tenants service decides who may erase and export.
-var permissions = map[ordersv1.Operation]actor.Permission{
+var permissions = map[ordersv1.Operation]caller.Permission{
 	ordersv1.Operation_OPERATION_APPROVE:           {Team: []tenantsv1.TeamRole{administrator, coordinator}},
 	ordersv1.Operation_OPERATION_DISPATCH:          {Operator: true, System: true},
 	ordersv1.Operation_OPERATION_DELIVER:           {Operator: true, System: true},
-	ordersv1.Operation_OPERATION_CANCEL:            {Team: actor.Everyone(), Operator: true},
+	ordersv1.Operation_OPERATION_CANCEL:            {Team: caller.EveryTeamRole(), Operator: true},
 	ordersv1.Operation_OPERATION_CORRECT_STATUS:    {Operator: true},
 	ordersv1.Operation_OPERATION_CORRECT_TRACKING:  {Operator: true, System: true},
-	ordersv1.Operation_OPERATION_CORRECT_DELIVERY:  {Team: actor.Everyone(), Operator: true},
-	ordersv1.Operation_OPERATION_PLACE:             {Team: actor.Everyone(), Operator: true},
-	ordersv1.Operation_OPERATION_POST_MESSAGE:      {Team: actor.Everyone(), Client: true, Operator: true, System: true},
+	ordersv1.Operation_OPERATION_CORRECT_DELIVERY:  {Team: caller.EveryTeamRole(), Operator: true},
+	ordersv1.Operation_OPERATION_PLACE:             {Team: caller.EveryTeamRole(), Operator: true},
+	ordersv1.Operation_OPERATION_POST_MESSAGE:      {Team: caller.EveryTeamRole(), Client: true, Operator: true, System: true},
 	ordersv1.Operation_OPERATION_ADD_NOTE:          {Operator: true, System: true},
-	ordersv1.Operation_OPERATION_LIST_CONVERSATION: {Team: actor.Everyone(), Client: true, Operator: true},
-	ordersv1.Operation_OPERATION_READ:              {Team: actor.Everyone(), Operator: true},
-	ordersv1.Operation_OPERATION_SEARCH:            {Team: actor.Everyone(), Operator: true},
+	ordersv1.Operation_OPERATION_LIST_CONVERSATION: {Team: caller.EveryTeamRole(), Client: true, Operator: true},
+	ordersv1.Operation_OPERATION_READ:              {Team: caller.EveryTeamRole(), Operator: true},
+	ordersv1.Operation_OPERATION_SEARCH:            {Team: caller.EveryTeamRole(), Operator: true},
 	ordersv1.Operation_OPERATION_LIST_AUDIT:        {Team: []tenantsv1.TeamRole{administrator}, Operator: true},
 }
 
 // PermissionOf returns the permission of an operation. An operation that is not in the table is forbidden for all actors.
-func PermissionOf(op ordersv1.Operation) actor.Permission { return permissions[op] }
+func PermissionOf(op ordersv1.Operation) caller.Permission { return permissions[op] }
 
 // Audit is an accepted operation, for its row in the audit.
 type Audit struct {

@@ -3,8 +3,6 @@ package rules
 import (
 	"fmt"
 
-	"github.com/partnergifting/platform/pkg/country"
-	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -175,11 +173,11 @@ func checkAddress(a *ordersv1.OrderAddress, errs *fields.Errors) {
 	switch {
 	case fields.Blank(a.GetCountry()):
 		errs.Add(at+".country", problem.FieldRequired, "is required")
-	case !country.Valid(a.GetCountry()):
+	case !fields.IsCountry(a.GetCountry()):
 		errs.Add(at+".country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 	}
 	errs.Line(at+".postalCode", a.GetPostalCode(), maxPostalCode)
-	if country.PostalCodeRequired(a.GetCountry()) && fields.Blank(a.GetPostalCode()) {
+	if fields.PostalCodeRequired(a.GetCountry()) && fields.Blank(a.GetPostalCode()) {
 		errs.Add(at+".postalCode", problem.FieldRequired, "is required in this country")
 	}
 }
@@ -190,9 +188,9 @@ func checkAnswers(answers []*ordersv1.CustomFieldAnswer, of []*tenantsv1.CustomF
 			errs.Add(fmt.Sprintf("customFields[%d].fieldId", i), problem.FieldRequired, "is required")
 		}
 	}
-	for i, field := range customfields.CheckIDs(of, CustomAnswers(answers), errs) {
+	for i, field := range fields.CheckCustomFieldIDs(of, CustomAnswers(answers), errs) {
 		if field.GetType() == tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT {
-			errs.Text(fmt.Sprintf("customFields[%d].textValue", i), answers[i].GetTextValue(), customfields.MaxText)
+			errs.Text(fmt.Sprintf("customFields[%d].textValue", i), answers[i].GetTextValue(), fields.MaxCustomFieldText)
 		}
 	}
 }

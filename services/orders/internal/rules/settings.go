@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -17,7 +16,7 @@ import (
 
 // MatchCustomFields returns the answers that count, or invalid_custom_fields.
 func MatchCustomFields(of []*tenantsv1.CustomField, answers []*ordersv1.CustomFieldAnswer) ([]CustomAnswer, error) {
-	matched, refusal := customfields.Match(of, CustomAnswers(answers))
+	matched, refusal := fields.MatchCustomFields(of, CustomAnswers(answers))
 	if refusal == "" {
 		return matched, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/fields"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/store"
@@ -16,7 +15,7 @@ func (s *Server) CancelOrder(ctx context.Context, req *ordersv1.CancelOrderReque
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckCancelReason(req.GetReason(), errs)
 	return changeAsKey(ctx, s, p, req.GetOrderId(), store.Action[*ordersv1.CancelOrderResponse]{
 		Decide: func(current *rules.Current) (*rules.Change, error) {
@@ -33,7 +32,7 @@ func (s *Server) CancelOrder(ctx context.Context, req *ordersv1.CancelOrderReque
 
 // CancelOrderAs cancels an order for a person, for instance to refuse one that waits for approval.
 func (s *Server) CancelOrderAs(ctx context.Context, req *ordersv1.CancelOrderAsRequest) (*ordersv1.CancelOrderAsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckCancelReason(req.GetReason(), errs)
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CANCEL, req, func(current *rules.Current) (*rules.Change, error) {
 		return rules.CancelOrder(current, req.GetReason(), s.now())

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -42,7 +42,7 @@ type posting interface {
 }
 
 func (s *Server) post(ctx context.Context, op ordersv1.Operation, req posting) (*ordersv1.ConversationEntry, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckAuthor(req.GetActor(), errs)
 	id := errs.RequiredUUID("messageId", req.GetMessageId())
 	rules.CheckMessageBody(req.GetBody(), errs)
@@ -112,7 +112,7 @@ func conversationEntry(m *rules.Message) *ordersv1.ConversationEntry {
 func (s *Server) ListConversation(
 	ctx context.Context, req *ordersv1.ListConversationRequest,
 ) (*ordersv1.ListConversationResponse, error) {
-	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_LIST_CONVERSATION, req, fields.FromContext(ctx))
+	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_LIST_CONVERSATION, req, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func (s *Server) CorrectDelivery(ctx context.Context, req *ordersv1.CorrectDeliv
 	}
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_DELIVERY, req, func(current *rules.Current) (*rules.Change, error) {
 		return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
-	}, fields.FromContext(ctx))
+	}, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (s *Server) UpdateDelivery(
 	}
 	return changeAsKey(ctx, s, p, req.GetOrderId(), store.Action[*ordersv1.UpdateDeliveryResponse]{
 		Decide: func(current *rules.Current) (*rules.Change, error) {
-			return rules.CorrectDeliveryOf(current, req, s.now(), fields.FromContext(ctx))
+			return rules.CorrectDeliveryOf(current, req, s.now(), caller.RequestErrors(ctx))
 		},
 		Answer: func(record *ordersv1.Order) *ordersv1.UpdateDeliveryResponse {
 			return &ordersv1.UpdateDeliveryResponse{Order: record}

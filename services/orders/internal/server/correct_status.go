@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -25,7 +25,7 @@ var errChangedMeanwhile = errors.New("the order changed meanwhile")
 // CorrectStatus sets any status. An order that reopens first reserves its unit of stock under a new
 // id, so that the stock is returned if the correction does not commit.
 func (s *Server) CorrectStatus(ctx context.Context, req *ordersv1.CorrectStatusRequest) (*ordersv1.CorrectStatusResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckStatusCorrection(req.GetStatus(), req.GetReason(), errs)
 	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_CORRECT_STATUS, req, errs)
 	if err != nil {

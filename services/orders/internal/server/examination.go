@@ -8,7 +8,7 @@ import (
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
@@ -20,7 +20,7 @@ type examination struct {
 	// placement is completed with values of the settings and the catalog, if there are no errors.
 	placement *rules.Placement
 	principal caller.Principal
-	settings  *tenantcache.Settings
+	settings  *tenants.Settings
 	// errs are the field errors.
 	errs *fields.Errors
 	// ask asks the catalog about the item. Without errors it returns the gift; the dry run needs none.

@@ -3,14 +3,14 @@ package server
 import (
 	"context"
 
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
 // ApproveOrder approves a requested order, so that it can be fulfilled.
 func (s *Server) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderRequest) (*ordersv1.ApproveOrderResponse, error) {
-	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_APPROVE, req, s.approve, fields.FromContext(ctx))
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_APPROVE, req, s.approve, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (s *Server) approve(current *rules.Current) (*rules.Change, error) {
 
 // DispatchOrder marks an order as sent, with its shipment.
 func (s *Server) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderRequest) (*ordersv1.DispatchOrderResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DISPATCH, req, func(current *rules.Current) (*rules.Change, error) {
 		return rules.DispatchOrder(current, req.GetShipment(), s.now())
@@ -36,7 +36,7 @@ func (s *Server) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderR
 
 // DeliverOrder completes an order that was delivered.
 func (s *Server) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderRequest) (*ordersv1.DeliverOrderResponse, error) {
-	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DELIVER, req, s.deliver, fields.FromContext(ctx))
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DELIVER, req, s.deliver, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Server) deliver(current *rules.Current) (*rules.Change, error) {
 
 // CorrectTracking replaces the shipment of a sent order.
 func (s *Server) CorrectTracking(ctx context.Context, req *ordersv1.CorrectTrackingRequest) (*ordersv1.CorrectTrackingResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_TRACKING, req, func(current *rules.Current) (*rules.Change, error) {
 		return rules.CorrectShipment(current, req.GetShipment(), s.now())

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/etag"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -39,7 +39,7 @@ func TestAnActionHappensOnlyIfItsConditionHolds(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
 			order := f.placeOne(t, "o-1")
-			old := etag.OrderState(order)
+			old := caller.OrderState(order)
 			_, err := f.UpdateDelivery(f.as(t, "before"), &ordersv1.UpdateDeliveryRequest{
 				OrderId: order.GetId(), ExpectedVersion: new(int64(0)), CourierComment: new("ring"),
 			})
@@ -55,7 +55,7 @@ func TestAnActionHappensOnlyIfItsConditionHolds(t *testing.T) {
 			require.True(t, proto.Equal(changed, f.read(t, order.GetId())))
 			require.Equal(t, events, f.eventsOf(t, order.GetId()))
 
-			require.NoError(t, act(t, f, "k", order.GetId(), etag.OrderState(changed)), "the refusal left the Idempotency-Key free")
+			require.NoError(t, act(t, f, "k", order.GetId(), caller.OrderState(changed)), "the refusal left the Idempotency-Key free")
 			require.NoError(t, act(t, f, "k", order.GetId(), old), "a repetition gets the stored answer, whatever its condition")
 			require.Len(t, f.eventsOf(t, order.GetId()), len(events)+1)
 		})
@@ -94,7 +94,7 @@ func TestOfManyActionsWithOneTagOneHappens(t *testing.T) {
 			var group errgroup.Group
 			for n := range callers {
 				group.Go(func() error {
-					ctx := ifMatch(f.as(t, newID()), etag.OrderState(order))
+					ctx := ifMatch(f.as(t, newID()), caller.OrderState(order))
 					var err error
 					if name == "cancel" {
 						_, err = f.CancelOrder(ctx, &ordersv1.CancelOrderRequest{OrderId: order.GetId(), Reason: "x"})

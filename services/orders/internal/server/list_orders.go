@@ -8,9 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -27,7 +25,7 @@ func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	binding := listBinding(p, req)
 	filter := store.Filter{
 		TenantID:            p.TenantID,
@@ -58,23 +56,23 @@ func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest
 }
 
 // positionOf is the position of an order in lists, which show the newest first.
-func positionOf(o *ordersv1.Order) cursor.Position {
-	return cursor.Position{Time: o.GetCreatedAt().AsTime(), ID: o.GetId()}
+func positionOf(o *ordersv1.Order) page.Position {
+	return page.Position{Time: o.GetCreatedAt().AsTime(), ID: o.GetId()}
 }
 
-func listBinding(p caller.Principal, req *ordersv1.ListOrdersRequest) cursor.Binding {
+func listBinding(p caller.Principal, req *ordersv1.ListOrdersRequest) page.Binding {
 	since := ""
 	if req.GetUpdatedSince() != nil {
 		since = req.GetUpdatedSince().AsTime().Format(time.RFC3339Nano)
 	}
-	return cursor.Bind("orders", p.TenantID, page.Part(req.ExternalOrderId), page.Part(req.ExternalRecipientId),
+	return page.Bind("orders", p.TenantID, page.Part(req.ExternalOrderId), page.Part(req.ExternalRecipientId),
 		strconv.Itoa(int(req.GetStatus())), page.Part(req.BrandId), since)
 }
 
 // SearchOrders finds orders by reference, external id, status and other fields.
 func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersRequest) (*ordersv1.SearchOrdersResponse, error) {
-	errs := fields.FromContext(ctx)
-	actor.Check(req.GetActor(), errs)
+	errs := caller.RequestErrors(ctx)
+	caller.CheckActor(req.GetActor(), errs)
 	binding := searchBinding(req)
 	search := readSearch(req, binding, errs)
 	if err := errs.Err(); err != nil {
@@ -93,11 +91,11 @@ func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersReq
 	if err != nil {
 		return nil, err
 	}
-	orders, next := page.Cut(found, limit, binding, func(last *ordersv1.FoundOrder) cursor.Position { return positionOf(last.GetOrder()) })
+	orders, next := page.Cut(found, limit, binding, func(last *ordersv1.FoundOrder) page.Position { return positionOf(last.GetOrder()) })
 	return &ordersv1.SearchOrdersResponse{Orders: orders, NextCursor: next}, nil
 }
 
-func readSearch(req *ordersv1.SearchOrdersRequest, binding cursor.Binding, errs *fields.Errors) store.Search {
+func readSearch(req *ordersv1.SearchOrdersRequest, binding page.Binding, errs *fields.Errors) store.Search {
 	if req.Status != nil && !slices.Contains(rules.Statuses(), req.GetStatus()) {
 		errs.Add("status", problem.FieldInvalid, "must be a status of an order")
 	}
@@ -120,8 +118,8 @@ func readSearch(req *ordersv1.SearchOrdersRequest, binding cursor.Binding, errs 
 	}
 }
 
-func searchBinding(req *ordersv1.SearchOrdersRequest) cursor.Binding {
-	return cursor.Bind("order search", page.Part(req.TenantId), page.Part(req.Reference), page.Part(req.ExternalOrderId),
+func searchBinding(req *ordersv1.SearchOrdersRequest) page.Binding {
+	return page.Bind("order search", page.Part(req.TenantId), page.Part(req.Reference), page.Part(req.ExternalOrderId),
 		strconv.Itoa(int(req.GetStatus())), page.Part(req.BrandId), page.Part(req.CampaignId),
 		instantPart(req.GetPlacedFrom()), instantPart(req.GetPlacedBefore()))
 }

@@ -17,10 +17,9 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/etag"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
+	"github.com/partnergifting/platform/pkg/seal"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -126,9 +125,9 @@ func ifMatch(ctx context.Context, states ...string) context.Context {
 		return ctx
 	}
 	r := caller.RequestFrom(ctx)
-	r.IfMatch = &etag.Condition{}
+	r.IfMatch = &caller.Condition{}
 	for _, state := range states {
-		r.IfMatch.Tags = append(r.IfMatch.Tags, etag.New(state, []byte("a body")))
+		r.IfMatch.Tags = append(r.IfMatch.Tags, caller.NewETag(state, []byte("a body")))
 	}
 	return caller.WithRequest(ctx, r)
 }
@@ -139,11 +138,11 @@ func (m *modelRun) condition(o *modelOrder) (states []string, holds bool) {
 	previous.Version--
 	switch m.random.IntN(6) {
 	case 0:
-		return []string{etag.OrderState(previous)}, false
+		return []string{caller.OrderState(previous)}, false
 	case 1:
-		return []string{etag.OrderState(previous), etag.OrderState(o.record)}, true
+		return []string{caller.OrderState(previous), caller.OrderState(o.record)}, true
 	case 2:
-		return []string{etag.OrderState(o.record)}, true
+		return []string{caller.OrderState(o.record)}, true
 	default:
 		return nil, true
 	}
@@ -179,7 +178,7 @@ func (m *modelRun) check(o *modelOrder) {
 		Kind   string
 		Origin int32
 		Data   []byte
-		eventseal.Place
+		seal.EventPlace
 	}
 	events, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])
 	require.NoError(m.t, err)
@@ -189,7 +188,7 @@ func (m *modelRun) check(o *modelOrder) {
 		require.NoError(m.t, err)
 		require.Equal(m.t, want.kind, events[i].Kind, "the model in model_test.go names another event")
 		require.Equal(m.t, want.origin, events[i].Origin)
-		got := opened(m.t, events[i].Place, events[i].Data)
+		got := opened(m.t, events[i].EventPlace, events[i].Data)
 		require.True(m.t, bytes.Equal(data, got), "event %d\nwant %s\ngot  %s", i, data, got)
 	}
 }

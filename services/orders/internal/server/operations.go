@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -36,7 +36,7 @@ func (s *Server) operate(
 // admit checks the actor and the ids, reports their errors together with errs, and refuses an actor who may not run the
 // operation.
 func (s *Server) admit(ctx context.Context, op ordersv1.Operation, req operation, errs *fields.Errors) (rules.Audit, error) {
-	actor.Check(req.GetActor(), errs)
+	caller.CheckActor(req.GetActor(), errs)
 	a := rules.Audit{
 		TenantID:  errs.RequiredUUID("tenantId", req.GetTenantId()),
 		OrderID:   errs.RequiredUUID("orderId", req.GetOrderId()),

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/seal"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -53,7 +52,7 @@ func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	newKey := "n2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("n", 32)))
 	keys := newKey + ",k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 	for _, table := range store.SealedColumns() {
-		note(reencrypt.Run(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, keys, table, &reported))
+		note(seal.ReEncrypt(t.Context(), postgres.Config{URL: f.pool.Config().ConnString()}, keys, table, &reported))
 	}
 	f.requireOpens(t, newKey)
 	note(f.sweep(t, f.clock.AddDate(0, 6, 0), retention.Config{Details: kept, Audit: retention.MinAudit}))

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -42,7 +42,7 @@ func TestOnlyAdministratorsAndCoordinatorsApprove(t *testing.T) {
 		require.True(t, problem.Is(approve(t, person(newID())), problem.NotFound))
 	})
 	t.Run("a person who lost the role cannot, immediately", func(t *testing.T) {
-		f.tenants.ChangeTenant(tenantID, func(s *directorytest.Settings) { s.Team[2].Role = tenantsv1.TeamRole_TEAM_ROLE_MEMBER })
+		f.tenants.ChangeTenant(tenantID, func(s *tenantstest.Settings) { s.Team[2].Role = tenantsv1.TeamRole_TEAM_ROLE_MEMBER })
 		require.True(t, problem.Is(approve(t, person(aCoordinator)), problem.InsufficientScope))
 	})
 }

@@ -21,7 +21,7 @@ func (s *Server) PostOrderMessage(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckMessageBody(req.GetBody(), errs)
 	message := rules.NewMessage(&ordersv1.MessageAuthor{
 		Kind: ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_API_KEY, Name: p.KeyName,

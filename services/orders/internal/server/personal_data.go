@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
@@ -27,7 +27,7 @@ const maxPersonRecords = 2000
 func (s *Server) FindPersonRecords(
 	ctx context.Context, req *privacyv1.FindPersonRecordsRequest,
 ) (*privacyv1.FindPersonRecordsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	person := store.Person{
 		TenantID:            errs.RequiredUUID("tenantId", req.GetTenantId()),
 		ExternalRecipientID: fields.Optional(req.ExternalRecipientId),
@@ -76,8 +76,8 @@ type personRequest interface {
 
 // admitPerson checks the form of a request. The tenants service has checked what the actor may do.
 func admitPerson(ctx context.Context, op ordersv1.Operation, req personRequest) (rules.Audit, []string, error) {
-	errs := fields.FromContext(ctx)
-	actor.Check(req.GetRequestedBy(), errs)
+	errs := caller.RequestErrors(ctx)
+	caller.CheckActor(req.GetRequestedBy(), errs)
 	a := rules.Audit{
 		TenantID: errs.RequiredUUID("tenantId", req.GetTenantId()), Actor: req.GetRequestedBy(), Operation: op,
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -45,7 +44,7 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckPlaceOrder(req, settings.GetTenant(), errs)
 	return &examination{principal: p, settings: settings, errs: errs, placement: &rules.Placement{
 		Request: req, TenantID: p.TenantID, OrderID: uuid.Must(uuid.NewV7()).String(),

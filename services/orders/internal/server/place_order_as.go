@@ -15,7 +15,7 @@ import (
 
 // PlaceOrderAs places an order for a person, once, under the id that the caller chose.
 func (s *Server) PlaceOrderAs(ctx context.Context, req *ordersv1.PlaceOrderAsRequest) (*ordersv1.PlaceOrderAsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	if req.GetOrder() == nil {
 		errs.Add("order", problem.FieldRequired, "is required")
 	}

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -131,7 +131,7 @@ func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
 	held := f.campaignOrder(t)
 	ofAnotherTenant := placeAs(operator(), held.GetId(), request(""))
 	ofAnotherTenant.TenantId = otherBrand
-	f.tenants.SetTenant(&directorytest.Settings{
+	f.tenants.SetTenant(&tenantstest.Settings{
 		Tenant: &tenantsv1.Tenant{Id: otherBrand, Currency: "SEK"}, Brands: []*tenantsv1.Brand{{Id: brandID}},
 	})
 	_, err := f.PlaceOrderAs(t.Context(), ofAnotherTenant)
@@ -144,7 +144,7 @@ func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
 func TestNobodyPlacesAnOrderForAnOffboardedTenant(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	f.tenants.ChangeTenant(tenantID, func(s *directorytest.Settings) { s.Offboarding = true })
+	f.tenants.ChangeTenant(tenantID, func(s *tenantstest.Settings) { s.Offboarding = true })
 	_, err := f.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), request("")))
 	require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
 }

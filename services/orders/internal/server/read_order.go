@@ -3,8 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/partnergifting/platform/pkg/cursor"
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/page"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -14,7 +13,7 @@ import (
 
 // ReadOrder returns an order with its delivery details. It commits the audit row first.
 func (s *Server) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) (*ordersv1.ReadOrderResponse, error) {
-	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_READ, req, fields.FromContext(ctx))
+	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_READ, req, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +53,8 @@ func detailsState(a rules.Audit, file *store.File) ordersv1.DetailsState {
 
 // ListAudit lists the operations on an order. Each call of it adds an entry, which is the newest.
 func (s *Server) ListAudit(ctx context.Context, req *ordersv1.ListAuditRequest) (*ordersv1.ListAuditResponse, error) {
-	errs := fields.FromContext(ctx)
-	binding := cursor.Bind("order audit", req.GetTenantId(), req.GetOrderId())
+	errs := caller.RequestErrors(ctx)
+	binding := page.Bind("order audit", req.GetTenantId(), req.GetOrderId())
 	limit, after := page.Limit(req.Limit, errs), page.After(req.After, binding, errs)
 	a, err := s.admit(ctx, ordersv1.Operation_OPERATION_LIST_AUDIT, req, errs)
 	if err != nil {
@@ -68,8 +67,8 @@ func (s *Server) ListAudit(ctx context.Context, req *ordersv1.ListAuditRequest) 
 	if err != nil {
 		return nil, err
 	}
-	items, next := page.Cut(entries, limit, binding, func(last *ordersv1.AuditEntry) cursor.Position {
-		return cursor.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
+	items, next := page.Cut(entries, limit, binding, func(last *ordersv1.AuditEntry) page.Position {
+		return page.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
 	})
 	return &ordersv1.ListAuditResponse{Entries: items, NextCursor: next}, nil
 }

@@ -36,7 +36,7 @@ func (s *Server) operateInSandbox(
 		return nil, err
 	}
 	return s.changeAudited(ctx, sandboxAudit(op, p.TenantID, orderID), ifReached(p, func(current *rules.Current) (*rules.Change, error) {
-		return decide(current, fields.FromContext(ctx))
+		return decide(current, caller.RequestErrors(ctx))
 	}))
 }
 
@@ -126,7 +126,7 @@ func (s *Server) CorrectSandboxStatus(
 	if err != nil {
 		return nil, err
 	}
-	errs, reason := fields.FromContext(ctx), ""
+	errs, reason := caller.RequestErrors(ctx), ""
 	if req.GetStatus() == ordersv1.OrderStatus_ORDER_STATUS_CANCELLED {
 		reason = "Cancelled in the sandbox."
 	}
@@ -154,7 +154,7 @@ func (s *Server) PostSandboxMessage(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckMessageBody(req.GetBody(), errs)
 	clerk := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: sandboxID}
 	message := rules.NewActorMessage(uuid.Must(uuid.NewV7()).String(), clerk, s.operatorName, req.GetBody())

@@ -5,7 +5,7 @@ package server
 import (
 	"time"
 
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
@@ -25,7 +25,7 @@ type Server struct {
 	privacyv1.UnimplementedPersonalDataServiceServer
 
 	store        *store.Store
-	tenants      *tenantcache.Cache
+	tenants      *tenants.Cache
 	catalog      catalogv1.OrderingServiceClient
 	reservations *reservations.Reconciler
 	hours        *rules.OpeningHours
@@ -38,7 +38,7 @@ type Server struct {
 // Deps are what a server works with.
 type Deps struct {
 	Store        *store.Store
-	Tenants      *tenantcache.Cache
+	Tenants      *tenants.Cache
 	Catalog      catalogv1.OrderingServiceClient
 	Reservations *reservations.Reconciler
 	Clock        func() time.Time

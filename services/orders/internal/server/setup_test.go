@@ -17,15 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/directorytest"
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
+	"github.com/partnergifting/platform/pkg/tenants"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/reservations"
@@ -62,7 +61,7 @@ type fixture struct {
 	pool         *pgxpool.Pool
 	ring         *seal.Ring
 	store        *store.Store
-	tenants      *directorytest.Directory
+	tenants      *tenantstest.Directory
 	settings     int64 // Version of the tenant's settings.
 	catalog      *catalog
 	reservations *reservations.Reconciler
@@ -97,7 +96,7 @@ func setupAlone(t *testing.T) *fixture {
 	f := &fixture{
 		pool: pgtest.New(t, outbox.Migrations(), idempotency.Migrations(), store.Migrations()),
 		ring: ring,
-		tenants: directorytest.New(t, &directorytest.Settings{
+		tenants: tenantstest.NewDirectory(t, &tenantstest.Settings{
 			Tenant: &tenantsv1.Tenant{Id: tenantID, Currency: "SEK"},
 			Brands: []*tenantsv1.Brand{{Id: brandID}, {Id: otherBrand}},
 			Team: []*tenantsv1.TeamMember{
@@ -112,10 +111,10 @@ func setupAlone(t *testing.T) *fixture {
 		// Just before midnight: a minute later it is another day.
 		clock: time.Date(2026, 11, 20, 23, 59, 59, 900_456_789, time.UTC),
 	}
-	f.store, f.log = store.New(f.pool, ring, eventsealtest.Writer(t, eventKeys)), slog.New(slog.NewTextHandler(f.logged, nil))
+	f.store, f.log = store.New(f.pool, ring, sealtest.Writer(t, eventKeys)), slog.New(slog.NewTextHandler(f.logged, nil))
 	f.reservations = reservations.New(reservations.Deps{Store: f.store, Catalog: f.catalog, Log: f.log})
 	f.deps = server.Deps{
-		Store: f.store, Tenants: tenantcache.New(f.tenants.Client), Catalog: f.catalog, Reservations: f.reservations,
+		Store: f.store, Tenants: tenants.NewCache(f.tenants.Client), Catalog: f.catalog, Reservations: f.reservations,
 		Clock: func() time.Time { return f.clock },
 	}
 	f.config = server.Config{Hours: hours, OperatorName: operatorName}
@@ -131,7 +130,7 @@ func (f *fixture) inSandbox() *fixture {
 }
 
 // eventKeys seal the events.
-var eventKeys = eventsealtest.Keys("a")
+var eventKeys = sealtest.Keys("a")
 
 // setupWithApproval is setup for a tenant whose orders wait for approval.
 func setupWithApproval(t *testing.T) *fixture {
@@ -145,7 +144,7 @@ func (f *fixture) withApproval() *fixture {
 }
 
 func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
-	f.settings = f.tenants.ChangeTenant(tenantID, func(s *directorytest.Settings) { change(s.GetTenant()) })
+	f.settings = f.tenants.ChangeTenant(tenantID, func(s *tenantstest.Settings) { change(s.GetTenant()) })
 }
 
 // as is the context of a request by a key for the brands, or for all if none is named.
@@ -223,9 +222,9 @@ func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error 
 }
 
 // opened is an event's data as its readers return it.
-func opened(t *testing.T, at eventseal.Place, data []byte) []byte {
+func opened(t *testing.T, at seal.EventPlace, data []byte) []byte {
 	t.Helper()
-	plain, err := eventsealtest.Reader(t, eventKeys).Open(t.Context(), at, data)
+	plain, err := sealtest.Reader(t, eventKeys).Open(t.Context(), at, data)
 	require.NoError(t, err)
 	return plain
 }
@@ -242,7 +241,7 @@ type event struct {
 
 func (f *fixture) lastEvent(t *testing.T) (e event) {
 	t.Helper()
-	var at eventseal.Place
+	var at seal.EventPlace
 	require.NoError(t, f.pool.QueryRow(t.Context(),
 		"SELECT type, subject_id, origin_key_id, occurred_at, data, tenant_id, event_id FROM outbox ORDER BY id DESC LIMIT 1",
 	).Scan(&e.kind, &e.subject, &e.origin, &e.occurredAt, &e.raw, &at.TenantID, &at.EventID))

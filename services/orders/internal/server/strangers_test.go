@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -17,7 +17,7 @@ func TestStrangersReadAndChangeNoOrder(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	foreign, stranger := newID(), newID()
-	f.tenants.SetTenant(&directorytest.Settings{
+	f.tenants.SetTenant(&tenantstest.Settings{
 		Tenant: &tenantsv1.Tenant{Id: foreign, Currency: "SEK"},
 		Team:   []*tenantsv1.TeamMember{{Id: stranger, Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true}},
 	})

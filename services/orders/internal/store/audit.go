@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
@@ -85,10 +85,10 @@ const firstID = "00000000-0000-0000-0000-000000000000"
 
 // ListAudit reads a page of an order's audit, oldest first. With after nil it starts at the first entry.
 func (s *Store) ListAudit(
-	ctx context.Context, tenantID, orderID string, after *cursor.Position, limit int,
+	ctx context.Context, tenantID, orderID string, after *page.Position, limit int,
 ) ([]*ordersv1.AuditEntry, error) {
 	if after == nil {
-		after = &cursor.Position{ID: firstID}
+		after = &page.Position{ID: firstID}
 	}
 	rows, err := s.pool.Query(ctx, selectAudit, tenantID, orderID, after.Time, after.ID, limit)
 	if err != nil {

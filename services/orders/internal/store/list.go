@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -24,7 +24,7 @@ type Filter struct {
 	Status              *ordersv1.OrderStatus
 	BrandID             *string
 	UpdatedSince        *time.Time
-	After               *cursor.Position
+	After               *page.Position
 	Limit               int
 
 	// Bounds of one part of a page (method parts).
@@ -107,7 +107,7 @@ func (f Filter) where() *postgres.Where {
 }
 
 // placedBetween narrows to the orders placed in an interval and after a position of a list.
-func placedBetween(w *postgres.Where, since, before *time.Time, after *cursor.Position) {
+func placedBetween(w *postgres.Where, since, before *time.Time, after *page.Position) {
 	if since != nil {
 		w.And("created_at >= ?", *since)
 	}
@@ -150,7 +150,7 @@ type Search struct {
 	CampaignID      *string
 	PlacedFrom      *time.Time
 	PlacedBefore    *time.Time
-	After           *cursor.Position
+	After           *page.Position
 	Limit           int
 }
 

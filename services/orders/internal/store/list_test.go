@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -194,7 +194,7 @@ func references(t *testing.T, s *Store, f Filter) []int {
 			number, err := strconv.Atoi(o.GetReference())
 			require.NoError(t, err)
 			all = append(all, number)
-			f.After = &cursor.Position{Time: o.GetCreatedAt().AsTime(), ID: o.GetId()}
+			f.After = &page.Position{Time: o.GetCreatedAt().AsTime(), ID: o.GetId()}
 		}
 		if len(orders) < f.Limit {
 			return all

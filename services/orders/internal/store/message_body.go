@@ -3,7 +3,7 @@ package store
 import (
 	"fmt"
 
-	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/seal"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -25,6 +25,6 @@ func (s *Store) openBody(m *ordersv1.OrderMessage, sealed []byte) error {
 // ofBody binds the sealed text to its column and message.
 func ofBody(messageID string) string { return "order_messages.body_sealed/" + messageID }
 
-func sealedMessages() reencrypt.Table {
-	return reencrypt.Table{Name: "order_messages", Columns: []reencrypt.Column{{Name: "body_sealed", AssociatedData: ofBody}}}
+func sealedMessages() seal.Table {
+	return seal.Table{Name: "order_messages", Columns: []seal.Column{{Name: "body_sealed", AssociatedData: ofBody}}}
 }

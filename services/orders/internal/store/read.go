@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/seal"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
@@ -97,9 +97,9 @@ func (s *Store) sealDetails(orderID string, details rules.Details) ([]byte, erro
 // associatedData binds the sealed details to their column and order.
 func associatedData(orderID string) string { return "orders.details_sealed/" + orderID }
 
-func sealedOrders() reencrypt.Table {
-	return reencrypt.Table{Name: "orders", Columns: []reencrypt.Column{{Name: "details_sealed", AssociatedData: associatedData}}}
+func sealedOrders() seal.Table {
+	return seal.Table{Name: "orders", Columns: []seal.Column{{Name: "details_sealed", AssociatedData: associatedData}}}
 }
 
 // SealedColumns are the columns that hold sealed values.
-func SealedColumns() []reencrypt.Table { return []reencrypt.Table{sealedOrders(), sealedMessages()} }
+func SealedColumns() []seal.Table { return []seal.Table{sealedOrders(), sealedMessages()} }

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/restjson"
@@ -34,11 +33,11 @@ const planPerCall = pgx.QueryExecModeCacheDescribe
 type Store struct {
 	pool   *pgxpool.Pool
 	ring   *seal.Ring
-	events *eventseal.Writer
+	events *seal.EventWriter
 }
 
 // New makes a store on the pool. ring seals the delivery details and messages, events what an event must not show on its way.
-func New(pool *pgxpool.Pool, ring *seal.Ring, events *eventseal.Writer) *Store {
+func New(pool *pgxpool.Pool, ring *seal.Ring, events *seal.EventWriter) *Store {
 	return &Store{pool: pool, ring: ring, events: events}
 }
 
@@ -53,7 +52,7 @@ func (s *Store) newEvent(tenantID string, order *ordersv1.Order, originKeyID int
 	}
 	id := uuid.Must(uuid.NewV7()).String()
 	if e.Type == rules.EventMessagePosted {
-		data, err = s.events.Seal(eventseal.Place{TenantID: tenantID, EventID: id}, data, eventseal.MessageBody)
+		data, err = s.events.Seal(seal.EventPlace{TenantID: tenantID, EventID: id}, data, seal.MessageBody)
 		if err != nil {
 			return outbox.Event{}, fmt.Errorf("seal event: %w", err)
 		}

@@ -6,11 +6,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -30,9 +30,9 @@ SELECT tenant_id, id, gen_random_uuid(), 'SYSTEM', '', '', 0, now() FROM orders`
 // Otherwise the time of a batch grows with the tenant, until it is longer than a statement may take.
 func TestABatchOfAnErasureReadsLittleMoreThanItErases(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t, outbox.Migrations(), idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
+	pool := pgtest.New(t, outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations())
 	db := store.TenantData(pool, nil)
-	of := tenantdata.Tenant{ID: uuid.NewString()}
+	of := tenants.Tenant{ID: uuid.NewString()}
 	exec := func(sql string, args ...any) {
 		t.Helper()
 		_, err := pool.Exec(t.Context(), sql, args...)

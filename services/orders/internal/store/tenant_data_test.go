@@ -8,12 +8,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/seal"
-	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -21,8 +21,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
-	tenantdatatest.Check(t, store.TenantData(nil, ring), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
-		order, inFlight := uuid.NewString(), keyID == tenantdatatest.InFlight
+	tenantstest.Check(t, store.TenantData(nil, ring), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
+		order, inFlight := uuid.NewString(), keyID == tenantstest.InFlight
 		sealed := ring.Seal([]byte(`{"client": {"name": "Ada"}}`), store.SealedColumns()[0].Columns[0].AssociatedData(order))
 		for sql, args := range map[string][]any{
 			`INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, status, item_kind, product_name,
@@ -41,5 +41,5 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 		_, err := db.Exec(t.Context(), `INSERT INTO order_messages (tenant_id, order_id, id, author_kind, author_id, author_name, body_bytes, created_at)
 			VALUES ($1, $2, gen_random_uuid(), 'SYSTEM', '', '', 0, now())`, tenantID, order)
 		require.NoError(t, err)
-	}, outbox.Migrations(), idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
+	}, outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations())
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -40,7 +40,7 @@ func setup(t *testing.T) *fixture {
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
 	pool := pgtest.New(t, store.Migrations(), outbox.Migrations())
-	return &fixture{pool: pool, store: store.New(pool, ring, eventsealtest.Writer(t, eventsealtest.Keys("a"))), orders: claimstest.New(), tenant: uuid.NewString()}
+	return &fixture{pool: pool, store: store.New(pool, ring, sealtest.Writer(t, sealtest.Keys("a"))), orders: claimstest.New(), tenant: uuid.NewString()}
 }
 
 // instance is a process of the service with the failure.

@@ -5,11 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/partnergifting/platform/pkg/country"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/variations"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -120,9 +118,9 @@ func claimGift(g *catalogv1.SelectionGift) *linksv1.ClaimGift {
 
 // asOffered writes a combination as the gift does. A SKU may have another form of the same text.
 func asOffered(g *catalogv1.SelectionGift, combination map[string]string) map[string]string {
-	out, chosen := map[string]string{}, variations.NFC(combination)
+	out, chosen := map[string]string{}, fields.NFCVariations(combination)
 	for _, v := range g.GetVariations() {
-		if value, ok := variations.Offered(v.GetDimension(), v.GetValues(), chosen); ok {
+		if value, ok := fields.OfferedVariation(v.GetDimension(), v.GetValues(), chosen); ok {
 			out[v.GetDimension()] = value
 		}
 	}
@@ -181,9 +179,9 @@ func checkRecipient(r *linksv1.ClaimRecipient, address string, errs *fields.Erro
 	switch {
 	case fields.Blank(r.GetCountry()):
 		errs.Add(address+"country", problem.FieldRequired, "is required")
-	case !country.Valid(r.GetCountry()):
+	case !fields.IsCountry(r.GetCountry()):
 		errs.Add(address+"country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
-	case country.PostalCodeRequired(r.GetCountry()) && fields.Blank(r.GetPostalCode()):
+	case fields.PostalCodeRequired(r.GetCountry()) && fields.Blank(r.GetPostalCode()):
 		errs.Add(address+"postalCode", problem.FieldRequired, "is required in this country")
 	}
 }
@@ -216,9 +214,9 @@ func choosable(gift *catalogv1.SelectionGift, choice map[string]string) bool {
 	if len(choice) != len(gift.GetVariations()) {
 		return false
 	}
-	chosen := variations.NFC(choice)
+	chosen := fields.NFCVariations(choice)
 	for _, v := range gift.GetVariations() {
-		if _, ok := variations.Offered(v.GetDimension(), v.GetValues(), chosen); !ok {
+		if _, ok := fields.OfferedVariation(v.GetDimension(), v.GetValues(), chosen); !ok {
 			return false
 		}
 	}
@@ -226,9 +224,9 @@ func choosable(gift *catalogv1.SelectionGift, choice map[string]string) bool {
 }
 
 func sku(gift *catalogv1.SelectionGift, choice map[string]string) *catalogv1.SelectionSku {
-	chosen := variations.NFC(choice)
+	chosen := fields.NFCVariations(choice)
 	for _, s := range gift.GetSkus() {
-		if maps.Equal(variations.NFC(s.GetVariations()), chosen) {
+		if maps.Equal(fields.NFCVariations(s.GetVariations()), chosen) {
 			return s
 		}
 	}

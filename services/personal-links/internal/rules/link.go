@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -60,10 +59,10 @@ type Link struct {
 
 // Details name a person, or hold free text that may. They are stored in one sealed column.
 type Details struct {
-	Label   string                `json:"label"`
-	Message string                `json:"message,omitempty"`
-	Email   string                `json:"email,omitempty"`
-	Answers []customfields.Answer `json:"answers,omitempty"`
+	Label   string                     `json:"label"`
+	Message string                     `json:"message,omitempty"`
+	Email   string                     `json:"email,omitempty"`
+	Answers []fields.CustomFieldAnswer `json:"answers,omitempty"`
 }
 
 // Approve lets the player claim a link that waits for approval. changed is false if the link was already approved.

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/entropytest"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/fields/fieldstest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/testenv"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -169,7 +169,7 @@ func TestATokenHasAtLeast128RandomBits(t *testing.T) {
 		tokens = append(tokens, rules.NewToken())
 	}
 	require.NotEqual(t, tokens[0], tokens[1])
-	require.GreaterOrEqual(t, entropytest.Bits(tokens), 128.0)
+	require.GreaterOrEqual(t, testenv.EntropyBits(tokens), 128.0)
 }
 
 func TestARecipientsTexts(t *testing.T) {

@@ -3,7 +3,6 @@ package rules
 import (
 	"slices"
 
-	"github.com/partnergifting/platform/pkg/customfields"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -99,14 +98,14 @@ func (r *Recipients) auto(id string, errs *fields.Errors) *sandboxpace.Directive
 	return directive
 }
 
-func (r *Recipients) answers(in []*linksv1.PersonalLinkAnswer, errs *fields.Errors) []customfields.Answer {
-	var answers []customfields.Answer
+func (r *Recipients) answers(in []*linksv1.PersonalLinkAnswer, errs *fields.Errors) []fields.CustomFieldAnswer {
+	var answers []fields.CustomFieldAnswer
 	for _, a := range in {
-		answers = append(answers, customfields.Answer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked})
+		answers = append(answers, fields.CustomFieldAnswer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked})
 	}
 	of := r.settings.GetTenant().GetCustomFields()
-	customfields.CheckIDs(of, answers, errs)
-	matched, refusal := customfields.Match(of, answers)
+	fields.CheckCustomFieldIDs(of, answers, errs)
+	matched, refusal := fields.MatchCustomFields(of, answers)
 	if refusal != "" {
 		errs.Add("customFields", problem.FieldInvalid, refusal)
 	}

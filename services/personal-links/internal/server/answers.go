@@ -12,10 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/idempotency"
-	"github.com/partnergifting/platform/pkg/reencrypt"
-	"github.com/partnergifting/platform/pkg/ringcheck"
 	"github.com/partnergifting/platform/pkg/seal"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
@@ -88,14 +85,14 @@ func eraseLink(link *linksv1.PersonalLink, ids []string) bool {
 	if link.GetExternalRecipientId() == "" || !slices.Contains(ids, link.GetId()) {
 		return false
 	}
-	link.ExternalRecipientId = new(eventseal.Erased)
+	link.ExternalRecipientId = new(seal.Erased)
 	return true
 }
 
 func eraseBatch(results []*linksv1.PersonalLinkResult, ids, rejected []string) (changed bool) {
 	for _, r := range results {
 		if eraseLink(r.GetLink(), ids) || r.GetLink() == nil && slices.Contains(rejected, r.GetExternalRecipientId()) {
-			r.ExternalRecipientId, changed = new(eventseal.Erased), true
+			r.ExternalRecipientId, changed = new(seal.Erased), true
 		}
 	}
 	return changed
@@ -122,12 +119,12 @@ func ReencryptAnswers(ctx context.Context, pool *pgxpool.Pool, ring *seal.Ring, 
 		switch {
 		case n > 0:
 		case r.broken > 0:
-			return fmt.Errorf("%w: %d stored responses", reencrypt.ErrBroken, r.broken)
+			return fmt.Errorf("%w: %d stored responses", seal.ErrBroken, r.broken)
 		default:
 			return nil
 		}
 	}
-	return reencrypt.ErrNeverDone
+	return seal.ErrNeverDone
 }
 
 type reencryption struct {
@@ -149,7 +146,7 @@ func (r *reencryption) replace(keyID int32, old *sealed) (*sealed, bool) {
 }
 
 // SealedAnswers are the stored answers, for the check of the ring.
-func SealedAnswers() ringcheck.Values {
+func SealedAnswers() seal.SealedValues {
 	known := newOwners(nil)
 	return idempotency.Sealed(func(ctx context.Context, tx pgx.Tx, ring *seal.Ring, keyID int32, sealed []byte) error {
 		_, _, err := known.open(ring, keyID, sealed)

@@ -6,7 +6,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -22,7 +21,7 @@ func (s *Server) ApproveSandboxPersonalLink(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	a := answers{ring: s.ring, tenantID: p.TenantID}
 	var link *rules.Link
 	stored, err := idempotency.RunInTx(ctx, s.store.Pool(), func(b *pgx.Batch) {

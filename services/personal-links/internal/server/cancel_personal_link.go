@@ -24,7 +24,7 @@ func (s *Server) CancelPersonalLink(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckReason(req.GetReason(), errs)
 	linkID, _ := fields.ParseUUID(req.GetLinkId())
 	a := answers{ring: s.ring, tenantID: p.TenantID}
@@ -75,7 +75,7 @@ func (s *Server) cancel(ctx context.Context, p caller.Principal, link *rules.Lin
 func (s *Server) CancelPersonalLinkAs(
 	ctx context.Context, req *linksv1.CancelPersonalLinkAsRequest,
 ) (*linksv1.CancelPersonalLinkAsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckReason(req.GetReason(), errs)
 	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_CancelPersonalLinkAs_FullMethodName, req, errs)
 	if err != nil {

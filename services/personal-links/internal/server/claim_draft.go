@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -33,7 +33,7 @@ type formRequest interface {
 
 // ofForm returns the link of a form's request.
 func (s *Server) ofForm(ctx context.Context, req formRequest) (*rules.Link, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckNonce(req.GetFormNonce(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s *Server) ofForm(ctx context.Context, req formRequest) (*rules.Link, erro
 
 // SaveClaimDraft stores what the form has entered.
 func (s *Server) SaveClaimDraft(ctx context.Context, req *linksv1.SaveClaimDraftRequest) (*linksv1.SaveClaimDraftResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckDraft(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -19,7 +20,7 @@ const maxClaimRecords = 5000
 func (s *Server) ListClaimRecords(
 	ctx context.Context, req *linksv1.ListClaimRecordsRequest,
 ) (*linksv1.ListClaimRecordsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	after := store.Name{TenantID: uuid.Nil.String(), ID: uuid.Nil.String()}
 	if req.GetAfter() != nil {
 		after = nameOf("after", req.GetAfter(), errs)
@@ -55,7 +56,7 @@ func nameOf(field string, link *linksv1.LinkName, errs *fields.Errors) store.Nam
 
 // RestoreClaim makes a link CLAIMED with the order that it has lost.
 func (s *Server) RestoreClaim(ctx context.Context, req *linksv1.RestoreClaimRequest) (*linksv1.RestoreClaimResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	link := nameOf("link", req.GetLink(), errs)
 	outcome := rules.ClaimOutcome{OrderID: errs.UUID("orderId", req.GetOrderId()), PlacedAt: req.GetPlacedAt().AsTime()}
 	var lost string

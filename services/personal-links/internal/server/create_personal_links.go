@@ -7,7 +7,7 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -81,7 +81,7 @@ func edgeErrors(ctx context.Context, req *linksv1.CreatePersonalLinksRequest) *f
 
 // brandOf checks that the selection can be offered, and returns the brand of the links.
 func (s *Server) brandOf(
-	ctx context.Context, principal caller.Principal, settings *tenantcache.Settings, selection rules.Selection,
+	ctx context.Context, principal caller.Principal, settings *tenants.Settings, selection rules.Selection,
 ) (string, error) {
 	if selection.CampaignID == nil {
 		if !rules.HasBrand(settings.GetBrands(), selection.BrandID) || !principal.Reaches(selection.BrandID) {

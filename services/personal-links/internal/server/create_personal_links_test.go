@@ -13,10 +13,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -79,9 +79,9 @@ func (f *fixture) events(t *testing.T) (all []recorded) {
 	require.NoError(t, err)
 	var (
 		e      recorded
-		at     eventseal.Place
+		at     seal.EventPlace
 		sealed []byte
-		reader = eventsealtest.Reader(t, eventKeys)
+		reader = sealtest.Reader(t, eventKeys)
 	)
 	_, err = pgx.ForEachRow(rows, []any{&e.kind, &e.subject, &sealed, &e.origin, &at.TenantID, &at.EventID}, func() error {
 		data, err := reader.Open(t.Context(), at, sealed)

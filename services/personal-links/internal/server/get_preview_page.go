@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -14,7 +15,7 @@ import (
 
 // GetPreviewPage returns the page of a link that does not exist.
 func (s *Server) GetPreviewPage(ctx context.Context, req *linksv1.GetPreviewPageRequest) (*linksv1.GetPreviewPageResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	tenantID := errs.RequiredUUID("tenantId", req.GetTenantId())
 	brandID := errs.RequiredUUID("brandId", req.GetBrandId())
 	campaignID := errs.OptionalUUID("campaignId", req.CampaignId)

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -25,7 +26,7 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 	if link.Record.GetStatus() != rules.Active {
 		return s.outcome(ctx, link, req)
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	rules.CheckClaim(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -199,7 +200,7 @@ func (s *Server) byToken(ctx context.Context, token string) (*rules.Link, error)
 
 // listGifts returns the gifts of a link that can be chosen now. It is not open if the tenant is off-boarded.
 func (s *Server) listGifts(
-	ctx context.Context, l *rules.Link, settings *tenantcache.Settings,
+	ctx context.Context, l *rules.Link, settings *tenants.Settings,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
 	if settings.GetOffboarding() {
 		return &catalogv1.ListSelectionGiftsResponse{}, nil

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -87,7 +87,7 @@ func TestThePageShowsWhatTheBrandAndTheCampaignSay(t *testing.T) {
 		PrivacyUrl: new("https://north.example/privacy"),
 		Theme:      &tenantsv1.Theme{HeroImageId: new("0123456789abcdef0123456789abcdef"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF},
 	}
-	f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) {
+	f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) {
 		s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: uuid.NewString(), Site: &tenantsv1.GiftSite{}}, {BrandId: f.brand, Site: site}}
 	})
 	f.catalog.gifts[1].VariationTranslations = []*catalogv1.VariationTranslation{
@@ -385,13 +385,13 @@ func TestNobodyClaimsALinkOfAnOffboardedTenant(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.create(t, f.toCampaign(&linksv1.PersonalLinkRecipient{Label: "Bob"}))[0].GetLink()
-	f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) { s.Offboarding = true })
+	f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) { s.Offboarding = true })
 	claimed, err := f.site.ClaimLink(t.Context(), claimOf(link))
 	require.NoError(t, err)
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_EXPIRED, claimed.GetState())
 	page := f.page(t, link)
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_EXPIRED, page.GetState())
 	require.Empty(t, page.GetLabel())
-	f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) { s.Offboarding = false })
+	f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) { s.Offboarding = false })
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_OPEN, f.page(t, link).GetState())
 }

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
@@ -25,7 +24,7 @@ func (s *Server) ListPersonalLinks(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	query := store.Query{
 		TenantID:            p.TenantID,
 		AllBrands:           p.AllBrands,
@@ -48,12 +47,12 @@ func (s *Server) ListPersonalLinks(
 	if err != nil {
 		return nil, err
 	}
-	items, next := page.Cut(links, limit, binding, func(last *linksv1.PersonalLink) cursor.Position {
+	items, next := page.Cut(links, limit, binding, func(last *linksv1.PersonalLink) page.Position {
 		at := last.GetCreatedAt()
 		if query.UpdatedSince != nil {
 			at = last.GetUpdatedAt()
 		}
-		return cursor.Position{Time: at.AsTime(), ID: last.GetId()}
+		return page.Position{Time: at.AsTime(), ID: last.GetId()}
 	})
 	return &linksv1.ListPersonalLinksResponse{Items: items, NextCursor: next}, nil
 }
@@ -72,7 +71,7 @@ func since(ts *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
 
 // bind returns the binding of cursors to the tenant, the filters and, by updatedSince, the sort order. A key's brands are not
 // part of it, because they are applied to each page.
-func bind(q store.Query) cursor.Binding {
+func bind(q store.Query) page.Binding {
 	since, status := "", linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_UNSPECIFIED
 	if q.UpdatedSince != nil {
 		since = q.UpdatedSince.Format(time.RFC3339Nano)
@@ -80,7 +79,7 @@ func bind(q store.Query) cursor.Binding {
 	if q.Status != nil {
 		status = *q.Status
 	}
-	return cursor.Bind("personal-links", q.TenantID, page.Part(q.ExternalRecipientID), page.Part(q.CampaignID),
+	return page.Bind("personal-links", q.TenantID, page.Part(q.ExternalRecipientID), page.Part(q.CampaignID),
 		strconv.Itoa(int(status)), since)
 }
 
@@ -88,10 +87,10 @@ func bind(q store.Query) cursor.Binding {
 func (s *Server) ListPersonalLinkBatch(
 	ctx context.Context, req *linksv1.ListPersonalLinkBatchRequest,
 ) (*linksv1.ListPersonalLinkBatchResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	limit := page.Limit(req.Limit, errs)
 	batchID := idOrUnknown(req.GetBatchId())
-	binding := cursor.Bind("personal-link-batch", req.GetTenantId(), batchID)
+	binding := page.Bind("personal-link-batch", req.GetTenantId(), batchID)
 	after := indexAfter(req.After, binding, errs)
 	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ListPersonalLinkBatch_FullMethodName, req, errs)
 	if err != nil {
@@ -113,7 +112,7 @@ func (s *Server) ListPersonalLinkBatch(
 }
 
 // indexAfter reads a cursor, which holds the index of the last link of the previous page.
-func indexAfter(after *string, binding cursor.Binding, errs *fields.Errors) int {
+func indexAfter(after *string, binding page.Binding, errs *fields.Errors) int {
 	if after == nil {
 		return -1
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -25,7 +25,7 @@ type operation interface {
 // permit checks the actor, reports its errors together with errs, and refuses an actor who may not make the call. It returns the
 // tenant's id.
 func (s *Server) permit(ctx context.Context, method string, req operation, errs *fields.Errors) (tenantID string, err error) {
-	actor.Check(req.GetActor(), errs)
+	caller.CheckActor(req.GetActor(), errs)
 	tenantID = errs.UUID("tenantId", req.GetTenantId())
 	if err := errs.Err(); err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func detailsOf(l *rules.Link) *linksv1.PersonalLinkDetails {
 func (s *Server) ApprovePersonalLink(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkRequest,
 ) (*linksv1.ApprovePersonalLinkResponse, error) {
-	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLink_FullMethodName, req, fields.FromContext(ctx))
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLink_FullMethodName, req, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *Server) ApprovePersonalLink(
 func (s *Server) ApprovePersonalLinkBatch(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkBatchRequest,
 ) (*linksv1.ApprovePersonalLinkBatchResponse, error) {
-	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLinkBatch_FullMethodName, req, fields.FromContext(ctx))
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLinkBatch_FullMethodName, req, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -175,7 +175,7 @@ func TestABatchIsListedInTheOrderOfItsRecipients(t *testing.T) {
 		want = append(want, l.GetId())
 	}
 	require.Equal(t, want, got)
-	req.After = new(cursor.Bind("personal-link-batch", f.tenant, batchID).Encode([]byte("99999999999")))
+	req.After = new(page.Bind("personal-link-batch", f.tenant, batchID).Encode([]byte("99999999999")))
 	_, err := f.operations.ListPersonalLinkBatch(t.Context(), req)
 	requireViolations(t, err, "after invalid")
 	req.BatchId, req.Limit = newID(), new(int32(101))

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/page/pagetest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -193,12 +193,12 @@ func TestACursorBelongsToItsTenantFiltersAndOrder(t *testing.T) {
 		requireViolations(t, err, "after invalid")
 	})
 	t.Run("forged cursors are refused", func(t *testing.T) {
-		binding := cursor.Bind("personal-links", f.tenant, "", "", strconv.Itoa(0), "")
-		known := binding.EncodePosition(cursor.Position{Time: epoch, ID: newID()})
+		binding := page.Bind("personal-links", f.tenant, "", "", strconv.Itoa(0), "")
+		known := binding.EncodePosition(page.Position{Time: epoch, ID: newID()})
 		_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &known})
 		require.NoError(t, err, "the binding of this test equals that of the list")
 		for _, micros := range []int64{-1 << 63, 1<<63 - 1} {
-			text := binding.EncodePosition(cursor.Position{Time: time.UnixMicro(micros), ID: newID()})
+			text := binding.EncodePosition(page.Position{Time: time.UnixMicro(micros), ID: newID()})
 			_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &text})
 			requireViolations(t, err, "after invalid")
 		}

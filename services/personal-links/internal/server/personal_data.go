@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/partnergifting/platform/pkg/actor"
-	"github.com/partnergifting/platform/pkg/customfields"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/outbox"
@@ -30,7 +29,7 @@ const (
 func (s *Server) FindPersonRecords(
 	ctx context.Context, req *privacyv1.FindPersonRecordsRequest,
 ) (*privacyv1.FindPersonRecordsResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	tenantID := errs.RequiredUUID("tenantId", req.GetTenantId())
 	ids := recordIDs("personalLinkIds", req.GetPersonalLinkIds(), errs)
 	if err := errs.Err(); err != nil {
@@ -71,8 +70,8 @@ type personRequest interface {
 
 // admitPerson checks the form of a request. The tenants service has checked what the actor may do.
 func admitPerson(ctx context.Context, req personRequest, action string) (tenantID string, ids []string, by store.Audit, err error) {
-	errs := fields.FromContext(ctx)
-	actor.Check(req.GetRequestedBy(), errs)
+	errs := caller.RequestErrors(ctx)
+	caller.CheckActor(req.GetRequestedBy(), errs)
 	tenantID, ids = errs.RequiredUUID("tenantId", req.GetTenantId()), recordIDs("recordIds", req.GetRecordIds(), errs)
 	by = store.Audit{
 		Action: action, ActorKind: enumname.String(req.GetRequestedBy().GetKind()), ActorID: req.GetRequestedBy().GetId(),
@@ -131,8 +130,8 @@ func (s *Server) ErasePersonRecords(
 
 // exportedLink is a link in the document.
 type exportedLink struct {
-	Details      json.RawMessage       `json:"details"`
-	CustomFields []customfields.Answer `json:"customFields,omitempty"`
+	Details      json.RawMessage            `json:"details"`
+	CustomFields []fields.CustomFieldAnswer `json:"customFields,omitempty"`
 }
 
 // ExportPersonRecords returns links with their details.

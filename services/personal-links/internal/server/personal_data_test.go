@@ -13,10 +13,8 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/reencrypt"
-	"github.com/partnergifting/platform/pkg/ringcheck"
-	"github.com/partnergifting/platform/pkg/ringcheck/ringchecktest"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -92,8 +90,8 @@ func TestReencryptedLinksOpenUnderTheNewKeyAlone(t *testing.T) {
 	drafted := f.newLink(t)
 	f.save(t, draftOf(drafted, aNonce))
 	for _, table := range store.SealedColumns() {
-		require.ErrorIs(t, reencrypt.Run(t.Context(), database, newKey, table, io.Discard), reencrypt.ErrBroken)
-		require.NoError(t, reencrypt.Run(t.Context(), database, newKey+","+oldKey, table, io.Discard))
+		require.ErrorIs(t, seal.ReEncrypt(t.Context(), database, newKey, table, io.Discard), seal.ErrBroken)
+		require.NoError(t, seal.ReEncrypt(t.Context(), database, newKey+","+oldKey, table, io.Discard))
 	}
 
 	ring, err := seal.ParseRing(newKey)
@@ -113,13 +111,13 @@ func TestReencryptedLinksOpenUnderTheNewKeyAlone(t *testing.T) {
 func TestTheStoredAnswersNeedTheirKey(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	keys := func(text string) ringcheck.Ring {
+	keys := func(text string) seal.CheckedRing {
 		ring, err := seal.ParseRing(text)
 		require.NoError(t, err)
-		return ringcheck.SealKeys(ring, server.SealedAnswers())
+		return seal.CheckedRingOf(ring, server.SealedAnswers())
 	}
 	const a, b = "YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=", "YmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmJiYmI="
-	require.NoError(t, ringchecktest.Ready(t, f.pool, keys("k2:"+b)))
+	require.NoError(t, sealtest.Ready(t, f.pool, keys("k2:"+b)))
 	_, err := f.client.CreatePersonalLinks(f.post("c"), f.toCampaign(ann(), ann()))
 	require.NoError(t, err)
 	gone := f.toCampaign(ann())
@@ -127,16 +125,16 @@ func TestTheStoredAnswersNeedTheirKey(t *testing.T) {
 	_, err = f.client.CreatePersonalLinks(f.post("p"), gone)
 	require.Error(t, err, "a stored problem is not sealed")
 
-	require.NoError(t, ringchecktest.Ready(t, f.pool, keys("k2:"+b+",k1:"+a)))
-	err = ringchecktest.Ready(t, f.pool, keys("k2:"+b))
-	require.ErrorIs(t, err, ringcheck.ErrMissing)
+	require.NoError(t, sealtest.Ready(t, f.pool, keys("k2:"+b+",k1:"+a)))
+	err = sealtest.Ready(t, f.pool, keys("k2:"+b))
+	require.ErrorIs(t, err, seal.ErrKeyMissing)
 	require.ErrorContains(t, err, `idempotency_answers.answer has values sealed with key "k1"`)
-	require.ErrorIs(t, ringchecktest.Ready(t, f.pool, keys("k1:"+b)), ringcheck.ErrWrong)
+	require.ErrorIs(t, sealtest.Ready(t, f.pool, keys("k1:"+b)), seal.ErrKeyWrong)
 
 	_, err = f.pool.Exec(t.Context(), `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer)
 SELECT key_id, idempotency_key || n, fingerprint, answer FROM idempotency_answers, generate_series(1, 10000) n`)
 	require.NoError(t, err)
-	require.Less(t, ringchecktest.RowsRead(t, f.pool, keys("k1:"+a), "idempotency_answers"), 100)
+	require.Less(t, sealtest.RowsRead(t, f.pool, keys("k1:"+a), "idempotency_answers"), 100)
 }
 
 func TestReencryptedAnswersAreRepeatedUnderTheNewKeyAlone(t *testing.T) {
@@ -161,7 +159,7 @@ func TestReencryptedAnswersAreRepeatedUnderTheNewKeyAlone(t *testing.T) {
 		f.ring = ring
 		return server.ReencryptAnswers(t.Context(), f.pool, ring, io.Discard)
 	}
-	require.ErrorIs(t, reencryptWith(newKey), reencrypt.ErrBroken)
+	require.ErrorIs(t, reencryptWith(newKey), seal.ErrBroken)
 	require.NoError(t, reencryptWith(newKey+","+oldKey))
 	require.NoError(t, reencryptWith(newKey), "nothing needs the old key")
 	f.serve()

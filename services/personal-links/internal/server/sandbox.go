@@ -9,14 +9,14 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
 // complete chooses what a claim in the sandbox leaves open, and refuses a choice that is not available now.
 func (s *Server) complete(
-	ctx context.Context, link *rules.Link, settings *tenantcache.Settings, choice *linksv1.ClaimLinkRequest,
+	ctx context.Context, link *rules.Link, settings *tenants.Settings, choice *linksv1.ClaimLinkRequest,
 ) error {
 	selection, err := s.listGifts(ctx, link, settings)
 	if err != nil {

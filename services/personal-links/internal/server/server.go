@@ -9,7 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -32,7 +32,7 @@ type Server struct {
 
 	store    *store.Store
 	ring     *seal.Ring
-	tenants  *tenantcache.Cache
+	tenants  *tenants.Cache
 	catalog  catalogv1.SelectionsServiceClient
 	claims   *claims.Saga
 	orders   ordersv1.ClaimsServiceClient
@@ -46,7 +46,7 @@ type Server struct {
 type Deps struct {
 	Store   *store.Store
 	Ring    *seal.Ring
-	Tenants *tenantcache.Cache
+	Tenants *tenants.Cache
 	Catalog catalogv1.SelectionsServiceClient
 	Claims  *claims.Saga
 	Orders  ordersv1.ClaimsServiceClient

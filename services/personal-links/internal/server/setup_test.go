@@ -19,16 +19,16 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/directorytest"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -57,7 +57,7 @@ type fixture struct {
 	store           *store.Store
 	tenant          string
 	brand, campaign string
-	directory       *directorytest.Directory
+	directory       *tenantstest.Directory
 	settings        int64 // Version of the tenant's settings.
 	catalog         *gifts
 	orders          *claimstest.Orders
@@ -91,18 +91,18 @@ func setupAlone(t testing.TB) *fixture {
 		tenant: newID(), brand: newID(), campaign: newID(), orders: claimstest.New(), logged: &bytes.Buffer{},
 		sandboxed: true, woken: &atomic.Int32{},
 	}
-	f.directory = directorytest.New(t, f.newSettings())
+	f.directory = tenantstest.NewDirectory(t, f.newSettings())
 	f.catalog = &gifts{campaignID: f.campaign, brandID: f.brand, gifts: []*catalogv1.SelectionGift{mug(), jersey()}}
-	f.store = store.New(f.pool, ring, eventsealtest.Writer(t, eventKeys))
+	f.store = store.New(f.pool, ring, sealtest.Writer(t, eventKeys))
 	f.serve()
 	return f
 }
 
 // eventKeys seal the events.
-var eventKeys = eventsealtest.Keys("a")
+var eventKeys = sealtest.Keys("a")
 
 func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
-	f.settings = f.directory.ChangeTenant(f.tenant, func(s *directorytest.Settings) { change(s.GetTenant()) })
+	f.settings = f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) { change(s.GetTenant()) })
 }
 
 // saga makes the claims of one instance.
@@ -115,7 +115,7 @@ func (f *fixture) saga(links claims.Links, orders ordersv1.ClaimsServiceClient) 
 
 func (f *fixture) newServer(saga *claims.Saga) *server.Server {
 	return server.New(server.Deps{
-		Store: f.store, Ring: f.ring, Tenants: tenantcache.New(f.directory.Client), Catalog: f.catalog, Clock: time.Now, Claims: saga,
+		Store: f.store, Ring: f.ring, Tenants: tenants.NewCache(f.directory.Client), Catalog: f.catalog, Clock: time.Now, Claims: saga,
 		Orders: f.orders, WakeAuto: func() { f.woken.Add(1) },
 	}, server.Config{ClaimURL: "https://gifts.example.com/c", Sandbox: f.sandboxed})
 }

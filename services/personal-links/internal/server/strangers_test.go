@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -52,7 +52,7 @@ func TestStrangersReadAndChangeNoLink(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	foreign, stranger := newID(), newID()
-	f.directory.SetTenant(&directorytest.Settings{
+	f.directory.SetTenant(&tenantstest.Settings{
 		Tenant: &tenantsv1.Tenant{Id: foreign},
 		Team:   []*tenantsv1.TeamMember{{Id: stranger, Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true}},
 	})

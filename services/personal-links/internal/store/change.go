@@ -10,10 +10,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/restjson"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
@@ -119,7 +119,7 @@ func (s *Store) newEvent(l *rules.Link, kind string, originKeyID int32) (outbox.
 		return outbox.Event{}, fmt.Errorf("encode event: %w", err)
 	}
 	id := uuid.Must(uuid.NewV7()).String()
-	data, err = s.events.Seal(eventseal.Place{TenantID: l.TenantID, EventID: id}, data, eventseal.ClaimURL)
+	data, err = s.events.Seal(seal.EventPlace{TenantID: l.TenantID, EventID: id}, data, seal.ClaimURL)
 	if err != nil {
 		return outbox.Event{}, fmt.Errorf("seal event: %w", err)
 	}

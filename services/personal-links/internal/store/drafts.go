@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/seal"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
@@ -163,6 +163,6 @@ func (s *Store) DeleteExpiredDrafts(ctx context.Context, keep time.Duration, lim
 
 func ofDraft(id string) string { return "form_drafts.draft_sealed/" + id }
 
-func sealedDrafts() reencrypt.Table {
-	return reencrypt.Table{Name: "form_drafts", Columns: []reencrypt.Column{{Name: "draft_sealed", AssociatedData: ofDraft}}}
+func sealedDrafts() seal.Table {
+	return seal.Table{Name: "form_drafts", Columns: []seal.Column{{Name: "draft_sealed", AssociatedData: ofDraft}}}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/seal"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
@@ -78,8 +78,8 @@ func ofURL(linkID string) string     { return linkID }
 func ofDetails(linkID string) string { return "links.details_sealed/" + linkID }
 func ofReason(linkID string) string  { return "links.reason_sealed/" + linkID }
 
-func sealedLinks() reencrypt.Table {
-	return reencrypt.Table{Name: "links", Columns: []reencrypt.Column{
+func sealedLinks() seal.Table {
+	return seal.Table{Name: "links", Columns: []seal.Column{
 		{Name: "claim_url_sealed", AssociatedData: ofURL},
 		{Name: "details_sealed", AssociatedData: ofDetails},
 		{Name: "reason_sealed", AssociatedData: ofReason},
@@ -87,4 +87,4 @@ func sealedLinks() reencrypt.Table {
 }
 
 // SealedColumns are the columns that hold sealed values.
-func SealedColumns() []reencrypt.Table { return []reencrypt.Table{sealedLinks(), sealedDrafts()} }
+func SealedColumns() []seal.Table { return []seal.Table{sealedLinks(), sealedDrafts()} }

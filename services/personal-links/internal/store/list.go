@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -25,7 +25,7 @@ type Query struct {
 	// UpdatedSince lists by last change, oldest first; without it the newest link comes first.
 	UpdatedSince *time.Time
 	// After is the position of the last link of the previous page.
-	After *cursor.Position
+	After *page.Position
 	Limit int
 }
 

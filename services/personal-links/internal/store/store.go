@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/seal"
 )
@@ -27,11 +26,11 @@ func Migrations() postgres.Migrations {
 type Store struct {
 	pool   *pgxpool.Pool
 	ring   *seal.Ring
-	events *eventseal.Writer
+	events *seal.EventWriter
 }
 
 // New makes the store over a migrated database.
-func New(pool *pgxpool.Pool, ring *seal.Ring, events *eventseal.Writer) *Store {
+func New(pool *pgxpool.Pool, ring *seal.Ring, events *seal.EventWriter) *Store {
 	return &Store{pool: pool, ring: ring, events: events}
 }
 

@@ -4,14 +4,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/seal"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 )
 
 // TenantData describes all rows of tenants.
-func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenantdata.Database {
-	return tenantdata.Database{
+func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenants.Database {
+	return tenants.Database{
 		Pool: pool, Ring: ring,
-		Tables: []tenantdata.Table{
+		Tables: []tenants.Table{
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
 			{Name: "sandbox_claims", Key: []string{"link_id uuid"}, Hidden: true},
 			{

@@ -8,12 +8,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/seal"
-	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
@@ -21,8 +21,8 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
-	tenantdatatest.Check(t, store.TenantData(nil, ring), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
-		link, inFlight := uuid.NewString(), keyID == tenantdatatest.InFlight
+	tenantstest.Check(t, store.TenantData(nil, ring), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
+		link, inFlight := uuid.NewString(), keyID == tenantstest.InFlight
 		url := ring.Seal([]byte("https://gifts.example.com/c/token"), store.SealedColumns()[0].Columns[0].AssociatedData(link))
 		for sql, args := range map[string][]any{
 			`INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, external_recipient_id, status, claim_url_sealed, created_at, updated_at,
@@ -42,5 +42,5 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			_, err := db.Exec(t.Context(), sql, args...)
 			require.NoError(t, err)
 		}
-	}, store.Migrations(), outbox.Migrations(), idempotency.Migrations(), retentionclock.Migrations())
+	}, store.Migrations(), outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations())
 }

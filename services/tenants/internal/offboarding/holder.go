@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/identity"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 )
 
@@ -20,7 +20,7 @@ type Holder struct {
 	Data privacyv1.TenantDataServiceClient
 }
 
-func (h Holder) count(ctx context.Context, of tenantdata.Tenant) (*privacyv1.CountTenantResponse, error) {
+func (h Holder) count(ctx context.Context, of tenants.Tenant) (*privacyv1.CountTenantResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	counted, err := h.Data.CountTenant(ctx, &privacyv1.CountTenantRequest{TenantId: of.ID, KeyIds: of.KeyIDs})
@@ -36,7 +36,7 @@ var errNeverEmpty = errors.New("rows are still being written")
 // maxBatches bounds an attempt, of a thousand rows each.
 const maxBatches = 100_000
 
-func (h Holder) erase(ctx context.Context, of tenantdata.Tenant) error {
+func (h Holder) erase(ctx context.Context, of tenants.Tenant) error {
 	for range maxBatches {
 		done, err := h.eraseBatch(ctx, of)
 		if err != nil {
@@ -49,7 +49,7 @@ func (h Holder) erase(ctx context.Context, of tenantdata.Tenant) error {
 	return fmt.Errorf("erase in %s: %w", h.Name, errNeverEmpty)
 }
 
-func (h Holder) eraseBatch(ctx context.Context, of tenantdata.Tenant) (bool, error) {
+func (h Holder) eraseBatch(ctx context.Context, of tenants.Tenant) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	erased, err := h.Data.EraseTenant(ctx, &privacyv1.EraseTenantRequest{TenantId: of.ID, KeyIds: of.KeyIDs})

@@ -8,7 +8,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -31,6 +30,6 @@ func New(deps Deps, tel *telemetry.Telemetry) (*Worker, error) {
 }
 
 // Part is the periodic work.
-func (w *Worker) Part(clock *retentionclock.Clock, tel *telemetry.Telemetry) daemon.Part {
+func (w *Worker) Part(clock *daemon.RetentionClock, tel *telemetry.Telemetry) daemon.Part {
 	return clock.Every("offboardings", Interval, tel, w.Work)
 }

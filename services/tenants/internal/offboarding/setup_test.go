@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
-	"github.com/partnergifting/platform/pkg/retentionclock"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -40,7 +40,7 @@ const rowsOfTenant = 1001
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations(), idempotency.Migrations(), retentionclock.Migrations())}
+	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations())}
 	f.store = store.New(f.pool)
 	for range 2 {
 		f.services = append(f.services, newService(t))
@@ -55,7 +55,7 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
-func operator() store.By { return store.By{Actor: someone(), Needs: actor.Permission{Operator: true}} }
+func operator() store.By { return store.By{Actor: someone(), Needs: caller.Permission{Operator: true}} }
 
 // newTenant makes a tenant with rows in all services.
 func (f *fixture) newTenant() string {
@@ -90,7 +90,7 @@ func (f *fixture) renew() {
 type service struct {
 	t    *testing.T
 	pool *pgxpool.Pool
-	data *tenantdata.Server
+	data *tenants.ExportServer
 
 	calls          atomic.Int64
 	failAt, hookAt int
@@ -107,8 +107,8 @@ func newService(t *testing.T) *service {
 		CREATE TABLE answers (tenant_id uuid, key_id int);
 		CREATE TABLE audit (tenant_id uuid, id uuid DEFAULT gen_random_uuid())`)
 	require.NoError(t, err)
-	s.data = &tenantdata.Server{Database: tenantdata.Database{
-		Pool: s.pool, Tables: []tenantdata.Table{
+	s.data = &tenants.ExportServer{Database: tenants.Database{
+		Pool: s.pool, Tables: []tenants.Table{
 			{Name: "things", Key: []string{"id uuid"}},
 			{Name: "answers", Key: []string{"key_id int"}, ByKey: true},
 			{Name: "audit", Key: []string{"id uuid"}, Kept: "audit"},

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/identity"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -28,7 +28,7 @@ const (
 type Deps struct {
 	Store *store.Store
 	// Own is the database of this service, which is erased last.
-	Own tenantdata.Database
+	Own tenants.Database
 	// Holders are the other services.
 	Holders []Holder
 	Log     *slog.Logger
@@ -145,7 +145,7 @@ func (w *Worker) erase(ctx context.Context, o store.Offboarded) error {
 	return errNeverEmpty
 }
 
-func (w *Worker) finish(ctx context.Context, of tenantdata.Tenant) error {
+func (w *Worker) finish(ctx context.Context, of tenants.Tenant) error {
 	if err := w.deps.Store.FinishErasure(ctx, of.ID); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (w *Worker) finish(ctx context.Context, of tenantdata.Tenant) error {
 }
 
 // recount counts everything after an erasure and erases what was written meanwhile. It returns whether it found anything.
-func (w *Worker) recount(ctx context.Context, of tenantdata.Tenant) (found bool, err error) {
+func (w *Worker) recount(ctx context.Context, of tenants.Tenant) (found bool, err error) {
 	for _, h := range w.deps.Holders {
 		counted, err := h.count(ctx, of)
 		if err != nil {

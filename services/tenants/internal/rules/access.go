@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -14,20 +14,20 @@ const (
 var (
 	// ofAccess changes who may do what: the team, keys, approval and access to the API. A person answers for it, so the platform
 	// itself may not.
-	ofAccess = actor.Permission{Team: []tenantsv1.TeamRole{administrator}, Operator: true}
+	ofAccess = caller.Permission{Team: []tenantsv1.TeamRole{administrator}, Operator: true}
 	// ofSettings changes what no permission depends on.
-	ofSettings = actor.Permission{Team: []tenantsv1.TeamRole{administrator, coordinator}, Operator: true, System: true}
+	ofSettings = caller.Permission{Team: []tenantsv1.TeamRole{administrator, coordinator}, Operator: true, System: true}
 	// ofReads shows the settings, which have no secret.
-	ofReads = actor.Permission{Team: actor.Everyone(), Operator: true, System: true}
+	ofReads = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, System: true}
 	// ofAudits shows what people did.
-	ofAudits = actor.Permission{Team: []tenantsv1.TeamRole{administrator}, Operator: true, System: true}
+	ofAudits = caller.Permission{Team: []tenantsv1.TeamRole{administrator}, Operator: true, System: true}
 	// ofPlatform is for those who run the platform.
-	ofPlatform = actor.Permission{Operator: true, System: true}
+	ofPlatform = caller.Permission{Operator: true, System: true}
 )
 
 // access has an entry for every call of the operations plane. Which programs may make the call, and for which kinds of actors, is in
 // the table of callers of package rpc.
-var access = map[string]actor.Permission{
+var access = map[string]caller.Permission{
 	tenantsv1.TenantOperationsService_PutTenant_FullMethodName:           ofAccess,
 	tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName:       ofAccess,
 	tenantsv1.TenantOperationsService_CreateKey_FullMethodName:           ofAccess,
@@ -56,7 +56,7 @@ var access = map[string]actor.Permission{
 }
 
 // Access returns the permission of a call, by its full name. A call that is not in the table is forbidden for all actors.
-func Access(method string) actor.Permission { return access[method] }
+func Access(method string) caller.Permission { return access[method] }
 
 // WholeURLs is the permission to see webhook URLs with their paths, which may be secrets.
-func WholeURLs() actor.Permission { return ofAccess }
+func WholeURLs() caller.Permission { return ofAccess }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/entropytest"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/testenv"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
@@ -166,7 +166,7 @@ func TestASecretHas256RandomBits(t *testing.T) {
 		secrets = append(secrets, s)
 	}
 	require.NotEqual(t, secrets[0], secrets[1])
-	require.InDelta(t, 256, entropytest.Bits(secrets), 0.001)
+	require.InDelta(t, 256, testenv.EntropyBits(secrets), 0.001)
 }
 
 func FuzzLocale(f *testing.F) {

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/partnergifting/platform/pkg/currency"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/giftsite"
@@ -95,7 +94,7 @@ func Locale(tag string) (string, bool) {
 }
 
 func currencyCode(code string, errs *fields.Errors) string {
-	if !currency.Active(code) {
+	if !fields.IsCurrency(code) {
 		errs.Add("currency", problem.FieldInvalid, "must be an active currency of ISO 4217, such as EUR")
 	}
 	return code

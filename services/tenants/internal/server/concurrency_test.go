@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -41,7 +41,7 @@ func TestConcurrentChangesEachRaiseTheVersion(t *testing.T) {
 	settings := f.settings(tenant)
 	require.Len(t, settings.GetBrands(), each)
 	require.EqualValues(t, 1+3*each, settings.GetVersion(), "no change of the version is lost")
-	published, err := f.redis.Get(t.Context(), tenantversion.Key(tenant)).Result()
+	published, err := f.redis.Get(t.Context(), tenants.VersionKey(tenant)).Result()
 	require.NoError(t, err)
 	require.Equal(t, strconv.FormatInt(settings.GetVersion(), 10), published, "the newest version is published")
 }

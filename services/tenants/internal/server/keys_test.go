@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -73,7 +73,7 @@ func TestRevokeKey(t *testing.T) {
 	t.Run("the edges are notified, and a repetition changes nothing", func(t *testing.T) {
 		call(t, f.ops.RevokeKey, revoke(id))
 		require.Equal(t, before+1, f.settings(tenant).GetVersion())
-		published, err := f.redis.Get(t.Context(), tenantversion.Key(tenant)).Result()
+		published, err := f.redis.Get(t.Context(), tenants.VersionKey(tenant)).Result()
 		require.NoError(t, err)
 		require.Equal(t, strconv.FormatInt(before+1, 10), published)
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -18,7 +17,7 @@ func (o *operations) ListKeyAudit(ctx context.Context, req *tenantsv1.ListKeyAud
 	if req.KeyId != nil {
 		ofKey = strconv.Itoa(int(req.GetKeyId()))
 	}
-	binding := cursor.Bind("tenants/key-audit", tenantID, ofKey)
+	binding := page.Bind("tenants/key-audit", tenantID, ofKey)
 	limit, after := page.Limit(req.Limit, &errs), page.After(req.After, binding, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -27,8 +26,8 @@ func (o *operations) ListKeyAudit(ctx context.Context, req *tenantsv1.ListKeyAud
 	if err != nil {
 		return nil, refused(err)
 	}
-	entries, next := page.Cut(found, limit, binding, func(last *tenantsv1.KeyAuditEntry) cursor.Position {
-		return cursor.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
+	entries, next := page.Cut(found, limit, binding, func(last *tenantsv1.KeyAuditEntry) page.Position {
+		return page.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
 	})
 	return &tenantsv1.ListKeyAuditResponse{Entries: entries, NextCursor: next}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -18,7 +17,7 @@ import (
 func (o *operations) ListKeys(ctx context.Context, req *tenantsv1.ListKeysRequest) (*tenantsv1.ListKeysResponse, error) {
 	var errs fields.Errors
 	tenantID, by := admit(tenantsv1.TenantOperationsService_ListKeys_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
-	binding := cursor.Bind("tenants/keys", tenantID, strconv.FormatBool(req.GetRevokedToo()))
+	binding := page.Bind("tenants/keys", tenantID, strconv.FormatBool(req.GetRevokedToo()))
 	limit, after := page.Limit(req.Limit, &errs), lastKey(req.After, binding, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -37,12 +36,12 @@ func (o *operations) ListKeys(ctx context.Context, req *tenantsv1.ListKeysReques
 }
 
 // lastKey is the id of a cursor, or nil without one. Ids of keys are numbers, unlike those of other lists.
-func lastKey(after *string, binding cursor.Binding, errs *fields.Errors) *int32 {
+func lastKey(after *string, binding page.Binding, errs *fields.Errors) *int32 {
 	if after == nil {
 		return nil
 	}
 	text, err := binding.Decode(*after)
-	if errors.Is(err, cursor.ErrForeign) && errs.Err() != nil {
+	if errors.Is(err, page.ErrForeignCursor) && errs.Err() != nil {
 		return nil // The filters are invalid.
 	}
 	id, malformed := strconv.ParseInt(string(text), 10, 32)

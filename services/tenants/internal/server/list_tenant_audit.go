@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -15,7 +14,7 @@ func (o *operations) ListTenantAudit(
 ) (*tenantsv1.ListTenantAuditResponse, error) {
 	var errs fields.Errors
 	tenantID, by := admit(tenantsv1.TenantOperationsService_ListTenantAudit_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
-	binding := cursor.Bind("tenants/audit", tenantID)
+	binding := page.Bind("tenants/audit", tenantID)
 	limit, after := page.Limit(req.Limit, &errs), page.After(req.After, binding, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -24,8 +23,8 @@ func (o *operations) ListTenantAudit(
 	if err != nil {
 		return nil, refused(err)
 	}
-	entries, next := page.Cut(found, limit, binding, func(last *tenantsv1.TenantAuditEntry) cursor.Position {
-		return cursor.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
+	entries, next := page.Cut(found, limit, binding, func(last *tenantsv1.TenantAuditEntry) page.Position {
+		return page.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
 	})
 	return &tenantsv1.ListTenantAuditResponse{Entries: entries, NextCursor: next}, nil
 }

@@ -3,8 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/partnergifting/platform/pkg/actor"
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -14,8 +13,8 @@ import (
 // ListTenants lists all tenants, newest first. No member of a team may, so the permission needs no membership.
 func (o *operations) ListTenants(ctx context.Context, req *tenantsv1.ListTenantsRequest) (*tenantsv1.ListTenantsResponse, error) {
 	var errs fields.Errors
-	actor.Check(req.GetActor(), &errs)
-	binding := cursor.Bind("tenants/tenants")
+	caller.CheckActor(req.GetActor(), &errs)
+	binding := page.Bind("tenants/tenants")
 	limit, after := page.Limit(req.Limit, &errs), page.After(req.After, binding, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -27,8 +26,8 @@ func (o *operations) ListTenants(ctx context.Context, req *tenantsv1.ListTenants
 	if err != nil {
 		return nil, err
 	}
-	tenants, next := page.Cut(found, limit, binding, func(last *tenantsv1.TenantRecord) cursor.Position {
-		return cursor.Position{Time: last.GetCreatedAt().AsTime(), ID: last.GetTenant().GetId()}
+	tenants, next := page.Cut(found, limit, binding, func(last *tenantsv1.TenantRecord) page.Position {
+		return page.Position{Time: last.GetCreatedAt().AsTime(), ID: last.GetTenant().GetId()}
 	})
 	return &tenantsv1.ListTenantsResponse{Tenants: tenants, NextCursor: next}, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -131,8 +131,8 @@ func (o *offboardings) ExportTenant(ctx context.Context, req *tenantsv1.ExportTe
 	}
 	resp := &tenantsv1.ExportTenantResponse{}
 	for len(resp.GetLines()) == 0 && at.Service <= len(o.Holders) {
-		name, lines, next, err := o.exportPage(ctx, tenantdata.Tenant{ID: tenantID, KeyIDs: keyIDs}, at)
-		if errors.Is(err, tenantdata.ErrCursor) {
+		name, lines, next, err := o.exportPage(ctx, tenants.Tenant{ID: tenantID, KeyIDs: keyIDs}, at)
+		if errors.Is(err, tenants.ErrExportCursor) {
 			return nil, invalid("after", problem.FieldInvalid, "is not a cursor of this export")
 		}
 		if err != nil {
@@ -154,7 +154,7 @@ func (o *offboardings) ExportTenant(ctx context.Context, req *tenantsv1.ExportTe
 }
 
 func (o *offboardings) exportPage(
-	ctx context.Context, of tenantdata.Tenant, at exportPosition,
+	ctx context.Context, of tenants.Tenant, at exportPosition,
 ) (name identity.Name, lines []byte, next string, err error) {
 	if at.Service == 0 {
 		lines, next, err = o.Own.Export(ctx, of, at.After)

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -55,7 +55,7 @@ func TestAnOffboardedTenantIsDisabledAtOnce(t *testing.T) {
 	require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED, f.endpoint(key.GetKey().GetId()).GetState())
 	settings := f.settings(id)
 	require.True(t, settings.GetOffboarding())
-	published, err := f.redis.Get(t.Context(), tenantversion.Key(id)).Int64()
+	published, err := f.redis.Get(t.Context(), tenants.VersionKey(id)).Int64()
 	require.NoError(t, err)
 	require.Equal(t, before+1, published, "the edge asks again at the next request")
 

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -60,7 +61,7 @@ func (p *persons) admit(
 
 // ErasePerson erases what is stored about a person.
 func (p *persons) ErasePerson(ctx context.Context, req *tenantsv1.ErasePersonRequest) (*tenantsv1.ErasePersonResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	requestID := errs.RequiredUUID("requestId", req.GetRequestId())
 	subject, by, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ErasePerson_FullMethodName, req, errs)
 	if err != nil {
@@ -100,7 +101,7 @@ func erasureState(completed bool) tenantsv1.ErasureState {
 
 // ExportPerson returns what is stored about a person.
 func (p *persons) ExportPerson(ctx context.Context, req *tenantsv1.ExportPersonRequest) (*tenantsv1.ExportPersonResponse, error) {
-	subject, by, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName, req, fields.FromContext(ctx))
+	subject, by, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName, req, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}

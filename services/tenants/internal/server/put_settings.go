@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -16,7 +16,7 @@ import (
 // PutTenant creates or replaces a tenant.
 func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequest) (*tenantsv1.PutTenantResponse, error) {
 	var errs fields.Errors
-	actor.Check(req.GetActor(), &errs)
+	caller.CheckActor(req.GetActor(), &errs)
 	by := store.By{Actor: req.GetActor(), Needs: rules.Access(tenantsv1.TenantOperationsService_PutTenant_FullMethodName)}
 	tenant := rules.Tenant(req, &errs)
 	if err := errs.Err(); err != nil {

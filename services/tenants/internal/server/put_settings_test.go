@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -286,7 +286,7 @@ func TestPutTenant(t *testing.T) {
 		require.Equal(t, []string{"The gift site has no texts for ja-JP: its pages are in en-US."}, call(t, f.ops.PutTenant, req).GetWarnings())
 	})
 	t.Run("the version is published", func(t *testing.T) {
-		published, err := f.redis.Get(t.Context(), tenantversion.Key(id)).Result()
+		published, err := f.redis.Get(t.Context(), tenants.VersionKey(id)).Result()
 		require.NoError(t, err)
 		require.Equal(t, strconv.FormatInt(f.settings(id).GetVersion(), 10), published)
 	})

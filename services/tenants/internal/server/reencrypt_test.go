@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/reencrypt"
 	"github.com/partnergifting/platform/pkg/seal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -26,8 +25,8 @@ func TestSigningSecretsMoveToTheFirstSealKey(t *testing.T) {
 	}
 	database := postgres.Config{URL: f.pool.Config().ConnString()}
 	next, both := keyOf("k2", "b"), keyOf("k2", "b")+","+keyOf("k1", "a")
-	require.ErrorIs(t, reencrypt.Run(t.Context(), database, next, store.SealedColumns(), io.Discard), reencrypt.ErrBroken)
-	require.NoError(t, reencrypt.Run(t.Context(), database, both, store.SealedColumns(), io.Discard))
+	require.ErrorIs(t, seal.ReEncrypt(t.Context(), database, next, store.SealedColumns(), io.Discard), seal.ErrBroken)
+	require.NoError(t, seal.ReEncrypt(t.Context(), database, both, store.SealedColumns(), io.Discard))
 
 	rotated := serve(t, f.pool, ringOf(t, "k2", "b"))
 	for id, secret := range secrets {

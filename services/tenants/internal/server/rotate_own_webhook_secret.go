@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -45,7 +44,7 @@ func (p *public) RotateOwnWebhookSecret(
 func (p *public) rotateOwn(
 	ctx context.Context, of store.OfKey, req *tenantsv1.RotateOwnWebhookSecretRequest,
 ) (*tenantsv1.RotateOwnWebhookSecretResponse, error) {
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	overlap := time.Duration(req.GetOverlapSeconds()) * time.Second
 	if overlap < 0 || overlap > maxOwnOverlap {
 		errs.Add("overlapSeconds", problem.FieldInvalid, "must be from 0 to 604800")

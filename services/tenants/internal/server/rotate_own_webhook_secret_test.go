@@ -14,7 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -75,7 +75,7 @@ func TestAKeyRotatesItsOwnSecret(t *testing.T) {
 	o.requireSigning(other.GetKey().GetId(), other.GetWebhookSecret(), "")
 
 	t.Run("the edges learn of it", func(t *testing.T) {
-		published, err := o.redis.Get(t.Context(), tenantversion.Key(o.tenant)).Int64()
+		published, err := o.redis.Get(t.Context(), tenants.VersionKey(o.tenant)).Int64()
 		require.NoError(t, err)
 		require.Equal(t, before+1, published)
 	})

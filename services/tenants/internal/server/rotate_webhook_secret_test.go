@@ -14,7 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/seal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
@@ -188,7 +188,7 @@ func TestBothSecretsOfAnOverlapMoveToTheFirstSealKey(t *testing.T) {
 	rotated := f.rotate(tenant, id, time.Hour)
 	database := postgres.Config{URL: f.pool.Config().ConnString()}
 	keys := keyOf("k2", "b") + "," + keyOf("k1", "a")
-	require.NoError(t, reencrypt.Run(t.Context(), database, keys, store.SealedColumns(), io.Discard))
+	require.NoError(t, seal.ReEncrypt(t.Context(), database, keys, store.SealedColumns(), io.Discard))
 	serve(t, f.pool, ringOf(t, "k2", "b")).requireSigning(id, rotated.GetWebhookSecret(), made.GetWebhookSecret())
 }
 

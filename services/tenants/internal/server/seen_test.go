@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -26,7 +26,7 @@ type edge struct {
 // request makes a request with the key. It reads again only what a published version says is old.
 func (e *edge) request() {
 	e.t.Helper()
-	published, err := e.redis.Get(e.t.Context(), tenantversion.Key(e.tenantID)).Int64()
+	published, err := e.redis.Get(e.t.Context(), tenants.VersionKey(e.tenantID)).Int64()
 	require.NoError(e.t, err)
 	if published <= e.principal.GetTenantVersion() {
 		return

@@ -8,12 +8,12 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/partnergifting/platform/pkg/actor"
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -37,7 +37,7 @@ type Deps struct {
 	// Currencies of the catalog, which may not answer.
 	Currencies catalogv1.CurrenciesServiceClient
 	// Own describes the data of tenants in the service's own database.
-	Own tenantdata.Database
+	Own tenants.Database
 	Log *slog.Logger
 	Now func() time.Time
 }
@@ -89,7 +89,7 @@ type operations struct {
 // admit checks what every request of the operations plane has, and reports its errors together with errs. The store checks the
 // permission, in the transaction of the call.
 func admit(method string, by *commonv1.Actor, tenantID string, errs *fields.Errors) (string, store.By) {
-	actor.Check(by, errs)
+	caller.CheckActor(by, errs)
 	return errs.RequiredUUID("tenantId", tenantID), store.By{Actor: by, Needs: rules.Access(method)}
 }
 

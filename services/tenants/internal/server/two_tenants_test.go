@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -71,7 +71,7 @@ func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 		return r
 	}
 	for _, tenantID := range []string{other, mine} {
-		require.NoError(t, s.RecordPersonRequest(t.Context(), store.By{Actor: staff, Needs: actor.Permission{Operator: true}}, store.PersonRequest{
+		require.NoError(t, s.RecordPersonRequest(t.Context(), store.By{Actor: staff, Needs: caller.Permission{Operator: true}}, store.PersonRequest{
 			TenantID: tenantID, ID: id, Action: store.ErasePerson, SubjectKind: "ORDER", SubjectMAC: []byte(tenantID),
 		}, time.Hour))
 		require.Equal(t, []byte(tenantID), read(tenantID).SubjectMAC)

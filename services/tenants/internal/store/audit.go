@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -65,7 +65,7 @@ ORDER BY at DESC, id DESC LIMIT $5`
 
 // KeyAudit reads a page of the changes of a tenant's keys, newest first. With keyID nil it has those of all keys.
 func (s *Store) KeyAudit(
-	ctx context.Context, tenantID string, by By, keyID *int32, after *cursor.Position, limit int,
+	ctx context.Context, tenantID string, by By, keyID *int32, after *page.Position, limit int,
 ) (entries []*tenantsv1.KeyAuditEntry, err error) {
 	at, id := bounds(after)
 	err = s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
@@ -76,7 +76,7 @@ func (s *Store) KeyAudit(
 }
 
 // bounds are the values of a position for SQL: NULL for the first page.
-func bounds(after *cursor.Position) (at *time.Time, id *string) {
+func bounds(after *page.Position) (at *time.Time, id *string) {
 	if after == nil {
 		return nil, nil
 	}

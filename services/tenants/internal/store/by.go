@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -16,7 +16,7 @@ import (
 // By is the acting person of a call and the permission that the call needs.
 type By struct {
 	Actor *commonv1.Actor
-	Needs actor.Permission
+	Needs caller.Permission
 }
 
 const selectActing = `SELECT id, name, email, role, active FROM team_members WHERE tenant_id = $1 AND id = $2 AND active`

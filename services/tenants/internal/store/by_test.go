@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -20,7 +20,7 @@ func TestAMemberWhoIsDeactivatedMeanwhileCannotAct(t *testing.T) {
 	require.NoError(t, err)
 	by := store.By{
 		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: ann.GetId()},
-		Needs: actor.Permission{Team: []tenantsv1.TeamRole{tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR}},
+		Needs: caller.Permission{Team: []tenantsv1.TeamRole{tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR}},
 	}
 	_, err = s.PutBrand(t.Context(), tenant, by, &tenantsv1.Brand{Id: uuid.NewString(), Name: "n", Slug: "before"})
 	require.NoError(t, err)

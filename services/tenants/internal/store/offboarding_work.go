@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -22,7 +22,7 @@ const (
 
 // Offboarded is an off-boarding that a worker holds.
 type Offboarded struct {
-	tenantdata.Tenant
+	tenants.Tenant
 	State string
 	// Due means that the erasure may begin.
 	Due bool
@@ -120,7 +120,7 @@ func (s *Store) counted(ctx context.Context, sql, tenantID, service string, tabl
 }
 
 // EraseOwn erases the tenant in this database. A concurrent change of the tenant waits for it and then finds no tenant.
-func (s *Store) EraseOwn(ctx context.Context, of tenantdata.Tenant) error {
+func (s *Store) EraseOwn(ctx context.Context, of tenants.Tenant) error {
 	own := TenantData(s.pool)
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		state, err := stateOf(ctx, tx, of.ID)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
-	"github.com/partnergifting/platform/pkg/reencrypt"
+	"github.com/partnergifting/platform/pkg/seal"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
@@ -67,7 +67,7 @@ func (s *Store) RotateOwnWebhookSecret(
 ) (response OwnRotation, err error) {
 	by := By{
 		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_API_KEY, Id: strconv.Itoa(int(of.ID))},
-		Needs: actor.Permission{APIKey: true},
+		Needs: caller.Permission{APIKey: true},
 	}
 	response, err = idempotency.RunTx(ctx, s.pool, s.inTx, func(tx pgx.Tx) (response, stored OwnRotation, err error) {
 		signing, _, err := rotate(ctx, tx, of, by, r)
@@ -106,8 +106,8 @@ func (s *Store) DeletePreviousSecrets(ctx context.Context, lag time.Duration, li
 }
 
 // SealedColumns are the columns that hold sealed values.
-func SealedColumns() reencrypt.Table {
-	return reencrypt.Table{Name: "api_keys", IntegerID: true, Columns: []reencrypt.Column{
+func SealedColumns() seal.Table {
+	return seal.Table{Name: "api_keys", IntegerID: true, Columns: []seal.Column{
 		{Name: "webhook_secret", AssociatedData: rules.SecretData[string]},
 		{Name: "previous_webhook_secret", AssociatedData: rules.SecretData[string]},
 	}}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -26,7 +26,7 @@ const (
 // operator may do everything.
 var operator = store.By{
 	Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"},
-	Needs: actor.Permission{Operator: true},
+	Needs: caller.Permission{Operator: true},
 }
 
 func setup(t *testing.T) (*store.Store, *pgxpool.Pool, string) {

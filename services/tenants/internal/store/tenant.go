@@ -7,9 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/actor"
-	"github.com/partnergifting/platform/pkg/cursor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -34,7 +34,7 @@ WHERE tenant_id = $1 AND ($2 OR revoked_at IS NULL) AND ($3::int IS NULL OR id <
 )
 
 // Tenants reads a page of all tenants, newest first.
-func (s *Store) Tenants(ctx context.Context, after *cursor.Position, limit int) ([]*tenantsv1.TenantRecord, error) {
+func (s *Store) Tenants(ctx context.Context, after *page.Position, limit int) ([]*tenantsv1.TenantRecord, error) {
 	at, id := bounds(after)
 	rows, err := s.pool.Query(ctx, listRecords, at, id, limit)
 	if err != nil {
@@ -99,7 +99,7 @@ type KeyList struct {
 }
 
 // Keys reads a page of the keys, newest first. Whole is the permission to see webhook URLs with their paths.
-func (s *Store) Keys(ctx context.Context, by By, whole actor.Permission, l KeyList) (keys []*tenantsv1.KeyRecord, err error) {
+func (s *Store) Keys(ctx context.Context, by By, whole caller.Permission, l KeyList) (keys []*tenantsv1.KeyRecord, err error) {
 	err = s.read(ctx, l.TenantID, by, func(tx pgx.Tx) error {
 		if err := requireTenant(ctx, tx, l.TenantID); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -126,7 +126,7 @@ const selectTenantAudit = `SELECT id::text, at, actor_kind, actor_id, action, su
 
 // TenantAudit reads a page of the changes of a tenant, newest first.
 func (s *Store) TenantAudit(
-	ctx context.Context, tenantID string, by By, after *cursor.Position, limit int,
+	ctx context.Context, tenantID string, by By, after *page.Position, limit int,
 ) (entries []*tenantsv1.TenantAuditEntry, err error) {
 	at, id := bounds(after)
 	err = s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {

@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/tenantdata"
+	"github.com/partnergifting/platform/pkg/tenants"
 )
 
 const (
@@ -12,10 +12,10 @@ const (
 )
 
 // TenantData describes all rows of tenants in this service's own database.
-func TenantData(pool *pgxpool.Pool) tenantdata.Database {
-	return tenantdata.Database{
+func TenantData(pool *pgxpool.Pool) tenants.Database {
+	return tenants.Database{
 		Pool: pool,
-		Tables: []tenantdata.Table{
+		Tables: []tenants.Table{
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
 			{Name: "custom_fields", Key: []string{"id uuid"}},
 			{Name: "team_members", Key: []string{"id uuid"}},

@@ -6,16 +6,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
 func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
-	tenantdatatest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
+	tenantstest.Check(t, store.TenantData(nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
 		_, err := db.Exec(t.Context(), `INSERT INTO tenants (id, name, locales, currency, approval_required, api_access)
 			VALUES ($1, 'same', '{en-US}', 'EUR', false, true)`, tenantID)
 		require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			 VALUES (gen_random_uuid(), $1, 'SYSTEM', '', 'PUT_BRAND', 'b', '{}')`: {tenantID},
 			`INSERT INTO person_requests (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id, link_ids, order_ids, completed_at)
 			 VALUES ($1, gen_random_uuid(), 'EXPORT', 'ORDER', 'm', 'BACKOFFICE_ACCOUNT', 'a', '{}', '{}', CASE WHEN NOT $2 THEN now() END)`: {
-				tenantID, keyID == tenantdatatest.InFlight,
+				tenantID, keyID == tenantstest.InFlight,
 			},
 			`INSERT INTO offboardings (tenant_id, state, erase_after, actor_kind, actor_id, api_access, key_ids)
 			 VALUES ($1, 'DISABLED', now(), 'SYSTEM', '', true, '{}')`: {tenantID},
@@ -48,5 +48,5 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			_, err := db.Exec(t.Context(), sql, args...)
 			require.NoError(t, err, sql)
 		}
-	}, store.Migrations(), retentionclock.Migrations(), idempotency.Migrations())
+	}, store.Migrations(), daemon.RetentionClockMigrations(), idempotency.Migrations())
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -144,14 +144,14 @@ func (c *checker) report(ctx context.Context, why store.Skip) {
 }
 
 // published returns the published versions of tenants, zero for one that has none.
-func (p *Publisher) published(ctx context.Context, tenants []store.TenantVersion) ([]int64, error) {
-	list := make([]int64, len(tenants))
-	if p.client == nil || len(tenants) == 0 {
+func (p *Publisher) published(ctx context.Context, changed []store.TenantVersion) ([]int64, error) {
+	list := make([]int64, len(changed))
+	if p.client == nil || len(changed) == 0 {
 		return list, nil
 	}
-	keys := make([]string, len(tenants))
-	for i, t := range tenants {
-		keys[i] = tenantversion.Key(t.TenantID)
+	keys := make([]string, len(changed))
+	for i, t := range changed {
+		keys[i] = tenants.VersionKey(t.TenantID)
 	}
 	values, err := p.client.MGet(ctx, keys...).Result()
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -22,7 +22,7 @@ import (
 
 var operator = store.By{
 	Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"},
-	Needs: actor.Permission{Operator: true},
+	Needs: caller.Permission{Operator: true},
 }
 
 // checkFixture is a database with one tenant, whose version is published.
@@ -163,7 +163,7 @@ func TestTwoRestoresOfOneBackupHandOutDifferentVersionsAndKeys(t *testing.T) {
 	for range 2 {
 		restore()
 		f.open(t)
-		require.NoError(t, f.published.client.Del(t.Context(), tenantversion.Key(f.tenant)).Err())
+		require.NoError(t, f.published.client.Del(t.Context(), tenants.VersionKey(f.tenant)).Err())
 		require.Contains(t, f.check(t), "the database was restored")
 		versions[f.version(t)], keys[f.nextKey(t)] = true, true
 		f.pool.Close()
@@ -208,7 +208,7 @@ func TestAVersionThatCannotBeIsReplaced(t *testing.T) {
 	f := newCheckFixture(t)
 	for _, wrong := range []string{"9223372036854775807", "9223372036854775808", "9000000000000000", "nan", "inf", "x", ""} {
 		key := f.nextKey(t)
-		require.NoError(t, f.published.client.Set(t.Context(), tenantversion.Key(f.tenant), wrong, 0).Err())
+		require.NoError(t, f.published.client.Set(t.Context(), tenants.VersionKey(f.tenant), wrong, 0).Err())
 		require.Contains(t, f.check(t), "no tenant can have", wrong)
 		require.Equal(t, int64(1), f.version(t))
 		require.Equal(t, key+1, f.nextKey(t), "nothing skips")
@@ -219,7 +219,7 @@ func TestVersionsThatRedisHasLostArePublishedAgain(t *testing.T) {
 	t.Parallel()
 	f := newCheckFixture(t)
 	version, _ := f.change(t)
-	require.NoError(t, f.published.client.Del(t.Context(), tenantversion.Key(f.tenant)).Err())
+	require.NoError(t, f.published.client.Del(t.Context(), tenants.VersionKey(f.tenant)).Err())
 	require.Empty(t, f.check(t))
 	require.Equal(t, version, f.version(t))
 }

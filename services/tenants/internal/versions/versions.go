@@ -18,7 +18,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 	budget = 200 * time.Millisecond
 	pause  = 250 * time.Millisecond
 	// lease is when copies from before a change are no longer used, nor what was begun with them.
-	lease = tenantversion.Lease + 500*time.Millisecond
+	lease = tenants.VersionLease + 500*time.Millisecond
 )
 
 // raise sets the key unless its version is already as new, because changes of a tenant may be published in another order than
@@ -96,7 +96,7 @@ func (p *Publisher) Try(ctx context.Context, tenantID string, version int64) err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.budget)
 	defer cancel()
-	if err := raise.Run(ctx, p.client, []string{tenantversion.Key(tenantID)}, version).Err(); err != nil {
+	if err := raise.Run(ctx, p.client, []string{tenants.VersionKey(tenantID)}, version).Err(); err != nil {
 		return fmt.Errorf("publish version %d of tenant %s: %w", version, tenantID, err)
 	}
 	return nil
@@ -104,7 +104,7 @@ func (p *Publisher) Try(ctx context.Context, tenantID string, version int64) err
 
 // replace publishes a version instead of whatever is published.
 func (p *Publisher) replace(ctx context.Context, tenantID string, version int64) error {
-	if err := p.client.Set(ctx, tenantversion.Key(tenantID), version, 0).Err(); err != nil {
+	if err := p.client.Set(ctx, tenants.VersionKey(tenantID), version, 0).Err(); err != nil {
 		return fmt.Errorf("replace the version of tenant %s: %w", tenantID, err)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/testenv"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
 )
@@ -41,7 +41,7 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 	tenant := uuid.NewString()
 	read := func() string {
 		t.Helper()
-		v, err := client.Get(t.Context(), tenantversion.Key(tenant)).Result()
+		v, err := client.Get(t.Context(), tenants.VersionKey(tenant)).Result()
 		require.NoError(t, err)
 		return v
 	}
@@ -62,7 +62,7 @@ func TestAPublishedVersionOnlyGrows(t *testing.T) {
 		require.Equal(t, "132", read())
 	})
 	t.Run("a value that is not a number is replaced", func(t *testing.T) {
-		require.NoError(t, client.Set(t.Context(), tenantversion.Key(tenant), "x", 0).Err())
+		require.NoError(t, client.Set(t.Context(), tenants.VersionKey(tenant), "x", 0).Err())
 		require.NoError(t, p.Publish(t.Context(), tenant, 3))
 		require.Equal(t, "3", read())
 	})
@@ -75,15 +75,15 @@ func TestACancelledCallerDoesNotStopThePublication(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, p.Publish(ctx, tenant, 5))
-	require.Equal(t, "5", client.Get(t.Context(), tenantversion.Key(tenant)).Val())
+	require.Equal(t, "5", client.Get(t.Context(), tenants.VersionKey(tenant)).Val())
 }
 
 // refusing makes Redis refuse the version of a tenant, and returns the tenant and what ends that.
 func refusing(t *testing.T, client *redis.Client) (tenant string, end func()) {
 	t.Helper()
 	tenant = uuid.NewString()
-	end = func() { client.Del(context.Background(), tenantversion.Key(tenant)) }
-	require.NoError(t, client.HSet(t.Context(), tenantversion.Key(tenant), "not", "text").Err())
+	end = func() { client.Del(context.Background(), tenants.VersionKey(tenant)) }
+	require.NoError(t, client.HSet(t.Context(), tenants.VersionKey(tenant), "not", "text").Err())
 	t.Cleanup(end)
 	return tenant, end
 }
@@ -132,7 +132,7 @@ func TestAChangeIsAnsweredAsSoonAsRedisTakesIt(t *testing.T) {
 	}
 	end()
 	require.NoError(t, <-answered)
-	require.Equal(t, "7", client.Get(t.Context(), tenantversion.Key(tenant)).Val())
+	require.Equal(t, "7", client.Get(t.Context(), tenants.VersionKey(tenant)).Val())
 }
 
 func TestACallerThatLeavesGetsNoAnswer(t *testing.T) {
@@ -151,7 +151,7 @@ func TestAChangeWaitsLongerThanACopyIsUsed(t *testing.T) {
 	tenant, _ := refusing(t, client)
 	began := time.Now()
 	require.NoError(t, p.Publish(t.Context(), tenant, 7))
-	require.Greater(t, time.Since(began), tenantversion.Lease)
+	require.Greater(t, time.Since(began), tenants.VersionLease)
 }
 
 func TestWithoutRedisNothingIsPublished(t *testing.T) {

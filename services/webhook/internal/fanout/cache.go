@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 )
 
@@ -28,7 +28,7 @@ func (c *cache) get(tenant string, version int64) (sender.Subscriptions, bool) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
 	known, ok := c.byTenant[tenant]
-	if !ok || version == 0 || known.version < version || time.Since(known.LookedUp) >= tenantversion.Lease {
+	if !ok || version == 0 || known.version < version || time.Since(known.LookedUp) >= tenants.VersionLease {
 		return sender.Subscriptions{}, false
 	}
 	return known.Subscriptions, true

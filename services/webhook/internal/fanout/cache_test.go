@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -36,11 +36,11 @@ func setupPublished(t *testing.T) *published {
 	opts, err := redis.ParseURL(address)
 	require.NoError(t, err)
 	p := &published{fixture: setup(t), redis: redis.NewClient(opts), tenant: uuid.NewString()}
-	p.versions, err = tenantversion.Open(address, telemetry.Discard())
+	p.versions, err = tenants.OpenVersions(address, telemetry.Discard())
 	require.NoError(t, err)
 	p.fan, p.sender = p.instance()
 	t.Cleanup(func() {
-		require.NoError(t, p.redis.Del(context.Background(), tenantversion.Key(p.tenant)).Err())
+		require.NoError(t, p.redis.Del(context.Background(), tenants.VersionKey(p.tenant)).Err())
 		require.NoError(t, p.redis.Close())
 		require.NoError(t, p.versions.Close())
 	})
@@ -49,7 +49,7 @@ func setupPublished(t *testing.T) *published {
 
 // publish publishes the version of the directory, as the tenants service does before it answers a change.
 func (p *published) publish() {
-	require.NoError(p.t, p.redis.Set(p.t.Context(), tenantversion.Key(p.tenant), strconv.FormatInt(p.directory.Version(), 10), time.Minute).Err())
+	require.NoError(p.t, p.redis.Set(p.t.Context(), tenants.VersionKey(p.tenant), strconv.FormatInt(p.directory.Version(), 10), time.Minute).Err())
 }
 
 // change fans out a change of the tenant and returns the keys that get it, and how many lookups it took.
@@ -93,7 +93,7 @@ func TestEndpointsAreLookedUpOnceForAVersionOfTheirTenant(t *testing.T) {
 	p.requireChange(0, 1) // The response to the change is still to come.
 	p.publish()
 	p.requireChange(1, 1, 2)
-	require.NoError(t, p.redis.Del(t.Context(), tenantversion.Key(p.tenant)).Err())
+	require.NoError(t, p.redis.Del(t.Context(), tenants.VersionKey(p.tenant)).Err())
 	p.requireChange(1, 1, 2) // Redis has lost it.
 }
 
@@ -107,7 +107,7 @@ func TestEndpointsOfAVersionAreNotUsedForever(t *testing.T) {
 	c := &p.fan.subscriptions.cache
 	c.guard.Lock()
 	known := c.byTenant[p.tenant]
-	known.LookedUp = known.LookedUp.Add(-tenantversion.Lease)
+	known.LookedUp = known.LookedUp.Add(-tenants.VersionLease)
 	c.byTenant[p.tenant] = known
 	c.guard.Unlock()
 	p.requireChange(1, 1, 2)

@@ -16,7 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
@@ -31,7 +31,7 @@ type Deps struct {
 	Store     *store.Store
 	Directory tenantsv1.DirectoryServiceClient
 	// Versions says which of the endpoints that the fan-out has looked up before are still right.
-	Versions *tenantversion.Reader
+	Versions *tenants.VersionReader
 	// Sender sends the deliveries. Only Redrive does without.
 	Sender    *sender.Sender
 	Telemetry *telemetry.Telemetry

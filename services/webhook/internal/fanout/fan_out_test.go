@@ -14,7 +14,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
@@ -22,7 +21,8 @@ import (
 	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/tenants"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -41,17 +41,17 @@ const (
 type fixture struct {
 	t         *testing.T
 	pool      *pgxpool.Pool
-	directory *directorytest.Directory
+	directory *tenantstest.Directory
 	fan       *FanOut
 	// versions are none, unless a test publishes them.
-	versions *tenantversion.Reader
+	versions *tenants.VersionReader
 	// sender does not run until a test starts it.
 	sender *sender.Sender
 }
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations()), directory: directorytest.New(t), versions: &tenantversion.Reader{}}
+	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations()), directory: tenantstest.NewDirectory(t), versions: &tenants.VersionReader{}}
 	webhooktest.RequireConsistentRows(t, f.pool)
 	offsets := store.Offsets{Store: store.New(f.pool)}
 	for partition := range 16 {

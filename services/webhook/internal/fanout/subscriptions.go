@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/batcher"
-	"github.com/partnergifting/platform/pkg/tenantversion"
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/tenants"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 )
@@ -28,9 +28,9 @@ const (
 // all partitions share the next lookup. They never share one in flight, which may have read before an endpoint was set.
 type subscriptions struct {
 	directory tenantsv1.DirectoryServiceClient
-	versions  *tenantversion.Reader
+	versions  *tenants.VersionReader
 	cache     cache
-	lookups   batcher.Batcher[*lookup]
+	lookups   daemon.Batcher[*lookup]
 }
 
 // lookup is one batch's part of a lookup. The result is shared with other batches and must not be changed.
@@ -39,7 +39,7 @@ type lookup struct {
 	found   sender.Lookup
 }
 
-func newSubscriptions(directory tenantsv1.DirectoryServiceClient, versions *tenantversion.Reader) *subscriptions {
+func newSubscriptions(directory tenantsv1.DirectoryServiceClient, versions *tenants.VersionReader) *subscriptions {
 	s := &subscriptions{directory: directory, versions: versions, cache: cache{byTenant: map[string]cached{}}}
 	s.lookups.Process, s.lookups.Timeout, s.lookups.MaxConcurrent, s.lookups.MaxItems = s.read, lookupTimeout, maxLookups, maxBatches
 	return s

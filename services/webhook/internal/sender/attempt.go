@@ -10,7 +10,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -42,7 +42,7 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 		return
 	}
 	var err error
-	if d.Body, err = s.reader.Open(ctx, eventseal.Place{TenantID: d.TenantID, EventID: d.EventID}, d.Body); err != nil {
+	if d.Body, err = s.reader.Open(ctx, seal.EventPlace{TenantID: d.TenantID, EventID: d.EventID}, d.Body); err != nil {
 		s.metrics.count(ctx, unreadable, 1)
 		s.release(ctx, []store.Delivery{d.Delivery}, unreadableWait)
 		return

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/partnergifting/platform/pkg/batcher"
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -52,7 +52,7 @@ func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.
 // one commit records many deliveries, and without load none waits.
 type recorder struct {
 	store   *store.Store
-	batches batcher.Batcher[*pendingResult]
+	batches daemon.Batcher[*pendingResult]
 }
 
 type pendingResult struct {

@@ -7,16 +7,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
 // message stores an event with a sealed message for the key, and returns its id and the body that its receiver gets.
-func (f *fixture) message(w *eventseal.Writer, key int32) (id string, body []byte) {
+func (f *fixture) message(w *seal.EventWriter, key int32) (id string, body []byte) {
 	f.t.Helper()
 	id = uuid.Must(uuid.NewV7()).String()
-	sealed, plain := eventsealtest.Message(f.t, w, eventseal.Place{TenantID: tenant, EventID: id}, "Happy birthday")
+	sealed, plain := sealtest.Message(f.t, w, seal.EventPlace{TenantID: tenant, EventID: id}, "Happy birthday")
 	_, err := f.store.FanOut(f.t.Context(), []store.Event{{
 		TenantID: tenant, ID: id, Type: "order.message_posted", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
 		Body: sealed, KeyIDs: []int32{key},
@@ -29,10 +29,10 @@ func TestASealedEventIsOpenedWhenItIsSent(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	receiver := f.receiver(7)
-	keys := eventsealtest.Keys("a")
-	f.reader = eventsealtest.Reader(t, keys)
+	keys := sealtest.Keys("a")
+	f.reader = sealtest.Reader(t, keys)
 	f.start()
-	id, body := f.message(eventsealtest.Writer(t, keys), 7)
+	id, body := f.message(sealtest.Writer(t, keys), 7)
 	f.until(id, 7, inState("DELIVERED"))
 
 	arrivals := receiver.Arrivals()
@@ -48,9 +48,9 @@ func TestAnEventThatCannotBeOpenedWaitsForItsKey(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	receiver := f.receiver(7)
-	f.reader = eventsealtest.Reader(t, eventsealtest.Keys("b"))
+	f.reader = sealtest.Reader(t, sealtest.Keys("b"))
 	without := f.start()
-	id, body := f.message(eventsealtest.Writer(t, eventsealtest.Keys("a")), 7)
+	id, body := f.message(sealtest.Writer(t, sealtest.Keys("a")), 7)
 	other, _ := f.event(7)
 	f.until(other, 7, inState("DELIVERED"))
 	waiting := f.until(id, 7, func(r row) bool { return r.Next.After(f.clock.now()) && !r.Leased })
@@ -62,7 +62,7 @@ func TestAnEventThatCannotBeOpenedWaitsForItsKey(t *testing.T) {
 
 	// Much later than the last attempt of a receiver that fails.
 	f.clock.advance(10 * 24 * time.Hour)
-	f.reader = eventsealtest.Reader(t, eventsealtest.Keys("b", "a"))
+	f.reader = sealtest.Reader(t, sealtest.Keys("b", "a"))
 	f.start()
 	f.until(id, 7, inState("DELIVERED"))
 	require.Equal(t, string(body), string(receiver.Arrivals()[1].Body))

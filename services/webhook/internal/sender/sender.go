@@ -11,7 +11,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -24,7 +24,7 @@ type Deps struct {
 	Directory tenantsv1.DirectoryServiceClient
 	Client    *webhookclient.Client
 	// Reader opens the events.
-	Reader *eventseal.Reader
+	Reader *seal.EventReader
 	// Now measures how much of a lease is left, and sets the times of the log. It has no other use.
 	Now       func() time.Time
 	Telemetry *telemetry.Telemetry
@@ -58,7 +58,7 @@ type Sender struct {
 	store     *store.Store
 	directory tenantsv1.DirectoryServiceClient
 	client    *webhookclient.Client
-	reader    *eventseal.Reader
+	reader    *seal.EventReader
 	recorder  *recorder
 	now       func() time.Time
 	log       *slog.Logger

@@ -13,11 +13,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
@@ -53,13 +53,13 @@ type fixture struct {
 	t         *testing.T
 	pool      *pgxpool.Pool
 	store     *store.Store
-	directory *directorytest.Directory
+	directory *tenantstest.Directory
 	clock     *clock
 	client    *http.Client
 	cfg       Config
 	tel       *telemetrytest.Record
 	// reader opens the events of senders that start; nil: events are not sealed.
-	reader *eventseal.Reader
+	reader *seal.EventReader
 	// noSearch lets every search fail.
 	noSearch bool
 	// healthy are the endpoints that senders know to be healthy when they start.
@@ -79,7 +79,7 @@ func setup(t *testing.T) *fixture {
 	c := &clock{t: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	return &fixture{
 		t: t, pool: pool, store: store.NewAt(pool, c.now),
-		directory: directorytest.New(t),
+		directory: tenantstest.NewDirectory(t),
 		clock:     c,
 		tel:       telemetrytest.New(),
 		// What a test counts is not disturbed by lookups.

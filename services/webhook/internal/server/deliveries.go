@@ -7,12 +7,11 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/seal"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -31,7 +30,7 @@ func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDelivery
 	if err != nil {
 		return nil, translate(err)
 	}
-	body, err = o.reader.Open(ctx, eventseal.Place{TenantID: endpoint.TenantID, EventID: eventID}, body)
+	body, err = o.reader.Open(ctx, seal.EventPlace{TenantID: endpoint.TenantID, EventID: eventID}, body)
 	if err != nil {
 		return nil, problem.Unavailable()
 	}
@@ -75,7 +74,7 @@ func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeli
 			errs.Add("state", problem.FieldInvalid, "must be a state of a delivery")
 		}
 	}
-	tokens := cursor.Bind("webhook.deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)), string(q.State))
+	tokens := page.Bind("webhook.deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)), string(q.State))
 	q.Before = eventOf(req.GetPageToken(), tokens, &errs)
 	if err := o.permit(ctx, webhookv1.WebhookOperationsService_ListDeliveries_FullMethodName, req.GetActor(), q.TenantID, &errs); err != nil {
 		return nil, err
@@ -107,14 +106,14 @@ func pageSize(size *int32, errs *fields.Errors) int {
 }
 
 // tokenOf is the page token after an event.
-func tokenOf(eventID string, tokens cursor.Binding) *string {
+func tokenOf(eventID string, tokens page.Binding) *string {
 	id := uuid.MustParse(eventID)
 	token := tokens.Encode(id[:])
 	return &token
 }
 
 // eventOf is the event of a page token, empty without a token.
-func eventOf(token string, tokens cursor.Binding, errs *fields.Errors) string {
+func eventOf(token string, tokens page.Binding, errs *fields.Errors) string {
 	if token == "" {
 		return ""
 	}

@@ -5,8 +5,7 @@ import (
 	"fmt"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/seal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -19,7 +18,7 @@ func (s *Server) GetWebhookHealth(ctx context.Context, _ *webhookv1.GetWebhookHe
 	if err != nil {
 		return nil, err
 	}
-	if err := fields.FromContext(ctx).Err(); err != nil {
+	if err := caller.RequestErrors(ctx).Err(); err != nil {
 		return nil, err
 	}
 	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
@@ -73,6 +72,6 @@ func (s *Server) readable(ctx context.Context, tenantID string, health store.Key
 	if health.Untried == "" {
 		return true
 	}
-	_, err := s.deps.Reader.Open(ctx, eventseal.Place{TenantID: tenantID, EventID: health.Untried}, health.UntriedBody)
+	_, err := s.deps.Reader.Open(ctx, seal.EventPlace{TenantID: tenantID, EventID: health.Untried}, health.UntriedBody)
 	return err == nil
 }

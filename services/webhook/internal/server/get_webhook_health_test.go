@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
@@ -102,8 +102,8 @@ func TestAWebhookThatIsNotSentIsPausedOrNone(t *testing.T) {
 func TestAWebhookWhoseEventsDoNotOpenIsPaused(t *testing.T) {
 	t.Parallel()
 	o := setupOwn(t)
-	at := eventseal.Place{TenantID: tenant, EventID: uuid.Must(uuid.NewV7()).String()}
-	sealed, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys("lost")), at, "x")
+	at := seal.EventPlace{TenantID: tenant, EventID: uuid.Must(uuid.NewV7()).String()}
+	sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("lost")), at, "x")
 	_, err := o.store.FanOut(t.Context(), []store.Event{{
 		TenantID: tenant, ID: at.EventID, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
 		Body: append(append([]byte(`{"data":`), sealed...), '}'), KeyIDs: []int32{key},

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -28,14 +27,14 @@ func (s *Server) ListWebhookDeliveries(
 	if err != nil {
 		return nil, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	q := store.KeyLogQuery{
 		Endpoint: store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, Sight: sightOf(p),
 		State: stateFilter(req.State, errs), Type: typeFilter("type", req.Type, errs),
 		EventID: errs.OptionalUUID("eventId", req.EventId), Since: sinceFilter(req.GetSince(), errs),
 		Limit: page.Limit(req.Limit, errs),
 	}
-	binding := cursor.Bind("webhook-deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)),
+	binding := page.Bind("webhook-deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)),
 		string(q.State), page.Part(q.Type), page.Part(q.EventID), q.Since)
 	if after := page.After(req.After, binding, errs); after != nil {
 		q.Before = after.ID
@@ -52,7 +51,7 @@ func (s *Server) ListWebhookDeliveries(
 		resp.Items = append(resp.Items, ownDelivery(q.KeyID, d))
 	}
 	if found.Next != "" {
-		resp.NextCursor = new(binding.EncodePosition(cursor.Position{Time: rules.EventAt(found.Next), ID: found.Next}))
+		resp.NextCursor = new(binding.EncodePosition(page.Position{Time: rules.EventAt(found.Next), ID: found.Next}))
 	}
 	return resp, nil
 }

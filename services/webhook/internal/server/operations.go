@@ -8,12 +8,12 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/actor"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
@@ -24,8 +24,8 @@ import (
 type Operations struct {
 	webhookv1.UnimplementedWebhookOperationsServiceServer
 	store   *store.Store
-	reader  *eventseal.Reader
-	tenants *tenantcache.Cache
+	reader  *seal.EventReader
+	tenants *tenants.Cache
 	// wake is called when deliveries have become due.
 	wake func()
 	log  *slog.Logger
@@ -34,14 +34,14 @@ type Operations struct {
 // NewOperations makes the server of the operations plane. The reader opens the bodies that it shows, and tenants has the
 // teams.
 func NewOperations(
-	s *store.Store, reader *eventseal.Reader, tenants *tenantcache.Cache, wake func(), log *slog.Logger,
+	s *store.Store, reader *seal.EventReader, tenants *tenants.Cache, wake func(), log *slog.Logger,
 ) *Operations {
 	return &Operations{store: s, reader: reader, tenants: tenants, wake: wake, log: log}
 }
 
 // permit checks the actor, reports its errors together with errs, and refuses an actor who may not make the call.
 func (o *Operations) permit(ctx context.Context, method string, by *commonv1.Actor, tenantID string, errs *fields.Errors) error {
-	actor.Check(by, errs)
+	caller.CheckActor(by, errs)
 	if err := errs.Err(); err != nil {
 		return err
 	}

@@ -14,13 +14,13 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/directorytest"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/tenantcache"
+	"github.com/partnergifting/platform/pkg/tenants"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
@@ -57,12 +57,12 @@ func newOperations(t *testing.T) *operations {
 	webhooktest.RequireConsistentRows(t, o.pool)
 	webhooktest.Twin(t, o.pool)
 	o.store = store.New(o.pool)
-	directory := directorytest.New(t, settingsOf(tenant, "ann"), settingsOf(other, "stranger")).Client
+	directory := tenantstest.NewDirectory(t, settingsOf(tenant, "ann"), settingsOf(other, "stranger")).Client
 	tel := telemetry.Discard()
 	s, err := rpc.NewServer(rpc.Config{}, tel)
 	require.NoError(t, err)
-	reader := eventsealtest.Reader(t, eventsealtest.Keys("a"))
-	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, reader, tenantcache.New(directory), func() { o.woken++ }, tel.Logger))
+	reader := sealtest.Reader(t, sealtest.Keys("a"))
+	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, reader, tenants.NewCache(directory), func() { o.woken++ }, tel.Logger))
 	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(serve(t, s))
 	return o
 }

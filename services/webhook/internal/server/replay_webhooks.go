@@ -34,7 +34,7 @@ func (s *Server) ReplayWebhooks(ctx context.Context, req *webhookv1.ReplayWebhoo
 	if resp, found, err := idempotency.Replay[*webhookv1.ReplayWebhooksResponse](ctx, s.deps.Pool); found || err != nil {
 		return resp, err
 	}
-	errs := fields.FromContext(ctx)
+	errs := caller.RequestErrors(ctx)
 	from, to := replaySpan(req, errs)
 	sight := sightOf(p)
 	sight.Types = replayTypes(req.GetTypes(), sight.Types, errs)

@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/cursor"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/problem"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
@@ -24,7 +24,7 @@ func (o *Operations) ResendDeliveries(ctx context.Context, req *webhookv1.Resend
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
 	span := spanOf(req, &errs)
-	tokens := cursor.Bind("webhook.resend", endpoint.TenantID, strconv.Itoa(int(endpoint.KeyID)),
+	tokens := page.Bind("webhook.resend", endpoint.TenantID, strconv.Itoa(int(endpoint.KeyID)),
 		span.From, span.Before, strconv.FormatBool(req.GetDeliveredToo()))
 	if last := eventOf(req.GetPageToken(), tokens, &errs); last != "" {
 		span.From = rules.EventAfter(last)

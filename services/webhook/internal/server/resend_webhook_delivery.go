@@ -27,7 +27,7 @@ func (s *Server) ResendWebhookDelivery(
 	if resp, found, err := idempotency.Replay[*webhookv1.ResendWebhookDeliveryResponse](ctx, s.deps.Pool); found || err != nil {
 		return resp, err
 	}
-	if err := fields.FromContext(ctx).Err(); err != nil {
+	if err := caller.RequestErrors(ctx).Err(); err != nil {
 		return nil, err
 	}
 	text, ok := fields.ParseUUID(req.GetDeliveryId())

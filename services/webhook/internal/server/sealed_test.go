@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
@@ -19,8 +19,8 @@ func TestADeliveryIsShownAsItIsSent(t *testing.T) {
 	o := newOperations(t)
 	get := func(written string) (body string, err error) {
 		id := uuid.Must(uuid.NewV7()).String()
-		at := eventseal.Place{TenantID: tenant, EventID: id}
-		sealed, _ := eventsealtest.Message(t, eventsealtest.Writer(t, eventsealtest.Keys(written)), at, "Happy birthday")
+		at := seal.EventPlace{TenantID: tenant, EventID: id}
+		sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(written)), at, "Happy birthday")
 		_, err = o.store.FanOut(t.Context(), []store.Event{{
 			TenantID: tenant, ID: id, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
 			Body: sealed, KeyIDs: []int32{7},

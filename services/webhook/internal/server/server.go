@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
+	"github.com/partnergifting/platform/pkg/seal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
@@ -31,7 +31,7 @@ type Deps struct {
 	Directory tenantsv1.DirectoryServiceClient
 	Client    *webhookclient.Client
 	// Reader tells whether a waiting event can be opened.
-	Reader *eventseal.Reader
+	Reader *seal.EventReader
 	// Wake is called when deliveries have become due.
 	Wake func()
 	Now  func() time.Time

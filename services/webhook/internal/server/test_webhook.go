@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/restjson"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -37,7 +36,7 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	if resp, found, err := idempotency.Replay[*webhookv1.TestWebhookResponse](ctx, s.deps.Pool); found || err != nil {
 		return resp, err
 	}
-	if err := fields.FromContext(ctx).Err(); err != nil {
+	if err := caller.RequestErrors(ctx).Err(); err != nil {
 		return nil, err
 	}
 	release, err := s.slots.acquire(ctx, principal.KeyID)

@@ -17,14 +17,14 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/directorytest"
-	"github.com/partnergifting/platform/pkg/eventseal/eventsealtest"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/server"
@@ -42,7 +42,7 @@ const (
 type fixture struct {
 	t         *testing.T
 	pool      *pgxpool.Pool
-	directory *directorytest.Directory
+	directory *tenantstest.Directory
 	receiver  *webhooktest.Receiver
 	client    webhookv1.WebhookServiceClient
 	woken     atomic.Int32
@@ -53,7 +53,7 @@ func setup(t *testing.T, timeout time.Duration) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, pool: pgtest.New(t, idempotency.Migrations(), store.Migrations()),
-		directory: directorytest.New(t), receiver: webhooktest.NewReceiver(t),
+		directory: tenantstest.NewDirectory(t), receiver: webhooktest.NewReceiver(t),
 	}
 	f.directory.SetEndpoint(f.receiver.Endpoint(key))
 	s, err := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
@@ -62,7 +62,7 @@ func setup(t *testing.T, timeout time.Duration) *fixture {
 	webhookv1.RegisterWebhookServiceServer(s, server.New(
 		server.Deps{
 			Pool: f.pool, Store: store.New(f.pool), Directory: f.directory.Client, Client: client,
-			Reader: eventsealtest.Reader(t, eventsealtest.Keys("a")), Wake: func() { f.woken.Add(1) }, Now: time.Now,
+			Reader: sealtest.Reader(t, sealtest.Keys("a")), Wake: func() { f.woken.Add(1) }, Now: time.Now,
 		},
 		server.Config{Environment: "sandbox", TestTimeout: timeout, Tests: slots}))
 	f.client = webhookv1.NewWebhookServiceClient(serve(t, s))

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/eventseal"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/seal"
 )
 
 const (
@@ -41,7 +41,7 @@ func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []s
 				var id string
 				var body []byte
 				_, err := pgx.ForEachRow(rows, []any{&id, &body}, func() error {
-					erased, err := eventseal.Erase(body)
+					erased, err := seal.EraseEvent(body)
 					ids, bodies = append(ids, id), append(bodies, erased)
 					return err
 				})
@@ -55,7 +55,7 @@ func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []s
 		err = postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 			b.Queue(waitForClaims, tenantID, ids, claimLock)
 			b.Queue(countSending, tenantID, ids, s.nowOverride()).QueryRow(func(row pgx.Row) error { return row.Scan(&sending) })
-			b.Queue(eraseResponses, tenantID, ids, []byte(eventseal.Erased))
+			b.Queue(eraseResponses, tenantID, ids, []byte(seal.Erased))
 		})
 	}
 	if err != nil {

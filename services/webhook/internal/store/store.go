@@ -27,7 +27,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/partnergifting/platform/pkg/batcher"
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/postgres"
 )
 
@@ -45,7 +45,7 @@ type Store struct {
 	// clock replaces the database's clock in tests; otherwise it is nil.
 	clock func() time.Time
 	// fanOuts collects the batches of all partitions that this process fans out.
-	fanOuts *batcher.Batcher[*batch]
+	fanOuts *daemon.Batcher[*batch]
 }
 
 // New makes a store on a migrated database.
@@ -61,7 +61,7 @@ const (
 // NewAt makes a store for tests with another clock than the database's.
 func NewAt(pool *pgxpool.Pool, clock func() time.Time) *Store {
 	s := &Store{pool: pool, clock: clock}
-	s.fanOuts = &batcher.Batcher[*batch]{
+	s.fanOuts = &daemon.Batcher[*batch]{
 		Process: s.fanOut, Timeout: fanOutTimeout, MaxConcurrent: 2, MaxItems: maxBatches,
 		Isolate: func(err error) bool { return postgres.State(err) != "" },
 	}

@@ -5,16 +5,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/retentionclock"
-	"github.com/partnergifting/platform/pkg/tenantdata/tenantdatatest"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
 func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
-	tenantdatatest.Check(t, store.TenantData(nil, nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
+	tenantstest.Check(t, store.TenantData(nil, nil), func(t *testing.T, db postgres.Querier, tenantID string, keyID int32) {
 		const event = "a198f2e4-0000-7000-8000-000000000001"
 		for sql, args := range map[string][]any{
 			`INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
@@ -30,5 +30,5 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			_, err := db.Exec(t.Context(), sql, args...)
 			require.NoError(t, err)
 		}
-	}, idempotency.Migrations(), retentionclock.Migrations(), store.Migrations())
+	}, idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations())
 }

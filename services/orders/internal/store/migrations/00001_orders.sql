@@ -111,7 +111,7 @@ CREATE INDEX orders_stock_hold ON orders (stock_hold_id) WHERE stock_hold_id IS 
 -- Serves the erasure: the orders that were completed or cancelled first.
 CREATE INDEX orders_erasable ON orders (updated_at)
     WHERE status IN ('COMPLETED', 'CANCELLED') AND details_erased_at IS NULL;
--- Serves the check of the seal keys: the keys in use, and some values of each. The expression is that of package ringcheck.
+-- Serves the check of the seal keys: the keys in use, and some values of each. The expression is that of package seal.
 CREATE INDEX orders_details_key ON orders
     ((CASE WHEN length(details_sealed) > 0 THEN substring(details_sealed FOR get_byte(details_sealed, 0) + 1) END));
 
@@ -163,7 +163,7 @@ CREATE TABLE order_messages (
 CREATE INDEX order_messages_visible ON order_messages (tenant_id, order_id, seq DESC) WHERE NOT internal;
 -- Serves the operator's view, with internal notes.
 CREATE INDEX order_messages_all ON order_messages (tenant_id, order_id, seq DESC);
--- Serves the check of the seal keys: the keys in use, and some values of each. The expression is that of package ringcheck.
+-- Serves the check of the seal keys: the keys in use, and some values of each. The expression is that of package seal.
 CREATE INDEX order_messages_body_key ON order_messages
     ((CASE WHEN length(body_sealed) > 0 THEN substring(body_sealed FOR get_byte(body_sealed, 0) + 1) END));
 

@@ -80,7 +80,7 @@ CREATE INDEX links_erasable ON links (updated_at)
 -- Serves retention: links that nobody has claimed and that still have details, the oldest first.
 CREATE INDEX links_unclaimed ON links (updated_at)
     WHERE details_sealed IS NOT NULL AND status IN ('REQUESTED', 'ACTIVE');
--- Serve the check of the seal keys: the keys in use, and some values of each. The expression is that of package ringcheck.
+-- Serve the check of the seal keys: the keys in use, and some values of each. The expression is that of package seal.
 CREATE INDEX links_claim_url_key ON links
     ((CASE WHEN length(claim_url_sealed) > 0 THEN substring(claim_url_sealed FOR get_byte(claim_url_sealed, 0) + 1) END));
 CREATE INDEX links_details_key ON links
@@ -132,7 +132,7 @@ CREATE TABLE form_drafts (
 
 -- Serves retention: the drafts that expired first.
 CREATE INDEX form_drafts_expiry ON form_drafts (expires_at);
--- Serves the check of the seal keys. The expression is that of package ringcheck.
+-- Serves the check of the seal keys. The expression is that of package seal.
 CREATE INDEX form_drafts_draft_key ON form_drafts
     ((CASE WHEN length(draft_sealed) > 0 THEN substring(draft_sealed FOR get_byte(draft_sealed, 0) + 1) END)) WHERE draft_sealed IS NOT NULL;
 

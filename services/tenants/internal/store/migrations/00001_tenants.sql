@@ -118,7 +118,7 @@ CREATE INDEX api_keys_endpoints ON api_keys (tenant_id, id)
     WHERE revoked_at IS NULL AND webhook_url IS NOT NULL;
 -- Serves retention: secrets that no longer sign.
 CREATE INDEX api_keys_previous_over ON api_keys (previous_signs_until) WHERE previous_signs_until IS NOT NULL;
--- Serve the check of the seal keys: the keys in use, and some values of each. The expression is that of package ringcheck.
+-- Serve the check of the seal keys: the keys in use, and some values of each. The expression is that of package seal.
 CREATE INDEX api_keys_secret_key ON api_keys
     ((CASE WHEN length(webhook_secret) > 0 THEN substring(webhook_secret FOR get_byte(webhook_secret, 0) + 1) END));
 CREATE INDEX api_keys_previous_key ON api_keys

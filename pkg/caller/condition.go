@@ -1,0 +1,91 @@
+package caller
+
+import "strings"
+
+const (
+	weak = "W/"
+	// maxTags is far more than the versions of a record that a caller can have.
+	maxTags = 100
+)
+
+// Condition is what If-Match or If-None-Match demands.
+type Condition struct {
+	// Any means the condition *, which every existing record meets.
+	Any bool
+	// Tags are entity tags with their quotes, weak ones with W/.
+	Tags []string
+}
+
+// HasState reports whether the condition has a strong tag with the state. Nil conditions demand nothing and have every state.
+func (c *Condition) HasState(state string) bool {
+	if c == nil || c.Any {
+		return true
+	}
+	for _, tag := range c.Tags {
+		of, _, ok := strings.Cut(strings.TrimPrefix(tag, `"`), separator)
+		if ok && of == state {
+			return true
+		}
+	}
+	return false
+}
+
+// HasWeakly reports whether the condition has the tag by weak comparison.
+func (c *Condition) HasWeakly(tag string) bool {
+	if c == nil {
+		return false
+	}
+	for _, one := range c.Tags {
+		if strings.TrimPrefix(one, weak) == tag {
+			return true
+		}
+	}
+	return c.Any
+}
+
+// ParseCondition reads the values of an If-Match or If-None-Match header. It returns nil without the header, and false if it is neither * nor
+// a list of 1 to 100 entity tags.
+func ParseCondition(values []string) (c *Condition, ok bool) {
+	if len(values) == 0 {
+		return nil, true
+	}
+	rest := strings.Trim(strings.Join(values, ","), blanks)
+	if rest == "*" {
+		return &Condition{Any: true}, true
+	}
+	c = &Condition{}
+	for rest != "" {
+		var tag string
+		if tag, rest = cutTag(rest); tag == "" || len(c.Tags) == maxTags {
+			return nil, false
+		}
+		c.Tags = append(c.Tags, tag)
+		rest = strings.TrimLeft(rest, blanks)
+		if rest != "" && rest[0] != ',' {
+			return nil, false
+		}
+		rest = strings.TrimLeft(rest, ","+blanks) // A list may have empty elements.
+	}
+	return c, len(c.Tags) > 0
+}
+
+const blanks = " \t"
+
+// cutTag returns the entity tag at the beginning and what follows it. The tag is empty if there is none. A comma may be part of it.
+func cutTag(list string) (tag, rest string) {
+	opaque := strings.TrimPrefix(list, weak)
+	if !strings.HasPrefix(opaque, `"`) {
+		return "", ""
+	}
+	end := strings.IndexByte(opaque[1:], '"')
+	if end < 0 {
+		return "", ""
+	}
+	for _, c := range []byte(opaque[1 : 1+end]) {
+		if c <= ' ' || c == 0x7f {
+			return "", ""
+		}
+	}
+	size := len(list) - len(opaque) + end + len(`""`)
+	return list[:size], list[size:]
+}

@@ -1,0 +1,159 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Batcher lets concurrent calls share the cost of one: calls that arrive while a batch is in flight are processed together in the
+// next one. A call that arrives alone is processed immediately.
+type Batcher[T any] struct {
+	// Process handles the items of one batch. Its error is returned to each of their callers. Its
+	// context carries the values of the first caller's context and is not cancelled with it.
+	Process func(ctx context.Context, items []T) error
+	// Timeout ends a batch.
+	Timeout time.Duration
+	// MaxConcurrent is how many batches may be in flight, MaxItems how many items one may have.
+	MaxConcurrent, MaxItems int
+	// Isolate reports whether an error may be due to a single item. Each item is then processed alone, so that none fails because
+	// of another. Nil: never.
+	Isolate func(err error) bool
+
+	mu      sync.Mutex
+	waiting []*call[T]
+	running int
+	// idle workers, the most recent last.
+	idle []worker
+}
+
+// worker is signalled over its channel when a call waits.
+type worker chan struct{}
+
+// idleTimeout is how long an idle worker is kept: a new goroutine has to grow its stack, which can take as long as a batch.
+const idleTimeout = time.Second
+
+type call[T any] struct {
+	ctx  context.Context //nolint:containedctx // The caller's, which may end while its item waits.
+	item T
+	done chan error
+}
+
+// Do adds the item to a batch and returns the batch's error. It returns early when ctx ends: an item
+// that still waits is then dropped, one that is in a batch may be processed nevertheless.
+func (b *Batcher[T]) Do(ctx context.Context, item T) error {
+	c := &call[T]{ctx: ctx, item: item, done: make(chan error, 1)}
+	b.enqueue(c)
+	select {
+	case err := <-c.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the batch: %w", ctx.Err())
+	}
+}
+
+func (b *Batcher[T]) enqueue(c *call[T]) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = append(b.waiting, c)
+	if b.running == b.MaxConcurrent {
+		return
+	}
+	b.running++
+	if last := len(b.idle) - 1; last >= 0 {
+		b.idle[last] <- struct{}{}
+		b.idle = b.idle[:last]
+		return
+	}
+	go b.work()
+}
+
+// Waiting is how many calls wait for a batch.
+func (b *Batcher[T]) Waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waiting)
+}
+
+// Running is how many batches are in flight.
+func (b *Batcher[T]) Running() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.running
+}
+
+// work processes batches until no call has arrived for idleTimeout.
+func (b *Batcher[T]) work() {
+	w := make(worker, 1)
+	timer := time.NewTimer(idleTimeout)
+	defer timer.Stop()
+	for {
+		runtime.Gosched() // Calls that are about to arrive join this batch.
+		if calls := b.next(w); len(calls) > 0 {
+			b.process(calls)
+			continue
+		}
+		timer.Reset(idleTimeout)
+		select {
+		case <-w:
+		case <-timer.C:
+			if b.retire(w) {
+				return
+			}
+			<-w
+		}
+	}
+}
+
+// next takes the calls of the next batch. If there are none, the worker becomes idle.
+func (b *Batcher[T]) next(w worker) []*call[T] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var next []*call[T]
+	for len(b.waiting) > 0 && len(next) < b.MaxItems {
+		if c := b.waiting[0]; c.ctx.Err() == nil {
+			next = append(next, c)
+		}
+		b.waiting = b.waiting[1:]
+	}
+	if len(next) == 0 {
+		b.waiting = nil
+		b.running--
+		b.idle = append(b.idle, w)
+	}
+	return next
+}
+
+// retire removes an idle worker. It reports false if a call has just signalled it.
+func (b *Batcher[T]) retire(w worker) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := slices.Index(b.idle, w)
+	if at < 0 {
+		return false
+	}
+	b.idle = slices.Delete(b.idle, at, at+1)
+	return true
+}
+
+func (b *Batcher[T]) process(calls []*call[T]) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), b.Timeout)
+	defer cancel()
+	items := make([]T, len(calls))
+	for i, c := range calls {
+		items[i] = c.item
+	}
+	err := b.Process(ctx, items)
+	if err != nil && len(calls) > 1 && b.Isolate != nil && b.Isolate(err) {
+		for i := range calls {
+			b.process(calls[i : i+1])
+		}
+		return
+	}
+	for _, c := range calls {
+		c.done <- err
+	}
+}

@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+const (
+	width    = 30
+	interval = 100 * time.Millisecond
+)
+
+// ProgressBar shows in one line of a terminal how far long work is.
+type ProgressBar struct {
+	to    io.Writer
+	what  string
+	done  int
+	total int
+
+	drawn time.Time
+	ended bool
+}
+
+// NewProgressBar makes a bar on a terminal. It shows the share of the total or, if that is zero, how many are done. What comes after it, such as
+// "bytes written".
+func NewProgressBar(to io.Writer, what string, total int) *ProgressBar {
+	return &ProgressBar{to: to, what: what, total: total}
+}
+
+// OnTerminal is where a bar goes: w if it is a terminal, otherwise nowhere.
+func OnTerminal(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return w
+	}
+	return io.Discard
+}
+
+// ProgressLines is where lines about the progress go: w, unless a bar is drawn there.
+func ProgressLines(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return io.Discard
+	}
+	return w
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Add counts n more as done.
+func (b *ProgressBar) Add(n int) {
+	if b == nil {
+		return
+	}
+	b.done += n
+	if now := time.Now(); now.Sub(b.drawn) >= interval {
+		b.drawn = now
+		b.draw()
+	}
+}
+
+// Done is how many are done.
+func (b *ProgressBar) Done() int { return b.done }
+
+func (b *ProgressBar) draw() {
+	if b.total == 0 {
+		_, _ = fmt.Fprintf(b.to, "\r%d %s", b.done, b.what)
+		return
+	}
+	done := min(b.done, b.total) // The total may be an estimate.
+	full := done * width / b.total
+	_, _ = fmt.Fprintf(b.to, "\r[%s%s] %3d %% %s", strings.Repeat("=", full), strings.Repeat(" ", width-full), done*100/b.total, b.what)
+}
+
+// End leaves the last state on its line. Only the first call counts.
+func (b *ProgressBar) End() {
+	if b != nil && !b.ended {
+		b.ended = true
+		b.draw()
+		_, _ = io.WriteString(b.to, "\n")
+	}
+}

@@ -1,0 +1,128 @@
+package daemon
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+//go:embed migrations/*.sql
+var files embed.FS
+
+// RetentionClockMigrations is the schema of the clock.
+func RetentionClockMigrations() postgres.Migrations {
+	return postgres.Embedded("retention", files)
+}
+
+const (
+	// speed is how fast the clock may run. It has to be more than one to catch up.
+	speed = 2
+	// tick keeps the clock close to the database's, so that a restart of the process makes it lag by little.
+	tick = time.Minute
+	// unreadAfter is when the lag of the last reading is not reported any more.
+	unreadAfter = 3 * tick
+)
+
+// RetentionClock limits how fast the time of retention may advance.
+//
+// What is deleted or erased by age is compared with the database's clock. If that is a year ahead for an hour, everything is old.
+// So each database has a second clock for retention. It runs at most twice as fast as real time, which the processes measure with
+// their monotonic clocks. After a jump, and after the platform was down, it lags behind: rows are kept longer by the lag, until it
+// has caught up or the database's clock is right again.
+type RetentionClock struct {
+	pool *pgxpool.Pool
+	// elapsed is the real time since the clock was made.
+	elapsed func() time.Duration
+	// database replaces the database's clock in tests; otherwise it is nil.
+	database *time.Time
+
+	lock sync.Mutex
+	// last is what the clock showed at the last reading, and read when that was.
+	last time.Time
+	read time.Duration
+	lag  time.Duration
+}
+
+// NewRetentionClock makes a clock and reports how far it lags.
+func NewRetentionClock(pool *pgxpool.Pool, tel *telemetry.Telemetry) (*RetentionClock, error) {
+	began := time.Now()
+	c := &RetentionClock{pool: pool, elapsed: func() time.Duration { return time.Since(began) }}
+	_, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/daemon").Float64ObservableGauge("gifting.retention.lag",
+		metric.WithUnit("s"), metric.WithDescription("How much longer rows are kept, because the database's clock jumped ahead or nothing ran."),
+		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
+			c.lock.Lock()
+			defer c.lock.Unlock()
+			if c.elapsed()-c.read < unreadAfter && !c.last.IsZero() {
+				o.Observe(c.lag.Seconds())
+			}
+			return nil
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("metric of the retention clock: %w", err)
+	}
+	return c, nil
+}
+
+// Part keeps the clock going.
+func (c *RetentionClock) Part(tel *telemetry.Telemetry) Part {
+	return Every("retention clock", tick, tel, func(ctx context.Context) error {
+		_, err := c.Lag(ctx)
+		return err
+	})
+}
+
+const (
+	readClock = `SELECT at FROM retention_clock`
+	// The clock never passes the database's, and goes back with it.
+	moveClock = `UPDATE retention_clock SET at = least(now, greatest(at, $1))
+  FROM (SELECT coalesce($2::timestamptz, clock_timestamp()) AS now) c
+RETURNING at, now - at`
+)
+
+// Every is daemon.Every for work that deletes or erases by age. It adds the lag to the time for which rows are kept.
+func (c *RetentionClock) Every(
+	name string, interval time.Duration, tel *telemetry.Telemetry, work func(ctx context.Context, lag time.Duration) error,
+) Part {
+	return Every(name, interval, tel, func(ctx context.Context) error {
+		lag, err := c.Lag(ctx)
+		if err != nil {
+			return err
+		}
+		return work(ctx, lag)
+	})
+}
+
+// LastLag is the lag at the last reading, which Part makes every minute. It is zero before the first one.
+func (c *RetentionClock) LastLag() time.Duration {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.lag
+}
+
+// Lag returns how far the clock is behind the database's. What is kept for a time must be kept for so much longer.
+func (c *RetentionClock) Lag(ctx context.Context) (time.Duration, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	elapsed := c.elapsed()
+	if c.last.IsZero() {
+		if err := c.pool.QueryRow(ctx, readClock).Scan(&c.last); err != nil {
+			return 0, fmt.Errorf("read the retention clock: %w", err)
+		}
+		c.read = elapsed
+	}
+	// Each process counts from what it has read, so several that run at once do not add up.
+	latest := c.last.Add(speed * (elapsed - c.read))
+	if err := c.pool.QueryRow(ctx, moveClock, latest, c.database).Scan(&c.last, &c.lag); err != nil {
+		return 0, fmt.Errorf("move the retention clock: %w", err)
+	}
+	c.read = elapsed
+	return c.lag, nil
+}

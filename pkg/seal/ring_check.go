@@ -1,0 +1,189 @@
+package seal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// Reasons why a service is not ready.
+var (
+	ErrKeyMissing = errors.New("the ring lacks the key: append it to")
+	ErrKeyWrong   = errors.New("the ring has other bytes for the key: correct the key of this id in")
+)
+
+const (
+	// interval of the check. It reads a few rows by index, in a transaction for each column.
+	interval = time.Minute
+	timeout  = 10 * time.Second
+)
+
+// RingCheck finds out whether rings of keys open what a database holds. With a wrong or incomplete ring a service would take orders that
+// it cannot read back.
+//
+// At the start, and then periodically, it lists the ids of the keys that sealed the values of each column, and opens some values of each.
+// Until it has found every key once, the service is not ready and Hold keeps its server closed. So a rollout with a wrong ring stops at
+// its first instance, while those with the right ring go on. A key that is missing later, such as after a restore, does not stop a
+// service that serves: it is logged and counted, and an alert fires.
+//
+// A check that fails, such as at its time limit, says nothing about the ring and keeps no service from starting. The keys in use are a
+// metric too: an old key without a series is needed by no value of the database.
+//
+// It is safe for concurrent use.
+type RingCheck struct {
+	pool  *pgxpool.Pool
+	rings []CheckedRing
+	tel   *telemetry.Telemetry
+	// opened is closed when the service may serve.
+	opened chan struct{}
+
+	mu   sync.Mutex
+	last found
+}
+
+// problem is a key that the ring cannot use, but a column needs.
+type problem struct {
+	use
+	setting string
+	// reason is ErrMissing or ErrWrong.
+	reason error
+}
+
+func (p problem) Error() string {
+	return fmt.Sprintf("%s has values sealed with key %q, but %s %s", p.column, p.keyID, p.reason, p.setting)
+}
+
+func (p problem) Unwrap() error { return p.reason }
+
+// NewRingCheck checks the rings for the first time. It also counts the values that a ring of seal keys cannot open in use.
+func NewRingCheck(ctx context.Context, pool *pgxpool.Pool, tel *telemetry.Telemetry, rings ...CheckedRing) (*RingCheck, error) {
+	c := &RingCheck{pool: pool, rings: rings, tel: tel, opened: make(chan struct{})}
+	if err := c.observe(); err != nil {
+		return nil, fmt.Errorf("metrics of seal keys: %w", err)
+	}
+	if err := c.Run(ctx); err != nil {
+		tel.Logger.WarnContext(ctx, "cannot say whether the seal keys are complete", "error", err)
+	}
+	return c, nil
+}
+
+// Part checks the ring periodically.
+func (c *RingCheck) Part() daemon.Part {
+	return daemon.Every("seal keys", interval, c.tel, c.Run)
+}
+
+// Ready returns an error that names each key that is missing or wrong, until the ring was whole once.
+func (c *RingCheck) Ready(context.Context) error {
+	select {
+	case <-c.opened:
+		return nil
+	default:
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return joined(c.last.unusable)
+}
+
+// Hold starts the part only when the service may serve.
+func (c *RingCheck) Hold(part daemon.Part) daemon.Part {
+	run := part.Run
+	part.Run = func(ctx context.Context) error {
+		select {
+		case <-c.opened:
+			return run(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return part
+}
+
+// Run checks the ring once.
+func (c *RingCheck) Run(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	now, err := find(limited, c.pool, c.rings)
+	before := c.replace(now, err == nil)
+	c.log(ctx, before.unusable, now.unusable, err == nil)
+	if len(c.current().unusable) == 0 {
+		c.open()
+	}
+	if err != nil {
+		return fmt.Errorf("check seal keys: %w", err)
+	}
+	return nil
+}
+
+func (c *RingCheck) current() found {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// replace stores what a check has seen. If it is not complete, what was seen before may still be true.
+func (c *RingCheck) replace(now found, complete bool) (before found) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before = c.last
+	if now.complete = complete; !complete {
+		now = found{uses: union(before.uses, now.uses), unusable: union(before.unusable, now.unusable)}
+	}
+	c.last = now
+	return before
+}
+
+func union[T comparable](a, b []T) []T {
+	all := slices.Clone(a)
+	for _, one := range b {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// open lets the service serve. Only Run calls it, which never runs twice at once: New calls it before Part.
+func (c *RingCheck) open() {
+	select {
+	case <-c.opened:
+	default:
+		close(c.opened)
+	}
+}
+
+// log reports what has changed.
+func (c *RingCheck) log(ctx context.Context, before, now []problem, complete bool) {
+	for _, p := range now {
+		if !slices.Contains(before, p) {
+			c.tel.Logger.LogAttrs(ctx, slog.LevelError, "a seal key is missing or wrong",
+				slog.String("column", p.column), slog.String("seal_key_id", p.keyID), slog.String("error", p.Error()))
+		}
+	}
+	if complete && len(before) > 0 && len(now) == 0 {
+		c.tel.Logger.InfoContext(ctx, "all seal keys that the database needs are in the ring")
+	}
+}
+
+func joined(problems []problem) error {
+	errs := make([]error, len(problems))
+	for i, p := range problems {
+		errs[i] = p
+	}
+	return &list{errors.Join(errs...)}
+}
+
+// list is shown on one line, as logs and probes need it.
+type list struct{ error }
+
+func (l *list) Error() string { return strings.ReplaceAll(l.error.Error(), "\n", "; ") }
+func (l *list) Unwrap() error { return l.error }

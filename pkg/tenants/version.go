@@ -1,0 +1,104 @@
+package tenants
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/partnergifting/platform/pkg/redisconn"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// VersionLease is for how long a copy is used after it was read from the tenants service, although Redis has no later version.
+const VersionLease = 3 * time.Second
+
+const (
+	// budget bounds a read. It is the longest delay by a Redis that does not answer.
+	budget = 50 * time.Millisecond
+	// pause is for how long nothing is read after a read that failed.
+	pause = time.Second
+)
+
+// VersionKey is the name of the key in Redis that has the newest version of a tenant as a decimal number.
+func VersionKey(tenantID string) string { return "gifting:tenant-version:{" + tenantID + "}" }
+
+// VersionReader reads the versions of tenants that the tenants service publishes in Redis, so that a service knows whether its copy
+// of what belongs to a tenant is still right, without a call of the tenants service.
+//
+// A version grows with every change of the tenant or of its keys. Once a change was answered, nobody uses a copy from before it,
+// whatever Redis does:
+//
+//   - A copy is used only while Redis says that its version is the newest. If Redis does not answer, or has no version, the tenants
+//     service is asked.
+//   - Redis may answer and refuse writes, as when it is full or has become a replica. So a copy is used for at most the lease, from
+//     before it was read, without asking the tenants service. A change is answered once its version is in Redis, or else after the
+//     Lease.
+//
+// Times are measured with monotonic clocks. What is not covered is a Redis that takes a version and then loses it within the lease,
+// without being away meanwhile.
+type VersionReader struct {
+	client *redis.Client // Nil: no version is known.
+	log    *slog.Logger
+	// failed is when the last read failed, in nanoseconds since 1970.
+	failed atomic.Int64
+}
+
+// OpenVersions makes a reader of the Redis at the address. With an empty address no version is known.
+func OpenVersions(address string, tel *telemetry.Telemetry) (*VersionReader, error) {
+	r := &VersionReader{log: tel.Logger}
+	if address == "" {
+		return r, nil
+	}
+	client, err := redisconn.Open(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := redisconn.Observe(client, tel); err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	r.client = client
+	return r, nil
+}
+
+// Published returns the versions of tenants by their ids. One that is not published, or cannot be read, is left out.
+func (r *VersionReader) Published(ctx context.Context, tenants []string) map[string]int64 {
+	if r.client == nil || len(tenants) == 0 || time.Since(time.Unix(0, r.failed.Load())) < pause {
+		return nil
+	}
+	keys := make([]string, len(tenants))
+	for i, id := range tenants {
+		keys[i] = VersionKey(id)
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	values, err := r.client.MGet(ctx, keys...).Result()
+	if err != nil {
+		r.failed.Store(time.Now().UnixNano())
+		r.log.WarnContext(ctx, "cannot read versions of tenants, asking the tenants service", "error", err)
+		return nil
+	}
+	found := make(map[string]int64, len(tenants))
+	for i, v := range values {
+		text, ok := v.(string)
+		if !ok {
+			continue
+		}
+		if version, err := strconv.ParseInt(text, 10, 64); err == nil {
+			found[tenants[i]] = version
+		}
+	}
+	return found
+}
+
+// Close ends the connections.
+func (r *VersionReader) Close() error {
+	if r.client == nil {
+		return nil
+	}
+	return r.client.Close()
+}
