@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
@@ -116,9 +115,6 @@ func TestGreetingsOfACampaign(t *testing.T) {
 	require.Len(t, record.GetRecord().GetGreetings(), 2)
 	require.Equal(t, "de-DE", record.GetRecord().GetGreetings()[0].GetLocale())
 
-	other := set()
-	other.TenantId = uuid.NewString()
-	refused(f, problem.NotFound, f.campaigns.SetCampaignGreetings, other)
 	require.Equal(t, codes{
 		"greetings[0].locale": "invalid", "greetings[0].text": "required", "greetings[1].text": "too_long", "greetings[2].locale": "duplicate",
 		"greetings[2].text": "invalid", "greetings[3].text": "too_long", "greetings[3].locale": "required",

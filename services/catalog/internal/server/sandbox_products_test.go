@@ -189,35 +189,6 @@ func TestATenantChangesWhereAGiftCanBeSent(t *testing.T) {
 	})
 }
 
-func TestErrorsOfChangesOfAGiftInTheSandbox(t *testing.T) {
-	t.Parallel()
-	f := setupSandbox(t)
-	p := gift()
-	f.put(p)
-	type available = *catalogv1.SetSandboxProductAvailableRequest
-	testInvalid(f, f.sandbox.SetSandboxProductAvailable, map[string]invalidRequest[available]{
-		"nothing":    {&catalogv1.SetSandboxProductAvailableRequest{ProductId: p.GetId()}, codes{"country": "required", "available": "required"}},
-		"no country": {&catalogv1.SetSandboxProductAvailableRequest{ProductId: p.GetId(), Country: "Sweden", Available: new(true)}, codes{"country": "invalid"}},
-	})
-	testInvalid(f, f.sandbox.RelistSandboxProduct, map[string]invalidRequest[*catalogv1.RelistSandboxProductRequest]{
-		"no country": {&catalogv1.RelistSandboxProductRequest{ProductId: p.GetId(), Country: new("se")}, codes{"country": "invalid"}},
-	})
-	hidden := gift(withState(draft))
-	f.put(hidden)
-	left := gift()
-	f.put(left)
-	left.State = archived
-	f.put(left)
-	for name, id := range map[string]string{"a hidden gift": hidden.GetId(), "a gift that has left": left.GetId(), "an unknown gift": uuid.NewString(), "no id": "x"} {
-		t.Run(name, func(*testing.T) {
-			refused(f, problem.NotFound, f.sandbox.UnlistSandboxProduct, &catalogv1.UnlistSandboxProductRequest{ProductId: id})
-			refused(f, problem.NotFound, f.sandbox.RelistSandboxProduct, &catalogv1.RelistSandboxProductRequest{ProductId: id})
-			refused(f, problem.NotFound, f.sandbox.SetSandboxProductAvailable,
-				&catalogv1.SetSandboxProductAvailableRequest{ProductId: id, Country: "SE", Available: new(true)})
-		})
-	}
-}
-
 func TestARepeatedChangeInTheSandboxGetsItsFirstAnswer(t *testing.T) {
 	t.Parallel()
 	f := setupSandbox(t)

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,48 +17,22 @@ func TestCampaignsAreOfOneTenant(t *testing.T) {
 	before, audited := f.readCampaign(id), f.audit(id)
 	correction := add(f.correction(id), 1)
 	correction.TenantId = otherTenantID
-	calls := map[string]func(ctx context.Context) error{
-		"GetCampaignRecord": func(ctx context.Context) error {
-			_, err := f.campaigns.GetCampaignRecord(ctx, &catalogv1.GetCampaignRecordRequest{TenantId: otherTenantID, CampaignId: id})
-			return err
-		},
-		"StartCampaign": func(ctx context.Context) error {
-			_, err := f.campaigns.StartCampaign(ctx, &catalogv1.StartCampaignRequest{TenantId: otherTenantID, CampaignId: id, Actor: staff()})
-			return err
-		},
-		"CompleteCampaign": func(ctx context.Context) error {
-			_, err := f.campaigns.CompleteCampaign(ctx, &catalogv1.CompleteCampaignRequest{TenantId: otherTenantID, CampaignId: id, Actor: staff()})
-			return err
-		},
-		"PutOffering": func(ctx context.Context) error {
-			_, err := f.campaigns.PutOffering(ctx, &catalogv1.PutOfferingRequest{
-				TenantId: otherTenantID, CampaignId: id, Offering: offering(product, onDemand, nil, "S"), Actor: staff(),
-			})
-			return err
-		},
-		"RemoveOffering": func(ctx context.Context) error {
-			_, err := f.campaigns.RemoveOffering(ctx, &catalogv1.RemoveOfferingRequest{
-				TenantId: otherTenantID, CampaignId: id, ProductId: product, Actor: staff(),
-			})
-			return err
-		},
-		"ResumeOffering": func(ctx context.Context) error {
-			_, err := f.campaigns.ResumeOffering(ctx, &catalogv1.ResumeOfferingRequest{
-				TenantId: otherTenantID, CampaignId: id, ProductId: product, Actor: staff(),
-			})
-			return err
-		},
-		"CorrectStock": func(ctx context.Context) error {
-			_, err := f.campaigns.CorrectStock(ctx, correction)
-			return err
-		},
-	}
-	for name, call := range calls {
-		t.Run(name+" as if the campaign were of another tenant", func(t *testing.T) {
-			err := call(t.Context())
-			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
-		})
-	}
+	refused(f, problem.NotFound, f.campaigns.CorrectStock, correction)
+	refused(f, problem.NotFound, f.campaigns.GetCampaignRecord,
+		&catalogv1.GetCampaignRecordRequest{TenantId: otherTenantID, CampaignId: id})
+	refused(f, problem.NotFound, f.campaigns.StartCampaign,
+		&catalogv1.StartCampaignRequest{TenantId: otherTenantID, CampaignId: id, Actor: staff()})
+	refused(f, problem.NotFound, f.campaigns.CompleteCampaign,
+		&catalogv1.CompleteCampaignRequest{TenantId: otherTenantID, CampaignId: id, Actor: staff()})
+	refused(f, problem.NotFound, f.campaigns.PutOffering, &catalogv1.PutOfferingRequest{
+		TenantId: otherTenantID, CampaignId: id, Offering: offering(product, onDemand, nil, "S"), Actor: staff(),
+	})
+	refused(f, problem.NotFound, f.campaigns.RemoveOffering,
+		&catalogv1.RemoveOfferingRequest{TenantId: otherTenantID, CampaignId: id, ProductId: product, Actor: staff()})
+	refused(f, problem.NotFound, f.campaigns.ResumeOffering,
+		&catalogv1.ResumeOfferingRequest{TenantId: otherTenantID, CampaignId: id, ProductId: product, Actor: staff()})
+	refused(f, problem.NotFound, f.campaigns.SetCampaignGreetings,
+		&catalogv1.SetCampaignGreetingsRequest{TenantId: otherTenantID, CampaignId: id, Actor: staff()})
 	t.Run("another tenant lists none", func(t *testing.T) {
 		resp, err := f.campaigns.ListCampaignRecords(t.Context(), &catalogv1.ListCampaignRecordsRequest{TenantId: otherTenantID})
 		require.NoError(t, err)
