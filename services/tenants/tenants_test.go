@@ -193,14 +193,3 @@ func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
 		})
 	}
 }
-
-func TestReencryptReportsItsProgress(t *testing.T) {
-	t.Parallel()
-	cfg := config(t)
-	require.NoError(t, tenants.Migrate(t.Context(), cfg, io.Discard))
-	var out strings.Builder
-	require.NoError(t, tenants.Reencrypt(t.Context(), cfg, &out))
-	require.Equal(t, "checked 0 of about 0 api_keys, re-encrypted 0 values\n", out.String())
-	cfg.SealKeys = ""
-	require.Error(t, tenants.Reencrypt(t.Context(), cfg, &out))
-}

@@ -78,22 +78,6 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 	require.Empty(t, f.audit(other, &id), "a tenant sees only its own keys")
 }
 
-func TestAnInvalidActorIsRefused(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	tenant := f.tenant()
-	id := f.key(tenant).GetKey().GetId()
-	version := f.settings(tenant).GetVersion()
-	person := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: "kim@example.com"}
-	const want = "actor.id invalid"
-	invalid(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k", Actor: person}, want)
-	invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id, Name: "k", Actor: person}, want)
-	invalid(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: id, Actor: person}, want)
-	invalid(t, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{TenantId: tenant, KeyId: id, Actor: person}, want)
-	invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{TenantId: tenant, KeyId: id, Actor: person}, want)
-	require.Equal(t, version, f.settings(tenant).GetVersion())
-}
-
 func TestTheAuditIsReadInPages(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -347,38 +347,6 @@ func TestAnExportIsOneDocumentAndAudited(t *testing.T) {
 	require.Equal(t, 1, audited)
 }
 
-func TestOnlyAdministratorsAndTheOperatorMayAskForAPerson(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	tenant := f.tenant()
-	f.person(tenant)
-	for role, may := range map[tenantsv1.TeamRole]bool{
-		tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR: true, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR: false, tenantsv1.TeamRole_TEAM_ROLE_MEMBER: false,
-	} {
-		id := newID()
-		call(t, f.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: tenant, Member: &tenantsv1.TeamMember{
-			Id: id, Name: "n", Email: id + "@example.com", Role: role, Active: true,
-		}})
-		req := eraseRecipient(tenant)
-		req.Actor = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: id}
-		if may {
-			f.erase(req)
-			req.TenantId = f.tenant()
-			refused(t, problem.NotFound, f.privacy.ErasePerson, req)
-			continue
-		}
-		refused(t, problem.InsufficientScope, f.privacy.ErasePerson, req)
-	}
-	for _, kind := range []commonv1.ActorKind{commonv1.ActorKind_ACTOR_KIND_SYSTEM, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT} {
-		req := eraseRecipient(tenant)
-		req.Actor = &commonv1.Actor{Kind: kind}
-		if kind == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
-			req.Actor.Id = "client-1"
-		}
-		refused(t, problem.InsufficientScope, f.privacy.ErasePerson, req)
-	}
-}
-
 func TestWhoLosesThePermissionMeanwhileGetsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

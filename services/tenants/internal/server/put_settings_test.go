@@ -173,19 +173,6 @@ func TestPutTeamMember(t *testing.T) {
 		invalid(t, f.ops.PutTeamMember, put(tenant, again), "member.email duplicate")
 		call(t, f.ops.PutTeamMember, put(other, again))
 	})
-	t.Run("lower case includes letters beyond ASCII", func(t *testing.T) {
-		asa := &tenantsv1.TeamMember{
-			Id: newID(), Name: "\u00c5sa", Email: "\u00c5SA.\u0130@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
-		}
-		call(t, f.ops.PutTeamMember, put(tenant, asa))
-		asa.Id, asa.Email = newID(), "\u00e5sa.i@example.com"
-		invalid(t, f.ops.PutTeamMember, put(tenant, asa), "member.email duplicate")
-	})
-	t.Run("an address that is too long is refused", func(t *testing.T) {
-		invalid(t, f.ops.PutTeamMember, put(tenant, &tenantsv1.TeamMember{
-			Id: newID(), Name: "n", Email: strings.Repeat("a", 244) + "@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
-		}), "member.email too_long")
-	})
 	t.Run("another tenant's member is not found", func(t *testing.T) {
 		refused(t, problem.NotFound, f.ops.PutTeamMember, put(other, ann))
 	})
@@ -265,11 +252,6 @@ func TestPutTenant(t *testing.T) {
 			Actor: staff, Id: "x", Name: " ", Locales: []string{"sv-SE", "", "sv_SE", "nonsense-tag-of-words"}, Currency: "eur",
 		}, "id invalid", "name required", "currency invalid",
 			"locales[1] invalid", "locales[2] invalid", "locales[3] invalid")
-		req := tenantRequest(id)
-		req.Name, req.Currency = strings.Repeat("å", 256), "XXX"
-		invalid(t, f.ops.PutTenant, req, "name too_long", "currency invalid")
-		req.Name, req.Currency = "a\x00b", "SEK"
-		invalid(t, f.ops.PutTenant, req, "name invalid")
 	})
 	t.Run("what has less effect than one may expect is said", func(t *testing.T) {
 		req := tenantRequest(id)

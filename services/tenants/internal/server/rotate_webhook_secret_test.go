@@ -157,6 +157,7 @@ func TestAnOverlapIsFrom0To30Days(t *testing.T) {
 		invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id, Overlap: overlap}, "overlap invalid")
 	}
 	f.rotate(tenant, id, 30*24*time.Hour)
+	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id + 1000})
 }
 
 func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
