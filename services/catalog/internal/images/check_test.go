@@ -36,14 +36,6 @@ func namesCause(err error) bool {
 	return err != nil && len(err.Error()) > len("the image store (GIFTING_IMAGES_URL) has not taken a file yet: ")
 }
 
-func TestAStoreIsReadyWhenItTookAFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	check := run(t, "file://"+filepath.ToSlash(dir))
-	require.Eventually(t, func() bool { return check.Ready(t.Context()) == nil }, 10*time.Second, time.Millisecond)
-	require.FileExists(t, filepath.Join(dir, "readiness-check"))
-}
-
 func TestAStoreThatTakesNoFilesIsNotReadyUntilItDoes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "images")
