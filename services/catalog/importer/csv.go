@@ -20,36 +20,22 @@ var errEmptyFile = errors.New("the file is empty; it must begin with the names o
 // table reads the rows of a CSV file.
 type table struct {
 	meter   *meter
-	lines   *shortRows
 	csv     *csv.Reader
 	columns []column
 	// line of the latest row.
 	line int
-	// held is a row, or the end of the file, that follows rows that are too long.
-	held *held
-}
-
-// held is a result of read.
-type held struct {
-	row Row
-	err error
 }
 
 // newTable reads the column names.
 func newTable(m *meter, from *bufio.Reader) (*table, error) {
-	lines := &shortRows{meter: m, from: from}
-	t := &table{meter: m, lines: lines, csv: csv.NewReader(lines)}
+	t := &table{meter: m, csv: csv.NewReader(from), line: 1}
 	t.csv.FieldsPerRecord = -1 // A row with too few or too many cells is an error of the row.
-	m.row()
 	names, err := t.csv.Read()
-	if len(lines.tooLong) > 0 && (err != nil || t.position() > lines.tooLong[0]) {
-		return nil, &FileError{Line: lines.tooLong[0], Err: errRowTooLong}
-	}
 	if errors.Is(err, io.EOF) {
 		return nil, &FileError{Line: 1, Err: errEmptyFile}
 	}
 	if err != nil {
-		return nil, fileError(err, 1)
+		return nil, t.fileError(err)
 	}
 	t.columns, err = readColumns(names)
 	if err != nil {
@@ -58,28 +44,8 @@ func newTable(m *meter, from *bufio.Reader) (*table, error) {
 	return t, nil
 }
 
-// position returns the line where the latest row began.
-func (t *table) position() int {
-	line, _ := t.csv.FieldPos(0)
-	return line
-}
-
-// Next implements Rows. A row that is too long comes before the row that follows it: reading that has found it.
+// Next implements Rows.
 func (t *table) Next() (Row, error) {
-	if t.held == nil {
-		row, err := t.read()
-		t.held = &held{row: row, err: err}
-	}
-	if long := t.lines.tooLong; len(long) > 0 && (t.held.err != nil || long[0] < t.held.row.Line) {
-		t.lines.tooLong = long[1:]
-		return tooLongRow(long[0]), nil
-	}
-	next := t.held
-	t.held = nil
-	return next.row, next.err
-}
-
-func (t *table) read() (Row, error) {
 	t.meter.row()
 	cells, err := t.csv.Read()
 	for err == nil && empty(cells) {
@@ -90,14 +56,17 @@ func (t *table) read() (Row, error) {
 		return Row{}, err
 	}
 	if len(cells) > 0 {
-		t.line = t.position()
+		t.line, _ = t.csv.FieldPos(0)
 	}
 	if err != nil {
-		return Row{}, fileError(err, t.line)
+		return Row{}, t.fileError(err)
 	}
 	row := Row{Line: t.line}
 	for _, cell := range cells {
 		row.Size += len(cell)
+	}
+	if row.Size > MaxRow {
+		return Row{}, t.fileError(errRowTooLong)
 	}
 	row.Gift, row.Violations = t.gift(cells)
 	return row, nil
@@ -127,12 +96,9 @@ func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Vi
 }
 
 // fileError returns the line where the file stops being CSV.
-func fileError(err error, line int) error {
+func (t *table) fileError(err error) error {
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
 		return &FileError{Line: syntax.StartLine, Err: syntax.Err}
 	}
-	if known, ok := errors.AsType[*FileError](err); ok {
-		return known
-	}
-	return &FileError{Line: line, Err: err}
+	return &FileError{Line: t.line, Err: err}
 }

@@ -40,8 +40,14 @@ func FormatOf(path string) (Format, error) {
 
 // Read reads a file of the format. JSON that begins with an object is read as NDJSON.
 func Read(file io.Reader, format Format) (Rows, error) {
-	m, from, err := open(file)
-	if err != nil {
+	m := &meter{from: file}
+	m.row()
+	from := bufio.NewReaderSize(m, bufferSize)
+	head, err := from.Peek(len(bom))
+	if string(head) == bom {
+		_, err = from.Discard(len(bom))
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, &FileError{Line: 1, Err: err}
 	}
 	switch format {
@@ -61,7 +67,31 @@ func Read(file io.Reader, format Format) (Rows, error) {
 func beginsWithObject(from *bufio.Reader) bool {
 	_, _ = from.Peek(1) // Peek fills the buffer. Next reports its error.
 	head, _ := from.Peek(from.Buffered())
-	return strings.HasPrefix(strings.TrimLeft(string(head), " \t\r\n"), "{")
+	return strings.HasPrefix(strings.TrimLeft(string(head), space), "{")
+}
+
+const (
+	bufferSize = 64 << 10
+	bom        = "\uFEFF"
+)
+
+// meter bounds the bytes read for a row, so that an endless row does not fill the memory.
+type meter struct {
+	from io.Reader
+	left int
+}
+
+// row allows the next row its bytes and those that the buffer reads ahead.
+func (m *meter) row() { m.left = MaxRow + bufferSize }
+
+// Read implements io.Reader.
+func (m *meter) Read(p []byte) (int, error) {
+	if m.left <= 0 {
+		return 0, errRowTooLong
+	}
+	n, err := m.from.Read(p[:min(len(p), m.left)])
+	m.left -= n
+	return n, err
 }
 
 const (

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,26 +21,26 @@ import (
 var (
 	errNoArray  = errors.New("the file must be an array of objects, or one object in a line")
 	errTrailing = errors.New("something follows the end of the array")
-	// errEndedTooLong is of a line that is too long and was read to its end.
-	errEndedTooLong = errors.New("the line has more than 1 MiB")
 )
 
 // array reads the objects of a JSON array.
 type array struct {
-	elements *shortElements
-	json     *jsontext.Decoder
-	begun    bool
+	meter *meter
+	lines *lineCounter
+	json  *jsontext.Decoder
+	begun bool
 }
 
 // newArray accepts duplicate names and invalid text. They are errors of their row, not of the file.
 func newArray(m *meter, from *bufio.Reader) *array {
-	elements := &shortElements{meter: m, from: from, lines: &lines{}}
-	decoder := jsontext.NewDecoder(elements, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	return &array{elements: elements, json: decoder}
+	lines := &lineCounter{from: from}
+	decoder := jsontext.NewDecoder(lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return &array{meter: m, lines: lines, json: decoder}
 }
 
 // Next implements Rows.
 func (a *array) Next() (Row, error) {
+	a.meter.row()
 	if !a.begun {
 		if token, err := a.json.ReadToken(); err != nil || token.Kind() != '[' {
 			return Row{}, a.fileError(err, errNoArray)
@@ -53,11 +54,9 @@ func (a *array) Next() (Row, error) {
 	if err != nil {
 		return Row{}, a.fileError(err, nil)
 	}
-	at := a.json.InputOffset() - int64(len(value))
-	line := a.elements.lines.at(at)
-	if long := a.elements.tooLong; len(long) > 0 && long[0] == at {
-		a.elements.tooLong = long[1:]
-		return tooLongRow(line), nil
+	line := a.lines.at(a.json.InputOffset() - int64(len(value)))
+	if len(value) > MaxRow {
+		return Row{}, &FileError{Line: line, Err: errRowTooLong}
 	}
 	row := readJSON(value)
 	row.Line = line
@@ -76,22 +75,52 @@ func (a *array) end() error {
 
 // fileError returns the line where the file stops being JSON.
 func (a *array) fileError(err, otherwise error) error {
-	at := a.json.InputOffset()
+	at, unread := a.json.InputOffset(), a.json.UnreadBuffer()
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		at, err = syntax.ByteOffset, syntax.Err
 	}
-	if known, ok := errors.AsType[*FileError](err); ok {
-		return known
-	}
 	switch {
 	case errors.Is(err, errRowTooLong):
+		at += int64(len(unread) - len(bytes.TrimLeft(unread, space+",")))
 		err = errRowTooLong
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		err = io.ErrUnexpectedEOF
 	case err == nil:
 		err = otherwise
 	}
-	return &FileError{Line: a.elements.lines.at(at), Err: err}
+	return &FileError{Line: a.lines.at(at), Err: err}
+}
+
+// lineCounter passes a text on and knows the lines of its offsets.
+type lineCounter struct {
+	from io.Reader
+	// read is the length of the text so far. breaks are its line breaks after the line that was returned last, which is before + 1.
+	read   int64
+	breaks []int64
+	before int
+}
+
+// Read implements io.Reader.
+func (l *lineCounter) Read(p []byte) (int, error) {
+	n, err := l.from.Read(p)
+	for i, c := range p[:n] {
+		if c == '\n' {
+			l.breaks = append(l.breaks, l.read+int64(i))
+		}
+	}
+	l.read += int64(n)
+	return n, err
+}
+
+// at returns the line of an offset. Offsets must not decrease.
+func (l *lineCounter) at(offset int64) int {
+	passed := 0
+	for passed < len(l.breaks) && l.breaks[passed] < offset {
+		passed++
+	}
+	l.breaks = append(l.breaks[:0], l.breaks[passed:]...)
+	l.before += passed
+	return l.before + 1
 }
 
 // ndjson reads one object in a line.
@@ -106,56 +135,26 @@ func (n *ndjson) Next() (Row, error) {
 	for {
 		n.meter.row()
 		n.line++
-		text, err := readLine(n.from)
-		switch {
-		case errors.Is(err, errEndedTooLong):
-			return tooLongRow(n.line), nil
-		case errors.Is(err, errRowTooLong):
-			return tooLongRow(n.line), n.skipLine()
-		case errors.Is(err, io.EOF) && len(text) == 0:
+		text, err := n.from.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(text) == 0 {
 			return Row{}, io.EOF
-		case err != nil && !errors.Is(err, io.EOF):
+		}
+		if len(text) > MaxRow {
+			err = errRowTooLong
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
 			return Row{}, &FileError{Line: n.line, Err: err}
 		}
-		if value := jsontext.Value(text); len(trimSpace(value)) > 0 {
-			row := readJSON(value)
+		if len(bytes.TrimLeft(text, space)) > 0 {
+			row := readJSON(text)
 			row.Line = n.line
 			return row, nil
 		}
 	}
 }
 
-// skipLine skips the rest of a line.
-func (n *ndjson) skipLine() error {
-	for {
-		n.meter.row()
-		_, err := n.from.ReadSlice('\n')
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err == nil, errors.Is(err, io.EOF):
-			return nil
-		default:
-			return &FileError{Line: n.line, Err: err}
-		}
-	}
-}
-
-// readLine returns a line. The last one comes with io.EOF if it does not end with a line break.
-func readLine(from *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := from.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > MaxRow && errors.Is(err, bufio.ErrBufferFull):
-			return nil, errRowTooLong
-		case len(line) > MaxRow:
-			return nil, errEndedTooLong
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return line, err
-		}
-	}
-}
+// space is that of JSON.
+const space = " \t\r\n"
 
 // readJSON reads a gift.
 func readJSON(value []byte) Row {
@@ -170,14 +169,6 @@ func readJSON(value []byte) Row {
 	}
 	row.Violations = append(row.Violations, unknown...)
 	return row
-}
-
-func trimSpace(value jsontext.Value) jsontext.Value {
-	start := 0
-	for start < len(value) && (value[start] == ' ' || value[start] == '\t' || value[start] == '\r' || value[start] == '\n') {
-		start++
-	}
-	return value[start:]
 }
 
 // unknownMembers finds members of an object that a message does not have. The API ignores them, so that newer callers work. In
