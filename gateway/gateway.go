@@ -118,9 +118,9 @@ type Gateway struct {
 	operations *rpc.Server
 	waits      *feedwait.Waits
 
-	serving, ending atomic.Bool
-	// drains is closed when the shutdown begins.
-	drains chan struct{}
+	serving atomic.Bool
+	// shuttingDown is closed when the shutdown begins.
+	shuttingDown chan struct{}
 }
 
 // New builds the gateway without connecting to anything. Requests to a service that is down are answered with
@@ -129,7 +129,9 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, e
 	if err := errors.Join(settings.Defaults(&cfg), cfg.Environment.Validate()); err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}, drains: make(chan struct{})}
+	g := &Gateway{
+		cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}, shuttingDown: make(chan struct{}),
+	}
 	if err := g.assemble(ctx); err != nil {
 		g.close(ctx)
 		return nil, err
@@ -285,7 +287,7 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		Waits:        g.waits,
 		Console:      page,
 		Observer:     observer,
-		Ending:       g.drains,
+		ShuttingDown: g.shuttingDown,
 		Log:          g.tel.Logger,
 	}, edge.Config{HTTPS: https, Sandbox: g.cfg.Environment == apikey.Sandbox}), nil
 }
@@ -387,10 +389,19 @@ func (g *Gateway) close(ctx context.Context) {
 var errNotServing = errors.New("the HTTP server is not listening yet, or is shutting down")
 
 func (g *Gateway) ready(context.Context) error {
-	if !g.serving.Load() || g.ending.Load() {
+	if !g.serving.Load() || g.isShuttingDown() {
 		return errNotServing
 	}
 	return nil
+}
+
+func (g *Gateway) isShuttingDown() bool {
+	select {
+	case <-g.shuttingDown:
+		return true
+	default:
+		return false
+	}
 }
 
 func (g *Gateway) serve(ctx context.Context) error {
@@ -411,8 +422,7 @@ func (g *Gateway) serve(ctx context.Context) error {
 }
 
 func (g *Gateway) drain(ctx context.Context, listener io.Closer) error {
-	g.ending.Store(true)
-	close(g.drains)
+	close(g.shuttingDown)
 	g.tel.Logger.InfoContext(ctx, "shutting down: requests are still accepted", "lame_duck", g.cfg.LameDuck)
 	g.waits.Shutdown()
 	<-time.After(g.cfg.LameDuck)
@@ -432,7 +442,7 @@ func (g *Gateway) drain(ctx context.Context, listener io.Closer) error {
 // already be sending its next request. The other case is a request whose end is not certain.
 func (g *Gateway) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.ending.Load() || httperror.UncertainEnd(r) {
+		if g.isShuttingDown() || httperror.UncertainEnd(r) {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)

@@ -1,5 +1,5 @@
-// Package admission bounds what the callers of a gateway can make it hold at once: requests under way of a key and of a tenant,
-// and bytes of request bodies. The limiter counts requests in a minute; it does not see how long each takes and how large it is.
+// Package admission bounds what callers can make a gateway hold at once: requests in flight of a key and of a tenant, and bytes of
+// request bodies. The limiter counts requests in a minute; it does not see how long each takes and how large it is.
 package admission
 
 import (
@@ -28,16 +28,19 @@ const (
 	// smallBody is the size up to which a body may use the last quarter of the budget, so that large bodies of some tenants do
 	// not refuse the usual requests of others.
 	smallBody = 64 << 10
-	// largeBody is the size from which a body takes so much processor time that few may be worked on at once.
+	// largeBody is the size from which a body takes so much processor time that few may be processed at once.
 	largeBody = 1 << 20
-	// share is the part of the budget that one tenant may use, and the part that is kept for small bodies.
-	share = 4
-	// rests is how many times as long as a large body was worked on its place then stays empty.
-	rests = 3
-	// patience is how long a large body waits for its place.
-	patience = 5 * time.Second
-	// wait is how long a refused caller should wait, and waitLarge one with a large body: even a refused one has cost the network.
-	wait, waitLarge = time.Second, 5 * time.Second
+	// tenantDivisor is the part of the budget that one tenant may use, and the part that is kept for small bodies.
+	tenantDivisor = 4
+	// cooldownFactor: after a large body its slot stays free for this many times the time it took, but at most maxCooldown, because
+	// a machine that stood still must not keep large bodies out for long.
+	cooldownFactor = 3
+	maxCooldown    = queueTimeout / 2
+	// queueTimeout is how long a large body waits for a slot.
+	queueTimeout = 5 * time.Second
+	// retryAfter is how long a refused caller should wait, and retryAfterLarge one with a large body: even a refused one has cost
+	// the network.
+	retryAfter, retryAfterLarge = time.Second, 5 * time.Second
 )
 
 // The causes of a refusal, which are values of a label.
@@ -51,18 +54,18 @@ const (
 type Gate struct {
 	cfg      Config
 	refusals metric.Int64Counter
-	// large has a place for each large body that may be worked on. Together they use at most an eighth of the processors, and half
+	// slots has a slot for each large body that may be processed. Together they use at most an eighth of the processors, and half
 	// of them at a time, so that other requests need not wait for them.
-	large chan struct{}
+	slots chan struct{}
 
 	mu      sync.Mutex
 	keys    map[int32]int
-	tenants map[string]*use
+	tenants map[string]*usage
 	bytes   int64
 }
 
-// use is what the requests of a tenant hold.
-type use struct {
+// usage is what the requests of a tenant hold.
+type usage struct {
 	requests int
 	bytes    int64
 }
@@ -70,11 +73,11 @@ type use struct {
 // New makes a Gate.
 func New(cfg Config, meter metric.Meter) (*Gate, error) {
 	g := &Gate{
-		cfg: cfg, large: make(chan struct{}, max(runtime.GOMAXPROCS(0)/2, 1)), keys: map[int32]int{}, tenants: map[string]*use{},
+		cfg: cfg, slots: make(chan struct{}, max(runtime.GOMAXPROCS(0)/2, 1)), keys: map[int32]int{}, tenants: map[string]*usage{},
 	}
 	var err error
 	g.refusals, err = meter.Int64Counter("gifting.gateway.refusals",
-		metric.WithDescription("Requests refused because a key, its tenant or all callers together had too much under way."))
+		metric.WithDescription("Requests refused because a key, its tenant or all callers together had too much in flight."))
 	if err != nil {
 		return nil, fmt.Errorf("metric of refusals: %w", err)
 	}
@@ -84,19 +87,15 @@ func New(cfg Config, meter metric.Meter) (*Gate, error) {
 	_, err = meter.Int64ObservableGauge("gifting.gateway.bodies", metric.WithUnit("By"),
 		metric.WithDescription("Bytes of request bodies that the gateway holds."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(g.held())
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			o.Observe(g.bytes)
 			return nil
 		}))
 	if err != nil {
 		return nil, fmt.Errorf("metric of bodies: %w", err)
 	}
 	return g, nil
-}
-
-func (g *Gate) held() int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.bytes
 }
 
 func (g *Gate) count(ctx context.Context, cause string, n int64) {
@@ -109,49 +108,41 @@ type Pass struct {
 	tenant string
 	key    int32
 	bytes  int64
-	// large is set while the request has one of the places for large bodies, since began.
-	large bool
-	began time.Time
+	// processing is set while the request has a slot for a large body, since began.
+	processing bool
+	began      time.Time
 	// paused is set while the request waits and does not count.
 	paused bool
 }
 
-// Enter admits a request, or returns rate_limited if its key or its tenant has too many under way. The caller must call Leave.
-func (g *Gate) Enter(ctx context.Context, tenant string, key int32) (*Pass, error) {
-	switch cause := g.enter(tenant, key); cause {
-	case keyFull:
-		g.count(ctx, cause, 1)
-		return nil, httperror.RateLimited("This key has too many requests under way.", wait)
-	case tenantFull:
-		g.count(ctx, cause, 1)
-		return nil, httperror.RateLimited("The keys of this tenant have too many requests under way.", wait)
-	}
-	return &Pass{gate: g, tenant: tenant, key: key}, nil
-}
-
-// enter returns the cause of a refusal.
-func (g *Gate) enter(tenant string, key int32) string {
+// Admit admits a request, or returns rate_limited if its key or its tenant has too many in flight. The Pass must be released.
+func (g *Gate) Admit(ctx context.Context, tenant string, key int32) (*Pass, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.keys[key] >= g.cfg.RequestsPerKey {
-		return keyFull
+		g.count(ctx, keyFull, 1)
+		return nil, httperror.RateLimited("This key has too many requests under way.", retryAfter)
 	}
-	if of := g.tenants[tenant]; of != nil && of.requests >= g.cfg.RequestsPerTenant {
-		return tenantFull
+	if used := g.tenants[tenant]; used != nil && used.requests >= g.cfg.RequestsPerTenant {
+		g.count(ctx, tenantFull, 1)
+		return nil, httperror.RateLimited("The keys of this tenant have too many requests under way.", retryAfter)
 	}
-	g.add(tenant, key)
-	return ""
+	p := &Pass{gate: g, tenant: tenant, key: key}
+	p.add()
+	return p, nil
 }
 
-// add counts a request. The caller has locked the Gate.
-func (g *Gate) add(tenant string, key int32) {
-	of := g.tenants[tenant]
-	if of == nil {
-		of = &use{}
-		g.tenants[tenant] = of
+// Release frees what the request holds. A nil Pass holds nothing.
+func (p *Pass) Release() {
+	if p == nil {
+		return
 	}
-	of.requests++
-	g.keys[key]++
+	p.Processed()
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	if !p.paused {
+		p.remove()
+	}
 }
 
 // Pause lets the request not count while it waits for something that may take long. It must hold no bytes.
@@ -159,7 +150,7 @@ func (p *Pass) Pause() {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
 	p.paused = true
-	p.gate.leave(p)
+	p.remove()
 }
 
 // Resume lets the request count again. It is never refused: it was admitted before.
@@ -167,25 +158,47 @@ func (p *Pass) Resume() {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
 	p.paused = false
-	p.gate.add(p.tenant, p.key)
+	p.add()
+}
+
+// add counts the request. The caller has locked the Gate.
+func (p *Pass) add() {
+	used := p.gate.tenants[p.tenant]
+	if used == nil {
+		used = &usage{}
+		p.gate.tenants[p.tenant] = used
+	}
+	used.requests++
+	p.gate.keys[p.key]++
+}
+
+// remove undoes add, and frees the bytes. The caller has locked the Gate.
+func (p *Pass) remove() {
+	g, used := p.gate, p.gate.tenants[p.tenant]
+	used.requests--
+	used.bytes -= p.bytes
+	g.bytes -= p.bytes
+	if used.requests == 0 {
+		delete(g.tenants, p.tenant)
+	}
+	if g.keys[p.key]--; g.keys[p.key] == 0 {
+		delete(g.keys, p.key)
+	}
 }
 
 // Expect returns service_unavailable if there is no room for the bytes that a request announces. It keeps no room for them.
 func (p *Pass) Expect(ctx context.Context, bytes int64) error {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
-	if p.gate.fits(p, bytes) {
-		return nil
-	}
-	return p.full(ctx, bytes)
+	return p.checkRoom(ctx, bytes)
 }
 
 // Reserve adds to the bytes that the request holds, or returns service_unavailable.
 func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
-	if !p.gate.fits(p, bytes) {
-		return p.full(ctx, p.bytes+bytes)
+	if err := p.checkRoom(ctx, bytes); err != nil {
+		return err
 	}
 	p.bytes += bytes
 	p.gate.tenants[p.tenant].bytes += bytes
@@ -193,78 +206,53 @@ func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-func (p *Pass) full(ctx context.Context, bytes int64) error {
+// checkRoom checks whether the request may hold so many more bytes. The caller has locked the Gate.
+func (p *Pass) checkRoom(ctx context.Context, bytes int64) error {
+	g := p.gate
+	limit := g.cfg.BodyBytes
+	if p.bytes+bytes > smallBody {
+		limit -= limit / tenantDivisor
+	}
+	if g.bytes+bytes > limit || g.tenants[p.tenant].bytes+bytes > g.cfg.BodyBytes/tenantDivisor {
+		return p.refuse(ctx, p.bytes+bytes)
+	}
+	return nil
+}
+
+func (p *Pass) refuse(ctx context.Context, bytes int64) error {
 	p.gate.count(ctx, bodiesFull, 1)
 	e := problem.New(problem.ServiceUnavailable, "Too many large requests are under way.")
-	if e.RetryAfter = wait; bytes >= largeBody {
-		e.RetryAfter = waitLarge
+	if e.RetryAfter = retryAfter; bytes >= largeBody {
+		e.RetryAfter = retryAfterLarge
 	}
 	return e
 }
 
-// Work waits until the body that was read may be worked on, or returns service_unavailable. If the caller leaves meanwhile, it is not
-// refused.
-func (p *Pass) Work(ctx context.Context) error {
+// Process waits until the body that was read may be processed, or returns service_unavailable. If the caller has left meanwhile, it
+// is not refused.
+func (p *Pass) Process(ctx context.Context) error {
 	if p.bytes < largeBody {
 		return nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
+	waiting, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
 	select {
-	case p.gate.large <- struct{}{}:
-		p.large, p.began = true, time.Now()
+	case p.gate.slots <- struct{}{}:
+		p.processing, p.began = true, time.Now()
 		return nil
 	case <-waiting.Done():
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("wait for other large requests: %w", err)
 		}
-		return p.full(ctx, p.bytes)
+		return p.refuse(ctx, p.bytes)
 	}
 }
 
-// Worked ends what Work began: the rest is the work of a service. The place stays empty for a while. A nil Pass has none.
-func (p *Pass) Worked() {
-	if p == nil || !p.large {
+// Processed ends what Process began: what remains is done by a service. A nil Pass has no slot.
+func (p *Pass) Processed() {
+	if p == nil || !p.processing {
 		return
 	}
-	p.large = false
-	// A machine that stood still must not keep large bodies out for long.
-	rest := min(rests*time.Since(p.began), patience/2)
-	time.AfterFunc(rest, func() { <-p.gate.large })
-}
-
-// fits reports whether the request may hold so many more bytes. The caller has locked the Gate.
-func (g *Gate) fits(p *Pass, bytes int64) bool {
-	limit := g.cfg.BodyBytes
-	if p.bytes+bytes > smallBody {
-		limit -= limit / share
-	}
-	return g.bytes+bytes <= limit && g.tenants[p.tenant].bytes+bytes <= g.cfg.BodyBytes/share
-}
-
-// Leave gives back what the request held. A nil Pass held nothing.
-func (p *Pass) Leave() {
-	if p == nil {
-		return
-	}
-	p.Worked()
-	p.gate.mu.Lock()
-	defer p.gate.mu.Unlock()
-	if !p.paused {
-		p.gate.leave(p)
-	}
-}
-
-// leave ends what add began, and gives back the bytes. The caller has locked the Gate.
-func (g *Gate) leave(p *Pass) {
-	of := g.tenants[p.tenant]
-	of.requests--
-	of.bytes -= p.bytes
-	g.bytes -= p.bytes
-	if of.requests == 0 {
-		delete(g.tenants, p.tenant)
-	}
-	if g.keys[p.key]--; g.keys[p.key] == 0 {
-		delete(g.keys, p.key)
-	}
+	p.processing = false
+	time.AfterFunc(min(cooldownFactor*time.Since(p.began), maxCooldown), func() { <-p.gate.slots })
 }

@@ -31,9 +31,9 @@ func gate(t *testing.T) *admission.Gate {
 	return g
 }
 
-func enter(t *testing.T, g *admission.Gate, tenant string, key int32) *admission.Pass {
+func admit(t *testing.T, g *admission.Gate, tenant string, key int32) *admission.Pass {
 	t.Helper()
-	p, err := g.Enter(t.Context(), tenant, key)
+	p, err := g.Admit(t.Context(), tenant, key)
 	require.NoError(t, err)
 	return p
 }
@@ -52,26 +52,26 @@ func TestAKeyAndItsTenantHaveAShareOfRequests(t *testing.T) {
 	g := gate(t)
 	var passes []*admission.Pass
 	for _, key := range []int32{1, 1, 1, 2, 2} {
-		passes = append(passes, enter(t, g, "a", key))
+		passes = append(passes, admit(t, g, "a", key))
 	}
-	_, err := g.Enter(t.Context(), "a", 1)
+	_, err := g.Admit(t.Context(), "a", 1)
 	requireRefused(t, err, problem.RateLimited)
-	_, err = g.Enter(t.Context(), "a", 2)
+	_, err = g.Admit(t.Context(), "a", 2)
 	requireRefused(t, err, problem.RateLimited)
-	enter(t, g, "b", 3).Leave()
-	passes[0].Leave()
-	_, err = g.Enter(t.Context(), "a", 1)
+	admit(t, g, "b", 3).Release()
+	passes[0].Release()
+	_, err = g.Admit(t.Context(), "a", 1)
 	require.NoError(t, err)
 }
 
 func TestATenantHasAQuarterOfTheBytes(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
-	first, second := enter(t, g, "a", 1), enter(t, g, "a", 2)
+	first, second := admit(t, g, "a", 1), admit(t, g, "a", 2)
 	require.NoError(t, first.Reserve(t.Context(), budget/4))
 	requireRefused(t, second.Reserve(t.Context(), 1), problem.ServiceUnavailable)
-	require.NoError(t, enter(t, g, "b", 3).Reserve(t.Context(), budget/4))
-	first.Leave()
+	require.NoError(t, admit(t, g, "b", 3).Reserve(t.Context(), budget/4))
+	first.Release()
 	require.NoError(t, second.Reserve(t.Context(), budget/4))
 }
 
@@ -79,9 +79,9 @@ func TestLargeBodiesLeaveAQuarterToSmallOnes(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
 	for key, tenant := range []string{"a", "b", "c"} {
-		require.NoError(t, enter(t, g, tenant, int32(key)).Reserve(t.Context(), budget/4))
+		require.NoError(t, admit(t, g, tenant, int32(key)).Reserve(t.Context(), budget/4))
 	}
-	small := enter(t, g, "d", 4)
+	small := admit(t, g, "d", 4)
 	require.NoError(t, small.Reserve(t.Context(), 64<<10))
 	requireRefused(t, small.Reserve(t.Context(), 1), problem.ServiceUnavailable)
 }
@@ -90,115 +90,115 @@ func TestEverythingIsGivenBack(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
 	var group sync.WaitGroup
-	var underWay, refused atomic.Int32
+	var inFlight, refused atomic.Int32
 	for i := range 64 {
 		group.Go(func() {
 			for range 50 {
-				p, err := g.Enter(t.Context(), "a", int32(i%4))
+				p, err := g.Admit(t.Context(), "a", int32(i%4))
 				if err != nil {
 					refused.Add(1)
 					continue
 				}
-				assert.LessOrEqual(t, underWay.Add(1), int32(5))
+				assert.LessOrEqual(t, inFlight.Add(1), int32(5))
 				assert.NoError(t, p.Reserve(t.Context(), 2*mega))
-				underWay.Add(-1)
-				p.Leave()
+				inFlight.Add(-1)
+				p.Release()
 			}
 		})
 	}
 	group.Wait()
 	for range 5 {
-		require.NoError(t, enter(t, g, "a", 9+refused.Add(1)).Reserve(t.Context(), 2*mega))
+		require.NoError(t, admit(t, g, "a", 9+refused.Add(1)).Reserve(t.Context(), 2*mega))
 	}
-	(*admission.Pass)(nil).Leave()
+	(*admission.Pass)(nil).Release()
 }
 
 func TestABodyThatHasNoRoomIsRefusedBeforeItIsRead(t *testing.T) {
 	t.Parallel()
 	g := gate(t)
-	first := enter(t, g, "a", 1)
+	first := admit(t, g, "a", 1)
 	require.NoError(t, first.Expect(t.Context(), budget/4))
 	require.NoError(t, first.Reserve(t.Context(), budget/4))
-	second := enter(t, g, "a", 2)
+	second := admit(t, g, "a", 2)
 	requireRefused(t, second.Expect(t.Context(), mega), problem.ServiceUnavailable)
-	first.Leave()
+	first.Release()
 	require.NoError(t, second.Expect(t.Context(), mega))
 }
 
-func TestFewLargeBodiesAreWorkedOnAtOnce(t *testing.T) {
+func TestFewLargeBodiesAreProcessedAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := gate(t)
-		places := max(runtime.GOMAXPROCS(0)/2, 1)
-		var working []*admission.Pass
-		for i := range places {
-			p := enter(t, g, strconv.Itoa(i), int32(i))
+		slots := max(runtime.GOMAXPROCS(0)/2, 1)
+		var processing []*admission.Pass
+		for i := range slots {
+			p := admit(t, g, strconv.Itoa(i), int32(i))
 			require.NoError(t, p.Reserve(t.Context(), mega))
-			require.NoError(t, p.Work(t.Context()))
-			working = append(working, p)
+			require.NoError(t, p.Process(t.Context()))
+			processing = append(processing, p)
 		}
-		small := enter(t, g, "small", 1000)
+		small := admit(t, g, "small", 1000)
 		require.NoError(t, small.Reserve(t.Context(), mega-1))
-		require.NoError(t, small.Work(t.Context()))
-		next := enter(t, g, "next", 1001)
+		require.NoError(t, small.Process(t.Context()))
+		next := admit(t, g, "next", 1001)
 		require.NoError(t, next.Reserve(t.Context(), mega))
-		requireRefused(t, next.Work(t.Context()), problem.ServiceUnavailable)
+		requireRefused(t, next.Process(t.Context()), problem.ServiceUnavailable)
 		waited := make(chan error)
-		go func() { waited <- next.Work(t.Context()) }()
+		go func() { waited <- next.Process(t.Context()) }()
 		synctest.Wait()
-		working[0].Leave()
+		processing[0].Release()
 		require.NoError(t, <-waited)
-		next.Leave()
-		last := enter(t, g, "last", 1002)
+		next.Release()
+		last := admit(t, g, "last", 1002)
 		require.NoError(t, last.Reserve(t.Context(), mega))
-		require.NoError(t, last.Work(t.Context()))
+		require.NoError(t, last.Process(t.Context()))
 	})
 }
 
-func TestACallerThatGoesWhileItWaitsIsNotRefused(t *testing.T) {
+func TestACallerThatLeavesWhileItWaitsIsNotRefused(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()
 	g, err := admission.New(admission.Config{RequestsPerKey: 3, RequestsPerTenant: 5, BodyBytes: budget}, tel.Meters.Meter("test"))
 	require.NoError(t, err)
 	for i := range max(runtime.GOMAXPROCS(0)/2, 1) {
-		p := enter(t, g, strconv.Itoa(i), int32(i))
+		p := admit(t, g, strconv.Itoa(i), int32(i))
 		require.NoError(t, p.Reserve(t.Context(), mega))
-		require.NoError(t, p.Work(t.Context()))
+		require.NoError(t, p.Process(t.Context()))
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	next := enter(t, g, "next", 1000)
+	next := admit(t, g, "next", 1000)
 	require.NoError(t, next.Reserve(t.Context(), mega))
-	require.ErrorIs(t, next.Work(gone), context.Canceled)
+	require.ErrorIs(t, next.Process(gone), context.Canceled)
 	for cause, n := range tel.Values(t, "gifting.gateway.refusals") {
 		require.Zero(t, n, cause)
 	}
 }
 
-func TestThePlaceOfALargeBodyRestsAfterItsWork(t *testing.T) {
+func TestTheSlotOfALargeBodyStaysFreeForAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := gate(t)
-		places := max(runtime.GOMAXPROCS(0)/2, 1)
+		slots := max(runtime.GOMAXPROCS(0)/2, 1)
 		waited := func(after time.Duration) time.Duration {
 			var all []*admission.Pass
-			for i := range places {
-				p := enter(t, g, strconv.Itoa(i), int32(i))
+			for i := range slots {
+				p := admit(t, g, strconv.Itoa(i), int32(i))
 				require.NoError(t, p.Reserve(t.Context(), mega))
-				require.NoError(t, p.Work(t.Context()))
+				require.NoError(t, p.Process(t.Context()))
 				all = append(all, p)
 			}
 			<-time.After(after)
 			for _, p := range all {
-				p.Worked()
-				p.Worked()
-				p.Leave()
+				p.Processed()
+				p.Processed()
+				p.Release()
 			}
 			began := time.Now()
-			next := enter(t, g, "next", 1000)
+			next := admit(t, g, "next", 1000)
 			require.NoError(t, next.Reserve(t.Context(), mega))
-			require.NoError(t, next.Work(t.Context()))
-			next.Leave()
+			require.NoError(t, next.Process(t.Context()))
+			next.Release()
 			<-time.After(time.Minute)
 			return time.Since(began) - time.Minute
 		}

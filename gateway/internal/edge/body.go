@@ -35,7 +35,7 @@ func (h *Handler) readBody(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.pass.Work(c.r.Context())
+	return c.pass.Process(c.r.Context())
 }
 
 // readAll reads the body into c.body, whose capacity grows with what has arrived and is admitted before it grows. So a caller

@@ -21,7 +21,7 @@ const (
 	sandboxHeader = "Sandbox"
 )
 
-// The values of faultHeader. A timeout and a lost answer withhold the answer to a request that takes effect.
+// The values of faultHeader. After a timeout and with a lost answer, the request takes effect and its answer is dropped.
 const (
 	forceRateLimited = "429"
 	forceInternal    = "500"
@@ -34,25 +34,24 @@ const (
 var faults = []string{forceRateLimited, forceInternal, forceUnavailable, forceTimeout, forceLost, forceInProgress}
 
 const (
-	// heldFor is the time since a request began after which a forced timeout closes its connection.
-	heldFor = 30 * time.Second
-	// heldPerKey are the forced timeouts that a key may have at once on one gateway, because each keeps a connection.
-	heldPerKey = 10
+	// timeoutAfter is the time since a request began after which a forced timeout closes its connection.
+	timeoutAfter = 30 * time.Second
+	// timeoutsPerKey are the forced timeouts that a key may have at once on one gateway, because each keeps a connection.
+	timeoutsPerKey = 10
 )
 
-// forcing is what a request wants to be forced.
-type forcing struct {
+// forcedAnswer is what a request asks to be forced.
+type forcedAnswer struct {
 	// fault is the value of faultHeader, or nothing.
 	fault string
-	// done means that the answer is forced, holds that the request counts as a forced timeout of its key.
-	done, holds bool
+	// done means that the answer is forced, counted that the request counts as a forced timeout of its key.
+	done, counted bool
 }
 
-// answered reports whether the answer is one of the gateway, and no service was called.
-func (f forcing) answered() bool { return f.done && !f.withheld() }
-
-// withheld reports whether the request takes effect and its caller gets no answer.
-func (f forcing) withheld() bool { return f.done && (f.fault == forceTimeout || f.fault == forceLost) }
+// dropped reports whether the request takes effect and its caller gets no answer.
+func (f forcedAnswer) dropped() bool {
+	return f.done && (f.fault == forceTimeout || f.fault == forceLost)
+}
 
 // forceLimit reads faultHeader and decides what belongs to the rate limit. Production ignores the header.
 func (h *Handler) forceLimit(c *call) error {
@@ -64,8 +63,8 @@ func (h *Handler) forceLimit(c *call) error {
 	case forceRateLimited:
 		return c.force(httperror.RateLimited("This answer was forced by Sandbox-Fault.", time.Second))
 	case forceTimeout:
-		if c.forced.holds = h.held.enter(c.principal.KeyID); !c.forced.holds {
-			return httperror.RateLimited("This key has too many forced timeouts under way.", heldFor)
+		if c.forced.counted = h.timeouts.add(c.principal.KeyID); !c.forced.counted {
+			return httperror.RateLimited("This key has too many forced timeouts under way.", timeoutAfter)
 		}
 	}
 	return nil
@@ -88,7 +87,7 @@ func (h *Handler) forceAnswer(c *call) error {
 		return invalidFault("in-progress is only for requests that need an Idempotency-Key")
 	}
 	c.forced.done = true
-	c.ResponseWriter = unsent{header: http.Header{}}
+	c.ResponseWriter = discard{header: http.Header{}}
 	// The request takes effect even if its caller does not wait.
 	c.r = c.r.WithContext(context.WithoutCancel(c.r.Context()))
 	return nil
@@ -108,67 +107,64 @@ func (c *call) force(err error) error {
 // writeError writes an answer that is an error. A forced one is not logged as an error.
 func (h *Handler) writeError(c *call, err error) {
 	writer := h.Errors
-	if c.forced.answered() {
+	if c.forced.done && !c.forced.dropped() {
 		writer.Log = slog.New(slog.DiscardHandler)
 	}
 	writer.Write(c.r.Context(), c, err)
 }
 
-// withhold ends a request whose answer is withheld: it closes the connection. A forced timeout is held first, until its time is over,
-// the caller is gone or the gateway shuts down. What is held is no request under way, and keeps no body.
-func (h *Handler) withhold(c *call, gone <-chan struct{}) {
-	if !c.forced.withheld() {
+// dropAnswer ends a request whose answer is dropped: it closes the connection. A forced timeout is held first, until its time is over,
+// its caller has left or the gateway shuts down. A held one is no request in flight, and keeps no body.
+func (h *Handler) dropAnswer(c *call, left <-chan struct{}) {
+	if !c.forced.dropped() {
 		return
 	}
 	if c.forced.fault == forceTimeout {
-		c.pass.Leave()
+		c.pass.Release()
 		c.pass, c.body = nil, nil
-		over := time.NewTimer(time.Until(c.began.Add(heldFor)))
+		over := time.NewTimer(time.Until(c.began.Add(timeoutAfter)))
 		defer over.Stop()
 		select {
 		case <-over.C:
-		case <-gone:
-		case <-h.Ending:
+		case <-left:
+		case <-h.ShuttingDown:
 		}
 	}
 	panic(http.ErrAbortHandler)
 }
 
-// unsent is an answer that is not sent.
-type unsent struct{ header http.Header }
+// discard is an answer that is not sent.
+type discard struct{ header http.Header }
 
 // Header implements http.ResponseWriter.
-func (u unsent) Header() http.Header { return u.header }
+func (d discard) Header() http.Header { return d.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (unsent) WriteHeader(int) {}
+func (discard) WriteHeader(int) {}
 
 // Write implements http.ResponseWriter.
-func (unsent) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// holds counts the forced timeouts of each key.
-type holds struct {
+// forcedTimeouts counts the forced timeouts of each key.
+type forcedTimeouts struct {
 	mu   sync.Mutex
 	keys map[int32]int
 }
 
-func (h *holds) enter(key int32) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.keys[key] >= heldPerKey {
+func (t *forcedTimeouts) add(key int32) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.keys[key] >= timeoutsPerKey {
 		return false
 	}
-	h.keys[key]++
+	t.keys[key]++
 	return true
 }
 
-func (h *holds) leave(c *call) {
-	if !c.forced.holds {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.keys[c.principal.KeyID]--; h.keys[c.principal.KeyID] == 0 {
-		delete(h.keys, c.principal.KeyID)
+func (t *forcedTimeouts) remove(key int32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.keys[key]--; t.keys[key] == 0 {
+		delete(t.keys, key)
 	}
 }

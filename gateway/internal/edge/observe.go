@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -29,14 +28,6 @@ type Observer struct {
 	duration metric.Float64Histogram
 	keys     metric.Int64Counter
 	scheme   attribute.KeyValue
-	// outcomes and series cache labels, because making them costs more than the measurement.
-	outcomes map[string]metric.MeasurementOption
-	series   sync.Map
-}
-
-type series struct {
-	method, route string
-	status        int
 }
 
 // The outcomes of looking up an Idempotency-Key.
@@ -52,7 +43,6 @@ func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Ob
 	meter := tel.Meters.Meter("github.com/partnergifting/platform/gateway")
 	o := &Observer{
 		log: tel.Logger, tracer: tel.Tracers.Tracer("github.com/partnergifting/platform/gateway"), scheme: semconv.URLScheme("http"),
-		outcomes: map[string]metric.MeasurementOption{},
 	}
 	if https {
 		o.scheme = semconv.URLScheme("https")
@@ -66,8 +56,7 @@ func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Ob
 		return nil, fmt.Errorf("request metrics: %w", err)
 	}
 	for _, outcome := range []string{keyNew, keyReplay, keyMismatch, keyConflict} {
-		o.outcomes[outcome] = metric.WithAttributeSet(attribute.NewSet(attribute.String("outcome", outcome)))
-		o.keys.Add(ctx, 0, o.outcomes[outcome])
+		o.keys.Add(ctx, 0, metric.WithAttributes(attribute.String("outcome", outcome)))
 	}
 	return o, nil
 }
@@ -86,14 +75,14 @@ func (o *Observer) begin(r *http.Request) (context.Context, trace.Span) {
 
 func (o *Observer) end(c *call) {
 	ctx, span, took := c.r.Context(), c.span, time.Since(c.began)
-	key := series{knownMethod(c.r.Method), c.route, c.status}
-	labels := o.labels(key)
+	method := knownMethod(c.r.Method)
+	labels := o.labels(method, c)
 	if !c.forced.done { // A forced failure is none of the platform, and alerts count these measurements.
-		o.duration.Record(ctx, (took - c.held).Seconds(), metric.WithAttributeSet(labels))
+		o.duration.Record(ctx, (took - c.held).Seconds(), metric.WithAttributes(labels...))
 	}
 	if span.IsRecording() {
-		span.SetName(key.method + " " + key.route)
-		span.SetAttributes(labels.ToSlice()...)
+		span.SetName(method + " " + c.route)
+		span.SetAttributes(labels...)
 		if c.principal.TenantID != "" {
 			span.SetAttributes(attribute.String("gifting.tenant.id", c.principal.TenantID),
 				attribute.Int("gifting.key.id", int(c.principal.KeyID)))
@@ -103,13 +92,13 @@ func (o *Observer) end(c *call) {
 		}
 	}
 	span.End()
-	o.logAccess(ctx, key, c, took)
+	o.logAccess(ctx, method, c, took)
 }
 
 // logAccess writes one line per request. The trace id of the line is the Request-Id of the response.
-func (o *Observer) logAccess(ctx context.Context, key series, c *call, took time.Duration) {
+func (o *Observer) logAccess(ctx context.Context, method string, c *call, took time.Duration) {
 	const maxAttrs = 8
-	attrs := append(make([]slog.Attr, 0, maxAttrs), slog.String("method", key.method), slog.String("route", key.route),
+	attrs := append(make([]slog.Attr, 0, maxAttrs), slog.String("method", method), slog.String("route", c.route),
 		slog.Int("status", c.status), slog.Int("bytes", c.bytes), slog.Duration("took", took))
 	if c.held > 0 {
 		attrs = append(attrs, slog.Duration("held", c.held))
@@ -132,20 +121,14 @@ func knownMethod(method string) string {
 	return "_OTHER"
 }
 
-func (o *Observer) labels(key series) attribute.Set {
-	if known, ok := o.series.Load(key); ok {
-		return known.(attribute.Set)
-	}
+func (o *Observer) labels(method string, c *call) []attribute.KeyValue {
 	labels := []attribute.KeyValue{
-		o.scheme, semconv.HTTPRequestMethodKey.String(key.method), semconv.HTTPRoute(key.route),
-		semconv.HTTPResponseStatusCode(key.status),
+		o.scheme, semconv.HTTPRequestMethodKey.String(method), semconv.HTTPRoute(c.route), semconv.HTTPResponseStatusCode(c.status),
 	}
-	if key.status >= http.StatusInternalServerError {
-		labels = append(labels, semconv.ErrorTypeKey.String(strconv.Itoa(key.status)))
+	if c.status >= http.StatusInternalServerError {
+		labels = append(labels, semconv.ErrorTypeKey.String(strconv.Itoa(c.status)))
 	}
-	set := attribute.NewSet(labels...)
-	o.series.Store(key, set)
-	return set
+	return labels
 }
 
 // countKey counts a request by the outcome of looking up its Idempotency-Key.
@@ -162,5 +145,5 @@ func (o *Observer) countKey(ctx context.Context, c *call) {
 	case problem.Is(c.err, problem.IdempotencyInProgress):
 		outcome = keyConflict
 	}
-	o.keys.Add(ctx, 1, o.outcomes[outcome])
+	o.keys.Add(ctx, 1, metric.WithAttributes(attribute.String("outcome", outcome)))
 }

@@ -2,7 +2,7 @@
 // another:
 //
 //	access          401, 429  package access: API key, rate limit
-//	admit           429       package admission: requests under way
+//	admit           429       package admission: requests in flight
 //	forceLimit      429       forced.go: Sandbox-Fault, in the sandbox only
 //	findOperation   404, 405  operation.go
 //	checkScope      403       operation.go
@@ -69,9 +69,9 @@ type Deps struct {
 	Deprecations *openapi.Notices
 	Waits        *feedwait.Waits
 	Observer     *Observer
-	// Ending is closed when the gateway begins to shut down.
-	Ending <-chan struct{}
-	Log    *slog.Logger
+	// ShuttingDown is closed when the gateway begins to shut down.
+	ShuttingDown <-chan struct{}
+	Log          *slog.Logger
 }
 
 // Config of a Handler. HTTPS means that callers reach the API by HTTPS. Sandbox means that callers may force answers.
@@ -83,14 +83,14 @@ type Config struct {
 type Handler struct {
 	Deps
 
-	cfg   Config
-	steps []func(*call) error
-	held  holds
+	cfg      Config
+	steps    []func(*call) error
+	timeouts forcedTimeouts
 }
 
 // New makes a Handler.
 func New(deps Deps, cfg Config) *Handler {
-	h := &Handler{Deps: deps, cfg: cfg, held: holds{keys: map[int32]int{}}}
+	h := &Handler{Deps: deps, cfg: cfg, timeouts: forcedTimeouts{keys: map[int32]int{}}}
 	h.steps = []func(*call) error{
 		h.checkAccess,
 		h.admit,
@@ -111,7 +111,11 @@ func New(deps Deps, cfg Config) *Handler {
 
 // call is a request with the results of the steps so far.
 type call struct {
-	recorder
+	http.ResponseWriter
+
+	handler *Handler
+	// status and bytes are those of the response.
+	status, bytes int
 
 	r     *http.Request
 	span  trace.Span
@@ -123,7 +127,7 @@ type call struct {
 	op        *operation.Operation
 	principal caller.Principal
 	pass      *admission.Pass
-	forced    forcing
+	forced    forcedAnswer
 	request   caller.Request
 	body      []byte
 	// ignored are the names of parameters of the query that mean nothing to the operation.
@@ -146,41 +150,32 @@ type call struct {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{recorder: recorder{ResponseWriter: w}, route: "none", began: time.Now()}
+	c := &call{ResponseWriter: w, handler: h, route: "none", began: time.Now()}
 	ctx, span := h.Observer.begin(r)
 	c.r, c.span = r.WithContext(ctx), span
 	c.request.ID = span.SpanContext().TraceID().String()
 	h.writeHeaders(w.Header(), c.request.ID)
-	c.beforeHeader = func(status int) {
-		h.deprecate(c, status)
-		if saysIgnored(status) {
-			nameIgnored(c)
-		}
-	}
-	h.serve(c)
+	defer func() { h.end(c, recover()) }()
+	h.dispatch(c)
 }
 
-// serve answers the call, and observes its end.
-func (h *Handler) serve(c *call) {
-	defer func() {
-		value := recover()
-		err, _ := value.(error)
-		aborted := errors.Is(err, http.ErrAbortHandler)
-		if value != nil && !aborted {
-			h.Log.ErrorContext(c.r.Context(), "panic", "value", value, "stack", string(debug.Stack()))
-			if c.status == 0 {
-				h.Errors.Write(c.r.Context(), c, problem.Internal())
-			}
+// end observes the end of a call, whose handler may have panicked.
+func (h *Handler) end(c *call, panicked any) {
+	err, _ := panicked.(error)
+	aborted := errors.Is(err, http.ErrAbortHandler)
+	if panicked != nil && !aborted {
+		h.Log.ErrorContext(c.r.Context(), "panic", "value", panicked, "stack", string(debug.Stack()))
+		if c.status == 0 {
+			h.Errors.Write(c.r.Context(), c, problem.Internal())
 		}
-		if aborted && c.status == 0 {
-			c.status = h.abortedStatus()
-		}
-		h.Observer.end(c)
-		if aborted {
-			panic(http.ErrAbortHandler) // The server closes the connection.
-		}
-	}()
-	h.dispatch(c)
+	}
+	if aborted && c.status == 0 {
+		c.status = h.abortedStatus()
+	}
+	h.Observer.end(c)
+	if aborted {
+		panic(http.ErrAbortHandler) // The server closes the connection.
+	}
 }
 
 // statusGone is what proxies log for a caller who has left before the answer. No answer has it. That callers leave held calls is
@@ -191,7 +186,7 @@ const statusGone = 499
 // the gateway has cut it off.
 func (h *Handler) abortedStatus() int {
 	select {
-	case <-h.Ending:
+	case <-h.ShuttingDown:
 		return http.StatusServiceUnavailable
 	default:
 		return statusGone
@@ -235,7 +230,7 @@ func (h *Handler) dispatch(c *call) {
 	}
 }
 
-// servePage serves what needs no API key, so much of it as people can want.
+// servePage serves what needs no API key, up to a limit for each address.
 func (h *Handler) servePage(c *call, site http.Handler) {
 	if verdict := h.Pages.Take(h.ClientIP(c.r)); !verdict.Allowed {
 		h.writeError(c, httperror.RateLimited("This address has read too many pages in the last minute.", verdict.Reset))
@@ -244,21 +239,31 @@ func (h *Handler) servePage(c *call, site http.Handler) {
 	site.ServeHTTP(c, c.r)
 }
 
-// serveAPI runs the steps until one of them fails.
 func (h *Handler) serveAPI(c *call) {
-	gone := c.r.Context().Done()
-	defer func() {
-		c.pass.Leave()
-		h.held.leave(c)
-	}()
+	left := c.r.Context().Done()
+	defer h.release(c)
+	if c.err = h.runSteps(c); c.err != nil {
+		h.writeError(c, c.err)
+	}
+	h.dropAnswer(c, left)
+}
+
+// runSteps runs the steps until one of them fails.
+func (h *Handler) runSteps(c *call) error {
 	for _, step := range h.steps {
 		if err := step(c); err != nil {
-			c.err = err
-			h.writeError(c, err)
-			break
+			return err
 		}
 	}
-	h.withhold(c, gone)
+	return nil
+}
+
+// release frees what the call holds.
+func (h *Handler) release(c *call) {
+	c.pass.Release()
+	if c.forced.counted {
+		h.timeouts.remove(c.principal.KeyID)
+	}
 }
 
 func (h *Handler) checkAccess(c *call) (err error) {
@@ -267,34 +272,26 @@ func (h *Handler) checkAccess(c *call) (err error) {
 }
 
 func (h *Handler) admit(c *call) (err error) {
-	c.pass, err = h.Gate.Enter(c.r.Context(), c.principal.TenantID, c.principal.KeyID)
+	c.pass, err = h.Gate.Admit(c.r.Context(), c.principal.TenantID, c.principal.KeyID)
 	return err
 }
 
-// recorder records the status and the size of a response.
-type recorder struct {
-	http.ResponseWriter
-	// beforeHeader is called when the status is known and headers may still be added.
-	beforeHeader func(status int)
-	status       int
-	bytes        int
-}
-
 // WriteHeader implements http.ResponseWriter.
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.beforeHeader(status)
-		r.status = status
+func (c *call) WriteHeader(status int) {
+	if c.status == 0 {
+		c.handler.deprecate(c, status)
+		nameIgnored(c, status)
+		c.status = status
 	}
-	r.ResponseWriter.WriteHeader(status)
+	c.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
-func (r *recorder) Write(p []byte) (int, error) {
-	if r.status == 0 {
-		r.WriteHeader(http.StatusOK)
+func (c *call) Write(p []byte) (int, error) {
+	if c.status == 0 {
+		c.WriteHeader(http.StatusOK)
 	}
-	n, err := r.ResponseWriter.Write(p)
-	r.bytes += n
+	n, err := c.ResponseWriter.Write(p)
+	c.bytes += n
 	return n, err
 }

@@ -40,6 +40,12 @@ type Connections struct {
 	Tenants, Catalog, Orders, PersonalLinks, Events, Webhook *grpc.ClientConn
 }
 
+// service is one of the services of the public plane, with the function by which grpc-gateway serves it.
+type service struct {
+	register func(ctx context.Context, mux *runtime.ServeMux, conn *grpc.ClientConn) error
+	conn     *grpc.ClientConn
+}
+
 // setQueryParser sets grpc-gateway's parser of query parameters. The library keeps it in a variable of its package, so
 // several gateways in one process must not each set it.
 var setQueryParser = sync.OnceFunc(func() { runtime.NewServeMux(runtime.SetQueryParameterParser(restjson.QueryParser{})) })
@@ -58,25 +64,23 @@ func NewServices(ctx context.Context, c Connections, base string, environment ap
 		// Otherwise a body that is larger than the server's buffer is sent in chunks, whose end takes a write of its own.
 		runtime.WithWriteContentLength(),
 	)
-	registrations := []func() error{
-		func() error { return tenantsv1.RegisterTenantsServiceHandler(ctx, mux, c.Tenants) },
-		func() error { return catalogv1.RegisterCatalogServiceHandler(ctx, mux, c.Catalog) },
-		func() error { return ordersv1.RegisterOrdersServiceHandler(ctx, mux, c.Orders) },
-		func() error { return personallinksv1.RegisterPersonalLinksServiceHandler(ctx, mux, c.PersonalLinks) },
-		func() error { return eventsv1.RegisterEventsServiceHandler(ctx, mux, c.Events) },
-		func() error { return webhookv1.RegisterWebhookServiceHandler(ctx, mux, c.Webhook) },
+	services := []service{
+		{tenantsv1.RegisterTenantsServiceHandler, c.Tenants},
+		{catalogv1.RegisterCatalogServiceHandler, c.Catalog},
+		{ordersv1.RegisterOrdersServiceHandler, c.Orders},
+		{personallinksv1.RegisterPersonalLinksServiceHandler, c.PersonalLinks},
+		{eventsv1.RegisterEventsServiceHandler, c.Events},
+		{webhookv1.RegisterWebhookServiceHandler, c.Webhook},
 	}
 	if environment == apikey.Sandbox {
-		registrations = append(registrations,
-			func() error { return ordersv1.RegisterSandboxOrdersServiceHandler(ctx, mux, c.Orders) },
-			func() error {
-				return personallinksv1.RegisterSandboxPersonalLinksServiceHandler(ctx, mux, c.PersonalLinks)
-			},
-			func() error { return catalogv1.RegisterSandboxCatalogServiceHandler(ctx, mux, c.Catalog) },
+		services = append(services,
+			service{ordersv1.RegisterSandboxOrdersServiceHandler, c.Orders},
+			service{personallinksv1.RegisterSandboxPersonalLinksServiceHandler, c.PersonalLinks},
+			service{catalogv1.RegisterSandboxCatalogServiceHandler, c.Catalog},
 		)
 	}
-	for _, register := range registrations {
-		if err := register(); err != nil {
+	for _, s := range services {
+		if err := s.register(ctx, mux, s.conn); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +89,7 @@ func NewServices(ctx context.Context, c Connections, base string, environment ap
 
 func (h *Handler) callService(c *call) error {
 	if c.wait > 0 {
-		return h.callWaiting(c)
+		return h.answerHeld(c)
 	}
 	return h.call(c)
 }
@@ -153,7 +157,7 @@ func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterc
 			return invoke(ctx, method, req, reply, cc, opts...)
 		}
 		c.request.Violations = append(c.request.Violations, cursors.open(message(req))...)
-		c.pass.Worked()
+		c.pass.Processed()
 		out, err := caller.Outgoing(ctx, c.principal, c.request)
 		if err != nil {
 			return err
@@ -165,14 +169,20 @@ func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterc
 			cursors.sign(message(reply))
 			return nil
 		}
-		// Calls of the register carry no principal and no request.
-		return register.Hold(withCall(ctx, nil), &commonv1.ClaimKeyRequest{
+		claim := &commonv1.ClaimKeyRequest{
 			KeyId:             c.principal.KeyID,
 			IdempotencyKey:    c.request.IdempotencyKey,
 			Fingerprint:       c.request.Fingerprint,
 			OtherFingerprints: c.request.OtherFingerprints,
 			Owner:             c.op.Owner,
-		}, func() error { return invoke(out, method, req, reply, cc, opts...) })
+		}
+		bare := withCall(ctx, nil) // Calls of the register carry no principal and no request.
+		if err := register.Claim(bare, claim); err != nil {
+			return err
+		}
+		err = invoke(out, method, req, reply, cc, opts...)
+		register.ReleaseUnlessStored(bare, claim, err)
+		return err
 	}
 }
 
@@ -212,19 +222,16 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 // maxIgnoredMembers is the longest header Ignored-Members, in bytes.
 const maxIgnoredMembers = 1 << 10
 
-// saysIgnored reports whether a response of the status names what was ignored: a success, and a refusal of what the body asks for.
-func saysIgnored(status int) bool {
+// nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a string
+// cannot hold is percent-encoded, and so is the percent sign. Only a success, or a refusal of what the body says, names them.
+func nameIgnored(c *call, status int) {
 	switch status {
 	case http.StatusBadRequest, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
-		return true
 	default:
-		return status < http.StatusMultipleChoices
+		if status >= http.StatusMultipleChoices {
+			return
+		}
 	}
-}
-
-// nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a string
-// cannot hold is percent-encoded, and so is the percent sign.
-func nameIgnored(c *call) {
 	var list strings.Builder
 	for _, path := range c.request.IgnoredMembers {
 		item := quoted(path)

@@ -17,9 +17,9 @@ const waitHeader = "Wait"
 // errWait is the outcome of a call whose answer is a page to wait for. Nothing of the answer was written.
 var errWait = errors.New("the caller waits for an event")
 
-// callWaiting calls the service. If the answer is one to wait for, it holds the call until an event of the key is committed or the
+// answerHeld calls the service. If the answer is one to wait for, it holds the call until an event of the key is committed or the
 // time is over, and then calls again.
-func (h *Handler) callWaiting(c *call) error {
+func (h *Handler) answerHeld(c *call) error {
 	c.waiter = h.Waits.Register(c.principal)
 	defer c.waiter.Leave()
 	if err := h.callUnlessWait(c, true); !errors.Is(err, errWait) {
@@ -51,7 +51,7 @@ func (h *Handler) callWaiting(c *call) error {
 
 // mayBeHeld reports whether it is noticed that the caller leaves: not before the server has read the request, and a body is not
 // read.
-func (c *call) mayBeHeld() bool { return c.r.ContentLength == 0 && !c.forced.withheld() }
+func (c *call) mayBeHeld() bool { return c.r.ContentLength == 0 && !c.forced.dropped() }
 
 // hold waits for an event. Meanwhile the call does not count as a request in flight.
 func (h *Handler) hold(c *call, until time.Time) (noticed bool, err error) {

@@ -30,30 +30,14 @@ func (r *Register) Keeps(owner string) bool {
 	return owner == string(ordersv1.File_gifting_orders_v1_orders_proto.Package())
 }
 
-// Hold claims the key for a call of another service. The claim is kept if the response was stored, and if that is unknown. Then
-// only the same request may use the key again. call returns the status error of the call.
-func (r *Register) Hold(ctx context.Context, claim *commonv1.ClaimKeyRequest, call func() error) error {
-	if err := r.claim(ctx, claim); err != nil {
-		return err
-	}
-	err := call()
-	if storedNothing(err) {
-		r.release(ctx, claim)
-	}
-	return err
-}
-
-func (r *Register) claim(ctx context.Context, claim *commonv1.ClaimKeyRequest) error {
+// Claim claims the key for a call of another service, or returns a status error.
+func (r *Register) Claim(ctx context.Context, claim *commonv1.ClaimKeyRequest) error {
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
-	if _, err := r.Client.ClaimKey(ctx, claim); err != nil {
-		return r.claimError(ctx, err)
+	_, err := r.Client.ClaimKey(ctx, claim)
+	if err == nil {
+		return nil
 	}
-	return nil
-}
-
-// claimError returns the status error of a claim that failed.
-func (r *Register) claimError(ctx context.Context, err error) error {
 	p, ok := problem.As(err)
 	if !ok {
 		p = problem.Internal()
@@ -64,7 +48,12 @@ func (r *Register) claimError(ctx context.Context, err error) error {
 	return p.Status().Err()
 }
 
-func (r *Register) release(ctx context.Context, claim *commonv1.ClaimKeyRequest) {
+// ReleaseUnlessStored releases the claim after a call with this status error. The claim is kept if the response was stored, and if
+// that is unknown: then only the same request may use the key again.
+func (r *Register) ReleaseUnlessStored(ctx context.Context, claim *commonv1.ClaimKeyRequest, err error) {
+	if !storedNothing(err) {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), registerTimeout)
 	defer cancel()
 	if _, err := r.Client.ReleaseKey(ctx, &commonv1.ReleaseKeyRequest{

@@ -43,10 +43,8 @@ func TestAClaimIsKeptUnlessNothingWasStored(t *testing.T) {
 		"a success":                                 {nil, true},
 		"a stored refusal":                          {problem.New(problem.NoRecipients, "x"), true},
 		"a violation":                               {problem.Invalid(), false},
-		"an error of the service":                   {problem.Internal(), false},
 		"a database that may have stored":           {problem.Unavailable(), true},
 		"a lost connection":                         {status.Error(codes.Unavailable, "reset"), true},
-		"a deadline":                                {status.Error(codes.DeadlineExceeded, "late"), true},
 		"a cancelled call":                          {status.Error(codes.Canceled, "gone"), true},
 		"an error of the transport":                 {status.Error(codes.Internal, "stream"), true},
 		"a refusal without details of the platform": {status.Error(codes.InvalidArgument, "proxy"), true},
@@ -54,44 +52,25 @@ func TestAClaimIsKeptUnlessNothingWasStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := &claims{}
 			register := &idempotent.Register{Client: client, Log: slog.New(slog.DiscardHandler)}
-			err := register.Hold(t.Context(), &commonv1.ClaimKeyRequest{}, func() error { return tc.outcome })
-			require.Equal(t, tc.outcome, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			require.NoError(t, register.Claim(ctx, &commonv1.ClaimKeyRequest{}))
+			cancel() // A caller that leaves changes nothing.
+			register.ReleaseUnlessStored(ctx, &commonv1.ClaimKeyRequest{}, tc.outcome)
 			require.Equal(t, tc.kept, client.current == 1)
 		})
 	}
 }
 
-func TestAClaimIsReleasedEvenIfTheCallIsCancelled(t *testing.T) {
+func TestAClaimThatFails(t *testing.T) {
 	t.Parallel()
-	client := &claims{}
-	register := &idempotent.Register{Client: client, Log: slog.New(slog.DiscardHandler)}
-	ctx, leave := context.WithCancel(t.Context())
-	err := register.Hold(ctx, &commonv1.ClaimKeyRequest{}, func() error {
-		leave()
-		return problem.Invalid()
-	})
-	require.Error(t, err)
-	require.Zero(t, client.current)
-}
-
-func TestWithoutAClaimTheServiceIsNotCalled(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		refusal error
-		code    problem.Code
-	}{
-		"reused":      {problem.New(problem.IdempotencyKeyReused, "x"), problem.IdempotencyKeyReused},
-		"unavailable": {problem.Unavailable(), problem.ServiceUnavailable},
-		"unknown":     {status.Error(codes.Unknown, "x"), problem.InternalError},
+	for code, failure := range map[problem.Code]error{
+		problem.IdempotencyKeyReused: problem.New(problem.IdempotencyKeyReused, "x"),
+		problem.ServiceUnavailable:   problem.Unavailable(),
+		problem.InternalError:        status.Error(codes.Unknown, "x"),
 	} {
-		t.Run(name, func(t *testing.T) {
-			register := &idempotent.Register{Client: &claims{refusal: tc.refusal}, Log: slog.New(slog.DiscardHandler)}
-			err := register.Hold(t.Context(), &commonv1.ClaimKeyRequest{}, func() error {
-				require.Fail(t, "it was called")
-				return nil
-			})
-			require.Equal(t, tc.code, problem.FromStatus(status.Convert(err)).Code)
-		})
+		register := &idempotent.Register{Client: &claims{refusal: failure}, Log: slog.New(slog.DiscardHandler)}
+		err := register.Claim(t.Context(), &commonv1.ClaimKeyRequest{})
+		require.Equal(t, code, problem.FromStatus(status.Convert(err)).Code)
 	}
 }
 

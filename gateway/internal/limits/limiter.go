@@ -62,7 +62,6 @@ type Limiter struct {
 	budget      time.Duration
 	local       *Window
 	fallback    metric.Int64Counter
-	labels      map[string]metric.MeasurementOption
 	failures    atomic.Int64
 	pausedUntil atomic.Int64
 }
@@ -76,15 +75,14 @@ func New(deps Deps, cfg Config) (*Limiter, error) {
 	}
 	l := &Limiter{
 		Policy: cfg.Policy, clock: deps.Clock, log: deps.Log, redis: deps.Redis, budget: cfg.RedisBudget,
-		local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback, labels: map[string]metric.MeasurementOption{},
+		local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback,
 	}
 	causes := []string{notConfigured}
 	if deps.Redis != nil {
 		causes = []string{slow, failed, paused}
 	}
 	for _, cause := range causes {
-		l.labels[cause] = metric.WithAttributeSet(attribute.NewSet(attribute.String("limiter", cfg.Policy.Name), attribute.String("cause", cause)))
-		fallback.Add(context.Background(), 0, l.labels[cause]) // The series exists before the first outage.
+		l.countFallback(context.Background(), cause, 0) // The series exists before the first outage.
 	}
 	return l, nil
 }
@@ -137,8 +135,12 @@ func (l *Limiter) take(ctx context.Context, s subject) (Verdict, int64) {
 		}
 		cause = l.fail(ctx, err)
 	}
-	l.fallback.Add(ctx, 1, l.labels[cause])
+	l.countFallback(ctx, cause, 1)
 	return l.local.Take(s.log), 0
+}
+
+func (l *Limiter) countFallback(ctx context.Context, cause string, n int64) {
+	l.fallback.Add(ctx, n, metric.WithAttributes(attribute.String("limiter", l.Name), attribute.String("cause", cause)))
 }
 
 func (l *Limiter) isPaused() bool { return l.clock().UnixNano() < l.pausedUntil.Load() }
