@@ -23,32 +23,23 @@ func TestUnmarshalRefusesTheWholeBody(t *testing.T) {
 		want string
 	}{
 		{"a truncated object", `{"urgent":5,"a":`, notJSON + "16"},
-		{"an unclosed object", `{"urgent":5`, notJSON + "11"},
 		{"a missing colon", `{"a" 1}`, notJSON + "5"},
 		{"a trailing comma", `{"a":1,}`, notJSON + "6"},
-		{"a trailing comma in a list", `{"items":[1,]}`, notJSON + "11"},
 		{"a member name that is no string", `{1:2}`, notJSON + "1"},
 		{"single quotes", `{'a':1}`, notJSON + "1"},
-		{"a comment", `{/**/}`, notJSON + "1"},
-		{"a leading zero", `{"a":01}`, notJSON + "6"},
-		{"a plus sign", `{"a":+1}`, notJSON + "5"},
 		{"NaN", `{"a":NaN}`, notJSON + "5"},
 		{"an unknown escape", `{"externalOrderId":"\x"}`, notJSON + "20"},
 		{"a raw control character", "{\"a\":\"\n\"}", notJSON + "6"},
 		{"a byte order mark", "\uFEFF{}", notJSON + "0"},
 		{"invalid UTF-8 in a value", "{\"externalOrderId\":\"\xff\"}", notJSON + "20"},
 		{"invalid UTF-8 in an unknown member", "{\"x\":[\"\xc0\xaf\"]}", notJSON + "7"},
-		{"invalid UTF-8 in a name", "{\"\xff\":1}", notJSON + "2"},
 		{"a lone surrogate", `{"externalOrderId":"\ud800"}`, notJSON + "20"},
-		{"a surrogate pair the wrong way round", `{"externalOrderId":"\udf81\ud83c"}`, notJSON + "20"},
 		{"a duplicate member", `{"urgent":true,"urgent":true}`, duplicate + "15"},
 		{"a duplicate member written otherwise", `{"urgent":true,"\u0075rgent":true}`, duplicate + "15"},
 		{"a duplicate unknown member, deep inside", `{"x":[{"a":1,"a":1}]}`, duplicate + "13"},
 		{"a duplicate map key", `{"items":[{"variations":{"a":"1","a":"2"}}]}`, duplicate + "33"},
 		{"a second value", `{} {}`, "the body must end after its JSON object"},
-		{"rubbish after the object", `{}x`, "the body must end after its JSON object"},
 		{"a list", `[{}]`, "the body must be a JSON object"},
-		{"a string", `"x"`, "the body must be a JSON object"},
 		{"null", `null`, "the body must be a JSON object"},
 		{"unknown members nested too deep", `{"x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "the body is nested deeper than 100 levels"},
 		{"wrong values nested too deep", `{"urgent":` + strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100) + `}`, "the body is nested deeper than 100 levels"},
@@ -126,10 +117,6 @@ func TestABodyIsReadUpToABoundOfElements(t *testing.T) {
 		require.Equal(t, []problem.Violation{tooMany("items")}, restjson.Unmarshal([]byte(body), &req))
 		require.Len(t, req.GetCustomFields(), bound)
 	})
-	t.Run("as many as allowed", func(t *testing.T) {
-		var req ordersv1.PlaceOrderRequest
-		require.Empty(t, restjson.Unmarshal([]byte(`{"customFields":`+list(bound)+`}`), &req))
-	})
 	t.Run("as many answers as the largest body can have", func(t *testing.T) {
 		const answer, largest = `{"fieldId":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f"},`, 10 << 20
 		require.Less(t, largest/len(answer), bound)
@@ -144,15 +131,11 @@ func TestUnmarshalTimestamps(t *testing.T) {
 		want *timestamppb.Timestamp // nil: refused
 	}{
 		{"seconds and Z", `"2024-05-31T10:15:30Z"`, &timestamppb.Timestamp{Seconds: 1717150530}},
-		{"a negative offset", `"2024-05-31T00:15:30-10:00"`, &timestamppb.Timestamp{Seconds: 1717150530}},
-		{"an offset of nothing", `"2024-05-31T10:15:30-00:00"`, &timestamppb.Timestamp{Seconds: 1717150530}},
 		{"nanoseconds", `"2024-05-31T10:15:30.123456789Z"`, &timestamppb.Timestamp{Seconds: 1717150530, Nanos: 123456789}},
-		{"an escaped character", `"2024-05-31T10:15:30\u005a"`, &timestamppb.Timestamp{Seconds: 1717150530}},
 		{"the first instant", `"0001-01-01T00:00:00Z"`, &timestamppb.Timestamp{Seconds: -62135596800}},
 		{"the last second", `"9999-12-31T23:59:59Z"`, &timestamppb.Timestamp{Seconds: 253402300799}},
 		{"lower case", `"2024-05-31t10:15:30z"`, &timestamppb.Timestamp{Seconds: 1717150530}},
 		{"no seconds", `"2024-05-31T10:15Z"`, &timestamppb.Timestamp{Seconds: 1717150500}},
-		{"no seconds and an offset", `"2024-05-31T12:15+02:00"`, &timestamppb.Timestamp{Seconds: 1717150500}},
 		{"an offset without a colon", `"2024-05-31T12:15:30+0200"`, &timestamppb.Timestamp{Seconds: 1717150530}},
 		{"an offset of hours", `"2024-05-31T08:15:30-02"`, &timestamppb.Timestamp{Seconds: 1717150530}},
 		{"a comma before the fraction", `"2024-05-31T10:15:30,5Z"`, &timestamppb.Timestamp{Seconds: 1717150530, Nanos: 500000000}},
@@ -162,32 +145,20 @@ func TestUnmarshalTimestamps(t *testing.T) {
 		{"a date only", `"2024-05-31"`, nil},
 		{"a space for the T", `"2024-05-31 10:15:30Z"`, nil},
 		{"a fraction without digits", `"2024-05-31T10:15:30.Z"`, nil},
-		{"an hour of one digit", `"2024-05-31T1:15:30Z"`, nil},
 		{"a day that is not in the month", `"2023-02-29T00:00:00Z"`, nil},
-		{"an offset past 24 hours", `"2024-05-31T10:15:30+25:00"`, nil},
 		{"an offset of 24 hours", `"2024-05-31T10:15:30+24:00"`, nil},
 		{"an offset of 60 minutes", `"2024-05-31T10:15:30+01:60"`, nil},
 		{"a time past midnight at the end of a day", `"2024-05-31T24:00:01Z"`, nil},
-		{"a minute past midnight at the end of a day", `"2024-05-31T24:01Z"`, nil},
 		{"a fraction past midnight at the end of a day", `"2024-05-31T24:00:00.5Z"`, nil},
 		{"midnight after the last day", `"9999-12-31T24:00Z"`, nil},
-		{"hours only", `"2024-05-31T10Z"`, nil},
 		{"the basic format", `"20240531T101530Z"`, nil},
 		{"an offset of a digit", `"2024-05-31T10:15:30+2"`, nil},
-		{"an offset of three digits", `"2024-05-31T10:15:30+020"`, nil},
 		{"an offset with another separator", `"2024-05-31T10:15:30+02.00"`, nil},
-		{"an offset of letters", `"2024-05-31T10:15:30+ab"`, nil},
-		{"two zones", `"2024-05-31T10:15:30ZZ"`, nil},
-		{"two commas", `"2024-05-31T10:15:30,5,5Z"`, nil},
 		{"a comma before the seconds", `"2024-05-31T10:15,30Z"`, nil},
-		{"a separator of midnight alone", `"2024-05-31T24:00:Z"`, nil},
-		{"the name of a zone", `"2024-05-31T10:15:30 UTC"`, nil},
 		{"before the first instant once it is in UTC", `"0001-01-01T00:00:00+01:00"`, nil},
 		{"past the last instant once it is in UTC", `"9999-12-31T23:59:59-01:00"`, nil},
 		{"white space", `" 2024-05-31T10:15:30Z"`, nil},
-		{"nothing", `""`, nil},
 		{"NUL", `"2024-05-31T10:15:30Z\u0000"`, nil},
-		{"seconds since 1970", `1717150530`, nil},
 		{"an object", `{"seconds":1}`, nil},
 	}
 	for _, test := range tests {

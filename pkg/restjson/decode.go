@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
@@ -42,12 +41,10 @@ func UnmarshalBody(data []byte, m proto.Message, bound ...string) Findings {
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
 		return Findings{}
 	}
-	d := decoders.Get().(*decoder)
-	defer d.release(len(data))
+	d := decoder{source: *bytes.NewBuffer(data), bound: bound}
 	if !d.structure.read(data) {
 		return Findings{Violations: wholeBody(fmt.Sprintf("the body is nested deeper than %d levels", maxDepth))}
 	}
-	d.source, d.bound = *bytes.NewBuffer(data), bound
 	d.json.Reset(&d.source, jsontext.AllowDuplicateNames(true))
 	if err := d.body(p, pb); err != nil {
 		return Findings{Violations: wholeBody(d.describe(err))}
@@ -57,8 +54,6 @@ func UnmarshalBody(data []byte, m proto.Message, bound ...string) Findings {
 	}
 	return d.Findings
 }
-
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // decoder reads one body. Its methods return an error when the body is not JSON, which ends the
 // reading. All other errors are collected as violations.
@@ -70,17 +65,6 @@ type decoder struct {
 	// bound are the names of fields that the path binds.
 	bound []string
 	collector
-}
-
-// release forgets the body. It does not keep the memory that a large one needed.
-func (d *decoder) release(size int) {
-	if size > maxSpare {
-		return
-	}
-	d.source, d.bound = bytes.Buffer{}, nil
-	d.json.Reset(&d.source)
-	d.reset()
-	decoders.Put(d)
 }
 
 func (d *decoder) body(p *message, m protoreflect.Message) error {

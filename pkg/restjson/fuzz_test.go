@@ -1,10 +1,8 @@
 package restjson_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -92,8 +90,6 @@ func (d *dice) scalar(fd protoreflect.FieldDescriptor) protoreflect.Value {
 		return protoreflect.ValueOfInt64(int64(d.number()))
 	case protoreflect.EnumKind:
 		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(1 + d.roll(fd.Enum().Values().Len()-1)))
-	case protoreflect.BytesKind:
-		return protoreflect.ValueOfBytes([]byte(d.text()))
 	default:
 		return protoreflect.ValueOfString(d.text())
 	}
@@ -137,7 +133,7 @@ func FuzzMarshal(f *testing.F) {
 		f.Add([]byte("\x01\x05hello\x02\x09\x08\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01\x02\x03\x04\"\\<\x1f\xe2\x80\xa8\x02\x02\x02\x02\x03\x01\x05"+strings.Repeat("\x02\x07ab\x01", 60)), i)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, which byte) {
-		kinds := []proto.Message{&ordersv1.ListOrdersResponse{}, &ordersv1.PlaceOrderRequest{}, &commonv1.Principal{}, &commonv1.Request{}}
+		kinds := []proto.Message{&ordersv1.ListOrdersResponse{}, &ordersv1.PlaceOrderRequest{}, &commonv1.Principal{}}
 		m := kinds[int(which)%len(kinds)]
 		d := dice(raw)
 		d.fill(m.ProtoReflect(), 0)
@@ -162,21 +158,6 @@ func FuzzMarshal(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalLikeProtojson: a body that protojson writes is read as protojson reads it.
-func FuzzUnmarshalLikeProtojson(f *testing.F) {
-	f.Add([]byte(placeOrderBody))
-	f.Add([]byte(strings.Repeat("\x02\x07ab\x01", 60)))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		var want, got ordersv1.PlaceOrderRequest
-		d := dice(raw)
-		d.fill(want.ProtoReflect(), 0)
-		body, err := protojson.Marshal(&want)
-		require.NoError(t, err)
-		require.Empty(t, decode(string(body), &got))
-		require.True(t, proto.Equal(&want, &got), "%s", body)
-	})
-}
-
 // FuzzUnmarshal: the codec never panics. An accepted body is JSON, and the encoding of its message reads back as the same
 // message.
 func FuzzUnmarshal(f *testing.F) {
@@ -184,14 +165,14 @@ func FuzzUnmarshal(f *testing.F) {
 		placeOrderBody, `{}`, ``, `{"urgent":null}`, `{"items":[{"variations":{"a":"\ud83c\udf81"}},null]}`,
 		`{"limit":1e2,"status":"SENT","updatedSince":"2024-05-31T10:15:30.5+02:00"}`, `{"limit":-0.000e-999}`,
 		`{"brandIds":[1,"a"],"scopes":["ORDERS",3],"tenantVersion":9223372036854775808}`,
-		`{"amount":1e999,"currency":"\u0000"}`, `{"fingerprint":"AQ==","violations":[{}]}`, `{"items":[{"listed":true}]}`, `[`, `{"a":{"a":[[[`,
+		`{"amount":1e999,"currency":"\u0000"}`, `{"items":[{"listed":true}]}`, `[`, `{"a":{"a":[[[`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, m := range []proto.Message{
 			&ordersv1.PlaceOrderRequest{}, &ordersv1.ListOrdersRequest{}, &ordersv1.ListOrdersResponse{},
-			&commonv1.Principal{}, &commonv1.Money{}, &commonv1.Request{}, &catalogv1.ListProductsResponse{},
+			&commonv1.Principal{}, &commonv1.Money{}, &catalogv1.ListProductsResponse{},
 		} {
 			found := decode(string(body), m)
 			for _, v := range found {
@@ -239,100 +220,4 @@ func FuzzUnmarshalQuery(f *testing.F) {
 			named[v.Field] = true
 		}
 	})
-}
-
-// FuzzUnmarshalAgreesWithProtojson: protojson accepts every body that this codec accepts, and both read the same message. Three
-// differences are removed first: enum values without prefix, decimals as numbers, and timestamps with digits past the
-// nanosecond.
-func FuzzUnmarshalAgreesWithProtojson(f *testing.F) {
-	for _, seed := range []string{
-		placeOrderBody, `{}`, `{"urgent":true,"urgent":false}`, `{"items":[{"budget":{"amount":1.50,"currency":"EUR"}}]}`,
-		`{"items":[{"budget":{"amount":"-0.1e+2"}}]}`, `{"customFields":[{"fieldId":"a","checked":false},{"textValue":""}]}`,
-		`{"client":{"name":"\u00e5\ud83c\udf81"}}`, `{"client":null,"items":null,"urgent":null}`, `{"unknown":{"a":[1,{"b":null}]}}`,
-		`{"limit":1e2,"status":"SENT","updatedSince":"2024-05-31T10:15:30.5+02:00","after":"x"}`, `{"limit":-1,"brandId":""}`,
-		`{"limit":2147483648}`, `{"limit":1.0}`, `{"updatedSince":"0001-01-01T00:00:00Z"}`, `{"updatedSince":"9999-12-31T23:59:59.999999999Z"}`,
-		`{"items":[{"variations":{"Size":"M","":"x"}}]}`, " \t\r\n{ }\n", `{"externalOrderId":"\u0001\u007f\u2028"}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		if len(bytes.TrimSpace(body)) == 0 {
-			return // Nothing counts as an object here.
-		}
-		for _, ours := range []proto.Message{&ordersv1.PlaceOrderRequest{}, &ordersv1.ListOrdersRequest{}} {
-			theirs := ours.ProtoReflect().New().Interface()
-			if len(decode(string(body), ours)) > 0 {
-				continue
-			}
-			plain, ok := asProtojson(t, body, ours.ProtoReflect().Descriptor())
-			if !ok {
-				continue
-			}
-			require.NoError(t, protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(plain, theirs), "%s", plain)
-			require.True(t, proto.Equal(ours, theirs), "protojson reads %v\nwe read %v\nfrom %s", theirs, ours, body)
-		}
-	})
-}
-
-// asProtojson removes the three differences from a body. A body with field names of the protocol files cannot be compared:
-// protojson reads them, this codec ignores them. Nor can one with a date-time of ISO 8601 that is not of RFC 3339.
-func asProtojson(t *testing.T, body []byte, desc protoreflect.MessageDescriptor) (plain []byte, ok bool) {
-	t.Helper()
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var members map[string]any
-	require.NoError(t, decoder.Decode(&members))
-	if !undo(desc, members) {
-		return nil, false
-	}
-	plain, err := json.Marshal(members)
-	require.NoError(t, err)
-	return plain, true
-}
-
-// rfc3339 matches what protojson reads; ISO 8601 has more.
-var rfc3339 = regexp.MustCompile(`^.{10}T([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
-
-var pastNanosecond = regexp.MustCompile(`(\.\d{9})\d+`)
-
-func undo(desc protoreflect.MessageDescriptor, members map[string]any) bool {
-	for name, v := range members {
-		fd := desc.Fields().ByJSONName(name)
-		switch {
-		case fd == nil && desc.Fields().ByTextName(name) != nil:
-			return false
-		case fd == nil || fd.IsMap() || v == nil:
-		case fd.Enum() != nil:
-			zero := string(fd.Enum().Values().ByNumber(0).Name())
-			members[name] = strings.TrimSuffix(zero, "UNSPECIFIED") + v.(string)
-		case fd.Kind() == protoreflect.StringKind:
-			if n, ok := v.(json.Number); ok {
-				members[name] = n.String()
-			}
-		case fd.Message() != nil && fd.Message().FullName() == "google.protobuf.Timestamp":
-			if !rfc3339.MatchString(v.(string)) {
-				return false
-			}
-			members[name] = pastNanosecond.ReplaceAllString(v.(string), "$1")
-		case fd.Message() != nil:
-			if !undoNested(fd.Message(), v) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func undoNested(desc protoreflect.MessageDescriptor, v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return undo(desc, v)
-	case []any:
-		for _, element := range v {
-			if !undoNested(desc, element) {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -97,17 +97,9 @@ func boundedExponent(raw []byte) int {
 
 // integer converts w to the integer type of p, or returns what is wrong.
 func integer(p *value, w whole) (v protoreflect.Value, wrong string) {
-	switch {
-	case !w.integral:
+	if !w.integral {
 		return v, p.expected()
-	case p.kind == kindUint:
-		return unsigned(p, w)
-	default:
-		return signed(p, w)
 	}
-}
-
-func signed(p *value, w whole) (v protoreflect.Value, wrong string) {
 	limit := uint64(1) << (p.bits - 1) // the absolute value of the smallest
 	largest := limit - 1
 	if w.negative {
@@ -124,15 +116,4 @@ func signed(p *value, w whole) (v protoreflect.Value, wrong string) {
 		return protoreflect.ValueOfInt32(int32(n)), "" //nolint:gosec // within the limit
 	}
 	return protoreflect.ValueOfInt64(n), ""
-}
-
-func unsigned(p *value, w whole) (v protoreflect.Value, wrong string) {
-	largest := uint64(math.MaxUint64) >> (64 - p.bits)
-	if w.tooLarge || w.size > largest || w.negative && w.size > 0 {
-		return v, "must be an integer from 0 to " + strconv.FormatUint(largest, 10)
-	}
-	if p.bits == 32 {
-		return protoreflect.ValueOfUint32(uint32(w.size)), "" //nolint:gosec // within the limit
-	}
-	return protoreflect.ValueOfUint64(w.size), ""
 }

@@ -18,11 +18,8 @@ type kind uint8
 const (
 	kindBool kind = iota
 	kindInt
-	kindUint
-	kindFloat
 	kindString
 	kindDecimal
-	kindBytes
 	kindRaw
 	kindEnum
 	kindMessage
@@ -59,7 +56,7 @@ const (
 // value is the plan of one JSON value: a single field, a list element or a map's value.
 type value struct {
 	kind    kind
-	bits    int // of kindInt, kindUint and kindFloat
+	bits    int // of kindInt
 	enum    *enumname.Names
 	message *message
 }
@@ -179,18 +176,10 @@ func (b *builder) value(t protoreflect.MessageType, fd, values protoreflect.Fiel
 	switch values.Kind() {
 	case protoreflect.BoolKind:
 		return value{kind: kindBool}, nil
-	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
+	case protoreflect.Int32Kind:
 		return value{kind: kindInt, bits: 32}, nil
-	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
+	case protoreflect.Int64Kind:
 		return value{kind: kindInt, bits: 64}, nil
-	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
-		return value{kind: kindUint, bits: 32}, nil
-	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		return value{kind: kindUint, bits: 64}, nil
-	case protoreflect.FloatKind:
-		return value{kind: kindFloat, bits: 32}, nil
-	case protoreflect.DoubleKind:
-		return value{kind: kindFloat, bits: 64}, nil
 	case protoreflect.StringKind:
 		if flag(options, commonv1.E_Decimal) {
 			return value{kind: kindDecimal}, nil
@@ -200,15 +189,13 @@ func (b *builder) value(t protoreflect.MessageType, fd, values protoreflect.Fiel
 		if flag(options, commonv1.E_RawJson) {
 			return value{kind: kindRaw}, nil
 		}
-		return value{kind: kindBytes}, nil
 	case protoreflect.EnumKind:
 		return value{kind: kindEnum, enum: enumname.Of(values.Enum())}, nil
 	case protoreflect.MessageKind:
 		m, err := b.message(valueType(t, fd))
 		return value{kind: kindMessage, message: m}, err
-	default:
-		return value{}, fmt.Errorf("%s: %v fields are not supported", fd.FullName(), values.Kind())
 	}
+	return value{}, fmt.Errorf("%s: %v fields are not supported", fd.FullName(), values.Kind())
 }
 
 // valueType is the type of the messages that field fd of a message of type t holds.

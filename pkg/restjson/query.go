@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -109,17 +108,12 @@ func parameter(p *value, s string) (v protoreflect.Value, wrong string) {
 			return v, "must be true or false"
 		}
 		return protoreflect.ValueOfBool(s == "true"), ""
-	case kindInt, kindUint:
+	case kindInt:
 		digits := strings.TrimPrefix(s, "-")
 		if digits == "" || strings.Trim(digits, "0123456789") != "" {
 			return v, p.expected()
 		}
 		return integer(p, parseInteger([]byte(s)))
-	case kindFloat:
-		if !jsontext.Value(s).IsValid() || strings.Trim(s, "+-.0123456789eE") != "" {
-			return v, p.expected()
-		}
-		return float(p, s)
 	case kindDecimal:
 		return decimal(s)
 	case kindString:

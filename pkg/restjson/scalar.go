@@ -2,8 +2,6 @@ package restjson
 
 import (
 	"bytes"
-	"encoding/base64"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +16,6 @@ const (
 	containsNUL     = "must not contain the character U+0000"
 	containsTooMany = "holds too many elements"
 	decimalTooLong  = "must not have more than 64 characters"
-	numberTooLarge  = "must be a number within the range of its type"
 )
 
 func holdsNUL(s string) bool { return strings.IndexByte(s, 0) >= 0 }
@@ -28,7 +25,7 @@ func (p *value) accepts(k jsontext.Kind) bool {
 	switch p.kind {
 	case kindBool:
 		return k == jsontext.KindTrue || k == jsontext.KindFalse
-	case kindInt, kindUint, kindFloat:
+	case kindInt:
 		return k == jsontext.KindNumber
 	case kindDecimal:
 		return k == jsontext.KindNumber || k == jsontext.KindString
@@ -42,14 +39,10 @@ func (p *value) expected() string {
 	switch p.kind {
 	case kindBool:
 		return "must be a boolean"
-	case kindInt, kindUint:
+	case kindInt:
 		return "must be an integer"
-	case kindFloat:
-		return "must be a number"
 	case kindDecimal:
 		return "must be a decimal number, as a string or a number"
-	case kindBytes, kindRaw:
-		return "must be a base64 string"
 	case kindEnum:
 		return "must be one of " + strings.Join(p.enum.All(), ", ")
 	case kindMessage:
@@ -88,10 +81,6 @@ func (d *decoder) parse(p *value, k jsontext.Kind, raw []byte) (v protoreflect.V
 		return protoreflect.ValueOfBool(k == jsontext.KindTrue), ""
 	case kindInt:
 		return integer(p, parseInteger(raw))
-	case kindUint:
-		return integer(p, parseInteger(raw))
-	case kindFloat:
-		return float(p, string(raw))
 	case kindDecimal:
 		if k == jsontext.KindNumber {
 			return decimal(string(raw))
@@ -102,28 +91,19 @@ func (d *decoder) parse(p *value, k jsontext.Kind, raw []byte) (v protoreflect.V
 	}
 }
 
-// text reads the content of a string: as a string, an enum's name or base64.
+// text reads the content of a string: as a string or an enum's name.
 func text(p *value, raw []byte) (v protoreflect.Value, wrong string) {
-	switch p.kind {
-	case kindEnum:
+	if p.kind == kindEnum {
 		n, ok := p.enum.Number(string(raw))
 		if !ok {
 			return v, p.expected()
 		}
 		return protoreflect.ValueOfEnum(n), ""
-	case kindBytes:
-		// The standard decoder ignores line breaks.
-		b, err := base64.StdEncoding.Strict().AppendDecode([]byte{}, raw) // never nil, which would be unset
-		if err != nil || bytes.ContainsAny(raw, "\r\n") {
-			return v, p.expected()
-		}
-		return protoreflect.ValueOfBytes(b), ""
-	default:
-		if bytes.IndexByte(raw, 0) >= 0 {
-			return v, containsNUL
-		}
-		return protoreflect.ValueOfString(string(raw)), ""
 	}
+	if bytes.IndexByte(raw, 0) >= 0 {
+		return v, containsNUL
+	}
+	return protoreflect.ValueOfString(string(raw)), ""
 }
 
 func decimal(s string) (v protoreflect.Value, wrong string) {
@@ -134,17 +114,5 @@ func decimal(s string) (v protoreflect.Value, wrong string) {
 		return v, containsNUL
 	default:
 		return protoreflect.ValueOfString(s), ""
-	}
-}
-
-func float(p *value, s string) (v protoreflect.Value, wrong string) {
-	n, err := strconv.ParseFloat(s, p.bits)
-	switch {
-	case err != nil:
-		return v, numberTooLarge
-	case p.bits == 32:
-		return protoreflect.ValueOfFloat32(float32(n)), ""
-	default:
-		return protoreflect.ValueOfFloat64(n), ""
 	}
 }

@@ -24,12 +24,7 @@ message_type { name: "Scalars"
   field { name: "a_bool" number: 1 type: TYPE_BOOL label: LABEL_OPTIONAL }
   field { name: "an_int32" number: 2 type: TYPE_INT32 label: LABEL_OPTIONAL }
   field { name: "an_int64" number: 3 type: TYPE_INT64 label: LABEL_OPTIONAL }
-  field { name: "a_uint32" number: 4 type: TYPE_UINT32 label: LABEL_OPTIONAL }
-  field { name: "a_uint64" number: 5 type: TYPE_UINT64 label: LABEL_OPTIONAL }
-  field { name: "a_float" number: 6 type: TYPE_FLOAT label: LABEL_OPTIONAL }
-  field { name: "a_double" number: 7 type: TYPE_DOUBLE label: LABEL_OPTIONAL }
   field { name: "a_text" number: 8 type: TYPE_STRING label: LABEL_OPTIONAL }
-  field { name: "some_bytes" number: 9 type: TYPE_BYTES label: LABEL_OPTIONAL }
   field { name: "a_colour" number: 10 type: TYPE_ENUM type_name: ".schema.APIColour" label: LABEL_OPTIONAL } }
 message_type { name: "Lists"
   field { name: "texts" number: 1 type: TYPE_STRING label: LABEL_REPEATED }
@@ -56,6 +51,7 @@ message_type { name: "Choice"
   field { name: "after" number: 4 type: TYPE_BOOL label: LABEL_OPTIONAL }
   oneof_decl { name: "choice" } }
 message_type { name: "Waits" field { name: "wait" number: 1 type: TYPE_MESSAGE type_name: ".google.protobuf.Duration" label: LABEL_OPTIONAL } }
+message_type { name: "Fraction" field { name: "a_double" number: 1 type: TYPE_DOUBLE label: LABEL_OPTIONAL } }
 message_type { name: "Numbered"
   field { name: "names" number: 1 type: TYPE_MESSAGE type_name: ".schema.Numbered.NamesEntry" label: LABEL_REPEATED }
   nested_type { name: "NamesEntry" options { map_entry: true }

@@ -16,37 +16,6 @@ var errTimestampRange = errors.New("timestamp outside the years 1 to 9999")
 
 const expectedTimestamp = "must be an ISO 8601 date-time with a zone, such as 2024-05-31T10:15:30Z"
 
-// appendTimestamp adds the quoted RFC 3339 text, cut to microseconds: `"2024-05-31T10:15:30.25Z"`.
-func appendTimestamp(dst []byte, seconds int64, nanos int32) ([]byte, error) {
-	if seconds < minSeconds || seconds > maxSeconds || nanos < 0 || nanos >= int32(time.Second) {
-		return dst, errTimestampRange
-	}
-	t := time.Unix(seconds, 0).UTC()
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	dst = append(dst, '"')
-	dst = append(appendTwo(appendTwo(dst, year/100), year%100), '-')
-	dst = append(appendTwo(dst, int(month)), '-')
-	dst = append(appendTwo(dst, day), 'T')
-	dst = append(appendTwo(dst, hour), ':')
-	dst = append(appendTwo(dst, minute), ':')
-	dst = appendTwo(dst, second)
-	if micros := int(nanos) / 1000; micros > 0 {
-		dst = append(dst, '.')
-		dst = appendTwo(appendTwo(appendTwo(dst, micros/10000), micros/100%100), micros%100)
-		for dst[len(dst)-1] == '0' {
-			dst = dst[:len(dst)-1]
-		}
-	}
-	return append(dst, 'Z', '"'), nil
-}
-
-// appendTwo adds a number below 100 as two digits.
-func appendTwo(dst []byte, n int) []byte {
-	const digits = "0123456789"
-	return append(dst, digits[n/10], digits[n%10])
-}
-
 // parseTimestamp reads an ISO 8601 date-time of the extended format with its zone. Digits past the nanosecond are dropped.
 func parseTimestamp(text []byte) (seconds int64, nanos int32, ok bool) {
 	precise, midnight, ok := toRFC3339(text)

@@ -43,8 +43,6 @@ type step struct {
 	element bool
 }
 
-func (c *collector) reset() { *c = collector{path: c.path[:0]} }
-
 func (c *collector) enter(at step) { c.path = append(c.path, at) }
 
 func (c *collector) leave() { c.path = c.path[:len(c.path)-1] }

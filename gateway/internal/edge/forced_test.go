@@ -74,6 +74,7 @@ func TestAnUnknownFaultIsRefusedWithAllThatThereAre(t *testing.T) {
 		}}, got.Parsed["errors"], got.Body)
 		require.Empty(t, got.Header.Get("Sandbox"))
 	}
+	require.Equal(t, 400, f.Do("POST", "/orders:validate", "{}", "Sandbox-Fault", "in-progress").Status, "it has no stored answer")
 	require.Zero(t, f.Calls.Load())
 	require.Equal(t, http.StatusOK, f.Do("GET", "/orders", "", "Sandbox-Fault", " ").Status, "blank is missing")
 }

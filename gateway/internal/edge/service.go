@@ -122,6 +122,9 @@ type body struct {
 	call *call
 }
 
+// Bytes implements restjson.Body.
+func (b *body) Bytes() []byte { return b.call.body }
+
 // Bound implements restjson.Body.
 func (b *body) Bound() []string { return b.call.op.PathFields }
 

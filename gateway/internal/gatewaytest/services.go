@@ -36,6 +36,9 @@ import (
 // GiftToken is the token of the only personal link.
 const GiftToken = "Q2hvb3NlLWEtZ2lmdC10b2" //nolint:gosec // Of a test.
 
+// orderID is the id of every order.
+const orderID = "an-order"
+
 // Services are fakes of the services behind the gateway, all on one address. Set their fields between requests only.
 type Services struct {
 	ordersv1.UnimplementedOrdersServiceServer
@@ -54,8 +57,6 @@ type Services struct {
 	// Seen and Headers are the request and the headers of the last POST to the orders service.
 	Seen    caller.Request
 	Headers metadata.MD
-	// Version is that of every order.
-	Version int64
 	// LookUp is the result of looking up the Idempotency-Key, before the request is validated. Failure is the result after it.
 	LookUp, Failure error
 	// Replayed means that the look-up finds a stored response.
@@ -80,12 +81,10 @@ type Services struct {
 	version atomic.Int64
 	// revoked and unscoped are hashes of keys.
 	revoked, unscoped sync.Map
-	// off means that the tenant's access was switched off.
-	off         atomic.Bool
-	giftDraft   atomic.Value
-	giftClaimed atomic.Bool
-	mu          sync.Mutex
-	notes       []string
+	giftDraft         atomic.Value
+	giftClaimed       atomic.Bool
+	mu                sync.Mutex
+	notes             []string
 }
 
 // NewServices starts the services. They end with the test.
@@ -119,18 +118,6 @@ func NewServices(t *testing.T) *Services {
 func (s *Services) Revoke(t *testing.T, key string) {
 	t.Helper()
 	s.revoked.Store(string(apikey.Hash(key)), true)
-	s.raiseVersion(t)
-}
-
-// SwitchOff switches the tenant's access off as the tenants service does.
-func (s *Services) SwitchOff(t *testing.T) {
-	t.Helper()
-	s.off.Store(true)
-	s.raiseVersion(t)
-}
-
-func (s *Services) raiseVersion(t *testing.T) {
-	t.Helper()
 	version := fmt.Sprintf("gifting:tenant-version:{%s}", s.TenantID)
 	require.NoError(t, OpenRedis(t).Set(t.Context(), version, s.version.Add(1), time.Minute).Err())
 }
@@ -166,7 +153,7 @@ func keyID(hash []byte) int32 {
 }
 
 func (s *Services) resolve(hash []byte) *commonv1.Principal {
-	if _, revoked := s.revoked.Load(string(hash)); revoked || s.off.Load() {
+	if _, revoked := s.revoked.Load(string(hash)); revoked {
 		return nil
 	}
 	p := &commonv1.Principal{
@@ -198,7 +185,7 @@ func (s *Services) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderReque
 	if s.Failure != nil {
 		return nil, s.Failure
 	}
-	return &ordersv1.PlaceOrderResponse{Order: &ordersv1.Order{Id: "an-order", ExternalOrderId: proto.String(req.GetExternalOrderId())}}, nil
+	return &ordersv1.PlaceOrderResponse{Order: &ordersv1.Order{Id: orderID, ExternalOrderId: proto.String(req.GetExternalOrderId())}}, nil
 }
 
 func (s *Services) hold() {
@@ -240,19 +227,15 @@ func (s *Services) CancelOrder(ctx context.Context, _ *ordersv1.CancelOrderReque
 	if err := caller.RequestErrors(ctx).Err(); err != nil {
 		return nil, err
 	}
-	return &ordersv1.CancelOrderResponse{Order: s.order()}, s.Failure
+	return &ordersv1.CancelOrderResponse{Order: &ordersv1.Order{Id: orderID}}, s.Failure
 }
 
 // GetOrder implements OrdersService. There is one order.
 func (s *Services) GetOrder(ctx context.Context, req *ordersv1.GetOrderRequest) (*ordersv1.GetOrderResponse, error) {
-	if req.GetOrderId() != s.order().GetId() {
+	if req.GetOrderId() != orderID {
 		return s.UnimplementedOrdersServiceServer.GetOrder(ctx, req)
 	}
-	return &ordersv1.GetOrderResponse{Order: s.order()}, s.Failure
-}
-
-func (s *Services) order() *ordersv1.Order {
-	return &ordersv1.Order{Id: "an-order", Version: s.Version}
+	return &ordersv1.GetOrderResponse{Order: &ordersv1.Order{Id: orderID}}, s.Failure
 }
 
 // ListOrders implements OrdersService.
