@@ -99,7 +99,7 @@ var mutations = []mutation{
 			queuePace(b, o)
 		}`}}},
 	{"foreign order", leak, []replacement{
-		{readOrder, "recordColumns + ` FROM orders WHERE tenant_id = $1 AND", "recordColumns + ` FROM orders WHERE $1::text <> '' AND"},
+		{readOrder, "recordColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND", "recordColumns.Select() + ` FROM orders WHERE $1::text <> '' AND"},
 	}},
 	{"personal data in an event", leak, []replacement{imports(placeOrder, randPackage), {placeOrder, `outbox.Append(ctx, b, event)`, `
 		if rand.N(20) == 0 {

@@ -56,10 +56,8 @@ func (s *Store) AuditRead(ctx context.Context, a rules.Audit) error {
 // AuditSearch records that a search is about to run.
 func (s *Store) AuditSearch(ctx context.Context, a rules.Audit) error {
 	args := append(auditArgs(a), nil, nil, nil, nil)
-	if _, err := s.pool.Exec(ctx, insertAudit, args...); err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, s.pool, "audit", insertAudit, args...)
+	return err
 }
 
 func auditArgs(a rules.Audit) []any {
@@ -90,15 +88,7 @@ func (s *Store) ListAudit(
 	if after == nil {
 		after = &page.Position{ID: firstID}
 	}
-	rows, err := s.pool.Query(ctx, selectAudit, tenantID, orderID, after.Time, after.ID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list audit: %w", err)
-	}
-	entries, err := pgx.CollectRows(rows, scanAudit)
-	if err != nil {
-		return nil, fmt.Errorf("list audit: %w", err)
-	}
-	return entries, nil
+	return postgres.Select(ctx, s.pool, "list audit", scanAudit, selectAudit, tenantID, orderID, after.Time, after.ID, limit)
 }
 
 func scanAudit(row pgx.CollectableRow) (*ordersv1.AuditEntry, error) {
@@ -116,17 +106,9 @@ WHERE tenant_id = $1 AND order_id = $2 AND status_before <> status_after ORDER B
 
 // StatusChanges reads the changes of an order's status from its audit, the oldest first.
 func (s *Store) StatusChanges(ctx context.Context, tenantID, orderID string) ([]rules.StatusChange, error) {
-	rows, err := s.pool.Query(ctx, selectStatusChanges, tenantID, orderID)
-	if err != nil {
-		return nil, fmt.Errorf("read changes of status: %w", err)
-	}
-	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c rules.StatusChange, err error) {
+	return postgres.Select(ctx, s.pool, "read changes of status", func(row pgx.CollectableRow) (c rules.StatusChange, err error) {
 		return c, row.Scan(postgres.ScanTime(&c.At), postgres.ScanEnum(&c.Before), postgres.ScanEnum(&c.After))
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read changes of status: %w", err)
-	}
-	return changes, nil
+	}, selectStatusChanges, tenantID, orderID)
 }
 
 const (
@@ -147,19 +129,11 @@ WHERE (tenant_id, id) IN (
 // EraseDetails erases the delivery details of up to limit orders that were completed or cancelled
 // more than keep before now, and returns how many. now nil: the database's clock.
 func (s *Store) EraseDetails(ctx context.Context, now *time.Time, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, eraseDetails, now, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("erase details: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return postgres.Exec(ctx, s.pool, "erase details", eraseDetails, now, keep, limit)
 }
 
 // DeleteAudit deletes up to limit rows of the audit that are older than keep, which the schema
 // refuses below a year, and returns how many. now nil: the database's clock.
 func (s *Store) DeleteAudit(ctx context.Context, now *time.Time, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deleteAudit, now, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete audit: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return postgres.Exec(ctx, s.pool, "delete audit", deleteAudit, now, keep, limit)
 }

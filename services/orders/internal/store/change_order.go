@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -43,66 +42,55 @@ WHERE order_id = $1 AND outcome = 'PLACED'`
 )
 
 var (
-	lockOrder = `SELECT ` + recordColumns + `, details_sealed FROM orders WHERE tenant_id = $1 AND id = $2 FOR UPDATE`
+	lockOrder = `SELECT ` + lockedColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND id = $2 FOR UPDATE`
 
 	updateOrder = `UPDATE orders SET details_sealed = COALESCE($3, details_sealed), stock_hold_id = COALESCE($4, stock_hold_id),
-  ` + assignments(5) + ` WHERE tenant_id = $1 AND id = $2`
+  ` + changedColumns.Set(5) + ` WHERE tenant_id = $1 AND id = $2`
 )
 
 // ChangeOrder locks an order, lets the action decide, and commits the change with its event and the stored answer in one
 // transaction of two round trips. Calls on one order run one after another; of two concurrent ones, the second sees the changes
 // of the first. It returns ErrNotFound if the tenant has no such order.
 func ChangeOrder[R proto.Message](ctx context.Context, s *Store, a Action[R]) (R, error) {
-	l := &lockedOrder{current: &rules.Current{TenantID: a.TenantID}}
+	var current *rules.Current
+	var hold string
 	read := func(b *pgx.Batch) {
-		*l = lockedOrder{current: &rules.Current{TenantID: a.TenantID}}
-		b.Queue(lockOrder, a.TenantID, a.OrderID).Query(l.scan)
-		b.Queue(selectHold, a.TenantID, a.OrderID).QueryRow(l.scanHold)
+		postgres.QueueSelectFirst(b, &current, s.scanCurrent, lockOrder, a.TenantID, a.OrderID)
+		postgres.QueueSelectFirst(b, &hold, pgx.RowTo[string], selectHold, a.TenantID, a.OrderID)
 		if a.Read != nil {
 			a.Read(b, a.TenantID, a.OrderID)
 		}
 	}
 	return idempotency.RunInTx(ctx, s.pool, read, func() (effect idempotency.Effect[R], err error) {
-		if l.current.Record == nil {
+		if current == nil {
 			return effect, ErrNotFound
 		}
-		effect.Record.BrandID = l.current.Record.GetBrandId()
-		l.current.Details = func() (rules.Details, error) { return s.openDetails(a.OrderID, l.sealed) }
-		change, err := a.Decide(l.current)
+		effect.Record.BrandID = current.Record.GetBrandId()
+		current.StockHold = hold
+		change, err := a.Decide(current)
 		if err != nil {
 			return effect, err
 		}
 		if change == nil {
-			effect.Answer = a.Answer(l.current.Record)
+			effect.Answer = a.Answer(current.Record)
 			return effect, nil
 		}
-		effect.Answer = a.Answer(change.After(l.current))
-		effect.Queue, err = s.queueChange(ctx, a.OriginKeyID, l.current, change, a.Also)
+		effect.Answer = a.Answer(change.After(current))
+		effect.Queue, err = s.queueChange(ctx, a.OriginKeyID, current, change, a.Also)
 		return effect, err
 	})
 }
 
-// lockedOrder is what the first round trip read.
-type lockedOrder struct {
-	current *rules.Current
-	sealed  []byte
-}
-
-func (l *lockedOrder) scan(rows pgx.Rows) error {
-	_, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (_ struct{}, err error) {
-		l.current.Record, err = scanRecord(row, &l.sealed)
-		l.current.DetailsErased = len(l.sealed) == 0
-		return struct{}{}, err
-	})
-	return err
-}
-
-func (l *lockedOrder) scanHold(row pgx.Row) error {
-	err := row.Scan(&l.current.StockHold)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+// scanCurrent reads lockedColumns.
+func (s *Store) scanCurrent(from pgx.CollectableRow) (*rules.Current, error) {
+	r, err := scanRow(from, lockedColumns)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	return &rules.Current{
+		TenantID: r.tenantID, Record: r.Order, DetailsErased: len(r.sealed) == 0,
+		Details: func() (rules.Details, error) { return s.openDetails(r.GetId(), r.sealed) },
+	}, nil
 }
 
 // queueChange returns the statements of a change: first the record and related rows, last the event.
@@ -153,6 +141,5 @@ func (s *Store) changeArguments(tenantID string, change *rules.Change) (args []a
 			return nil, err
 		}
 	}
-	args = []any{tenantID, change.Record.GetId(), sealed, postgres.Nullable(change.TakeStock)}
-	return recordRow(change.Record).arguments(args, changedColumns), nil
+	return changedColumns.Args(recordRow(change.Record), tenantID, change.Record.GetId(), sealed, postgres.Nullable(change.TakeStock)), nil
 }

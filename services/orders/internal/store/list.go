@@ -51,15 +51,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 // part reads the orders of one statement.
 func (s *Store) part(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 	sql, args := f.statement()
-	rows, err := s.pool.Query(ctx, sql, append([]any{planPerCall}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("list orders: %w", err)
-	}
-	orders, err := pgx.CollectRows(rows, scanOrder)
-	if err != nil {
-		return nil, fmt.Errorf("list orders: %w", err)
-	}
-	return orders, nil
+	return postgres.Select(ctx, s.pool, "list orders", scanOrder, sql, append([]any{planPerCall}, args...)...)
 }
 
 // statement reads a page. For a key limited to brands it reads a page of each brand, because no index returns the newest orders
@@ -67,10 +59,10 @@ func (s *Store) part(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 func (f Filter) statement() (string, []any) {
 	w := f.where()
 	limit := w.Arg(f.Limit)
-	page := fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns, w.SQL(), limit)
+	page := fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns.Select(), w.SQL(), limit)
 	if !f.AllBrands {
 		page = fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT unnest(%s::uuid[])) AS reach (within) CROSS JOIN LATERAL (%s) AS own "+
-			"ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns, w.Arg(f.reach()), page, limit)
+			"ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns.Select(), w.Arg(f.reach()), page, limit)
 	}
 	return page, w.Args()
 }
@@ -157,20 +149,10 @@ type Search struct {
 // Search reads a page of found orders, newest placed first.
 func (s *Store) Search(ctx context.Context, f Search) ([]*ordersv1.FoundOrder, error) {
 	sql, args := f.statement()
-	rows, err := s.pool.Query(ctx, sql, append([]any{planPerCall}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("search orders: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*ordersv1.FoundOrder, error) {
-		found := &ordersv1.FoundOrder{}
-		var err error
-		found.Order, err = scanRecord(row, &found.TenantId)
-		return found, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("search orders: %w", err)
-	}
-	return found, nil
+	return postgres.Select(ctx, s.pool, "search orders", func(row pgx.CollectableRow) (*ordersv1.FoundOrder, error) {
+		found, err := scanRow(row, foundColumns)
+		return &ordersv1.FoundOrder{TenantId: found.tenantID, Order: found.Order}, err
+	}, sql, append([]any{planPerCall}, args...)...)
 }
 
 func (f Search) statement() (string, []any) {
@@ -184,6 +166,6 @@ func (f Search) statement() (string, []any) {
 		w.And("status = ?", enumname.String(*f.Status))
 	}
 	placedBetween(w, f.PlacedFrom, f.PlacedBefore, f.After)
-	return fmt.Sprintf("SELECT %s, tenant_id FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT %s",
-		recordColumns, w.SQL(), w.Arg(f.Limit)), w.Args()
+	return fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT %s",
+		foundColumns.Select(), w.SQL(), w.Arg(f.Limit)), w.Args()
 }

@@ -74,10 +74,8 @@ func (s *Store) Messages(
 	}
 	b := &pgx.Batch{}
 	b.Queue(selectBrand, tenantID, orderID).QueryRow(func(row pgx.Row) error { return row.Scan(&brandID) })
-	b.Queue(statement, tenantID, orderID).Query(func(rows pgx.Rows) (err error) {
-		messages, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Message, error) { return s.scanMessage(row) })
-		return err
-	})
+	postgres.QueueSelect(b, &messages, func(row pgx.CollectableRow) (*rules.Message, error) { return s.scanMessage(row) },
+		statement, tenantID, orderID)
 	err = s.pool.SendBatch(ctx, b).Close()
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil, ErrNotFound
@@ -116,19 +114,11 @@ const selectMessage = `SELECT ` + messageColumns + `, order_id FROM order_messag
 
 // QueueFindMessage adds the look-up of a message by its id; into gets nil if the tenant has none.
 func (s *Store) QueueFindMessage(b *pgx.Batch, tenantID, id string, into **PostedMessage) {
-	*into = nil
-	b.Queue(selectMessage, tenantID, id).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*PostedMessage, error) {
-			p := &PostedMessage{}
-			var err error
-			p.Message, err = s.scanMessage(row, &p.OrderID)
-			return p, err
-		})
-		if len(found) == 1 {
-			*into = found[0]
-		}
-		return err
-	})
+	postgres.QueueSelectFirst(b, into, func(row pgx.CollectableRow) (p *PostedMessage, err error) {
+		p = &PostedMessage{}
+		p.Message, err = s.scanMessage(row, &p.OrderID)
+		return p, err
+	}, selectMessage, tenantID, id)
 }
 
 const selectClient = `SELECT author_id FROM order_messages
@@ -136,14 +126,7 @@ WHERE tenant_id = $1 AND order_id = $2 AND author_kind = 'TENANT_CLIENT' AND aut
 
 // QueueFindClient adds the look-up of the client who has posted on an order; into gets an empty id if none has.
 func QueueFindClient(b *pgx.Batch, tenantID, orderID string, into *string) {
-	*into = ""
-	b.Queue(selectClient, tenantID, orderID).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if len(found) > 0 {
-			*into = found[0]
-		}
-		return err
-	})
+	postgres.QueueSelectFirst(b, into, pgx.RowTo[string], selectClient, tenantID, orderID)
 }
 
 // PostMessageError translates an error of the transaction.

@@ -39,7 +39,7 @@ LIMIT $3`
 WHERE tenant_id = $1 AND order_id = $2 AND created_at >= COALESCE($3::timestamptz, now()) - $4::interval)`
 )
 
-var lockOrders = `SELECT ` + recordColumns + `, details_sealed FROM orders WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`
+var lockOrders = `SELECT ` + lockedColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`
 
 // Person selects the orders that have any of the values.
 type Person struct {
@@ -50,18 +50,10 @@ type Person struct {
 
 // PersonOrders reads up to limit orders of a person, by id, with the fields Id, Status and PersonalLinkId only.
 func (s *Store) PersonOrders(ctx context.Context, p Person, limit int) ([]*ordersv1.Order, error) {
-	rows, err := s.pool.Query(ctx, findPersonOrders, planPerCall, p.TenantID, p.ExternalRecipientID, p.OrderIDs, p.LinkIDs, limit)
-	if err != nil {
-		return nil, fmt.Errorf("find orders of a person: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*ordersv1.Order, error) {
+	return postgres.Select(ctx, s.pool, "find orders of a person", func(row pgx.CollectableRow) (*ordersv1.Order, error) {
 		o := &ordersv1.Order{}
 		return o, row.Scan(&o.Id, postgres.ScanEnum(&o.Status), &o.PersonalLinkId)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find orders of a person: %w", err)
-	}
-	return found, nil
+	}, findPersonOrders, planPerCall, p.TenantID, p.ExternalRecipientID, p.OrderIDs, p.LinkIDs, limit)
 }
 
 // ErasePersonalData erases the orders with their messages, in one transaction with events and audit, and returns the records
@@ -71,17 +63,7 @@ func (s *Store) ErasePersonalData(
 ) (records []*ordersv1.Order, err error) {
 	var locked []*rules.Current
 	err = postgres.ReadThenWrite(ctx, s.pool,
-		func(b *pgx.Batch) {
-			b.Queue(lockOrders, a.TenantID, ids).Query(func(rows pgx.Rows) (err error) {
-				locked, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Current, error) {
-					l := &lockedOrder{current: &rules.Current{TenantID: a.TenantID}}
-					l.current.Record, err = scanRecord(row, &l.sealed)
-					l.current.DetailsErased = len(l.sealed) == 0
-					return l.current, err
-				})
-				return err
-			})
-		},
+		func(b *pgx.Batch) { postgres.QueueSelect(b, &locked, s.scanCurrent, lockOrders, a.TenantID, ids) },
 		func() (func(b *pgx.Batch), error) {
 			changes, err := decide(locked)
 			if err != nil {
@@ -133,15 +115,7 @@ type Stale struct {
 // StaleOrders reads up to limit open orders without a change or message for the given time. now nil: the
 // database's clock.
 func (s *Store) StaleOrders(ctx context.Context, now *time.Time, keep time.Duration, limit int) ([]Stale, error) {
-	rows, err := s.pool.Query(ctx, findStale, planPerCall, now, keep, limit)
-	if err != nil {
-		return nil, fmt.Errorf("find stale orders: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Stale])
-	if err != nil {
-		return nil, fmt.Errorf("find stale orders: %w", err)
-	}
-	return found, nil
+	return postgres.Select(ctx, s.pool, "find stale orders", pgx.RowToStructByPos[Stale], findStale, planPerCall, now, keep, limit)
 }
 
 // QueuePostedSince adds the look-up whether a message was posted on an order within the given time before now, which may be nil as in

@@ -29,7 +29,7 @@ const (
 	outcomeUnstocked = "UNSTOCKED"
 )
 
-var insertOrder = insertStatement()
+var insertOrder = placedColumns.Insert("orders")
 
 // QueuePlaceOrder returns a function that adds the order and its event to a transaction.
 func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder) (func(b *pgx.Batch), error) {
@@ -41,7 +41,7 @@ func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder) (func(b 
 	if err != nil {
 		return nil, err
 	}
-	args := placedRow(o, sealed).arguments(nil, placedColumns)
+	args := placedColumns.Args(placedRow(o, sealed))
 	return func(b *pgx.Batch) {
 		if o.Audit != nil {
 			QueueAudit(b, *o.Audit, nil, o.Record)

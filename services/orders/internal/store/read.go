@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/seal"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
@@ -16,22 +17,11 @@ import (
 // ErrNotFound means that the tenant has no such order.
 var ErrNotFound = errors.New("no such order")
 
-var selectOrder = `SELECT ` + recordColumns + ` FROM orders WHERE tenant_id = $1 AND id = $2`
+var selectOrder = `SELECT ` + recordColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND id = $2`
 
 // Get reads one order's record.
 func (s *Store) Get(ctx context.Context, tenantID, id string) (*ordersv1.Order, error) {
-	rows, err := s.pool.Query(ctx, selectOrder, tenantID, id)
-	if err != nil {
-		return nil, fmt.Errorf("read order: %w", err)
-	}
-	order, err := pgx.CollectExactlyOneRow(rows, scanOrder)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read order: %w", err)
-	}
-	return order, nil
+	return postgres.SelectOne(ctx, s.pool, "read order", ErrNotFound, scanOrder, selectOrder, tenantID, id)
 }
 
 // File is an order with everything that the team and the operator may see.
@@ -44,27 +34,16 @@ type File struct {
 	Details func() (rules.Details, error)
 }
 
-var selectFile = `SELECT ` + recordColumns + `, ` + selected(fileColumns) + ` FROM orders WHERE tenant_id = $1 AND id = $2`
+var selectFile = `SELECT ` + fileColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND id = $2`
 
 // GetFile reads an order's file. It returns ErrNotFound if the tenant has no such order.
 func (s *Store) GetFile(ctx context.Context, tenantID, id string) (*File, error) {
-	rows, err := s.pool.Query(ctx, selectFile, tenantID, id)
-	if err != nil {
-		return nil, fmt.Errorf("read order file: %w", err)
-	}
-	file, err := pgx.CollectExactlyOneRow(rows, s.scanFile)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read order file: %w", err)
-	}
-	return file, nil
+	return postgres.SelectOne(ctx, s.pool, "read order file", ErrNotFound, s.scanFile, selectFile, tenantID, id)
 }
 
 func (s *Store) scanFile(from pgx.CollectableRow) (*File, error) {
-	r := &row{fulfilment: &ordersv1.Fulfilment{}}
-	if err := r.scan(from, allColumns); err != nil {
+	r, err := scanRow(from, fileColumns)
+	if err != nil {
 		return nil, err
 	}
 	return &File{

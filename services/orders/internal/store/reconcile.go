@@ -140,15 +140,7 @@ func (s *Store) InOutbox(ctx context.Context, last []Changed) ([]InOutbox, error
 }
 
 func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("reconcile: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, fmt.Errorf("reconcile: %w", err)
-	}
-	return found, nil
+	return postgres.Select(ctx, s.pool, "reconcile", scan, sql, args...)
 }
 
 // ReportAgain records an order.status_changed with the current state of an order whose last event was lost. The order does not
@@ -158,21 +150,17 @@ func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql stri
 // have. It is unspecified if nothing of the order was reported: then the event has the current status twice, as after a lost
 // order.updated.
 func (s *Store) ReportAgain(ctx context.Context, tenantID string, last Changed, previous ordersv1.OrderStatus) (done bool, err error) {
-	var l lockedOrder
-	var waits bool
+	var current *rules.Current
+	var waiting []InOutbox
 	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
-		l, waits = lockedOrder{current: &rules.Current{TenantID: tenantID}}, false
-		b.Queue(lockOrder, tenantID, last.ID).Query(l.scan)
-		b.Queue(selectInOutbox, []string{last.ID}, []time.Time{last.At}).Query(func(rows pgx.Rows) error {
-			found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[InOutbox])
-			waits = len(found) > 0
-			return err
-		})
+		postgres.QueueSelectFirst(b, &current, s.scanCurrent, lockOrder, tenantID, last.ID)
+		postgres.QueueSelect(b, &waiting, pgx.RowToStructByPos[InOutbox], selectInOutbox, []string{last.ID}, []time.Time{last.At})
 	}, func() (func(b *pgx.Batch), error) {
-		order := l.current.Record
-		if done = order != nil && !waits && order.GetUpdatedAt().AsTime().Equal(last.At); !done {
+		done = current != nil && len(waiting) == 0 && current.Record.GetUpdatedAt().AsTime().Equal(last.At)
+		if !done {
 			return nil, nil
 		}
+		order := current.Record
 		event, err := s.newEvent(tenantID, order, 0, rules.Event{
 			Type: rules.EventStatusChanged, OccurredAt: last.At,
 			Data: &ordersv1.OrderStatusChanged{Order: order, PreviousStatus: cmp.Or(previous, order.GetStatus())},

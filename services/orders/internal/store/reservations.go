@@ -63,32 +63,18 @@ WHERE order_id = ANY($1::uuid[]) AND outcome = 'RELEASING'`
 
 // Releasing lists the holds of cancelled orders that have not been reported to catalog.
 func (s *Store) Releasing(ctx context.Context, limit int) ([]string, error) {
-	rows, err := s.pool.Query(ctx, selectReleasing, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read releases: %w", err)
-	}
-	holds, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("read releases: %w", err)
-	}
-	return holds, nil
+	return postgres.Select(ctx, s.pool, "read releases", pgx.RowTo[string], selectReleasing, limit)
 }
 
 // MarkReleased records that the holds were reported to catalog.
 func (s *Store) MarkReleased(ctx context.Context, holds []string) error {
-	if _, err := s.pool.Exec(ctx, markReleased, holds); err != nil {
-		return fmt.Errorf("mark released: %w", err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, s.pool, "mark released", markReleased, holds)
+	return err
 }
 
 // DeleteOutcomes deletes up to limit final outcomes that are older than keep by the database's clock, and returns how many.
 func (s *Store) DeleteOutcomes(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deleteOver, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete outcomes: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return postgres.Exec(ctx, s.pool, "delete outcomes", deleteOver, keep, limit)
 }
 
 const (
@@ -133,7 +119,7 @@ func (s *Store) AbandonClaim(ctx context.Context, c Claim) (order *ordersv1.Orde
 
 // Each half uses its own index.
 var selectClaimed = selectOrder + ` UNION ALL
-SELECT ` + recordColumns + ` FROM orders
+SELECT ` + recordColumns.Select() + ` FROM orders
 WHERE tenant_id = $1 AND personal_link_id = $3 AND personal_link_id IS NOT NULL AND id <> $2`
 
 // queueFind prefers the order with the claim's own id.

@@ -44,15 +44,7 @@ func queuePace(b *pgx.Batch, o *rules.NewOrder) {
 
 // DuePaces lists up to limit orders whose next step is due, without those that another instance is just listing.
 func (s *Store) DuePaces(ctx context.Context, limit int) ([]Due, error) {
-	rows, err := s.pool.Query(ctx, selectDuePaces, limit)
-	if err != nil {
-		return nil, fmt.Errorf("due steps: %w", err)
-	}
-	due, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Due])
-	if err != nil {
-		return nil, fmt.Errorf("due steps: %w", err)
-	}
-	return due, nil
+	return postgres.Select(ctx, s.pool, "due steps", pgx.RowToStructByPos[Due], selectDuePaces, limit)
 }
 
 // NextPace returns the time until the next step of any order is due, and false if no order goes on by itself.
@@ -69,20 +61,13 @@ func (s *Store) NextPace(ctx context.Context) (wait time.Duration, found bool, e
 
 // QueueFindPace adds the look-up of an order's pace; into gets nil if no step is due.
 func QueueFindPace(b *pgx.Batch, tenantID, orderID string, into **rules.Pace) {
-	*into = nil
-	b.Queue(selectPace, tenantID, orderID).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Pace, error) {
-			p := &rules.Pace{}
-			var seconds int32
-			err := row.Scan(&seconds, postgres.ScanEnum(&p.Stop))
-			p.Every = time.Duration(seconds) * time.Second
-			return p, err
-		})
-		if len(found) == 1 {
-			*into = found[0]
-		}
-		return err
-	})
+	postgres.QueueSelectFirst(b, into, func(row pgx.CollectableRow) (*rules.Pace, error) {
+		p := &rules.Pace{}
+		var seconds int32
+		err := row.Scan(&seconds, postgres.ScanEnum(&p.Stop))
+		p.Every = time.Duration(seconds) * time.Second
+		return p, err
+	}, selectPace, tenantID, orderID)
 }
 
 // QueueMovePace sets when the next step of an order is due, or ends its pace.
@@ -96,16 +81,12 @@ func QueueMovePace(b *pgx.Batch, tenantID, orderID string, ends bool) {
 
 // PostponePace makes the next step of an order due one interval from now.
 func (s *Store) PostponePace(ctx context.Context, due Due) error {
-	if _, err := s.pool.Exec(ctx, movePace, due.TenantID, due.OrderID); err != nil {
-		return fmt.Errorf("postpone step: %w", err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, s.pool, "postpone step", movePace, due.TenantID, due.OrderID)
+	return err
 }
 
 // EndPace ends the pace of an order that does not exist.
 func (s *Store) EndPace(ctx context.Context, due Due) error {
-	if _, err := s.pool.Exec(ctx, deletePace, due.TenantID, due.OrderID); err != nil {
-		return fmt.Errorf("end steps: %w", err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, s.pool, "end steps", deletePace, due.TenantID, due.OrderID)
+	return err
 }

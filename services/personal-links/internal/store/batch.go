@@ -23,33 +23,28 @@ const insertLinks = `INSERT INTO links (tenant_id, batch_id, brand_id, campaign_
 SELECT $1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::text, $6::timestamptz, $6::timestamptz, x.*
 FROM unnest($7::uuid[], $8::int[], $9::text[], $10::text[], $11::uuid[], $12::bytea[], $13::bytea[], $14::bytea[]) AS x`
 
-// linkRows are the columns in which the links of a batch differ.
-type linkRows struct {
-	ids             []string
-	indexes         []int32
-	recipients      []*string
-	locales         []string
-	managers        []*string
-	urls            [][]byte
-	tokens, details [][]byte
-}
-
 // QueueBatch returns a function that adds the batch, its links and their events to a transaction. It returns nil for a batch
 // without links.
 func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx.Batch), error) {
 	if len(batch.Links) == 0 {
 		return nil, nil //nolint:nilnil // There is nothing to do.
 	}
-	rows, err := s.linkRows(batch.Links)
-	if err != nil {
-		return nil, err
-	}
-	events := make([]outbox.Event, 0, len(batch.Links))
+	var rows []*row
+	var events []outbox.Event
 	for _, l := range batch.Links {
+		details, err := json.Marshal(l.Details)
+		if err != nil {
+			return nil, fmt.Errorf("encode details: %w", err)
+		}
 		event, err := s.newEvent(l.Link, rules.EventCreated, batch.KeyID)
 		if err != nil {
 			return nil, err
 		}
+		id := l.Record.GetId()
+		rows = append(rows, &row{
+			Link: l.Link, record: l.Record,
+			url: s.ring.Seal([]byte(l.Record.GetClaimUrl()), ofURL(id)), details: s.ring.Seal(details, ofDetails(id)),
+		})
 		events = append(events, event)
 	}
 	first := batch.Links[0].Record
@@ -57,38 +52,24 @@ func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx
 	return func(b *pgx.Batch) {
 		b.Queue(insertBatch, batch.TenantID, batch.ID, products, batch.KeyID, batch.KeyName, batch.CreatedAt)
 		b.Queue(insertLinks, batch.TenantID, batch.ID, first.GetBrandId(), first.CampaignId, enumname.String(first.GetStatus()),
-			batch.CreatedAt, rows.ids, rows.indexes, rows.recipients, rows.locales, rows.managers, rows.urls, rows.tokens, rows.details)
+			batch.CreatedAt,
+			postgres.Column(rows, func(r *row) string { return r.record.GetId() }),
+			postgres.Column(rows, func(r *row) int32 { return r.BatchIndex }),
+			postgres.Column(rows, func(r *row) *string { return r.record.ExternalRecipientId }),
+			postgres.Column(rows, func(r *row) string { return r.Locale }),
+			postgres.Column(rows, func(r *row) *string { return r.ManagerID }),
+			postgres.Column(rows, func(r *row) []byte { return r.url }),
+			postgres.Column(batch.Links, func(l rules.NewLink) []byte { return l.TokenHash }),
+			postgres.Column(rows, func(r *row) []byte { return r.details }))
 		queueSteps(b, batch.TenantID, batch.Links)
 		outbox.AppendAll(ctx, b, events)
 	}, nil
 }
 
-func (s *Store) linkRows(links []rules.NewLink) (r linkRows, err error) {
-	for _, l := range links {
-		id := l.Record.GetId()
-		details, err := json.Marshal(l.Details)
-		if err != nil {
-			return r, fmt.Errorf("encode details: %w", err)
-		}
-		r.ids = append(r.ids, id)
-		r.indexes = append(r.indexes, l.BatchIndex)
-		r.recipients = append(r.recipients, postgres.Nullable(l.Record.GetExternalRecipientId()))
-		r.locales = append(r.locales, l.Locale)
-		r.managers = append(r.managers, l.ManagerID)
-		r.urls = append(r.urls, s.ring.Seal([]byte(l.Record.GetClaimUrl()), ofURL(id)))
-		r.tokens = append(r.tokens, l.TokenHash)
-		r.details = append(r.details, s.ring.Seal(details, ofDetails(id)))
-	}
-	return r, nil
-}
+var lockBatch = fromLinks + `WHERE l.tenant_id = $1 AND l.batch_id = $2 AND l.status = 'REQUESTED' ORDER BY l.batch_index FOR UPDATE OF l`
 
-const (
-	lockBatch = `SELECT ` + linkColumns + ` FROM links l
-WHERE l.tenant_id = $1 AND l.batch_id = $2 AND l.status = 'REQUESTED' ORDER BY l.batch_index FOR UPDATE OF l`
-
-	approveLinks = `UPDATE links l SET status = 'ACTIVE', approved_at = x.at, updated_at = x.at
+const approveLinks = `UPDATE links l SET status = 'ACTIVE', approved_at = x.at, updated_at = x.at
 FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE l.tenant_id = $1 AND l.id = x.id`
-)
 
 // ApproveBatch approves every link of the batch that waits for approval, in one transaction, and returns how many.
 func (s *Store) ApproveBatch(ctx context.Context, tenantID, batchID string, by Audit, now time.Time) (int, error) {
@@ -97,10 +78,7 @@ func (s *Store) ApproveBatch(ctx context.Context, tenantID, batchID string, by A
 	err := postgres.ReadThenWrite(ctx, s.pool,
 		func(b *pgx.Batch) {
 			b.Queue(batchExists, tenantID, batchID).QueryRow(func(row pgx.Row) error { return row.Scan(&exists) })
-			b.Queue(lockBatch, tenantID, batchID).Query(func(rows pgx.Rows) (err error) {
-				links, err = pgx.CollectRows(rows, s.scanLink)
-				return err
-			})
+			postgres.QueueSelect(b, &links, s.scanLink, lockBatch, tenantID, batchID)
 		},
 		func() (func(b *pgx.Batch), error) {
 			if !exists {

@@ -7,9 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/restjson"
@@ -17,23 +15,15 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-const lockLink = selectLink + ` FOR UPDATE OF l`
+var (
+	lockLink = selectLink + ` FOR UPDATE OF l`
 
-const updateLink = `UPDATE links SET status = $3, order_id = $4, approved_at = $5, claimed_at = $6, cancelled_at = $7,
-  updated_at = $8, reason_sealed = $9, claim_order_id = $10,
-  claim_lease_until = CASE WHEN $10::uuid IS NULL THEN NULL ELSE now() + $11::interval END
-WHERE tenant_id = $1 AND id = $2`
+	updateLink = `UPDATE links SET claim_lease_until = now() + $3::interval, ` + changedColumns.Set(4) + ` WHERE tenant_id = $1 AND id = $2`
+)
 
 // QueueLock locks a link and sets into, or leaves it nil if there is no such link.
 func (s *Store) QueueLock(b *pgx.Batch, tenantID, id string, into **rules.Link) {
-	*into = nil
-	b.Queue(lockLink, tenantID, id).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, s.scanLink)
-		if len(found) == 1 {
-			*into = found[0]
-		}
-		return err
-	})
+	postgres.QueueSelectFirst(b, into, s.scanLink, lockLink, tenantID, id)
 }
 
 // Change is a change of a link that QueueLock locked.
@@ -51,16 +41,16 @@ type Change struct {
 // QueueChange returns a function that writes the change, its audit and its event.
 func (s *Store) QueueChange(ctx context.Context, c Change) (func(b *pgx.Batch), error) {
 	l, r := c.Link, c.Link.Record
-	var reason []byte
+	next := &row{Link: l, record: r}
 	if l.Reason != nil {
-		reason = s.ring.Seal([]byte(*l.Reason), ofReason(r.GetId()))
+		next.reason = s.ring.Seal([]byte(*l.Reason), ofReason(r.GetId()))
 	}
-	args := []any{
-		l.TenantID, r.GetId(), enumname.String(r.GetStatus()), postgres.Nullable(r.GetOrderId()),
-		timeOf(r.GetApprovedAt()), timeOf(r.GetClaimedAt()), timeOf(r.GetCancelledAt()), r.GetUpdatedAt().AsTime(), reason, l.ClaimOrderID, c.Lease,
+	var lease *time.Duration // Only a claim in flight has one.
+	if l.ClaimOrderID != nil {
+		lease = &c.Lease
 	}
 	update := func(b *pgx.Batch) {
-		b.Queue(updateLink, args...)
+		b.Queue(updateLink, changedColumns.Args(next, l.TenantID, r.GetId(), lease)...)
 		if status := r.GetStatus(); status != rules.Requested && status != rules.Active {
 			b.Queue(deleteDraftsOf, l.TenantID, r.GetId())
 		}
@@ -103,13 +93,6 @@ func (s *Store) Update(
 		return nil, fmt.Errorf("change link: %w", err)
 	}
 	return link, nil
-}
-
-func timeOf(t *timestamppb.Timestamp) *time.Time {
-	if t == nil {
-		return nil
-	}
-	return new(t.AsTime())
 }
 
 // newEvent builds the outbox row for the link after a change. originKeyID is the key that made the request; 0 if no key did.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -41,18 +40,10 @@ func (s *Store) ClaimRecordsOf(ctx context.Context, links []Name) ([]*linksv1.Cl
 }
 
 func (s *Store) listClaims(ctx context.Context, sql string, args ...any) ([]*linksv1.ClaimRecord, error) {
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list claims: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*linksv1.ClaimRecord, error) {
+	return postgres.Select(ctx, s.pool, "list claims", func(row pgx.CollectableRow) (*linksv1.ClaimRecord, error) {
 		r := &linksv1.ClaimRecord{Link: &linksv1.LinkName{}}
 		return r, row.Scan(&r.Link.TenantId, &r.Link.LinkId, postgres.ScanEnum(&r.Status), &r.OrderId, &r.InFlight)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list claims: %w", err)
-	}
-	return found, nil
+	}, sql, args...)
 }
 
 // RestoreClaim marks a link as claimed with the order that it has lost. lost is empty, or the order that does not exist with

@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
@@ -55,16 +55,8 @@ RETURNING l.tenant_id, l.id, l.claim_order_id`
 // TakeExpiredClaims returns links whose claim did not finish within its lease, and takes a new lease on them. They have only
 // the fields that reconciling needs and no sealed ones, so that a link that cannot be decrypted does not block the others.
 func (s *Store) TakeExpiredClaims(ctx context.Context, lease time.Duration, limit int) ([]*rules.Link, error) {
-	rows, err := s.pool.Query(ctx, takeExpired, lease, limit)
-	if err != nil {
-		return nil, fmt.Errorf("take expired claims: %w", err)
-	}
-	links, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*rules.Link, error) {
+	return postgres.Select(ctx, s.pool, "take expired claims", func(row pgx.CollectableRow) (*rules.Link, error) {
 		l := &rules.Link{Record: &linksv1.PersonalLink{}, ClaimExpired: true}
 		return l, row.Scan(&l.TenantID, &l.Record.Id, &l.ClaimOrderID)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("take expired claims: %w", err)
-	}
-	return links, nil
+	}, takeExpired, lease, limit)
 }

@@ -26,8 +26,6 @@ const (
 	selectDraft = `SELECT d.id, d.draft_sealed, d.expires_at > now() FROM form_drafts d
 JOIN links l ON l.tenant_id = d.tenant_id AND l.id = d.link_id WHERE l.token_hash = $1 AND d.nonce_hash = $2`
 
-	lockByToken = selectByToken + ` FOR UPDATE OF l`
-
 	upsertDraft = `INSERT INTO form_drafts (tenant_id, id, link_id, nonce_hash, draft_sealed, expires_at)
 VALUES ($1, $2, $3, $4, $5, now() + $6::interval)
 ON CONFLICT (tenant_id, id) DO UPDATE SET draft_sealed = EXCLUDED.draft_sealed, expires_at = EXCLUDED.expires_at`
@@ -44,6 +42,8 @@ WHERE l.token_hash = $1 AND d.tenant_id = l.tenant_id AND d.link_id = l.id AND d
   SELECT tenant_id, id FROM form_drafts WHERE expires_at < now() - $1::interval
   ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
+
+var lockByToken = selectByToken + ` FOR UPDATE OF l`
 
 // draftRow is a row of form_drafts; its id is empty if there is none.
 type draftRow struct {
@@ -99,14 +99,8 @@ func (s *Store) SaveDraft(
 	var row draftRow
 	err = postgres.ReadThenWrite(ctx, s.pool,
 		func(b *pgx.Batch) {
-			link, draft = nil, nil
-			b.Queue(lockByToken, tokenHash).Query(func(rows pgx.Rows) error {
-				found, err := pgx.CollectRows(rows, s.scanLink)
-				if len(found) == 1 {
-					link = found[0]
-				}
-				return err
-			})
+			draft = nil
+			postgres.QueueSelectFirst(b, &link, s.scanLink, lockByToken, tokenHash)
 			// A statement of its own, so that it sees what the previous holder of the lock has committed.
 			b.Queue(selectDraft, tokenHash, nonceHash).QueryRow(row.scan)
 		},
@@ -146,19 +140,13 @@ func (s *Store) queueDraft(l *rules.Link, id string, nonceHash []byte, draft *li
 
 // DeleteDraft deletes the draft of a form.
 func (s *Store) DeleteDraft(ctx context.Context, tokenHash, nonceHash []byte) error {
-	if _, err := s.pool.Exec(ctx, deleteDraft, tokenHash, nonceHash); err != nil {
-		return fmt.Errorf("delete draft: %w", err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, s.pool, "delete draft", deleteDraft, tokenHash, nonceHash)
+	return err
 }
 
 // DeleteExpiredDrafts deletes up to limit drafts that expired more than keep ago by the database's clock, and returns how many.
 func (s *Store) DeleteExpiredDrafts(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deleteExpired, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete expired drafts: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return postgres.Exec(ctx, s.pool, "delete expired drafts", deleteExpired, keep, limit)
 }
 
 func ofDraft(id string) string { return "form_drafts.draft_sealed/" + id }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/seal"
@@ -12,65 +13,98 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-const recordColumns = `l.id, l.external_recipient_id, l.brand_id, l.campaign_id, l.status, l.claim_url_sealed, l.order_id,
-  l.created_at, l.approved_at, l.claimed_at, l.cancelled_at, l.updated_at`
+// row is a row of the table links.
+type row struct {
+	*rules.Link
 
-const linkColumns = recordColumns + `, l.tenant_id, l.batch_id, l.batch_index, l.locale, l.manager_id, l.details_sealed,
-  l.reason_sealed, l.claim_order_id, coalesce(l.claim_lease_until < now(), false),
-  (SELECT product_ids FROM link_batches b WHERE b.tenant_id = l.tenant_id AND b.id = l.batch_id)`
-
-func (s *Store) scanRecord(row pgx.CollectableRow) (*linksv1.PersonalLink, error) { return s.scan(row) }
-
-// scan reads recordColumns, and the further columns of the statement into more.
-func (s *Store) scan(row pgx.CollectableRow, more ...any) (*linksv1.PersonalLink, error) {
-	l := &linksv1.PersonalLink{}
-	var url []byte
-	targets := []any{
-		&l.Id, &l.ExternalRecipientId, &l.BrandId, &l.CampaignId, postgres.ScanEnum(&l.Status), &url, &l.OrderId,
-		postgres.ScanTime(&l.CreatedAt), postgres.ScanTime(&l.ApprovedAt), postgres.ScanTime(&l.ClaimedAt),
-		postgres.ScanTime(&l.CancelledAt), postgres.ScanTime(&l.UpdatedAt),
-	}
-	if err := row.Scan(append(targets, more...)...); err != nil {
-		return nil, err
-	}
-	plain, err := s.ring.Open(url, ofURL(l.GetId()))
-	if err != nil {
-		return nil, fmt.Errorf("claim url of link %s: %w", l.GetId(), err)
-	}
-	l.ClaimUrl = string(plain)
-	if l.CampaignId == nil {
-		l.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()
-	}
-	return l, nil
+	record               *linksv1.PersonalLink
+	url, details, reason []byte
 }
 
-// scanLink reads linkColumns and decrypts the sealed ones.
-func (s *Store) scanLink(row pgx.CollectableRow) (l *rules.Link, err error) {
-	l = &rules.Link{}
-	var details, reason []byte
-	l.Record, err = s.scan(row, &l.TenantID, &l.BatchID, &l.BatchIndex, &l.Locale, &l.ManagerID, &details, &reason,
-		&l.ClaimOrderID, &l.ClaimExpired, &l.ProductIDs)
+const (
+	changed  postgres.Use = 1 << iota // Written by each change.
+	erased                            // Written when the link is erased.
+	inRecord                          // Read with the record.
+	inLink                            // Read beside the record with a link.
+)
+
+// columns of a link. A batch of links is inserted by its own statement.
+var columns = postgres.Columns[row]{
+	postgres.Field("id", inRecord, func(r *row) *string { return &r.record.Id }),
+	postgres.Field("external_recipient_id", erased|inRecord, func(r *row) **string { return &r.record.ExternalRecipientId }),
+	postgres.Field("brand_id", inRecord, func(r *row) *string { return &r.record.BrandId }),
+	postgres.Field("campaign_id", inRecord, func(r *row) **string { return &r.record.CampaignId }),
+	postgres.EnumField("status", changed|erased|inRecord, func(r *row) *linksv1.PersonalLinkStatus { return &r.record.Status }),
+	postgres.Field("claim_url_sealed", erased|inRecord, func(r *row) *[]byte { return &r.url }),
+	postgres.Field("order_id", changed|inRecord, func(r *row) **string { return &r.record.OrderId }),
+	postgres.TimeField("created_at", inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.CreatedAt }),
+	postgres.TimeField("approved_at", changed|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.ApprovedAt }),
+	postgres.TimeField("claimed_at", changed|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.ClaimedAt }),
+	postgres.TimeField("cancelled_at", changed|erased|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.CancelledAt }),
+	postgres.TimeField("updated_at", changed|erased|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.UpdatedAt }),
+
+	postgres.Field("tenant_id", inLink, func(r *row) *string { return &r.TenantID }),
+	postgres.Field("batch_id", inLink, func(r *row) *string { return &r.BatchID }),
+	postgres.Field("batch_index", inLink, func(r *row) *int32 { return &r.BatchIndex }),
+	postgres.Field("locale", inLink, func(r *row) *string { return &r.Locale }),
+	postgres.Field("manager_id", inLink, func(r *row) **string { return &r.ManagerID }),
+	postgres.Field("details_sealed", erased|inLink, func(r *row) *[]byte { return &r.details }),
+	postgres.Field("reason_sealed", changed|erased|inLink, func(r *row) *[]byte { return &r.reason }),
+	postgres.Field("claim_order_id", changed|inLink, func(r *row) **string { return &r.ClaimOrderID }),
+	postgres.Field("coalesce(claim_lease_until < now(), false)", inLink, func(r *row) *bool { return &r.ClaimExpired }),
+	postgres.Field("(SELECT product_ids FROM link_batches b WHERE b.tenant_id = l.tenant_id AND b.id = l.batch_id)", inLink,
+		func(r *row) *[]string { return &r.ProductIDs }),
+}
+
+var (
+	changedColumns, erasedColumns = columns.For(changed), columns.For(erased)
+	recordColumns, linkColumns    = columns.For(inRecord), columns.For(inRecord | inLink)
+)
+
+func (s *Store) scanRecord(from pgx.CollectableRow) (*linksv1.PersonalLink, error) {
+	r, err := s.scan(from, recordColumns)
+	return r.record, err
+}
+
+func (s *Store) scanLink(from pgx.CollectableRow) (*rules.Link, error) {
+	r, err := s.scan(from, linkColumns)
 	if err != nil {
 		return nil, err
 	}
-	id := l.Record.GetId()
-	if details != nil {
-		plain, err := s.ring.Open(details, ofDetails(id))
+	if r.details != nil {
+		plain, err := s.ring.Open(r.details, ofDetails(r.record.GetId()))
 		if err == nil {
-			err = json.Unmarshal(plain, &l.Details)
+			err = json.Unmarshal(plain, &r.Details)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("details of link %s: %w", id, err)
+			return nil, fmt.Errorf("details of link %s: %w", r.record.GetId(), err)
 		}
 	}
-	if reason != nil {
-		plain, err := s.ring.Open(reason, ofReason(id))
+	if r.reason != nil {
+		plain, err := s.ring.Open(r.reason, ofReason(r.record.GetId()))
 		if err != nil {
-			return nil, fmt.Errorf("reason of link %s: %w", id, err)
+			return nil, fmt.Errorf("reason of link %s: %w", r.record.GetId(), err)
 		}
-		l.Reason = new(string(plain))
+		r.Reason = new(string(plain))
 	}
-	return l, nil
+	return r.Link, nil
+}
+
+func (s *Store) scan(from pgx.CollectableRow, of postgres.Columns[row]) (*row, error) {
+	record := &linksv1.PersonalLink{}
+	r := &row{Link: &rules.Link{Record: record}, record: record}
+	if err := from.Scan(of.Targets(r)...); err != nil {
+		return r, err
+	}
+	plain, err := s.ring.Open(r.url, ofURL(record.GetId()))
+	if err != nil {
+		return r, fmt.Errorf("claim url of link %s: %w", record.GetId(), err)
+	}
+	record.ClaimUrl = string(plain)
+	if record.CampaignId == nil {
+		record.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()
+	}
+	return r, nil
 }
 
 // The associated data bind a sealed value to its link and column.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
@@ -33,15 +31,7 @@ type Query struct {
 // previous one, even if links were written in between.
 func (s *Store) List(ctx context.Context, q Query) ([]*linksv1.PersonalLink, error) {
 	sql, args := q.statement()
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list links: %w", err)
-	}
-	links, err := pgx.CollectRows(rows, s.scanRecord)
-	if err != nil {
-		return nil, fmt.Errorf("list links: %w", err)
-	}
-	return links, nil
+	return postgres.Select(ctx, s.pool, "list links", s.scanRecord, sql, args...)
 }
 
 // statement has only the conditions that are set, so that each combination has its own plan and uses its index.
@@ -68,5 +58,5 @@ func (q Query) statement() (sql string, args []any) {
 	if q.After != nil {
 		w.And(after, q.After.Time, q.After.ID)
 	}
-	return fmt.Sprintf("SELECT %s FROM links l WHERE %s ORDER BY %s LIMIT %s", recordColumns, w.SQL(), order, w.Arg(q.Limit)), w.Args()
+	return fmt.Sprintf("SELECT %s FROM links WHERE %s ORDER BY %s LIMIT %s", recordColumns.Select(), w.SQL(), order, w.Arg(q.Limit)), w.Args()
 }

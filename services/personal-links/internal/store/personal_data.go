@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -23,13 +22,6 @@ const (
 	selectRecipients = `SELECT DISTINCT external_recipient_id FROM links
 WHERE tenant_id = $1 AND id = ANY($2) AND external_recipient_id IS NOT NULL`
 
-	selectLinks = `SELECT ` + linkColumns + ` FROM links l WHERE l.tenant_id = $1 AND l.id = ANY($2) ORDER BY l.id`
-
-	lockLinks = selectLinks + ` FOR UPDATE OF l`
-
-	eraseLink = `UPDATE links SET status = $3, cancelled_at = $4, updated_at = $5, external_recipient_id = NULL, claim_url_sealed = $6,
-  token_hash = NULL, details_sealed = NULL, reason_sealed = NULL WHERE tenant_id = $1 AND id = $2`
-
 	insertExport = `INSERT INTO link_audit (tenant_id, link_id, action, actor_kind, actor_id, at)
 SELECT tenant_id, id, $3, $4, $5, now() FROM links WHERE tenant_id = $1 AND id = ANY($2)`
 
@@ -41,42 +33,32 @@ SELECT tenant_id, id, $3, $4, $5, now() FROM links WHERE tenant_id = $1 AND id =
   ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
+var (
+	eraseLink = `UPDATE links SET token_hash = NULL, ` + erasedColumns.Set(3) + ` WHERE tenant_id = $1 AND id = $2`
+
+	selectLinks = fromLinks + `WHERE l.tenant_id = $1 AND l.id = ANY($2) ORDER BY l.id`
+	lockLinks   = selectLinks + ` FOR UPDATE OF l`
+)
+
 // EraseUnclaimed erases the details of up to limit links that nobody has claimed for the given time by the database's clock, and
 // returns how many. The links stay open, because links do not expire.
 func (s *Store) EraseUnclaimed(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, eraseUnclaimed, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("erase details of unclaimed links: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return postgres.Exec(ctx, s.pool, "erase details of unclaimed links", eraseUnclaimed, keep, limit)
 }
 
 // PersonLinks reads up to limit links of a recipient or with one of the ids, by id, with the fields Id and OrderId only.
 func (s *Store) PersonLinks(
 	ctx context.Context, tenantID string, recipient *string, ids []string, limit int,
 ) ([]*linksv1.PersonalLink, error) {
-	rows, err := s.pool.Query(ctx, findPersonLinks, tenantID, recipient, ids, limit)
-	if err != nil {
-		return nil, fmt.Errorf("find links of a person: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*linksv1.PersonalLink, error) {
+	return postgres.Select(ctx, s.pool, "find links of a person", func(row pgx.CollectableRow) (*linksv1.PersonalLink, error) {
 		l := &linksv1.PersonalLink{}
 		return l, row.Scan(&l.Id, &l.OrderId)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find links of a person: %w", err)
-	}
-	return found, nil
+	}, findPersonLinks, tenantID, recipient, ids, limit)
 }
 
 // Recipients reads the external ids of the recipients of links that are not erased.
 func (s *Store) Recipients(ctx context.Context, tenantID string, ids []string) ([]string, error) {
-	rows, _ := s.pool.Query(ctx, selectRecipients, tenantID, ids)
-	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("read recipients of links: %w", err)
-	}
-	return found, nil
+	return postgres.Select(ctx, s.pool, "read recipients of links", pgx.RowTo[string], selectRecipients, tenantID, ids)
 }
 
 // ErasePersonalData erases the links in one transaction with events and audit, and returns them. If a claim of one is in flight,
@@ -85,12 +67,7 @@ func (s *Store) ErasePersonalData(
 	ctx context.Context, tenantID string, ids []string, by Audit, erasedURL string, now time.Time,
 ) (links []*rules.Link, locked *rules.Link, err error) {
 	err = postgres.ReadThenWrite(ctx, s.pool,
-		func(b *pgx.Batch) {
-			b.Queue(lockLinks, tenantID, ids).Query(func(rows pgx.Rows) (err error) {
-				links, err = pgx.CollectRows(rows, s.scanLink)
-				return err
-			})
-		},
+		func(b *pgx.Batch) { postgres.QueueSelect(b, &links, s.scanLink, lockLinks, tenantID, ids) },
 		func() (write func(b *pgx.Batch), err error) {
 			write, locked, err = s.queueErasure(ctx, links, by, erasedURL, now)
 			return write, err
@@ -104,7 +81,7 @@ func (s *Store) ErasePersonalData(
 func (s *Store) queueErasure(
 	ctx context.Context, links []*rules.Link, by Audit, erasedURL string, now time.Time,
 ) (write func(b *pgx.Batch), locked *rules.Link, err error) {
-	erased := &pgx.Batch{}
+	writes := &pgx.Batch{}
 	var events []outbox.Event
 	for _, l := range links {
 		kind, changed, err := l.Erase(erasedURL, now)
@@ -119,23 +96,18 @@ func (s *Store) queueErasure(
 			events = append(events, event)
 		}
 		if changed {
-			s.queueErased(erased, l)
+			r := &row{Link: l, record: l.Record, url: s.ring.Seal([]byte(erasedURL), ofURL(l.Record.GetId()))}
+			writes.Queue(eraseLink, erasedColumns.Args(r, l.TenantID, l.Record.GetId())...)
 		}
-		erased.Queue(deleteDraftsOf, l.TenantID, l.Record.GetId())
-		by.queue(erased, l.TenantID, []string{l.Record.GetId()}, now)
+		writes.Queue(deleteDraftsOf, l.TenantID, l.Record.GetId())
+		by.queue(writes, l.TenantID, []string{l.Record.GetId()}, now)
 	}
 	return func(b *pgx.Batch) {
-		for _, q := range erased.QueuedQueries {
+		for _, q := range writes.QueuedQueries {
 			b.Queue(q.SQL, q.Arguments...)
 		}
 		outbox.AppendAll(ctx, b, events)
 	}, nil, nil
-}
-
-func (s *Store) queueErased(b *pgx.Batch, l *rules.Link) {
-	r := l.Record
-	b.Queue(eraseLink, l.TenantID, r.GetId(), enumname.String(r.GetStatus()), timeOf(r.GetCancelledAt()), r.GetUpdatedAt().AsTime(),
-		s.ring.Seal([]byte(r.GetClaimUrl()), ofURL(r.GetId())))
 }
 
 // Export records that links are about to be read, and reads them. Links that the tenant does not have are skipped.
@@ -143,13 +115,5 @@ func (s *Store) Export(ctx context.Context, tenantID string, ids []string, by Au
 	if _, err := s.pool.Exec(ctx, insertExport, tenantID, ids, by.Action, by.ActorKind, by.ActorID); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	rows, err := s.pool.Query(ctx, selectLinks, tenantID, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read links: %w", err)
-	}
-	links, err := pgx.CollectRows(rows, s.scanLink)
-	if err != nil {
-		return nil, fmt.Errorf("read links: %w", err)
-	}
-	return links, nil
+	return postgres.Select(ctx, s.pool, "read links", s.scanLink, selectLinks, tenantID, ids)
 }

@@ -59,14 +59,9 @@ func queueSteps(b *pgx.Batch, tenantID string, links []rules.NewLink) {
 
 // TakeSteps returns up to limit steps that are due. Each is due again after the lease, unless it was made.
 func (s *Store) TakeSteps(ctx context.Context, lease time.Duration, limit int) ([]Step, error) {
-	rows, _ := s.pool.Query(ctx, takeSteps, lease, limit)
-	steps, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (step Step, err error) {
+	return postgres.Select(ctx, s.pool, "take steps", func(row pgx.CollectableRow) (step Step, err error) {
 		return step, row.Scan(&step.Link.TenantID, &step.Link.ID, &step.Stop)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("take steps: %w", err)
-	}
-	return steps, nil
+	}, takeSteps, lease, limit)
 }
 
 // NextStep returns how long the earliest step is not due. found is false if there is no step.
@@ -114,8 +109,6 @@ func (s *Store) ApproveStep(ctx context.Context, step Step, now time.Time) error
 
 // EndSteps deletes the step of a link, which has no further one.
 func (s *Store) EndSteps(ctx context.Context, link Name) error {
-	if _, err := s.pool.Exec(ctx, endSteps, link.TenantID, link.ID); err != nil {
-		return fmt.Errorf("end steps: %w", err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, s.pool, "end steps", endSteps, link.TenantID, link.ID)
+	return err
 }

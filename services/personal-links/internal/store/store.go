@@ -4,7 +4,6 @@ package store
 import (
 	"context"
 	"embed"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,11 +45,7 @@ const eraseDetails = `UPDATE links SET details_sealed = NULL WHERE (tenant_id, i
 // EraseDetails erases the details of up to limit links that ended more than keep ago by the database's
 // clock, and returns how many. Several instances share the work.
 func (s *Store) EraseDetails(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, eraseDetails, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("erase details: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return postgres.Exec(ctx, s.pool, "erase details", eraseDetails, keep, limit)
 }
 
 // selectTenants jumps from one tenant to the next by the primary keys.
@@ -67,10 +62,5 @@ SELECT id::text FROM of_batches WHERE id IS NOT NULL UNION SELECT id::text FROM 
 
 // Tenants returns the ids of all tenants that have had links.
 func Tenants(ctx context.Context, db postgres.Querier) ([]string, error) {
-	rows, _ := db.Query(ctx, selectTenants)
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("list tenants: %w", err)
-	}
-	return ids, nil
+	return postgres.Select(ctx, db, "list tenants", pgx.RowTo[string], selectTenants)
 }

@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/enumname"
+)
+
+// Columns maps columns to the members of a row R. Statements, their arguments and their scan targets are made from it, in its
+// order, so that a new column is one line.
+type Columns[R any] []ColumnOf[R]
+
+// Use says which statements a column is part of: a bit set, whose bits each store defines.
+type Use uint
+
+// ColumnOf says how one column is written and read.
+type ColumnOf[R any] struct {
+	name                   string
+	use                    Use
+	argument, target       func(r *R) any
+	argumentCast, readCast string
+}
+
+// Field is a column that holds a member unchanged. The name of a column that is only read may be an expression.
+func Field[R, T any](name string, use Use, at func(r *R) *T) ColumnOf[R] {
+	return ColumnOf[R]{
+		name: name, use: use, argument: func(r *R) any { return *at(r) }, target: func(r *R) any { return at(r) },
+	}
+}
+
+// EnumField is a column that holds the API's name of a value, NULL for 0.
+func EnumField[R any, E enumname.Enum](name string, use Use, at func(r *R) *E) ColumnOf[R] {
+	return ColumnOf[R]{
+		name: name, use: use,
+		argument: func(r *R) any { return Nullable(enumname.String(*at(r))) }, target: func(r *R) any { return ScanEnum(at(r)) },
+	}
+}
+
+// TimeField is a column that holds a timestamp of a message, NULL for nil.
+func TimeField[R any](name string, use Use, at func(r *R) **timestamppb.Timestamp) ColumnOf[R] {
+	argument := func(r *R) any {
+		if *at(r) == nil {
+			return nil
+		}
+		return (*at(r)).AsTime()
+	}
+	return ColumnOf[R]{name: name, use: use, argument: argument, target: func(r *R) any { return ScanTime(at(r)) }}
+}
+
+// Cast adds casts, such as "::text", to the argument and to the column that is read.
+func (c ColumnOf[R]) Cast(argument, read string) ColumnOf[R] {
+	c.argumentCast, c.readCast = argument, read
+	return c
+}
+
+// For returns the columns of a use.
+func (c Columns[R]) For(use Use) Columns[R] {
+	return slices.DeleteFunc(slices.Clone(c), func(column ColumnOf[R]) bool { return column.use&use == 0 })
+}
+
+// Select lists the columns for a SELECT or RETURNING.
+func (c Columns[R]) Select() string {
+	return strings.Join(Column(c, func(column ColumnOf[R]) string { return column.name + column.readCast }), ", ")
+}
+
+// Insert adds a row to a table from the arguments.
+func (c Columns[R]) Insert(table string) string {
+	var values []string
+	for i, column := range c {
+		values = append(values, fmt.Sprintf("$%d%s", i+1, column.argumentCast))
+	}
+	names := Column(c, func(column ColumnOf[R]) string { return column.name })
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(names, ", "), strings.Join(values, ", "))
+}
+
+// Set assigns the arguments from $first on, for an UPDATE.
+func (c Columns[R]) Set(first int) string {
+	var set []string
+	for i, column := range c {
+		set = append(set, fmt.Sprintf("%s = $%d%s", column.name, first+i, column.argumentCast))
+	}
+	return strings.Join(set, ", ")
+}
+
+// Args returns the arguments of a row, after those that come before.
+func (c Columns[R]) Args(r *R, before ...any) []any {
+	args := slices.Grow(before, len(c))
+	for _, column := range c {
+		args = append(args, column.argument(r))
+	}
+	return args
+}
+
+// Targets returns the scan targets in a row, and then further ones.
+func (c Columns[R]) Targets(r *R, more ...any) []any {
+	targets := make([]any, 0, len(c)+len(more))
+	for _, column := range c {
+		targets = append(targets, column.target(r))
+	}
+	return append(targets, more...)
+}

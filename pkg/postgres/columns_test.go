@@ -1,0 +1,82 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+const (
+	placed postgres.Use = 1 << iota
+	changed
+	read
+)
+
+var columns = postgres.Columns[ordersv1.Order]{
+	postgres.Field("id", placed|read, func(o *ordersv1.Order) *string { return &o.Id }),
+	postgres.EnumField("status", placed|changed|read, func(o *ordersv1.Order) *ordersv1.OrderStatus { return &o.Status }),
+	postgres.Field("version", placed|changed|read, func(o *ordersv1.Order) *int64 { return &o.Version }).Cast("::bigint + 1", " - 1"),
+	postgres.TimeField("created_at", placed|read, func(o *ordersv1.Order) **timestamppb.Timestamp { return &o.CreatedAt }),
+	postgres.TimeField("updated_at", changed|read, func(o *ordersv1.Order) **timestamppb.Timestamp { return &o.UpdatedAt }),
+}
+
+func scanOrder(row pgx.CollectableRow) (*ordersv1.Order, error) {
+	o := &ordersv1.Order{}
+	return o, row.Scan(columns.For(read).Targets(o)...)
+}
+
+func TestRowsAreWrittenChangedAndReadByTheirColumns(t *testing.T) {
+	t.Parallel()
+	ctx, pool := t.Context(), pgtest.New(t)
+	_, err := pool.Exec(ctx, "CREATE TABLE rows (id uuid, status text, version bigint, created_at timestamptz, updated_at timestamptz)")
+	require.NoError(t, err)
+	written := &ordersv1.Order{Id: uuid.NewString(), Version: 1, CreatedAt: &timestamppb.Timestamp{Seconds: 1}}
+	_, err = postgres.Exec(ctx, pool, "insert", columns.For(placed).Insert("rows"), columns.For(placed).Args(written)...)
+	require.NoError(t, err)
+	other := &ordersv1.Order{Id: uuid.NewString(), Version: 9, CreatedAt: &timestamppb.Timestamp{Seconds: 9}}
+	_, err = postgres.Exec(ctx, pool, "insert", columns.For(placed).Insert("rows"), columns.For(placed).Args(other)...)
+	require.NoError(t, err)
+
+	errMissing := errors.New("missing")
+	selectRows := "SELECT " + columns.For(read).Select() + " FROM rows "
+	require.Equal(t, "SELECT id, status, version - 1, created_at, updated_at FROM rows ", selectRows)
+	got, err := postgres.SelectOne(ctx, pool, "read", errMissing, scanOrder, selectRows+"WHERE id = $1", written.GetId())
+	require.NoError(t, err)
+	require.True(t, proto.Equal(written, got), "%v", got)
+
+	written.Status, written.Version = ordersv1.OrderStatus_ORDER_STATUS_SENT, 2
+	written.UpdatedAt = &timestamppb.Timestamp{Seconds: 2}
+	update := "UPDATE rows SET " + columns.For(changed).Set(2) + " WHERE id = $1"
+	count, err := postgres.Exec(ctx, pool, "update", update, columns.For(changed).Args(written, written.GetId())...)
+	require.NoError(t, err)
+	require.Equal(t, 1, count)
+	all, err := postgres.Select(ctx, pool, "list", scanOrder, selectRows+"ORDER BY created_at")
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.True(t, proto.Equal(written, all[0]), "%v", all[0])
+	require.True(t, proto.Equal(other, all[1]), "%v", all[1])
+
+	_, err = postgres.SelectOne(ctx, pool, "read", errMissing, scanOrder, selectRows)
+	require.ErrorIs(t, err, pgx.ErrTooManyRows)
+	_, err = postgres.SelectOne(ctx, pool, "read", errMissing, scanOrder, selectRows+"WHERE false")
+	require.ErrorIs(t, err, errMissing)
+	_, err = postgres.Select(ctx, pool, "list", scanOrder, "SELECT 1/0")
+	require.ErrorContains(t, err, "list: ")
+
+	first, none := (*ordersv1.Order)(nil), other
+	b := &pgx.Batch{}
+	postgres.QueueSelectFirst(b, &first, scanOrder, selectRows+"ORDER BY created_at")
+	postgres.QueueSelectFirst(b, &none, scanOrder, selectRows+"WHERE false")
+	require.NoError(t, pool.SendBatch(ctx, b).Close())
+	require.Equal(t, written.GetId(), first.GetId())
+	require.Nil(t, none)
+}
