@@ -151,12 +151,3 @@ func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {
 	require.Equal(t, []int{maxTenants, maxTenants, 1}, sizes)
 	require.Equal(t, map[string][]int32{known.GetEventId(): {1}}, f.deliveries())
 }
-
-func TestABatchWithoutChangesNeedsNoLookup(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	msgs := messages(t, newChange("order.created", 0))
-	msgs[0].Value = nil
-	require.NoError(t, f.fan.Handle(t.Context(), 0, msgs))
-	require.Zero(t, f.directory.Calls("ListEndpoints"))
-}

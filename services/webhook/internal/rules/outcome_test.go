@@ -44,14 +44,12 @@ func TestFailuresWithoutAResponseAreDistinguished(t *testing.T) {
 		ours  bool
 		class string
 	}{
-		"refused connection":      {dialed(syscall.ECONNREFUSED), "it refused the connection", false, "unreachable"},
 		"no route":                {dialed(syscall.EHOSTUNREACH), "no route to its address", false, "unreachable"},
 		"anything else":           {dialed(errors.New("to 10.1.2.3")), "could not be reached.", false, "unreachable"},
 		"a TLS alert":             {&url.Error{Op: "Post", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(40)}}, "the TLS handshake failed", false, "tls"},
 		"forbidden address":       {dialed(fmt.Errorf("%w: 10.1.2.3", netguard.ErrForbiddenAddress)), "does not lead to a public address", false, "forbidden_address"},
 		"plain HTTP":              {fmt.Errorf("%w: scheme", netguard.ErrURL), "must use HTTPS", false, "forbidden_address"},
 		"time-out":                {&url.Error{Op: "Post", Err: context.DeadlineExceeded}, "did not answer in time", false, "timeout"},
-		"untrusted certificate":   {&url.Error{Op: "Post", Err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}, "certificate is not valid", false, "tls"},
 		"unknown host name":       {dialed(&net.DNSError{Err: "no such host", IsNotFound: true}), "host name could not be resolved", false, "dns"},
 		"resolver out of reach":   {dialed(&net.DNSError{Err: "refused", Server: "10.0.0.2:53", IsTemporary: true}), "host name could not be resolved", true, "dns"},
 		"resolver does not reply": {dialed(&net.DNSError{Err: "i/o timeout", IsTimeout: true}), "host name could not be resolved", true, "dns"},

@@ -118,24 +118,6 @@ func TestADeliveryIsNotBegunWhenItsLeaseMightEndFirst(t *testing.T) {
 	require.Len(t, receiver.Arrivals(), 1)
 }
 
-func TestNoDeliveryWaitsForAPoll(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.cfg.Poll, f.cfg.PerEndpoint, f.cfg.Workers = time.Hour, 2, 3
-	busy, other := f.receiver(7), f.receiver(8)
-	s := f.start()
-	for range 2 {
-		var last string
-		for range 20 {
-			last, _ = f.event(7, 8)
-		}
-		s.Wake()
-		f.until(last, 7, inState("DELIVERED"))
-		f.until(last, 8, inState("DELIVERED"))
-	}
-	require.Eventually(t, func() bool { return len(busy.Arrivals())+len(other.Arrivals()) == 80 }, waitLimit, pollInterval)
-}
-
 func TestTwoSendersShareTheWork(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -2,7 +2,6 @@ package sender
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -212,21 +211,6 @@ func TestAReservationThatTookLongLooksUpEndpointsAgain(t *testing.T) {
 	f.until(e.ID, 8, inState("DROPPED"))
 	require.True(t, r.Arrivals()[0].Verified, "by the new secret")
 	require.Empty(t, revoked.Arrivals())
-}
-
-func TestAnEventThatFailsDelaysNoNewerOneOfItsRecord(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	s, p := f.startRegistered(), f.partition(0)
-	r := f.receiver(7, webhooktest.Status(http.StatusInternalServerError))
-	first, second := newEvent(7), newEvent(7)
-	p.send(s.Sender, lookup(r.Endpoint(7)), first)
-	f.until(first.ID, 7, attempted(1))
-	r.Respond(webhooktest.Status(http.StatusOK))
-	p.send(s.Sender, lookup(r.Endpoint(7)), second)
-	f.until(second.ID, 7, inState("DELIVERED"))
-	require.Equal(t, "PENDING", f.row(first.ID, 7).State)
-	require.False(t, f.row(first.ID, 7).Leased)
 }
 
 // Both instances reserve for the same endpoint: a partition was handed over while its rows were being sent.

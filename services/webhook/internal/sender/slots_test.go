@@ -128,7 +128,6 @@ func TestHealthyEndpointsKeepWorkersBesideManyThatDoNotAnswer(t *testing.T) {
 		health string
 	}{
 		"and have never answered": {func(*schedule, store.Endpoint) {}, 5, "unknown"},
-		"but have answered late":  {func(s *schedule, e store.Endpoint) { s.try(e, true, true) }, 3, "slow"},
 		"but answer at times": {func(s *schedule, e store.Endpoint) {
 			s.try(e, true, false)
 			s.try(e, false, true)
@@ -181,74 +180,4 @@ func TestHealthyEndpointsKeepWorkersBesideManyThatDoNotAnswer(t *testing.T) {
 			}
 		})
 	}
-}
-
-// All receivers of a tenant have answered until now.
-func TestATenantWhoseReceiversAllStopLeavesWorkersToOthers(t *testing.T) {
-	t.Parallel()
-	const stopping, workers, otherKey = 20, 8, 1000
-	f := setup(t)
-	f.neverTimeOut()
-	f.cfg.Workers, f.healthy = workers, []int32{otherKey}
-	release := make(chan struct{})
-	allow := sync.OnceFunc(func() { close(release) })
-	receiver := webhooktest.NewReceiver(t)
-	receiver.Respond(webhooktest.Blocked(release))
-	var keys []int32
-	for key := range int32(stopping) {
-		keys = append(keys, key+1)
-		f.activate(key+1, receiver)
-	}
-	f.healthy = append(f.healthy, keys...)
-	f.receiver(otherKey)
-	s := f.start()
-	t.Cleanup(allow)
-	other := store.Endpoint{TenantID: uuid.NewString(), KeyID: otherKey}
-	s.schedule.try(other, false, true)
-	var last string
-	for range 5 {
-		last, _ = f.event(keys...)
-	}
-	s.Wake()
-	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == workers-1 }, waitLimit, pollInterval)
-	for range 20 {
-		id := uuid.Must(uuid.NewV7()).String()
-		due, err := f.store.FanOut(t.Context(), []store.Event{{
-			TenantID: other.TenantID, ID: id, Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
-			Body: []byte("{}"), KeyIDs: []int32{otherKey},
-		}}, nil)
-		require.NoError(t, err)
-		s.Notify(due)
-		f.until(id, otherKey, inState("DELIVERED"))
-	}
-	require.Len(t, receiver.Arrivals(), workers-1)
-
-	allow()
-	for _, key := range keys {
-		f.until(last, key, inState("DELIVERED"))
-	}
-}
-
-// A receiver that always answers shortly before the timeout is slow and not dead.
-func TestAnEndpointThatAnswersLateGetsItsFullShare(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.neverTimeOut()
-	answer := make(chan struct{})
-	allow := sync.OnceFunc(func() { close(answer) })
-	f.cfg.Workers = 32
-	receiver := f.receiver(7, webhooktest.Blocked(answer))
-	s := f.start()
-	t.Cleanup(allow)
-	for range deadAfter + 1 {
-		s.schedule.try(endpointOfKey(7), true, true)
-	}
-	var last string
-	for range 3 * f.cfg.PerEndpoint {
-		last, _ = f.event(7)
-	}
-	s.Wake()
-	require.Eventually(t, func() bool { return receiver.MaxConcurrent() == f.cfg.PerEndpoint }, waitLimit, pollInterval)
-	allow()
-	f.until(last, 7, inState("DELIVERED"))
 }

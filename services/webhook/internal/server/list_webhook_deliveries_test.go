@@ -3,7 +3,6 @@ package server_test
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -67,76 +66,6 @@ func (o *own) list(req *webhookv1.ListWebhookDeliveriesRequest) *webhookv1.ListW
 	got, err := o.client.ListWebhookDeliveries(o.as(key, tenant), req)
 	require.NoError(o.fixture.t, err)
 	return got
-}
-
-// events are the events of all pages.
-func (o *own) events(req *webhookv1.ListWebhookDeliveriesRequest) (ids []string) {
-	o.fixture.t.Helper()
-	for {
-		page := o.list(req)
-		for _, d := range page.GetItems() {
-			ids = append(ids, d.GetEventId())
-		}
-		if page.NextCursor == nil {
-			return ids
-		}
-		req.After = page.NextCursor
-	}
-}
-
-func TestAKeyListsItsDeliveries(t *testing.T) {
-	t.Parallel()
-	o := setupOwn(t)
-	exhausted := o.add(key, key+1)
-	o.attempt(failed, rules.Answered(500))
-	sent := o.add(key)
-	o.attempt(delivered, rules.Answered(204))
-	waiting := o.add(key)
-	o.add(key + 1)
-
-	require.Equal(t, []string{waiting, sent, exhausted}, o.events(&webhookv1.ListWebhookDeliveriesRequest{Limit: proto.Int32(1)}))
-	got := o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems()
-	require.Len(t, got, 3)
-
-	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING, got[0].GetState())
-	require.Empty(t, got[0].GetAttempts())
-	require.NotNil(t, got[0].GetNextAttemptAt())
-
-	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DELIVERED, got[1].GetState())
-	require.Nil(t, got[1].GetNextAttemptAt())
-	require.EqualValues(t, 204, got[1].GetAttempts()[0].GetStatus())
-	require.Nil(t, got[1].GetAttempts()[0].Error)
-
-	last := got[2]
-	require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_EXHAUSTED, last.GetState())
-	require.Equal(t, "order.created", last.GetType())
-	require.Equal(t, rules.EventAt(exhausted).UTC(), last.GetOccurredAt().AsTime())
-	require.NotEqual(t, exhausted, last.GetId())
-	require.Len(t, last.GetAttempts(), 1)
-	require.Equal(t, "The webhook responded with HTTP status 500.", last.GetAttempts()[0].GetError())
-	require.Equal(t, "response", last.GetAttempts()[0].GetResponseBody())
-	require.WithinDuration(t, time.Now(), last.GetAttempts()[0].GetAt().AsTime(), time.Minute)
-
-	t.Run("but not those of other keys and tenants", func(t *testing.T) {
-		for keyID, tenantID := range map[int32]string{key: other, key + 2: tenant} {
-			resp, err := o.client.ListWebhookDeliveries(o.as(keyID, tenantID), &webhookv1.ListWebhookDeliveriesRequest{})
-			require.NoError(t, err)
-			require.Empty(t, resp.GetItems())
-		}
-	})
-	t.Run("by filters", func(t *testing.T) {
-		pending, dropped := webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_DROPPED
-		for want, req := range map[string]*webhookv1.ListWebhookDeliveriesRequest{
-			waiting: {State: &pending}, sent: {EventId: new(strings.ToUpper(sent))}, "": {State: &dropped},
-			waiting + sent + exhausted: {Type: new("order.created"), Since: timestamppb.New(time.Unix(-5, 0))},
-		} {
-			require.Equal(t, want, strings.Join(o.events(req), ""))
-		}
-		require.Empty(t, o.events(&webhookv1.ListWebhookDeliveriesRequest{Type: new("personal_link.claimed")}))
-		require.Empty(t, o.events(&webhookv1.ListWebhookDeliveriesRequest{Since: timestamppb.New(time.Now().Add(time.Minute))}))
-		require.Equal(t, []string{waiting, sent, exhausted},
-			o.events(&webhookv1.ListWebhookDeliveriesRequest{Since: timestamppb.New(rules.EventAt(exhausted)), Limit: proto.Int32(2)}))
-	})
 }
 
 func TestInvalidParametersOfTheListAreNamed(t *testing.T) {
@@ -223,12 +152,10 @@ func TestAKeyFindsOnlyDeliveriesThatItMaySeeNow(t *testing.T) {
 		brands []string
 		want   []int
 	}{
-		"one scope":             {[]commonv1.Scope{links}, []string{brand, second}, []int{2}},
-		"no scope":              {[]commonv1.Scope{commonv1.Scope_SCOPE_CATALOG}, []string{brand, second}, nil},
-		"one brand":             {[]commonv1.Scope{orders, links}, []string{second}, []int{1}},
-		"no brand":              {[]commonv1.Scope{orders, links}, nil, nil},
-		"one scope and a brand": {[]commonv1.Scope{orders}, []string{brand}, []int{0}},
-		"everything":            {[]commonv1.Scope{orders, links}, []string{brand, second}, []int{0, 1, 2}},
+		"one scope":  {[]commonv1.Scope{links}, []string{brand, second}, []int{2}},
+		"no scope":   {[]commonv1.Scope{commonv1.Scope_SCOPE_CATALOG}, []string{brand, second}, nil},
+		"one brand":  {[]commonv1.Scope{orders, links}, []string{second}, []int{1}},
+		"everything": {[]commonv1.Scope{orders, links}, []string{brand, second}, []int{0, 1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -52,30 +52,6 @@ func TestAFinishedDeliveryIsSentAgainOncePerKey(t *testing.T) {
 	require.Equal(t, 1, o.due(), "another key has one")
 }
 
-func TestTheNextAttemptOfAPendingDeliveryIsMadeAtOnce(t *testing.T) {
-	t.Parallel()
-	o := setupOwn(t)
-	event := o.add(key)
-	o.attempt(retried, rules.Answered(500))
-	require.Zero(t, o.due(), "the next attempt is later")
-	got, err := o.resend("k1", rules.DeliveryID(key, event))
-	require.NoError(t, err)
-	require.Equal(t, 1, o.due())
-	require.EqualValues(t, 1, o.woken.Load())
-	require.Equal(t, got.String(), o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems()[0].String(), "as the list shows it")
-	require.Len(t, got.GetAttempts(), 1)
-	o.attempt(retried, rules.Answered(500))
-	attempts := o.list(&webhookv1.ListWebhookDeliveriesRequest{}).GetItems()[0].GetAttempts()
-	require.Len(t, attempts, 2)
-	var counted int
-	require.NoError(t, o.pool.QueryRow(t.Context(),
-		"SELECT attempts FROM deliveries WHERE tenant_id = $1 AND key_id = $2", tenant, key).Scan(&counted))
-	require.Equal(t, 2, counted, "it is the second of the eight attempts")
-	_, err = o.resend("k1", rules.DeliveryID(key, event))
-	require.NoError(t, err)
-	require.Zero(t, o.due(), "a repetition has no second effect")
-}
-
 func TestAnAttemptInFlightIsRecordedDespiteAResend(t *testing.T) {
 	t.Parallel()
 	o := setupOwn(t)

@@ -81,21 +81,6 @@ func TestAClaimBeginsWhereTheLastOneEnded(t *testing.T) {
 	require.Equal(t, []Due{wanted(7, at(0), 0).Due}, utc(found.Due), "a search finds what no claim looked at")
 }
 
-func TestAFanOutReturnsItsEndpoints(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.now = noon
-	event := func(id string, keys ...int32) Event {
-		return Event{
-			TenantID: tenantA, ID: "0190eeee-0000-7000-8000-00000000000" + id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject,
-			Body: []byte("{}"), KeyIDs: keys,
-		}
-	}
-	due, err := f.FanOut(t.Context(), []Event{event("1", 7, 8), event("2", 8, 9)}, nil)
-	require.NoError(t, err)
-	require.Equal(t, []Due{wanted(7, noon, 0).Due, wanted(8, noon, 0).Due, wanted(9, noon, 0).Due}, utc(due))
-}
-
 func TestARegistrationIsRenewedBeforeItIsForgotten(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -14,10 +14,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/netguard"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
+
+const (
+	// enough is time for everything that a test expects to arrive, and little for what never does.
+	enough, little = 3 * time.Second, 300 * time.Millisecond
+
+	body = `{"id":"e","type":"order.created"}`
+)
+
+// post sends an event with the product's client, method and guards.
+func post(t *testing.T, o netguard.Options, within time.Duration, target string) webhookclient.Response {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	o.Timeout = time.Minute
+	return webhookclient.New(netguard.NewClient(o), time.Now).Post(ctx, webhookclient.Request{
+		URL: target, Secrets: webhookclient.SecretsOf(&tenantsv1.Endpoint{Secret: "s"}, time.Now()), EventID: "e", Body: []byte(body),
+	})
+}
 
 // endless is the body of a response that never ends.
 type endless struct {
@@ -94,8 +113,8 @@ func TestAReceiverThatDoesNotReadTimesOut(t *testing.T) {
 	<-closed // By the client, or it had no time to connect.
 }
 
-// speaking is a receiver that reads the beginning of a request, writes a text and closes the connection.
-func speaking(t *testing.T, text string, end func(*net.TCPConn)) string {
+// speaking answers each connection with a text after the beginning of its request, and then ends it.
+func speaking(t *testing.T, text string, end func(*net.TCPConn)) (address string) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -106,17 +125,26 @@ func speaking(t *testing.T, text string, end func(*net.TCPConn)) string {
 			if err != nil {
 				return // The test has ended.
 			}
-			_, _ = conn.Read(make([]byte, 16<<10))
-			_, _ = io.WriteString(conn, text) // The client says what it made of it.
-			end(conn.(*net.TCPConn))
+			go func() {
+				_, _ = conn.Read(make([]byte, 64<<10))
+				_, _ = io.WriteString(conn, text) // The client says what it made of it.
+				end(conn.(*net.TCPConn))
+			}()
 		}
 	}()
 	return listener.Addr().String()
 }
 
+// cut ends a connection at once, await when the client has ended it.
+func cut(c *net.TCPConn) { _ = c.Close() }
+
+func await(c *net.TCPConn) {
+	_, _ = io.Copy(io.Discard, c)
+	_ = c.Close()
+}
+
 func TestAFailedRequestSaysWhatHappened(t *testing.T) {
 	t.Parallel()
-	end := func(c *net.TCPConn) { _ = c.Close() }
 	reset := func(c *net.TCPConn) { _ = c.SetLinger(0); _ = c.Close() }
 	tooNew := httptest.NewUnstartedServer(http.NotFoundHandler())
 	tooNew.TLS = &tls.Config{MinVersion: tls.VersionTLS13}
@@ -129,14 +157,14 @@ func TestAFailedRequestSaysWhatHappened(t *testing.T) {
 	long := "X: " + strings.Repeat("x", 1<<20) + "\r\n"
 	for name, c := range map[string]struct{ url, says, class string }{
 		"a closed port":         {closed.URL, "could not be reached: it refused the connection.", rules.ClassUnreachable},
-		"another protocol":      {"http://" + speaking(t, "220 mail.example.com ESMTP\r\n", end), "did not answer: its response is not HTTP.", rules.ClassUnreachable},
-		"a header that is none": {"http://" + speaking(t, "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", end), "did not answer: its response is not HTTP.", rules.ClassUnreachable},
-		"headers without end":   {"http://" + speaking(t, "HTTP/1.1 200 OK\r\n"+long, end), "did not answer: the headers of its response are too large.", rules.ClassUnreachable},
-		"an early end":          {"http://" + speaking(t, "", end), "did not answer: it closed the connection.", rules.ClassUnreachable},
-		"half an answer":        {"http://" + speaking(t, "HTTP/1.1 200 OK\r\nX: y\r\n", end), "did not answer: it closed the connection.", rules.ClassUnreachable},
+		"another protocol":      {"http://" + speaking(t, "220 mail.example.com ESMTP\r\n", cut), "did not answer: its response is not HTTP.", rules.ClassUnreachable},
+		"a header that is none": {"http://" + speaking(t, "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", cut), "did not answer: its response is not HTTP.", rules.ClassUnreachable},
+		"headers without end":   {"http://" + speaking(t, "HTTP/1.1 200 OK\r\n"+long, cut), "did not answer: the headers of its response are too large.", rules.ClassUnreachable},
+		"an early end":          {"http://" + speaking(t, "", cut), "did not answer: it closed the connection.", rules.ClassUnreachable},
+		"half an answer":        {"http://" + speaking(t, "HTTP/1.1 200 OK\r\nX: y\r\n", cut), "did not answer: it closed the connection.", rules.ClassUnreachable},
 		"a reset":               {"http://" + speaking(t, "", reset), "did not answer: it closed the connection.", rules.ClassUnreachable},
-		"HTTP without TLS":      {"https://" + speaking(t, "HTTP/1.1 400 Bad Request\r\n\r\n", end), "could not be reached: its port does not answer with TLS.", rules.ClassTLS},
-		"no TLS at all":         {"https://" + speaking(t, "220 mail.example.com ESMTP\r\n", end), "could not be reached: its port does not answer with TLS.", rules.ClassTLS},
+		"HTTP without TLS":      {"https://" + speaking(t, "HTTP/1.1 400 Bad Request\r\n\r\n", cut), "could not be reached: its port does not answer with TLS.", rules.ClassTLS},
+		"no TLS at all":         {"https://" + speaking(t, "220 mail.example.com ESMTP\r\n", cut), "could not be reached: its port does not answer with TLS.", rules.ClassTLS},
 		"an old TLS":            {tooNew.URL, "could not be reached: the TLS handshake failed.", rules.ClassTLS},
 		"an unknown authority":  {untrusted.URL, "could not be reached: its TLS certificate is not valid.", rules.ClassTLS},
 	} {
@@ -152,4 +180,48 @@ func TestAFailedRequestSaysWhatHappened(t *testing.T) {
 			require.False(t, response.Internal, "the attempt counts")
 		})
 	}
+}
+
+// A response counts from its head on, wherever it is slow or ends.
+func TestTheStatusCountsOnceTheHeadIsRead(t *testing.T) {
+	t.Parallel()
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+	for name, c := range map[string]struct {
+		sent   string
+		status int
+		logged string
+	}{
+		"nothing":                   {"", 0, ""},
+		"half a status line":        {"HTTP/1.1 2", 0, ""},
+		"half a head":               {head, 0, ""},
+		"an interim response":       {"HTTP/1.1 103 Early Hints\r\n\r\n", 0, ""},
+		"a head without its body":   {head + "Content-Length: 8\r\n\r\n", 200, ""},
+		"half a body":               {head + "Content-Length: 8\r\n\r\nhalf", 200, "half"},
+		"a body without an end":     {head + "\r\nhalf", 200, "half"},
+		"half of the chunks":        {"HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", 202, "half"},
+		"an error without its body": {"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 8\r\n\r\n", 503, ""},
+	} {
+		for how, end := range map[string]func(*net.TCPConn){"and then nothing": await, "and the end of the connection": cut} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				t.Parallel()
+				within, silent := enough, how == "and then nothing"
+				if silent && c.status == 0 {
+					within = little
+				}
+				response := post(t, netguard.Options{AllowLoopback: true}, within, "http://"+speaking(t, c.sent, end))
+				require.Equal(t, c.status, response.Status, "%v", response.Cause)
+				require.Equal(t, c.status/100 == 2, response.Delivered())
+				require.False(t, response.Internal, "the attempt counts")
+				require.Equal(t, c.logged, string(response.Body))
+				if c.status == 0 && silent {
+					require.Equal(t, rules.ClassTimeout, response.Class)
+				}
+			})
+		}
+	}
+	t.Run("a connection without a TLS handshake", func(t *testing.T) {
+		t.Parallel()
+		slow := netguard.Options{AllowLoopback: true, ConnectTimeout: little}
+		require.Equal(t, rules.ClassTimeout, post(t, slow, enough, "https://"+speaking(t, "", await)).Class)
+	})
 }
