@@ -36,7 +36,6 @@ type fixture struct {
 	cfg     Config
 	sources []*pgxpool.Pool
 	client  eventsv1.EventsServiceClient
-	records eventsv1.FeedRecordsServiceClient
 	tenant  string
 }
 
@@ -65,7 +64,7 @@ func setup(t *testing.T) *fixture {
 	conn, err := rpc.Dial(rpc.Target{Addr: f.cfg.RPC.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	f.client, f.records = eventsv1.NewEventsServiceClient(conn), eventsv1.NewFeedRecordsServiceClient(conn)
+	f.client = eventsv1.NewEventsServiceClient(conn)
 	return f
 }
 

@@ -72,21 +72,6 @@ func (f *fixture) rows(t *testing.T) []store.Row {
 
 func TestWriter(t *testing.T) {
 	t.Parallel()
-	t.Run("a message becomes one event however often it is delivered", func(t *testing.T) {
-		f := setup(t)
-		first, c := f.message(t, 0)
-		second, _ := f.message(t, 1)
-		require.NoError(t, f.Handle(t.Context(), 4, []kafka.Message{first}))
-		require.NoError(t, f.Handle(t.Context(), 4, []kafka.Message{first, second}))
-		require.NoError(t, f.Handle(t.Context(), 4, []kafka.Message{first}))
-		rows := f.rows(t)
-		require.Len(t, rows, 2)
-		require.Equal(t, c.GetEventId(), rows[0].ID)
-		require.Equal(t, c.GetType(), rows[0].Type)
-		require.Equal(t, c.GetData(), rows[0].Data)
-		require.Equal(t, c.GetOccurredAt().AsTime(), rows[0].OccurredAt.UTC())
-	})
-
 	t.Run("a message that cannot be decoded stops its batch", func(t *testing.T) {
 		f := setup(t)
 		good, _ := f.message(t, 0)
@@ -110,16 +95,6 @@ func TestWriter(t *testing.T) {
 		f.retention = func() time.Duration { return 3 * retention }
 		require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{late}))
 		require.Len(t, f.rows(t), 2)
-	})
-
-	t.Run("missing partitions of coming days are created", func(t *testing.T) {
-		f := setup(t)
-		for offset := range int64(4) {
-			m, _ := f.message(t, offset)
-			require.NoError(t, f.Handle(t.Context(), 0, []kafka.Message{m}))
-			f.clock = f.clock.Add(20 * 24 * time.Hour)
-		}
-		require.Len(t, f.rows(t), 4)
 	})
 }
 

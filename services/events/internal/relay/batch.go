@@ -29,10 +29,10 @@ type batch struct {
 	readings []reading
 	// times are when the rows of each reading were recorded, by the relay's clock.
 	times [][]time.Time
-	// taken is how many rows of each reading are published, by this process or, of groups that others lead, by those. items are the
-	// own ones of these rows, in the order of publishing.
-	taken []int
-	items []item
+	// published is how many rows of each reading are published, by this process or, of groups that others lead, by those. items are
+	// the own ones of these rows, in the order of publishing.
+	published []int
+	items     []item
 	// watermark is the time up to which all changes are published.
 	watermark time.Time
 }
@@ -57,12 +57,12 @@ type outcome struct {
 
 // publishBatch publishes the next rows.
 func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
-	led := r.share.Load()
-	if again := r.again.Swap(false); again || led.gains != r.gains {
-		r.gains = led.gains
+	leads := r.assignment.Load()
+	if restart := r.restart.Swap(false); restart || leads.generation != r.generation {
+		r.generation = leads.generation
 		r.reset()
 	}
-	b, err := r.nextBatch(ctx, led.groups)
+	b, err := r.nextBatch(ctx, leads.groups)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -80,7 +80,7 @@ func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
 		}
 	}
 	for i := range r.windows {
-		r.windows[i].advance(b.readings[i], b.taken[i])
+		r.windows[i].advance(b.readings[i], b.published[i])
 		r.windows[i].publishedUpTo(b.watermark.Add(r.offsetOf(b.readings[i].server)))
 	}
 	r.metrics.observe(r.clock.now(), b, true, r.offsetOf)
@@ -94,7 +94,7 @@ func (b batch) outcome() outcome {
 	}
 	for i, read := range b.readings {
 		o.full = o.full || read.full
-		o.held = o.held || slices.ContainsFunc(read.rows[b.taken[i]:], func(r row) bool { return r.mine })
+		o.held = o.held || slices.ContainsFunc(read.rows[b.published[i]:], func(r row) bool { return r.ownGroup })
 	}
 	return o
 }
@@ -154,7 +154,7 @@ func (r *Relay) observeTicks(readings []reading) error {
 			r.forget(i, t.server)
 		}
 		if t.begun != 0 {
-			r.windows[i].began(t.begun)
+			r.windows[i].closeGapsAt(t.begun)
 		}
 		if r.observe(t.tick) {
 			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
@@ -241,16 +241,13 @@ func (r *Relay) merge(b *batch) {
 		}
 	}
 	for i, read := range b.readings {
-		taken := 0
-		for taken < len(read.rows) && !b.times[i][taken].After(b.watermark) {
-			if !read.rows[taken].mine {
-				taken++
-				continue
+		n := 0
+		for ; n < len(read.rows) && !b.times[i][n].After(b.watermark); n++ {
+			if read.rows[n].ownGroup {
+				b.items = append(b.items, item{source: i, at: b.times[i][n], byClock: byClock[i][n], row: read.rows[n]})
 			}
-			b.items = append(b.items, item{source: i, at: b.times[i][taken], byClock: byClock[i][taken], row: read.rows[taken]})
-			taken++
 		}
-		b.taken = append(b.taken, taken)
+		b.published = append(b.published, n)
 	}
 	slices.SortFunc(b.items, func(a, c item) int {
 		return cmp.Or(a.at.Compare(c.at), a.byClock.Compare(c.byClock), cmp.Compare(a.source, c.source), cmp.Compare(a.id, c.id))

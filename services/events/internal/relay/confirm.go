@@ -254,7 +254,7 @@ func (r *Relay) lost(ctx context.Context, s sent, found string) {
 
 // publishAgain requests that all rows are published again.
 func (r *Relay) publishAgain() {
-	r.again.Store(true)
+	r.restart.Store(true)
 	r.Wake()
 }
 

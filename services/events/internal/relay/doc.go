@@ -39,9 +39,9 @@
 // # Nothing is lost
 //
 // Ids become visible out of order, so a position alone would skip a row that becomes visible late. Each source has a window:
-// the highest id that was published, or handed out before a read found nothing, and the gaps below it. The ids in gaps are looked up again with each batch, until every
-// transaction that may have taken them has ended. This also keeps reads fast while an old snapshot, such as a backup's, keeps
-// deleted rows from being removed: the window does not include them.
+// the highest id that was published, or handed out before a read found nothing, and the gaps below it. The ids in gaps are looked
+// up again with each batch, until every transaction that may have taken them has ended. This also keeps reads fast while an old
+// snapshot, such as a backup's, keeps deleted rows from being removed: the window does not include them.
 //
 // A row is deleted only after the feed and the webhooks have stored its event, and after the relay has found the newest message
 // that it published to the row's partition unchanged in Kafka. If that message is gone, or a new one gets its offset or an earlier
@@ -54,11 +54,10 @@
 // leads the groups whose advisory locks its session holds, and takes no more than a fair share of them. The locks are released when
 // the session ends, and a process that loses it stops. A process that leads all groups reads and publishes as if there were none.
 //
-// A process that leads some groups reads the rows of the others too, without their data, because its window must know that they are
-// no gaps. It goes past them, and never reads them again. So a backlog of another group costs it nothing. When it gains a group, it
-// begins again with the oldest row.
+// A process that leads some groups reads the rows of the others once, without their data, because its window must know that they
+// are no gaps. So a backlog of another group costs it nothing. When it gains a group, it begins again with the oldest row.
 //
-// If two processes lead a group for a moment, after a pause, a lost connection or because one has just given the group up, each of
+// If two processes lead a group for a moment, after a pause, a lost connection or because one has just released the group, each of
 // them publishes all changes of a tenant in their order, from the oldest that was not stored on, and may stop at any time. The next
 // change after those that one has published may come from the other, but never before its own predecessors. So the only effect is
 // duplicates.

@@ -9,30 +9,30 @@ const groupCount = 8
 // groupOf is the group of a row.
 const groupOf = `get_byte(uuid_send(tenant_id), 15) % 8`
 
-// share is what this process leads.
-type share struct {
+// assignment is which groups this process leads.
+type assignment struct {
 	groups []int32
-	// gains counts how often groups were added. Their rows may be before the windows.
-	gains int
+	// generation counts how often groups were added. Their rows may be before the windows.
+	generation int
 }
 
-// everything is the share of a process that is alone.
-func everything() *share {
-	s := &share{}
+// allGroups is the assignment of a process that is alone.
+func allGroups() *assignment {
+	a := &assignment{}
 	for g := range int32(groupCount) {
-		s.groups = append(s.groups, g)
+		a.groups = append(a.groups, g)
 	}
-	return s
+	return a
 }
 
-// hold sets which groups are published from the next batch on.
-func (r *Relay) hold(groups []int32) {
-	before := r.share.Load()
-	next := &share{groups: groups, gains: before.gains}
+// assign sets which groups are published from the next batch on.
+func (r *Relay) assign(groups []int32) {
+	before := r.assignment.Load()
+	next := &assignment{groups: groups, generation: before.generation}
 	if slices.ContainsFunc(groups, func(g int32) bool { return !slices.Contains(before.groups, g) }) {
-		next.gains++
+		next.generation++
 	}
-	r.share.Store(next)
-	r.metrics.hold(len(groups))
+	r.assignment.Store(next)
+	r.metrics.assign(len(groups))
 	r.Wake()
 }

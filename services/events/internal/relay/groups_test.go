@@ -38,7 +38,7 @@ func (f *fixture) addOf(t *testing.T, source int, tenant string) string {
 func TestARelayPublishesTheGroupsThatItLeads(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())
-	f.hold([]int32{1, 5})
+	f.assign([]int32{1, 5})
 	var mine, others []string
 	for range 3 {
 		for group := range groupCount {
@@ -60,13 +60,13 @@ func TestARelayPublishesTheGroupsThatItLeads(t *testing.T) {
 		require.Empty(t, f.windows[1].gaps)
 	})
 	t.Run("after it has given up a group it publishes no more of it", func(t *testing.T) {
-		f.hold([]int32{1})
+		f.assign([]int32{1})
 		late := f.addOf(t, 0, tenantOf(5))
 		require.Zero(t, f.publish(t))
 		others = append(others, late)
 	})
 	t.Run("after it has gained groups it publishes all of their rows", func(t *testing.T) {
-		f.hold(everything().groups)
+		f.assign(allGroups().groups)
 		require.Equal(t, len(others), f.publish(t))
 		require.Equal(t, append(mine, others...), f.published.subjects(t))
 		require.Zero(t, f.left(t))

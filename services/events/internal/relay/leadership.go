@@ -58,8 +58,8 @@ FROM (SELECT (classid::bigint << 32) | objid::bigint AS key FROM pg_locks
 type campaign struct {
 	url string
 	log *slog.Logger
-	// hold is told which groups this process leads, before it gives others up.
-	hold func(groups []int32)
+	// assign is called with the groups that this process leads, before it releases others.
+	assign func(groups []int32)
 }
 
 // run calls lead each time this process becomes a leader. lead's context ends as soon as the connection with the locks is lost.
@@ -101,7 +101,7 @@ func (c campaign) leadOnce(ctx context.Context, lead func(ctx context.Context)) 
 	err = m.watch(ctx)
 	resign()
 	<-done
-	c.hold(nil)
+	c.assign(nil)
 	return err
 }
 
@@ -157,13 +157,13 @@ func (m *member) watch(ctx context.Context) error {
 	}
 }
 
-// tick takes groups without a leader, up to a fair share, and gives up what it has beyond. It polls instead of waiting on the server,
+// tick claims groups without a leader, up to a fair share, and releases those beyond. It polls instead of waiting on the server,
 // where a waiting statement would delay vacuum.
 func (m *member) tick(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	var led []int32
-	if err := m.conn.QueryRow(ctx, readLocks, int64(memberLock), int64(groupLocks), groupCount).Scan(&m.members, &led); err != nil {
+	var leads []int32
+	if err := m.conn.QueryRow(ctx, readLocks, int64(memberLock), int64(groupLocks), groupCount).Scan(&m.members, &leads); err != nil {
 		return err
 	}
 	share := (groupCount + m.members - 1) / m.members
@@ -172,14 +172,14 @@ func (m *member) tick(ctx context.Context) error {
 	}
 	var free []int32
 	for g := range int32(groupCount) {
-		if !slices.Contains(led, g) {
+		if !slices.Contains(leads, g) {
 			free = append(free, g)
 		}
 	}
-	return m.take(ctx, free[:min(len(free), share-len(m.groups))])
+	return m.claim(ctx, free[:min(len(free), share-len(m.groups))])
 }
 
-func (m *member) take(ctx context.Context, free []int32) error {
+func (m *member) claim(ctx context.Context, free []int32) error {
 	if len(free) == 0 {
 		return nil
 	}
@@ -187,26 +187,26 @@ func (m *member) take(ctx context.Context, free []int32) error {
 	if err != nil {
 		return err
 	}
-	taken, err := pgx.CollectRows(rows, pgx.RowTo[int32])
-	if err != nil || len(taken) == 0 {
+	claimed, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil || len(claimed) == 0 {
 		return err
 	}
-	m.now(ctx, append(slices.Clone(m.groups), taken...))
+	m.setGroups(ctx, append(slices.Clone(m.groups), claimed...))
 	return nil
 }
 
-// release gives up all groups but some. The process publishes no more of them from its next batch on. The batch in flight may
-// overlap with the next leader's: it makes duplicates, as after a lost connection.
-func (m *member) release(ctx context.Context, left int) error {
-	given := m.groups[left:]
-	m.now(ctx, slices.Clone(m.groups[:left]))
-	_, err := m.conn.Exec(ctx, releaseGroups, given, int64(groupLocks))
+// release releases all groups but the first ones. The process publishes no more of them from its next batch on. The batch in flight
+// may overlap with the next leader's: it makes duplicates, as after a lost connection.
+func (m *member) release(ctx context.Context, keep int) error {
+	released := m.groups[keep:]
+	m.setGroups(ctx, slices.Clone(m.groups[:keep]))
+	_, err := m.conn.Exec(ctx, releaseGroups, released, int64(groupLocks))
 	return err
 }
 
-func (m *member) now(ctx context.Context, groups []int32) {
+func (m *member) setGroups(ctx context.Context, groups []int32) {
 	slices.Sort(groups)
 	m.groups = groups
-	m.hold(groups)
+	m.assign(groups)
 	m.log.InfoContext(ctx, "relay leads", "groups", groups, "of", groupCount, "members", m.members)
 }

@@ -48,7 +48,7 @@ func (c *candidate) held() []int32 {
 	return slices.Clone(c.groups)
 }
 
-func (c *candidate) hold(groups []int32) {
+func (c *candidate) assign(groups []int32) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.groups = groups
@@ -60,7 +60,7 @@ func (c *candidate) campaign(t *testing.T, url string) (end func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- campaign{url: url, log: telemetry.Discard().Logger, hold: c.hold}.run(ctx, func(ctx context.Context) {
+		done <- campaign{url: url, log: telemetry.Discard().Logger, assign: c.assign}.run(ctx, func(ctx context.Context) {
 			c.leads.Add(1)
 			<-ctx.Done()
 			c.leads.Add(-1)
@@ -85,7 +85,7 @@ func divided(t *testing.T, candidates []*candidate, want ...int) {
 		}
 		slices.Sort(counts)
 		slices.Sort(all)
-		return slices.Equal(counts, want) && slices.Equal(all, everything().groups)
+		return slices.Equal(counts, want) && slices.Equal(all, allGroups().groups)
 	}, waitLimit, pollInterval, "%v", want)
 }
 

@@ -140,7 +140,7 @@ func (s sourceState) oldestAge(after time.Duration) float64 {
 	return max(0, (s.age + after).Seconds())
 }
 
-func (m *metrics) hold(groups int) {
+func (m *metrics) assign(groups int) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.groups = groups
@@ -160,11 +160,11 @@ func (m *metrics) observe(now time.Time, b batch, published bool, offsetOf func(
 	for i, read := range b.readings {
 		left := b.times[i]
 		if published {
-			left = left[b.taken[i]:]
+			left = left[b.published[i]:]
 		}
 		s := sourceState{
 			label: m.sources[i].label, rows: len(left) > 0,
-			held: len(read.rows) - b.taken[i], ahead: offsetOf(read.server),
+			held: len(read.rows) - b.published[i], ahead: offsetOf(read.server),
 		}
 		if s.rows {
 			s.age = now.Sub(left[0])

@@ -70,8 +70,8 @@ type Relay struct {
 	log       *slog.Logger
 	metrics   *metrics
 	wakeups   *wakeups
-	// share is set while batches run: each reads it once.
-	share atomic.Pointer[share]
+	// assignment is set while batches run: each reads it once.
+	assignment atomic.Pointer[assignment]
 
 	// What follows is known only while this process leads. It is empty at first: all rows are read and published again.
 	clock clock
@@ -81,10 +81,10 @@ type Relay struct {
 	// offsets of the clocks, by the instance of the server.
 	offsets     map[string]*clockOffset
 	outstanding outstanding
-	// gains are those of the share of the last batch.
-	gains int
-	// again requests that all rows are published again.
-	again atomic.Bool
+	// generation is that of the assignment of the last batch.
+	generation int
+	// restart requests that all rows are published again.
+	restart atomic.Bool
 }
 
 // New makes a relay. It does not connect before Run.
@@ -101,7 +101,7 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wakeups: newWakeups(len(cfg.Sources)),
 		clock: clock{time.Now()}, offsets: map[string]*clockOffset{},
 	}
-	r.share.Store(everything())
+	r.assignment.Store(allGroups())
 	for _, s := range cfg.Sources {
 		opened, err := openSource(ctx, s, tel)
 		if err != nil {
@@ -146,8 +146,8 @@ func (r *Relay) Wake() { r.wakeups.wake() }
 
 // Run campaigns for leadership, and publishes while it leads, until ctx ends.
 func (r *Relay) Run(ctx context.Context) error {
-	r.hold(nil)
-	return campaign{url: r.cfg.LeaderURL, log: r.log, hold: r.hold}.run(ctx, r.lead)
+	r.assign(nil)
+	return campaign{url: r.cfg.LeaderURL, log: r.log, assign: r.assign}.run(ctx, r.lead)
 }
 
 // lead publishes batch after batch until its leadership, and with it ctx, ends.
@@ -155,12 +155,12 @@ func (r *Relay) lead(ctx context.Context) {
 	r.reset()
 	r.metrics.lead(true)
 	defer r.metrics.lead(false)
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	beside.Go(func() { r.listen(ctx) })
-	beside.Go(func() { r.confirmRows(ctx) })
+	var background sync.WaitGroup
+	defer background.Wait()
+	background.Go(func() { r.listen(ctx) })
+	background.Go(func() { r.confirmRows(ctx) })
 	backoff := firstBackoff
-	for woken := true; ctx.Err() == nil; {
+	for announced := true; ctx.Err() == nil; {
 		began := time.Now()
 		done, err := r.publishBatch(ctx)
 		switch {
@@ -172,11 +172,11 @@ func (r *Relay) lead(ctx context.Context) {
 			pause(ctx, backoff, nil)
 			backoff = min(2*backoff, maxBackoff)
 			continue
-		case !woken:
-			r.judgeWakeups(ctx, done)
+		case !announced:
+			r.checkWakeups(ctx, done)
 		}
 		backoff = firstBackoff
-		woken = r.await(ctx, done, began)
+		announced = r.await(ctx, done, began)
 	}
 }
 

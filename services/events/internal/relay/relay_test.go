@@ -10,73 +10,26 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
-func TestRelay(t *testing.T) {
+func TestUnderLoadABatchTakesAllRowsCommittedSinceTheLastOne(t *testing.T) {
 	t.Parallel()
-	t.Run("an idle relay publishes as soon as it is woken", func(t *testing.T) {
-		f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
-		f.start(t)
-		for range 3 {
-			subject := f.add(t, 0)
-			f.Wake()
-			f.Wake()
-			require.Eventually(t, func() bool {
-				got := f.published.subjects(t)
-				return len(got) > 0 && got[len(got)-1] == subject
-			}, waitLimit, pollInterval)
-		}
-	})
-
-	t.Run("without notifications it polls", func(t *testing.T) {
-		f := setup(t, Config{}, telemetry.Discard())
-		f.start(t)
-		subject := f.add(t, 1)
-		require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
-		require.Equal(t, []string{subject}, f.published.subjects(t))
-	})
-
-	t.Run("under load a batch takes all rows committed since the last one", func(t *testing.T) {
-		const interval = time.Second
-		each := func(rows int) time.Duration { return time.Duration(rows) * interval }
-		f := setup(t, Config{PollInterval: time.Hour, BatchInterval: each}, telemetry.Discard())
-		began := time.Now()
-		f.start(t)
+	const interval = time.Second
+	each := func(rows int) time.Duration { return time.Duration(rows) * interval }
+	f := setup(t, Config{PollInterval: time.Hour, BatchInterval: each}, telemetry.Discard())
+	began := time.Now()
+	f.start(t)
+	f.add(t, 0)
+	f.Wake()
+	published := func() int { return len(f.published.subjects(t)) }
+	require.Eventually(t, func() bool { return published() == 1 }, waitLimit, pollInterval)
+	for range 2 {
 		f.add(t, 0)
 		f.Wake()
-		published := func() int { return len(f.published.subjects(t)) }
-		require.Eventually(t, func() bool { return published() == 1 }, waitLimit, pollInterval)
-		for range 2 {
-			f.add(t, 0)
-			f.Wake()
-		}
-		require.Eventually(t, func() bool {
-			require.NotEqual(t, 2, published())
-			return published() == 3
-		}, waitLimit, pollInterval)
-		require.GreaterOrEqual(t, time.Since(began), interval)
-	})
-
-	t.Run("waking never waits", func(t *testing.T) {
-		f := setup(t, Config{}, telemetry.Discard())
-		for range 1000 {
-			f.Wake()
-		}
-		require.Len(t, f.wakeups.due, 1)
-	})
-
-	t.Run("a relay without sources is refused", func(t *testing.T) {
-		_, err := New(t.Context(), Deps{}, Config{})
-		require.ErrorIs(t, err, errNoSources)
-	})
-}
-
-func TestAPublishedRowHasNoAge(t *testing.T) {
-	t.Parallel()
-	tel := telemetrytest.New()
-	f := setup(t, Config{}, tel.Telemetry)
-	f.metrics.lead(true)
-	f.add(t, 1)
-	require.Equal(t, 1, f.publish(t))
-	require.Equal(t, map[string]float64{"source=links": 0, "source=orders": 0}, tel.Values(t, "gifting.relay.oldest_age"))
+	}
+	require.Eventually(t, func() bool {
+		require.NotEqual(t, 2, published())
+		return published() == 3
+	}, waitLimit, pollInterval)
+	require.GreaterOrEqual(t, time.Since(began), interval)
 }
 
 func TestASourceThatIsNotReadHasNoAge(t *testing.T) {

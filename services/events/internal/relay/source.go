@@ -35,7 +35,7 @@ const (
 
 	// The clock is read after the snapshot of the rows was taken, so no row of the result was recorded later. A transaction begins
 	// only on request, because it uses up an id and writes to the log. Late rows, in the gaps of the window, come before the others.
-	// OFFSET makes each gap a range of the primary key. Rows of groups that others lead come without their data: they are gone past,
+	// OFFSET makes each gap a range of the primary key. Rows of groups that others lead come without their data: they are skipped,
 	// so that a group with a backlog costs the others nothing. Without rows, the result has one line with the clock.
 	readRows = `WITH tick AS MATERIALIZED (
   SELECT clock_timestamp(), pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
@@ -86,8 +86,8 @@ type row struct {
 	id         int64
 	recordedAt time.Time
 	change     *eventsv1.Change
-	// mine: this process leads the row's group.
-	mine bool
+	// ownGroup: this process leads the row's group.
+	ownGroup bool
 }
 
 // source is one outbox. Its statements are prepared on first use of a connection.
@@ -195,12 +195,12 @@ func (r *reading) collect(lines pgx.Rows, err error) error {
 		if lines.RawValues()[tickColumns] == nil {
 			return errors.Join(lines.Scan(into...), lines.Err())
 		}
-		var mine bool
-		found, err := scanRow(lines, into[:tickColumns], &mine)
+		var ownGroup bool
+		found, err := scanRow(lines, into[:tickColumns], &ownGroup)
 		if err != nil {
 			return err
 		}
-		found.mine = mine
+		found.ownGroup = ownGroup
 		r.rows = append(r.rows, found)
 	}
 	return lines.Err()

@@ -9,23 +9,23 @@ import (
 const (
 	// lateWakeup is longer than the notification of a change takes, after the change was recorded.
 	lateWakeup = 100 * time.Millisecond
-	// distrust is how long the relay polls after it has found a change of which it was not notified.
-	distrust = 30 * time.Second
+	// pollAfterLoss is how long the relay polls after it has found a change of which it was not notified.
+	pollAfterLoss = 30 * time.Second
 )
 
-// wakeups tell the relay of changes, and it of them whether they can be relied on. They can if the relay listens to all sources and
-// every change was announced lately. Until then the relay polls.
+// wakeups notify the relay of changes. It relies on them while it listens to all sources and every change was announced lately.
+// Otherwise it polls.
 type wakeups struct {
 	due chan struct{}
-	// deaf is how many sources the relay does not listen to.
-	deaf atomic.Int64
+	// unheard is how many sources the relay does not listen to.
+	unheard atomic.Int64
 	// lostAt is when a change was found of which the relay was not notified.
 	lostAt time.Time
 }
 
 func newWakeups(sources int) *wakeups {
 	w := &wakeups{due: make(chan struct{}, 1)}
-	w.deaf.Store(int64(sources))
+	w.unheard.Store(int64(sources))
 	return w
 }
 
@@ -39,24 +39,24 @@ func (w *wakeups) wake() {
 
 // listens notes that the relay listens to a source, until the returned function is called.
 func (w *wakeups) listens() (ended func()) {
-	w.deaf.Add(-1)
+	w.unheard.Add(-1)
 	w.wake() // For changes that were recorded before.
 	return func() {
-		w.deaf.Add(1)
+		w.unheard.Add(1)
 		w.wake() // An idle relay begins to poll.
 	}
 }
 
 // interval is how long an idle relay waits.
 func (w *wakeups) interval(cfg Config) time.Duration {
-	if w.deaf.Load() > 0 || !w.lostAt.IsZero() && time.Since(w.lostAt) < distrust {
+	if w.unheard.Load() > 0 || !w.lostAt.IsZero() && time.Since(w.lostAt) < pollAfterLoss {
 		return cfg.PollInterval
 	}
 	return max(cfg.PollInterval, cfg.HeartbeatInterval)
 }
 
-// judgeWakeups looks at a batch that nothing has announced. If a change was recorded long enough before, its notification is lost.
-func (r *Relay) judgeWakeups(ctx context.Context, done outcome) {
+// checkWakeups looks at a batch that nothing has announced. If a change was recorded long enough before, its notification is lost.
+func (r *Relay) checkWakeups(ctx context.Context, done outcome) {
 	if done.published == 0 || r.clock.now().Sub(done.oldest) < lateWakeup {
 		return
 	}

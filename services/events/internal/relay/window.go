@@ -32,8 +32,8 @@ func (w *window) open() bool {
 	return slices.ContainsFunc(w.gaps, func(g gap) bool { return g.ended == 0 })
 }
 
-// began records a transaction that began after all gaps were found.
-func (w *window) began(transaction int64) {
+// closeGapsAt records a transaction that began after all gaps were found.
+func (w *window) closeGapsAt(transaction int64) {
 	for i := range w.gaps {
 		if w.gaps[i].ended == 0 {
 			w.gaps[i].ended = transaction

@@ -75,7 +75,7 @@ func TestAWindowLosesAndRepeatsNothing(t *testing.T) {
 				oldest, newest := o.oldest(), o.lastID
 				if w.open() {
 					o.lastTransaction++
-					w.began(o.lastTransaction)
+					w.closeGapsAt(o.lastTransaction)
 				}
 				for range random.IntN(3) { // Between the clock and the read.
 					o.end(random.IntN(4) > 0)

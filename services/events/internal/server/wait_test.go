@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/caller"
-	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/notices"
@@ -23,26 +22,6 @@ func (f *fixture) readToWait(ctx context.Context, t *testing.T, after *string, w
 	resp, err := f.ListEvents(grpc.NewContextWithServerTransportStream(ctx, s), &eventsv1.ListEventsRequest{After: after, Wait: &wait})
 	require.NoError(t, err)
 	return resp, len(s.md.Get(caller.FeedWaitHeader)) > 0
-}
-
-func TestACallerWaitsAtTheEndOfTheFeed(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	ctx := f.key(t, nil)
-	_, waits := f.readToWait(ctx, t, nil, maxWait)
-	require.True(t, waits, "an empty feed")
-	_, waits = f.readToWait(ctx, t, nil, 0)
-	require.False(t, waits, "a caller that does not want to")
-	f.add(t, today, 1, nil)
-	page, waits := f.readToWait(ctx, t, nil, maxWait)
-	require.Len(t, page.GetItems(), 1)
-	require.False(t, waits)
-	_, waits = f.readToWait(ctx, t, page.NextCursor, 1)
-	require.True(t, waits)
-	for _, invalid := range []int32{-1, maxWait + 1} {
-		_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{Wait: &invalid})
-		require.True(t, problem.Is(err, problem.InvalidRequest), "%v", err)
-	}
 }
 
 func TestACallerDoesNotWaitBeforeACursorThatSkipsManyEvents(t *testing.T) {

@@ -52,7 +52,7 @@ func (o *Operations) start(ctx context.Context, tenantID string, req *eventsv1.W
 	)
 	if req.After != nil {
 		if after, err = decode(binding(tenantID), req.GetAfter()); err != nil {
-			errs.Add("after", problem.FieldInvalid, "is not a cursor of this tenant's events, or has the signature of the gateway")
+			errs.Add("after", problem.FieldInvalid, "is not a cursor of this tenant's events")
 			return after, errs.Err()
 		}
 	}

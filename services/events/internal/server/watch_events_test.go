@@ -160,15 +160,6 @@ func TestWhoMayNotWatch(t *testing.T) {
 	}
 }
 
-func TestACursorWithTheSignatureOfTheGatewayIsRefused(t *testing.T) {
-	t.Parallel()
-	f := setupWatch(t)
-	f.add(t, today, 2, nil)
-	_, cursor := receive(t, f.watch(t, nil), 1)
-	_, err := f.watch(t, func(r *eventsv1.WatchEventsRequest) { r.After = proto.String(cursor + ".c2lnbmF0dXJl") }).Recv()
-	require.True(t, problem.Is(err, problem.InvalidRequest), "%v", err)
-}
-
 func TestAStreamEndsWithItsServerAndGoesOn(t *testing.T) {
 	t.Parallel()
 	f := setupWatch(t)

@@ -41,14 +41,6 @@ func TestAppend(t *testing.T) {
 		require.Equal(t, int64(10), nextOffset(t, s), "an old batch does not move the offset back")
 	})
 
-	t.Run("a batch that overlaps stored events adds only the others", func(t *testing.T) {
-		s := setup(t)
-		in := changes(tenantA, 0, 8)
-		appendAt(t, s, today, batch(0, in[:5]))
-		require.Equal(t, Appended{Inserted: 5 - 2}, appendAt(t, s, today, batch(0, in[3:])))
-		require.Equal(t, idsOf(in), ids(feedOf(t, s, tenantA)))
-	})
-
 	t.Run("an event published twice is kept once, also after midnight", func(t *testing.T) {
 		s := setup(t)
 		in := changes(tenantA, 0, 3)
