@@ -1,14 +1,11 @@
 package kafka
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -17,11 +14,11 @@ import (
 
 // publishAsRelay meets the requirements for callers: it repeats the same messages until they are written, and only then
 // publishes newer ones.
-func publishAsRelay(t *testing.T, publish func(context.Context, []Message) error, msgs []Message, step int) (failures int) {
+func publishAsRelay(t *testing.T, p *Producer, msgs []Message, step int) (failures int) {
 	t.Helper()
 	for len(msgs) > 0 {
 		step := min(step, len(msgs))
-		for publish(t.Context(), msgs[:step]) != nil {
+		for p.Publish(t.Context(), msgs[:step]) != nil {
 			failures++
 			require.NoError(t, t.Context().Err())
 		}
@@ -30,43 +27,15 @@ func publishAsRelay(t *testing.T, publish func(context.Context, []Message) error
 	return failures
 }
 
-func failFirstProduce(cluster *kfake.Cluster) {
-	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas})
-}
-
-func TestOrderWhenABatchFails(t *testing.T) {
+func TestAFailedBatchIsNotOvertakenByTheNextOne(t *testing.T) {
 	t.Parallel()
-	t.Run("a failed batch is not overtaken by the next one", func(t *testing.T) {
-		cluster, cfg, topic := setupFake(t, 1)
-		p := newProducer(t, cfg, topic)
-		p.limits.messages = 3
-		msgs := numbered(9, 1)
-		failFirstProduce(cluster)
-		require.Equal(t, 1, publishAsRelay(t, p.Publish, msgs, len(msgs)))
-		require.Equal(t, expected(msgs), firstSeen(readLog(t, cfg, topic, 1)))
-	})
-
-	// This is why the producer does not use the library's Writer. It also shows that the check above can fail.
-	t.Run("the library's writer lets it be overtaken", func(t *testing.T) {
-		cluster, cfg, topic := setupFake(t, 1)
-		client := newClient(t, cfg, topic)
-		w := &kafkago.Writer{
-			Addr: client.Addr, Topic: topic, RequiredAcks: kafkago.RequireAll, Balancer: kafkago.Murmur2Balancer{},
-			BatchSize: 3, BatchTimeout: time.Millisecond, MaxAttempts: 1, Transport: client.Transport,
-		}
-		defer func() { require.NoError(t, w.Close()) }()
-		write := func(ctx context.Context, msgs []Message) error {
-			out := make([]kafkago.Message, len(msgs))
-			for i, m := range msgs {
-				out[i] = kafkago.Message{Key: m.Key, Value: m.Value}
-			}
-			return w.WriteMessages(ctx, out...)
-		}
-		msgs := numbered(9, 1)
-		failFirstProduce(cluster)
-		require.Equal(t, 1, publishAsRelay(t, write, msgs, len(msgs)))
-		require.NotEqual(t, expected(msgs), firstSeen(readLog(t, cfg, topic, 1)))
-	})
+	cluster, cfg, topic := setupFake(t, 1)
+	p := newProducer(t, cfg, topic)
+	p.limits.messages = 3
+	msgs := numbered(9, 1)
+	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas})
+	require.Equal(t, 1, publishAsRelay(t, p, msgs, len(msgs)))
+	require.Equal(t, expected(msgs), firstSeen(readLog(t, cfg, topic, 1)))
 }
 
 func TestOrderUnderManyFailures(t *testing.T) {
@@ -97,7 +66,7 @@ func TestOrderUnderManyFailures(t *testing.T) {
 	p := newProducer(t, cfg, topic)
 	p.limits.messages = 5
 	msgs := numbered(3000, 11)
-	failed := publishAsRelay(t, p.Publish, msgs, 40)
+	failed := publishAsRelay(t, p, msgs, 40)
 
 	log := readLog(t, cfg, topic, partitions)
 	total := 0

@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"bytes"
-	"context"
 	"testing"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -65,17 +64,6 @@ func TestPublish(t *testing.T) {
 			require.ErrorIs(t, err, kafkago.UnknownTopicOrPartition)
 		}
 	})
-
-	t.Run("nothing is published after Close, nor with a context that has ended", func(t *testing.T) {
-		cfg, topic := setup(t, 1)
-		p := newProducer(t, cfg, topic)
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		require.ErrorIs(t, p.Publish(ended, numbered(1, 1)), context.Canceled)
-		require.NoError(t, p.Close())
-		require.ErrorIs(t, p.Publish(t.Context(), numbered(1, 1)), ErrClosed)
-		require.Empty(t, readLog(t, cfg, topic, 1))
-	})
 }
 
 func TestPublishRefusesAChangedNumberOfPartitions(t *testing.T) {
@@ -136,13 +124,6 @@ func TestProducerSettings(t *testing.T) {
 			want := int(hash&0x7fffffff) % len(ids)
 			require.Equal(t, want, p.balancer.Balance(kafkago.Message{Key: []byte(key)}, ids...), key)
 		}
-	})
-
-	t.Run("only the metadata of one topic is requested", func(t *testing.T) {
-		p := newProducer(t, Config{ClientID: "relay"}, "t")
-		require.Equal(t, []string{"t"}, p.transport.MetadataTopics)
-		require.Equal(t, metadataAge, p.transport.MetadataTTL)
-		require.Equal(t, "relay", p.transport.ClientID)
 	})
 }
 

@@ -36,14 +36,11 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 		refused []string
 	}{
 		"nothing":                      {cfg: Config{}},
-		"TLS only":                     {cfg: Config{TLS: TLSConfig{Enabled: true}}},
-		"mutual TLS":                   {cfg: Config{TLS: TLSConfig{Enabled: true, CAFile: "ca", CertFile: "c", KeyFile: "k"}}},
 		"a password over TLS":          {cfg: Config{TLS: TLSConfig{Enabled: true}, SASL: login}},
 		"a password on loopback":       {cfg: Config{Brokers: []string{"127.0.0.1:1", "localhost:2", "[::1]:3"}, SASL: login}},
 		"a password in plain text":     {cfg: Config{Brokers: []string{"127.0.0.1:1", "k1:2"}, SASL: login}, refused: []string{"KAFKA_SASL_PASSWORD"}},
 		"files without TLS":            {cfg: Config{TLS: TLSConfig{CAFile: "ca"}}, refused: []string{"KAFKA_TLS_ENABLED"}},
 		"a certificate without a key":  {cfg: Config{TLS: TLSConfig{Enabled: true, CertFile: "c"}}, refused: []string{"KAFKA_TLS_KEY_FILE"}},
-		"a key without a certificate":  {cfg: Config{TLS: TLSConfig{Enabled: true, KeyFile: "k"}}, refused: []string{"KAFKA_TLS_CERT_FILE"}},
 		"a user only":                  {cfg: Config{SASL: SASLConfig{User: testUser}}, refused: []string{"KAFKA_SASL_MECHANISM", "KAFKA_SASL_PASSWORD"}},
 		"a mechanism without a secret": {cfg: Config{SASL: SASLConfig{Mechanism: "PLAIN", User: testUser}}, refused: []string{"KAFKA_SASL_PASSWORD"}},
 	} {
@@ -153,9 +150,6 @@ func TestABrokerThatRefusesOrIsRefusedIsAClearError(t *testing.T) {
 			cfg.SASL = login
 			cfg.SASL.Password = "a wrong one"
 		}, `login of user "events" with SCRAM-SHA-512`},
-		"a wrong password in PLAIN": {loopbackHosts, withUsers(), func(cfg *Config) {
-			cfg.SASL = SASLConfig{Mechanism: plainText, User: testUser, Password: "a wrong one"}
-		}, `login of user "events" with PLAIN`},
 		"a mechanism that the broker does not have": {
 			loopbackHosts,
 			[]kfake.Opt{kfake.EnableSASL(), kfake.Superuser(plainText, testUser, testPassword)},
@@ -171,15 +165,6 @@ func TestABrokerThatRefusesOrIsRefusedIsAClearError(t *testing.T) {
 			[]kfake.Opt{kfake.TLS(mutual(t, signer.Config(t, identity.Events)))},
 			func(*Config) {},
 			"certificate required",
-		},
-		"a client certificate of another authority": {
-			loopbackHosts,
-			[]kfake.Opt{kfake.TLS(mutual(t, signer.Config(t, identity.Events)))},
-			func(cfg *Config) {
-				own := identitytest.New(t).Config(t, identity.Events)
-				cfg.TLS.CertFile, cfg.TLS.KeyFile = own.CertFile, own.KeyFile
-			},
-			"remote error: tls",
 		},
 		"a login at a listener with TLS, without it": {loopbackHosts, withUsers(), func(cfg *Config) {
 			cfg.TLS, cfg.SASL = TLSConfig{}, login
