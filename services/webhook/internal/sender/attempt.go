@@ -47,10 +47,10 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 		s.release(ctx, []store.Delivery{d.Delivery}, unreadableWait)
 		return
 	}
-	began, trial := time.Now(), s.schedule.attempting(d.Endpoint)
+	began, running := time.Now(), s.schedule.startAttempt(d.Endpoint)
 	response := s.post(ctx, d.Delivery, to)
 	took := time.Since(began)
-	trial.end(response.Delivered())
+	running.finish(response.Delivered())
 
 	random := rand.Float64() //nolint:gosec // It spreads retries and need not be secret.
 	verdict := rules.Judge(response.Outcome, rules.Progress{Attempts: d.Attempts, Age: d.Age}, random)
@@ -58,7 +58,7 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 		s.log.WarnContext(ctx, "attempt does not count", "event_id", d.EventID, "key_id", d.KeyID, "error", response.Cause)
 	}
 	attempt := store.Attempt{StartedAt: started, Duration: took, Outcome: response.Outcome, ResponseBody: response.Body}
-	s.metrics.attempt(ctx, d.Delivery, attempt, verdict, trial.impaired)
+	s.metrics.attempt(ctx, d.Delivery, attempt, verdict, running.impaired)
 	s.record(ctx, d, verdict, attempt)
 }
 

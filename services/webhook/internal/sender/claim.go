@@ -20,29 +20,29 @@ func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (s
 		Sender: s.id, Endpoints: wanted, Lease: s.cfg.Lease, Limit: limit,
 	})
 	if err != nil {
-		s.schedule.began(nil)
+		s.schedule.claimed(nil)
 		for _, w := range wanted {
 			s.schedule.add(true, w.Due)
 		}
 		return store.Claimed{}, err
 	}
-	s.schedule.began(claimed.Deliveries)
+	s.schedule.claimed(claimed.Deliveries)
 	got := map[store.Endpoint]bool{}
 	for _, d := range claimed.Deliveries {
 		got[d.Endpoint] = true
 	}
-	passed := len(claimed.Contended)
+	skipped := len(claimed.Contended)
 	s.schedule.add(true, claimed.Contended...)
 	for _, left := range claimed.Left {
 		if !got[left.Endpoint] {
-			passed++
+			skipped++
 		}
 		s.schedule.add(!got[left.Endpoint], left)
 	}
 	// Unless no worker is free, endpoints that get one row at a time are next, and those beyond the limit if not all that were
-	// taken must wait.
-	next := len(claimed.Deliveries) < limit && (s.schedule.next() || len(wanted) == limit && passed < len(wanted))
-	if !s.schedule.empty() && (next || s.slotsFreed.Load()) {
+	// picked must wait.
+	backlog := len(claimed.Deliveries) < limit && (s.schedule.hasWork() || len(wanted) == limit && skipped < len(wanted))
+	if !s.schedule.empty() && (backlog || s.slotsFreed.Load()) {
 		signal(s.ready)
 	}
 	return claimed, nil
@@ -50,7 +50,7 @@ func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (s
 
 // slotFreed counts deliveries as no longer in flight. The next ones may have been waiting for their slots.
 func (s *Sender) slotFreed(list ...store.Delivery) {
-	s.schedule.ended(list...)
+	s.schedule.finished(list...)
 	if s.slotsFreed.Store(true); !s.schedule.empty() {
 		signal(s.ready)
 	}

@@ -15,9 +15,9 @@ const (
 	healthy health = iota
 	// unknown receivers have not been tried by this process.
 	unknown
-	// slow receivers hold workers, but may answer.
+	// slow receivers occupy workers, but may answer.
 	slow
-	// dead receivers have only held workers lately. One attempt at a time shows whether that is still so.
+	// dead receivers have only occupied workers lately. One attempt at a time shows whether that is still so.
 	dead
 
 	classes
@@ -26,12 +26,12 @@ const (
 var healthNames = [classes]string{healthy: "healthy", unknown: "unknown", slow: "slow", dead: "dead"}
 
 const (
-	// holdAfter is how long an attempt may take before it is said to hold its worker.
-	holdAfter = time.Second
-	// deadAfter is how many attempts in a row must have held their workers and failed before an endpoint is dead.
+	// occupiedAfter is how long an attempt may take before it counts as occupying its worker.
+	occupiedAfter = time.Second
+	// deadAfter is how many attempts in a row must have occupied their workers and failed before an endpoint is dead.
 	deadAfter = 3
-	// probation is for how long a receiver must not hold a worker to be healthy again. Otherwise one that only answers at times could
-	// hold the workers that are left to the healthy ones, again and again.
+	// probation is for how long a receiver must not occupy a worker to be healthy again. Otherwise one that only answers at times
+	// could occupy the workers that are left to the healthy ones, again and again.
 	probation = 30 * time.Second
 	// forgetAfter is how long the health of an endpoint without attempts is remembered.
 	forgetAfter = time.Hour
@@ -40,28 +40,28 @@ const (
 // history is what is remembered of an endpoint.
 type history struct {
 	health health
-	// failures counts the attempts since the last delivery that held their workers and failed.
+	// failures counts the attempts since the last delivery that occupied their workers and failed.
 	failures int
-	// holding counts the attempts in flight that have held their workers for longer than holdAfter.
-	holding int
-	// tried is when the last attempt began or ended, held when one last held its worker, and impaired when the endpoint was last
-	// slow or dead.
-	tried, held, impaired time.Time
+	// occupied is how many attempts in flight have taken longer than occupiedAfter.
+	occupied int
+	// lastAttempt is when an attempt last began or ended, lastOccupied when one last occupied its worker, and lastImpaired when the
+	// endpoint was last slow or dead.
+	lastAttempt, lastOccupied, lastImpaired time.Time
 }
 
-// trial is an attempt in flight.
-type trial struct {
-	schedule    *schedule
-	of          *history
-	timer       *time.Timer
-	held, ended bool
+// runningAttempt is an attempt in flight.
+type runningAttempt struct {
+	schedule           *schedule
+	of                 *history
+	timer              *time.Timer
+	occupied, finished bool
 	// impaired is when the endpoint was last slow or dead: a change made before may have waited for its receiver.
 	impaired time.Time
 }
 
-// attempting notes that an attempt begins. A receiver that does not answer is slow as soon as the attempt holds its worker, not
-// when it ends: until then all workers might be held.
-func (s *schedule) attempting(e store.Endpoint) *trial {
+// startAttempt notes that an attempt begins. A receiver that does not answer is slow as soon as the attempt occupies its worker,
+// not when it ends: until then all workers might be occupied.
+func (s *schedule) startAttempt(e store.Endpoint) *runningAttempt {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	of := s.known[e]
@@ -70,48 +70,48 @@ func (s *schedule) attempting(e store.Endpoint) *trial {
 		s.known[e] = of
 	}
 	of.touch()
-	t := &trial{schedule: s, of: of, impaired: of.impaired}
-	t.timer = time.AfterFunc(s.holdAfter, t.holds)
-	return t
+	a := &runningAttempt{schedule: s, of: of, impaired: of.lastImpaired}
+	a.timer = time.AfterFunc(s.occupiedAfter, a.occupy)
+	return a
 }
 
 // touch notes the time of an attempt.
 func (h *history) touch() {
-	if h.tried = time.Now(); h.health >= slow {
-		h.impaired = h.tried
+	if h.lastAttempt = time.Now(); h.health >= slow {
+		h.lastImpaired = h.lastAttempt
 	}
 }
 
-// holds notes that the attempt has held its worker for long.
-func (t *trial) holds() {
-	t.schedule.guard.Lock()
-	defer t.schedule.guard.Unlock()
-	if t.ended {
+// occupy notes that the attempt occupies its worker.
+func (a *runningAttempt) occupy() {
+	a.schedule.guard.Lock()
+	defer a.schedule.guard.Unlock()
+	if a.finished {
 		return
 	}
-	t.held, t.of.held = true, time.Now()
-	t.of.holding++
-	t.of.health = max(t.of.health, slow)
+	a.occupied, a.of.lastOccupied = true, time.Now()
+	a.of.occupied++
+	a.of.health = max(a.of.health, slow)
 }
 
-// end notes the result. A quick failure holds nobody, so it says nothing of an endpoint that is slow or dead.
-func (t *trial) end(delivered bool) {
-	t.schedule.guard.Lock()
-	defer t.schedule.guard.Unlock()
-	t.timer.Stop()
-	t.ended = true
-	of := t.of
+// finish notes the result. A fast failure occupies no worker, so it says nothing of an endpoint that is slow or dead.
+func (a *runningAttempt) finish(delivered bool) {
+	a.schedule.guard.Lock()
+	defer a.schedule.guard.Unlock()
+	a.timer.Stop()
+	a.finished = true
+	of := a.of
 	of.touch()
-	if t.held {
-		of.holding--
-		of.held = of.tried
+	if a.occupied {
+		of.occupied--
+		of.lastOccupied = of.lastAttempt
 	}
 	switch {
-	case delivered && !t.held && of.holding == 0 && of.tried.Sub(of.held) >= t.schedule.probation:
+	case delivered && !a.occupied && of.occupied == 0 && of.lastAttempt.Sub(of.lastOccupied) >= a.schedule.probation:
 		of.health, of.failures = healthy, 0
 	case delivered:
 		of.health, of.failures = slow, 0
-	case t.held:
+	case a.occupied:
 		if of.failures++; of.failures >= deadAfter {
 			of.health = dead
 		}
@@ -131,7 +131,7 @@ func (s *schedule) healthOf(e store.Endpoint) health {
 // forget removes the endpoints that have not been tried for long. The guard is held.
 func (s *schedule) forget(now time.Time) {
 	for e, of := range s.known {
-		if s.inFlight[e] == 0 && now.Sub(of.tried) > forgetAfter {
+		if s.inFlight[e] == 0 && now.Sub(of.lastAttempt) > forgetAfter {
 			delete(s.known, e)
 		}
 	}

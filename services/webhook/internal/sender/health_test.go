@@ -13,11 +13,11 @@ import (
 
 // try makes an attempt of an endpoint.
 func (s *schedule) try(e store.Endpoint, held, delivered bool) {
-	t := s.attempting(e)
+	t := s.startAttempt(e)
 	if held {
-		t.holds()
+		t.occupy()
 	}
-	t.end(delivered)
+	t.finish(delivered)
 }
 
 func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
@@ -47,11 +47,11 @@ func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSchedule(8, 8)
-			s.holdAfter = time.Hour
+			s.occupiedAfter = time.Hour
 			for _, a := range c.attempts {
 				if a == pause {
 					of := s.known[endpointOfKey(7)]
-					of.held = of.held.Add(-probation)
+					of.lastOccupied = of.lastOccupied.Add(-probation)
 					continue
 				}
 				s.try(endpointOfKey(7), a == late || a == silent, a == ok || a == late)
@@ -65,14 +65,14 @@ func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
 func TestAnEndpointIsSlowWhileAnAttemptHoldsItsWorker(t *testing.T) {
 	t.Parallel()
 	s := newSchedule(8, 8)
-	s.holdAfter, s.probation = time.Millisecond, 0
-	held := s.attempting(endpointOfKey(7))
+	s.occupiedAfter, s.probation = time.Millisecond, 0
+	held := s.startAttempt(endpointOfKey(7))
 	require.Eventually(t, func() bool { return len(s.impaired()) == 1 }, waitLimit, pollInterval)
-	s.holdAfter = time.Hour
+	s.occupiedAfter = time.Hour
 	s.try(endpointOfKey(7), false, true)
 	require.Equal(t, slow, s.healthOf(endpointOfKey(7)), "another attempt has ended quickly")
-	held.end(true)
-	held.holds()
+	held.finish(true)
+	held.occupy()
 	s.try(endpointOfKey(7), false, true)
 	require.Equal(t, healthy, s.healthOf(endpointOfKey(7)))
 }
@@ -83,7 +83,7 @@ func TestTheHealthOfAnEndpointIsForgottenWhenItIsNotTried(t *testing.T) {
 	s.try(endpointOfKey(7), false, true)
 	s.try(endpointOfKey(8), true, true)
 	require.Equal(t, [classes]int{healthy: 1, slow: 1}, s.count())
-	s.began([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: endpointOfKey(8)}}})
+	s.claimed([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: endpointOfKey(8)}}})
 	s.forget(time.Now().Add(2 * forgetAfter))
 	require.Equal(t, [classes]int{slow: 1}, s.count(), "an attempt is in flight")
 }
@@ -91,10 +91,10 @@ func TestTheHealthOfAnEndpointIsForgottenWhenItIsNotTried(t *testing.T) {
 func TestAClaimGetsOneRowAtATimeOfAnEndpointThatMayHoldWorkers(t *testing.T) {
 	t.Parallel()
 	s := newSchedule(16, 8)
-	s.holdAfter = time.Hour
+	s.occupiedAfter = time.Hour
 	e := endpointOfKey(7)
 	wanted := func() (inFlight, share, rows int) {
-		w := s.wanted(store.Due{Endpoint: e})
+		w := s.budget(store.Due{Endpoint: e})
 		return w.InFlight, w.Share, w.Rows
 	}
 	requireWanted := func(inFlight, share, rows int) {
@@ -102,7 +102,7 @@ func TestAClaimGetsOneRowAtATimeOfAnEndpointThatMayHoldWorkers(t *testing.T) {
 		i, s, r := wanted()
 		require.Equal(t, []int{inFlight, share, rows}, []int{i, s, r})
 	}
-	begin := func() { s.began([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: e}}}) }
+	begin := func() { s.claimed([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: e}}}) }
 	requireWanted(0, 8, 1)
 	begin()
 	requireWanted(1, 8, 0) // Its first attempt has not ended.
@@ -114,7 +114,7 @@ func TestAClaimGetsOneRowAtATimeOfAnEndpointThatMayHoldWorkers(t *testing.T) {
 		s.try(e, true, false)
 	}
 	requireWanted(1, 1, 0)
-	s.ended(store.Delivery{DeliveryID: store.DeliveryID{Endpoint: e}})
+	s.finished(store.Delivery{DeliveryID: store.DeliveryID{Endpoint: e}})
 	requireWanted(0, 1, 1)
 }
 
@@ -163,7 +163,7 @@ func TestADeadEndpointHasOneAttemptInFlightUntilItComesBack(t *testing.T) {
 func TestAReceiverThatDoesNotAnswerIsDeadAfterThreeTimeouts(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.cfg.Timeout, f.holdAfter = 300*time.Millisecond, 10*time.Millisecond
+	f.cfg.Timeout, f.occupiedAfter = 300*time.Millisecond, 10*time.Millisecond
 	receiver := f.receiver(7, webhooktest.Blocked(nil))
 	s := f.start()
 	var last string

@@ -23,8 +23,8 @@ type Subscriptions struct {
 	List     []*tenantsv1.EndpointSubscription
 }
 
-// of returns the endpoints of the tenants of the events.
-func (l Lookup) of(events []store.Event) endpoints {
+// endpoints returns those of the tenants of the events.
+func (l Lookup) endpoints(events []store.Event) endpoints {
 	found := endpoints{}
 	seen := map[string]struct{}{}
 	for _, e := range events {
@@ -60,7 +60,7 @@ func (s *Sender) Reserve(events []store.Event, l Lookup) *Reservation {
 	if s.stopped || !s.registered.Load() {
 		return r
 	}
-	at := l.of(events)
+	at := l.endpoints(events)
 	lease := &store.Lease{
 		Sender: s.id, Length: s.cfg.Lease, Share: s.cfg.PerEndpoint,
 		InFlight: map[store.Endpoint]int{}, Deliveries: map[store.DeliveryID]struct{}{},
@@ -104,7 +104,7 @@ func (s *Sender) unreserve(workers map[store.Endpoint]int) {
 	s.schedule.guard.Lock()
 	for e, n := range workers {
 		if n > 0 {
-			s.schedule.leave(e, n)
+			s.schedule.free(e, n)
 			freed = true
 		}
 	}
@@ -115,48 +115,48 @@ func (s *Sender) unreserve(workers map[store.Endpoint]int) {
 }
 
 // reserve counts new deliveries as in flight for which a claim would get a worker, and adds them to the lease. It returns how many
-// each endpoint has more. An endpoint that waits for a claim, or is being claimed for, waits for the claim with its new deliveries
+// of each endpoint. An endpoint that waits for a claim, or is being claimed for, waits for the claim with its new deliveries
 // too, and so does one that is slow or dead. Each endpoint that might be claimed for keeps a worker.
 func (s *schedule) reserve(events []store.Event, at endpoints, lease *store.Lease) map[store.Endpoint]int {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	more := map[store.Endpoint]int{}
+	reserved := map[store.Endpoint]int{}
 	used := s.slots()
-	free := s.free() - s.claimable(used)
+	free := s.freeWorkers() - s.claimable(used)
 	for _, event := range events {
 		for _, key := range event.KeyIDs {
 			e := store.Endpoint{TenantID: event.TenantID, KeyID: key}
 			if free <= 0 {
-				return more
+				return reserved
 			}
-			if at[key].url == "" || !s.prompt(e, used) {
+			if at[key].url == "" || !s.reservable(e, used) {
 				continue
 			}
-			if more[e] == 0 {
+			if reserved[e] == 0 {
 				lease.InFlight[e] = s.inFlight[e]
 			}
 			free--
-			more[e]++
+			reserved[e]++
 			s.inFlight[e]++
-			used.take(s.healthOf(e), e.TenantID, 1)
+			used.add(s.healthOf(e), e.TenantID, 1)
 			lease.Deliveries[store.DeliveryID{Endpoint: e, EventID: event.ID}] = struct{}{}
 		}
 	}
-	return more
+	return reserved
 }
 
-// prompt reports whether a worker may be reserved for an endpoint.
-func (s *schedule) prompt(e store.Endpoint, used *slots) bool {
+// reservable reports whether a worker may be reserved for an endpoint.
+func (s *schedule) reservable(e store.Endpoint, used *slots) bool {
 	_, waits := s.due[e]
 	_, claimed := s.claiming[e]
 	of := s.healthOf(e)
-	return !waits && !claimed && of < slow && s.wanted(store.Due{Endpoint: e}).Rows > 0 && used.room(of, e.TenantID) > 0
+	return !waits && !claimed && of < slow && s.budget(store.Due{Endpoint: e}).Rows > 0 && used.available(of, e.TenantID) > 0
 }
 
 // claimable counts the scheduled endpoints for which a claim might get something.
 func (s *schedule) claimable(used *slots) (n int) {
 	for e, d := range s.due {
-		if s.wanted(d.Due).Rows > 0 && used.room(s.healthOf(e), e.TenantID) > 0 {
+		if s.budget(d.Due).Rows > 0 && used.available(s.healthOf(e), e.TenantID) > 0 {
 			n++
 		}
 	}

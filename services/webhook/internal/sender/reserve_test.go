@@ -273,7 +273,7 @@ func TestWhatMayBeReserved(t *testing.T) {
 	newOf8 := func(healthy ...int32) *schedule {
 		s := newSchedule(8, 3)
 		for _, key := range healthy {
-			s.attempting(endpointOfKey(key)).end(true)
+			s.startAttempt(endpointOfKey(key)).finish(true)
 		}
 		return s
 	}
@@ -301,25 +301,25 @@ func TestWhatMayBeReserved(t *testing.T) {
 		s := newOf8(1)
 		s.add(false, due(1))
 		require.Zero(t, s.reserves(1, 1))
-		wanted, limit := s.begin()
+		wanted, limit := s.startClaim()
 		require.Len(t, wanted, 1)
 		require.Equal(t, 8, limit)
 		require.Zero(t, s.reserves(1, 1))
-		s.began(nil)
+		s.claimed(nil)
 		require.Equal(t, 1, s.reserves(1, 1))
 	})
 	t.Run("the workers that a claim may take are not free", func(t *testing.T) {
 		s := newOf8(2, 3)
 		s.add(false, due(2), due(3))
-		_, limit := s.begin()
+		_, limit := s.startClaim()
 		require.Equal(t, 8, limit)
-		require.Equal(t, 2, s.free())
-		s.began(nil)
-		require.Equal(t, 8, s.free())
+		require.Equal(t, 2, s.freeWorkers())
+		s.claimed(nil)
+		require.Equal(t, 8, s.freeWorkers())
 	})
 	t.Run("endpoints that wait keep a worker each", func(t *testing.T) {
 		s := newSchedule(4, 3)
-		s.attempting(endpointOfKey(1)).end(true)
+		s.startAttempt(endpointOfKey(1)).finish(true)
 		s.add(false, due(2), due(3))
 		require.Equal(t, 2, s.reserves(3, 1))
 	})

@@ -13,8 +13,8 @@ import (
 // healthy the endpoints are. It only says where to look: the database decides what is due, and Discover finds what the schedule
 // does not know.
 type schedule struct {
-	workers, perEndpoint int
-	holdAfter, probation time.Duration
+	workers, perEndpoint     int
+	occupiedAfter, probation time.Duration
 
 	guard sync.Mutex
 	due   map[store.Endpoint]scheduled
@@ -29,26 +29,26 @@ type schedule struct {
 type scheduled struct {
 	store.Due
 
-	// passed means that the last claim for the endpoint got nothing. It comes after the others.
-	passed bool
+	// skipped means that the last claim for the endpoint got nothing. It comes after the others.
+	skipped bool
 }
 
 func newSchedule(workers, perEndpoint int) *schedule {
 	return &schedule{
-		workers: workers, perEndpoint: perEndpoint, holdAfter: holdAfter, probation: probation,
+		workers: workers, perEndpoint: perEndpoint, occupiedAfter: occupiedAfter, probation: probation,
 		due: map[store.Endpoint]scheduled{}, inFlight: map[store.Endpoint]int{}, claiming: map[store.Endpoint]int{},
 		known: map[store.Endpoint]*history{},
 	}
 }
 
 // add adds endpoints. It keeps the earlier time of an endpoint that is already scheduled.
-func (s *schedule) add(passed bool, list ...store.Due) {
+func (s *schedule) add(skipped bool, list ...store.Due) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	for _, d := range list {
-		next := scheduled{d, passed}
+		next := scheduled{d, skipped}
 		if known, ok := s.due[d.Endpoint]; ok {
-			next.passed = passed && known.passed
+			next.skipped = skipped && known.skipped
 			if known.Since.Before(d.Since) {
 				next.Since = known.Since
 			}
@@ -57,13 +57,13 @@ func (s *schedule) add(passed bool, list ...store.Due) {
 	}
 }
 
-// begin begins a claim. It returns the endpoints to claim for and how many rows the claim may get. Until began is called, no
-// workers are reserved for these endpoints.
-func (s *schedule) begin() (wanted []store.Wanted, limit int) {
+// startClaim returns the endpoints to claim for and how many rows the claim may get. Until claimed is called, no workers are
+// reserved for these endpoints.
+func (s *schedule) startClaim() (wanted []store.Wanted, limit int) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	limit = s.free()
-	wanted = s.take(limit)
+	limit = s.freeWorkers()
+	wanted = s.pick(limit)
 	for _, w := range wanted {
 		s.claiming[w.Endpoint] = w.Rows
 	}
@@ -71,8 +71,8 @@ func (s *schedule) begin() (wanted []store.Wanted, limit int) {
 	return wanted, limit
 }
 
-// free returns how many workers have no delivery, and get none by the claim in flight. The guard is held.
-func (s *schedule) free() int {
+// freeWorkers returns how many workers have no delivery, and get none by the claim in flight. The guard is held.
+func (s *schedule) freeWorkers() int {
 	busy, claiming := 0, 0
 	for _, n := range s.inFlight {
 		busy += n
@@ -83,9 +83,9 @@ func (s *schedule) free() int {
 	return s.workers - busy - min(claiming, s.claimLimit)
 }
 
-// take removes up to limit endpoints with a free slot and returns them: those with the fewest deliveries in flight, so that a
+// pick removes up to limit endpoints with a free slot and returns them: those with the fewest deliveries in flight, so that a
 // new endpoint comes before the next delivery of a busy one, and among those the one that has waited longest. The guard is held.
-func (s *schedule) take(limit int) []store.Wanted {
+func (s *schedule) pick(limit int) []store.Wanted {
 	if limit <= 0 {
 		return nil
 	}
@@ -94,18 +94,18 @@ func (s *schedule) take(limit int) []store.Wanted {
 	candidates := newSlots(s.workers)
 	for _, d := range s.due {
 		of := s.healthOf(d.Endpoint)
-		if w := s.wanted(d.Due); w.Rows > 0 && used.room(of, w.TenantID) > 0 {
+		if w := s.budget(d.Due); w.Rows > 0 && used.available(of, w.TenantID) > 0 {
 			list = append(list, w)
-			candidates.take(of, w.TenantID, 1)
+			candidates.add(of, w.TenantID, 1)
 		}
 	}
 	// A claim may get as many rows as are wanted, so the tenant's endpoints divide its room.
 	for i, w := range list {
 		of := s.healthOf(w.Endpoint)
-		list[i].Rows = max(1, min(w.Rows, used.room(of, w.TenantID)/candidates.ofTenant[w.TenantID][of]))
+		list[i].Rows = max(1, min(w.Rows, used.available(of, w.TenantID)/candidates.ofTenant[w.TenantID][of]))
 	}
 	rank := func(w store.Wanted) int {
-		if s.due[w.Endpoint].passed {
+		if s.due[w.Endpoint].skipped {
 			return s.perEndpoint
 		}
 		return w.InFlight
@@ -113,22 +113,22 @@ func (s *schedule) take(limit int) []store.Wanted {
 	slices.SortFunc(list, func(a, b store.Wanted) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since))
 	})
-	taken := list[:0]
+	picked := list[:0]
 	for _, w := range list {
 		class := s.healthOf(w.Endpoint)
-		if len(taken) == limit || used.room(class, w.TenantID) <= 0 {
+		if len(picked) == limit || used.available(class, w.TenantID) <= 0 {
 			continue
 		}
-		used.take(class, w.TenantID, 1)
-		taken = append(taken, w)
+		used.add(class, w.TenantID, 1)
+		picked = append(picked, w)
 		delete(s.due, w.Endpoint)
 	}
-	return taken
+	return picked
 }
 
-// wanted says how much a claim may get for an endpoint: all of its slots if it is healthy, otherwise one row at a time, and at
+// budget says how much a claim may get for an endpoint: all of its slots if it is healthy, otherwise one row at a time, and at
 // most one in flight unless it is known to answer. The number of one dead endpoint's attempts is bounded over all instances.
-func (s *schedule) wanted(d store.Due) store.Wanted {
+func (s *schedule) budget(d store.Due) store.Wanted {
 	w := store.Wanted{Due: d, InFlight: s.inFlight[d.Endpoint], Share: s.perEndpoint}
 	own := s.perEndpoint
 	switch s.healthOf(d.Endpoint) {
@@ -144,13 +144,13 @@ func (s *schedule) wanted(d store.Due) store.Wanted {
 	return w
 }
 
-// next reports whether a claim might get something for an endpoint that the last claims have not passed.
-func (s *schedule) next() bool {
+// hasWork reports whether a claim might get something for an endpoint that the last claims have not skipped.
+func (s *schedule) hasWork() bool {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	used := s.slots()
 	for e, d := range s.due {
-		if !d.passed && s.wanted(d.Due).Rows > 0 && used.room(s.healthOf(e), e.TenantID) > 0 {
+		if !d.skipped && s.budget(d.Due).Rows > 0 && used.available(s.healthOf(e), e.TenantID) > 0 {
 			return true
 		}
 	}
@@ -164,8 +164,8 @@ func (s *schedule) empty() bool {
 	return len(s.due) == 0
 }
 
-// began ends the claim in flight and counts its deliveries as in flight.
-func (s *schedule) began(list []store.Delivery) {
+// claimed ends the claim in flight and counts its deliveries as in flight.
+func (s *schedule) claimed(list []store.Delivery) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	clear(s.claiming)
@@ -174,17 +174,17 @@ func (s *schedule) began(list []store.Delivery) {
 	}
 }
 
-// ended counts deliveries that are recorded or released.
-func (s *schedule) ended(list ...store.Delivery) {
+// finished counts deliveries that are recorded or released.
+func (s *schedule) finished(list ...store.Delivery) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	for _, d := range list {
-		s.leave(d.Endpoint, 1)
+		s.free(d.Endpoint, 1)
 	}
 }
 
-// leave counts n rows as no longer in flight. The guard is held.
-func (s *schedule) leave(e store.Endpoint, n int) {
+// free counts n rows as no longer in flight. The guard is held.
+func (s *schedule) free(e store.Endpoint, n int) {
 	if s.inFlight[e] -= n; s.inFlight[e] <= 0 {
 		delete(s.inFlight, e)
 	}

@@ -21,31 +21,31 @@ func TestTheScheduleTakesTheLeastBusyEndpointsFirst(t *testing.T) {
 	const workers, limit, perEndpoint = 100, 4, 2
 	s := newSchedule(workers, perEndpoint)
 	for key := range int32(6) {
-		s.attempting(due(key+1, 0).Endpoint).end(true)
+		s.startAttempt(due(key+1, 0).Endpoint).finish(true)
 	}
 	wanted := func(d store.Due, inFlight int) store.Wanted {
 		return store.Wanted{Due: d, InFlight: inFlight, Share: perEndpoint, Rows: perEndpoint - inFlight}
 	}
-	s.began([]store.Delivery{delivery(1), delivery(2), delivery(2)})
+	s.claimed([]store.Delivery{delivery(1), delivery(2), delivery(2)})
 	s.add(false, due(1, 10), due(2, 10), due(3, 30), due(4, 20))
 	s.add(true, due(5, 5), due(6, 5))
 	s.add(false, due(3, 40), due(6, 50))
-	require.Empty(t, s.take(0), "no worker is free")
+	require.Empty(t, s.pick(0), "no worker is free")
 	require.Equal(t, []store.Wanted{
 		wanted(due(6, 5), 0),  // It was passed, but has a new delivery. Its earlier time counts.
 		wanted(due(4, 20), 0), // Those with none in flight in the order of their time.
 		wanted(due(3, 30), 0),
 		wanted(due(1, 10), 1),
-	}, s.take(limit))
-	require.False(t, s.next(), "5 was passed, and 2 has no free slot")
-	require.Equal(t, []store.Wanted{wanted(due(5, 5), 0)}, s.take(limit))
-	require.Empty(t, s.take(limit))
+	}, s.pick(limit))
+	require.False(t, s.hasWork(), "5 was passed, and 2 has no free slot")
+	require.Equal(t, []store.Wanted{wanted(due(5, 5), 0)}, s.pick(limit))
+	require.Empty(t, s.pick(limit))
 
-	s.ended(delivery(2))
+	s.finished(delivery(2))
 	require.False(t, s.empty())
-	require.True(t, s.next())
-	require.Equal(t, []store.Wanted{wanted(due(2, 10), 1)}, s.take(limit))
+	require.True(t, s.hasWork())
+	require.Equal(t, []store.Wanted{wanted(due(2, 10), 1)}, s.pick(limit))
 	require.True(t, s.empty())
-	s.ended(delivery(1), delivery(2))
+	s.finished(delivery(1), delivery(2))
 	require.Empty(t, s.inFlight, "it does not grow with the endpoints that it has seen")
 }

@@ -155,7 +155,7 @@ func (s *Sender) tick(ctx context.Context) time.Duration {
 		return s.cfg.Poll
 	}
 	s.slotsFreed.Store(false)
-	wanted, limit := s.schedule.begin()
+	wanted, limit := s.schedule.startClaim()
 	if len(wanted) == 0 {
 		return s.cfg.Poll
 	}

@@ -68,8 +68,8 @@ type fixture struct {
 	goneInterval time.Duration
 	// heartbeat replaces the constant unless it is 0. It is as often as the poll, because the clock of a test jumps.
 	heartbeat time.Duration
-	// holdAfter replaces the constant unless it is 0.
-	holdAfter time.Duration
+	// occupiedAfter replaces the constant unless it is 0.
+	occupiedAfter time.Duration
 }
 
 func setup(t *testing.T) *fixture {
@@ -94,7 +94,7 @@ func setup(t *testing.T) *fixture {
 // neverTimeOut lets an attempt take as long as the test, and does not make its endpoint slow: what the test counts does not
 // depend on how fast the machine is.
 func (f *fixture) neverTimeOut() {
-	f.holdAfter, f.cfg.Timeout, f.cfg.Lease = time.Hour, time.Hour, 2*time.Hour
+	f.occupiedAfter, f.cfg.Timeout, f.cfg.Lease = time.Hour, time.Hour, 2*time.Hour
 	f.client = netguard.NewClient(netguard.Options{AllowLoopback: true, Timeout: time.Hour})
 }
 
@@ -146,11 +146,11 @@ func (f *fixture) startAt(now func() time.Time) running {
 		s.discoverTimeout = time.Nanosecond
 	}
 	s.lookupAge, s.goneInterval, s.heartbeat = lookupAge, f.goneInterval, cmp.Or(f.heartbeat, f.cfg.Poll)
-	if f.holdAfter != 0 {
-		s.schedule.holdAfter = f.holdAfter
+	if f.occupiedAfter != 0 {
+		s.schedule.occupiedAfter = f.occupiedAfter
 	}
 	for _, key := range f.healthy {
-		s.schedule.attempting(endpointOfKey(key)).end(true)
+		s.schedule.startAttempt(endpointOfKey(key)).finish(true)
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(f.t.Context()))
 	ended := make(chan error, 1)

@@ -17,7 +17,7 @@ func TestEachClassLeavesWorkersToTheBetterOnes(t *testing.T) {
 	t.Parallel()
 	const workers = 16
 	s := newSchedule(workers, 4)
-	s.holdAfter = time.Hour
+	s.occupiedAfter = time.Hour
 	// As many endpoints of each class as there are workers, the worst ones due first.
 	for class := dead; class >= healthy; class-- {
 		for i := range int32(workers) {
@@ -33,9 +33,9 @@ func TestEachClassLeavesWorkersToTheBetterOnes(t *testing.T) {
 		}
 	}
 	take := func() (n [classes]int, quick []store.Delivery) {
-		for _, w := range s.take(workers) {
+		for _, w := range s.pick(workers) {
 			began := store.Delivery{DeliveryID: store.DeliveryID{Endpoint: w.Endpoint}}
-			s.began([]store.Delivery{began})
+			s.claimed([]store.Delivery{began})
 			if n[s.healthOf(w.Endpoint)]++; s.healthOf(w.Endpoint) == healthy {
 				quick = append(quick, began)
 			}
@@ -45,7 +45,7 @@ func TestEachClassLeavesWorkersToTheBetterOnes(t *testing.T) {
 	n, quick := take()
 	require.Equal(t, [classes]int{dead: 4, slow: 4, unknown: 4, healthy: 4}, n)
 	for range 3 {
-		s.ended(quick...)
+		s.finished(quick...)
 		n, quick = take()
 		require.Equal(t, [classes]int{healthy: 4}, n, "only healthy endpoints get more, whatever is free")
 	}
@@ -54,21 +54,21 @@ func TestEachClassLeavesWorkersToTheBetterOnes(t *testing.T) {
 func TestEachClassGetsAWorkerIfThereAreFew(t *testing.T) {
 	t.Parallel()
 	for of := healthy; of < classes; of++ {
-		require.Positive(t, newSlots(1).room(of, tenant), healthNames[of])
+		require.Positive(t, newSlots(1).available(of, tenant), healthNames[of])
 	}
 	require.Equal(t, [classes]int{healthy: 16, unknown: 12, slow: 8, dead: 4}, newSchedule(16, 8).workersLimit())
 	one := newSlots(1)
-	one.take(dead, tenant, 1)
-	require.LessOrEqual(t, one.room(unknown, "another"), 0)
+	one.add(dead, tenant, 1)
+	require.LessOrEqual(t, one.available(unknown, "another"), 0)
 }
 
 // claim takes endpoints and begins as many deliveries to each as it may have. It returns the tenants of the deliveries.
 func (s *schedule) claim(limit int) (n map[string]int) {
 	n = map[string]int{}
-	for _, w := range s.take(limit) {
+	for _, w := range s.pick(limit) {
 		for range w.Rows {
 			n[w.TenantID]++
-			s.began([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: w.Endpoint}}})
+			s.claimed([]store.Delivery{{DeliveryID: store.DeliveryID{Endpoint: w.Endpoint}}})
 		}
 	}
 	return n
@@ -93,7 +93,7 @@ func TestNoTenantGetsAllWorkers(t *testing.T) {
 				s.try(others[key], false, true)
 				s.add(false, store.Due{Endpoint: others[key]})
 			}
-			require.True(t, s.next())
+			require.True(t, s.hasWork())
 			began := s.claim(workers - most)
 			for _, e := range others {
 				require.Equal(t, perEndpoint, began[e.TenantID])
@@ -108,13 +108,13 @@ func TestTenantsThatFillTheWorkersTogetherLeaveSome(t *testing.T) {
 		s := newSlots(256)
 		for range s.workers {
 			for _, of := range []string{"one", "other"} {
-				if s.room(class, of) > 0 {
-					s.take(class, of, 1)
+				if s.available(class, of) > 0 {
+					s.add(class, of, 1)
 				}
 			}
 		}
-		require.Equal(t, s.limit(class)/15+1, s.limit(class)-s.taken[class], healthNames[class])
-		require.Positive(t, s.room(class, "third"))
+		require.Equal(t, s.limit(class)/15+1, s.limit(class)-s.used[class], healthNames[class])
+		require.Positive(t, s.available(class, "third"))
 	}
 }
 
