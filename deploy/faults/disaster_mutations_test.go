@@ -10,7 +10,7 @@ type disasterMutation struct {
 
 const (
 	kafkaOffsets   = "pkg/kafka/offsets.go"
-	kafkaPartition = "pkg/kafka/partition_client.go"
+	kafkaInspector = "pkg/kafka/inspector.go"
 	feedWriters    = "services/events/internal/store/writers.go"
 	feedRedrive    = "services/events/internal/feed/redrive.go"
 	feedWriter     = "services/events/internal/feed/writer.go"
@@ -60,10 +60,10 @@ var disasterMutations = []disasterMutation{
 	}},
 	{disaster: "Kafka loses its newest messages", mutation: mutation{
 		"readers do not compare the last message", order, []replacement{
-			{kafkaPartition, `	case end < at.next:
+			{kafkaInspector, `	case span.To < at.next:
 		return false, nil
 `, ``},
-			{kafkaPartition, `return c.id(m) == at.id, nil`, `return c.id(m) != "", nil`},
+			{kafkaInspector, `return id(m) == at.id, nil`, `return id(m) != "", nil`},
 		},
 	}},
 	{disaster: "clock ahead and then behind", mutation: mutation{

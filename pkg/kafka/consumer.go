@@ -34,7 +34,7 @@ type ConsumerOptions struct {
 	Offsets Offsets
 	// ID returns the id by which duplicates of a message are recognized, or nothing for a message that has none.
 	ID func(m Message) string
-	// CheckPartitions, if set, is told the number of partitions of the topic before any is read. Its error is reported and
+	// CheckPartitions, if set, is called with the number of partitions of the topic before any is read. Its error is reported and
 	// nothing is read until it returns none.
 	CheckPartitions func(ctx context.Context, count int) error
 	// MaxBatch is how many messages a handler gets at most; 0 means 500.
@@ -58,8 +58,8 @@ type Consumer struct {
 	// refused is how many assigned partitions are not read because the topic has another number of partitions.
 	refused atomic.Int64
 
-	// checks has the connections that find out whether quiet readers are stuck.
-	checks *kafkago.Transport
+	// checks finds out whether quiet readers are stuck.
+	checks *Inspector
 	// dial opens the connections of the partition readers.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -92,10 +92,10 @@ func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, han
 		opts:    opts,
 		handler: handler,
 		log:     tel.Logger.With("kafka_group", opts.Group, "kafka_topic", opts.Topic),
-		checks:  cluster.transport(opts.Topic),
+		checks:  cluster.inspector(opts.Topic),
 		dial:    cluster.dial,
 	}
-	c.checks.MetadataTTL = opts.StallAfter
+	c.checks.transport.MetadataTTL = opts.StallAfter
 	return c, c.measure(tel)
 }
 
@@ -112,7 +112,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		return fmt.Errorf("kafka: consumer group %q: %w", c.opts.Group, err)
 	}
 	defer func() { _ = group.Close() }()
-	defer c.checks.CloseIdleConnections()
+	defer c.checks.Close()
 	for {
 		generation, err := group.Next(ctx)
 		switch {

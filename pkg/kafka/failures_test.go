@@ -124,7 +124,7 @@ func TestBatch(t *testing.T) {
 		}
 		return offsets
 	}
-	b := &batch{in: in, most: 3, quiet: time.Hour}
+	b := &batch{in: in, most: 3, idleAfter: time.Hour}
 
 	put(9, 0, 1, 2, 3, 4, 7, 8)
 	require.Equal(t, []int64{0, 1, 2}, gather(b), "a full batch")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -16,7 +15,8 @@ import (
 // ErrNoMessage means that a partition has no message at an offset: it ends before, or has deleted it.
 var ErrNoMessage = errors.New("kafka: no message at this offset")
 
-// Inspector looks up single messages, the ends of partitions and the offsets of consumer groups. It is safe for concurrent use.
+// Inspector looks up single messages, the offsets of partitions and those of consumer groups. It does not use the connections of a
+// reader, so their problems do not affect it. It is safe for concurrent use.
 type Inspector struct {
 	topic     string
 	transport *kafkago.Transport
@@ -29,11 +29,15 @@ func NewInspector(cfg Config, topic string, tel *telemetry.Telemetry) (*Inspecto
 	if err != nil {
 		return nil, err
 	}
-	transport := cluster.transport(topic)
+	return cluster.inspector(topic), nil
+}
+
+func (c *cluster) inspector(topic string) *Inspector {
+	transport := c.transport(topic)
 	return &Inspector{
 		topic: topic, transport: transport,
-		client: &kafkago.Client{Addr: cluster.address(), Transport: transport, Timeout: inspectTimeout},
-	}, nil
+		client: &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: inspectTimeout},
+	}
 }
 
 const inspectTimeout = 5 * time.Second
@@ -90,39 +94,100 @@ func messageAt(records kafkago.RecordReader, partition int, offset int64) (Messa
 // Spans returns what Kafka has of each partition, in the order of their numbers.
 func (i *Inspector) Spans(ctx context.Context) (spans []Span, err error) {
 	defer i.startFresh(&err)
+	ids, err := i.partitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return i.spans(ctx, ids...)
+}
+
+// span returns what Kafka has of a partition: its oldest offset and its end.
+func (i *Inspector) span(ctx context.Context, partition int) (span Span, err error) {
+	defer i.startFresh(&err)
+	spans, err := i.spans(ctx, partition)
+	if err != nil {
+		return Span{Partition: partition}, err
+	}
+	return spans[0], nil
+}
+
+func (i *Inspector) spans(ctx context.Context, partitions ...int) ([]Span, error) {
+	var requests []kafkago.OffsetRequest
+	for _, id := range partitions {
+		requests = append(requests, kafkago.FirstOffsetOf(id), kafkago.LastOffsetOf(id))
+	}
+	found, err := i.offsets(ctx, requests...)
+	if err != nil {
+		return nil, err
+	}
+	spans := make([]Span, len(partitions))
+	for n, id := range partitions {
+		spans[n] = Span{Partition: id, From: found[id].FirstOffset, To: found[id].LastOffset}
+	}
+	return spans, nil
+}
+
+// offsetAt returns the offset of the first message of a partition that is not older than a time, or a negative one if all are.
+func (i *Inspector) offsetAt(ctx context.Context, partition int, at time.Time) (offset int64, err error) {
+	defer i.startFresh(&err)
+	found, err := i.offsets(ctx, kafkago.TimeOffsetOf(partition, at))
+	for offset := range found[partition].Offsets {
+		return offset, err
+	}
+	return -1, err
+}
+
+// offsets returns those of all partitions that are asked for.
+func (i *Inspector) offsets(ctx context.Context, requests ...kafkago.OffsetRequest) (map[int]kafkago.PartitionOffsets, error) {
+	res, err := i.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{i.topic: requests}})
+	if err != nil {
+		return nil, fmt.Errorf("kafka: offsets of %s: %w", i.topic, err)
+	}
+	found := map[int]kafkago.PartitionOffsets{}
+	for _, o := range res.Topics[i.topic] {
+		if o.Error != nil {
+			return nil, fmt.Errorf("kafka: offsets of %s/%d: %w", i.topic, o.Partition, o.Error)
+		}
+		found[o.Partition] = o
+	}
+	for _, r := range requests {
+		if _, ok := found[r.Partition]; !ok {
+			return nil, fmt.Errorf("kafka: no offsets of %s/%d in the response", i.topic, r.Partition)
+		}
+	}
+	return found, nil
+}
+
+// holds reports whether the log of a partition, which has the span, still has the message before the position. If the message is
+// too old to be in the log, or its id is not known, the log is trusted.
+func (i *Inspector) holds(ctx context.Context, span Span, at position, id func(Message) string) (bool, error) {
+	switch {
+	case span.To < at.next:
+		return false, nil
+	case at.id == "" || span.From >= at.next:
+		return true, nil
+	}
+	m, err := i.Message(ctx, span.Partition, at.next-1)
+	if err != nil {
+		return false, err
+	}
+	return id(m) == at.id, nil
+}
+
+func (i *Inspector) partitions(ctx context.Context) ([]int, error) {
 	ids, err := partitionIDs(ctx, i.client, i.topic)
 	if err != nil {
 		return nil, fmt.Errorf("kafka: partitions of %s: %w", i.topic, err)
 	}
-	var asked []kafkago.OffsetRequest
-	for _, id := range ids {
-		asked = append(asked, kafkago.FirstOffsetOf(id), kafkago.LastOffsetOf(id))
-	}
-	res, err := i.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{i.topic: asked}})
-	if err != nil {
-		return nil, fmt.Errorf("kafka: offsets of %s: %w", i.topic, err)
-	}
-	spans = make([]Span, len(ids))
-	for at, id := range ids {
-		found := slices.IndexFunc(res.Topics[i.topic], func(o kafkago.PartitionOffsets) bool { return o.Partition == id })
-		if found < 0 {
-			return nil, fmt.Errorf("kafka: no offsets of %s/%d in the response", i.topic, id)
-		}
-		o := res.Topics[i.topic][found]
-		if o.Error != nil {
-			return nil, fmt.Errorf("kafka: offsets of %s/%d: %w", i.topic, id, o.Error)
-		}
-		spans[at] = Span{Partition: id, From: o.FirstOffset, To: o.LastOffset}
-	}
-	return spans, nil
+	return ids, nil
 }
 
 // Committed returns the offsets that a group has committed. Partitions without one are missing.
 func (i *Inspector) Committed(ctx context.Context, group string) (committed map[int]int64, err error) {
 	defer i.startFresh(&err)
-	ids, err := partitionIDs(ctx, i.client, i.topic)
+	ids, err := i.partitions(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("kafka: partitions of %s: %w", i.topic, err)
+		return nil, err
 	}
 	res, err := i.client.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{i.topic: ids}})
 	if err == nil {

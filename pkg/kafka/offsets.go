@@ -60,32 +60,32 @@ func (p *partition) begin(ctx context.Context) (position, error) {
 	if err != nil {
 		return position{}, err
 	}
-	client := p.client()
-	defer client.close()
-	first, end, err := client.offsets(ctx)
+	inspector := c.cluster.inspector(c.opts.Topic)
+	defer inspector.Close()
+	log, err := inspector.span(ctx, p.id)
 	switch {
 	case err != nil:
 		return position{}, err
 	case stored.Next < 0:
 		p.unblock()
-		p.progress.begin(first, end)
-		return position{next: first}, c.opts.Offsets.Move(ctx, p.id, stored.Next, first)
-	case first > stored.Next:
-		p.block(ctx, stored.Next, first)
+		p.progress.begin(log.From, log.To)
+		return position{next: log.From}, c.opts.Offsets.Move(ctx, p.id, stored.Next, log.From)
+	case log.From > stored.Next:
+		p.block(ctx, stored.Next, log.From)
 		return position{}, errMissing
 	}
 	at := position{stored.Next, stored.LastID}
-	holds, err := client.holds(ctx, at, first, end)
+	holds, err := inspector.holds(ctx, log, at, c.opts.ID)
 	if err != nil {
 		return position{}, err
 	}
 	if !holds {
-		at, err = p.rewind(ctx, client, stored, first, end)
+		at, err = p.rewind(ctx, inspector, stored, log)
 	}
 	if at.next != p.missing {
 		p.unblock()
 	}
-	p.progress.begin(at.next, end)
+	p.progress.begin(at.next, log.To)
 	return at, err
 }
 
@@ -121,22 +121,22 @@ func (p *partition) unmoved(ctx context.Context) bool {
 
 // rewind moves the stored offset back to the oldest message that can have been written after the loss. Messages that it
 // reads again are dropped by their ids.
-func (p *partition) rewind(ctx context.Context, client *partitionClient, stored Stored, first, end int64) (position, error) {
+func (p *partition) rewind(ctx context.Context, inspector *Inspector, stored Stored, log Span) (position, error) {
 	c := p.consumer
-	to := first
+	to := log.From
 	if !stored.LastTime.IsZero() {
-		since, err := client.offsetAt(ctx, stored.LastTime.Add(-rewindMargin))
+		since, err := inspector.offsetAt(ctx, p.id, stored.LastTime.Add(-rewindMargin))
 		if err != nil {
 			return position{}, err
 		}
 		// If no message before the loss is as new, the clock of the last one was ahead, and times say nothing.
 		if since >= 0 && since < stored.Next-1 {
-			to = max(first, since)
+			to = max(log.From, since)
 		}
 	}
 	c.measured.lostTails()
 	c.log.ErrorContext(ctx, "the partition lost its newest messages or the topic was replaced, reading again",
-		"partition", p.id, "offset", stored.Next, "end", end, "from", to)
+		"partition", p.id, "offset", stored.Next, "end", log.To, "from", to)
 	if err := c.opts.Offsets.Move(ctx, p.id, stored.Next, to); err != nil {
 		return position{}, err
 	}

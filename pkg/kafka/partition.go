@@ -82,7 +82,7 @@ func (p *partition) pump(ctx context.Context, s *stream) {
 }
 
 // read fetches with one reader until the context ends or the reader is stuck. It returns false if the session must end.
-func (s *stream) read(ctx context.Context) (goOn bool) {
+func (s *stream) read(ctx context.Context) (again bool) {
 	c := s.consumer
 	conns := newConns(c.dial)
 	reader := kafkago.NewReader(c.readerConfig(s.id, conns))
@@ -173,15 +173,11 @@ func (s *stream) compare(ctx context.Context) (end int64, holds bool, err error)
 		s.at.id = s.consumer.opts.ID(message(*s.last))
 	}
 	c := s.consumer
-	client := c.cluster.partitionClientOver(c.checks, c.opts.Topic, s.id, c.opts.ID)
-	first, end, err := client.offsets(ctx)
+	log, err := c.checks.span(ctx, s.id)
 	if err == nil {
-		holds, err = client.holds(ctx, s.at, first, end)
+		holds, err = c.checks.holds(ctx, log, s.at, c.opts.ID)
 	}
-	if err != nil {
-		client.close() // The next one begins with other connections and metadata.
-	}
-	return end, holds, err
+	return log.To, holds, err
 }
 
 // accept hands a message to the worker. It returns false if the context ends first or messages before it are missing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +22,6 @@ var (
 	// ErrPartitionsChanged refuses to write after the number of partitions of the topic has changed, because keys
 	// would move to other partitions while their earlier messages are still unread.
 	ErrPartitionsChanged = errors.New("kafka: number of partitions has changed")
-	// ErrClosed is returned by Publish after Close.
-	ErrClosed = errors.New("kafka: producer is closed")
 )
 
 // writeTimeout bounds one produce request, replication included.
@@ -48,8 +47,7 @@ type Producer struct {
 	measured  *batches
 
 	// lock holds one token: its owner may publish. Unlike a mutex, it can be waited for with a context.
-	lock   chan struct{}
-	closed bool
+	lock chan struct{}
 	// partitions is the number seen first, zero before that.
 	partitions int
 }
@@ -101,9 +99,6 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if p.closed {
-		return ErrClosed
-	}
 	if len(msgs) == 0 {
 		return nil
 	}
@@ -116,13 +111,11 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 	return err
 }
 
-// Close waits for a running Publish and then closes the producer.
-func (p *Producer) Close() error {
+// Close waits for a running Publish and then closes the connections.
+func (p *Producer) Close() {
 	p.lock <- struct{}{}
 	defer func() { <-p.lock }()
-	p.closed = true
 	p.transport.CloseIdleConnections()
-	return nil
 }
 
 // write writes the messages and sets the positions of their originals.
@@ -222,4 +215,59 @@ func (p *Producer) partitionIDs(ctx context.Context) ([]int, error) {
 		return nil, fmt.Errorf("%w: %d, was %d", ErrPartitionsChanged, len(ids), p.partitions)
 	}
 	return ids, nil
+}
+
+// limits bound one record batch, so that a broker with default settings (message.max.bytes of 1 MiB) takes it.
+type limits struct {
+	messages int
+	bytes    int
+}
+
+var defaultLimits = limits{messages: 1000, bytes: 900_000}
+
+const (
+	// recordOverhead is an upper bound of the bytes that the length fields of one record need.
+	recordOverhead = 64
+	headerOverhead = 10
+)
+
+func size(m Message) int {
+	n := recordOverhead + len(m.Key) + len(m.Value)
+	for _, h := range m.Headers {
+		n += headerOverhead + len(h.Key) + len(h.Value)
+	}
+	return n
+}
+
+// check refuses messages that cannot be written, before any of them is.
+func (l limits) check(msgs []Message) error {
+	for i, m := range msgs {
+		if len(m.Key) == 0 {
+			return fmt.Errorf("%w (message %d)", ErrNoKey, i)
+		}
+		if n := size(m); n > l.bytes {
+			return fmt.Errorf("%w (message %d: %d bytes, at most %d)", ErrTooLarge, i, n, l.bytes)
+		}
+	}
+	return nil
+}
+
+// chunks cuts a partition's messages, in order, into slices that fit one record batch each.
+func (l limits) chunks(msgs []Message) iter.Seq[[]Message] {
+	return func(yield func([]Message) bool) {
+		for len(msgs) > 0 {
+			n, bytes := 0, 0
+			for n < len(msgs) && n < l.messages {
+				bytes += size(msgs[n])
+				if n > 0 && bytes > l.bytes {
+					break
+				}
+				n++
+			}
+			if !yield(msgs[:n:n]) {
+				return
+			}
+			msgs = msgs[n:]
+		}
+	}
 }

@@ -23,46 +23,31 @@ type Span struct {
 // Spans returns the part of each partition of a topic that begins with the first message not older than from and ends before
 // the first one not older than to. Clocks of the writers may differ, so it may have messages of other times.
 func Spans(ctx context.Context, cfg Config, topic string, from, to time.Time) ([]Span, error) {
-	cluster, err := open(cfg, telemetry.Discard())
+	inspector, err := NewInspector(cfg, topic, telemetry.Discard())
 	if err != nil {
 		return nil, err
 	}
-	count, err := cluster.countPartitions(ctx, topic)
+	defer inspector.Close()
+	spans, err := inspector.Spans(ctx)
 	if err != nil {
 		return nil, err
 	}
-	spans := make([]Span, count)
-	for i := range spans {
-		client := cluster.partitionClient(topic, i, nil)
-		spans[i], err = client.span(ctx, from, to)
-		client.close()
-		if err != nil {
-			return nil, fmt.Errorf("kafka: offsets of %s/%d: %w", topic, i, err)
+	for n, all := range spans {
+		if spans[n].From, err = inspector.offsetAt(ctx, all.Partition, from); err != nil {
+			return nil, err
 		}
+		if spans[n].To, err = inspector.offsetAt(ctx, all.Partition, to); err != nil {
+			return nil, err
+		}
+		if spans[n].From < 0 {
+			spans[n].From = all.To
+		}
+		if spans[n].To < 0 {
+			spans[n].To = all.To
+		}
+		spans[n].To = max(spans[n].From, spans[n].To)
 	}
 	return spans, nil
-}
-
-func (c *partitionClient) span(ctx context.Context, from, to time.Time) (Span, error) {
-	span := Span{Partition: c.partition}
-	_, end, err := c.offsets(ctx)
-	if err != nil {
-		return span, err
-	}
-	if span.From, err = c.offsetAt(ctx, from); err != nil {
-		return span, err
-	}
-	if span.To, err = c.offsetAt(ctx, to); err != nil {
-		return span, err
-	}
-	if span.From < 0 {
-		span.From = end
-	}
-	if span.To < 0 {
-		span.To = end
-	}
-	span.To = max(span.From, span.To)
-	return span, nil
 }
 
 // ReadSpan passes the messages of a span to a handler, in batches, in the order of their offsets.

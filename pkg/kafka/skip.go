@@ -30,25 +30,24 @@ func Skip(ctx context.Context, cfg Config, topic string, offsets Offsets, args [
 	if *partition < 0 || *to < 0 || flags.NArg() > 0 {
 		return errSkipUsage
 	}
-	cluster, err := open(cfg, telemetry.Discard())
+	inspector, err := NewInspector(cfg, topic, telemetry.Discard())
 	if err != nil {
 		return err
 	}
-	client := cluster.partitionClient(topic, *partition, nil)
-	defer client.close()
-	first, end, err := client.offsets(ctx)
+	defer inspector.Close()
+	span, err := inspector.span(ctx, *partition)
 	if err != nil {
-		return fmt.Errorf("kafka: offsets of %s/%d: %w", topic, *partition, err)
+		return err
 	}
 	stored, err := offsets.Stored(ctx, *partition, -1)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "partition %d: stored up to offset %d, Kafka has %d to %d\n", *partition, stored.Next, first, end)
+	_, _ = fmt.Fprintf(out, "partition %d: stored up to offset %d, Kafka has %d to %d\n", *partition, stored.Next, span.From, span.To)
 	switch {
 	case *to <= stored.Next:
 		return fmt.Errorf("offset %d %w", *to, errSkipBack)
-	case *to > end:
+	case *to > span.To:
 		return fmt.Errorf("offset %d %w", *to, errSkipEnd)
 	case *dryRun:
 		_, err := fmt.Fprintf(out, "offsets that would be skipped: %d\n", *to-stored.Next)

@@ -65,29 +65,13 @@ func (c *cluster) awaitLeaders(ctx context.Context, topic string) error {
 	}
 }
 
-// partitionsServed asks every partition for its end offset, which only a leader knows. A transport caches metadata, so each
+// partitionsServed asks every partition for its offsets, which only a leader knows. A transport caches metadata, so each
 // call uses a new one.
 func (c *cluster) partitionsServed(ctx context.Context, topic string) error {
-	client, done := c.client(topic)
-	defer done()
-	ids, err := partitionIDs(ctx, client, topic)
-	if err != nil {
-		return err
-	}
-	asked := make([]kafkago.OffsetRequest, len(ids))
-	for i, id := range ids {
-		asked[i] = kafkago.LastOffsetOf(id)
-	}
-	ends, err := client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{topic: asked}})
-	if err != nil {
-		return err
-	}
-	for _, p := range ends.Topics[topic] {
-		if p.Error != nil {
-			return p.Error
-		}
-	}
-	return nil
+	inspector := c.inspector(topic)
+	defer inspector.Close()
+	_, err := inspector.Spans(ctx)
+	return err
 }
 
 const (
@@ -123,13 +107,10 @@ func (c *Consumer) awaitTopic(ctx context.Context) {
 
 // countPartitions returns the number of partitions of a topic.
 func (c *cluster) countPartitions(ctx context.Context, topic string) (int, error) {
-	transport := c.transport(topic)
-	defer transport.CloseIdleConnections()
-	ids, err := partitionIDs(ctx, &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}, topic)
-	if err != nil {
-		return 0, fmt.Errorf("kafka: partitions of %s: %w", topic, err)
-	}
-	return len(ids), nil
+	inspector := c.inspector(topic)
+	defer inspector.Close()
+	ids, err := inspector.partitions(ctx)
+	return len(ids), err
 }
 
 // partitionIDs returns the ids of the topic's partitions in ascending order.

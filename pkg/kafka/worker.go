@@ -19,7 +19,7 @@ const (
 // work passes batches to the handler until the context or the messages end, the handler refuses a batch, or the store has moved
 // while no message came. It reports whether it has handled one.
 func (p *partition) work(ctx context.Context, fetched <-chan kafkago.Message) (handled bool) {
-	batch := &batch{in: fetched, most: p.consumer.opts.MaxBatch, quiet: askStore * p.consumer.opts.StallAfter, goOn: p.unmoved}
+	batch := &batch{in: fetched, most: p.consumer.opts.MaxBatch, idleAfter: askStore * p.consumer.opts.StallAfter, idleCheck: p.unmoved}
 	for batch.gather(ctx) {
 		p.progress.handling(batch.messages[0].Time)
 		if !p.handle(ctx, batch.messages) {
@@ -65,15 +65,15 @@ type batch struct {
 	in       <-chan kafkago.Message
 	most     int
 	messages []Message
-	// held is a message that was taken but begins the next batch.
-	held *kafkago.Message
-	// goOn is asked whenever no message has come for so long. If it returns false, there is no next batch.
-	quiet time.Duration
-	goOn  func(ctx context.Context) bool
+	// next is a message that was read but begins the next batch.
+	next *kafkago.Message
+	// idleCheck is called whenever no message has come for idleAfter. If it returns false, there is no next batch.
+	idleAfter time.Duration
+	idleCheck func(ctx context.Context) bool
 }
 
 // gather fills the batch with what has been fetched: it waits for the first message, and for another only while the
-// broker is known to have more. It returns false when the context or the messages have ended, or goOn returns false.
+// broker is known to have more. It returns false when the context or the messages have ended, or idleCheck returns false.
 func (b *batch) gather(ctx context.Context) bool {
 	first, ok := b.first(ctx)
 	if !ok {
@@ -86,7 +86,7 @@ func (b *batch) gather(ctx context.Context) bool {
 			break
 		}
 		if m.Offset != last.Offset+1 {
-			b.held = &m
+			b.next = &m
 			break
 		}
 		b.messages = append(b.messages, message(m))
@@ -96,12 +96,12 @@ func (b *batch) gather(ctx context.Context) bool {
 }
 
 func (b *batch) first(ctx context.Context) (kafkago.Message, bool) {
-	if b.held != nil {
-		m := *b.held
-		b.held = nil
+	if b.next != nil {
+		m := *b.next
+		b.next = nil
 		return m, true
 	}
-	ticker := time.NewTicker(b.quiet)
+	ticker := time.NewTicker(b.idleAfter)
 	defer ticker.Stop()
 	for {
 		select {
@@ -110,7 +110,7 @@ func (b *batch) first(ctx context.Context) (kafkago.Message, bool) {
 		case <-ctx.Done():
 			return kafkago.Message{}, false
 		case <-ticker.C:
-			if !b.goOn(ctx) {
+			if !b.idleCheck(ctx) {
 				return kafkago.Message{}, false
 			}
 		}

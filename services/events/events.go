@@ -177,7 +177,7 @@ func (s *Service) Run(ctx context.Context) error {
 		s.maintenance,
 	)
 	s.relay.Close()
-	closed := errors.Join(s.topic.Close(), s.tenants.Close())
+	s.topic.Close()
 	s.pool.Close()
-	return errors.Join(err, closed)
+	return errors.Join(err, s.tenants.Close())
 }

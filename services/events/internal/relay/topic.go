@@ -200,7 +200,7 @@ func (t *Topic) measure(meters metric.MeterProvider) error {
 }
 
 // Close ends the connections.
-func (t *Topic) Close() error {
+func (t *Topic) Close() {
 	t.inspector.Close()
-	return t.producer.Close()
+	t.producer.Close()
 }

@@ -36,7 +36,7 @@ func setupTopic(t *testing.T, settings TopicSettings) topicFixture {
 	f.tel.Logger = slog.New(slog.NewTextHandler(f.log, nil))
 	f.Topic, err = NewTopic(cfg, settings, f.tel.Telemetry)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	t.Cleanup(f.Close)
 	return f
 }
 
