@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 )
@@ -26,15 +25,7 @@ type Batcher[T any] struct {
 	mu      sync.Mutex
 	waiting []*call[T]
 	running int
-	// idle workers, the most recent last.
-	idle []worker
 }
-
-// worker is signalled over its channel when a call waits.
-type worker chan struct{}
-
-// idleTimeout is how long an idle worker is kept: a new goroutine has to grow its stack, which can take as long as a batch.
-const idleTimeout = time.Second
 
 type call[T any] struct {
 	ctx  context.Context //nolint:containedctx // The caller's, which may end while its item waits.
@@ -63,11 +54,6 @@ func (b *Batcher[T]) enqueue(c *call[T]) {
 		return
 	}
 	b.running++
-	if last := len(b.idle) - 1; last >= 0 {
-		b.idle[last] <- struct{}{}
-		b.idle = b.idle[:last]
-		return
-	}
 	go b.work()
 }
 
@@ -85,31 +71,20 @@ func (b *Batcher[T]) Running() int {
 	return b.running
 }
 
-// work processes batches until no call has arrived for idleTimeout.
+// work processes batches while calls wait.
 func (b *Batcher[T]) work() {
-	w := make(worker, 1)
-	timer := time.NewTimer(idleTimeout)
-	defer timer.Stop()
 	for {
 		runtime.Gosched() // Calls that are about to arrive join this batch.
-		if calls := b.next(w); len(calls) > 0 {
-			b.process(calls)
-			continue
+		calls := b.next()
+		if len(calls) == 0 {
+			return
 		}
-		timer.Reset(idleTimeout)
-		select {
-		case <-w:
-		case <-timer.C:
-			if b.retire(w) {
-				return
-			}
-			<-w
-		}
+		b.process(calls)
 	}
 }
 
-// next takes the calls of the next batch. If there are none, the worker becomes idle.
-func (b *Batcher[T]) next(w worker) []*call[T] {
+// next takes the calls of the next batch. If there are none, the worker ends.
+func (b *Batcher[T]) next() []*call[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var next []*call[T]
@@ -122,21 +97,8 @@ func (b *Batcher[T]) next(w worker) []*call[T] {
 	if len(next) == 0 {
 		b.waiting = nil
 		b.running--
-		b.idle = append(b.idle, w)
 	}
 	return next
-}
-
-// retire removes an idle worker. It reports false if a call has just signalled it.
-func (b *Batcher[T]) retire(w worker) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	at := slices.Index(b.idle, w)
-	if at < 0 {
-		return false
-	}
-	b.idle = slices.Delete(b.idle, at, at+1)
-	return true
 }
 
 func (b *Batcher[T]) process(calls []*call[T]) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -138,27 +137,6 @@ func TestNoItemIsLostOrProcessedTwiceUnderConcurrency(t *testing.T) {
 	require.NoError(t, group.Wait())
 	require.EqualValues(t, callers*each, items.Load())
 	require.EqualValues(t, callers*each*(each-1)/2, sum.Load())
-}
-
-func TestAnIdleWorkerIsReusedAndEndsAfterItsTimeout(t *testing.T) {
-	t.Parallel()
-	const idleTimeout = time.Second
-	for _, pause := range []time.Duration{idleTimeout / 2, idleTimeout, 2 * idleTimeout} {
-		synctest.Test(t, func(t *testing.T) {
-			done := 0
-			b := &daemon.Batcher[int]{MaxConcurrent: 1, MaxItems: 1, Timeout: time.Minute, Process: func(context.Context, []int) error {
-				done++
-				return nil
-			}}
-			for n := range 50 {
-				require.NoError(t, b.Do(t.Context(), n))
-				<-time.After(pause) // By the bubble's clock.
-			}
-			require.Equal(t, 50, done, "whether the worker was idle, had ended, or was about to end")
-			<-time.After(2 * idleTimeout)
-			synctest.Wait() // The bubble fails if the worker remains.
-		})
-	}
 }
 
 // doInOneBatch puts items 1 and 2 into one batch and returns their results.

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +11,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -163,18 +161,4 @@ func TestSettingsThatMakeNoIdentityFailAtStart(t *testing.T) {
 	missing.CertFile += ".gone"
 	_, err = NewServer(Config{Addr: "127.0.0.1:0", TLS: missing}, telemetry.Discard())
 	require.ErrorContains(t, err, ".gone")
-}
-
-//nolint:paralleltest // It counts allocations.
-func TestACallCostsNoMemoryToAuthorize(t *testing.T) {
-	ctx := peer.NewContext(t.Context(), &peer.Peer{AuthInfo: &callerInfo{name: identity.Orders, may: callers[identity.Orders]}})
-	ctx = metadata.NewIncomingContext(ctx, metadata.Pairs("traceparent", "00-1-2-01"))
-	g := gate{log: slog.New(slog.DiscardHandler)}
-	info := &grpc.UnaryServerInfo{FullMethod: directory}
-	next := func(context.Context, any) (any, error) { return nil, nil }
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		if _, err := g.unary(ctx, nil, info, next); err != nil {
-			panic(err)
-		}
-	}))
 }

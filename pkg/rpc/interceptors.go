@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -133,13 +132,6 @@ type observer struct {
 	failed func(code grpccodes.Code) bool
 	// inherited means that a trace is recorded by all or none.
 	inherited bool
-	// series has the labels of each method and code: making them for each call costs more than the measurement.
-	series sync.Map
-}
-
-type series struct {
-	method string
-	code   grpccodes.Code
 }
 
 func newServerObserver(tel *telemetry.Telemetry) *observer {
@@ -209,7 +201,7 @@ func (o *observer) start(ctx context.Context, method string) (context.Context, t
 // end leaves out the status's message, which may repeat what a caller wrote.
 func (o *observer) end(ctx context.Context, span trace.Span, method string, err error, took time.Duration) {
 	code := status.Code(err)
-	o.duration.Record(ctx, took.Seconds(), o.labels(method, code))
+	o.duration.Record(ctx, took.Seconds(), metric.WithAttributes(labels(method, code)...))
 	if span == nil {
 		return
 	}
@@ -223,20 +215,14 @@ func (o *observer) end(ctx context.Context, span trace.Span, method string, err 
 	span.End()
 }
 
-func (o *observer) labels(method string, code grpccodes.Code) metric.MeasurementOption {
-	key := series{method, code}
-	if known, ok := o.series.Load(key); ok {
-		return known.(metric.MeasurementOption)
-	}
-	labels := []attribute.KeyValue{
+func labels(method string, code grpccodes.Code) []attribute.KeyValue {
+	all := []attribute.KeyValue{
 		semconv.RPCSystemNameGRPC, semconv.RPCMethod(method[1:]), semconv.RPCResponseStatusCode(name(code)),
 	}
 	if code != grpccodes.OK {
-		labels = append(labels, semconv.ErrorTypeKey.String(name(code)))
+		all = append(all, semconv.ErrorTypeKey.String(name(code)))
 	}
-	option := metric.WithAttributeSet(attribute.NewSet(labels...))
-	o.series.Store(key, option)
-	return option
+	return all
 }
 
 // serverError says which codes are errors of a server in the semantic conventions.

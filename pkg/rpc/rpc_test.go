@@ -78,6 +78,7 @@ func TestPrincipalAndRequestReachTheHandler(t *testing.T) {
 	t.Parallel()
 	sent := caller.Principal{TenantID: "t", KeyID: 7, BrandIDs: []string{"b"}, TenantVersion: 3}
 	req := caller.Request{IdempotencyKey: "k", Fingerprint: []byte{0, 1, 255}, OtherFingerprints: [][]byte{{2}, {3}}, ID: "trace"}
+	req.IfMatch = &caller.Condition{Tags: []string{`"a"`}}
 	conn, _ := setup(t, func(ctx context.Context) error {
 		p, err := caller.PrincipalFrom(ctx)
 		if err != nil {
@@ -87,7 +88,9 @@ func TestPrincipalAndRequestReachTheHandler(t *testing.T) {
 		require.Equal(t, req, caller.RequestFrom(ctx))
 		return nil
 	})
-	ctx, err := caller.Outgoing(t.Context(), sent, req)
+	whole := req
+	whole.IfMatch = &caller.Condition{Tags: []string{`"a"`, "\"\xff\""}} // No record has a tag that is not UTF-8.
+	ctx, err := caller.Outgoing(t.Context(), sent, whole)
 	require.NoError(t, err)
 	require.NoError(t, call(ctx, conn))
 	require.True(t, problem.Is(call(t.Context(), conn), problem.InvalidAPIKey))

@@ -49,10 +49,6 @@ type Config struct {
 }
 
 const (
-	// streamWindow and connectionWindow are how many bytes are in flight on a call and on a connection. Fixed values avoid the
-	// pings with which gRPC would estimate them.
-	streamWindow     = 1 << 20
-	connectionWindow = 4 << 20
 	// maxMessageBytes has room for the API's largest body of 10 MB in its wire form.
 	maxMessageBytes = 32 << 20
 	minPingInterval = 10 * time.Second
@@ -118,7 +114,6 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxConcurrentStreams(uint32(cfg.Calls)), //nolint:gosec // It is positive.
 		grpc.MaxRecvMsgSize(maxMessageBytes),
-		grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connectionWindow),
 		// Workers keep their grown stacks, which new goroutines would have to grow for every call. Further calls get new
 		// goroutines.
 		grpc.NumStreamWorkers(uint32(workersPerCPU*runtime.GOMAXPROCS(0))), //nolint:gosec // A small number.
@@ -228,20 +223,13 @@ func (s *Server) cutOffStreams(ended <-chan struct{}) {
 
 func requireLoopback(addrs string) error {
 	for addr := range strings.SplitSeq(addrs, ",") {
-		if err := oneOnLoopback(addr); err != nil {
-			return err
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil {
+			return fmt.Errorf("grpc address: %w", err)
 		}
-	}
-	return nil
-}
-
-func oneOnLoopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("grpc address: %w", err)
-	}
-	if !netguard.IsLoopback(host) {
-		return fmt.Errorf("%w: %s", errNotLoopback, addr)
+		if !netguard.IsLoopback(host) {
+			return fmt.Errorf("%w: %s", errNotLoopback, addr)
+		}
 	}
 	return nil
 }

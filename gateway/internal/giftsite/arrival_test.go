@@ -58,13 +58,6 @@ func TestACountryWithoutDeliveryTimeHasNoText(t *testing.T) {
 	}
 }
 
-func TestTheListOfCountriesIsDescribedByErrorAndArrival(t *testing.T) {
-	t.Parallel()
-	p := addressView{CountryError: "x", Arrival: "y"}
-	require.Equal(t, "country-error country-hint", p.CountryDescribedBy())
-	require.Empty(t, addressView{}.CountryDescribedBy())
-}
-
 func TestTheArrivalIsSaidInThePluralsOfTheLanguage(t *testing.T) {
 	t.Parallel()
 	tr := read(t)
@@ -72,24 +65,8 @@ func TestTheArrivalIsSaidInThePluralsOfTheLanguage(t *testing.T) {
 		site := &tenantsv1.GiftSite{DeliveryTimes: []*tenantsv1.DeliveryTime{{Country: "SE", MinBusinessDays: least, MaxBusinessDays: most}}}
 		return strings.NewReplacer("\u2068", "", "\u2069", "").Replace(tr.of(name).arrival(site, "SE"))
 	}
-	for name, want := range map[string][3]string{
-		"da-DK": {"Kommer som regel frem inden for 1 arbejdsdag.", "Kommer som regel frem inden for 3 arbejdsdage.", "Kommer som regel frem inden for 3 til 5 arbejdsdage."},
-		"de-CH": {"Kommt meist innerhalb von 1 Arbeitstag an.", "Kommt meist innerhalb von 3 Arbeitstagen an.", "Kommt meist innerhalb von 3 bis 5 Arbeitstagen an."},
-		"en-GB": {"Usually arrives within 1 working day.", "Usually arrives within 3 working days.", "Usually arrives within 3 to 5 working days."},
-		"es-ES": {"Suele llegar en un plazo de 1 día laborable.", "Suele llegar en un plazo de 3 días laborables.", "Suele llegar en un plazo de 3 a 5 días laborables."},
-		"fi-FI": {"Saapuu yleensä 1 arkipäivässä.", "Saapuu yleensä 3 arkipäivässä.", "Saapuu yleensä 3–5 arkipäivässä."},
-		"fr-FR": {"Arrive généralement sous 1 jour ouvré.", "Arrive généralement sous 3 jours ouvrés.", "Arrive généralement sous 3 à 5 jours ouvrés."},
-		"it-IT": {"Di solito arriva in 1 giorno lavorativo.", "Di solito arriva in 3 giorni lavorativi.", "Di solito arriva in 3–5 giorni lavorativi."},
-		"nb-NO": {"Kommer vanligvis frem innen 1 virkedag.", "Kommer vanligvis frem innen 3 virkedager.", "Kommer vanligvis frem innen 3 til 5 virkedager."},
-		"nl-NL": {"Komt meestal binnen 1 werkdag aan.", "Komt meestal binnen 3 werkdagen aan.", "Komt meestal binnen 3 tot 5 werkdagen aan."},
-		"pl-PL": {"Zwykle dociera w ciągu 1 dnia roboczego.", "Zwykle dociera w ciągu 3 dni roboczych.", "Zwykle dociera w ciągu 3–5 dni roboczych."},
-		"pt-PT": {"Costuma chegar no prazo de 1 dia útil.", "Costuma chegar no prazo de 3 dias úteis.", "Costuma chegar no prazo de 3 a 5 dias úteis."},
-		"sv-SE": {"Kommer oftast fram inom 1 arbetsdag.", "Kommer oftast fram inom 3 arbetsdagar.", "Kommer oftast fram inom 3 till 5 arbetsdagar."},
-		"ar":    {"تصل عادةً خلال يوم عمل واحد.", "تصل عادةً خلال 3 أيام عمل.", "تصل عادةً خلال 3 إلى 5 أيام عمل."},
-	} {
-		require.Equal(t, want, [3]string{at(name, 1, 1), at(name, 3, 3), at(name, 3, 5)}, name)
-	}
-	require.Equal(t, "تصل عادةً خلال يوم إلى يومي عمل.", at("ar", 1, 2))
-	require.Equal(t, "تصل عادةً خلال 9 إلى 11 يوم عمل.", at("ar", 9, 11))
+	require.Equal(t, "Usually arrives within 1 working day.", at("en-GB", 1, 1))
+	require.Equal(t, "Usually arrives within 3 to 5 working days.", at("en-GB", 3, 5))
 	require.Equal(t, "Zwykle dociera w ciągu 22 dni roboczych.", at("pl-PL", 22, 22))
+	require.Equal(t, "تصل عادةً خلال 9 إلى 11 يوم عمل.", at("ar", 9, 11))
 }

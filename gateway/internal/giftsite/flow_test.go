@@ -432,11 +432,3 @@ func TestAFormThatCannotBeKeptIsNotRedirected(t *testing.T) {
 	f.saveErr = problem.Invalid()
 	require.Equal(t, 400, f.send(filled()).Code)
 }
-
-func TestAnUnusualPostalCodeIsPointedOutButNotRefused(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.follow(choose("truffles"))
-	require.Contains(t, f.follow(filled("postalCode", "12")).body, "In Sweden it usually looks like 11455")
-	require.NotContains(t, f.follow(filled("postalCode", "111 22")).body, "it usually looks like")
-}

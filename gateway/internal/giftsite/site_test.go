@@ -53,19 +53,6 @@ func TestAGiftHasAllItsPicturesInTheirRenditions(t *testing.T) {
 	require.Contains(t, other, `src="`+public+`/catalog/images/x"`, "without an original")
 }
 
-func TestAGiftHasItsChoices(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	for _, query := range []string{"?step=gift&gift=shirt", "?gift=shirt"} {
-		got := f.get(query)
-		require.Equal(t, 200, got.Code)
-		require.Contains(t, got.body, `value="Colour=Navy&amp;Size=S" required>`)
-		require.Contains(t, got.body, `value="Colour=Grey&amp;Size=S" required disabled>`)
-		require.Contains(t, got.body, `<h1 id="gift" dir="auto">Sweatshirt</h1>`)
-		require.Contains(t, got.body, `href="?step=choose"`)
-	}
-}
-
 func TestTheOnlyGiftIsShownAtOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -158,13 +145,10 @@ func TestThePageHasTheLocaleOfTheLink(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ locale, lang, content, text string }{
 		"Swedish":           {"sv-SE", "sv-SE", "", "En gåva till Astrid"},
-		"German":            {"de-DE", "de-DE", "", "Ein Geschenk für Astrid"},
-		"Austrian German":   {"de-AT", "de-AT", "", "Ein Geschenk für Astrid"},
 		"German elsewhere":  {"de-LI", "de-DE", `<h3 dir="auto" lang="de-LI">`, "Ein Geschenk für Astrid"},
 		"Arabic":            {"ar-AE", "ar", `dir="rtl"`, "هدية إلى \u2068Astrid &lt;3\u2069"},
 		"one without texts": {"ja-JP", "en-US", `<h3 dir="auto" lang="ja-JP">`, "A gift for Astrid"},
 		"an invalid locale": {"?", "en-US", "", "A gift for Astrid"},
-		"none":              {"", "en-US", "", "A gift for Astrid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/limits"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
@@ -85,7 +86,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) error
 		if err != nil {
 			return err
 		}
-		if f.isCurrent(r.Header) {
+		if held, _ := caller.ParseCondition(r.Header.Values("If-None-Match")); held.HasWeakly(f.etag) {
 			f.writeCacheHeaders(w.Header())
 			w.WriteHeader(http.StatusNotModified)
 			return nil

@@ -61,13 +61,8 @@ func TestRangesOfImages(t *testing.T) {
 		status            int
 		body, contentPart string
 	}{
-		"bytes=1-2":     {206, "yt", "bytes 1-2/5"},
-		"bytes=3-":      {206, "es", "bytes 3-4/5"},
-		"bytes=-1":      {206, "s", "bytes 4-4/5"},
-		"bytes=2-1":     {200, "bytes", ""},
-		"bytes=a-b":     {200, "bytes", ""},
-		"bytes=0-0,2-2": {200, "bytes", ""},
-		"lines=1-2":     {200, "bytes", ""},
+		"bytes=1-2": {206, "yt", "bytes 1-2/5"},
+		"bytes=2-1": {200, "bytes", ""},
 	} {
 		got := f.image("GET", "Range", header)
 		require.Equal(t, want.status, got.Status, header)

@@ -39,7 +39,7 @@ const (
 // Deps are what a Limiter works with.
 type Deps struct {
 	// Redis may be nil: the limiter then counts only in this process.
-	Redis redis.UniversalClient
+	Redis *redis.Client
 	Meter metric.Meter
 	Clock func() time.Time
 	Log   *slog.Logger
@@ -58,7 +58,7 @@ type Limiter struct {
 
 	clock       func() time.Time
 	log         *slog.Logger
-	redis       redis.UniversalClient // Nil without Redis.
+	redis       *redis.Client // Nil without Redis.
 	budget      time.Duration
 	local       *Window
 	fallback    metric.Int64Counter

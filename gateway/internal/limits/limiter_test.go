@@ -33,7 +33,7 @@ func client(t testing.TB) *redis.Client {
 }
 
 // limiter makes a limiter with a long budget, because a busy machine is not an outage.
-func limiter(t testing.TB, c redis.UniversalClient, p limits.Policy) *limits.Limiter {
+func limiter(t testing.TB, c *redis.Client, p limits.Policy) *limits.Limiter {
 	t.Helper()
 	return newLimiter(t, limits.Deps{Redis: c}, limits.Config{Policy: p, RedisBudget: 20 * time.Second})
 }
@@ -102,6 +102,10 @@ func TestTheTenantVersionComesInTheSameRoundTrip(t *testing.T) {
 	require.NoError(t, c.Set(t.Context(), "gifting:tenant-version:{"+tenant+"}", 7, time.Minute).Err())
 	_, version = l.TakeKey(t.Context(), tenant, 1)
 	require.EqualValues(t, 7, version)
+	require.NoError(t, c.Set(t.Context(), "gifting:tenant-version:{"+tenant+"}", "seven", time.Minute).Err())
+	v, version := l.TakeKey(t.Context(), tenant, 1)
+	require.True(t, v.Allowed)
+	require.Zero(t, version)
 }
 
 func TestWithoutRedisEachInstanceLimits(t *testing.T) {

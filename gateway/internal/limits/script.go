@@ -35,7 +35,7 @@ return {room, (tonumber(oldest) or now) + window - now, KEYS[2] and redis.pcall(
 `)
 
 // subject is an API key or an address whose requests are counted: where Redis has its log, and the version of its tenant's
-// settings. Both have the same tag in braces, so that they are on the same server of a cluster.
+// settings.
 type subject struct{ log, version string }
 
 func keySubject(tenantID string, keyID int32) subject {

@@ -35,7 +35,7 @@ func takeAtOnce(t *testing.T, tenant string, requests int, gateways ...*limits.L
 // However slow Redis is, and when it is fast again, a gateway accepts no more than the limit.
 func TestASlowRedisDoesNotRaiseTheLimit(t *testing.T) {
 	t.Parallel()
-	for _, delay := range []time.Duration{0, 30 * time.Millisecond, 60 * time.Millisecond, 150 * time.Millisecond, 500 * time.Millisecond} {
+	for _, delay := range []time.Duration{30 * time.Millisecond, 60 * time.Millisecond, 500 * time.Millisecond} {
 		t.Run(delay.String(), func(t *testing.T) {
 			t.Parallel()
 			var w wire

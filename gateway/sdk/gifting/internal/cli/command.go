@@ -90,6 +90,14 @@ func (a *app) print(record any) error {
 	return terminal.Record(a.Out, record)
 }
 
+// show prints the answer of a call.
+func (a *app) show(record any, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.print(record)
+}
+
 // column of a table.
 type column[T any] struct {
 	name string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,10 +87,6 @@ func diagnose(ctx context.Context, client *gifting.Client, receiver string, secr
 }
 
 func (a *app) findings(found []finding) error {
-	failed := false
-	for _, f := range found {
-		failed = failed || f.Verdict == verdictFailed
-	}
 	if a.output == asJSON {
 		if err := terminal.JSON(a.Out, found); err != nil {
 			return err
@@ -106,7 +103,7 @@ func (a *app) findings(found []finding) error {
 			return err
 		}
 	}
-	if failed {
+	if slices.ContainsFunc(found, func(f finding) bool { return f.Verdict == verdictFailed }) {
 		return errCheck
 	}
 	return nil
@@ -154,11 +151,7 @@ func (d *doctor) clock(header http.Header) {
 func (d *doctor) scopes() {
 	missing := []string{}
 	for _, scope := range []gifting.KeyScopes{gifting.KeyScopesCATALOG, gifting.KeyScopesORDERS, gifting.KeyScopesPERSONALLINKS} {
-		has := false
-		for _, own := range d.me.Key.Scopes {
-			has = has || own == scope
-		}
-		if !has {
+		if !slices.Contains(d.me.Key.Scopes, scope) {
 			missing = append(missing, string(scope))
 		}
 	}

@@ -72,11 +72,7 @@ func (a *app) createLinks(ctx context.Context, client *gifting.Client, body any,
 
 func (a *app) getLinkCommand() *cobra.Command {
 	return a.command("get LINK", "Show a personal link", func(ctx context.Context, client *gifting.Client, args []string) error {
-		link, err := client.PersonalLinks.Get(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return a.print(link)
+		return a.show(client.PersonalLinks.Get(ctx, args[0]))
 	})
 }
 
@@ -112,11 +108,7 @@ func (a *app) cancelLinkCommand() *cobra.Command {
 		if reason == "" {
 			return usage(errReason)
 		}
-		link, err := client.PersonalLinks.Cancel(ctx, args[0], gifting.CancelPersonalLinkRequest{Reason: reason}, once.options()...)
-		if err != nil {
-			return err
-		}
-		return a.print(link)
+		return a.show(client.PersonalLinks.Cancel(ctx, args[0], gifting.CancelPersonalLinkRequest{Reason: reason}, once.options()...))
 	})
 	command.Flags().StringVar(&reason, "reason", "", "why; only the tenant's team sees it (required)")
 	return a.once(command, &once)

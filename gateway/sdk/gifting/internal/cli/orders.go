@@ -133,11 +133,7 @@ func answers(fields []gifting.CustomField) (all []gifting.CustomFieldAnswer) {
 
 func (a *app) getOrderCommand() *cobra.Command {
 	return a.command("get ORDER", "Show an order", func(ctx context.Context, client *gifting.Client, args []string) error {
-		order, err := client.Orders.Get(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return a.print(order)
+		return a.show(client.Orders.Get(ctx, args[0]))
 	})
 }
 
@@ -174,11 +170,7 @@ func (a *app) cancelOrderCommand() *cobra.Command {
 		if reason == "" {
 			return usage(errReason)
 		}
-		order, err := client.Orders.Cancel(ctx, args[0], gifting.CancelOrderRequest{Reason: reason}, once.options()...)
-		if err != nil {
-			return err
-		}
-		return a.print(order)
+		return a.show(client.Orders.Cancel(ctx, args[0], gifting.CancelOrderRequest{Reason: reason}, once.options()...))
 	})
 	command.Flags().StringVar(&reason, "reason", "", "why, at most 1000 characters (required)")
 	return a.once(command, &once)

@@ -39,23 +39,15 @@ var triggers = []struct {
 	event string
 	cause func(trigger, context.Context, *triggered) error
 }{
-	{"order.created", func(t trigger, ctx context.Context, done *triggered) error { return t.order(ctx, done, "") }},
-	{"order.approved", func(t trigger, ctx context.Context, done *triggered) error { return t.approved(ctx, done) }},
-	{"order.sent", func(t trigger, ctx context.Context, done *triggered) error {
-		return t.order(ctx, done, gifting.OrderStatusSENT)
-	}},
-	{"order.completed", func(t trigger, ctx context.Context, done *triggered) error {
-		return t.order(ctx, done, gifting.OrderStatusCOMPLETED)
-	}},
-	{"order.cancelled", func(t trigger, ctx context.Context, done *triggered) error {
-		return t.order(ctx, done, gifting.OrderStatusCANCELLED)
-	}},
-	{"order.status_changed", func(t trigger, ctx context.Context, done *triggered) error {
-		return t.order(ctx, done, gifting.OrderStatusSENT)
-	}},
+	{"order.created", until("")},
+	{"order.approved", trigger.approved},
+	{"order.sent", until(gifting.OrderStatusSENT)},
+	{"order.completed", until(gifting.OrderStatusCOMPLETED)},
+	{"order.cancelled", until(gifting.OrderStatusCANCELLED)},
+	{"order.status_changed", until(gifting.OrderStatusSENT)},
 	{"order.updated", trigger.updated},
 	{"order.message_posted", trigger.message},
-	{"personal_link.created", func(t trigger, ctx context.Context, done *triggered) error { return t.link(ctx, done) }},
+	{"personal_link.created", trigger.link},
 	{"personal_link.approved", trigger.linkApproved},
 	{"personal_link.claimed", trigger.claimed},
 	{"personal_link.cancelled", trigger.linkCancelled},
@@ -94,6 +86,25 @@ Events: ` + strings.Join(names, ", ")
 	return command
 }
 
+// until causes the events of an order up to a status.
+func until(status gifting.OrderStatus) func(trigger, context.Context, *triggered) error {
+	return func(t trigger, ctx context.Context, done *triggered) error { return t.order(ctx, done, status) }
+}
+
+func (done *triggered) ofOrder(order *gifting.Order, err error) error {
+	if err == nil {
+		done.Order, done.Status = order.ID, string(order.Status)
+	}
+	return err
+}
+
+func (done *triggered) ofLink(link *gifting.PersonalLink, err error) error {
+	if err == nil {
+		done.Order, done.Link, done.Status = text(link.OrderID), link.ID, string(link.Status)
+	}
+	return err
+}
+
 // order places an order and takes it to a status.
 func (t trigger) order(ctx context.Context, done *triggered, until gifting.OrderStatus) error {
 	request, err := example(ctx, t.Client)
@@ -102,7 +113,6 @@ func (t trigger) order(ctx context.Context, done *triggered, until gifting.Order
 	}
 	order, err := t.Orders.Place(ctx, request)
 	for err == nil && until != "" && order.Status != until {
-		done.Order = order.ID
 		switch {
 		case until == gifting.OrderStatusCANCELLED:
 			order, err = t.Orders.Cancel(ctx, order.ID, gifting.CancelOrderRequest{Reason: "An example."})
@@ -114,11 +124,7 @@ func (t trigger) order(ctx context.Context, done *triggered, until gifting.Order
 			order, err = t.Sandbox.DeliverOrder(ctx, order.ID)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	done.Order, done.Status = order.ID, string(order.Status)
-	return nil
+	return done.ofOrder(order, err)
 }
 
 func (t trigger) approved(ctx context.Context, done *triggered) error {
@@ -128,12 +134,7 @@ func (t trigger) approved(ctx context.Context, done *triggered) error {
 	if done.Status != string(gifting.OrderStatusREQUESTED) {
 		return errNoApproval
 	}
-	order, err := t.Sandbox.ApproveOrder(ctx, done.Order)
-	if err != nil {
-		return err
-	}
-	done.Status = string(order.Status)
-	return nil
+	return done.ofOrder(t.Sandbox.ApproveOrder(ctx, done.Order))
 }
 
 func (t trigger) updated(ctx context.Context, done *triggered) error {
@@ -190,8 +191,7 @@ func (t trigger) link(ctx context.Context, done *triggered) error {
 	if link == nil {
 		return fmt.Errorf("%w: %v", errLink, results.Results[0].Errors)
 	}
-	done.Link, done.Status = link.ID, string(link.Status)
-	return nil
+	return done.ofLink(link, nil)
 }
 
 func (t trigger) linkApproved(ctx context.Context, done *triggered) error {
@@ -201,12 +201,7 @@ func (t trigger) linkApproved(ctx context.Context, done *triggered) error {
 	if done.Status != string(gifting.PersonalLinkStatusREQUESTED) {
 		return errNoApproval
 	}
-	link, err := t.Sandbox.ApproveLink(ctx, done.Link)
-	if err != nil {
-		return err
-	}
-	done.Status = string(link.Status)
-	return nil
+	return done.ofLink(t.Sandbox.ApproveLink(ctx, done.Link))
 }
 
 func (t trigger) claimed(ctx context.Context, done *triggered) error {
@@ -218,24 +213,14 @@ func (t trigger) claimed(ctx context.Context, done *triggered) error {
 			return err
 		}
 	}
-	link, err := t.Sandbox.ClaimLink(ctx, done.Link, gifting.ClaimSandboxPersonalLinkRequest{})
-	if err != nil {
-		return err
-	}
-	done.Order, done.Status = text(link.OrderID), string(link.Status)
-	return nil
+	return done.ofLink(t.Sandbox.ClaimLink(ctx, done.Link, gifting.ClaimSandboxPersonalLinkRequest{}))
 }
 
 func (t trigger) linkCancelled(ctx context.Context, done *triggered) error {
 	if err := t.link(ctx, done); err != nil {
 		return err
 	}
-	link, err := t.PersonalLinks.Cancel(ctx, done.Link, gifting.CancelPersonalLinkRequest{Reason: "An example."})
-	if err != nil {
-		return err
-	}
-	done.Status = string(link.Status)
-	return nil
+	return done.ofLink(t.PersonalLinks.Cancel(ctx, done.Link, gifting.CancelPersonalLinkRequest{Reason: "An example."}))
 }
 
 func (t trigger) ping(ctx context.Context, done *triggered) error {

@@ -69,11 +69,7 @@ func lastAnswer(d gifting.WebhookDelivery) string {
 func (a *app) resendCommand() *cobra.Command {
 	var once idempotent
 	return a.once(a.command("resend DELIVERY", "Send the event of a delivery again", func(ctx context.Context, client *gifting.Client, args []string) error {
-		delivery, err := client.Webhooks.Resend(ctx, args[0], once.options()...)
-		if err != nil {
-			return err
-		}
-		return a.print(delivery)
+		return a.show(client.Webhooks.Resend(ctx, args[0], once.options()...))
 	}), &once)
 }
 
@@ -92,11 +88,7 @@ func (a *app) replayCommand() *cobra.Command {
 		for _, kind := range kinds {
 			span.Types = append(span.Types, gifting.EventType(kind))
 		}
-		result, err := client.Webhooks.Replay(ctx, span, once.options()...)
-		if err != nil {
-			return err
-		}
-		return a.print(result)
+		return a.show(client.Webhooks.Replay(ctx, span, once.options()...))
 	})
 	command.Flags().Var(&from, "from", "since a time, or an age such as 2h (required)")
 	command.Flags().Var(&to, "to", "until a time, or an age; now if it is left out")
@@ -107,11 +99,7 @@ func (a *app) replayCommand() *cobra.Command {
 
 func (a *app) healthCommand() *cobra.Command {
 	return a.command("health", "Show whether your receiver accepts webhooks", func(ctx context.Context, client *gifting.Client, _ []string) error {
-		health, err := client.Webhooks.Health(ctx)
-		if err != nil {
-			return err
-		}
-		return a.print(health)
+		return a.show(client.Webhooks.Health(ctx))
 	})
 }
 
