@@ -18,7 +18,9 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/settings"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
 func TestLimitsOfParameters(t *testing.T) {
@@ -179,4 +181,32 @@ func TestEveryOptionalTextOfARequestMayBeEmpty(t *testing.T) {
 		}
 	})
 	require.True(t, seen["PlaceOrderRequest"] && seen["OrderItemInput"] && seen["PersonalLinkRecipient"], "%v", seen)
+}
+
+// Some limits are in no schema, because a tool that checks requests would refuse what the server ignores or answers otherwise.
+func TestLimitsThatNoSchemaSaysAreDescribed(t *testing.T) {
+	t.Parallel()
+	d := load(t)
+	general := d.at("info", "description").(string)
+	answer := d.at("components", "schemas", "CustomFieldAnswer", "properties", "textValue", "description").(string)
+	ids := d.at("components", "schemas", "CreatePersonalLinksRequest", "properties", "productIds", "description").(string)
+	for _, limit := range []struct{ within, said string }{
+		{general, "of at most 64 characters"},
+		{general, "at most 100 levels deep"},
+		{general, "of more than 1,000 the first 1,000"},
+		{answer, "at most 2000 characters"},
+		{ids, "1000 ids 400 `invalid_request`"},
+	} {
+		require.Contains(t, limit.within, limit.said)
+	}
+	amount := func(length int) string {
+		return `{"items":[{"budget":{"amount":"1` + strings.Repeat("0", length-1) + `"}}]}`
+	}
+	deep := func(levels int) string {
+		return strings.Repeat(`{"x":`, levels-1) + "{}" + strings.Repeat("}", levels-1)
+	}
+	wrong := `{"items":[` + strings.Repeat("1,", 1001) + `1]}`
+	for body, want := range map[string]int{amount(64): 0, amount(65): 1, deep(100): 0, deep(101): 1, wrong: 1000} {
+		require.Len(t, restjson.Unmarshal([]byte(body), &ordersv1.PlaceOrderRequest{}), want)
+	}
 }
