@@ -413,6 +413,7 @@ lint-shell: $(BIN)/shellcheck
 lint-workflows: $(BIN)/actionlint $(BIN)/shellcheck
 	@echo "actionlint: the workflows"
 	@$(BIN)/actionlint -shellcheck $(BIN)/shellcheck .github/workflows/*.yaml
+	@grep -q "run: make vulnerabilities" .github/workflows/*.yaml || { echo "no workflow runs \`make vulnerabilities\`" >&2; exit 1; }
 
 # Not part of `make lint`: both ask a database on the internet, and new vulnerabilities become known without a change here.
 .PHONY: vulnerabilities

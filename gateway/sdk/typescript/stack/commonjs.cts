@@ -1,7 +1,10 @@
 // A program in CommonJS, as Jest makes one of every test by default. It gets the package by require.
 import assert from "node:assert/strict";
+import { types } from "node:util";
 
 import { ApiError, Client, webhooks } from "@partnergifting/sdk";
+
+assert.ok(!types.isModuleNamespaceObject(require("@partnergifting/sdk")), "an ES module, which Jest and Node.js before 20.19 cannot require");
 
 async function main(): Promise<void> {
   const client = new Client({ baseUrl: process.env["GIFTING_URL"]!, key: process.env["GIFTING_KEY"]! });
