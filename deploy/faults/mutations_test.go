@@ -94,9 +94,9 @@ var mutations = []mutation{
 	{"eager step", effect, []replacement{{
 		paceRows, `SET due_at = clock_timestamp() + make_interval(secs => every_seconds) WHERE`, `SET due_at = due_at WHERE`,
 	}}},
-	{"forgotten step", effect, []replacement{imports(placeOrder, randPackage), {placeOrder, `queuePace(b, o)`, `
+	{"forgotten step", effect, []replacement{imports(placeOrder, randPackage), {placeOrder, `queueAutoAdvance(b, o)`, `
 		if rand.N(5) > 0 {
-			queuePace(b, o)
+			queueAutoAdvance(b, o)
 		}`}}},
 	{"foreign order", leak, []replacement{
 		{readOrder, "recordColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND", "recordColumns.Select() + ` FROM orders WHERE $1::text <> '' AND"},

@@ -46,11 +46,11 @@ func setupRegister(t *testing.T) (*pgxpool.Pool, register) {
 func TestAKeyOfThisServiceIsRefusedByOthers(t *testing.T) {
 	t.Parallel()
 	pool, r := setupRegister(t)
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
+	_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
 	require.True(t, problem.Is(r.claim(t.Context(), "g"), problem.IdempotencyKeyReused))
 	r.release(t, "f")
-	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("b", "two"))
+	got, err := run(request(t.Context(), 1, "k", "f"), pool, effect("b", "two"))
 	require.NoError(t, err)
 	require.Equal(t, "one", got.GetError(), "a release takes no stored answer away")
 }
@@ -61,13 +61,13 @@ func TestAKeyOfAnotherServiceIsRefusedByThisOne(t *testing.T) {
 	require.NoError(t, r.claim(t.Context(), "g"))
 	for name, fingerprint := range map[string]string{"another request": "f", "even the same fingerprint": "g"} {
 		t.Run(name, func(t *testing.T) {
-			_, err := idempotency.Run(request(t.Context(), 1, "k", fingerprint), pool, effect("a", "one"))
+			_, err := run(request(t.Context(), 1, "k", fingerprint), pool, effect("a", "one"))
 			require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 		})
 	}
 	t.Run("also when it is claimed after the look-up", func(t *testing.T) {
 		late := register{r.Register}
-		_, err := idempotency.Run(request(t.Context(), 2, "k", "f"), pool, func(ctx context.Context) (idempotency.Effect[*answer], error) {
+		_, err := run(request(t.Context(), 2, "k", "f"), pool, func(ctx context.Context) (idempotency.Effect[*answer], error) {
 			_, err := late.ClaimKey(ctx, &commonv1.ClaimKeyRequest{KeyId: 2, IdempotencyKey: "k", Fingerprint: []byte("g"), Owner: otherService})
 			require.NoError(t, err)
 			return effect("b", "two")(ctx)
@@ -76,7 +76,7 @@ func TestAKeyOfAnotherServiceIsRefusedByThisOne(t *testing.T) {
 	})
 	require.Zero(t, effects(t, pool))
 	t.Run("another API key has keys of its own", func(t *testing.T) {
-		_, err := idempotency.Run(request(t.Context(), 3, "k", "f"), pool, effect("c", "three"))
+		_, err := run(request(t.Context(), 3, "k", "f"), pool, effect("c", "three"))
 		require.NoError(t, err)
 	})
 }
@@ -91,7 +91,7 @@ func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
 	r.release(t, "g")
 	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused), "one claim is left")
 	r.release(t, "g")
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
+	_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
 	require.Equal(t, 1, effects(t, pool))
 }
@@ -119,7 +119,7 @@ func TestAConcurrentClaimAndRunNeverBothSucceed(t *testing.T) {
 		var wonHere, claimedByOther atomic.Bool
 		var group errgroup.Group
 		group.Go(func() error {
-			_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
+			_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 			wonHere.Store(err == nil)
 			return unlessRefused(err)
 		})

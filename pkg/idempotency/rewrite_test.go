@@ -17,7 +17,7 @@ func TestEveryStoredAnswerIsRewrittenOnce(t *testing.T) {
 	t.Parallel()
 	pool, r := setupRegister(t)
 	ask := func(keyID int32, key string) (*answer, error) {
-		return idempotency.Run(request(t.Context(), keyID, key, "f"), pool, effect(fmt.Sprint(keyID, key), "old"))
+		return run(request(t.Context(), keyID, key, "f"), pool, effect(fmt.Sprint(keyID, key), "old"))
 	}
 	for _, keyID := range []int32{1, 2} {
 		_, err := ask(keyID, "asked")
@@ -28,7 +28,7 @@ func TestEveryStoredAnswerIsRewrittenOnce(t *testing.T) {
 SELECT 3 + n % 7, 'k' || n, fingerprint, answer FROM idempotency_answers, generate_series(1, 1200) AS n WHERE key_id = 1`)
 	require.NoError(t, err)
 	refused := func() (*answer, error) {
-		return idempotency.Run(request(t.Context(), 1, "refused", "f"), pool, func(context.Context) (e idempotency.Effect[*answer], err error) {
+		return run(request(t.Context(), 1, "refused", "f"), pool, func(context.Context) (e idempotency.Effect[*answer], err error) {
 			return e, problem.New(problem.OutOfStock, "none")
 		})
 	}
@@ -60,7 +60,7 @@ SELECT 3 + n % 7, 'k' || n, fingerprint, answer FROM idempotency_answers, genera
 func TestAnAnswerThatIsReplacedMeanwhileStays(t *testing.T) {
 	t.Parallel()
 	pool := setup(t)
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "old"))
+	_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("e", "old"))
 	require.NoError(t, err)
 	change := func(text string, meanwhile func()) func(int32, *answer) (*answer, bool) {
 		return func(int32, *answer) (*answer, bool) {
@@ -75,7 +75,7 @@ func TestAnAnswerThatIsReplacedMeanwhileStays(t *testing.T) {
 	}))
 	require.NoError(t, err)
 	require.Zero(t, n)
-	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "old"))
+	got, err := run(request(t.Context(), 1, "k", "f"), pool, effect("e", "old"))
 	require.NoError(t, err)
 	require.Equal(t, "first", got.GetError())
 }
@@ -83,7 +83,7 @@ func TestAnAnswerThatIsReplacedMeanwhileStays(t *testing.T) {
 func TestTwoErasuresOfOneAnswerBothTakePlace(t *testing.T) {
 	t.Parallel()
 	pool := setup(t)
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "Ann and Bo"))
+	_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("e", "Ann and Bo"))
 	require.NoError(t, err)
 	erase := func(name string, meanwhile func()) {
 		require.NoError(t, idempotency.EraseIn(t.Context(), pool, []int32{1}, func(stored proto.Message) (bool, error) {
@@ -95,7 +95,7 @@ func TestTwoErasuresOfOneAnswerBothTakePlace(t *testing.T) {
 		}))
 	}
 	erase("Ann", func() { erase("Bo", func() {}) })
-	got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("e", "Ann and Bo"))
+	got, err := run(request(t.Context(), 1, "k", "f"), pool, effect("e", "Ann and Bo"))
 	require.NoError(t, err)
 	require.Equal(t, "[erased] and [erased]", got.GetError())
 }

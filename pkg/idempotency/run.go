@@ -44,14 +44,10 @@ VALUES ($1, $2, $3, $4, $5, $6)`
 type Effect[R proto.Message] struct {
 	// Answer is what the caller gets, now and on every repetition.
 	Answer R
-	// Record is what the answer is about, also beside an error.
+	// Record is what the answer is about.
 	Record Record
-	// Queue adds the statements of the effect to the transaction. It may be called more than once.
-	// Nil: there is nothing to do.
+	// Queue adds the statements of the effect to the transaction. It may be called more than once. Nil: there is nothing to do.
 	Queue func(b *pgx.Batch)
-	// Translate turns an error of those statements into a problem, or returns it unchanged. It may change what that is about. Nil: all
-	// errors are returned unchanged.
-	Translate func(err error, about *Record) error
 }
 
 // Record is what a key must reach to get an answer again. The zero value is reached by every key.
@@ -65,41 +61,44 @@ func (r Record) reachedBy(p caller.Principal) bool {
 	return (r.BrandID == "" || p.Reaches(r.BrandID)) && (r.Scope == commonv1.Scope_SCOPE_UNSPECIFIED || p.HasScope(r.Scope))
 }
 
-// Run runs a POST at most once. prepare decides the effect, outside of any transaction; the effect
-// and its answer then commit together in one round trip. A repetition gets the first answer, with
-// the gRPC header caller.ReplayedHeader. A call without an Idempotency-Key just runs.
+// Commit commits the effect of a POST and its answer in one transaction of one round trip, at most once. A repetition gets the
+// first answer, with the gRPC header caller.ReplayedHeader. A call without an Idempotency-Key just commits. An error of the effect's
+// statements is returned unchanged, and the caller may turn it into a problem for Refuse.
 //
-// prepare runs for a repetition too, because only the transaction, or an error of prepare, looks for the stored answer: first
-// requests, which are nearly all, need no round trip of their own for it. Before prepare has an effect outside the database, it
-// calls BeforeEffect.
-func Run[R proto.Message](
-	ctx context.Context, pool *pgxpool.Pool, prepare func(ctx context.Context) (Effect[R], error),
-) (answer R, err error) {
-	req, keyed := FromContext(ctx)
-	effect, err := prepare(ctx)
-	now := err
-	if err == nil {
-		err = commit(ctx, pool, req, &effect)
-	} else if keyed && !Stored(err) {
-		// What made prepare fail may have changed since the first request. A problem to store finds the answer by its claim.
-		if answer, found, err := replay[R](ctx, pool, req, now); found || err != nil {
-			return answer, err
-		}
-	}
-	if p, isProblem := problem.As(err); isProblem && keyed && storable(p) {
-		err = store(ctx, pool, req, p, effect.Record)
-	}
-	if err != nil {
-		return outcome[R](ctx, pool, req, err, now)
+// The effect is prepared for a repetition too, because only Commit and Refuse look for the stored answer: first requests, which are
+// nearly all, need no round trip of their own for it. Before a preparation has an effect outside the database, it calls BeforeEffect.
+func Commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, effect Effect[R]) (answer R, err error) {
+	req, _ := FromContext(ctx)
+	if err := commit(ctx, pool, req, effect); err != nil {
+		return outcome[R](ctx, pool, req, err, nil)
 	}
 	return effect.Answer, nil
+}
+
+// Refuse returns what a POST gets that is refused with err: the answer that a repetition has, or err, which is stored if it is a
+// decision of the operation. about is what err is about.
+func Refuse[R proto.Message](ctx context.Context, pool *pgxpool.Pool, err error, about Record) (answer R, _ error) {
+	req, keyed := FromContext(ctx)
+	if !keyed {
+		return answer, err
+	}
+	refusal := err
+	if !Stored(err) {
+		// What made the preparation fail may have changed since the first request. A problem to store finds the answer by its claim.
+		if answer, found, err := replay[R](ctx, pool, req, refusal); found || err != nil {
+			return answer, err
+		}
+	} else if p, ok := problem.As(err); ok {
+		err = store(ctx, pool, req, p, about)
+	}
+	return outcome[R](ctx, pool, req, err, refusal)
 }
 
 // errAnswered ends a preparation: the request has an answer.
 var errAnswered = errors.New("the request with this Idempotency-Key has an answer")
 
-// BeforeEffect is called by a preparation of Run before it has an effect in another service. It returns an error, which the
-// preparation returns, if the request of ctx was answered before: a repetition has no further effect.
+// BeforeEffect is called before a preparation has an effect in another service. It returns an error, which Refuse replaces by the
+// answer, if the request of ctx was answered before: a repetition has no further effect.
 func BeforeEffect(ctx context.Context, pool *pgxpool.Pool) error {
 	req, keyed := FromContext(ctx)
 	if !keyed {
@@ -114,7 +113,7 @@ func BeforeEffect(ctx context.Context, pool *pgxpool.Pool) error {
 	return errAnswered
 }
 
-// Replay returns the stored answer to the request of ctx, if there is one. It only looks: Run
+// Replay returns the stored answer to the request of ctx, if there is one. It only looks: Commit
 // decides whether a request may run.
 func Replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool) (answer R, found bool, err error) {
 	req, keyed := FromContext(ctx)
@@ -181,34 +180,24 @@ func queueAnswer(b *pgx.Batch, req Request, answer []byte, about Record) {
 }
 
 // commit runs the effect and stores its answer in one transaction. Without a key there is no answer to store.
-func commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, effect *Effect[R]) error {
+func commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, effect Effect[R]) error {
 	if req.Key == "" {
 		if effect.Queue == nil {
 			return nil
 		}
-		return effect.translate(postgres.Pipeline(ctx, pool, effect.Queue))
+		return postgres.Pipeline(ctx, pool, effect.Queue)
 	}
 	raw, err := encodeAnswer(effect.Answer)
 	if err != nil {
 		return err
 	}
-	return effect.translate(postgres.Pipeline(ctx, pool, func(b *pgx.Batch) {
+	return postgres.Pipeline(ctx, pool, func(b *pgx.Batch) {
 		b.Queue(claim, req.KeyID, req.Key)
 		if effect.Queue != nil {
 			effect.Queue(b)
 		}
 		queueAnswer(b, req, raw, effect.Record)
-	}))
-}
-
-func (e *Effect[R]) translate(err error) error {
-	if err == nil || e.Translate == nil {
-		return err
-	}
-	if state := postgres.State(err); state == stateInProgress || state == stateAnswered {
-		return err
-	}
-	return e.Translate(err, &e.Record)
+	})
 }
 
 // store commits a problem as the answer to the request, and returns the problem.

@@ -13,7 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// RunInTx is Run for an operation that decides from rows it locks. read adds the statements that lock and read them. decide
+// RunInTx is Commit for an operation that decides from rows it locks. read adds the statements that lock and read them. decide
 // then chooses the effect from what their callbacks got. Claim, locks, effect and answer take one transaction of two round
 // trips. Both functions may be called more than once. decide must not call another service, because it runs while the locks are
 // held.
@@ -47,7 +47,7 @@ func RunInTx[R proto.Message](
 			}
 		}, err
 	})
-	if err = effect.translate(err); err != nil {
+	if err != nil {
 		return outcome[R](ctx, pool, req, err, nil)
 	}
 	if refusal != nil {
@@ -57,7 +57,7 @@ func RunInTx[R proto.Message](
 	return effect.Answer, nil
 }
 
-// RunTx is Run for an effect in a transaction that inTx begins and commits. inTx may call its function more than once. work has the
+// RunTx is Commit for an effect in a transaction that inTx begins and commits. inTx may call its function more than once. work has the
 // effect in it, and returns the answer and what is stored of it: repetitions get only that, for example without a secret. work must
 // not call another service. An error of work undoes the transaction.
 func RunTx[R proto.Message](
@@ -104,7 +104,7 @@ const (
 	idleGrace = 5 * time.Second
 )
 
-// RunExternal is Run for an effect outside the database, such as a call to a server of a tenant. act runs while the
+// RunExternal is Commit for an effect outside the database, such as a call to a server of a tenant. act runs while the
 // transaction holds the claim, so that two concurrent requests never both act. act must end within the given time, after which
 // the database may end the transaction: its usual limit for idle ones does not apply. A crash between act and commit leaves the
 // key free.

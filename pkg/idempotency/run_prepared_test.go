@@ -48,7 +48,7 @@ func observed(t *testing.T, pool *pgxpool.Pool) (*pgxpool.Pool, *trips) {
 func TestAFirstRequestTakesOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	pool, sent := observed(t, setup(t))
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
+	_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
 	require.EqualValues(t, 1, sent.batches.Load())
 	require.Zero(t, sent.queries.Load())
@@ -73,12 +73,12 @@ func TestARepetitionGetsTheFirstAnswerAlthoughItsPreparationFails(t *testing.T) 
 			t.Parallel()
 			pool := setup(t)
 			ctx := request(t.Context(), 1, "k", "f")
-			_, err := idempotency.Run(ctx, pool, effect("a", "one"))
+			_, err := run(ctx, pool, effect("a", "one"))
 			require.NoError(t, err)
-			got, err := idempotency.Run(ctx, pool, failing(failure))
+			got, err := run(ctx, pool, failing(failure))
 			require.NoError(t, err)
 			require.Equal(t, "one", got.GetError())
-			_, err = idempotency.Run(request(t.Context(), 1, "k", "other"), pool, failing(failure))
+			_, err = run(request(t.Context(), 1, "k", "other"), pool, failing(failure))
 			require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 		})
 	}
@@ -88,13 +88,13 @@ func TestAStoredRefusalIsRepeatedWhateverThePreparationDecidesNow(t *testing.T) 
 	t.Parallel()
 	pool := setup(t)
 	ctx := request(t.Context(), 1, "k", "f")
-	_, err := idempotency.Run(ctx, pool, failing(problem.New(problem.OutOfStock, "none left")))
+	_, err := run(ctx, pool, failing(problem.New(problem.OutOfStock, "none left")))
 	require.True(t, problem.Is(err, problem.OutOfStock))
 	for name, failure := range failures {
-		_, err = idempotency.Run(ctx, pool, failing(failure))
+		_, err = run(ctx, pool, failing(failure))
 		require.True(t, problem.Is(err, problem.OutOfStock), "%s: %v", name, err)
 	}
-	_, err = idempotency.Run(ctx, pool, effect("a", "one"))
+	_, err = run(ctx, pool, effect("a", "one"))
 	require.True(t, problem.Is(err, problem.OutOfStock), "%v", err)
 	require.Zero(t, effects(t, pool))
 }
@@ -106,7 +106,7 @@ func TestAKeyClaimedByAnotherServiceIsRefusedAlthoughThePreparationFails(t *test
 			t.Parallel()
 			pool, r := setupRegister(t)
 			require.NoError(t, r.claim(t.Context(), "f"))
-			_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, failing(failure))
+			_, err := run(request(t.Context(), 1, "k", "f"), pool, failing(failure))
 			require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 		})
 	}
@@ -116,7 +116,7 @@ func TestWithoutItsDatabaseNoRequestIsRefusedForItsContent(t *testing.T) {
 	t.Parallel()
 	pool := setup(t)
 	pool.Close()
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, failing(problem.New(problem.InvalidRequest, "no")))
+	_, err := run(request(t.Context(), 1, "k", "f"), pool, failing(problem.New(problem.InvalidRequest, "no")))
 	require.Error(t, err)
 	require.False(t, problem.Is(err, problem.InvalidRequest), "it may have an answer")
 }
@@ -139,16 +139,16 @@ func TestARepetitionHasNoEffectInAnotherService(t *testing.T) {
 	pool, reserved := setup(t), &atomic.Int32{}
 	ctx := request(t.Context(), 1, "k", "f")
 	for range 3 {
-		got, err := idempotency.Run(ctx, pool, reserving(pool, reserved))
+		got, err := run(ctx, pool, reserving(pool, reserved))
 		require.NoError(t, err)
 		require.Equal(t, "one", got.GetError())
 	}
-	_, err := idempotency.Run(request(t.Context(), 1, "k", "other"), pool, reserving(pool, reserved))
+	_, err := run(request(t.Context(), 1, "k", "other"), pool, reserving(pool, reserved))
 	require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 	require.EqualValues(t, 1, reserved.Load())
 	require.Equal(t, 1, counted(t, pool))
 	for range 2 {
-		_, err := idempotency.Run(t.Context(), pool, reserving(pool, reserved))
+		_, err := run(t.Context(), pool, reserving(pool, reserved))
 		require.NoError(t, err, "a call without a key just runs")
 	}
 	require.EqualValues(t, 3, reserved.Load())
@@ -168,7 +168,7 @@ func TestConcurrentRequestsAndOthersUnderTheirKeyHaveOneEffect(t *testing.T) {
 			prepare = failing(failures["the request is invalid now"])
 		}
 		group.Go(func() error {
-			got, err := idempotency.Run(request(t.Context(), 1, "k", fingerprint), pool, prepare)
+			got, err := run(request(t.Context(), 1, "k", fingerprint), pool, prepare)
 			switch {
 			case err == nil && got.GetError() == "one":
 				done.Add(1)
@@ -184,7 +184,7 @@ func TestConcurrentRequestsAndOthersUnderTheirKeyHaveOneEffect(t *testing.T) {
 	require.Positive(t, done.Load())
 	require.Equal(t, 1, counted(t, pool))
 	winner := storedFingerprint(t, pool)
-	got, err := idempotency.Run(request(t.Context(), 1, "k", winner), pool, failing(failures["the request is invalid now"]))
+	got, err := run(request(t.Context(), 1, "k", winner), pool, failing(failures["the request is invalid now"]))
 	require.NoError(t, err)
 	require.Equal(t, "one", got.GetError())
 }

@@ -49,6 +49,17 @@ func effect(name, text string) func(context.Context) (idempotency.Effect[*answer
 	}
 }
 
+// run answers a request with what prepare decides.
+func run(
+	ctx context.Context, pool *pgxpool.Pool, prepare func(ctx context.Context) (idempotency.Effect[*answer], error),
+) (*answer, error) {
+	e, err := prepare(ctx)
+	if err != nil {
+		return idempotency.Refuse[*answer](ctx, pool, err, e.Record)
+	}
+	return idempotency.Commit(ctx, pool, e)
+}
+
 func effects(t *testing.T, pool *pgxpool.Pool) (n int) {
 	t.Helper()
 	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM effects").Scan(&n))
@@ -57,11 +68,11 @@ func effects(t *testing.T, pool *pgxpool.Pool) (n int) {
 
 const countUp = "UPDATE counter SET n = n + 1"
 
-// counting are the four ways to run a request. Each returns the counter and increments it, unless decide returns an error
+// counting are the four ways to answer a request. Each returns the counter and increments it, unless decide returns an error
 // before.
 var counting = map[string]func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error){
-	"Run": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
-		return idempotency.Run(ctx, pool, func(ctx context.Context) (e idempotency.Effect[*answer], err error) {
+	"Commit": func(ctx context.Context, pool *pgxpool.Pool, decide func() error) (*answer, error) {
+		return run(ctx, pool, func(ctx context.Context) (e idempotency.Effect[*answer], err error) {
 			n := 0
 			if err := pool.QueryRow(ctx, "SELECT n FROM counter").Scan(&n); err != nil {
 				return e, err
@@ -141,7 +152,7 @@ func TestARepetitionGetsTheFirstAnswerAndHasNoEffect(t *testing.T) {
 
 func TestOnlyARefusalThatTheOperationDecidedIsStored(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"Run", "RunInTx", "RunTx"} {
+	for _, name := range []string{"Commit", "RunInTx", "RunTx"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			run, pool := counting[name], setup(t)
@@ -174,17 +185,18 @@ func TestOnlyARefusalThatTheOperationDecidedIsStored(t *testing.T) {
 func TestAConflictFoundByTheDatabaseIsStored(t *testing.T) {
 	t.Parallel()
 	pool := setup(t)
-	_, err := idempotency.Run(request(t.Context(), 1, "k1", "f"), pool, effect("same", "one"))
+	_, err := run(request(t.Context(), 1, "k1", "f"), pool, effect("same", "one"))
 	require.NoError(t, err)
-	clash := func(ctx context.Context) (idempotency.Effect[*answer], error) {
-		e, err := effect("same", "two")(ctx)
-		e.Translate = func(error, *idempotency.Record) error { return problem.New(problem.ExternalOrderIDConflict, "taken") }
-		return e, err
-	}
-	for range 2 {
-		_, err = idempotency.Run(request(t.Context(), 1, "k2", "f"), pool, clash)
-		require.True(t, problem.Is(err, problem.ExternalOrderIDConflict))
-	}
+	ctx := request(t.Context(), 1, "k2", "f")
+	clash, _ := effect("same", "two")(ctx)
+	_, err = idempotency.Commit(ctx, pool, clash)
+	_, isViolation := postgres.UniqueViolation(err)
+	require.True(t, isViolation)
+	taken := problem.New(problem.ExternalOrderIDConflict, "taken")
+	_, err = idempotency.Refuse[*answer](ctx, pool, taken, idempotency.Record{})
+	require.ErrorIs(t, err, taken)
+	_, err = idempotency.Commit(ctx, pool, clash)
+	require.True(t, problem.Is(err, problem.ExternalOrderIDConflict))
 	require.Equal(t, 1, effects(t, pool))
 }
 
@@ -196,7 +208,7 @@ func TestManyConcurrentRequestsWithOneKeyHaveOneEffect(t *testing.T) {
 	var group errgroup.Group
 	for range callers {
 		group.Go(func() error {
-			got, err := idempotency.Run(request(t.Context(), 1, "k", "f"), pool, effect("only", "one"))
+			got, err := run(request(t.Context(), 1, "k", "f"), pool, effect("only", "one"))
 			switch {
 			case problem.Is(err, problem.IdempotencyInProgress):
 				refused.Add(1)
@@ -310,7 +322,7 @@ func TestAnAnswerIsKeptForItsTimeAndThenTheKeyIsFree(t *testing.T) {
 	pool := setup(t)
 	const keep = 30 * 24 * time.Hour
 	ctx := request(t.Context(), 1, "k", "f")
-	_, err := idempotency.Run(ctx, pool, effect("a", "one"))
+	_, err := run(ctx, pool, effect("a", "one"))
 	require.NoError(t, err)
 	for _, tc := range []struct {
 		age  time.Duration
@@ -319,7 +331,7 @@ func TestAnAnswerIsKeptForItsTimeAndThenTheKeyIsFree(t *testing.T) {
 		_, err := pool.Exec(t.Context(), "UPDATE idempotency_answers SET created_at = now() - $1::interval", tc.age)
 		require.NoError(t, err)
 		require.NoError(t, idempotency.DeleteOld(t.Context(), pool, keep))
-		got, err := idempotency.Run(ctx, pool, effect("b", "two"))
+		got, err := run(ctx, pool, effect("b", "two"))
 		require.NoError(t, err)
 		require.Equal(t, tc.want, got.GetError())
 	}
@@ -341,7 +353,7 @@ func TestAnAnswerIsOnlyForAKeyThatReachesItsRecord(t *testing.T) {
 		code problem.Code
 	}{
 		"a create": {func(ctx context.Context, pool *pgxpool.Pool) (*answer, error) {
-			return idempotency.Run(ctx, pool, decide)
+			return run(ctx, pool, decide)
 		}, problem.BrandNotFound},
 		"an action": {func(ctx context.Context, pool *pgxpool.Pool) (*answer, error) {
 			return idempotency.RunInTx(ctx, pool, func(*pgx.Batch) {}, func() (idempotency.Effect[*answer], error) { return decide(ctx) })
@@ -350,7 +362,7 @@ func TestAnAnswerIsOnlyForAKeyThatReachesItsRecord(t *testing.T) {
 			if stored, found, err := idempotency.Replay[*answer](ctx, pool); found {
 				return stored, err
 			}
-			return idempotency.Run(ctx, pool, decide)
+			return run(ctx, pool, decide)
 		}, problem.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -180,9 +180,9 @@ func (s *Service) serve(deps server.Deps, cfg server.Config) {
 	}
 	paces := &pace.Runner{Store: deps.Store, Changed: s.waker.Wake, Log: s.tel.Logger}
 	loop := sandboxpace.NewLoop("sandbox paces", s.tel.Logger, paces.Run)
-	deps.WakePaces = loop.Wake
+	deps.WakeAutoAdvance = loop.Wake
 	srv := server.New(deps, cfg)
-	paces.GoOn = srv.GoOn
+	paces.Advance = srv.Advance
 	s.sandbox = []daemon.Part{loop.Part()}
 	s.register(srv)
 	ordersv1.RegisterSandboxOrdersServiceServer(s.rpc, srv)

@@ -54,7 +54,7 @@ var (
 	errReconcileAddrs = errors.New("set GIFTING_PERSONAL_LINKS_ADDR and GIFTING_EVENTS_ADDR")
 	errReconciling    = errors.New("another process is repairing")
 	errArguments      = errors.New("takes only flags")
-	errPace           = errors.New("--pages-per-second must be between 1 and 1000")
+	errPageRate       = errors.New("--pages-per-second must be between 1 and 1000")
 )
 
 // DifferencesError says how many differences are left. It is not a failure.
@@ -93,7 +93,7 @@ func Reconcile(ctx context.Context, cfg Config, args []string, out, errOut io.Wr
 	case set.NArg() > 0:
 		return errArguments
 	case run.PagesPerSecond < 1 || run.PagesPerSecond > 1000:
-		return errPace
+		return errPageRate
 	case cfg.PersonalLinksAddr == "" || cfg.EventsAddr == "":
 		return errReconcileAddrs
 	}

@@ -15,8 +15,8 @@ const batch = 100
 // Runner takes the steps that are due.
 type Runner struct {
 	Store *store.Store
-	// GoOn takes the due step of an order.
-	GoOn func(ctx context.Context, due store.Due) error
+	// Advance takes the due step of an order.
+	Advance func(ctx context.Context, due store.Due) error
 	// Changed is called after steps, which have recorded events.
 	Changed func()
 	Log     *slog.Logger
@@ -24,15 +24,15 @@ type Runner struct {
 
 // Run takes the steps that are due, and returns how long to wait for the next one.
 func (r *Runner) Run(ctx context.Context) (wait time.Duration, found bool, err error) {
-	due, err := r.Store.DuePaces(ctx, batch)
+	due, err := r.Store.DueAdvances(ctx, batch)
 	if err != nil {
 		return 0, false, err
 	}
 	for _, d := range due {
-		if err := r.GoOn(ctx, d); err != nil {
+		if err := r.Advance(ctx, d); err != nil {
 			r.Log.WarnContext(ctx, "step of an order in the sandbox", "order", d.OrderID, "error", err)
 			// Other orders are not delayed by one that fails.
-			if err := r.Store.PostponePace(ctx, d); err != nil {
+			if err := r.Store.PostponeAdvance(ctx, d); err != nil {
 				return 0, false, err
 			}
 		}
@@ -40,5 +40,5 @@ func (r *Runner) Run(ctx context.Context) (wait time.Duration, found bool, err e
 	if len(due) > 0 {
 		r.Changed()
 	}
-	return r.Store.NextPace(ctx)
+	return r.Store.NextAdvance(ctx)
 }

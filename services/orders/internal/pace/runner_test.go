@@ -45,18 +45,18 @@ VALUES ($1, $1, 3600, 'SENT', clock_timestamp() + $2::interval)`, id, after)
 	return id
 }
 
-func (f *fixture) goOn(ctx context.Context, due store.Due) error {
+func (f *fixture) advance(ctx context.Context, due store.Due) error {
 	f.taken = append(f.taken, due.OrderID)
 	if f.fail[due.OrderID] {
 		return errBroken
 	}
-	return f.store.EndPace(ctx, due)
+	return f.store.EndAutoAdvance(ctx, due)
 }
 
 var errBroken = errors.New("broken")
 
 func (f *fixture) runner() *pace.Runner {
-	return &pace.Runner{Store: f.store, GoOn: f.goOn, Changed: func() { f.changed++ }, Log: slog.New(slog.DiscardHandler)}
+	return &pace.Runner{Store: f.store, Advance: f.advance, Changed: func() { f.changed++ }, Log: slog.New(slog.DiscardHandler)}
 }
 
 // run takes the steps that are due.

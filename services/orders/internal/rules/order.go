@@ -28,20 +28,20 @@ type NewOrder struct {
 	PlacedByKeyID int32
 	// Reserved means that a unit of campaign stock is held under the order's id.
 	Reserved bool
-	// ChosenID means that the caller chose the order's id: the id may be abandoned, or another order may have it.
-	ChosenID bool
-	Audit    *Audit
-	// Pace is how the order goes on by itself; nil if it waits for people.
-	Pace *Pace
+	// CallerChoseID means that the caller chose the order's id: the id may be abandoned, or another order may have it.
+	CallerChoseID bool
+	Audit         *Audit
+	// AutoAdvance is how the order goes on by itself; nil if it waits for people.
+	AutoAdvance *AutoAdvance
 }
 
 // Placement is a checked request with the values that depend on its channel and the settings.
 type Placement struct {
-	Request  *ordersv1.PlaceOrderRequest
-	TenantID string
-	OrderID  string
-	ChosenID bool
-	Source   ordersv1.OrderSource
+	Request       *ordersv1.PlaceOrderRequest
+	TenantID      string
+	OrderID       string
+	CallerChoseID bool
+	Source        ordersv1.OrderSource
 	// ApprovalRequired means that the order waits until the tenant's team approves it.
 	ApprovalRequired bool
 	BrandID          string
@@ -54,8 +54,8 @@ type Placement struct {
 	PersonalLinkID *string
 	// Audit is recorded with the order; it may be nil.
 	Audit *Audit
-	// Pace is how the order goes on by itself; nil if it waits for people.
-	Pace *Pace
+	// AutoAdvance is how the order goes on by itself; nil if it waits for people.
+	AutoAdvance *AutoAdvance
 }
 
 // NewOrder builds the order, the same way for every channel.
@@ -97,9 +97,9 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 		},
 		PlacedByKeyID: p.PlacedByKeyID,
 		Reserved:      p.Gift.GetStocked(),
-		ChosenID:      p.ChosenID,
+		CallerChoseID: p.CallerChoseID,
 		Audit:         p.Audit,
-		Pace:          p.Pace,
+		AutoAdvance:   p.AutoAdvance,
 	}
 }
 

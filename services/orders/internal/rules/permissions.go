@@ -68,7 +68,7 @@ func ClaimPlacement(req *ordersv1.PlaceClaimedOrderRequest) Placement {
 		},
 		TenantID:       req.GetTenantId(),
 		OrderID:        req.GetOrderId(),
-		ChosenID:       true,
+		CallerChoseID:  true,
 		Source:         ordersv1.OrderSource_ORDER_SOURCE_PERSONAL_LINK,
 		BrandID:        req.GetBrandId(),
 		Answers:        CustomAnswers(req.GetCustomFields()),

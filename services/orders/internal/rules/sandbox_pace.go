@@ -11,15 +11,15 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// Pace is how an order of the sandbox goes on by itself: one step after each interval, until it has the status Stop.
-type Pace struct {
+// AutoAdvance is how an order of the sandbox goes on by itself: one step after each interval, until it has the status Stop.
+type AutoAdvance struct {
 	// Every is in whole seconds.
 	Every time.Duration
 	Stop  ordersv1.OrderStatus
 }
 
-// PaceOf returns the pace that externalActionRef sets, or nil if it sets none. An error in it is added to errs.
-func PaceOf(externalActionRef string, errs *fields.Errors) *Pace {
+// AutoAdvanceOf returns the pace that externalActionRef sets, or nil if it sets none. An error in it is added to errs.
+func AutoAdvanceOf(externalActionRef string, errs *fields.Errors) *AutoAdvance {
 	d, err := sandboxpace.Parse(externalActionRef, enumname.Strings([]ordersv1.OrderStatus{processing, sent, completed})...)
 	if err != nil {
 		errs.Add("externalActionRef", problem.FieldInvalid, err.Error())
@@ -27,7 +27,7 @@ func PaceOf(externalActionRef string, errs *fields.Errors) *Pace {
 	if d == nil {
 		return nil
 	}
-	p := &Pace{Every: d.Pace, Stop: completed}
+	p := &AutoAdvance{Every: d.Pace, Stop: completed}
 	if d.Stop != "" {
 		p.Stop, _ = enumname.Parse[ordersv1.OrderStatus](d.Stop)
 	}
@@ -35,8 +35,8 @@ func PaceOf(externalActionRef string, errs *fields.Errors) *Pace {
 }
 
 // Ends reports whether an order in the status goes no further by itself.
-func (p Pace) Ends(status ordersv1.OrderStatus) bool {
-	return slices.Index(Statuses(), status) >= slices.Index(Statuses(), p.Stop)
+func (a AutoAdvance) Ends(status ordersv1.OrderStatus) bool {
+	return slices.Index(Statuses(), status) >= slices.Index(Statuses(), a.Stop)
 }
 
 // autoSteps are the operations by which an order goes on, by its status.
@@ -46,8 +46,8 @@ var autoSteps = map[ordersv1.OrderStatus]ordersv1.Operation{
 	sent:       ordersv1.Operation_OPERATION_DELIVER,
 }
 
-// GoOn takes the next step of an order towards COMPLETED.
-func (c *Current) GoOn(now time.Time) (*Change, ordersv1.Operation, error) {
+// Advance takes the next step of an order towards COMPLETED.
+func (c *Current) Advance(now time.Time) (*Change, ordersv1.Operation, error) {
 	op := autoSteps[c.Record.GetStatus()]
 	var change *Change
 	var err error

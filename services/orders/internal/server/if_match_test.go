@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 
@@ -12,6 +13,19 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
+
+// ifMatch is the context of a request with the condition; without states it has none.
+func ifMatch(ctx context.Context, states ...string) context.Context {
+	if len(states) == 0 {
+		return ctx
+	}
+	r := caller.RequestFrom(ctx)
+	r.IfMatch = &caller.Condition{}
+	for _, state := range states {
+		r.IfMatch.Tags = append(r.IfMatch.Tags, caller.NewETag(state, []byte("a body")))
+	}
+	return caller.WithRequest(ctx, r)
+}
 
 // conditional are the actions of a key on an order, under a condition on its state.
 var conditional = map[string]func(t *testing.T, f *fixture, key, orderID string, states ...string) error{

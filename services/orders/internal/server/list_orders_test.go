@@ -69,22 +69,14 @@ func TestFilters(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	placed := f.placeMany(t, 5)
-	requested := ordersv1.OrderStatus_ORDER_STATUS_REQUESTED
 	for name, tc := range map[string]struct {
 		req    *ordersv1.ListOrdersRequest
 		brands []string
 		want   []string
 	}{
-		"by external order id":   {&ordersv1.ListOrdersRequest{ExternalOrderId: new("o-2")}, nil, []string{placed[2]}},
-		"by recipient":           {&ordersv1.ListOrdersRequest{ExternalRecipientId: new("player-1")}, nil, []string{placed[3], placed[1]}},
-		"by brand":               {&ordersv1.ListOrdersRequest{BrandId: new(otherBrand)}, nil, []string{placed[4]}},
 		"by a long external id":  {&ordersv1.ListOrdersRequest{ExternalOrderId: new(strings.Repeat("å", 5000))}, nil, nil},
-		"by an empty recipient":  {&ordersv1.ListOrdersRequest{ExternalRecipientId: new("")}, nil, nil},
 		"by a recipient of NUL":  {&ordersv1.ListOrdersRequest{ExternalRecipientId: new("player-1\x00")}, nil, nil},
 		"by part of a recipient": {&ordersv1.ListOrdersRequest{ExternalRecipientId: new("player")}, nil, nil},
-		"by another case":        {&ordersv1.ListOrdersRequest{ExternalRecipientId: new("Player-1")}, nil, nil},
-		"by a blank and an id":   {&ordersv1.ListOrdersRequest{ExternalOrderId: new(" o-2")}, nil, nil},
-		"by status":              {&ordersv1.ListOrdersRequest{Status: &requested}, nil, nil},
 		"by change":              {&ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(f.clock.Truncate(time.Microsecond))}, nil, []string{placed[4]}},
 		"a brand out of reach":   {&ordersv1.ListOrdersRequest{BrandId: new(brandID)}, []string{otherBrand}, nil},
 		"a key limited to brand": {&ordersv1.ListOrdersRequest{}, []string{otherBrand}, []string{placed[4]}},

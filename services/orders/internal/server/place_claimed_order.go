@@ -17,30 +17,33 @@ import (
 func (s *Server) PlaceClaimedOrder(
 	ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest,
 ) (*ordersv1.PlaceClaimedOrderResponse, error) {
-	errs := &fields.Errors{}
-	req.OrderId, req.TenantId = errs.UUID("orderId", req.GetOrderId()), errs.UUID("tenantId", req.GetTenantId())
-	req.PersonalLinkId = errs.UUID("personalLinkId", req.GetPersonalLinkId())
-	if err := errs.Err(); err != nil {
+	claim, err := readClaimedOrder(req)
+	if err != nil {
 		return nil, err
 	}
-	found, abandoned, err := s.store.FindClaim(ctx, claimOf(req))
+	req.OrderId, req.TenantId, req.PersonalLinkId = claim.OrderID, claim.TenantID, claim.LinkID
+	found, abandoned, err := s.store.FindClaim(ctx, claim)
 	if err != nil || found != nil || abandoned {
 		return &ordersv1.PlaceClaimedOrderResponse{Order: found}, err
 	}
-	resp, err := s.place(ctx, func(ctx context.Context) (*rules.NewOrder, error) { return s.newClaimedOrder(ctx, req) }, nil)
+	order, err := s.prepareForClaim(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.commitOrder(ctx, order)
 	switch {
 	case errors.Is(err, store.ErrOrderIDSpent):
-		return s.findDecidedClaim(ctx, req)
+		return s.findDecidedClaim(ctx, claim)
 	case errors.Is(err, store.ErrLinkOrdered):
 		// A concurrent claim was first. The unit that this one reserved is returned, and its id is never used.
-		s.reservations.GiveUp(ctx, store.Reserved{TenantID: req.GetTenantId(), OrderID: req.GetOrderId()})
-		return s.findDecidedClaim(ctx, req)
+		s.reservations.GiveUp(ctx, store.Reserved{TenantID: claim.TenantID, OrderID: claim.OrderID})
+		return s.findDecidedClaim(ctx, claim)
 	}
 	return &ordersv1.PlaceClaimedOrderResponse{Order: resp.GetOrder()}, err
 }
 
-// newClaimedOrder checks the claim and takes its unit of stock. Its link was approved, so the order needs no approval.
-func (s *Server) newClaimedOrder(ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest) (*rules.NewOrder, error) {
+// prepareForClaim checks the claim and takes its unit of stock. Its link was approved, so the order needs no approval.
+func (s *Server) prepareForClaim(ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest) (*rules.NewOrder, error) {
 	if err := rules.CheckClaim(req); err != nil {
 		return nil, err
 	}
@@ -57,15 +60,13 @@ func (s *Server) newClaimedOrder(ctx context.Context, req *ordersv1.PlaceClaimed
 }
 
 // findDecidedClaim returns the outcome of the call that was first: it placed the link's order or abandoned this one.
-func (s *Server) findDecidedClaim(
-	ctx context.Context, req *ordersv1.PlaceClaimedOrderRequest,
-) (*ordersv1.PlaceClaimedOrderResponse, error) {
-	found, abandoned, err := s.store.FindClaim(ctx, claimOf(req))
+func (s *Server) findDecidedClaim(ctx context.Context, claim store.Claim) (*ordersv1.PlaceClaimedOrderResponse, error) {
+	found, abandoned, err := s.store.FindClaim(ctx, claim)
 	if err != nil {
 		return nil, err
 	}
 	if abandoned {
-		s.reservations.GiveUp(ctx, store.Reserved{TenantID: req.GetTenantId(), OrderID: req.GetOrderId()})
+		s.reservations.GiveUp(ctx, store.Reserved{TenantID: claim.TenantID, OrderID: claim.OrderID})
 	}
 	if found == nil && !abandoned {
 		return nil, problem.Unavailable()
@@ -73,21 +74,12 @@ func (s *Server) findDecidedClaim(
 	return &ordersv1.PlaceClaimedOrderResponse{Order: found}, nil
 }
 
-func claimOf(req *ordersv1.PlaceClaimedOrderRequest) store.Claim {
-	return store.Claim{TenantID: req.GetTenantId(), OrderID: req.GetOrderId(), LinkID: req.GetPersonalLinkId()}
-}
-
 // AbandonClaimedOrder ends a claim whose outcome the caller does not know.
 func (s *Server) AbandonClaimedOrder(
 	ctx context.Context, req *ordersv1.AbandonClaimedOrderRequest,
 ) (*ordersv1.AbandonClaimedOrderResponse, error) {
-	errs := &fields.Errors{}
-	claim := store.Claim{
-		TenantID: errs.UUID("tenantId", req.GetTenantId()),
-		OrderID:  errs.UUID("orderId", req.GetOrderId()),
-		LinkID:   errs.UUID("personalLinkId", req.GetPersonalLinkId()),
-	}
-	if err := errs.Err(); err != nil {
+	claim, err := readClaimedOrder(req)
+	if err != nil {
 		return nil, err
 	}
 	order, err := s.store.AbandonClaim(ctx, claim)

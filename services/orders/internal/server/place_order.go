@@ -9,6 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/store"
@@ -20,22 +21,47 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 	if err != nil {
 		return nil, err
 	}
-	return s.place(ctx, func(ctx context.Context) (*rules.NewOrder, error) {
-		e, err := s.examine(ctx, p, req)
-		if err != nil {
-			return nil, err
+	order, err := s.prepareForKey(ctx, p, req)
+	if err != nil {
+		return refuseOrder(ctx, s, err, idempotency.Record{})
+	}
+	resp, err := s.commitOrder(ctx, order)
+	switch {
+	case errors.Is(err, store.ErrOrderIDSpent):
+		return nil, problem.Unavailable()
+	case errors.Is(err, store.ErrExternalOrderIDTaken):
+		s.giveUpStock(ctx, order)
+		conflict, shown := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
+		if conflict == nil {
+			return nil, err // The other order is gone again.
 		}
-		if err := s.check(ctx, e); err != nil {
-			return nil, err
+		about := idempotency.Record{BrandID: order.Record.GetBrandId()}
+		if shown != "" {
+			about.BrandID = shown
 		}
-		reservationKey := []byte(e.placement.OrderID)
-		if r, ok := idempotency.FromContext(ctx); ok {
-			reservationKey = r.ReservationKey()
-		}
-		return s.reserve(ctx, *e.placement, reservationKey)
-	}, func(order *rules.NewOrder, err error, about *idempotency.Record) error {
-		return s.refusePlacing(ctx, p, order, err, about)
-	})
+		return refuseOrder(ctx, s, conflict, about)
+	}
+	return resp, err
+}
+
+func refuseOrder(ctx context.Context, s *Server, err error, about idempotency.Record) (*ordersv1.PlaceOrderResponse, error) {
+	return idempotency.Refuse[*ordersv1.PlaceOrderResponse](ctx, s.store.Pool(), err, about)
+}
+
+// prepareForKey examines the order that a key wants to place, and reserves its stock.
+func (s *Server) prepareForKey(ctx context.Context, p caller.Principal, req *ordersv1.PlaceOrderRequest) (*rules.NewOrder, error) {
+	e, err := s.examine(ctx, p, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(ctx, e); err != nil {
+		return nil, err
+	}
+	reservationKey := []byte(e.placement.OrderID)
+	if r, ok := idempotency.FromContext(ctx); ok {
+		reservationKey = r.ReservationKey()
+	}
+	return s.reserve(ctx, *e.placement, reservationKey)
 }
 
 // examine begins the examination of an order that a key wants to place, with its field errors.
@@ -49,47 +75,100 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 	return &examination{principal: p, settings: settings, errs: errs, placement: &rules.Placement{
 		Request: req, TenantID: p.TenantID, OrderID: uuid.Must(uuid.NewV7()).String(),
 		Source: ordersv1.OrderSource_ORDER_SOURCE_API, PlacedByKeyID: p.KeyID, PlacedByKey: p.KeyName,
-		ApprovalRequired: settings.GetTenant().GetApprovalRequired(), Pace: s.paceOf(req, errs),
+		ApprovalRequired: settings.GetTenant().GetApprovalRequired(), AutoAdvance: s.autoAdvanceOf(req, errs),
 	}}, nil
 }
 
-// refusePlacing translates an error of the transaction for the caller. It returns the reserved stock if the order will not be
-// placed.
-func (s *Server) refusePlacing(
-	ctx context.Context, p caller.Principal, order *rules.NewOrder, err error, about *idempotency.Record,
-) error {
-	switch {
-	case errors.Is(err, store.ErrOrderIDSpent):
-		return problem.Unavailable()
-	case !errors.Is(err, store.ErrExternalOrderIDTaken):
-		return err
+// check asks the catalog about the item and returns the first error of the order. Without one, the placement is complete.
+func (s *Server) check(ctx context.Context, e *examination) error {
+	var itemErrors []error
+	if e.asksCatalog() && (e.customizes() || e.errs.Err() == nil) {
+		gift, err := s.catalog.CheckItem(ctx, e.itemRequest())
+		if err != nil {
+			itemErrors = []error{err}
+		}
+		e.placement.Gift = gift
 	}
+	if found := e.problems(itemErrors); len(found) > 0 {
+		return found[0]
+	}
+	if e.placement.Request.CampaignId != nil {
+		e.placement.BrandID = e.placement.Gift.GetCampaignBrandId()
+	}
+	return nil
+}
+
+// reserve takes the unit of campaign stock that the order needs, and makes the order. The first attempt under the reservation key
+// decides the order's id.
+func (s *Server) reserve(ctx context.Context, placement rules.Placement, key []byte) (*rules.NewOrder, error) {
+	if placement.Gift.GetStocked() {
+		if err := idempotency.BeforeEffect(ctx, s.store.Pool()); err != nil {
+			return nil, err
+		}
+		item := placement.Request.GetItems()[0]
+		reserved, err := s.catalog.Reserve(ctx, &catalogv1.ReserveRequest{
+			ReservationKey: key,
+			OrderId:        placement.OrderID,
+			TenantId:       placement.TenantID,
+			CampaignId:     placement.Request.GetCampaignId(),
+			ProductId:      item.GetProductId(),
+			Variations:     item.GetVariations(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		placement.OrderID = reserved.GetOrderId()
+	}
+	return placement.NewOrder(s.now(), s.hours), nil
+}
+
+// giveUpStock returns the unit that was reserved for an order that will not be placed.
+func (s *Server) giveUpStock(ctx context.Context, order *rules.NewOrder) {
 	if order.Reserved {
 		s.reservations.GiveUp(ctx, store.Reserved{TenantID: order.TenantID, OrderID: order.Record.GetId()})
 	}
-	shown, conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
-	if shown != "" {
-		about.BrandID = shown
+}
+
+// maxReferences bounds how often an order gets another reference because one is taken. Even one collision is rare.
+const maxReferences = 3
+
+// commitOrder commits the order of any channel, its event and the answer stored for a key in one transaction.
+func (s *Server) commitOrder(ctx context.Context, order *rules.NewOrder) (*ordersv1.PlaceOrderResponse, error) {
+	for attempt := 1; ; attempt++ {
+		queue, err := s.store.QueuePlaceOrder(ctx, order)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := idempotency.Commit(ctx, s.store.Pool(), idempotency.Effect[*ordersv1.PlaceOrderResponse]{
+			Answer: &ordersv1.PlaceOrderResponse{Order: order.Record},
+			Record: idempotency.Record{BrandID: order.Record.GetBrandId()},
+			Queue:  queue,
+		})
+		err = store.PlaceOrderError(err)
+		if errors.Is(err, store.ErrReferenceTaken) && attempt < maxReferences {
+			order.Record.Reference = rules.NewReference()
+			continue
+		}
+		if err == nil {
+			s.announceAutoAdvance(ctx, resp.GetOrder())
+		}
+		return resp, err
 	}
-	if conflict != nil {
-		return conflict
-	}
-	return err
 }
 
 // findConflict returns the error of an order whose external id another one has, and nil if none has it. It also returns the brand of
 // that order, if the error shows its id.
-func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (shown string, _ error) {
+func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (conflict error, shown string) {
 	id, brandID, err := s.store.FindByExternalID(ctx, p.TenantID, externalID)
 	if errors.Is(err, store.ErrNotFound) {
-		return "", nil
+		return nil, ""
 	}
 	if err != nil {
-		return "", err
+		return err, ""
 	}
-	conflict := problem.New(problem.ExternalOrderIDConflict, "The tenant already has an order with this externalOrderId.")
+	taken := problem.New(problem.ExternalOrderIDConflict, "The tenant already has an order with this externalOrderId.")
 	if p.Reaches(brandID) {
-		conflict.OrderID, shown = id, brandID
+		taken.OrderID, shown = id, brandID
 	}
-	return shown, conflict
+	return taken, shown
 }

@@ -26,21 +26,18 @@ func (s *Server) PlaceOrderAs(ctx context.Context, req *ordersv1.PlaceOrderAsReq
 	if placed, err := s.findPlacedAs(ctx, a); placed != nil || err != nil {
 		return &ordersv1.PlaceOrderAsResponse{Order: placed}, err
 	}
-	var reserved bool
-	resp, err := s.place(ctx, func(ctx context.Context) (*rules.NewOrder, error) {
-		order, err := s.newOrderAs(ctx, a, req.GetOrder())
-		reserved = order != nil && order.Reserved
-		return order, err
-	}, nil)
+	order, err := s.prepareForActor(ctx, a, req.GetOrder())
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.commitOrder(ctx, order)
 	if errors.Is(err, store.ErrOrderIDSpent) {
 		// Another call may have placed the order first.
 		placed, err := s.findPlacedAs(ctx, a)
 		if placed != nil || err != nil {
 			return &ordersv1.PlaceOrderAsResponse{Order: placed}, err
 		}
-		if reserved {
-			s.reservations.GiveUp(ctx, store.Reserved{TenantID: a.TenantID, OrderID: a.OrderID})
-		}
+		s.giveUpStock(ctx, order)
 		return nil, orderIDSpent()
 	}
 	return &ordersv1.PlaceOrderAsResponse{Order: resp.GetOrder()}, err
@@ -61,7 +58,8 @@ func (s *Server) findPlacedAs(ctx context.Context, a rules.Audit) (*ordersv1.Ord
 	return order, s.store.AuditRead(ctx, a)
 }
 
-func (s *Server) newOrderAs(ctx context.Context, a rules.Audit, req *ordersv1.PlaceOrderRequest) (*rules.NewOrder, error) {
+// prepareForActor examines the order that a person wants to place, and reserves its stock.
+func (s *Server) prepareForActor(ctx context.Context, a rules.Audit, req *ordersv1.PlaceOrderRequest) (*rules.NewOrder, error) {
 	settings, err := s.tenants.Fresh(ctx, a.TenantID)
 	if err != nil {
 		return nil, err
@@ -72,12 +70,12 @@ func (s *Server) newOrderAs(ctx context.Context, a rules.Audit, req *ordersv1.Pl
 	e := &examination{
 		principal: caller.Principal{TenantID: a.TenantID, AllBrands: true}, settings: settings, errs: &fields.Errors{},
 		placement: &rules.Placement{
-			Request: req, TenantID: a.TenantID, OrderID: a.OrderID, ChosenID: true, Source: source(a.Actor), Audit: &a,
+			Request: req, TenantID: a.TenantID, OrderID: a.OrderID, CallerChoseID: true, Source: source(a.Actor), Audit: &a,
 			ApprovalRequired: settings.GetTenant().GetApprovalRequired(),
 		},
 	}
 	rules.CheckPlaceOrderAs(req, settings.GetTenant(), e.errs)
-	e.placement.Pace = s.paceOf(req, e.errs)
+	e.placement.AutoAdvance = s.autoAdvanceOf(req, e.errs)
 	if err := s.check(ctx, e); err != nil {
 		return nil, err
 	}

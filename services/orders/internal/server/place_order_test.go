@@ -17,7 +17,6 @@ import (
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/store"
@@ -79,65 +78,6 @@ func TestApprovalAndHours(t *testing.T) {
 	require.True(t, resp.GetOrder().GetReceivedOutsideActiveHours())
 }
 
-func TestACustomRequest(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	r := request("o-1")
-	r.Items = []*ordersv1.OrderItemInput{{
-		CustomProductName: new("A signed ball"), Budget: &commonv1.Money{Amount: "9999999999.99", Currency: "SEK"},
-	}}
-	resp, err := f.PlaceOrder(f.as(t, "k"), r)
-	require.NoError(t, err)
-	item := resp.GetOrder().GetItems()[0]
-	require.Equal(t, ordersv1.ItemKind_ITEM_KIND_CUSTOM, item.GetKind())
-	require.Nil(t, item.ProductId)
-	require.Equal(t, "A signed ball", item.GetProductName())
-	var amount string
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT budget_amount::text FROM orders").Scan(&amount))
-	require.Equal(t, "9999999999.99", amount)
-}
-
-func TestEverySemanticError(t *testing.T) {
-	t.Parallel()
-	type req = *ordersv1.PlaceOrderRequest
-	for name, tc := range map[string]struct {
-		spoil  func(f *fixture, r req)
-		brands []string
-		want   problem.Code
-	}{
-		"neither brand nor campaign": {func(_ *fixture, r req) { r.BrandId = nil }, nil, problem.BrandRequired},
-		"an unknown brand":           {func(_ *fixture, r req) { r.BrandId = new(productID) }, nil, problem.BrandNotFound},
-		"a brand out of reach":       {func(*fixture, req) {}, []string{otherBrand}, problem.BrandNotFound},
-		"an error the catalog finds": {func(f *fixture, _ req) {
-			f.catalog.checkError = problem.New(problem.NotDeliverableToCountry, "no")
-		}, nil, problem.NotDeliverableToCountry},
-		"a gift that cannot be customized, before its brand": {func(f *fixture, r req) {
-			r.Customization, r.BrandId = &ordersv1.OrderCustomization{Details: "x"}, new(productID)
-			f.catalog.checkError = problem.Invalid(problem.Violation{Field: "customization", Code: problem.FieldInvalid})
-		}, nil, problem.InvalidRequest},
-		"a required custom field": {func(f *fixture, _ req) {
-			f.changeTenant(func(s *tenantsv1.Tenant) {
-				s.CustomFields = []*tenantsv1.CustomField{{Id: aManager, Label: "Cost centre", Required: true, Type: 1}}
-			})
-		}, nil, problem.InvalidCustomFields},
-		"an unknown manager": {func(_ *fixture, r req) { r.ManagerEmail = new("no@example.com") }, nil, problem.ManagerNotFound},
-		"no stock": {func(f *fixture, _ req) {
-			f.catalog.stocked = true
-			f.catalog.reserveError = problem.New(problem.OutOfStock, "none")
-		}, nil, problem.OutOfStock},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := setup(t)
-			r := request("o-1")
-			tc.spoil(f, r)
-			_, err := f.PlaceOrder(f.as(t, "k", tc.brands...), r)
-			require.True(t, problem.Is(err, tc.want), "%v", err)
-			require.Zero(t, f.count(t, "orders"))
-			require.Zero(t, f.count(t, "outbox"))
-		})
-	}
-}
-
 // TestOfSeveralErrorsTheFirstOfTheTableIsReported corrects one error after another.
 func TestOfSeveralErrorsTheFirstOfTheTableIsReported(t *testing.T) {
 	t.Parallel()
@@ -172,6 +112,14 @@ func TestOfSeveralErrorsTheFirstOfTheTableIsReported(t *testing.T) {
 	second, err := f.PlaceOrder(f.as(t, "last"), r)
 	require.NoError(t, err)
 	require.NotEqual(t, first.GetOrder().GetId(), second.GetOrder().GetId())
+}
+
+func TestABrandOutOfReachIsNotFound(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	_, err := f.PlaceOrder(f.as(t, "k", otherBrand), request("o-1"))
+	require.True(t, problem.Is(err, problem.BrandNotFound), "%v", err)
+	require.Zero(t, f.count(t, "orders"))
 }
 
 func TestAnErrorOnlyTheCatalogFindsIsReportedWithTheOthers(t *testing.T) {

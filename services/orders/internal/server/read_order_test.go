@@ -14,6 +14,8 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/retention"
 )
 
+const kept = 90 * 24 * time.Hour
+
 func (f *fixture) file(t *testing.T, a *commonv1.Actor, id string) *ordersv1.ReadOrderResponse {
 	t.Helper()
 	resp, err := f.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: a, TenantId: tenantID, OrderId: id})

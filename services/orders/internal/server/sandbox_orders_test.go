@@ -94,29 +94,6 @@ func TestAKeyTakesAnOrderToItsEnd(t *testing.T) {
 	}, f.eventsOf(t, id))
 }
 
-func TestAKeyPostsAsTheOperator(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	id := f.placeOne(t, newID()).GetId()
-	post := func(key, body string) (*ordersv1.PostSandboxMessageResponse, error) {
-		return f.PostSandboxMessage(f.as(t, key), &ordersv1.PostSandboxMessageRequest{OrderId: id, Body: body})
-	}
-	posted, err := post("p", "On its way.")
-	require.NoError(t, err)
-	again, err := post("p", "On its way.")
-	require.NoError(t, err)
-	require.Equal(t, posted.GetId(), again.GetId())
-	list, err := f.ListOrderMessages(f.as(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: id})
-	require.NoError(t, err)
-	require.Len(t, list.GetMessages(), 1)
-	author := list.GetMessages()[0].GetAuthor()
-	require.Equal(t, ordersv1.MessageAuthorKind_MESSAGE_AUTHOR_KIND_BACKOFFICE_ACCOUNT, author.GetKind())
-	require.Equal(t, operatorName, author.GetName())
-	require.Zero(t, f.lastEvent(t).origin)
-	_, err = post("blank", " ")
-	require.Equal(t, []string{"body required"}, violationsOf(t, err))
-}
-
 func TestAKeyCorrectsAnyStatus(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -24,12 +24,12 @@ func (f *fixture) auto(t *testing.T, directive string) *ordersv1.Order {
 }
 
 // goOn takes the step of every order whose step is due, and returns how many there were.
-func (f *fixture) goOn(t *testing.T) int {
+func (f *fixture) advance(t *testing.T) int {
 	t.Helper()
-	due, err := f.store.DuePaces(t.Context(), 100)
+	due, err := f.store.DueAdvances(t.Context(), 100)
 	require.NoError(t, err)
 	for _, d := range due {
-		require.NoError(t, f.GoOn(t.Context(), d))
+		require.NoError(t, f.Advance(t.Context(), d))
 	}
 	return len(due)
 }
@@ -55,9 +55,9 @@ func TestAnOrderOfTheSandboxGoesOnByItself(t *testing.T) {
 			require.EqualValues(t, 1, f.woken.Load())
 			require.Equal(t, want[0], order.GetStatus())
 			for _, status := range want[1:] {
-				require.Zero(t, f.goOn(t), "before its time")
+				require.Zero(t, f.advance(t), "before its time")
 				f.elapse(t, 2*time.Second)
-				require.Equal(t, 1, f.goOn(t))
+				require.Equal(t, 1, f.advance(t))
 				require.Equal(t, status, f.read(t, order.GetId()).GetStatus())
 			}
 			require.Zero(t, f.count(t, "sandbox_paces"))
@@ -90,7 +90,7 @@ func TestAnOrderGoesOnFromWhereSomeoneElseHasTakenIt(t *testing.T) {
 			order := f.auto(t, "sandbox:auto")
 			tc.meanwhile(f, t, order.GetId())
 			f.elapse(t, 2*time.Second)
-			f.goOn(t)
+			f.advance(t)
 			require.Equal(t, tc.next, f.read(t, order.GetId()).GetStatus())
 			require.Equal(t, tc.ends, f.count(t, "sandbox_paces") == 0)
 		})
@@ -142,14 +142,14 @@ func TestInstancesTakeEachStepOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {
-				if err := f.GoOn(t.Context(), due); err != nil {
+				if err := f.Advance(t.Context(), due); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		group.Wait()
 		require.Equal(t, processingStatus, f.read(t, order.GetId()).GetStatus())
-		require.NoError(t, f.store.EndPace(t.Context(), store.Due{TenantID: tenantID, OrderID: order.GetId()}))
+		require.NoError(t, f.store.EndAutoAdvance(t.Context(), store.Due{TenantID: tenantID, OrderID: order.GetId()}))
 	}
 }
 
@@ -158,9 +158,9 @@ func TestAStepIsNeverFurtherAwayThanItsPace(t *testing.T) {
 	f := setupAlone(t).inSandbox()
 	order := f.auto(t, "sandbox:auto")
 	f.elapse(t, -time.Hour) // The clock of the database was set back by an hour.
-	require.Equal(t, 1, f.goOn(t))
+	require.Equal(t, 1, f.advance(t))
 	require.Equal(t, sentStatus, f.read(t, order.GetId()).GetStatus())
-	wait, found, err := f.store.NextPace(t.Context())
+	wait, found, err := f.store.NextAdvance(t.Context())
 	require.NoError(t, err)
 	require.True(t, found)
 	require.InDelta(t, 2, wait.Seconds(), 1)
@@ -188,6 +188,6 @@ func TestStepsOfAnErasedOrderEnd(t *testing.T) {
 	order := f.auto(t, "sandbox:auto")
 	_, err := f.pool.Exec(t.Context(), "DELETE FROM orders")
 	require.NoError(t, err)
-	require.NoError(t, f.GoOn(t.Context(), store.Due{TenantID: tenantID, OrderID: order.GetId()}))
+	require.NoError(t, f.Advance(t.Context(), store.Due{TenantID: tenantID, OrderID: order.GetId()}))
 	require.Zero(t, f.count(t, "sandbox_paces"))
 }

@@ -24,15 +24,15 @@ type Server struct {
 	ordersv1.UnimplementedSandboxOrdersServiceServer
 	privacyv1.UnimplementedPersonalDataServiceServer
 
-	store        *store.Store
-	tenants      *tenants.Cache
-	catalog      catalogv1.OrderingServiceClient
-	reservations *reservations.Reconciler
-	hours        *rules.OpeningHours
-	operatorName string
-	sandbox      bool
-	clock        func() time.Time
-	wakePaces    func()
+	store           *store.Store
+	tenants         *tenants.Cache
+	catalog         catalogv1.OrderingServiceClient
+	reservations    *reservations.Reconciler
+	hours           *rules.OpeningHours
+	operatorName    string
+	sandbox         bool
+	clock           func() time.Time
+	wakeAutoAdvance func()
 }
 
 // Deps are what a server works with.
@@ -42,8 +42,8 @@ type Deps struct {
 	Catalog      catalogv1.OrderingServiceClient
 	Reservations *reservations.Reconciler
 	Clock        func() time.Time
-	// WakePaces is called after an order was placed that goes on by itself. Nil outside the sandbox.
-	WakePaces func()
+	// WakeAutoAdvance is called after an order was placed that goes on by itself. Nil outside the sandbox.
+	WakeAutoAdvance func()
 }
 
 // Config of a server.
@@ -60,7 +60,7 @@ type Config struct {
 func New(deps Deps, cfg Config) *Server {
 	return &Server{
 		store: deps.Store, tenants: deps.Tenants, catalog: deps.Catalog, reservations: deps.Reservations, clock: deps.Clock,
-		wakePaces: deps.WakePaces, hours: cfg.Hours, operatorName: cfg.OperatorName, sandbox: cfg.Sandbox,
+		wakeAutoAdvance: deps.WakeAutoAdvance, hours: cfg.Hours, operatorName: cfg.OperatorName, sandbox: cfg.Sandbox,
 	}
 }
 

@@ -124,7 +124,7 @@ func setupAlone(t *testing.T) *fixture {
 
 // inSandbox makes the fixture a server of the sandbox. woken counts how often it has placed an order that goes on by itself.
 func (f *fixture) inSandbox() *fixture {
-	f.deps.WakePaces, f.config.Sandbox = func() { f.woken.Add(1) }, true
+	f.deps.WakeAutoAdvance, f.config.Sandbox = func() { f.woken.Add(1) }, true
 	f.Server = server.New(f.deps, f.config)
 	return f
 }

@@ -141,22 +141,3 @@ func (f *fixture) requireCell(t *testing.T, want cell, before *ordersv1.Order, e
 
 // recordedBefore is how many events the order has: one for each version.
 func recordedBefore(o *ordersv1.Order) int { return int(o.GetVersion()) + 1 }
-
-func TestEveryStatusCorrectedToEveryOther(t *testing.T) {
-	t.Parallel()
-	f := setupWithApproval(t)
-	for _, from := range rules.Statuses() {
-		for _, to := range rules.Statuses() {
-			t.Run(enumname.String(from)+" to "+enumname.String(to), func(t *testing.T) {
-				before := f.in(t, from)
-				answered, err := f.correct(t, before.GetId(), to)
-				want := becomes(to)
-				if from == to {
-					want = stays("")
-				}
-				f.requireCell(t, want, before, err)
-				require.True(t, proto.Equal(answered, f.read(t, before.GetId())))
-			})
-		}
-	}
-}

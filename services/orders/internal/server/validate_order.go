@@ -24,25 +24,22 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 		return nil, err
 	}
 	preview := &itemPreview{}
-	e.ask = func() (*catalogv1.CheckItemResponse, []error) {
-		return nil, preview.read(s.catalog.PreviewItem(ctx, &catalogv1.PreviewItemRequest{
+	if e.asksCatalog() {
+		resp, err := s.catalog.PreviewItem(ctx, &catalogv1.PreviewItemRequest{
 			Item: e.itemRequest(), Currency: e.settings.GetTenant().GetCurrency(),
-		}))
+		})
+		preview = readPreview(resp, err)
+	}
+	// Placing finds the last two only when it takes the unit and the external id.
+	found := append(e.problems(preview.problems), e.dropConsequences(preview.unstocked)...)
+	if !e.errs.Touches(externalID) {
+		if conflict, _ := s.findConflict(ctx, p, req.GetExternalOrderId()); conflict != nil {
+			found = append(found, conflict)
+		}
 	}
 	resp := &ordersv1.ValidateOrderResponse{
 		Status: rules.FirstStatus(e.placement.ApprovalRequired), ReceivedOutsideActiveHours: !s.hours.Open(s.now()),
-		Ignored: caller.RequestFrom(ctx).IgnoredMembers,
-	}
-	for err := range e.errors() {
-		if err := report(resp, err); err != nil {
-			return nil, err
-		}
-	}
-	// Placing meets these two only when it takes the unit and the external id, as its last steps.
-	found := e.possible(preview.unstocked)
-	if !e.errs.Touches(externalID) {
-		_, conflict := s.findConflict(ctx, p, req.GetExternalOrderId())
-		found = append(found, some(conflict)...)
+		Ignored: caller.RequestFrom(ctx).IgnoredMembers, Estimate: preview.estimate, EstimateEur: preview.estimateEUR,
 	}
 	for _, err := range found {
 		if err := report(resp, err); err != nil {
@@ -50,35 +47,35 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 		}
 	}
 	resp.Valid = len(resp.GetProblems()) == 0
-	resp.Estimate, resp.EstimateEur = preview.estimate, preview.estimateEUR
 	return resp, nil
 }
 
 // itemPreview is what the catalog says about the item of an order.
 type itemPreview struct {
 	estimate, estimateEUR *commonv1.Money
-	// unstocked is out_of_stock if the order would meet no stock.
-	unstocked error
+	// problems are the errors that placing finds before it takes stock.
+	problems []error
+	// unstocked has out_of_stock if there would be no stock for the order.
+	unstocked []error
 }
 
-// read returns the errors that placing would meet before it takes stock.
-func (i *itemPreview) read(resp *catalogv1.PreviewItemResponse, err error) (found []error) {
+func readPreview(resp *catalogv1.PreviewItemResponse, err error) *itemPreview {
 	if err != nil {
-		return some(err)
+		return &itemPreview{problems: []error{err}}
 	}
-	i.estimate, i.estimateEUR = resp.GetEstimate(), resp.GetEstimateEur()
+	preview := &itemPreview{estimate: resp.GetEstimate(), estimateEUR: resp.GetEstimateEur()}
 	for _, reported := range resp.GetProblems() {
 		p := problem.New(problem.Code(reported.GetCode()), "%s", reported.GetDetail())
 		for _, v := range reported.GetViolations() {
 			p.Violations = append(p.Violations, problem.Violation{Field: v.GetField(), Code: v.GetCode(), Message: v.GetMessage()})
 		}
 		if p.Code == problem.OutOfStock {
-			i.unstocked = p
+			preview.unstocked = []error{p}
 			continue
 		}
-		found = append(found, p)
+		preview.problems = append(preview.problems, p)
 	}
-	return found
+	return preview
 }
 
 // report adds an error for which placing would refuse the order. It returns errors of another kind, such as that of a service that

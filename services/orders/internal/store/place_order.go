@@ -50,10 +50,10 @@ func (s *Store) QueuePlaceOrder(ctx context.Context, o *rules.NewOrder) (func(b 
 		switch {
 		case o.Reserved:
 			b.Queue(insertOutcome, o.TenantID, o.Record.GetId(), outcomePlaced)
-		case o.ChosenID:
+		case o.CallerChoseID:
 			b.Queue(insertOutcome, o.TenantID, o.Record.GetId(), outcomeUnstocked)
 		}
-		queuePace(b, o)
+		queueAutoAdvance(b, o)
 		outbox.Append(ctx, b, event)
 	}, nil
 }

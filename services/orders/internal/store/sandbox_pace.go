@@ -35,20 +35,20 @@ ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED`
 // Due names an order whose next step is due.
 type Due struct{ TenantID, OrderID string }
 
-func queuePace(b *pgx.Batch, o *rules.NewOrder) {
-	if o.Pace == nil || o.Pace.Ends(o.Record.GetStatus()) {
+func queueAutoAdvance(b *pgx.Batch, o *rules.NewOrder) {
+	if o.AutoAdvance == nil || o.AutoAdvance.Ends(o.Record.GetStatus()) {
 		return
 	}
-	b.Queue(insertPace, o.TenantID, o.Record.GetId(), int64(o.Pace.Every/time.Second), enumname.String(o.Pace.Stop))
+	b.Queue(insertPace, o.TenantID, o.Record.GetId(), int64(o.AutoAdvance.Every/time.Second), enumname.String(o.AutoAdvance.Stop))
 }
 
-// DuePaces lists up to limit orders whose next step is due, without those that another instance is just listing.
-func (s *Store) DuePaces(ctx context.Context, limit int) ([]Due, error) {
+// DueAdvances lists up to limit orders whose next step is due, without those that another instance is just listing.
+func (s *Store) DueAdvances(ctx context.Context, limit int) ([]Due, error) {
 	return postgres.Select(ctx, s.pool, "due steps", pgx.RowToStructByPos[Due], selectDuePaces, limit)
 }
 
-// NextPace returns the time until the next step of any order is due, and false if no order goes on by itself.
-func (s *Store) NextPace(ctx context.Context) (wait time.Duration, found bool, err error) {
+// NextAdvance returns the time until the next step of any order is due, and false if no order goes on by itself.
+func (s *Store) NextAdvance(ctx context.Context) (wait time.Duration, found bool, err error) {
 	var seconds *float64
 	if err := s.pool.QueryRow(ctx, selectNextPace).Scan(&seconds); err != nil {
 		return 0, false, fmt.Errorf("next step: %w", err)
@@ -59,10 +59,10 @@ func (s *Store) NextPace(ctx context.Context) (wait time.Duration, found bool, e
 	return time.Duration(*seconds * float64(time.Second)), true, nil
 }
 
-// QueueFindPace adds the look-up of an order's pace; into gets nil if no step is due.
-func QueueFindPace(b *pgx.Batch, tenantID, orderID string, into **rules.Pace) {
-	postgres.QueueSelectFirst(b, into, func(row pgx.CollectableRow) (*rules.Pace, error) {
-		p := &rules.Pace{}
+// QueueFindAutoAdvance adds the look-up of an order's pace; into gets nil if no step is due.
+func QueueFindAutoAdvance(b *pgx.Batch, tenantID, orderID string, into **rules.AutoAdvance) {
+	postgres.QueueSelectFirst(b, into, func(row pgx.CollectableRow) (*rules.AutoAdvance, error) {
+		p := &rules.AutoAdvance{}
 		var seconds int32
 		err := row.Scan(&seconds, postgres.ScanEnum(&p.Stop))
 		p.Every = time.Duration(seconds) * time.Second
@@ -70,8 +70,8 @@ func QueueFindPace(b *pgx.Batch, tenantID, orderID string, into **rules.Pace) {
 	}, selectPace, tenantID, orderID)
 }
 
-// QueueMovePace sets when the next step of an order is due, or ends its pace.
-func QueueMovePace(b *pgx.Batch, tenantID, orderID string, ends bool) {
+// QueueMoveAutoAdvance sets when the next step of an order is due, or ends its pace.
+func QueueMoveAutoAdvance(b *pgx.Batch, tenantID, orderID string, ends bool) {
 	if ends {
 		b.Queue(deletePace, tenantID, orderID)
 		return
@@ -79,14 +79,14 @@ func QueueMovePace(b *pgx.Batch, tenantID, orderID string, ends bool) {
 	b.Queue(movePace, tenantID, orderID)
 }
 
-// PostponePace makes the next step of an order due one interval from now.
-func (s *Store) PostponePace(ctx context.Context, due Due) error {
+// PostponeAdvance makes the next step of an order due one interval from now.
+func (s *Store) PostponeAdvance(ctx context.Context, due Due) error {
 	_, err := postgres.Exec(ctx, s.pool, "postpone step", movePace, due.TenantID, due.OrderID)
 	return err
 }
 
-// EndPace ends the pace of an order that does not exist.
-func (s *Store) EndPace(ctx context.Context, due Due) error {
+// EndAutoAdvance ends the pace of an order that does not exist.
+func (s *Store) EndAutoAdvance(ctx context.Context, due Due) error {
 	_, err := postgres.Exec(ctx, s.pool, "end steps", deletePace, due.TenantID, due.OrderID)
 	return err
 }

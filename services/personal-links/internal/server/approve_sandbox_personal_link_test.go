@@ -47,18 +47,6 @@ func TestInTheSandboxAKeyApprovesALink(t *testing.T) {
 	})
 }
 
-func TestInTheSandboxALinkThatHasEndedIsNotApproved(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	_, links := f.waiting(t, 1)
-	_, err := f.client.CancelPersonalLink(f.post("c"), cancelOf(links[0]))
-	require.NoError(t, err)
-	_, err = f.approveInSandbox(f.post("a"), links[0].GetId())
-	p, _ := problem.As(err)
-	require.Equal(t, problem.NotEditable, p.Code, "%v", err)
-	require.Equal(t, "CANCELLED", p.CurrentStatus)
-}
-
 func TestInTheSandboxAKeyActsOnlyOnItsLinks(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

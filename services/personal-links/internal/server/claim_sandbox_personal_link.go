@@ -62,12 +62,14 @@ func (c *keyClaim) run(ctx context.Context, req *linksv1.ClaimSandboxPersonalLin
 	if c.stored != nil {
 		return c.stored, nil
 	}
-	return idempotency.Run(ctx, c.server.store.Pool(), func(context.Context) (effect sealedEffect, _ error) {
-		if err != nil {
-			return effect, err
-		}
-		return c.answer(link)
-	})
+	if err != nil {
+		return idempotency.Refuse[*sealed](ctx, c.server.store.Pool(), err, idempotency.Record{})
+	}
+	effect, err := c.answer(link)
+	if err != nil {
+		return nil, err
+	}
+	return idempotency.Commit(ctx, c.server.store.Pool(), effect)
 }
 
 func (c *keyClaim) answer(link *rules.Link) (effect sealedEffect, err error) {

@@ -22,9 +22,13 @@ func (s *Server) CreatePersonalLinks(
 		return nil, err
 	}
 	a := answers{ring: s.ring, tenantID: principal.TenantID}
-	stored, err := idempotency.Run(ctx, s.store.Pool(), func(ctx context.Context) (sealedEffect, error) {
-		return s.prepareBatch(ctx, principal, a, req)
-	})
+	effect, err := s.prepareBatch(ctx, principal, a, req)
+	var stored *sealed
+	if err == nil {
+		stored, err = idempotency.Commit(ctx, s.store.Pool(), effect)
+	} else {
+		stored, err = idempotency.Refuse[*sealed](ctx, s.store.Pool(), err, effect.Record)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,56 +3,14 @@ package server_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
-
-func TestALinkIsReturnedWithAllItsFields(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	claimed := f.link(0)
-	claimed.status, claimed.campaign, claimed.recipient, claimed.order = "CLAIMED", new(newID()), new("player-1"), new(newID())
-	claimed.approved, claimed.claimed = new(epoch.Add(time.Second)), new(epoch.Add(2*time.Second))
-	claimed.updated = *claimed.claimed
-	cancelled := f.link(-1)
-	cancelled.status, cancelled.cancelled = "CANCELLED", new(cancelled.updated)
-	f.insert(claimed, cancelled)
-
-	resp, err := f.list(&linksv1.ListPersonalLinksRequest{})
-	require.NoError(t, err)
-	require.Len(t, resp.GetItems(), 2)
-	for i, want := range []*linksv1.PersonalLink{
-		{
-			Id: claimed.id, ExternalRecipientId: claimed.recipient, BrandId: claimed.brand, CampaignId: claimed.campaign,
-			Status: linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CLAIMED, ClaimUrl: claimed.claimURL(), OrderId: claimed.order,
-			CreatedAt: timestamppb.New(claimed.created), ApprovedAt: timestamppb.New(*claimed.approved),
-			ClaimedAt: timestamppb.New(*claimed.claimed), UpdatedAt: timestamppb.New(claimed.updated),
-		},
-		{
-			Id: cancelled.id, BrandId: cancelled.brand,
-			Selection: linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum(),
-			Status:    linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CANCELLED, ClaimUrl: cancelled.claimURL(),
-			CreatedAt: timestamppb.New(cancelled.created), CancelledAt: timestamppb.New(*cancelled.cancelled),
-			UpdatedAt: timestamppb.New(cancelled.updated),
-		},
-	} {
-		require.True(t, proto.Equal(want, resp.GetItems()[i]), "%v", resp.GetItems()[i])
-	}
-
-	t.Run("the claim URL is not in the table", func(t *testing.T) {
-		var text string
-		require.NoError(t, f.pool.QueryRow(t.Context(),
-			`SELECT encode(claim_url_sealed, 'escape') FROM links WHERE id = $1`, claimed.id).Scan(&text))
-		require.NotContains(t, text, "gifts.example.com")
-	})
-}
 
 func TestOnlyLinksOfTheKeyAreListed(t *testing.T) {
 	t.Parallel()
@@ -98,16 +56,13 @@ func TestFilters(t *testing.T) {
 			&linksv1.ListPersonalLinksRequest{CampaignId: new(strings.ToUpper(*campaign.campaign))},
 			[]string{claimed.id, campaign.id},
 		},
-		"by status": {&linksv1.ListPersonalLinksRequest{Status: &status}, []string{claimed.id}},
 		"by several filters": {
 			&linksv1.ListPersonalLinksRequest{CampaignId: campaign.campaign, ExternalRecipientId: new("player-2")},
 			[]string{campaign.id},
 		},
-		"by an unknown campaign":  {&linksv1.ListPersonalLinksRequest{CampaignId: new(newID())}, []string{}},
-		"by an unknown recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("unknown")}, []string{}},
-		"by a long recipient":     {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new(strings.Repeat("å", 5000))}, []string{}},
-		"by a recipient of NUL":   {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player-1\x00")}, []string{}},
-		"by part of a recipient":  {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player")}, []string{}},
+		"by a long recipient":    {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new(strings.Repeat("å", 5000))}, []string{}},
+		"by a recipient of NUL":  {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player-1\x00")}, []string{}},
+		"by part of a recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player")}, []string{}},
 		"by last change, oldest first, from the exact instant": {
 			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(campaign.updated)},
 			[]string{campaign.id, claimed.id},

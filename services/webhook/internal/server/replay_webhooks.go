@@ -42,9 +42,8 @@ func (s *Server) ReplayWebhooks(ctx context.Context, req *webhookv1.ReplayWebhoo
 		return nil, err
 	}
 	if to.Sub(from) > maxReplaySpan {
-		return idempotency.Run(ctx, s.deps.Pool, func(context.Context) (none idempotency.Effect[*webhookv1.ReplayWebhooksResponse], _ error) {
-			return none, problem.New(problem.ReplayTooLarge, "A replay spans at most 30 days.")
-		})
+		refusal := problem.New(problem.ReplayTooLarge, "A replay spans at most 30 days.")
+		return idempotency.Refuse[*webhookv1.ReplayWebhooksResponse](ctx, s.deps.Pool, refusal, idempotency.Record{})
 	}
 	span := store.Span{From: rules.FirstEventAt(from), Before: rules.FirstEventAt(to)}
 	replay := s.deps.Store.NewReplay(store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, span, sight)

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -26,8 +27,8 @@ func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 		orders, callers, calls = 4, 6, 60
 		units                  = 6
 	)
-	seed := fromEnvironment(t, seedVariable, rand.Uint64())
-	t.Logf("%s=%d", seedVariable, seed)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
 	f := setupAlone(t).withApproval()
 	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = false })
 	w := f.catalog
@@ -62,6 +63,8 @@ func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 	}
 	require.Equal(t, units-taken, w.left())
 }
+
+var errCatalogDown = errors.New("catalog is down")
 
 // disturb sometimes breaks every database connection, lets the catalog fail, or reconciles.
 func (f *fixture) disturb(t *testing.T, random *rand.Rand, w *catalog) {
