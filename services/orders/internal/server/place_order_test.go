@@ -274,3 +274,24 @@ func TestAFailureOfTheDatabaseIsNoProblem(t *testing.T) {
 	_, isProblem := errors.AsType[*problem.Error](err)
 	require.False(t, isProblem)
 }
+
+func TestAnOrderWhoseReferenceIsTakenGetsAnother(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	first := f.placeOne(t, "o-1")
+	// The first reference is taken, however often it is tried. A sequence keeps what a transaction undoes.
+	_, err := f.pool.Exec(t.Context(), `CREATE SEQUENCE tried;
+CREATE FUNCTION clash() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE hash bigint := 2 + abs(hashtext(NEW.reference)::bigint); BEGIN
+  IF (SELECT last_value FROM tried) IN (1, hash) THEN
+    PERFORM setval('tried', hash);
+    NEW.reference := (SELECT reference FROM orders LIMIT 1);
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER clash BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION clash()`)
+	require.NoError(t, err)
+	second := f.placeOne(t, "o-2")
+	require.NotEqual(t, first.GetReference(), second.GetReference())
+	require.True(t, proto.Equal(second, f.read(t, second.GetId())), "the answer has the reference that is stored")
+	require.Equal(t, 2, f.count(t, "outbox"))
+}
