@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/google/uuid"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -87,4 +88,35 @@ func (o *ordering) ListExpiredReservations(
 		resp.Reservations = append(resp.Reservations, &catalogv1.ExpiredReservation{TenantId: r.TenantID, OrderId: r.OrderID})
 	}
 	return resp, nil
+}
+
+const maxReservations = 5000
+
+// ListReservations lists the reservations that hold stock, or those of some orders.
+func (o *ordering) ListReservations(
+	ctx context.Context, req *catalogv1.ListReservationsRequest,
+) (*catalogv1.ListReservationsResponse, error) {
+	errs := caller.RequestErrors(ctx)
+	after := uuid.Nil.String()
+	if id := errs.OptionalUUID("afterOrderId", req.AfterOrderId); id != nil {
+		after = *id
+	}
+	named := orderIDs("orderIds", req.GetOrderIds(), errs)
+	switch {
+	case len(named) > maxReservations:
+		errs.Add("orderIds", problem.FieldInvalid, "must hold at most 5000 ids")
+	case len(named) == 0 && (req.GetLimit() < 1 || req.GetLimit() > maxReservations):
+		errs.Add("limit", problem.FieldInvalid, "must be between 1 and 5000")
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	resp := &catalogv1.ListReservationsResponse{}
+	var err error
+	if len(named) > 0 {
+		resp.Reservations, err = o.store.ReservationsOf(ctx, named)
+	} else {
+		resp.Reservations, err = o.store.Reservations(ctx, after, int(req.GetLimit()))
+	}
+	return resp, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -88,4 +89,20 @@ func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 	require.NoError(t, s.CompleteErasure(t.Context(), mine, id, nil))
 	require.Equal(t, before, read(other))
 	require.NotNil(t, read(mine).CompletedAt)
+}
+
+// The fingerprint of a person cannot be made again under another key, because the person is not stored.
+func TestARepeatedErasureIsNotTakenForAnotherPersonsAfterItsSealKeyIsRemoved(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	req := eraseRecipient(f.tenant())
+	f.erase(req)
+	both, err := seal.ParseRing(keyOf("k2", "b") + "," + keyOf("k1", "a"))
+	require.NoError(t, err)
+	serve(t, f.pool, both).erase(req)
+	without := serve(t, f.pool, ringOf(t, "k2", "b"))
+	_, err = without.privacy.ErasePerson(t.Context(), req)
+	require.ErrorContains(t, err, "Use another requestId.")
+	req.RequestId = newID()
+	without.erase(req)
 }

@@ -1,0 +1,105 @@
+// Package offboarding erases tenants whose grace period is over, and proves it.
+//
+// A tenant is disabled when the off-boarding is requested: its keys are refused, and no order is placed and no link claimed. The
+// erasure begins when the grace period is over by the retention clock and nothing of the tenant is in flight anywhere: orders, claims,
+// changes that are not published, requests of persons. So it comes at least a day after the last request of the tenant.
+//
+// First all services count, then all erase, then all count again, and at last the tenant itself is erased. Every step is recorded
+// before the next begins and may be repeated, so any instance continues after a crash, and two may work at once.
+//
+// Rows can come back: from a restored database, from changes that Kafka still has when a reader goes back, from a redrive. So every
+// erased tenant is counted again each hour, for ever, and what came back is erased again.
+package offboarding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenants"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+)
+
+// callTimeout is longer than a count of a large tenant takes.
+const callTimeout = 90 * time.Second
+
+// Holder is a service that stores data of tenants.
+type Holder struct {
+	Name identity.Name
+	Data privacyv1.TenantDataServiceClient
+}
+
+func (h Holder) count(ctx context.Context, of tenants.Tenant) (*privacyv1.CountTenantResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	counted, err := h.Data.CountTenant(ctx, &privacyv1.CountTenantRequest{TenantId: of.ID, KeyIds: of.KeyIDs})
+	if err != nil {
+		return nil, fmt.Errorf("count in %s: %w", h.Name, err)
+	}
+	return counted, nil
+}
+
+// errNeverEmpty ends an erasure that is as slow as the writers. The next attempt continues it.
+var errNeverEmpty = errors.New("rows are still being written")
+
+// maxBatches bounds an attempt, of a thousand rows each.
+const maxBatches = 100_000
+
+func (h Holder) erase(ctx context.Context, of tenants.Tenant) error {
+	for range maxBatches {
+		done, err := h.eraseBatch(ctx, of)
+		if err != nil {
+			return fmt.Errorf("erase in %s: %w", h.Name, err)
+		}
+		if done {
+			return nil
+		}
+	}
+	return fmt.Errorf("erase in %s: %w", h.Name, errNeverEmpty)
+}
+
+func (h Holder) eraseBatch(ctx context.Context, of tenants.Tenant) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	erased, err := h.Data.EraseTenant(ctx, &privacyv1.EraseTenantRequest{TenantId: of.ID, KeyIds: of.KeyIDs})
+	return erased.GetDone(), err
+}
+
+// left is how many rows are left that have to be erased.
+func left(tables []*privacyv1.TableRows) (n int64) {
+	for _, t := range tables {
+		if t.GetKept() == "" {
+			n += t.GetRows()
+		}
+	}
+	return n
+}
+
+// New makes a worker. Its metric says for how long the erasure that is due longest has waited, or an erased tenant has not been
+// checked.
+func New(deps Deps, tel *telemetry.Telemetry) (*Worker, error) {
+	overdue := telemetry.NewSample(deps.Store.OverdueErasure, time.Now, tel.Logger)
+	_, err := tel.Meters.Meter("github.com/partnergifting/platform/services/tenants").Float64ObservableGauge("gifting.offboardings.overdue_age",
+		metric.WithUnit("s"), metric.WithDescription("How long the erasure of a tenant that is due longest has waited."),
+		metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
+			if age, ok := overdue.Get(ctx); ok {
+				o.Observe(age.Seconds())
+			}
+			return nil
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("metric of off-boardings: %w", err)
+	}
+	return &Worker{deps: deps}, nil
+}
+
+// Part is the periodic work.
+func (w *Worker) Part(clock *daemon.RetentionClock, tel *telemetry.Telemetry) daemon.Part {
+	return clock.Every("offboardings", Interval, tel, w.Work)
+}

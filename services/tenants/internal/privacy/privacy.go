@@ -1,0 +1,179 @@
+// Package privacy erases and exports what the platform stores about a person.
+//
+// The orders service and the personal-links service store personal data. This package finds a person's records in both and asks
+// each to erase them. A request is recorded with the ids of its records before anything is erased, so after a crash any instance
+// can continue it: each step may be repeated, and the worker repeats what is not completed.
+//
+// Links are erased before orders. An open link is cancelled by that, so no claim can place another order afterwards, and an order
+// that a claim has placed since is added to the request.
+//
+// What was told before is erased last: when all events of the records are stored, the feed and the webhook service erase them. After a
+// restore they read Kafka again, which has them as they were: then the erasure is requested again. The stored answers of a record are
+// erased with it. A request is completed when nothing is left but copies that cannot be changed, which its report names.
+//
+// An order in flight cannot be erased, because it could not be delivered. A request for such an order is refused as a whole. If the
+// order became one after the request was recorded, the request stays pending until the order is completed or cancelled.
+package privacy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/telemetry"
+	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
+)
+
+// The kinds of subjects.
+const (
+	ExternalRecipient = "EXTERNAL_RECIPIENT"
+	Order             = "ORDER"
+	PersonalLink      = "PERSONAL_LINK"
+)
+
+// Subject names a person of a tenant.
+type Subject struct {
+	TenantID, Kind, ID string
+}
+
+// maxRecords is how many orders or links a person may have: each service erases them in one transaction.
+const maxRecords = 2000
+
+// found is a person's records.
+type found struct {
+	links, orders, inFlight []string
+}
+
+// find follows links to their orders and orders to their links until nothing is new.
+func (c *Coordinator) find(ctx context.Context, s Subject) (f found, err error) {
+	req := &privacyv1.FindPersonRecordsRequest{TenantId: s.TenantID}
+	switch s.Kind {
+	case ExternalRecipient:
+		req.ExternalRecipientId = &s.ID
+	case Order:
+		req.OrderIds = []string{s.ID}
+	default:
+		req.PersonalLinkIds = []string{s.ID}
+	}
+	for known := -1; known != len(req.GetOrderIds())+len(req.GetPersonalLinkIds()); {
+		known = len(req.GetOrderIds()) + len(req.GetPersonalLinkIds())
+		f = found{}
+		links, err := c.deps.Links.FindPersonRecords(ctx, req)
+		if err != nil {
+			return f, fmt.Errorf("find links: %w", err)
+		}
+		orders, err := c.deps.Orders.FindPersonRecords(ctx, req)
+		if err != nil {
+			return f, fmt.Errorf("find orders: %w", err)
+		}
+		for _, r := range links.GetRecords() {
+			f.links = append(f.links, r.GetPersonalLinkId())
+			req.OrderIds, req.PersonalLinkIds = add(req.GetOrderIds(), r.GetOrderId()), add(req.GetPersonalLinkIds(), r.GetPersonalLinkId())
+		}
+		for _, r := range orders.GetRecords() {
+			f.orders = append(f.orders, r.GetOrderId())
+			if r.GetInFlight() {
+				f.inFlight = append(f.inFlight, r.GetOrderId())
+			}
+			req.OrderIds, req.PersonalLinkIds = add(req.GetOrderIds(), r.GetOrderId()), add(req.GetPersonalLinkIds(), r.GetPersonalLinkId())
+		}
+		if len(req.GetOrderIds()) > maxRecords || len(req.GetPersonalLinkIds()) > maxRecords {
+			return f, problem.New(problem.PayloadTooLarge,
+				"The person has more than %d orders or links: name them one by one.", maxRecords)
+		}
+	}
+	if s.Kind == Order && !slices.Contains(f.orders, s.ID) || s.Kind == PersonalLink && !slices.Contains(f.links, s.ID) {
+		return f, problem.New(problem.NotFound, "The tenant has no such record.")
+	}
+	return f, nil
+}
+
+// add adds the id, unless it is empty or known.
+func add(ids []string, id string) []string {
+	if id == "" || slices.Contains(ids, id) {
+		return ids
+	}
+	return append(ids, id)
+}
+
+// refuseInFlight names the orders whose details are still needed.
+func (f found) refuseInFlight() error {
+	if len(f.inFlight) == 0 {
+		return nil
+	}
+	p := problem.New(problem.NotEditable, "Orders still have to be delivered. Complete or cancel them first: %s.",
+		strings.Join(f.inFlight, ", "))
+	p.OrderID = f.inFlight[0]
+	return p
+}
+
+// maxDocument has room in a gRPC message.
+const maxDocument = 16 << 20
+
+type document struct {
+	TenantID      string          `json:"tenantId"`
+	ExportedAt    time.Time       `json:"exportedAt"`
+	Orders        json.RawMessage `json:"orders"`
+	PersonalLinks json.RawMessage `json:"personalLinks"`
+}
+
+// Export returns everything that is stored about a person as one JSON document. It commits the audit row before it reads, and returns
+// nothing to an actor who has lost the permission meanwhile.
+func (c *Coordinator) Export(ctx context.Context, s Subject, by store.By) ([]byte, error) {
+	f, err := c.find(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	request := c.request(s, uuid.Must(uuid.NewV7()).String(), store.ExportPerson, f)
+	if err := c.deps.Store.RecordPersonRequest(ctx, by, request, retryAfter); err != nil {
+		return nil, err
+	}
+	links, err := c.deps.Links.ExportPersonRecords(ctx, &privacyv1.ExportPersonRecordsRequest{
+		TenantId: s.TenantID, RequestedBy: by.Actor, RecordIds: f.links,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("export links: %w", err)
+	}
+	orders, err := c.deps.Orders.ExportPersonRecords(ctx, &privacyv1.ExportPersonRecordsRequest{
+		TenantId: s.TenantID, RequestedBy: by.Actor, RecordIds: f.orders,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("export orders: %w", err)
+	}
+	if err := c.deps.Store.Permit(ctx, s.TenantID, by); err != nil {
+		return nil, err
+	}
+	out, err := json.Marshal(document{
+		TenantID: s.TenantID, ExportedAt: c.deps.Now().UTC(), Orders: orders.GetDocument(), PersonalLinks: links.GetDocument(),
+	})
+	if err == nil && len(out) > maxDocument {
+		return nil, problem.New(problem.PayloadTooLarge, "The export is too large: export the orders and links one by one.")
+	}
+	return out, err
+}
+
+// Worker is the part that continues pending erasures. Its metric says for how long the oldest one has been pending.
+func Worker(c *Coordinator, tel *telemetry.Telemetry) (daemon.Part, error) {
+	oldest := telemetry.NewSample(c.deps.Store.OldestPendingErasure, time.Now, tel.Logger)
+	_, err := tel.Meters.Meter("github.com/partnergifting/platform/services/tenants").Float64ObservableGauge("gifting.erasures.pending_age",
+		metric.WithUnit("s"), metric.WithDescription("How long ago the oldest erasure of a person that is not completed was requested."),
+		metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
+			if age, ok := oldest.Get(ctx); ok {
+				o.Observe(age.Seconds())
+			}
+			return nil
+		}))
+	if err != nil {
+		return daemon.Part{}, fmt.Errorf("metric of erasures: %w", err)
+	}
+	return daemon.Every("erasures", retryAfter, tel, c.ContinuePending), nil
+}
