@@ -73,8 +73,7 @@ func (c Columns[R]) Insert(table string) string {
 	for i, column := range c {
 		values = append(values, fmt.Sprintf("$%d%s", i+1, column.argumentCast))
 	}
-	names := Column(c, func(column ColumnOf[R]) string { return column.name })
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(names, ", "), strings.Join(values, ", "))
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(c.names(), ", "), strings.Join(values, ", "))
 }
 
 // Set assigns the arguments from $first on, for an UPDATE.
@@ -84,6 +83,34 @@ func (c Columns[R]) Set(first int) string {
 		set = append(set, fmt.Sprintf("%s = $%d%s", column.name, first+i, column.argumentCast))
 	}
 	return strings.Join(set, ", ")
+}
+
+func (c Columns[R]) names() []string {
+	return Column(c, func(column ColumnOf[R]) string { return column.name })
+}
+
+// Excluded assigns the values of the row that an INSERT could not add, for its ON CONFLICT DO UPDATE SET.
+func (c Columns[R]) Excluded() string {
+	var set []string
+	for _, name := range c.names() {
+		set = append(set, name+" = excluded."+name)
+	}
+	return strings.Join(set, ", ")
+}
+
+// Differ is the condition that a row of the table that an INSERT names differs from the one that it could not add.
+func (c Columns[R]) Differ(table string) string {
+	names := c.names()
+	return fmt.Sprintf("(%s.%s) IS DISTINCT FROM (excluded.%s)", table, strings.Join(names, ", "+table+"."), strings.Join(names, ", excluded."))
+}
+
+// Values are the arguments of a row by the names of their columns.
+func (c Columns[R]) Values(r *R) map[string]any {
+	values := make(map[string]any, len(c))
+	for _, column := range c {
+		values[column.name] = column.argument(r)
+	}
+	return values
 }
 
 // Args returns the arguments of a row, after those that come before.

@@ -80,3 +80,33 @@ func TestRowsAreWrittenChangedAndReadByTheirColumns(t *testing.T) {
 	require.Equal(t, written.GetId(), first.GetId())
 	require.Nil(t, none)
 }
+
+// setting is a row that is put.
+type setting struct{ id, name, note string }
+
+func TestARowIsPutIfItDiffers(t *testing.T) {
+	t.Parallel()
+	ctx, pool := t.Context(), pgtest.New(t)
+	_, err := pool.Exec(ctx, "CREATE TABLE settings (id text PRIMARY KEY, name text, note text)")
+	require.NoError(t, err)
+	const key, changed postgres.Use = 1, 2
+	columns := postgres.Columns[setting]{
+		postgres.Field("id", key, func(s *setting) *string { return &s.id }),
+		postgres.Field("name", changed, func(s *setting) *string { return &s.name }),
+		postgres.Field("note", changed, func(s *setting) *string { return &s.note }),
+	}
+	put := columns.Insert("settings AS stored") + " ON CONFLICT (id) DO UPDATE SET " + columns.For(changed).Excluded() +
+		" WHERE " + columns.For(changed).Differ("stored")
+	for _, step := range []struct {
+		row  setting
+		rows int
+	}{{setting{"a", "A", "-"}, 1}, {setting{"a", "A", "-"}, 0}, {setting{"a", "A", "+"}, 1}, {setting{"b", "A", "+"}, 1}} {
+		rows, err := postgres.Exec(ctx, pool, "put", put, columns.Args(&step.row)...)
+		require.NoError(t, err)
+		require.Equal(t, step.rows, rows)
+	}
+	var stored string
+	require.NoError(t, pool.QueryRow(ctx, "SELECT string_agg(id || name || note, ' ' ORDER BY id) FROM settings").Scan(&stored))
+	require.Equal(t, "aA+ bA+", stored)
+	require.Equal(t, map[string]any{"name": "N", "note": ""}, columns.For(changed).Values(&setting{name: "N"}))
+}

@@ -49,24 +49,15 @@ func (notConnected) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc
 	return nil, problem.Unavailable()
 }
 
-// deleteAudits deletes what is older than the retention of audits.
-func deleteAudits(ctx context.Context, tenants *store.Store, keep time.Duration) error {
-	return errors.Join(
-		daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-			return tenants.DeleteKeyAudit(ctx, keep, limit)
-		}),
-		daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-			return tenants.DeleteTenantAudit(ctx, keep, limit)
-		}),
-		daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-			return tenants.DeletePersonRequests(ctx, keep, limit)
-		}),
-	)
-}
-
-// deletePreviousSecrets deletes the secrets of webhooks that no longer sign.
-func deletePreviousSecrets(ctx context.Context, tenants *store.Store, lag time.Duration) error {
-	return daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-		return tenants.DeletePreviousSecrets(ctx, lag, limit)
-	})
+// deleteOld deletes what is older than the retention of audits, and the secrets of webhooks that no longer sign.
+func deleteOld(ctx context.Context, tenants *store.Store, audits, lag time.Duration) error {
+	var failed []error
+	for rows, keep := range map[store.Old]time.Duration{
+		store.OldKeyAudit: audits + lag, store.OldTenantAudit: audits + lag, store.OldPersonRequests: audits + lag, store.OldSecrets: lag,
+	} {
+		failed = append(failed, daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
+			return tenants.Delete(ctx, rows, keep, limit)
+		}))
+	}
+	return errors.Join(failed...)
 }

@@ -130,7 +130,7 @@ func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err er
 		return err
 	}
 	s.retention = s.clock.Every("retention", retentionEvery, s.tel, func(ctx context.Context, lag time.Duration) error {
-		return errors.Join(deleteAudits(ctx, tenants, cfg.AuditRetention+lag), deletePreviousSecrets(ctx, tenants, lag))
+		return deleteOld(ctx, tenants, cfg.AuditRetention, lag)
 	})
 	s.answers = idempotency.Retention(s.pool, s.clock, cfg.Idempotency, s.tel)
 	persons, err := s.openPrivacy(tenants, ring, cfg.BackupRetention)

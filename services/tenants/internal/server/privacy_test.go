@@ -432,7 +432,7 @@ ALTER TABLE person_requests ENABLE TRIGGER USER`)
 		require.ErrorContains(t, err, "append-only", sql)
 	}
 	s := store.New(f.pool)
-	deleted, err := s.DeletePersonRequests(t.Context(), 365*24*time.Hour, 10)
+	deleted, err := s.Delete(t.Context(), store.OldPersonRequests, 365*24*time.Hour, 10)
 	require.NoError(t, err)
 	require.Equal(t, 1, deleted)
 }

@@ -52,11 +52,9 @@ func (a act) record(ctx context.Context, tx pgx.Tx, tenantID string, keyID int32
 		Before *grants `json:"before,omitempty"`
 		After  *grants `json:"after,omitempty"`
 	}{a.before, a.after}
-	if _, err := tx.Exec(ctx, insertAudit,
-		id.String(), tenantID, keyID, enumname.String(a.by.Actor.GetKind()), a.by.Actor.GetId(), enumname.String(a.action), detail); err != nil {
-		return fmt.Errorf("record change of key: %w", err)
-	}
-	return nil
+	_, err = postgres.Exec(ctx, tx, "record change of key", insertAudit,
+		id.String(), tenantID, keyID, enumname.String(a.by.Actor.GetKind()), a.by.Actor.GetId(), enumname.String(a.action), detail)
+	return err
 }
 
 const selectAudit = `SELECT id::text, at, key_id, actor_kind, actor_id, action, detail::text FROM key_audit
@@ -69,7 +67,7 @@ func (s *Store) KeyAudit(
 ) (entries []*tenantsv1.KeyAuditEntry, err error) {
 	at, id := bounds(after)
 	err = s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
-		entries, err = rowsOf(ctx, tx, scanAudit, selectAudit, tenantID, keyID, at, id, limit)
+		entries, err = postgres.Select(ctx, tx, "list changes of keys", scanAudit, selectAudit, tenantID, keyID, at, id, limit)
 		return err
 	})
 	return entries, err
@@ -81,19 +79,6 @@ func bounds(after *page.Position) (at *time.Time, id *string) {
 		return nil, nil
 	}
 	return &after.Time, &after.ID
-}
-
-// rowsOf runs a query.
-func rowsOf[T any](ctx context.Context, tx pgx.Tx, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
-	rows, err := tx.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("query: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, fmt.Errorf("query: %w", err)
-	}
-	return found, nil
 }
 
 func scanAudit(row pgx.CollectableRow) (*tenantsv1.KeyAuditEntry, error) {

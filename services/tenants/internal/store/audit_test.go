@@ -26,15 +26,12 @@ func TestTheAuditsAreAppendOnlyForAYear(t *testing.T) {
 		_, err := s.PutBrand(t.Context(), tenant, operator, &tenantsv1.Brand{Id: uuid.NewString(), Name: "n", Slug: slug})
 		require.NoError(t, err)
 	}
-	for table, remove := range map[string]func(keep time.Duration) (int, error){
-		"key_audit":    func(keep time.Duration) (int, error) { return s.DeleteKeyAudit(t.Context(), keep, 1) },
-		"tenant_audit": func(keep time.Duration) (int, error) { return s.DeleteTenantAudit(t.Context(), keep, 1) },
-	} {
+	for table, old := range map[string]store.Old{"key_audit": store.OldKeyAudit, "tenant_audit": store.OldTenantAudit} {
 		for _, sql := range []string{`UPDATE ` + table + ` SET actor_id = 'x'`, `DELETE FROM ` + table, `TRUNCATE ` + table} {
 			_, err := pool.Exec(t.Context(), sql)
 			require.ErrorContains(t, err, "append-only", sql)
 		}
-		deleted, err := remove(year)
+		deleted, err := s.Delete(t.Context(), old, year, 1)
 		require.NoError(t, err)
 		require.Zero(t, deleted)
 		_, err = pool.Exec(t.Context(), `ALTER TABLE `+table+` DISABLE TRIGGER USER;
@@ -42,7 +39,7 @@ UPDATE `+table+` SET at = at - interval '367 days' WHERE id <> (SELECT id FROM `
 ALTER TABLE `+table+` ENABLE TRIGGER USER`)
 		require.NoError(t, err)
 		for _, want := range []int{1, 1, 0} {
-			deleted, err := remove(year)
+			deleted, err := s.Delete(t.Context(), old, year, 1)
 			require.NoError(t, err)
 			require.Equal(t, want, deleted)
 		}

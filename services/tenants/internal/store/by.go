@@ -19,7 +19,7 @@ type By struct {
 	Needs caller.Permission
 }
 
-const selectActing = `SELECT id, name, email, role, active FROM team_members WHERE tenant_id = $1 AND id = $2 AND active`
+var selectActing = team.read + ` WHERE tenant_id = $1 AND id = $2 AND active`
 
 // permit refuses an actor who may not make the call for the tenant. A member of a team who is not an active one of this tenant gets
 // ErrNotFound, as for a tenant that does not exist. In a transaction that changes something, the caller holds the lock of the
@@ -41,13 +41,9 @@ func (b By) team(ctx context.Context, tx pgx.Tx, tenantID string) ([]*tenantsv1.
 	if !ok || id != b.Actor.GetId() {
 		return nil, ErrNotFound
 	}
-	rows, err := tx.Query(ctx, selectActing, tenantID, id)
+	acting, err := postgres.SelectOne(ctx, tx, "read acting member", ErrNotFound, scanMember, selectActing, tenantID, id)
 	if err != nil {
-		return nil, fmt.Errorf("read acting member: %w", err)
-	}
-	acting, err := pgx.CollectExactlyOneRow(rows, scanMember)
-	if err != nil {
-		return nil, translate(fmt.Errorf("read acting member: %w", err))
+		return nil, err
 	}
 	return []*tenantsv1.TeamMember{acting}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
@@ -17,9 +18,6 @@ const (
 	selectKeyOf = `SELECT true FROM api_keys WHERE tenant_id = $1 AND id = $2`
 
 	revokeKey = `UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL`
-
-	selectKey = `SELECT id, name, prefix, scopes, all_brands, brand_ids, webhook_url FROM api_keys
-WHERE id = $1 AND revoked_at IS NULL`
 
 	updateGrants = `UPDATE api_keys SET name = $2, scopes = $3, all_brands = $4, brand_ids = $5
 WHERE id = $1 AND (name, scopes, all_brands, brand_ids) IS DISTINCT FROM ($2, $3, $4, $5::uuid[])`
@@ -110,13 +108,5 @@ func (s *Store) SetWebhookURL(ctx context.Context, of OfKey, by By, url *string)
 
 // readKey reads a key that is not revoked. The caller holds the lock of its tenant.
 func readKey(ctx context.Context, tx pgx.Tx, keyID int32) (Key, error) {
-	rows, err := tx.Query(ctx, selectKey, keyID)
-	if err != nil {
-		return Key{}, fmt.Errorf("read key: %w", err)
-	}
-	k, err := pgx.CollectExactlyOneRow(rows, scanKey)
-	if err != nil {
-		return Key{}, fmt.Errorf("read key: %w", err)
-	}
-	return k, nil
+	return postgres.SelectOne(ctx, tx, "read key", ErrNotFound, scanKey, selectKey, keyID)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,21 +12,52 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// sealedSecrets are the signing secret, and the one of before while it also signs, with the time for which it does.
-const sealedSecrets = `k.webhook_secret,
-  CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END,
-  greatest(k.previous_signs_until - now(), '0')`
+// endpointRow is a key k of a tenant t. Without a key, only what is of the tenant has a value.
+type endpointRow struct {
+	Endpoint
 
-const (
+	tenantID  string
+	version   int64
+	keyID     *int32
+	allBrands *bool
+	scopes    []string
+}
+
+// The signing secret of before is read while it also signs, with the time for which it does.
+var endpoints = postgres.Columns[endpointRow]{
+	postgres.Field("t.id", shown, func(r *endpointRow) *string { return &r.tenantID }),
+	postgres.Field("t.version", shown, func(r *endpointRow) *int64 { return &r.version }),
+	postgres.Field("t.api_access", shown, func(r *endpointRow) *bool { return &r.APIAccess }),
+	postgres.Field("k.id", shown, func(r *endpointRow) **int32 { return &r.keyID }),
+	postgres.Field("k.revoked_at IS NOT NULL", shown, func(r *endpointRow) *bool { return &r.Revoked }),
+	postgres.Field("k.scopes", shown, func(r *endpointRow) *[]string { return &r.scopes }),
+	postgres.Field("k.all_brands", shown, func(r *endpointRow) **bool { return &r.allBrands }),
+	postgres.Field("k.brand_ids", shown, func(r *endpointRow) *[]string { return &r.BrandIDs }),
+	postgres.Field("k.webhook_url", shown, func(r *endpointRow) **string { return &r.URL }),
+	postgres.Field("k.webhook_secret", shown, func(r *endpointRow) *[]byte { return &r.SealedSecret }),
+	postgres.Field("CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END", shown,
+		func(r *endpointRow) *[]byte { return &r.SealedPrevious }),
+	postgres.Field("greatest(k.previous_signs_until - now(), '0')", shown, func(r *endpointRow) *time.Duration { return &r.PreviousSignsFor }),
+}
+
+var (
 	// A tenant without an endpoint has one row, whose key is NULL.
-	selectSubscriptions = `SELECT t.id, t.version, k.id, k.scopes, k.all_brands, k.brand_ids, t.api_access, k.webhook_url, ` + sealedSecrets + `
+	selectSubscriptions = `SELECT ` + endpoints.Select() + `
 FROM tenants t LEFT JOIN api_keys k ON k.tenant_id = t.id AND k.revoked_at IS NULL AND k.webhook_url IS NOT NULL
 WHERE t.id = ANY($1::uuid[]) ORDER BY t.id, k.id`
 
-	selectEndpoints = `SELECT k.id, k.revoked_at IS NOT NULL, k.scopes, k.all_brands, k.brand_ids, t.api_access, k.webhook_url, ` + sealedSecrets + `
+	selectEndpoints = `SELECT ` + endpoints.Select() + `
 FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
 WHERE k.id = ANY($1)`
 )
+
+func scanEndpoint(row pgx.CollectableRow) (*endpointRow, error) {
+	r := &endpointRow{}
+	err := row.Scan(endpoints.Targets(r)...)
+	r.KeyID, r.AllBrands = postgres.Value(r.keyID), postgres.Value(r.allBrands)
+	r.Scopes = enumname.ParseAll[commonv1.Scope](r.scopes)
+	return r, err
+}
 
 // Subscriptions are the webhook endpoints of tenants, and the versions of those that exist.
 type Subscriptions struct {
@@ -44,37 +74,17 @@ type Subscription struct {
 
 // Subscriptions lists the webhook endpoints of the tenants with their scopes and brands.
 func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) (Subscriptions, error) {
-	rows, err := s.pool.Query(ctx, selectSubscriptions, postgres.UUIDs(tenantIDs))
-	if err != nil {
-		return Subscriptions{}, fmt.Errorf("list endpoints: %w", err)
-	}
+	rows, err := postgres.Select(ctx, s.pool, "list endpoints", scanEndpoint, selectSubscriptions, postgres.UUIDs(tenantIDs))
 	found := Subscriptions{Versions: map[string]int64{}}
-	var (
-		tenant   string
-		version  int64
-		key      *int32
-		allBrand *bool
-		scopes   []string
-		brands   []string
-		e        Endpoint
-	)
-	_, err = pgx.ForEachRow(rows, []any{
-		&tenant, &version, &key, &scopes, &allBrand, &brands, &e.APIAccess, &e.URL, &e.SealedSecret, &e.SealedPrevious, &e.PreviousSignsFor,
-	}, func() error {
-		if found.Versions[tenant] = version; key == nil {
-			return nil
+	for _, r := range rows {
+		found.Versions[r.tenantID] = r.version
+		if r.keyID != nil {
+			found.List = append(found.List, Subscription{Endpoint: r.Endpoint, EndpointSubscription: &tenantsv1.EndpointSubscription{
+				TenantId: r.tenantID, KeyId: r.KeyID, Scopes: r.Scopes, AllBrands: r.AllBrands, BrandIds: r.BrandIDs,
+			}})
 		}
-		e.KeyID, e.Scopes, e.AllBrands, e.BrandIDs = *key, enumname.ParseAll[commonv1.Scope](scopes), *allBrand, brands
-		found.List = append(found.List, Subscription{Endpoint: e, EndpointSubscription: &tenantsv1.EndpointSubscription{
-			TenantId: tenant, KeyId: *key, Scopes: e.Scopes, AllBrands: e.AllBrands, BrandIds: brands,
-		}})
-		scopes, brands, e = nil, nil, Endpoint{}
-		return nil
-	})
-	if err != nil {
-		return Subscriptions{}, fmt.Errorf("list endpoints: %w", err)
 	}
-	return found, nil
+	return found, err
 }
 
 // Endpoint is the state, URL and secret of a key's webhook.
@@ -95,19 +105,8 @@ type Endpoint struct {
 
 // Endpoints returns the endpoints of the keys that exist, in no particular order.
 func (s *Store) Endpoints(ctx context.Context, keyIDs []int32) ([]Endpoint, error) {
-	rows, err := s.pool.Query(ctx, selectEndpoints, list(keyIDs))
-	if err != nil {
-		return nil, fmt.Errorf("get endpoints: %w", err)
-	}
-	endpoints, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Endpoint, error) {
-		var e Endpoint
-		var scopes []string
-		err := row.Scan(&e.KeyID, &e.Revoked, &scopes, &e.AllBrands, &e.BrandIDs, &e.APIAccess, &e.URL, &e.SealedSecret, &e.SealedPrevious, &e.PreviousSignsFor)
-		e.Scopes = enumname.ParseAll[commonv1.Scope](scopes)
-		return e, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("get endpoints: %w", err)
-	}
-	return endpoints, nil
+	return postgres.Select(ctx, s.pool, "get endpoints", func(row pgx.CollectableRow) (Endpoint, error) {
+		r, err := scanEndpoint(row)
+		return r.Endpoint, err
+	}, selectEndpoints, list(keyIDs))
 }

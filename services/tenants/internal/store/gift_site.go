@@ -6,32 +6,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-const (
-	giftSiteColumns = `privacy_url, terms_url, support_url, imprint_url, home_url,
-  accent_colour, hero_image_id, typeface, corners, colour_scheme, delivery_times`
+// giftSiteRow is the gift site of a brand.
+type giftSiteRow struct {
+	*tenantsv1.GiftSite
 
-	selectGiftSites = `SELECT brand_id, ` + giftSiteColumns + ` FROM gift_sites WHERE tenant_id = $1 ORDER BY brand_id`
-
-	selectGiftSiteState = `SELECT ` + giftSiteColumns + ` FROM gift_sites WHERE tenant_id = $1 AND brand_id = $2`
-
-	upsertGiftSite = `INSERT INTO gift_sites AS s (tenant_id, brand_id, ` + giftSiteColumns + `)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-ON CONFLICT (tenant_id, brand_id) DO UPDATE SET privacy_url = excluded.privacy_url, terms_url = excluded.terms_url,
-  support_url = excluded.support_url, imprint_url = excluded.imprint_url, home_url = excluded.home_url,
-  accent_colour = excluded.accent_colour, hero_image_id = excluded.hero_image_id,
-  typeface = excluded.typeface, corners = excluded.corners, colour_scheme = excluded.colour_scheme, delivery_times = excluded.delivery_times
-WHERE (s.privacy_url, s.terms_url, s.support_url, s.imprint_url, s.home_url,
-    s.accent_colour, s.hero_image_id, s.typeface, s.corners, s.colour_scheme, s.delivery_times)
-  IS DISTINCT FROM (excluded.privacy_url, excluded.terms_url, excluded.support_url, excluded.imprint_url, excluded.home_url,
-    excluded.accent_colour, excluded.hero_image_id, excluded.typeface, excluded.corners, excluded.colour_scheme, excluded.delivery_times)`
-
-	selectHasBrand = `SELECT EXISTS (SELECT FROM brands WHERE tenant_id = $1 AND id = $2)`
-)
+	theme             *tenantsv1.Theme
+	tenantID, brandID string
+	times             []deliveryTime
+}
 
 // deliveryTime is how long gifts take to a country.
 type deliveryTime struct {
@@ -40,40 +26,38 @@ type deliveryTime struct {
 	MaxBusinessDays int32  `json:"maxBusinessDays"`
 }
 
-// giftSiteState is what the audit shows of a gift site, in the order of giftSiteColumns.
-type giftSiteState struct {
-	PrivacyURL    *string        `json:"privacyUrl,omitempty"`
-	TermsURL      *string        `json:"termsUrl,omitempty"`
-	SupportURL    *string        `json:"supportUrl,omitempty"`
-	ImprintURL    *string        `json:"imprintUrl,omitempty"`
-	HomeURL       *string        `json:"homeUrl,omitempty"`
-	AccentColour  *string        `json:"accentColour,omitempty"`
-	HeroImageID   *string        `json:"heroImageId,omitempty"`
-	Typeface      string         `json:"typeface"`
-	Corners       string         `json:"corners"`
-	ColourScheme  string         `json:"colourScheme"`
-	DeliveryTimes []deliveryTime `json:"deliveryTimes,omitempty"`
-}
+var giftSites = setting[giftSiteRow]{
+	table: "gift_sites", conflict: "tenant_id, brand_id", where: "tenant_id = $1 AND brand_id = $2",
+	action: tenantsv1.TenantAction_TENANT_ACTION_PUT_GIFT_SITE,
+	columns: postgres.Columns[giftSiteRow]{
+		postgres.Field("tenant_id", written, func(r *giftSiteRow) *string { return &r.tenantID }),
+		postgres.Field("brand_id", written|shown, func(r *giftSiteRow) *string { return &r.brandID }),
+		postgres.Field("privacy_url", setUp, func(r *giftSiteRow) **string { return &r.PrivacyUrl }),
+		postgres.Field("terms_url", setUp, func(r *giftSiteRow) **string { return &r.TermsUrl }),
+		postgres.Field("support_url", setUp, func(r *giftSiteRow) **string { return &r.SupportUrl }),
+		postgres.Field("imprint_url", setUp, func(r *giftSiteRow) **string { return &r.ImprintUrl }),
+		postgres.Field("home_url", setUp, func(r *giftSiteRow) **string { return &r.HomeUrl }),
+		postgres.Field("accent_colour", setUp, func(r *giftSiteRow) **string { return &r.theme.AccentColour }),
+		postgres.Field("hero_image_id", setUp, func(r *giftSiteRow) **string { return &r.theme.HeroImageId }),
+		postgres.EnumField("typeface", setUp, func(r *giftSiteRow) *tenantsv1.Typeface { return &r.theme.Typeface }),
+		postgres.EnumField("corners", setUp, func(r *giftSiteRow) *tenantsv1.CornerStyle { return &r.theme.Corners }),
+		postgres.EnumField("colour_scheme", setUp, func(r *giftSiteRow) *tenantsv1.ColourScheme { return &r.theme.ColourScheme }),
+		postgres.Field("delivery_times", setUp, func(r *giftSiteRow) *[]deliveryTime { return &r.times }),
+	},
+	blank: func() *giftSiteRow { return &giftSiteRow{GiftSite: &tenantsv1.GiftSite{}, theme: &tenantsv1.Theme{}} },
+}.prepared()
 
-func giftSiteStateOf(s *tenantsv1.GiftSite) giftSiteState {
-	t := s.GetTheme()
-	times := []deliveryTime{} // Not nil, which would become NULL.
-	for _, d := range s.GetDeliveryTimes() {
-		times = append(times, deliveryTime{d.GetCountry(), d.GetMinBusinessDays(), d.GetMaxBusinessDays()})
-	}
-	return giftSiteState{
-		s.PrivacyUrl, s.TermsUrl, s.SupportUrl, s.ImprintUrl, s.HomeUrl, t.AccentColour, t.HeroImageId, //nolint:protogetter // Absent differs from empty.
-		enumname.String(t.GetTypeface()), enumname.String(t.GetCorners()), enumname.String(t.GetColourScheme()), times,
-	}
-}
+var selectGiftSites = giftSites.read + ` WHERE tenant_id = $1 ORDER BY brand_id`
+
+const selectHasBrand = `SELECT EXISTS (SELECT FROM brands WHERE tenant_id = $1 AND id = $2)`
 
 // PutGiftSite creates or replaces the gift site of a brand. It fails with ErrNotFound if the tenant has no such brand.
 func (s *Store) PutGiftSite(
 	ctx context.Context, tenantID string, by By, brandID string, site *tenantsv1.GiftSite,
 ) (version int64, err error) {
-	after := giftSiteStateOf(site)
-	e := edit[giftSiteState]{
-		by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_GIFT_SITE, subject: brandID, read: selectGiftSiteState, after: after,
+	after := &giftSiteRow{GiftSite: site, theme: site.GetTheme(), tenantID: tenantID, brandID: brandID, times: []deliveryTime{}}
+	for _, d := range site.GetDeliveryTimes() {
+		after.times = append(after.times, deliveryTime{d.GetCountry(), d.GetMinBusinessDays(), d.GetMaxBusinessDays()})
 	}
 	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
 		var known bool
@@ -83,23 +67,17 @@ func (s *Store) PutGiftSite(
 		if !known {
 			return false, ErrNotFound
 		}
-		return e.put(ctx, tx, tenantID, upsertGiftSite, tenantID, brandID, after.PrivacyURL, after.TermsURL, after.SupportURL,
-			after.ImprintURL, after.HomeURL, after.AccentColour, after.HeroImageID, after.Typeface, after.Corners, after.ColourScheme,
-			after.DeliveryTimes)
+		return giftSites.put(ctx, tx, by, tenantID, brandID, after)
 	})
 }
 
 func scanGiftSite(row pgx.CollectableRow) (*tenantsv1.BrandGiftSite, error) {
-	t := &tenantsv1.Theme{}
-	s := &tenantsv1.GiftSite{Theme: t}
-	b := &tenantsv1.BrandGiftSite{Site: s}
-	var times []deliveryTime
-	err := row.Scan(&b.BrandId, &s.PrivacyUrl, &s.TermsUrl, &s.SupportUrl, &s.ImprintUrl, &s.HomeUrl, &t.AccentColour, &t.HeroImageId,
-		postgres.ScanEnum(&t.Typeface), postgres.ScanEnum(&t.Corners), postgres.ScanEnum(&t.ColourScheme), &times)
-	for _, d := range times {
-		s.DeliveryTimes = append(s.DeliveryTimes, &tenantsv1.DeliveryTime{
+	r, err := giftSites.scan(row)
+	r.Theme = r.theme
+	for _, d := range r.times {
+		r.DeliveryTimes = append(r.DeliveryTimes, &tenantsv1.DeliveryTime{
 			Country: d.Country, MinBusinessDays: d.MinBusinessDays, MaxBusinessDays: d.MaxBusinessDays,
 		})
 	}
-	return b, err
+	return &tenantsv1.BrandGiftSite{BrandId: r.brandID, Site: r.GiftSite}, err
 }

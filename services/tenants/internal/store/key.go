@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
@@ -48,13 +50,45 @@ type UnknownBrandError struct{ IDs []string }
 // Error implements error.
 func (e *UnknownBrandError) Error() string { return fmt.Sprintf("not brands of the tenant: %v", e.IDs) }
 
+// keyRow is a row of the keys.
+type keyRow struct {
+	Key
+
+	tenantID             string
+	scopes               []string
+	hash, secret         []byte
+	createdAt, revokedAt *timestamppb.Timestamp
+}
+
+var keys = postgres.Columns[keyRow]{
+	postgres.Field("tenant_id", written, func(r *keyRow) *string { return &r.tenantID }),
+	postgres.Field("id", written|shown, func(r *keyRow) *int32 { return &r.ID }),
+	postgres.Field("hash", written, func(r *keyRow) *[]byte { return &r.hash }),
+	postgres.Field("prefix", written|shown, func(r *keyRow) *string { return &r.Prefix }),
+	postgres.Field("name", written|shown, func(r *keyRow) *string { return &r.Name }),
+	postgres.Field("scopes", written|shown, func(r *keyRow) *[]string { return &r.scopes }),
+	postgres.Field("all_brands", written|shown, func(r *keyRow) *bool { return &r.AllBrands }),
+	postgres.Field("brand_ids", written|shown, func(r *keyRow) *[]string { return &r.BrandIDs }),
+	postgres.Field("webhook_url", written|shown, func(r *keyRow) **string { return &r.WebhookURL }),
+	postgres.Field("webhook_secret", written, func(r *keyRow) *[]byte { return &r.secret }),
+	postgres.TimeField("created_at", inRecord, func(r *keyRow) **timestamppb.Timestamp { return &r.createdAt }),
+	postgres.TimeField("revoked_at", inRecord, func(r *keyRow) **timestamppb.Timestamp { return &r.revokedAt }),
+}
+
+var (
+	insertKey = strings.Replace(keys.For(written).Insert("api_keys"), ") VALUES", ") OVERRIDING SYSTEM VALUE VALUES", 1)
+
+	selectKeys = `SELECT ` + keys.For(shown).Select() + ` FROM api_keys `
+
+	selectKey = selectKeys + `WHERE id = $1 AND revoked_at IS NULL`
+
+	selectOwnKey = selectKeys + `WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL
+  AND EXISTS (SELECT FROM tenants t WHERE t.id = $1 AND t.api_access)`
+)
+
 const (
 	// The id must be known before the insert, because the signing secret is sealed for it.
 	nextKeyID = `SELECT nextval(pg_get_serial_sequence('api_keys', 'id'))::int`
-
-	insertKey = `INSERT INTO api_keys
-  (tenant_id, id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_url, webhook_secret)
-OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
 	selectUnknownBrands = `SELECT w.id FROM unnest($2::uuid[]) AS w (id)
 WHERE NOT EXISTS (SELECT FROM brands b WHERE b.tenant_id = $1 AND b.id = w.id)`
@@ -70,9 +104,9 @@ func (s *Store) CreateKey(ctx context.Context, tenantID string, by By, k Key, se
 		if err := tx.QueryRow(ctx, nextKeyID).Scan(&k.ID); err != nil {
 			return false, fmt.Errorf("next key id: %w", err)
 		}
-		_, err := tx.Exec(ctx, insertKey, tenantID, k.ID, sec.Hash, k.Prefix, k.Name, enumname.Strings(k.Scopes),
-			k.AllBrands, list(k.BrandIDs), k.WebhookURL, sec.Seal(k.ID))
-		if err != nil {
+		row := &keyRow{Key: k, tenantID: tenantID, scopes: enumname.Strings(k.Scopes), hash: sec.Hash, secret: sec.Seal(k.ID)}
+		row.BrandIDs = list(k.BrandIDs)
+		if _, err := postgres.Exec(ctx, tx, "insert key", insertKey, keys.For(written).Args(row)...); err != nil {
 			return false, err
 		}
 		return true, act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_CREATE, after: grantsOf(k)}.record(ctx, tx, tenantID, k.ID)
@@ -84,26 +118,18 @@ func requireBrands(ctx context.Context, tx pgx.Tx, tenantID string, ids []string
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := tx.Query(ctx, selectUnknownBrands, tenantID, ids)
-	if err != nil {
-		return fmt.Errorf("check brands: %w", err)
-	}
-	unknown, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("check brands: %w", err)
-	}
-	if len(unknown) > 0 {
+	unknown, err := postgres.Select(ctx, tx, "check brands", pgx.RowTo[string], selectUnknownBrands, tenantID, ids)
+	if err == nil && len(unknown) > 0 {
 		return &UnknownBrandError{IDs: unknown}
 	}
-	return nil
+	return err
 }
 
 func scanKey(row pgx.CollectableRow) (Key, error) {
-	var k Key
-	var columns []string
-	err := row.Scan(&k.ID, &k.Name, &k.Prefix, &columns, &k.AllBrands, &k.BrandIDs, &k.WebhookURL)
-	k.Scopes = enumname.ParseAll[commonv1.Scope](columns)
-	return k, err
+	r := &keyRow{}
+	err := row.Scan(keys.For(shown).Targets(r)...)
+	r.Scopes = enumname.ParseAll[commonv1.Scope](r.scopes)
+	return r.Key, err
 }
 
 const selectPrincipal = `SELECT k.tenant_id, k.id, k.name, k.scopes, k.all_brands, k.brand_ids, t.version
@@ -113,15 +139,7 @@ WHERE k.hash = $1 AND k.revoked_at IS NULL AND t.api_access`
 // Resolve returns the principal of the key with the hash. It fails with ErrNotFound for a key that is
 // unknown or revoked, and while the tenant's API access is off.
 func (s *Store) Resolve(ctx context.Context, hash []byte) (caller.Principal, error) {
-	rows, err := s.pool.Query(ctx, selectPrincipal, hash)
-	if err != nil {
-		return caller.Principal{}, fmt.Errorf("resolve key: %w", err)
-	}
-	p, err := pgx.CollectExactlyOneRow(rows, scanPrincipal)
-	if err != nil {
-		return caller.Principal{}, translate(fmt.Errorf("resolve key: %w", err))
-	}
-	return p, nil
+	return postgres.SelectOne(ctx, s.pool, "resolve key", ErrNotFound, scanPrincipal, selectPrincipal, hash)
 }
 
 func scanPrincipal(row pgx.CollectableRow) (caller.Principal, error) {
@@ -132,27 +150,21 @@ func scanPrincipal(row pgx.CollectableRow) (caller.Principal, error) {
 	return p, err
 }
 
-const selectOwnKey = `SELECT k.id, k.name, k.prefix, k.scopes, k.all_brands, k.brand_ids, k.webhook_url
-FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
-WHERE k.tenant_id = $1 AND k.id = $2 AND k.revoked_at IS NULL AND t.api_access`
-
 // Me returns the tenant and one of its keys. It fails with ErrNotFound for a revoked key, and while the
 // tenant's API access is off.
 func (s *Store) Me(ctx context.Context, tenantID string, keyID int32) (*tenantsv1.Tenant, Key, error) {
-	t := &tenantsv1.Tenant{}
-	var version int64
-	var keys []Key
+	tenant := tenantSettings.blank()
+	var own []Key
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		b.Queue(oneSnapshot)
-		b.Queue(selectOwnKey, tenantID, keyID).Query(collect(&keys, scanKey))
-		b.Queue(selectTenant, tenantID).QueryRow(scanTenant(t, &version))
-		b.Queue(selectFields, tenantID).Query(collect(&t.CustomFields, scanField))
+		postgres.QueueSelect(b, &own, scanKey, selectOwnKey, tenantID, keyID)
+		tenant.queue(b, tenantID)
 	})
 	if err != nil {
 		return nil, Key{}, translate(fmt.Errorf("read own key: %w", err))
 	}
-	if len(keys) != 1 {
+	if len(own) != 1 {
 		return nil, Key{}, ErrNotFound
 	}
-	return t, keys[0], nil
+	return tenant.Tenant, own[0], nil
 }

@@ -62,11 +62,8 @@ func System() *commonv1.Actor {
 }
 
 func recordStep(ctx context.Context, tx pgx.Tx, tenantID string, action tenantsv1.OffboardingAction, by *commonv1.Actor) error {
-	_, err := tx.Exec(ctx, insertStep, tenantID, enumname.String(action), enumname.String(by.GetKind()), by.GetId())
-	if err != nil {
-		return fmt.Errorf("record step: %w", err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, tx, "record step", insertStep, tenantID, enumname.String(action), enumname.String(by.GetKind()), by.GetId())
+	return err
 }
 
 // Offboard disables a tenant and schedules its erasure. It does not change an off-boarding that exists. The version is zero if
@@ -141,11 +138,7 @@ func (s *Store) BeginExport(ctx context.Context, tenantID string, by *commonv1.A
 		if err := tx.QueryRow(ctx, lockTenant, tenantID).Scan(&version); err != nil {
 			return fmt.Errorf("lock tenant: %w", err)
 		}
-		rows, err := tx.Query(ctx, selectKeyIDs, tenantID)
-		if err == nil {
-			keyIDs, err = pgx.CollectRows(rows, pgx.RowTo[int32])
-		}
-		if err != nil {
+		if keyIDs, err = postgres.Select(ctx, tx, "list keys", pgx.RowTo[int32], selectKeyIDs, tenantID); err != nil {
 			return err
 		}
 		recorded := false
@@ -181,15 +174,15 @@ func (s *Store) Offboarding(ctx context.Context, tenantID string) (*tenantsv1.Of
 				postgres.ScanEnum(&o.RequestedBy.Kind), &o.RequestedBy.Id, postgres.ScanTime(&o.ErasedAt), postgres.ScanTime(&o.CheckedAt),
 				&o.WaitingFor)
 		})
-		b.Queue(selectReport, tenantID).Query(collect(&o.Report, func(row pgx.CollectableRow) (*tenantsv1.ErasedTable, error) {
+		postgres.QueueSelect(b, &o.Report, func(row pgx.CollectableRow) (*tenantsv1.ErasedTable, error) {
 			t := &tenantsv1.ErasedTable{}
 			return t, row.Scan(&t.Service, &t.Table, &t.RowsBefore, &t.RowsAfter,
 				postgres.ScanTime(&t.CountedBeforeAt), postgres.ScanTime(&t.CountedAfterAt), &t.Kept)
-		}))
-		b.Queue(selectSteps, tenantID).Query(collect(&o.Steps, func(row pgx.CollectableRow) (*tenantsv1.OffboardingStep, error) {
+		}, selectReport, tenantID)
+		postgres.QueueSelect(b, &o.Steps, func(row pgx.CollectableRow) (*tenantsv1.OffboardingStep, error) {
 			step := &tenantsv1.OffboardingStep{Actor: &commonv1.Actor{}}
 			return step, row.Scan(postgres.ScanTime(&step.At), postgres.ScanEnum(&step.Action), postgres.ScanEnum(&step.Actor.Kind), &step.Actor.Id)
-		}))
+		}, selectSteps, tenantID)
 	})
 	if err != nil {
 		return nil, translate(fmt.Errorf("read off-boarding: %w", err))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/tenants"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -64,17 +65,9 @@ WHERE tenant_id = $1 AND state = 'ERASING'`
 // TakeOffboardings returns up to limit off-boardings that no other worker gets before the lease is over. The erasure of one is due
 // by the retention clock, which lags behind the database's.
 func (s *Store) TakeOffboardings(ctx context.Context, lease time.Duration, limit int, lag time.Duration) ([]Offboarded, error) {
-	rows, err := s.pool.Query(ctx, takeOffboardings, lease, limit, lag)
-	if err != nil {
-		return nil, fmt.Errorf("take off-boardings: %w", err)
-	}
-	taken, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o Offboarded, err error) {
+	return postgres.Select(ctx, s.pool, "take off-boardings", func(row pgx.CollectableRow) (o Offboarded, err error) {
 		return o, row.Scan(&o.ID, &o.KeyIDs, &o.State, &o.Due)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("take off-boardings: %w", err)
-	}
-	return taken, nil
+	}, takeOffboardings, lease, limit, lag)
 }
 
 // BeginErasure moves a tenant from disabled to erasing and returns the ids of its keys. begun is false if the off-boarding was
@@ -169,10 +162,8 @@ func (s *Store) TryAgain(ctx context.Context, tenantID string, after time.Durati
 }
 
 func (s *Store) exec(ctx context.Context, what, sql string, args ...any) error {
-	if _, err := s.pool.Exec(ctx, sql, args...); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, s.pool, what, sql, args...)
+	return err
 }
 
 const overdueErasure = `SELECT coalesce(max(extract(epoch FROM clock_timestamp() - CASE state

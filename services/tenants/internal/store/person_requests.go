@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
@@ -38,19 +36,51 @@ type PersonRequest struct {
 	KeyIDs []int32
 }
 
+// personRequestRow is a row of the requests. Its times are from now: an export is completed by its response.
+type personRequestRow struct {
+	PersonRequest
+
+	takeOver  time.Duration
+	completed *time.Duration
+}
+
+const recorded postgres.Use = shown << 1
+
+var personRequests = postgres.Columns[personRequestRow]{
+	postgres.Field("tenant_id", recorded|shown, func(r *personRequestRow) *string { return &r.TenantID }).Cast("", "::text"),
+	postgres.Field("id", recorded|shown, func(r *personRequestRow) *string { return &r.ID }).Cast("", "::text"),
+	postgres.Field("action", recorded|shown, func(r *personRequestRow) *string { return &r.Action }),
+	postgres.Field("subject_kind", recorded|shown, func(r *personRequestRow) *string { return &r.SubjectKind }),
+	postgres.Field("subject_mac", recorded|shown, func(r *personRequestRow) *[]byte { return &r.SubjectMAC }),
+	postgres.EnumField("actor_kind", recorded|shown, func(r *personRequestRow) *commonv1.ActorKind { return &r.ActorKind }),
+	postgres.Field("actor_id", recorded|shown, func(r *personRequestRow) *string { return &r.ActorID }),
+	postgres.Field("link_ids", recorded|shown, func(r *personRequestRow) *[]string { return &r.LinkIDs }).Cast("", "::text[]"),
+	postgres.Field("order_ids", recorded|shown, func(r *personRequestRow) *[]string { return &r.OrderIDs }).Cast("", "::text[]"),
+	postgres.Field("next_attempt_at", recorded, func(r *personRequestRow) *time.Duration { return &r.takeOver }).Cast("::interval + now()", ""),
+	postgres.Field("completed_at", recorded, func(r *personRequestRow) **time.Duration { return &r.completed }).Cast("::interval + now()", ""),
+
+	postgres.Field("requested_at", shown, func(r *personRequestRow) *time.Time { return &r.RequestedAt }),
+	postgres.Field("links_erased_at", shown, func(r *personRequestRow) **time.Time { return &r.LinksErasedAt }),
+	postgres.Field("orders_erased_at", shown, func(r *personRequestRow) **time.Time { return &r.OrdersErasedAt }),
+	postgres.Field("completed_at", shown, func(r *personRequestRow) **time.Time { return &r.CompletedAt }),
+	postgres.Field("remainders", shown, func(r *personRequestRow) *map[string]time.Time { return &r.Remainders }),
+	postgres.Field("ARRAY(SELECT k.id FROM api_keys k WHERE k.tenant_id = person_requests.tenant_id)", shown,
+		func(r *personRequestRow) *[]int32 { return &r.KeyIDs }),
+}
+
+var (
+	insertPersonRequest = personRequests.For(recorded).Insert("person_requests") + ` ON CONFLICT DO NOTHING`
+
+	selectPersonRequest = `SELECT ` + personRequests.For(shown).Select() + ` FROM person_requests WHERE tenant_id = $1 AND id = $2`
+
+	// Several instances share the work: each takes different requests until their next attempt.
+	takePending = `UPDATE person_requests SET next_attempt_at = now() + $1::interval WHERE (tenant_id, id) IN (
+  SELECT tenant_id, id FROM person_requests WHERE completed_at IS NULL AND next_attempt_at <= now()
+  ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+RETURNING ` + personRequests.For(shown).Select()
+)
+
 const (
-	personRequestColumns = `tenant_id::text, id::text, action, subject_kind, subject_mac, actor_kind, actor_id, requested_at,
-  link_ids::text[], order_ids::text[], links_erased_at, orders_erased_at, completed_at, remainders,
-  ARRAY(SELECT k.id FROM api_keys k WHERE k.tenant_id = person_requests.tenant_id)`
-
-	// An export is completed by its response.
-	insertPersonRequest = `INSERT INTO person_requests
-  (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id, link_ids, order_ids, next_attempt_at, completed_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::interval, CASE WHEN $3 = 'EXPORT' THEN now() END)
-ON CONFLICT DO NOTHING`
-
-	selectPersonRequest = `SELECT ` + personRequestColumns + ` FROM person_requests WHERE tenant_id = $1 AND id = $2`
-
 	// An order that a claim of one of the links has placed since belongs to the person too.
 	linksErased = `UPDATE person_requests SET links_erased_at = coalesce(links_erased_at, clock_timestamp()),
   order_ids = ARRAY(SELECT unnest(order_ids) UNION SELECT unnest($3::uuid[]))
@@ -63,62 +93,38 @@ WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS
   SELECT jsonb_object_agg(place, date_trunc('seconds', clock_timestamp() + kept)) FROM unnest($3::text[], $4::interval[]) AS r (place, kept)), '{}')
 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS NOT NULL AND orders_erased_at IS NOT NULL`
 
-	// Several instances share the work: each takes different requests until their next attempt.
-	takePending = `UPDATE person_requests SET next_attempt_at = now() + $1::interval WHERE (tenant_id, id) IN (
-  SELECT tenant_id, id FROM person_requests WHERE completed_at IS NULL AND next_attempt_at <= now()
-  ORDER BY next_attempt_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-RETURNING ` + personRequestColumns
-
 	oldestPending = `SELECT coalesce(extract(epoch FROM now() - min(requested_at)), 0)::float8 FROM person_requests
 WHERE completed_at IS NULL`
-
-	deletePersonRequests = `DELETE FROM person_requests WHERE (tenant_id, id) IN (
-  SELECT tenant_id, id FROM person_requests WHERE completed_at < clock_timestamp() - $1::interval ORDER BY completed_at LIMIT $2)`
 )
 
 // RecordPersonRequest records a request of an actor who may make it, unless one with its id is recorded. From then on it is done even
 // if the actor loses the permission. The worker takes it over after the given time.
 func (s *Store) RecordPersonRequest(ctx context.Context, by By, r PersonRequest, takeOver time.Duration) error {
+	r.ActorKind, r.ActorID, r.LinkIDs, r.OrderIDs = by.Actor.GetKind(), by.Actor.GetId(), list(r.LinkIDs), list(r.OrderIDs)
+	row := &personRequestRow{PersonRequest: r, takeOver: takeOver}
+	if r.Action == ExportPerson {
+		row.completed = new(time.Duration)
+	}
 	_, err := s.change(ctx, r.TenantID, by, func(tx pgx.Tx) (changed bool, err error) {
-		_, err = tx.Exec(ctx, insertPersonRequest, r.TenantID, r.ID, r.Action, r.SubjectKind, r.SubjectMAC,
-			enumname.String(by.Actor.GetKind()), by.Actor.GetId(), list(r.LinkIDs), list(r.OrderIDs), takeOver)
+		_, err = postgres.Exec(ctx, tx, "record request for a person", insertPersonRequest, personRequests.For(recorded).Args(row)...)
 		return false, err // The settings, which have the version, are the same.
 	})
-	if err != nil {
-		return fmt.Errorf("record request for a person: %w", err)
-	}
-	return nil
+	return err
 }
 
 // PersonRequest reads a request; ErrNotFound if there is none.
 func (s *Store) PersonRequest(ctx context.Context, tenantID, id string) (r PersonRequest, err error) {
-	rows, err := s.pool.Query(ctx, selectPersonRequest, tenantID, id)
-	if err == nil {
-		r, err = pgx.CollectExactlyOneRow(rows, scanPersonRequest)
-	}
-	if errors.Is(err, pgx.ErrNoRows) {
-		return r, ErrNotFound
-	}
-	if err != nil {
-		return r, fmt.Errorf("read request for a person: %w", err)
-	}
-	return r, nil
+	return postgres.SelectOne(ctx, s.pool, "read request for a person", ErrNotFound, scanPersonRequest, selectPersonRequest, tenantID, id)
 }
 
 // LinksErased records that the links are erased, and further orders that were placed with them.
 func (s *Store) LinksErased(ctx context.Context, tenantID, id string, orderIDs []string) error {
-	if _, err := s.pool.Exec(ctx, linksErased, tenantID, id, list(orderIDs)); err != nil {
-		return fmt.Errorf("record erased links: %w", err)
-	}
-	return nil
+	return s.exec(ctx, "record erased links", linksErased, tenantID, id, list(orderIDs))
 }
 
 // OrdersErased records that the orders are erased.
 func (s *Store) OrdersErased(ctx context.Context, tenantID, id string) error {
-	if _, err := s.pool.Exec(ctx, ordersErased, tenantID, id); err != nil {
-		return fmt.Errorf("record erased orders: %w", err)
-	}
-	return nil
+	return s.exec(ctx, "record erased orders", ordersErased, tenantID, id)
 }
 
 // CompleteErasure completes an erasure whose records and events are erased. remainders says for how long copies are kept that cannot be
@@ -126,23 +132,12 @@ func (s *Store) OrdersErased(ctx context.Context, tenantID, id string) error {
 func (s *Store) CompleteErasure(ctx context.Context, tenantID, id string, remainders map[string]time.Duration) error {
 	places := slices.Sorted(maps.Keys(remainders))
 	kept := postgres.Column(places, func(place string) time.Duration { return remainders[place] })
-	if _, err := s.pool.Exec(ctx, completeErasure, tenantID, id, places, kept); err != nil {
-		return fmt.Errorf("complete erasure: %w", err)
-	}
-	return nil
+	return s.exec(ctx, "complete erasure", completeErasure, tenantID, id, places, kept)
 }
 
 // TakePendingErasures takes up to limit erasures that are due, and lets no other instance take them for the given time.
 func (s *Store) TakePendingErasures(ctx context.Context, lease time.Duration, limit int) ([]PersonRequest, error) {
-	rows, err := s.pool.Query(ctx, takePending, lease, limit)
-	if err != nil {
-		return nil, fmt.Errorf("take pending erasures: %w", err)
-	}
-	taken, err := pgx.CollectRows(rows, scanPersonRequest)
-	if err != nil {
-		return nil, fmt.Errorf("take pending erasures: %w", err)
-	}
-	return taken, nil
+	return postgres.Select(ctx, s.pool, "take pending erasures", scanPersonRequest, takePending, lease, limit)
 }
 
 // OldestPendingErasure returns for how long the oldest erasure has been pending, or zero.
@@ -154,19 +149,8 @@ func (s *Store) OldestPendingErasure(ctx context.Context) (time.Duration, error)
 	return time.Duration(seconds * float64(time.Second)), nil
 }
 
-// DeletePersonRequests deletes up to limit requests that were completed longer ago than keep, which the schema refuses below a
-// year, and returns how many.
-func (s *Store) DeletePersonRequests(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deletePersonRequests, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete requests for persons: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
-}
-
-func scanPersonRequest(row pgx.CollectableRow) (r PersonRequest, err error) {
-	err = row.Scan(&r.TenantID, &r.ID, &r.Action, &r.SubjectKind, &r.SubjectMAC, postgres.ScanEnum(&r.ActorKind), &r.ActorID,
-		&r.RequestedAt, &r.LinkIDs, &r.OrderIDs, &r.LinksErasedAt, &r.OrdersErasedAt, &r.CompletedAt,
-		&r.Remainders, &r.KeyIDs)
-	return r, err
+func scanPersonRequest(row pgx.CollectableRow) (PersonRequest, error) {
+	r := &personRequestRow{}
+	err := row.Scan(personRequests.For(shown).Targets(r)...)
+	return r.PersonRequest, err
 }

@@ -108,12 +108,9 @@ func (s *Store) SkipAfterRestore(ctx context.Context, seen []TenantVersion) (why
 
 // Incredible returns the versions of those tenants for which a version was seen that cannot have been handed out.
 func (s *Store) Incredible(ctx context.Context, seen []TenantVersion) ([]TenantVersion, error) {
-	rows, err := s.pool.Query(ctx, selectIncredible, postgres.UUIDColumn(seen, func(v TenantVersion) string { return v.TenantID }),
+	return postgres.Select(ctx, s.pool, "check versions", pgx.RowToStructByPos[TenantVersion], selectIncredible,
+		postgres.UUIDColumn(seen, func(v TenantVersion) string { return v.TenantID }),
 		postgres.Column(seen, func(v TenantVersion) int64 { return v.Version }))
-	if err != nil {
-		return nil, fmt.Errorf("check versions: %w", err)
-	}
-	return collectVersions(rows)
 }
 
 // errOtherServer stops a change on a server that is not the one of the last change.
@@ -156,17 +153,5 @@ const listVersions = `SELECT id::text, version FROM tenants WHERE id > $1 ORDER 
 
 // Versions returns the versions of tenants after an id, in the order of ids. The first page begins after the zero UUID.
 func (s *Store) Versions(ctx context.Context, after string, limit int) ([]TenantVersion, error) {
-	rows, err := s.pool.Query(ctx, listVersions, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list versions: %w", err)
-	}
-	return collectVersions(rows)
-}
-
-func collectVersions(rows pgx.Rows) ([]TenantVersion, error) {
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[TenantVersion])
-	if err != nil {
-		return nil, fmt.Errorf("list versions: %w", err)
-	}
-	return list, nil
+	return postgres.Select(ctx, s.pool, "list versions", pgx.RowToStructByPos[TenantVersion], listVersions, after, limit)
 }

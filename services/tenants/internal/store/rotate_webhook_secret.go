@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -26,11 +25,6 @@ WHERE id = $1 AND revoked_at IS NULL RETURNING webhook_secret, previous_signs_un
 
 	selectRotation = `SELECT webhook_secret, previous_signs_until FROM api_keys
 WHERE id = $1 AND revoked_at IS NULL AND rotation_id = $2 AND rotated_at > now() - interval '30 days'`
-
-	deleteExpiredSigning = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL
-WHERE id IN (
-  SELECT id FROM api_keys WHERE previous_signs_until < now() - $1::interval
-  ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
 // Rotation is a new signing secret, which is sealed. The secret of before also signs for the overlap.
@@ -94,15 +88,6 @@ func rotate(ctx context.Context, tx pgx.Tx, of OfKey, by By, r Rotation) (out Si
 		return true, err
 	})
 	return out, version, err
-}
-
-// DeletePreviousSecrets deletes secrets that have not signed for the time.
-func (s *Store) DeletePreviousSecrets(ctx context.Context, lag time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deleteExpiredSigning, lag, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete previous secrets: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
 }
 
 // SealedColumns are the columns that hold sealed values.

@@ -6,48 +6,135 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
+// The rows of settings.
+type (
+	tenantRow struct {
+		*tenantsv1.Tenant
+
+		record  *tenantsv1.TenantRecord
+		version int64
+	}
+	brandRow struct {
+		*tenantsv1.Brand
+
+		tenantID string
+	}
+	memberRow struct {
+		*tenantsv1.TeamMember
+
+		tenantID string
+	}
+	fieldRow struct {
+		*tenantsv1.CustomField
+
+		tenantID string
+		position int32
+	}
+)
+
 const (
-	// All statements read one snapshot, so that the settings match the version.
-	oneSnapshot = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+	ofTenant  = "tenant_id = $1 AND id = $2"
+	oneRecord = "tenant_id, id"
+)
 
-	selectTeam = `SELECT id, name, email, role, active FROM team_members
-WHERE tenant_id = $1 AND active ORDER BY lower(name), id`
+var tenantSettings = setting[tenantRow]{
+	table: "tenants", conflict: "id", where: "id = $1 AND $2 = ''", action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TENANT,
+	set: "SET version = stored.version + 1, ",
+	columns: postgres.Columns[tenantRow]{
+		postgres.Field("id", written|shown, func(r *tenantRow) *string { return &r.Id }),
+		postgres.Field("name", setUp, func(r *tenantRow) *string { return &r.Name }),
+		postgres.Field("locales", setUp, func(r *tenantRow) *[]string { return &r.Locales }),
+		postgres.Field("currency", setUp, func(r *tenantRow) *string { return &r.Currency }),
+		postgres.Field("approval_required", setUp, func(r *tenantRow) *bool { return &r.ApprovalRequired }),
+		postgres.Field("api_access", setUp, func(r *tenantRow) *bool { return &r.record.ApiAccess }),
+		postgres.Field("version", shown, func(r *tenantRow) *int64 { return &r.version }),
+		postgres.TimeField("created_at", inRecord, func(r *tenantRow) **timestamppb.Timestamp { return &r.record.CreatedAt }),
+		postgres.EnumField("(SELECT o.state FROM offboardings o WHERE o.tenant_id = tenants.id)", inRecord,
+			func(r *tenantRow) *tenantsv1.OffboardingState { return &r.record.Offboarding }),
+	},
+	blank: func() *tenantRow { return &tenantRow{Tenant: &tenantsv1.Tenant{}, record: &tenantsv1.TenantRecord{}} },
+}.prepared()
 
+var brands = setting[brandRow]{
+	table: "brands", conflict: oneRecord, where: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_BRAND,
+	columns: postgres.Columns[brandRow]{
+		postgres.Field("tenant_id", written, func(r *brandRow) *string { return &r.tenantID }),
+		postgres.Field("id", written|shown, func(r *brandRow) *string { return &r.Id }),
+		postgres.Field("name", setUp, func(r *brandRow) *string { return &r.Name }),
+		postgres.Field("slug", setUp, func(r *brandRow) *string { return &r.Slug }),
+		postgres.Field("primary_colour", setUp, func(r *brandRow) **string { return &r.PrimaryColour }),
+		postgres.Field("logo_url", setUp, func(r *brandRow) **string { return &r.LogoUrl }),
+	},
+	blank: func() *brandRow { return &brandRow{Brand: &tenantsv1.Brand{}} },
+}.prepared()
+
+var team = setting[memberRow]{
+	table: "team_members", conflict: oneRecord, where: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TEAM_MEMBER,
+	columns: postgres.Columns[memberRow]{
+		postgres.Field("tenant_id", written, func(r *memberRow) *string { return &r.tenantID }),
+		postgres.Field("id", written|shown, func(r *memberRow) *string { return &r.Id }),
+		postgres.Field("name", written|changed|shown, func(r *memberRow) *string { return &r.Name }),
+		postgres.Field("email", written|changed|shown, func(r *memberRow) *string { return &r.Email }),
+		postgres.EnumField("role", setUp, func(r *memberRow) *tenantsv1.TeamRole { return &r.Role }),
+		postgres.Field("active", setUp, func(r *memberRow) *bool { return &r.Active }),
+	},
+	blank: func() *memberRow { return &memberRow{TeamMember: &tenantsv1.TeamMember{}} },
+}.prepared()
+
+var customFields = setting[fieldRow]{
+	table: "custom_fields", conflict: oneRecord, where: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_CUSTOM_FIELD,
+	columns: postgres.Columns[fieldRow]{
+		postgres.Field("tenant_id", written, func(r *fieldRow) *string { return &r.tenantID }),
+		postgres.Field("id", written|shown, func(r *fieldRow) *string { return &r.Id }),
+		postgres.Field("label", setUp, func(r *fieldRow) *string { return &r.Label }),
+		postgres.EnumField("type", written|shown|inAudit, func(r *fieldRow) *tenantsv1.CustomFieldType { return &r.Type }),
+		postgres.Field("required", setUp, func(r *fieldRow) *bool { return &r.Required }),
+		postgres.Field("options", setUp, func(r *fieldRow) *[]string { return &r.Options }),
+		postgres.Field("position", setUp, func(r *fieldRow) *int32 { return &r.position }),
+	},
+	blank: func() *fieldRow { return &fieldRow{CustomField: &tenantsv1.CustomField{}} },
+}.prepared()
+
+// All statements of a read are of one snapshot, so that the settings match the version.
+const oneSnapshot = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+
+var (
+	selectTenant     = tenantSettings.read + ` WHERE id = $1`
+	selectFields     = customFields.read + ` WHERE tenant_id = $1 ORDER BY position, id`
+	selectBrands     = brands.read + ` WHERE tenant_id = $1 AND ($2 OR id = ANY($3)) ORDER BY lower(name), name, id`
+	selectTeam       = team.read + ` WHERE tenant_id = $1 AND active ORDER BY lower(name), id`
 	selectOffboarded = `SELECT EXISTS (SELECT FROM offboardings WHERE tenant_id = $1)`
 )
 
 // Settings returns the settings of a tenant that other services need.
 func (s *Store) Settings(ctx context.Context, tenantID string) (*tenantsv1.GetTenantSettingsResponse, error) {
-	tenant := &tenantsv1.Tenant{}
-	out := &tenantsv1.GetTenantSettingsResponse{Tenant: tenant}
+	tenant, out := tenantSettings.blank(), &tenantsv1.GetTenantSettingsResponse{}
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		b.Queue(oneSnapshot)
-		b.Queue(selectTenant, tenantID).QueryRow(scanTenant(tenant, &out.Version))
-		b.Queue(selectFields, tenantID).Query(collect(&tenant.CustomFields, scanField))
-		b.Queue(selectBrands, tenantID, true, []string{}).Query(collect(&out.Brands, scanBrand))
-		b.Queue(selectGiftSites, tenantID).Query(collect(&out.GiftSites, scanGiftSite))
-		b.Queue(selectTeam, tenantID).Query(collect(&out.Team, scanMember))
+		tenant.queue(b, tenantID)
+		postgres.QueueSelect(b, &out.Brands, scanBrand, selectBrands, tenantID, true, []string{})
+		postgres.QueueSelect(b, &out.GiftSites, scanGiftSite, selectGiftSites, tenantID)
+		postgres.QueueSelect(b, &out.Team, scanMember, selectTeam, tenantID)
 		b.Queue(selectOffboarded, tenantID).QueryRow(func(row pgx.Row) error { return row.Scan(&out.Offboarding) })
 	})
 	if err != nil {
 		return nil, translate(fmt.Errorf("read settings: %w", err))
 	}
+	out.Tenant, out.Version = tenant.Tenant, tenant.version
 	return out, nil
 }
 
-const upsertTenant = `INSERT INTO tenants AS t (id, name, locales, currency, approval_required, api_access)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (id) DO UPDATE SET name = excluded.name, locales = excluded.locales, currency = excluded.currency,
-  approval_required = excluded.approval_required, api_access = excluded.api_access, version = t.version + 1
-WHERE (t.name, t.locales, t.currency, t.approval_required, t.api_access)
-  IS DISTINCT FROM
-  (excluded.name, excluded.locales, excluded.currency, excluded.approval_required, excluded.api_access)`
+// queue reads the tenant with its custom fields.
+func (r *tenantRow) queue(b *pgx.Batch, tenantID string) {
+	b.Queue(selectTenant, tenantID).QueryRow(func(row pgx.Row) error { return row.Scan(tenantSettings.reads.Targets(r)...) })
+	postgres.QueueSelect(b, &r.CustomFields, scanField, selectFields, tenantID)
+}
 
 // PutTenant creates or replaces a tenant and returns it with its custom fields. A new tenant has no team, so its members cannot
 // create it. It fails with ErrOffboarded for one that is or was off-boarded, whose id is never used again.
@@ -68,44 +155,58 @@ func (s *Store) PutTenant(
 		if state != "" {
 			return ErrOffboarded
 		}
-		_, err = edit[tenantState]{
-			by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TENANT, read: selectTenantState,
-			after: tenantState{t.GetName(), t.GetLocales(), t.GetCurrency(), t.GetApprovalRequired(), apiAccess},
-		}.put(ctx, tx, t.GetId(), upsertTenant, t.GetId(), t.GetName(), t.GetLocales(), t.GetCurrency(), t.GetApprovalRequired(), apiAccess)
-		if err != nil {
-			return fmt.Errorf("put tenant: %w", err)
+		after := &tenantRow{Tenant: t, record: &tenantsv1.TenantRecord{ApiAccess: apiAccess}}
+		if _, err = tenantSettings.put(ctx, tx, by, t.GetId(), "", after); err != nil {
+			return err
 		}
-		stored = &tenantsv1.Tenant{}
-		b := &pgx.Batch{}
-		b.Queue(selectTenant, t.GetId()).QueryRow(scanTenant(stored, &version))
-		b.Queue(selectFields, t.GetId()).Query(collect(&stored.CustomFields, scanField))
+		read, b := tenantSettings.blank(), &pgx.Batch{}
+		read.queue(b, t.GetId())
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return fmt.Errorf("read tenant: %w", err)
 		}
+		stored, version = read.Tenant, read.version
 		return nil
 	})
 	return stored, version, translate(err)
 }
 
-const (
-	selectTenant = `SELECT id, name, locales, currency, approval_required, version FROM tenants WHERE id = $1`
-
-	selectFields = `SELECT id, label, type, required, options FROM custom_fields
-WHERE tenant_id = $1 ORDER BY position, id`
-)
-
-func scanTenant(t *tenantsv1.Tenant, version *int64) func(row pgx.Row) error {
-	return func(row pgx.Row) error {
-		return row.Scan(&t.Id, &t.Name, &t.Locales, &t.Currency, &t.ApprovalRequired, version)
-	}
+// PutBrand creates or replaces a brand of the tenant.
+func (s *Store) PutBrand(ctx context.Context, tenantID string, by By, b *tenantsv1.Brand) (version int64, err error) {
+	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
+		return brands.put(ctx, tx, by, tenantID, b.GetId(), &brandRow{b, tenantID})
+	})
 }
 
-// collect reads the rows of a batched query into *into.
-func collect[T any](into *[]T, scan pgx.RowToFunc[T]) func(rows pgx.Rows) error {
-	return func(rows pgx.Rows) (err error) {
-		*into, err = pgx.CollectRows(rows, scan)
-		return err
-	}
+// Brands lists the tenant's brands by name: all, or those with one of the ids.
+func (s *Store) Brands(ctx context.Context, tenantID string, all bool, ids []string) ([]*tenantsv1.Brand, error) {
+	return postgres.Select(ctx, s.pool, "list brands", scanBrand, selectBrands, tenantID, all, ids)
+}
+
+func scanBrand(row pgx.CollectableRow) (*tenantsv1.Brand, error) {
+	r, err := brands.scan(row)
+	return r.Brand, err
+}
+
+// PutCustomField creates or replaces a field. It fails with ErrTypeFixed if the field has another type.
+func (s *Store) PutCustomField(
+	ctx context.Context, tenantID string, by By, f *tenantsv1.CustomField, position int32,
+) (version int64, err error) {
+	f.Options = list(f.GetOptions())
+	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
+		before, err := customFields.stored(ctx, tx, tenantID, f.GetId())
+		if err != nil {
+			return false, err
+		}
+		if before != nil && before.GetType() != f.GetType() {
+			return false, ErrTypeFixed
+		}
+		return customFields.replace(ctx, tx, by, tenantID, f.GetId(), before, &fieldRow{f, tenantID, position})
+	})
+}
+
+func scanField(row pgx.CollectableRow) (*tenantsv1.CustomField, error) {
+	r, err := customFields.scan(row)
+	return r.CustomField, err
 }
 
 // list is never nil, which would become NULL.
@@ -116,100 +217,14 @@ func list[T any](s []T) []T {
 	return s
 }
 
-const (
-	upsertBrand = `INSERT INTO brands AS b (tenant_id, id, name, slug, primary_colour, logo_url)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, slug = excluded.slug,
-  primary_colour = excluded.primary_colour, logo_url = excluded.logo_url
-WHERE (b.name, b.slug, b.primary_colour, b.logo_url)
-  IS DISTINCT FROM (excluded.name, excluded.slug, excluded.primary_colour, excluded.logo_url)`
-
-	selectBrands = `SELECT id, name, slug, primary_colour, logo_url FROM brands
-WHERE tenant_id = $1 AND ($2 OR id = ANY($3)) ORDER BY lower(name), name, id`
-)
-
-// PutBrand creates or replaces a brand of the tenant.
-func (s *Store) PutBrand(ctx context.Context, tenantID string, by By, b *tenantsv1.Brand) (version int64, err error) {
-	e := edit[brandState]{
-		by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_BRAND, subject: b.GetId(), read: selectBrandState,
-		after: brandState{b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl}, //nolint:protogetter // Absent differs from empty.
-	}
-	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
-		return e.put(ctx, tx, tenantID, upsertBrand, tenantID, b.GetId(), b.GetName(), b.GetSlug(), b.PrimaryColour, b.LogoUrl)
-	})
-}
-
-// Brands lists the tenant's brands by name: all, or those with one of the ids.
-func (s *Store) Brands(ctx context.Context, tenantID string, all bool, ids []string) ([]*tenantsv1.Brand, error) {
-	rows, err := s.pool.Query(ctx, selectBrands, tenantID, all, ids)
-	if err != nil {
-		return nil, fmt.Errorf("list brands: %w", err)
-	}
-	brands, err := pgx.CollectRows(rows, scanBrand)
-	if err != nil {
-		return nil, fmt.Errorf("list brands: %w", err)
-	}
-	return brands, nil
-}
-
-func scanBrand(row pgx.CollectableRow) (*tenantsv1.Brand, error) {
-	b := &tenantsv1.Brand{}
-	return b, row.Scan(&b.Id, &b.Name, &b.Slug, &b.PrimaryColour, &b.LogoUrl)
-}
-
-const upsertField = `INSERT INTO custom_fields AS f (tenant_id, id, label, type, required, options, position)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (tenant_id, id) DO UPDATE SET label = excluded.label, required = excluded.required,
-  options = excluded.options, position = excluded.position
-WHERE (f.label, f.required, f.options, f.position)
-  IS DISTINCT FROM (excluded.label, excluded.required, excluded.options, excluded.position)`
-
-// PutCustomField creates or replaces a field. It fails with ErrTypeFixed if the field has another type.
-func (s *Store) PutCustomField(
-	ctx context.Context, tenantID string, by By, f *tenantsv1.CustomField, position int32,
-) (version int64, err error) {
-	kind := enumname.String(f.GetType())
-	e := edit[fieldState]{
-		by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_CUSTOM_FIELD, subject: f.GetId(), read: selectFieldState,
-		after: fieldState{f.GetLabel(), kind, f.GetRequired(), list(f.GetOptions()), position},
-	}
-	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
-		stored, err := readState[fieldState](ctx, tx, e.read, tenantID, e.subject)
-		if err != nil {
-			return false, err
-		}
-		if stored != nil && stored.Type != kind {
-			return false, ErrTypeFixed
-		}
-		return e.put(ctx, tx, tenantID, upsertField, tenantID, f.GetId(), f.GetLabel(), kind, f.GetRequired(), list(f.GetOptions()), position)
-	})
-}
-
-func scanField(row pgx.CollectableRow) (*tenantsv1.CustomField, error) {
-	f := &tenantsv1.CustomField{}
-	return f, row.Scan(&f.Id, &f.Label, postgres.ScanEnum(&f.Type), &f.Required, &f.Options)
-}
-
-const upsertMember = `INSERT INTO team_members AS m (tenant_id, id, name, email, role, active)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, email = excluded.email,
-  role = excluded.role, active = excluded.active
-WHERE (m.name, m.email, m.role, m.active)
-  IS DISTINCT FROM (excluded.name, excluded.email, excluded.role, excluded.active)`
-
 // selectLed reports whether the team has an Administrator who may act.
 const selectLed = `SELECT EXISTS (SELECT FROM team_members WHERE tenant_id = $1 AND role = 'ADMINISTRATOR' AND active)`
 
 // PutTeamMember creates or replaces a member of the tenant's team. It fails with ErrLastAdministrator if a member would leave the team
 // without an Administrator, after which only the service operator could change anything. The operator may.
 func (s *Store) PutTeamMember(ctx context.Context, tenantID string, by By, m *tenantsv1.TeamMember) (version int64, err error) {
-	role := enumname.String(m.GetRole())
-	e := edit[memberState]{
-		by: by, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TEAM_MEMBER, subject: m.GetId(), read: selectMemberState,
-		after: memberState{role, m.GetActive()},
-	}
 	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
-		changed, err := e.put(ctx, tx, tenantID, upsertMember, tenantID, m.GetId(), m.GetName(), m.GetEmail(), role, m.GetActive())
+		changed, err := team.put(ctx, tx, by, tenantID, m.GetId(), &memberRow{m, tenantID})
 		if err != nil || !by.Needs.NeedsTeam(by.Actor) {
 			return changed, err
 		}
@@ -225,6 +240,6 @@ func (s *Store) PutTeamMember(ctx context.Context, tenantID string, by By, m *te
 }
 
 func scanMember(row pgx.CollectableRow) (*tenantsv1.TeamMember, error) {
-	m := &tenantsv1.TeamMember{}
-	return m, row.Scan(&m.Id, &m.Name, &m.Email, postgres.ScanEnum(&m.Role), &m.Active)
+	r, err := team.scan(row)
+	return r.TeamMember, err
 }

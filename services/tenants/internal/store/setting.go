@@ -1,0 +1,129 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/partnergifting/platform/pkg/enumname"
+	"github.com/partnergifting/platform/pkg/postgres"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// What a column of a setting is part of.
+const (
+	written  postgres.Use = 1 << iota // by its insert
+	changed                           // by a change of it
+	shown                             // to its readers
+	inAudit                           // by the audit, which has no personal data: of a member neither name nor address
+	inRecord                          // beside what is shown, for the operations plane
+
+	setUp = written | changed | shown | inAudit
+)
+
+// setting is a kind of record in the settings of a tenant, with rows of type R.
+type setting[R any] struct {
+	table, conflict string
+	// where finds the record $2 of the tenant $1.
+	where  string
+	action tenantsv1.TenantAction
+	// set begins what a change sets.
+	set     string
+	columns postgres.Columns[R]
+	// blank is a row to read into.
+	blank func() *R
+
+	reads        postgres.Columns[R]
+	read, upsert string
+}
+
+// prepared has the statements. The upsert changes no row if nothing differs.
+func (s setting[R]) prepared() setting[R] {
+	changing := s.columns.For(changed)
+	s.reads = s.columns.For(shown)
+	s.read = "SELECT " + s.reads.Select() + " FROM " + s.table
+	s.upsert = s.columns.For(written).Insert(s.table+" AS stored") + " ON CONFLICT (" + s.conflict + ") DO UPDATE " +
+		cmp.Or(s.set, "SET ") + changing.Excluded() + " WHERE " + changing.Differ("stored")
+	return s
+}
+
+func (s setting[R]) scan(row pgx.CollectableRow) (*R, error) {
+	r := s.blank()
+	return r, row.Scan(s.reads.Targets(r)...)
+}
+
+// stored is the record before a change; nil if there is none. The caller holds the lock of the tenant.
+func (s setting[R]) stored(ctx context.Context, tx pgx.Tx, tenantID, subject string) (*R, error) {
+	before, err := postgres.SelectOne(ctx, tx, "read state before the change", ErrNotFound, s.scan,
+		s.read+" WHERE "+s.where, tenantID, subject)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil //nolint:nilnil // There is no record yet.
+	}
+	return before, err
+}
+
+// put adds or replaces a record, and records the change in the audit. subject is its id; empty for the tenant itself.
+func (s setting[R]) put(ctx context.Context, tx pgx.Tx, by By, tenantID, subject string, after *R) (changed bool, err error) {
+	before, err := s.stored(ctx, tx, tenantID, subject)
+	if err != nil {
+		return false, err
+	}
+	return s.replace(ctx, tx, by, tenantID, subject, before, after)
+}
+
+// replace is put for a caller who has read the record.
+func (s setting[R]) replace(
+	ctx context.Context, tx pgx.Tx, by By, tenantID, subject string, before, after *R,
+) (changed bool, err error) {
+	rows, err := postgres.Exec(ctx, tx, "put "+s.table, s.upsert, s.columns.For(written).Args(after)...)
+	if err != nil || rows == 0 {
+		return false, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return false, fmt.Errorf("id of audit entry: %w", err)
+	}
+	detail := struct {
+		Before map[string]any `json:"before,omitempty"`
+		After  map[string]any `json:"after"`
+	}{s.state(before), s.state(after)}
+	_, err = postgres.Exec(ctx, tx, "record change of tenant", insertTenantAudit, id.String(), tenantID,
+		enumname.String(by.Actor.GetKind()), by.Actor.GetId(), enumname.String(s.action), subject, detail)
+	return true, err
+}
+
+// state is what the audit shows of a record, without what it does not have.
+func (s setting[R]) state(r *R) map[string]any {
+	if r == nil {
+		return nil
+	}
+	state := map[string]any{}
+	for column, value := range s.columns.For(inAudit).Values(r) {
+		switch v := value.(type) {
+		case *string:
+			if v == nil {
+				continue
+			}
+		case []deliveryTime:
+			if len(v) == 0 {
+				continue
+			}
+		}
+		state[memberName(column)] = value
+	}
+	return state
+}
+
+// memberName is the name of a column in the API.
+func memberName(column string) string {
+	words := strings.Split(column, "_")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}
