@@ -41,10 +41,10 @@ func Run(ctx context.Context, s *store.Store, auditRetention, lag time.Duration)
 	return errors.Join(
 		daemon.InBatches(ctx, batch, s.CompleteExpired),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return s.DeleteReleased(ctx, keepReleased+lag, limit)
+			return s.Delete(ctx, store.OldReleased, keepReleased+lag, limit)
 		}),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return s.DeleteAudit(ctx, auditRetention+lag, limit)
+			return s.Delete(ctx, store.OldAudit, auditRetention+lag, limit)
 		}),
 	)
 }

@@ -12,6 +12,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/picture"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
 // GetImage returns an image that the public may see. Other images are not found.
@@ -41,26 +42,26 @@ func (o *operations) UploadImage(ctx context.Context, req *catalogv1.UploadImage
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	fileID, err := o.storeImage(ctx, req.GetContent())
-	return &catalogv1.UploadImageResponse{FileId: fileID}, err
+	image, err := o.storeImage(ctx, req.GetContent())
+	return &catalogv1.UploadImageResponse{FileId: image.FileID}, err
 }
 
-// storeImage stores an image with its renditions and returns the id of the original.
-func (d Deps) storeImage(ctx context.Context, content []byte) (string, error) {
+// storeImage stores an image with its renditions and returns the original.
+func (d Deps) storeImage(ctx context.Context, content []byte) (original rules.Image, err error) {
 	set, err := d.Processor.Prepare(ctx, content)
 	if err != nil {
-		return "", refusedImage(err)
+		return original, refusedImage(err)
 	}
 	var stored []rules.Image
 	for _, file := range append(set.Renditions, set.Original) {
 		image, err := d.storeFile(ctx, file)
 		if err != nil {
-			return "", err
+			return original, err
 		}
 		stored = append(stored, image)
 	}
 	last := len(stored) - 1
-	return stored[last].FileID, d.Store.PutImage(ctx, stored[last], stored[:last])
+	return stored[last], d.Store.PutImage(ctx, stored[last], stored[:last])
 }
 
 // storeFile stores the bytes of an image.
@@ -114,7 +115,7 @@ func (b *brandLogos) UploadBrandLogo(
 	if err != nil {
 		return nil, err
 	}
-	return &catalogv1.UploadBrandLogoResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID}, b.Store.PutLogo(ctx, logo, image)
+	return &catalogv1.UploadBrandLogoResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID}, b.Store.PutBrandPicture(ctx, store.Logos, logo, image)
 }
 
 // UploadBrandHero stores a picture of a brand's gift site and makes it public.
@@ -130,11 +131,12 @@ func (b *brandLogos) UploadBrandHero(
 	if err := b.checkBrand(ctx, brand.TenantID, brand.BrandID); err != nil {
 		return nil, err
 	}
-	fileID, err := b.storeImage(ctx, req.GetContent())
+	image, err := b.storeImage(ctx, req.GetContent())
 	if err != nil {
 		return nil, err
 	}
-	return &catalogv1.UploadBrandHeroResponse{FileId: fileID, Url: b.present.imageBase + fileID}, b.Store.PutHero(ctx, brand, fileID)
+	return &catalogv1.UploadBrandHeroResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID},
+		b.Store.PutBrandPicture(ctx, store.Heroes, brand, image)
 }
 
 // checkBrand asks the tenants service, not the cache, so that a new brand is known immediately.

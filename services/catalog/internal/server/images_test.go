@@ -189,6 +189,25 @@ func TestOnlyImagesInUseArePublic(t *testing.T) {
 	}
 }
 
+func TestTheLogosOfABrandReplaceOnlyEachOther(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	var last string
+	for width := range 21 {
+		logo, err := f.logos.UploadBrandLogo(t.Context(), &catalogv1.UploadBrandLogoRequest{
+			TenantId: tenantID, BrandId: brandID, Content: wideJPEG(30 + width),
+		})
+		require.NoError(t, err)
+		last = logo.GetFileId()
+	}
+	var logos int
+	var hasLast bool
+	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT count(*), bool_or(file_id = $2) FROM brand_logos WHERE tenant_id = $1`,
+		tenantID, last).Scan(&logos, &hasLast))
+	require.Equal(t, 20, logos)
+	require.True(t, hasLast)
+}
+
 func TestBrandLogos(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)

@@ -49,10 +49,8 @@ func (a Act) recordAs(ctx context.Context, tx pgx.Tx, id string) error {
 	if a.Detail == nil {
 		a.Detail = struct{}{}
 	}
-	if _, err := tx.Exec(ctx, insertAudit, a.row(id)...); err != nil {
-		return fmt.Errorf("record act: %w", err)
-	}
-	return nil
+	_, err := postgres.Exec(ctx, tx, "record act", insertAudit, a.row(id)...)
+	return err
 }
 
 // row are the arguments of insertAudit.
@@ -69,40 +67,27 @@ func (s *Store) Audit(ctx context.Context, subject string, after *page.Position,
 	}
 	sql := "SELECT id::text, at, actor_kind, actor_id, action, detail::text FROM catalog_audit WHERE " + w.SQL() +
 		" ORDER BY at DESC, id DESC LIMIT " + w.Arg(limit)
-	rows, err := s.pool.Query(ctx, sql, w.Args()...)
-	if err != nil {
-		return nil, fmt.Errorf("read audit: %w", err)
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (AuditEntry, error) {
-		var e AuditEntry
+	return postgres.Select(ctx, s.pool, "read audit", func(row pgx.CollectableRow) (e AuditEntry, err error) {
 		return e, row.Scan(&e.ID, &e.At, &e.Actor.Kind, &e.Actor.ID, &e.Action, &e.Detail)
-	})
+	}, sql, w.Args()...)
 }
 
+// Old is a statement that deletes rows that are older than a time, up to a limit.
+type Old string
+
 const (
-	// Locked rows are skipped: such a reservation may be about to be reserved again.
-	deleteReleased = `DELETE FROM reservations WHERE order_id IN (
+	// OldReleased deletes reservations that expired long ago and were released. Locked rows are skipped: such a reservation may be
+	// about to be reserved again.
+	OldReleased Old = `DELETE FROM reservations WHERE order_id IN (
   SELECT order_id FROM reservations WHERE state = 'RELEASED' AND expires_at < clock_timestamp() - $1::interval
   ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
-	deleteAudit = `DELETE FROM catalog_audit WHERE id IN (
+	// OldAudit deletes entries of the audit.
+	OldAudit Old = `DELETE FROM catalog_audit WHERE id IN (
   SELECT id FROM catalog_audit WHERE at < clock_timestamp() - $1::interval ORDER BY at LIMIT $2)`
 )
 
-// DeleteReleased deletes reservations that expired long ago and were released, and returns how many.
-func (s *Store) DeleteReleased(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deleteReleased, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete released reservations: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
-}
-
-// DeleteAudit deletes old entries of the audit, and returns how many.
-func (s *Store) DeleteAudit(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, deleteAudit, keep, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete audit: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+// Delete deletes up to limit rows that are older than keep, and returns how many.
+func (s *Store) Delete(ctx context.Context, rows Old, keep time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "delete old rows", string(rows), keep, limit)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,16 +35,14 @@ func (s *Store) Campaigns(ctx context.Context, f CampaignFilter) ([]CampaignHead
 	if f.After != nil {
 		w.And("(c.created_at, c.id) < (?, ?)", f.After.Time, f.After.ID)
 	}
-	sql := "SELECT " + campaignHead + " FROM campaigns c WHERE " + w.SQL() +
-		" ORDER BY c.created_at DESC, c.id DESC LIMIT " + w.Arg(f.Limit)
-	rows, err := s.pool.Query(ctx, sql, w.Args()...)
-	if err != nil {
-		return nil, fmt.Errorf("list campaigns: %w", err)
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (CampaignHead, error) {
-		var c CampaignHead
-		return c, row.Scan(c.columns()...)
-	})
+	sql := selectHeads + " WHERE " + w.SQL() + " ORDER BY c.created_at DESC, c.id DESC LIMIT " + w.Arg(f.Limit)
+	return postgres.Select(ctx, s.pool, "list campaigns", scanHead, sql, w.Args()...)
+}
+
+func scanHead(row pgx.CollectableRow) (CampaignHead, error) {
+	r := &offeringRow{}
+	err := row.Scan(headColumns.Targets(r)...)
+	return r.CampaignHead, err
 }
 
 // CampaignHead is a campaign without its offerings.
@@ -94,79 +91,103 @@ type SKUView struct {
 	Stock      *int32            `json:"stock"`
 }
 
-const (
-	campaignHead = `c.id::text, c.tenant_id::text, c.brand_id::text, c.name, ` + statusNow + `, c.expires_at, c.created_at`
+// offeringRow is an offering of a campaign. Without an offering, only the campaign has a value.
+type offeringRow struct {
+	CampaignHead
+	OfferingView
 
-	// $1 are the locales. In a row without a gift only the first column has a meaning.
-	giftView = `p.id::text, coalesce(p.state = 'PUBLISHED', false), coalesce(p.name, ''), coalesce(p.description, ''),
-  coalesce((SELECT jsonb_object_agg(l, p.translations->l) FROM unnest($1::text[]) AS l WHERE p.translations ? l), '{}'),
-  coalesce(p.variations, '[]'), p.available_countries, p.images, p.categories`
+	productID    *string
+	translations map[string]rules.Text
+	// pictured means that the public may see the images.
+	pictured bool
+}
+
+const (
+	ofHead postgres.Use = 1 << iota
+	ofGift
+	ofOffering
+	ofOrdered
+)
+
+// Argument $1: the locales.
+var offerings = postgres.Columns[offeringRow]{
+	postgres.Field("c.id", ofHead, func(r *offeringRow) *string { return &r.ID }).Cast("", "::text"),
+	postgres.Field("c.tenant_id", ofHead, func(r *offeringRow) *string { return &r.TenantID }).Cast("", "::text"),
+	postgres.Field("c.brand_id", ofHead, func(r *offeringRow) *string { return &r.BrandID }).Cast("", "::text"),
+	postgres.Field("c.name", ofHead, func(r *offeringRow) *string { return &r.Name }),
+	postgres.Field(statusNow, ofHead, func(r *offeringRow) *string { return &r.CampaignHead.Status }),
+	postgres.Field("c.expires_at", ofHead, func(r *offeringRow) **time.Time { return &r.ExpiresAt }),
+	postgres.Field("c.created_at", ofHead, func(r *offeringRow) *time.Time { return &r.CreatedAt }),
+
+	postgres.Field("p.id", ofGift, func(r *offeringRow) **string { return &r.productID }).Cast("", "::text"),
+	postgres.Field("coalesce(p.state = 'PUBLISHED', false)", ofGift, func(r *offeringRow) *bool { return &r.Published }),
+	postgres.Field("coalesce(p.name, '')", ofGift, func(r *offeringRow) *string { return &r.Text.Name }),
+	postgres.Field("coalesce(p.description, '')", ofGift, func(r *offeringRow) *string { return &r.Text.Description }),
+	postgres.Field("coalesce((SELECT jsonb_object_agg(l, p.translations->l) FROM unnest($1::text[]) AS l WHERE p.translations ? l), '{}')",
+		ofGift, func(r *offeringRow) *map[string]rules.Text { return &r.translations }),
+	postgres.Field("coalesce(p.variations, '[]')", ofGift, func(r *offeringRow) *[]rules.Variation { return &r.Variations }),
+	postgres.Field("p.available_countries", ofGift, func(r *offeringRow) *[]string { return &r.Countries }),
+	postgres.Field("p.images", ofGift, func(r *offeringRow) *[]rules.ShownImage { return &r.Images }),
+	postgres.Field("p.categories", ofGift, func(r *offeringRow) *[]string { return &r.Categories }),
+
+	// Only for one tenant of the sandbox can an offering be active whose gift is not published.
+	postgres.Field("CASE WHEN o.status = 'ACTIVE' AND p.state <> 'PUBLISHED' THEN 'NEEDS_REVIEW' ELSE coalesce(o.status, '') END", ofOffering,
+		func(r *offeringRow) *string { return &r.OfferingView.Status }),
+	postgres.Field("coalesce(o.supply_type, '')", ofOffering, func(r *offeringRow) *string { return &r.SupplyType }),
+	postgres.Field(`(SELECT coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'variations', s.variations,
+      'stock', CASE WHEN o.supply_type = 'STOCKED' THEN s.stock END) ORDER BY s.id), '[]')
+    FROM skus s WHERE s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id AND s.offered)`, ofOffering,
+		func(r *offeringRow) *[]SKUView { return &r.SKUs }),
+	// It does not depend on what the tenant of a sandbox has changed.
+	postgres.Field("EXISTS (SELECT FROM products p WHERE p.id = $2 AND "+picturesOpen+")", ofOrdered,
+		func(r *offeringRow) *bool { return &r.pictured }),
+}
+
+var (
+	headColumns, giftColumns        = offerings.For(ofHead), offerings.For(ofGift)
+	campaignColumns, orderedColumns = offerings.For(ofHead | ofGift | ofOffering), offerings.For(ofGift | ofOrdered)
+
+	selectHeads = `SELECT ` + headColumns.Select() + ` FROM campaigns c`
 
 	// One statement, so that the campaign and its offerings are of the same moment. A campaign without offerings has one row
-	// without a gift. Only for one tenant of the sandbox can an offering be active whose gift is not published.
-	selectCampaign = `SELECT ` + campaignHead + `, ` + giftView + `,
-  CASE WHEN o.status = 'ACTIVE' AND p.state <> 'PUBLISHED' THEN 'NEEDS_REVIEW' ELSE coalesce(o.status, '') END, coalesce(o.supply_type, ''),
-  (SELECT coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'variations', s.variations,
-      'stock', CASE WHEN o.supply_type = 'STOCKED' THEN s.stock END) ORDER BY s.id), '[]')
-    FROM skus s WHERE s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id AND s.offered)
+	// without a gift.
+	campaign = reading(`SELECT `+campaignColumns.Select()+`
 FROM campaigns c
 LEFT JOIN offerings o ON o.tenant_id = c.tenant_id AND o.campaign_id = c.id
 LEFT JOIN {gifts} p ON p.id = o.product_id
 WHERE c.tenant_id = $2 AND c.id = $3
-ORDER BY o.position`
+ORDER BY o.position`, 3)
 )
-
-var campaign = reading(selectCampaign, 3)
 
 // Campaign reads a campaign of a tenant. Each text is in the first of the locales that has it, or else in en-US.
 func (s *Store) Campaign(ctx context.Context, tenantID, id string, locales ...string) (CampaignView, bool, error) {
 	sql, args := s.of(tenantID, campaign, locales, tenantID, id)
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return CampaignView{}, false, fmt.Errorf("read campaign: %w", err)
-	}
-	return scanCampaign(rows, locales)
+	rows, err := postgres.Select(ctx, s.pool, "read campaign", scanOffering(campaignColumns, locales), sql, args...)
+	return campaignOf(rows), len(rows) > 0, err
 }
 
-func scanCampaign(rows pgx.Rows, locales []string) (c CampaignView, found bool, err error) {
-	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (struct{}, error) {
-		found = true
-		return struct{}{}, c.scan(row, locales)
-	})
-	if err != nil {
-		return CampaignView{}, false, fmt.Errorf("read campaign: %w", err)
+// campaignOf is the campaign of its rows, of which it may have none.
+func campaignOf(rows []*offeringRow) (c CampaignView) {
+	for _, r := range rows {
+		c.CampaignHead = r.CampaignHead
+		if r.productID != nil {
+			c.Offerings = append(c.Offerings, r.OfferingView)
+		}
 	}
-	return c, found, nil
+	return c
 }
 
-// scan reads the campaign and adds the offering of the row, if it has one.
-func (c *CampaignView) scan(row pgx.CollectableRow, locales []string) error {
-	var o OfferingView
-	var productID *string
-	var translations map[string]rules.Text
-	dest := append(c.columns(), &productID)
-	dest = append(append(dest, o.columns(&translations)...), &o.Status, &o.SupplyType, &o.SKUs)
-	if err := row.Scan(dest...); err != nil {
-		return err
+// scanOffering reads the columns, with each text in the first of the locales that has it.
+func scanOffering(columns postgres.Columns[offeringRow], locales []string) pgx.RowToFunc[*offeringRow] {
+	return func(row pgx.CollectableRow) (*offeringRow, error) {
+		r := &offeringRow{}
+		err := row.Scan(columns.Targets(r)...)
+		r.ProductID, r.Text = postgres.Value(r.productID), rules.TextIn(r.Text, r.translations, locales)
+		return r, err
 	}
-	if productID != nil {
-		o.ProductID, o.Text = *productID, rules.TextIn(o.Text, translations, locales)
-		c.Offerings = append(c.Offerings, o)
-	}
-	return nil
 }
 
 // Position of the campaign in a list, newest first.
 func (c CampaignHead) Position() page.Position {
 	return page.Position{Time: c.CreatedAt, ID: c.ID}
-}
-
-// columns are the destinations of campaignHead.
-func (c *CampaignHead) columns() []any {
-	return []any{&c.ID, &c.TenantID, &c.BrandID, &c.Name, &c.Status, &c.ExpiresAt, &c.CreatedAt}
-}
-
-// columns are the destinations of giftView after the id.
-func (g *GiftView) columns(translations *map[string]rules.Text) []any {
-	return []any{&g.Published, &g.Text.Name, &g.Text.Description, translations, &g.Variations, &g.Countries, &g.Images, &g.Categories}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
@@ -49,11 +50,7 @@ func (s *Store) PutCategory(ctx context.Context, c rules.Category) error {
 }
 
 func dropSubcategories(ctx context.Context, tx pgx.Tx, category string, keep []string) error {
-	rows, err := tx.Query(ctx, deleteSubcategories, category, keep)
-	if err != nil {
-		return fmt.Errorf("drop subcategories: %w", err)
-	}
-	gone, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	gone, err := postgres.Select(ctx, tx, "drop subcategories", pgx.RowTo[string], deleteSubcategories, category, keep)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
@@ -72,11 +69,7 @@ func dropSubcategories(ctx context.Context, tx pgx.Tx, category string, keep []s
 
 // Categories lists all categories in display order.
 func (s *Store) Categories(ctx context.Context) ([]rules.Category, error) {
-	rows, err := s.pool.Query(ctx, selectCategories)
-	if err != nil {
-		return nil, fmt.Errorf("read categories: %w", err)
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (rules.Category, error) {
+	return postgres.Select(ctx, s.pool, "read categories", func(row pgx.CollectableRow) (rules.Category, error) {
 		var c rules.Category
 		var codes, names []string
 		var translations []map[string]string
@@ -85,5 +78,5 @@ func (s *Store) Categories(ctx context.Context) ([]rules.Category, error) {
 			c.Subcategories = append(c.Subcategories, rules.Label{Code: codes[i], Name: names[i], Names: translations[i]})
 		}
 		return c, err
-	})
+	}, selectCategories)
 }

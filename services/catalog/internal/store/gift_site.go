@@ -56,17 +56,8 @@ func (s *Store) SitePage(ctx context.Context, k SiteKey) (SitePage, error) {
 		})
 		return err
 	})
-	b.Queue(selectHero, k.TenantID, k.BrandID, k.HeroImageID).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&p.Hero}, func() error { return nil })
-		return err
-	})
-	b.Queue(selectTopCategories, k.Locales).Query(func(rows pgx.Rows) (err error) {
-		p.Categories, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (rules.Label, error) {
-			var c rules.Label
-			return c, row.Scan(&c.Code, &c.Name, &c.Names)
-		})
-		return err
-	})
+	postgres.QueueSelectFirst(b, &p.Hero, pgx.RowTo[[]rules.ShownImage], selectHero, k.TenantID, k.BrandID, k.HeroImageID)
+	postgres.QueueSelect(b, &p.Categories, pgx.RowToStructByPos[rules.Label], selectTopCategories, k.Locales)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return SitePage{}, fmt.Errorf("read page of the gift site: %w", err)
 	}
@@ -93,25 +84,4 @@ func (s *Store) SetGreetings(ctx context.Context, act Act, greetings map[string]
 		tag, err := tx.Exec(ctx, setGreetings, act.TenantID, act.Subject, greetings)
 		return tag.RowsAffected() > 0, err
 	})
-}
-
-const (
-	upsertHero = `INSERT INTO brand_heroes (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $2, $3, clock_timestamp())
-ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at`
-
-	deleteOldHeroes = `DELETE FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 AND file_id NOT IN (
-  SELECT file_id FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 ORDER BY uploaded_at DESC, file_id LIMIT $3)`
-)
-
-// PutHero makes a recorded image public as the latest picture of a brand's gift site. Only the latest rules.LogosKept stay public.
-func (s *Store) PutHero(ctx context.Context, l rules.Logo, fileID string) error {
-	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
-		b.Queue(lockLogos, l.TenantID, l.BrandID)
-		b.Queue(upsertHero, l.TenantID, l.BrandID, fileID)
-		b.Queue(deleteOldHeroes, l.TenantID, l.BrandID, rules.LogosKept)
-	})
-	if err != nil {
-		return fmt.Errorf("write picture: %w", err)
-	}
-	return nil
 }

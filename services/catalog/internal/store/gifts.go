@@ -16,13 +16,6 @@ const (
 	selectImages = `SELECT file_id, true FROM images WHERE file_id = ANY($1::text[])`
 
 	selectRegions = `SELECT code, EXISTS (SELECT FROM region_countries WHERE region = code) FROM regions`
-
-	productColumns = `p.id::text, p.state, p.name, p.description, p.translations, p.variations, p.categories,
-  p.image_file_ids, p.available_countries, p.customization_available, p.gift_set, p.ready_to_send,
-  coalesce((SELECT jsonb_object_agg(region, amount_eur::text) FROM product_prices WHERE product_id = p.id), '{}')`
-
-	selectGifts = `SELECT ` + productColumns + `
-FROM products p WHERE p.id = ANY($1::uuid[])`
 )
 
 // readKnown reads which references of p exist.
@@ -53,27 +46,12 @@ func into[V any](all map[string]V) func(rows pgx.Rows) error {
 
 // readGifts reads the gifts that exist among the ids.
 func readGifts(ctx context.Context, q postgres.Querier, ids []string) (map[string]rules.Product, error) {
-	rows, err := q.Query(ctx, selectGifts, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read gifts: %w", err)
-	}
+	found, err := postgres.Select(ctx, q, "read gifts", scanProduct, selectProducts+` WHERE p.id = ANY($1::uuid[])`, ids)
 	gifts := map[string]rules.Product{}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (rules.Product, error) {
-		var p rules.Product
-		return p, row.Scan(productDestinations(&p)...)
-	})
 	for _, p := range found {
-		gifts[p.ID] = p
+		gifts[p.ID] = p.Product
 	}
 	return gifts, err
-}
-
-// productDestinations are the destinations of productColumns.
-func productDestinations(p *rules.Product) []any {
-	return []any{
-		&p.ID, &p.State, &p.Text.Name, &p.Text.Description, &p.Translations, &p.Variations, &p.Categories,
-		&p.ImageFileIDs, &p.Countries, &p.CustomizationAvailable, &p.GiftSet, &p.ReadyToSend, &p.Prices,
-	}
 }
 
 // ItemKey names an item about to be ordered. CampaignID is nil without campaign.

@@ -81,29 +81,37 @@ func (s *Store) OpenImage(ctx context.Context, fileID string) (rules.Image, bool
 	return i, true, nil
 }
 
+// BrandPictures are the pictures of brands that are public as long as they are among the latest of their brand.
+type BrandPictures string
+
+// The tables of pictures.
 const (
-	// Uploads of one brand run one at a time.
-	lockLogos = `SELECT pg_advisory_xact_lock(hashtextextended($1 || $2, 4713002))`
-
-	upsertLogo = `INSERT INTO brand_logos (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $2, $3, clock_timestamp())
-ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at`
-
-	deleteOldLogos = `DELETE FROM brand_logos WHERE tenant_id = $1 AND brand_id = $2 AND file_id NOT IN (
-  SELECT file_id FROM brand_logos WHERE tenant_id = $1 AND brand_id = $2 ORDER BY uploaded_at DESC, file_id LIMIT $3)`
+	Logos  BrandPictures = "brand_logos"
+	Heroes BrandPictures = "brand_heroes"
 )
 
-// PutLogo records a stored image and makes it public as the latest logo of a brand. Only the latest rules.LogosKept stay
+const (
+	// Uploads of one brand run one at a time.
+	lockPictures = `SELECT pg_advisory_xact_lock(hashtextextended($1 || $2, 4713002))`
+
+	upsertPicture = ` (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $2, $3, clock_timestamp())
+ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at`
+
+	ofBrand = ` WHERE tenant_id = $1 AND brand_id = $2`
+)
+
+// PutBrandPicture records a stored image and makes it public as the latest one of a brand. Only the latest rules.LogosKept stay
 // public.
-func (s *Store) PutLogo(ctx context.Context, l rules.Logo, i rules.Image) error {
-	return postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		b := &pgx.Batch{}
-		b.Queue(lockLogos, l.TenantID, l.BrandID)
+func (s *Store) PutBrandPicture(ctx context.Context, in BrandPictures, l rules.Logo, i rules.Image) error {
+	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
+		b.Queue(lockPictures, l.TenantID, l.BrandID)
 		queueImage(b, i)
-		b.Queue(upsertLogo, l.TenantID, l.BrandID, i.FileID)
-		b.Queue(deleteOldLogos, l.TenantID, l.BrandID, rules.LogosKept)
-		if err := tx.SendBatch(ctx, b).Close(); err != nil {
-			return fmt.Errorf("write logo: %w", err)
-		}
-		return nil
+		b.Queue(`INSERT INTO `+string(in)+upsertPicture, l.TenantID, l.BrandID, i.FileID)
+		b.Queue(`DELETE FROM `+string(in)+ofBrand+` AND file_id NOT IN (SELECT file_id FROM `+string(in)+ofBrand+
+			` ORDER BY uploaded_at DESC, file_id LIMIT $3)`, l.TenantID, l.BrandID, rules.LogosKept)
 	})
+	if err != nil {
+		return fmt.Errorf("write picture of a brand: %w", err)
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
@@ -40,41 +41,47 @@ type Entry struct {
 	UpdatedAt              time.Time
 }
 
-const (
-	// $1 country, $2 locale, $3 currency. The subqueries without p run once per statement.
-	selectEntries = `SELECT p.id::text, p.state = 'PUBLISHED',
-  coalesce(p.translations->$2->>'name', p.name),
-  coalesce(nullif(p.translations->$2->>'description', ''), p.description),
-  $1 = ANY(p.available_countries),
-  (SELECT amount_eur::text FROM product_prices
-    WHERE product_id = p.id AND region = (SELECT region FROM region_countries WHERE country = $1)),
-  (SELECT rate::text FROM exchange_rates WHERE currency = $3),
-  p.variations, p.categories, p.images, p.customization_available, p.gift_set, p.ready_to_send, p.updated_at
-FROM {gifts} p`
+const shown postgres.Use = 1
 
-	selectNewest = `SELECT coalesce(max(p.updated_at), '0001-01-01Z') FROM {gifts} p WHERE p.published_once`
+// Arguments: $1 country, $2 locale, $3 currency. The subqueries without p run once per statement.
+var entries = postgres.Columns[Entry]{
+	postgres.Field("p.id", shown, func(e *Entry) *string { return &e.ID }).Cast("", "::text"),
+	postgres.Field("p.state = 'PUBLISHED'", shown, func(e *Entry) *bool { return &e.Listed }),
+	postgres.Field("coalesce(p.translations->$2->>'name', p.name)", shown, func(e *Entry) *string { return &e.Text.Name }),
+	postgres.Field("coalesce(nullif(p.translations->$2->>'description', ''), p.description)", shown,
+		func(e *Entry) *string { return &e.Text.Description }),
+	postgres.Field("$1 = ANY(p.available_countries)", shown, func(e *Entry) *bool { return &e.Available }),
+	postgres.Field(`(SELECT amount_eur::text FROM product_prices
+    WHERE product_id = p.id AND region = (SELECT region FROM region_countries WHERE country = $1))`, shown,
+		func(e *Entry) **string { return &e.AmountEUR }),
+	postgres.Field("(SELECT rate::text FROM exchange_rates WHERE currency = $3)", shown, func(e *Entry) **string { return &e.Rate }),
+	postgres.Field("p.variations", shown, func(e *Entry) *[]rules.Variation { return &e.Variations }),
+	postgres.Field("p.categories", shown, func(e *Entry) *[]string { return &e.Categories }),
+	postgres.Field("p.images", shown, func(e *Entry) *[]rules.ShownImage { return &e.Images }),
+	postgres.Field("p.customization_available", shown, func(e *Entry) *bool { return &e.CustomizationAvailable }),
+	postgres.Field("p.gift_set", shown, func(e *Entry) *bool { return &e.GiftSet }),
+	postgres.Field("p.ready_to_send", shown, func(e *Entry) *bool { return &e.ReadyToSend }),
+	postgres.Field("p.updated_at", shown, func(e *Entry) *time.Time { return &e.UpdatedAt }),
+}
 
-	selectFirstListed = selectEntries + ` WHERE p.state = 'PUBLISHED' ORDER BY p.id`
-
-	// The subquery is the earliest updated_at after the start of the load.
-	selectListed = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id > $4
-  AND p.updated_at <= coalesce(
-    (SELECT min(n.updated_at) FROM {gifts} n WHERE n.published_once AND n.updated_at > $5) + interval '4 minutes', 'infinity')
-ORDER BY p.id`
-
-	selectChanged = selectEntries + ` WHERE p.published_once AND (p.updated_at, p.id) > ($4, $5)
-ORDER BY p.updated_at, p.id`
-
-	selectEntry = selectEntries + ` WHERE p.state = 'PUBLISHED' AND p.id = $4`
-)
+var selectEntries = `SELECT ` + entries.Select() + ` FROM {gifts} p`
 
 // The statements by what they read, with the numbers of their arguments.
 var (
-	newest      = reading(selectNewest, 0)
-	firstListed = reading(selectFirstListed, 3)
-	listed      = reading(selectListed, 5)
-	changed     = reading(selectChanged, 5)
-	entry       = reading(selectEntry, 4)
+	newest = reading(`SELECT coalesce(max(p.updated_at), '0001-01-01Z') FROM {gifts} p WHERE p.published_once`, 0)
+
+	firstListed = reading(selectEntries+` WHERE p.state = 'PUBLISHED' ORDER BY p.id`, 3)
+
+	// The subquery is the earliest updated_at after the start of the load.
+	listed = reading(selectEntries+` WHERE p.state = 'PUBLISHED' AND p.id > $4
+  AND p.updated_at <= coalesce(
+    (SELECT min(n.updated_at) FROM {gifts} n WHERE n.published_once AND n.updated_at > $5) + interval '4 minutes', 'infinity')
+ORDER BY p.id`, 5)
+
+	changed = reading(selectEntries+` WHERE p.published_once AND (p.updated_at, p.id) > ($4, $5)
+ORDER BY p.updated_at, p.id`, 5)
+
+	entry = reading(selectEntries+` WHERE p.state = 'PUBLISHED' AND p.id = $4`, 4)
 )
 
 // FirstListed reads the first page of a load by id, and the start of the load: the newest change that the load certainly
@@ -87,10 +94,7 @@ func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, ti
 	sql, args := s.of(v.TenantID, newest)
 	b.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&start) })
 	sql, args = s.of(v.TenantID, firstListed, v.Country, v.Locale, v.Currency)
-	b.Queue(limited(sql, limit), args...).Query(func(rows pgx.Rows) (err error) {
-		found, err = pgx.CollectRows(rows, scanEntry)
-		return err
-	})
+	postgres.QueueSelect(b, &found, scanEntry, limited(sql, limit), args...)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, time.Time{}, fmt.Errorf("read gifts: %w", err)
 	}
@@ -103,40 +107,33 @@ func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, ti
 // since the start, including those of the gifts left out, however long the load takes.
 func (s *Store) Listed(ctx context.Context, v View, start time.Time, after string, limit int) ([]Entry, error) {
 	sql, args := s.of(v.TenantID, listed, v.Country, v.Locale, v.Currency, after, start)
-	return s.entries(ctx, limited(sql, limit), args...)
+	return postgres.Select(ctx, s.pool, "read gifts", scanEntry, limited(sql, limit), args...)
 }
 
 // Changed reads gifts that changed after a position, in the order of the changes, including unlisted ones.
 func (s *Store) Changed(ctx context.Context, v View, after page.Position, limit int) ([]Entry, error) {
 	sql, args := s.of(v.TenantID, changed, v.Country, v.Locale, v.Currency, after.Time, after.ID)
-	return s.entries(ctx, limited(sql, limit), args...)
+	return postgres.Select(ctx, s.pool, "read gifts", scanEntry, limited(sql, limit), args...)
 }
 
 // Entry reads a listed gift.
 func (s *Store) Entry(ctx context.Context, v View, id string) (Entry, bool, error) {
 	sql, args := s.of(v.TenantID, entry, v.Country, v.Locale, v.Currency, id)
-	found, err := s.entries(ctx, sql, args...)
-	if err != nil || len(found) == 0 {
-		return Entry{}, false, err
-	}
-	return found[0], true, nil
+	return first(postgres.Select(ctx, s.pool, "read gift", scanEntry, sql, args...))
 }
 
 // limited writes the limit into the statement. With a parameter the planner would not know how few rows are read and would plan
 // each page again, which takes a third of its time. There are few limits, so there are few prepared statements.
 func limited(sql string, limit int) string { return sql + " LIMIT " + strconv.Itoa(limit) }
 
-func (s *Store) entries(ctx context.Context, sql string, args ...any) ([]Entry, error) {
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read gifts: %w", err)
-	}
-	return pgx.CollectRows(rows, scanEntry)
+func scanEntry(row pgx.CollectableRow) (e Entry, err error) {
+	return e, row.Scan(entries.Targets(&e)...)
 }
 
-func scanEntry(row pgx.CollectableRow) (Entry, error) {
-	var e Entry
-	err := row.Scan(&e.ID, &e.Listed, &e.Text.Name, &e.Text.Description, &e.Available, &e.AmountEUR, &e.Rate,
-		&e.Variations, &e.Categories, &e.Images, &e.CustomizationAvailable, &e.GiftSet, &e.ReadyToSend, &e.UpdatedAt)
-	return e, err
+// first is the only row found, if there is one.
+func first[T any](rows []T, err error) (row T, found bool, _ error) {
+	if err != nil || len(rows) == 0 {
+		return row, false, err
+	}
+	return rows[0], true, nil
 }

@@ -17,21 +17,44 @@ type ProductRecord struct {
 	rules.Product
 	PublishedOnce bool
 	UpdatedAt     time.Time
+	// later is always zero: a gift changes at the next time of a change.
+	later time.Duration
 }
 
 const (
-	selectProductRecords = `SELECT ` + productColumns + `, p.published_once, p.updated_at FROM products p`
-
-	selectProductRecord = selectProductRecords + ` WHERE p.id = $1`
+	written postgres.Use = shown << (1 + iota) // By every change.
+	put                                        // By a change, if there is a gift.
 )
+
+var products = postgres.Columns[ProductRecord]{
+	postgres.Field("id", written|shown, func(p *ProductRecord) *string { return &p.ID }).Cast("", "::text"),
+	postgres.Field("state", written|put|shown, func(p *ProductRecord) *rules.State { return &p.State }),
+	postgres.Field("published_once", written|shown, func(p *ProductRecord) *bool { return &p.PublishedOnce }),
+	postgres.Field("name", written|put|shown, func(p *ProductRecord) *string { return &p.Text.Name }),
+	postgres.Field("description", written|put|shown, func(p *ProductRecord) *string { return &p.Text.Description }),
+	postgres.Field("translations", written|put|shown, func(p *ProductRecord) *map[string]rules.Text { return &p.Translations }),
+	postgres.Field("variations", written|put|shown, func(p *ProductRecord) *[]rules.Variation { return &p.Variations }),
+	postgres.Field("categories", written|put|shown, func(p *ProductRecord) *[]string { return &p.Categories }),
+	postgres.Field("available_countries", written|put|shown, func(p *ProductRecord) *[]string { return &p.Countries }),
+	postgres.Field("image_file_ids", written|put|shown, func(p *ProductRecord) *[]string { return &p.ImageFileIDs }),
+	postgres.Field("customization_available", written|put|shown, func(p *ProductRecord) *bool { return &p.CustomizationAvailable }),
+	postgres.Field("gift_set", written|put|shown, func(p *ProductRecord) *bool { return &p.GiftSet }),
+	postgres.Field("ready_to_send", written|put|shown, func(p *ProductRecord) *bool { return &p.ReadyToSend }),
+	postgres.Field("updated_at", shown, func(p *ProductRecord) *time.Time { return &p.UpdatedAt }),
+	postgres.Field("updated_at", written, func(p *ProductRecord) *time.Duration { return &p.later }).Cast("::interval + next_change()", ""),
+	postgres.Field("coalesce((SELECT jsonb_object_agg(region, amount_eur::text) FROM product_prices WHERE product_id = p.id), '{}')", shown,
+		func(p *ProductRecord) *map[string]string { return &p.Prices }),
+}
+
+var selectProducts = `SELECT ` + products.For(shown).Select() + ` FROM products p`
+
+func scanProduct(row pgx.CollectableRow) (p ProductRecord, err error) {
+	return p, row.Scan(products.For(shown).Targets(&p)...)
+}
 
 // ProductRecord reads a gift in any state.
 func (s *Store) ProductRecord(ctx context.Context, id string) (ProductRecord, bool, error) {
-	found, err := s.productRecords(ctx, selectProductRecord, id)
-	if err != nil || len(found) == 0 {
-		return ProductRecord{}, false, err
-	}
-	return found[0], true, nil
+	return first(postgres.Select(ctx, s.pool, "read gift", scanProduct, selectProducts+` WHERE p.id = $1`, id))
 }
 
 // ProductRecords reads a page of gifts by id. An empty state means every state.
@@ -41,34 +64,17 @@ func (s *Store) ProductRecords(ctx context.Context, state rules.State, after *pa
 	if after != nil {
 		w.And("p.id > ?", after.ID)
 	}
-	return s.productRecords(ctx, selectProductRecords+" WHERE "+w.SQL()+" ORDER BY p.id LIMIT "+w.Arg(limit), w.Args()...)
+	sql := selectProducts + " WHERE " + w.SQL() + " ORDER BY p.id LIMIT " + w.Arg(limit)
+	return postgres.Select(ctx, s.pool, "read gifts", scanProduct, sql, w.Args()...)
 }
 
-func (s *Store) productRecords(ctx context.Context, sql string, args ...any) ([]ProductRecord, error) {
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read gifts: %w", err)
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (ProductRecord, error) {
-		var r ProductRecord
-		return r, row.Scan(append(productDestinations(&r.Product), &r.PublishedOnce, &r.UpdatedAt)...)
-	})
-}
-
-const (
-	upsertProduct = `INSERT INTO products (id, state, published_once, name, description, translations, variations, categories,
-  available_countries, image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
-VALUES ($1, $2, $2 = 'PUBLISHED', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, next_change())
-ON CONFLICT (id) DO UPDATE SET
-  state = EXCLUDED.state, published_once = products.published_once OR EXCLUDED.published_once,
-  name = EXCLUDED.name, description = EXCLUDED.description, translations = EXCLUDED.translations,
-  variations = EXCLUDED.variations, categories = EXCLUDED.categories,
-  available_countries = EXCLUDED.available_countries, image_file_ids = EXCLUDED.image_file_ids,
-  customization_available = EXCLUDED.customization_available, gift_set = EXCLUDED.gift_set,
-  ready_to_send = EXCLUDED.ready_to_send,
-  updated_at = CASE WHEN $13 THEN next_change() ELSE products.updated_at END
+// upsertProduct has a further argument: whether readers see a difference.
+var upsertProduct = products.For(written).Insert("products") + ` ON CONFLICT (id) DO UPDATE SET ` + products.For(put).Excluded() + `,
+  published_once = products.published_once OR excluded.published_once,
+  updated_at = CASE WHEN $15 THEN excluded.updated_at ELSE products.updated_at END
 RETURNING updated_at`
 
+const (
 	deletePrices = `DELETE FROM product_prices WHERE product_id = $1 AND region <> ALL($2::text[])`
 
 	upsertPrices = `INSERT INTO product_prices (product_id, region, amount_eur)
@@ -111,10 +117,10 @@ func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, moved bool) (
 }
 
 func queueProduct(b *pgx.Batch, p rules.Product, moved bool, updatedAt *time.Time) {
-	b.Queue(upsertProduct, p.ID, string(p.State), p.Text.Name, p.Text.Description, p.Translations, p.Variations,
-		list(p.Categories), list(p.Countries), list(p.ImageFileIDs),
-		p.CustomizationAvailable, p.GiftSet, p.ReadyToSend, moved,
-	).QueryRow(func(row pgx.Row) error { return row.Scan(updatedAt) })
+	record := &ProductRecord{Product: p, PublishedOnce: p.State == rules.Published}
+	record.Categories, record.Countries, record.ImageFileIDs = list(p.Categories), list(p.Countries), list(p.ImageFileIDs)
+	b.Queue(upsertProduct, append(products.For(written).Args(record), moved)...).
+		QueryRow(func(row pgx.Row) error { return row.Scan(updatedAt) })
 }
 
 func queuePrices(b *pgx.Batch, p rules.Product) {

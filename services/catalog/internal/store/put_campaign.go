@@ -168,11 +168,7 @@ func (s *Store) inCampaign(
 // CompleteExpired records that campaigns have completed at their expiry, and returns how many. Reads do not depend on it. A
 // recorded campaign stays completed if its expiry changes.
 func (s *Store) CompleteExpired(ctx context.Context, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, completeExpired, limit)
-	if err != nil {
-		return 0, fmt.Errorf("complete expired campaigns: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
+	return postgres.Exec(ctx, s.pool, "complete expired campaigns", completeExpired, limit)
 }
 
 // statusNow is the current status of campaign c: from expires_at on, it counts as completed even if that is not recorded. The

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
@@ -26,20 +27,12 @@ FROM regions r LEFT JOIN region_countries c ON c.region = r.code GROUP BY r.code
 
 // Regions lists all regions with their countries.
 func (s *Store) Regions(ctx context.Context) ([]rules.Region, error) {
-	rows, err := s.pool.Query(ctx, selectAllRegions)
-	if err != nil {
-		return nil, fmt.Errorf("read regions: %w", err)
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[rules.Region])
+	return postgres.Select(ctx, s.pool, "read regions", pgx.RowToStructByPos[rules.Region], selectAllRegions)
 }
 
 // Rates lists all exchange rates.
 func (s *Store) Rates(ctx context.Context) ([]Rate, error) {
-	rows, err := s.pool.Query(ctx, selectRates)
-	if err != nil {
-		return nil, fmt.Errorf("read exchange rates: %w", err)
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[Rate])
+	return postgres.Select(ctx, s.pool, "read exchange rates", pgx.RowToStructByPos[Rate], selectRates)
 }
 
 const (

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
@@ -110,11 +111,7 @@ type ExpiredReservation struct{ TenantID, OrderID string }
 
 // ExpiredReservations lists the reservations that were not confirmed or released in time, oldest first.
 func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]ExpiredReservation, error) {
-	rows, err := s.pool.Query(ctx, selectExpired, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read expired reservations: %w", err)
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[ExpiredReservation])
+	return postgres.Select(ctx, s.pool, "read expired reservations", pgx.RowToStructByPos[ExpiredReservation], selectExpired, limit)
 }
 
 // Outstanding counts the units held for orders about to commit.
@@ -139,4 +136,30 @@ func (s *Store) Outstanding(ctx context.Context) (o Outstanding, err error) {
 		return o, fmt.Errorf("count outstanding reservations: %w", err)
 	}
 	return o, nil
+}
+
+// Both read the primary key. There are few released reservations, because they are deleted after some weeks.
+const (
+	selectReservations = `SELECT tenant_id::text, order_id::text, state, reservation_key FROM reservations
+WHERE order_id > $1 AND state <> 'RELEASED' ORDER BY order_id LIMIT $2`
+
+	selectReservationsOf = `SELECT tenant_id::text, order_id::text, state, reservation_key FROM reservations
+WHERE order_id = ANY($1::uuid[]) ORDER BY order_id`
+)
+
+// Reservations lists up to limit reservations that hold stock, by order id.
+func (s *Store) Reservations(ctx context.Context, after string, limit int) ([]*catalogv1.Reservation, error) {
+	return s.listReservations(ctx, selectReservations, after, limit)
+}
+
+// ReservationsOf lists the reservations of the orders, in every state.
+func (s *Store) ReservationsOf(ctx context.Context, orderIDs []string) ([]*catalogv1.Reservation, error) {
+	return s.listReservations(ctx, selectReservationsOf, orderIDs)
+}
+
+func (s *Store) listReservations(ctx context.Context, sql string, args ...any) ([]*catalogv1.Reservation, error) {
+	return postgres.Select(ctx, s.pool, "list reservations", func(row pgx.CollectableRow) (*catalogv1.Reservation, error) {
+		r := &catalogv1.Reservation{}
+		return r, row.Scan(&r.TenantId, &r.OrderId, postgres.ScanEnum(&r.State), &r.ReservationKey)
+	}, sql, args...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
@@ -64,13 +65,7 @@ func (s *Store) QueueSandboxGift(b *pgx.Batch, v View, productID string, into **
 		})
 		return err
 	})
-	b.Queue(entry.shared, v.Country, v.Locale, v.Currency, productID).Query(func(rows pgx.Rows) error {
-		entries, err := pgx.CollectRows(rows, scanEntry)
-		for _, e := range entries {
-			found.Entry = e
-		}
-		return err
-	})
+	postgres.QueueSelectFirst(b, &found.Entry, scanEntry, entry.shared, v.Country, v.Locale, v.Currency, productID)
 }
 
 // QueueOverride writes what the tenant of the act has changed in its gift, with the audit.
@@ -84,8 +79,9 @@ func (s *Store) QueueOverride(b *pgx.Batch, gift *SandboxGift, act Act) {
 func (s *Store) QueueSandboxStock(b *pgx.Batch, tenantID, campaignID, locale, skuID string, into *CampaignView, found *bool) {
 	b.Queue(lockSKU, tenantID, campaignID, skuID)
 	sql, args := s.of(tenantID, campaign, []string{locale}, tenantID, campaignID)
-	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		*into, *found, err = scanCampaign(rows, []string{locale})
+	b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		offerings, err := pgx.CollectRows(rows, scanOffering(campaignColumns, []string{locale}))
+		*into, *found = campaignOf(offerings), len(offerings) > 0
 		return err
 	})
 }

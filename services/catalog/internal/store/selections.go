@@ -2,40 +2,27 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-const (
-	selectHead = `SELECT ` + campaignHead + ` FROM campaigns c WHERE c.tenant_id = $1 AND c.id = $2`
-
-	selectStates = `SELECT p.id::text, p.state FROM {gifts} p WHERE p.id = ANY($1::uuid[])`
-
-	selectGiftViews = `SELECT ` + giftView + ` FROM {gifts} p
-WHERE p.id = ANY($2::uuid[]) AND p.state = 'PUBLISHED'
-ORDER BY array_position($2::uuid[], p.id)`
-)
-
 var (
-	states    = reading(selectStates, 1)
-	giftViews = reading(selectGiftViews, 2)
+	states = reading(`SELECT p.id::text, p.state FROM {gifts} p WHERE p.id = ANY($1::uuid[])`, 1)
+
+	giftViews = reading(`SELECT `+giftColumns.Select()+` FROM {gifts} p
+WHERE p.id = ANY($2::uuid[]) AND p.state = 'PUBLISHED'
+ORDER BY array_position($2::uuid[], p.id)`, 2)
+
+	orderedGift = reading(`SELECT `+orderedColumns.Select()+` FROM {gifts} p WHERE p.id = $2`, 2)
 )
 
 // CampaignHead reads a campaign of a tenant without its offerings.
 func (s *Store) CampaignHead(ctx context.Context, tenantID, id string) (CampaignHead, bool, error) {
-	var c CampaignHead
-	err := s.pool.QueryRow(ctx, selectHead, tenantID, id).Scan(c.columns()...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return CampaignHead{}, false, nil
-	}
-	if err != nil {
-		return CampaignHead{}, false, fmt.Errorf("read campaign: %w", err)
-	}
-	return c, true, nil
+	return first(postgres.Select(ctx, s.pool, "read campaign", scanHead, selectHeads+` WHERE c.tenant_id = $1 AND c.id = $2`, tenantID, id))
 }
 
 // States returns the states of the gifts that exist among the ids.
@@ -53,20 +40,22 @@ func (s *Store) States(ctx context.Context, tenantID string, ids []string) (map[
 // it, or else in en-US.
 func (s *Store) GiftViews(ctx context.Context, tenantID string, ids []string, locales ...string) ([]GiftView, error) {
 	sql, args := s.of(tenantID, giftViews, locales, ids)
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read gifts: %w", err)
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (GiftView, error) { return scanGiftView(row, locales) })
+	rows, err := postgres.Select(ctx, s.pool, "read gifts", scanOffering(giftColumns, locales), sql, args...)
+	return postgres.Column(rows, func(r *offeringRow) GiftView { return r.GiftView }), err
 }
 
-// scanGiftView reads giftView, and the further columns of the statement into more.
-func scanGiftView(row pgx.CollectableRow, locales []string, more ...any) (GiftView, error) {
-	var g GiftView
-	var translations map[string]rules.Text
-	err := row.Scan(append(append([]any{&g.ProductID}, g.columns(&translations)...), more...)...)
-	g.Text = rules.TextIn(g.Text, translations, locales)
-	return g, err
+// OrderedGift returns a gift in any state, without images that the public may not see. Each text is in the first of the locales that
+// has it, or else in en-US.
+func (s *Store) OrderedGift(ctx context.Context, tenantID, id string, locales ...string) (g GiftView, found bool, err error) {
+	sql, args := s.of(tenantID, orderedGift, locales, id)
+	r, found, err := first(postgres.Select(ctx, s.pool, "read gift", scanOffering(orderedColumns, locales), sql, args...))
+	if err != nil || !found {
+		return g, false, err
+	}
+	if !r.pictured {
+		r.Images = nil
+	}
+	return r.GiftView, true, nil
 }
 
 const (
