@@ -27,16 +27,13 @@ var (
 	shellVariable = regexp.MustCompile(`'\$[A-Z_]+'`)
 )
 
-// pages are the runbooks of alerts and procedures.
-func pages(t *testing.T) (found []string) {
+// pages are the runbooks, without their index.
+func pages(t *testing.T) []string {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "procedures/*.md"} {
-		paths, err := fs.Glob(os.DirFS(runbooks), pattern)
-		require.NoError(t, err)
-		require.NotEmpty(t, paths)
-		found = append(found, paths...)
-	}
-	return slices.DeleteFunc(found, func(path string) bool { return path == "README.md" })
+	paths, err := fs.Glob(os.DirFS(runbooks), "*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "README.md" })
 }
 
 func eachRunbook(t *testing.T, do func(t *testing.T, text string)) {
@@ -48,25 +45,62 @@ func eachRunbook(t *testing.T, do func(t *testing.T, text string)) {
 	}
 }
 
+// The links of all pages that lead to a runbook, and those of runbooks, lead to a page and a heading that exist.
 func TestLinksOfRunbooksLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	for _, path := range append(pages(t), "README.md") {
-		text, err := os.ReadFile(filepath.Join(runbooks, path))
+	link := regexp.MustCompile(`\]\(([^):]+)\)`)
+	for _, from := range markdownPages(t) {
+		text, err := os.ReadFile(from)
 		require.NoError(t, err)
-		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(string(text), -1) {
-			_, err := os.Stat(filepath.Join(runbooks, filepath.Dir(path), link[1]))
-			require.NoError(t, err, path)
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			path, anchor, _ := strings.Cut(found[1], "#")
+			to := from
+			if path != "" {
+				to = filepath.Join(filepath.Dir(from), path)
+			}
+			if filepath.Dir(from) != runbooks && filepath.Dir(to) != runbooks {
+				continue
+			}
+			require.FileExists(t, to, "%s: %s", from, found[1])
+			if anchor != "" {
+				require.Contains(t, anchors(t, to), anchor, "%s: %s", from, found[1])
+			}
 		}
 	}
+}
+
+// markdownPages are the Markdown pages of the repository.
+func markdownPages(t *testing.T) (found []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if entry.IsDir() && slices.Contains([]string{".git", ".local", "node_modules"}, entry.Name()) {
+			return fs.SkipDir
+		}
+		if filepath.Ext(path) == ".md" {
+			found = append(found, path)
+		}
+		return err
+	}))
+	return found
+}
+
+// anchors are the headings of a page, as links name them.
+func anchors(t *testing.T, page string) (found []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	punctuation := regexp.MustCompile(`[^a-z0-9 _-]`)
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		found = append(found, strings.ReplaceAll(punctuation.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-"))
+	}
+	return found
 }
 
 func TestQueriesOfRunbooksUseKnownMetrics(t *testing.T) {
 	t.Parallel()
 	names := alerts.KnownNames(rules(t))
 	eachRunbook(t, func(t *testing.T, text string) {
-		queries := alerts.Blocks(text, "promql")
-		require.True(t, len(queries) > 0 || !strings.HasPrefix(text, "# Gifting"), "the runbook of an alert needs a query for its diagnosis")
-		for _, query := range queries {
+		for _, query := range alerts.Blocks(text, "promql") {
 			require.NoError(t, names.Check(query))
 		}
 	})

@@ -66,7 +66,7 @@ func TestReconcile(t *testing.T) {
 var command = regexp.MustCompile(`(?m)^ *program orders reconcile(.*)$`)
 
 func (s reconciled) testRunbook(t *testing.T) {
-	text, err := os.ReadFile("../runbooks/records-set-back.md")
+	text, err := os.ReadFile("../runbooks/restore.md")
 	require.NoError(t, err)
 	found := command.FindAllStringSubmatch(string(text), -1)
 	require.Len(t, found, 4)

@@ -22,8 +22,8 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// TestTheCommandsOfTheRunbooksRun runs the blocks of sh of each runbook with the shell functions for one machine. A page may need a
-// state, such as a key that has leaked; see prepare.
+// TestTheCommandsOfTheRunbooksRun runs the blocks of sh of each section of the runbooks with the shell functions for one machine. A section
+// may need a state, such as a key that has leaked; see prepare.
 func TestTheCommandsOfTheRunbooksRun(t *testing.T) {
 	t.Parallel()
 	s := operated{stack: stack{harness.Start(t)}}
@@ -44,9 +44,13 @@ func TestTheCommandsOfTheRunbooksRun(t *testing.T) {
 		page, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, strings.Count(string(page), "```sh"), len(examplesIn(string(page)))+strings.Count(string(page), "<!-- not run: "), path)
-		if examples := examplesIn(string(page)); len(examples) > 0 {
-			ran += len(examples)
-			t.Run(strings.TrimSuffix(filepath.Base(path), ".md"), func(t *testing.T) { s.runPage(t, filepath.Base(path), examples) })
+		name := strings.TrimSuffix(filepath.Base(path), ".md")
+		for section := range strings.SplitSeq(string(page), "\n## ") {
+			if examples := examplesIn(section); len(examples) > 0 {
+				ran += len(examples)
+				title, _, _ := strings.Cut(section, "\n")
+				t.Run(name+"/"+title, func(t *testing.T) { s.runSection(t, name, title, examples) })
+			}
 		}
 	}
 	require.NotZero(t, ran)
@@ -59,10 +63,10 @@ type operated struct {
 	dir, functions, key string
 }
 
-// runPage runs the commands of a page. Each of them must succeed, not only the last of a block.
-func (s operated) runPage(t *testing.T, page string, examples []example) {
+// runSection runs the commands of a section. Each of them must succeed, not only the last of a block.
+func (s operated) runSection(t *testing.T, page, section string, examples []example) {
 	t.Helper()
-	state := s.prepare(t, page)
+	state := s.prepare(t, page, section)
 	var variables strings.Builder
 	for name, value := range state.variables {
 		variables.WriteString("export " + name + "='" + value + "'\n")
@@ -78,12 +82,12 @@ func (s operated) runPage(t *testing.T, page string, examples []example) {
 	}
 }
 
-// state is what a page is about.
+// state is what a section is about.
 type state struct {
 	// variables are those that the commands use, and programs change the environments in which commands of programs run.
 	variables map[string]string
 	programs  map[identity.Name]map[string]string
-	// replace has texts of the page that are examples, and what they are here.
+	// replace has texts of the section that are examples, and what they are here.
 	replace []string
 	check   func(t *testing.T)
 }
@@ -105,8 +109,8 @@ func (p state) adapt(script string) string {
 	return adapted.String()
 }
 
-// prepare brings the platform into the state of a page.
-func (s operated) prepare(t *testing.T, page string) state {
+// prepare brings the platform into the state of a section.
+func (s operated) prepare(t *testing.T, page, section string) state {
 	t.Helper()
 	url := s.Env["GIFTING_INBOX_URL"] + "/operated"
 	key := func(name string) *tenantsv1.CreateKeyResponse {
@@ -120,18 +124,18 @@ func (s operated) prepare(t *testing.T, page string) state {
 		"KEY_ID": fmt.Sprint(leaked.GetKey().GetId()), "LEAKED_KEY": leaked.GetApiKey(), "API_KEY": leaked.GetApiKey(),
 		"NEW_KEY_ID": fmt.Sprint(replacement.GetKey().GetId()), "REQUEST_ID": uuid.NewString(),
 	}}
-	switch page {
-	case "consumer-behind.md", "reader-blocked.md":
+	switch {
+	case section == "GiftingConsumerBehind", section == "GiftingReaderBlocked":
 		s.prepareUnread(t, &st)
-	case "erase-a-person.md":
+	case page == "erase-a-person":
 		order, _ := s.Post(t, s.key, "/orders", s.Order(t)).OK(t)["id"].(string)
 		s.Post(t, s.key, "/orders/"+order+":cancel", `{"reason": "Not needed."}`).OK(t)
 		st.variables["ORDER_ID"] = order
-	case "off-board-a-tenant.md":
+	case page == "off-board-a-tenant":
 		st.variables["TENANT"] = uuid.NewString()
 		_, err := s.Tenants(t).PutTenant(t.Context(), tenantRequest(st.variables["TENANT"]))
 		require.NoError(t, err)
-	case "leaked-seal-key.md":
+	case section == "A seal key":
 		s.prepareSealKeys(t, &st)
 	}
 	return st

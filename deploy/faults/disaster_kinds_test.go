@@ -79,7 +79,7 @@ func (d *drill) restoreAndRestart(ctx context.Context, t *testing.T, databases [
 func redriveFindsNothing(ctx context.Context, t *testing.T, d *drill) {
 	t.Helper()
 	d.awaitReaders(ctx, t)
-	for _, ran := range d.follow(ctx, t, "database-set-back", "program events redrive", "program webhook redrive") {
+	for _, ran := range d.follow(ctx, t, "restore", "GiftingDatabaseSetBack", "program events redrive", "program webhook redrive") {
 		missing := ran.missing(t)
 		d.require(missing == 0, loss, d.prepared, d.wentBack, "%s reports %d missing:\n%s", ran.command, missing, ran.output)
 	}

@@ -45,7 +45,7 @@ func kafkaBackToo(name string, tables map[string]string) disaster {
 			topicBack(ctx, t)
 		})
 		d.awaitReaders(ctx, t)
-		for _, ran := range d.follow(ctx, t, "procedures/kafka-lost", "program events redrive", "program webhook redrive") {
+		for _, ran := range d.follow(ctx, t, "kafka-lost", "All of Kafka is gone", "program events redrive", "program webhook redrive") {
 			database := strings.Fields(ran.command)[1]
 			require.Equal(t, tables[database] != "", ran.missing(t) > 0, "%s has found:\n%s", ran.command, ran.output)
 		}

@@ -122,9 +122,9 @@ type reconciled map[string][]string
 func (d *drill) reconcile(ctx context.Context, t *testing.T, flag string) reconciled {
 	t.Helper()
 	if flag != "" {
-		d.follow(ctx, t, "records-set-back", "program orders reconcile "+flag)
+		d.follow(ctx, t, "restore", "GiftingRecordsSetBack", "program orders reconcile "+flag)
 	}
-	all := d.follow(ctx, t, "records-set-back", "program orders reconcile --json")
+	all := d.follow(ctx, t, "restore", "GiftingRecordsSetBack", "program orders reconcile --json")
 	var report struct {
 		Differences []struct{ Kind, OrderID, LinkID, HoldID string }
 	}

@@ -47,13 +47,17 @@ func (r ran) missing(t *testing.T) int {
 	return missing
 }
 
-// follow runs the commands of a runbook that begin with one of the texts, in the order of the page, each of which the page must have.
-func (d *drill) follow(ctx context.Context, t *testing.T, page string, beginnings ...string) (all []ran) {
+// follow runs the commands of a runbook's section that begin with one of the texts, in the order of the page, each of which the section
+// must have.
+func (d *drill) follow(ctx context.Context, t *testing.T, page, section string, beginnings ...string) (all []ran) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "runbooks", page+".md"))
+	content, err := os.ReadFile(filepath.Join("..", "runbooks", page+".md"))
 	require.NoError(t, err)
+	_, text, found := strings.Cut(string(content), "\n## "+section+"\n")
+	require.True(t, found, "the runbook %s has no section %q", page, section)
+	text, _, _ = strings.Cut(text, "\n## ")
 	used := map[string]bool{}
-	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+	for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSpace(line)
 			at := slices.IndexFunc(beginnings, func(b string) bool { return line == b || strings.HasPrefix(line, b+" ") })
@@ -64,7 +68,7 @@ func (d *drill) follow(ctx context.Context, t *testing.T, page string, beginning
 		}
 	}
 	for _, beginning := range beginnings {
-		require.True(t, used[beginning], "the runbook %s has no command %q", page, beginning)
+		require.True(t, used[beginning], "%s of the runbook %s has no command %q", section, page, beginning)
 	}
 	return all
 }

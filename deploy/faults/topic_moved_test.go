@@ -36,7 +36,7 @@ func morePartitions() disaster {
 			t.Helper()
 			count := len(d.ends(ctx, t))
 			startEvents, startWebhook := d.stop(ctx, identity.Events), d.stop(ctx, identity.Webhook)
-			d.follow(ctx, t, "reader-blocked", "program events forget-topic", "program webhook forget-topic")
+			d.follow(ctx, t, "kafka-lost", "GiftingReaderBlocked", "program events forget-topic", "program webhook forget-topic")
 			d.topic += "-moved"
 			for _, i := range append(d.of(identity.Events), d.of(identity.Webhook)...) {
 				i.env = append(i.env, "GIFTING_KAFKA_TOPIC="+d.topic, "GIFTING_KAFKA_PARTITIONS="+strconv.Itoa(count))
