@@ -4,6 +4,7 @@
 package fields
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -106,6 +107,19 @@ func (e *Errors) OptionalUUID(field string, value *string) *string {
 	}
 	id := e.UUID(field, *value)
 	return &id
+}
+
+// UUIDs is UUID for each of a list of at most so many.
+func (e *Errors) UUIDs(field string, values []string, most int) []string {
+	if len(values) > most {
+		e.Add(field, problem.FieldInvalid, fmt.Sprintf("must hold at most %d ids", most))
+		return nil
+	}
+	ids := make([]string, len(values))
+	for i, value := range values {
+		ids[i] = e.UUID(field, value)
+	}
+	return ids
 }
 
 func shortened(path string) string {

@@ -3,6 +3,8 @@ package rules
 import (
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -72,4 +74,33 @@ func CancelOrder(current *Current, reason string, now time.Time) (*Change, error
 		change.ReleaseStock = true
 	}
 	return change, err
+}
+
+// StatusChange is a change of an order's status in its audit.
+type StatusChange struct {
+	At            *timestamppb.Timestamp
+	Before, After ordersv1.OrderStatus
+}
+
+// Milestones are when an order was sent and delivered; nil for what has not happened.
+type Milestones struct {
+	SentAt, DeliveredAt *timestamppb.Timestamp
+}
+
+// MilestonesOf returns the milestones after all changes of an order's status, the oldest first. What a correction has undone has not
+// happened.
+func MilestonesOf(changes []StatusChange) (m Milestones) {
+	for _, c := range changes {
+		switch {
+		case keepsShipment(c.Before, c.After):
+			m.DeliveredAt = nil
+		case c.After == sent:
+			m = Milestones{SentAt: c.At}
+		case c.After == completed:
+			m.DeliveredAt = c.At
+		default:
+			m = Milestones{}
+		}
+	}
+	return m
 }

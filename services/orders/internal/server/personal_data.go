@@ -31,8 +31,8 @@ func (s *Server) FindPersonRecords(
 	person := store.Person{
 		TenantID:            errs.RequiredUUID("tenantId", req.GetTenantId()),
 		ExternalRecipientID: fields.Optional(req.ExternalRecipientId),
-		OrderIDs:            recordIDs("orderIds", req.GetOrderIds(), errs),
-		LinkIDs:             recordIDs("personalLinkIds", req.GetPersonalLinkIds(), errs),
+		OrderIDs:            errs.UUIDs("orderIds", req.GetOrderIds(), maxPersonRecords),
+		LinkIDs:             errs.UUIDs("personalLinkIds", req.GetPersonalLinkIds(), maxPersonRecords),
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -43,18 +43,6 @@ func (s *Server) FindPersonRecords(
 	}
 	unpublished, err := outbox.Unpublished(ctx, s.store.Pool(), person.TenantID, person.OrderIDs)
 	return &privacyv1.FindPersonRecordsResponse{Records: personRecords(found), Unpublished: unpublished}, err
-}
-
-func recordIDs(field string, ids []string, errs *fields.Errors) []string {
-	if len(ids) > maxPersonRecords {
-		errs.Add(field, problem.FieldInvalid, "must hold at most 2000 ids")
-		return nil
-	}
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = errs.UUID(field, id)
-	}
-	return out
 }
 
 func personRecords(orders []*ordersv1.Order) []*privacyv1.PersonRecord {
@@ -81,7 +69,7 @@ func admitPerson(ctx context.Context, op ordersv1.Operation, req personRequest) 
 	a := rules.Audit{
 		TenantID: errs.RequiredUUID("tenantId", req.GetTenantId()), Actor: req.GetRequestedBy(), Operation: op,
 	}
-	ids := recordIDs("recordIds", req.GetRecordIds(), errs)
+	ids := errs.UUIDs("recordIds", req.GetRecordIds(), maxPersonRecords)
 	return a, ids, errs.Err()
 }
 

@@ -31,7 +31,7 @@ func (s *Server) FindPersonRecords(
 ) (*privacyv1.FindPersonRecordsResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	tenantID := errs.RequiredUUID("tenantId", req.GetTenantId())
-	ids := recordIDs("personalLinkIds", req.GetPersonalLinkIds(), errs)
+	ids := errs.UUIDs("personalLinkIds", req.GetPersonalLinkIds(), maxPersonRecords)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -49,18 +49,6 @@ func (s *Server) FindPersonRecords(
 	return resp, nil
 }
 
-func recordIDs(field string, ids []string, errs *fields.Errors) []string {
-	if len(ids) > maxPersonRecords {
-		errs.Add(field, problem.FieldInvalid, "must hold at most 2000 ids")
-		return nil
-	}
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = errs.UUID(field, id)
-	}
-	return out
-}
-
 // personRequest has the fields that erasing and exporting share.
 type personRequest interface {
 	GetTenantId() string
@@ -72,7 +60,7 @@ type personRequest interface {
 func admitPerson(ctx context.Context, req personRequest, action string) (tenantID string, ids []string, by store.Audit, err error) {
 	errs := caller.RequestErrors(ctx)
 	caller.CheckActor(req.GetRequestedBy(), errs)
-	tenantID, ids = errs.RequiredUUID("tenantId", req.GetTenantId()), recordIDs("recordIds", req.GetRecordIds(), errs)
+	tenantID, ids = errs.RequiredUUID("tenantId", req.GetTenantId()), errs.UUIDs("recordIds", req.GetRecordIds(), maxPersonRecords)
 	by = store.Audit{
 		Action: action, ActorKind: enumname.String(req.GetRequestedBy().GetKind()), ActorID: req.GetRequestedBy().GetId(),
 	}

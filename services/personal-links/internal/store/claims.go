@@ -60,3 +60,46 @@ func (s *Store) TakeExpiredClaims(ctx context.Context, lease time.Duration, limi
 		return l, row.Scan(&l.TenantID, &l.Record.Id, &l.ClaimOrderID)
 	}, takeExpired, lease, limit)
 }
+
+// They read no sealed column. Both read the primary key.
+const (
+	claimRecordColumns = `SELECT l.tenant_id::text, l.id::text, l.status, l.order_id::text, l.claim_order_id IS NOT NULL FROM links l `
+
+	selectClaimRecords = claimRecordColumns + `WHERE (l.tenant_id, l.id) > ($1, $2) AND l.status = 'CLAIMED'
+ORDER BY l.tenant_id, l.id LIMIT $3`
+
+	selectClaimRecordsOf = claimRecordColumns + `JOIN unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, id) USING (tenant_id, id)
+ORDER BY l.tenant_id, l.id`
+)
+
+// Name identifies a link.
+type Name struct{ TenantID, ID string }
+
+// ClaimRecords lists up to limit claimed links by tenant and id.
+func (s *Store) ClaimRecords(ctx context.Context, after Name, limit int) ([]*linksv1.ClaimRecord, error) {
+	return s.listClaims(ctx, selectClaimRecords, after.TenantID, after.ID, limit)
+}
+
+// ClaimRecordsOf lists the named links in every status.
+func (s *Store) ClaimRecordsOf(ctx context.Context, links []Name) ([]*linksv1.ClaimRecord, error) {
+	var tenants, ids []string
+	for _, l := range links {
+		tenants, ids = append(tenants, l.TenantID), append(ids, l.ID)
+	}
+	return s.listClaims(ctx, selectClaimRecordsOf, tenants, ids)
+}
+
+func (s *Store) listClaims(ctx context.Context, sql string, args ...any) ([]*linksv1.ClaimRecord, error) {
+	return postgres.Select(ctx, s.pool, "list claims", func(row pgx.CollectableRow) (*linksv1.ClaimRecord, error) {
+		r := &linksv1.ClaimRecord{Link: &linksv1.LinkName{}}
+		return r, row.Scan(&r.Link.TenantId, &r.Link.LinkId, postgres.ScanEnum(&r.Status), &r.OrderId, &r.InFlight)
+	}, sql, args...)
+}
+
+// RestoreClaim marks a link as claimed with the order that it has lost. lost is empty, or the order that does not exist with
+// which the link is claimed.
+func (s *Store) RestoreClaim(ctx context.Context, link Name, o rules.ClaimOutcome, lost string, now time.Time) (*rules.Link, error) {
+	return s.Update(ctx, link.TenantID, link.ID, func(l *rules.Link) (*Change, error) {
+		return changeIf(l.RestoreClaim(o, lost, now), Change{Event: rules.EventClaimed})
+	})
+}
