@@ -66,7 +66,10 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 	}{
 		{"gifting.kafka.reader.restarts", "Readers replaced because they were stuck.", &m.restarts},
 		{"gifting.kafka.reader.gaps", "Gaps in the offsets: messages dropped before they were stored.", &m.gaps},
-		{"gifting.kafka.reader.lost_tails", "Partitions found without the last message that was stored: Kafka lost messages.", &m.lostTails},
+		{
+			"gifting.kafka.reader.lost_tails", "Partitions found without the last message that was stored: Kafka lost messages.",
+			&m.lostTails,
+		},
 		{"gifting.kafka.store.setbacks", "Partitions found stored less far than before: the database went back.", &m.setbacks},
 		{"gifting.kafka.handler.errors", "Calls of the handler that failed.", &m.handlerErrors},
 	} {

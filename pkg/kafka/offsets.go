@@ -111,8 +111,8 @@ func (p *partition) stored(ctx context.Context) (Stored, error) {
 	return stored, nil
 }
 
-// unmoved reports whether the store has stored what was handled, and no more. A store that went back to an earlier state refuses the
-// next batch, but in a quiet partition that may come days later.
+// unmoved reports whether the store has stored what was handled, and no more. A store that went back to an earlier state refuses
+// the next batch, but in a quiet partition that may come days later.
 func (p *partition) unmoved(ctx context.Context) bool {
 	reached := p.reached
 	stored, err := p.stored(ctx)

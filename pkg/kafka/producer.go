@@ -156,7 +156,9 @@ func (p *Producer) write(ctx context.Context, msgs, originals []Message) error {
 
 // writePartition writes the messages of one partition chunk by chunk and stops at the first error: its own, to keep the order,
 // or that of another partition, because the caller will repeat everything.
-func (p *Producer) writePartition(ctx context.Context, partition int, msgs []Message, failed *atomic.Bool) (offsets []int64, err error) {
+func (p *Producer) writePartition(
+	ctx context.Context, partition int, msgs []Message, failed *atomic.Bool,
+) (offsets []int64, err error) {
 	for chunk := range p.limits.chunks(msgs) {
 		if failed.Load() {
 			return offsets, nil

@@ -51,7 +51,9 @@ func Spans(ctx context.Context, cfg Config, topic string, from, to time.Time) ([
 }
 
 // ReadSpan passes the messages of a span to a handler, in batches, in the order of their offsets.
-func ReadSpan(ctx context.Context, cfg Config, topic string, span Span, handle func(ctx context.Context, msgs []Message) error) error {
+func ReadSpan(
+	ctx context.Context, cfg Config, topic string, span Span, handle func(ctx context.Context, msgs []Message) error,
+) error {
 	cluster, err := open(cfg, telemetry.Discard())
 	if err != nil {
 		return err

@@ -19,7 +19,8 @@ const (
 // work passes batches to the handler until the context or the messages end, the handler refuses a batch, or the store has moved
 // while no message came. It reports whether it has handled one.
 func (p *partition) work(ctx context.Context, fetched <-chan kafkago.Message) (handled bool) {
-	batch := &batch{in: fetched, most: p.consumer.opts.MaxBatch, idleAfter: askStore * p.consumer.opts.StallAfter, idleCheck: p.unmoved}
+	opts := p.consumer.opts
+	batch := &batch{in: fetched, most: opts.MaxBatch, idleAfter: askStore * opts.StallAfter, idleCheck: p.unmoved}
 	for batch.gather(ctx) {
 		p.progress.handling(batch.messages[0].Time)
 		if !p.handle(ctx, batch.messages) {

@@ -87,7 +87,8 @@ func AppendAll(ctx context.Context, b *pgx.Batch, events []Event) {
 }
 
 // A row that is kept after the readers have stored its event is confirmed.
-const countUnpublished = `SELECT count(*) FROM outbox WHERE tenant_id = $1 AND subject_id = ANY($2::uuid[]) AND confirmed_at IS NULL`
+const countUnpublished = `SELECT count(*) FROM outbox
+ WHERE tenant_id = $1 AND subject_id = ANY($2::uuid[]) AND confirmed_at IS NULL`
 
 // Unpublished returns how many events of the records the feed and the webhook service may not have stored yet.
 func Unpublished(ctx context.Context, pool *pgxpool.Pool, tenantID string, subjectIDs []string) (n int64, err error) {

@@ -101,7 +101,8 @@ func (s *Service) build(ctx context.Context, cfg Config) error {
 	s.maintenance = feed.Maintenance(events, s.clock, cfg.Retention, s.tel)
 	s.consumer, err = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic,
-		Offsets: feed.Offsets{Offsets: store.Offsets{Store: events}, Announcer: s.announcer}, ID: feed.EventID, CheckPartitions: events.CheckPartitions,
+		Offsets: feed.Offsets{Offsets: store.Offsets{Store: events}, Announcer: s.announcer}, ID: feed.EventID,
+		CheckPartitions: events.CheckPartitions,
 	}, s.tel, writer.Handle)
 	if err != nil {
 		return err

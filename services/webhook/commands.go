@@ -51,7 +51,8 @@ func parseRedrive(cfg Config, args []string, out io.Writer) (redrive, error) {
 	flags.TextVar(&r.from, "from", time.Time{}, "events recorded at this time or later")
 	flags.TextVar(&r.to, "to", time.Time{}, "events recorded before this time")
 	flags.StringVar(&r.tenant, "tenant", "", "only events of this tenant")
-	key := flags.Uint("key", 0, "only events that the key receives, also if other keys have got them; what was sent to nobody goes to all keys")
+	key := flags.Uint("key", 0,
+		"only events that the key receives, also if other keys have got them; what was sent to nobody goes to all keys")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "only count the deliveries that are missing")
 	flags.BoolVar(&r.json, "json", false, "print the result as JSON")
 	if err := flags.Parse(args); err != nil {
@@ -172,7 +173,8 @@ func ForgetTopic(ctx context.Context, cfg Config, out io.Writer) error {
 		if err := s.ForgetTopic(ctx); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(out, "the fan-out begins at the oldest message of its topic, or at the offset of its group, when it starts")
+		_, err := fmt.Fprintln(out,
+			"the fan-out begins at the oldest message of its topic, or at the offset of its group, when it starts")
 		return err
 	})
 }

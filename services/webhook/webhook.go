@@ -226,7 +226,8 @@ func observe(deliveries *store.Store, from *sender.Sender, tel *telemetry.Teleme
 		return err
 	}
 	due, err := meter.Float64ObservableGauge("gifting.webhook.oldest_due_age", metric.WithUnit("s"),
-		metric.WithDescription("The longest time that a delivery has been due to an endpoint that is healthy and has no request in flight."))
+		metric.WithDescription("The longest time that a delivery has been due to an endpoint that is healthy and has no request "+
+			"in flight."))
 	if err != nil {
 		return err
 	}

@@ -90,9 +90,9 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 	return nil
 }
 
-// Offsets are those of the store, for a consumer that becomes the writer of partitions. If the store has more than Kafka knows of, the
-// former writer may have crashed before it announced what it had committed. Quiet partitions are asked for every few seconds: that
-// must not wake all readers.
+// Offsets are those of the store, for a consumer that becomes the writer of partitions. If the store has more than Kafka knows of,
+// the former writer may have crashed before it announced what it had committed. Quiet partitions are asked for every few seconds:
+// that must not wake all readers.
 type Offsets struct {
 	store.Offsets
 

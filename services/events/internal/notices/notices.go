@@ -2,14 +2,15 @@
 //
 // A Notice says who may see new events. The writer of a Kafka partition announces its events after they are committed: to the
 // subscriptions of its own process directly, and to those of other instances by a notification of PostgreSQL. The notification is
-// a transaction of its own, because one in the writing transaction would make the commits of all databases of the server queue for one lock.
+// a transaction of its own, because one in the writing transaction would make the commits of all databases of the server queue for
+// one lock.
 //
 // # No event without a notice
 //
 // A reader that subscribes, then reads the feed, then waits for a notice misses no event: an event that was committed before the
 // read is in it, and a later one is announced later. Where notices may have been lost, subscriptions get Missed instead: when the
-// connection that listens was lost, when a subscription has too many, and when this process has become the writer of a partition, whose
-// former writer may have crashed between commit and notice. Readers then read once.
+// connection that listens was lost, when a subscription has too many, and when this process has become the writer of a partition,
+// whose former writer may have crashed between commit and notice. Readers then read once.
 package notices
 
 import (

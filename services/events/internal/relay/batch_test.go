@@ -98,7 +98,8 @@ func TestOfTwoSourcesWhoseClocksAreAheadTheOneThatRecordedFirstComesFirst(t *tes
 	t.Parallel()
 	at := &server{instance: "one"}
 	began := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
-	// An earlier read has seen both rows, so both count as recorded no later than now. The sources share a clock, which has stepped back.
+	// An earlier read has seen both rows, so both count as recorded no later than now. The sources share a clock, which has
+	// stepped back.
 	read := func(recordedAt time.Time) reading {
 		return reading{rows: []row{{id: 1, recordedAt: recordedAt, ownGroup: true}}, tick: tick{server: at}}
 	}

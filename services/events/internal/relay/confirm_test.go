@@ -94,7 +94,8 @@ func TestMessagesThatKafkaLosesArePublishedAgain(t *testing.T) {
 	}
 }
 
-// TestMessagesThatAreWrittenOverThoseThatKafkaLost lets the relay itself use the offsets of lost messages, before it asks for these.
+// TestMessagesThatAreWrittenOverThoseThatKafkaLost lets the relay itself use the offsets of lost messages, before it asks for
+// these.
 func TestMessagesThatAreWrittenOverThoseThatKafkaLost(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()

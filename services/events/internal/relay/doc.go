@@ -50,9 +50,10 @@
 //
 // # Leaders
 //
-// The tenants are divided into groups, and each group has one leader. Any number of processes may run the relay. They campaign: each
-// leads the groups whose advisory locks its session holds, and takes no more than a fair share of them. The locks are released when
-// the session ends, and a process that loses it stops. A process that leads all groups reads and publishes as if there were none.
+// The tenants are divided into groups, and each group has one leader. Any number of processes may run the relay. They campaign:
+// each leads the groups whose advisory locks its session holds, and takes no more than a fair share of them. The locks are
+// released when the session ends, and a process that loses it stops. A process that leads all groups reads and publishes as if
+// there were none.
 //
 // A process that leads some groups reads the rows of the others once, without their data, because its window must know that they
 // are no gaps. So a backlog of another group costs it nothing. When it gains a group, it begins again with the oldest row.

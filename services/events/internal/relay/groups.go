@@ -2,8 +2,8 @@ package relay
 
 import "slices"
 
-// groupCount is the number of groups into which the tenants are divided, by the last byte of their ids. All instances need the same:
-// see the package's documentation before you change it.
+// groupCount is the number of groups into which the tenants are divided, by the last byte of their ids. All instances need the
+// same: see the package's documentation before you change it.
 const groupCount = 8
 
 // groupOf is the group of a row.

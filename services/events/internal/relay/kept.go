@@ -22,7 +22,9 @@ ORDER BY id LIMIT $4`
 
 // Kept passes the changes that were recorded in a time span, and that the outbox has kept although all readers have stored them,
 // to a handler, in their order.
-func Kept(ctx context.Context, s Source, from, before time.Time, handle func(ctx context.Context, changes []*eventsv1.Change) error) error {
+func Kept(
+	ctx context.Context, s Source, from, before time.Time, handle func(ctx context.Context, changes []*eventsv1.Change) error,
+) error {
 	conn, err := pgx.Connect(ctx, s.URL)
 	if err != nil {
 		return fmt.Errorf("open source %s: %w", s.Name, err)

@@ -14,8 +14,8 @@ const scope = "github.com/partnergifting/platform/services/events/relay"
 // unreadAfter is when it is no longer known whether a source that had no rows still has none. It is as long as a read may take.
 const unreadAfter = sourcesTimeout
 
-// metrics of the relay. Only the leader reports ages, and only of sources that it could read: a source that cannot be read has no age,
-// not the age zero. The others report that they do not lead.
+// metrics of the relay. Only the leader reports ages, and only of sources that it could read: a source that cannot be read has no
+// age, not the age zero. The others report that they do not lead.
 type metrics struct {
 	published, failures, lostTails, lostWakeups metric.Int64Counter
 

@@ -69,8 +69,8 @@ const (
 	subjects = 12
 )
 
-// write runs the writers and the relay for a time and returns when the outboxes are empty. Each writer changes records of one of the
-// tenants, or of a new one each time.
+// write runs the writers and the relay for a time and returns when the outboxes are empty. Each writer changes records of one of
+// the tenants, or of a new one each time.
 func (f *fixture) write(t *testing.T, d time.Duration, tenants []string) (published []change, all []string) {
 	t.Helper()
 	for _, owner := range f.owners {

@@ -233,8 +233,8 @@ func scanRow(c pgx.CollectableRow, before []any, after ...any) (row, error) {
 	e := &eventsv1.Change{}
 	r := row{change: e}
 	var occurredAt time.Time
-	into := append(before[:len(before):len(before)], &r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId, &e.Type, &e.OriginKeyId,
-		&occurredAt, &e.Data, &e.Traceparent)
+	into := append(before[:len(before):len(before)], &r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId, &e.Type,
+		&e.OriginKeyId, &occurredAt, &e.Data, &e.Traceparent)
 	err := c.Scan(append(into, after...)...)
 	e.OccurredAt = timestamppb.New(occurredAt)
 	return r, err

@@ -38,9 +38,9 @@ const (
 		"do a full sync, then read the feed without this parameter"
 )
 
-// ListEvents returns the tenant's events after a cursor, in the order in which they were committed. It sets caller.FeedEndHeader if
-// none follow that had been committed when the page was read, and caller.FeedWaitHeader if the caller should wait for an event. An event that cannot be opened is never skipped: the page ends before
-// it, and a page that begins with it is service_unavailable.
+// ListEvents returns the tenant's events after a cursor, in the order in which they were committed. It sets caller.FeedEndHeader
+// if none follow that had been committed when the page was read, and caller.FeedWaitHeader if the caller should wait for an event.
+// An event that cannot be opened is never skipped: the page ends before it, and a page that begins with it is service_unavailable.
 func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) (*eventsv1.ListEventsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
@@ -185,8 +185,9 @@ func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) erro
 	return nil
 }
 
-// scan reads events after the last position. If that is of an earlier epoch, its day was that of a server whose clock may have been
-// ahead, so the scan begins a day earlier. The epoch is known from the last scan; if it has changed since, the events are read again.
+// scan reads events after the last position. If that is of an earlier epoch, its day was that of a server whose clock may have
+// been ahead, so the scan begins a day earlier. The epoch is known from the last scan; if it has changed since, the events are
+// read again.
 func (s *Server) scan(ctx context.Context, p *listing, limit int) ([]store.Row, store.Bounds, error) {
 	for {
 		from, epoch := p.after, s.epoch.Load()

@@ -28,7 +28,9 @@ type FeedEvents struct {
 func NewFeedEvents(s *store.Store) *FeedEvents { return &FeedEvents{store: s} }
 
 // ListFeedEvents returns a page of the events that were recorded in a time span.
-func (f *FeedEvents) ListFeedEvents(ctx context.Context, req *eventsv1.ListFeedEventsRequest) (*eventsv1.ListFeedEventsResponse, error) {
+func (f *FeedEvents) ListFeedEvents(
+	ctx context.Context, req *eventsv1.ListFeedEventsRequest,
+) (*eventsv1.ListFeedEventsResponse, error) {
 	var errs fields.Errors
 	span := store.Span{
 		From: instant("recordedFrom", req.GetRecordedFrom(), &errs), Before: instant("recordedBefore", req.GetRecordedBefore(), &errs),

@@ -40,6 +40,8 @@ type Operations struct {
 }
 
 // NewOperations makes the server of the operations plane. The reader opens the events that it shows.
-func NewOperations(feed Feed, reader *seal.EventReader, environment apikey.Environment, hub *notices.Hub, tenants Permitter) *Operations {
+func NewOperations(
+	feed Feed, reader *seal.EventReader, environment apikey.Environment, hub *notices.Hub, tenants Permitter,
+) *Operations {
 	return &Operations{pages: New(feed, reader, environment), hub: hub, tenants: tenants}
 }

@@ -135,7 +135,8 @@ UNION ALL
 SELECT event_id, NULL FROM feed
 WHERE event_id = ANY($1)
   AND day >= least($2::date, (
-    SELECT min(w.last_day) - 1 FROM unnest($3::int[]) AS p (partition) CROSS JOIN LATERAL (` + writerOf("p.partition", "last_day") + `) w))`
+    SELECT min(w.last_day) - 1 FROM unnest($3::int[]) AS p (partition)
+     CROSS JOIN LATERAL (` + writerOf("p.partition", "last_day") + `) w))`
 
 // idsAndFirstDay returns the events' ids and the first day on which one of them may have been inserted.
 func idsAndFirstDay(in []*pendingBatch) (ids postgres.UUIDs, from time.Time) {

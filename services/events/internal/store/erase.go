@@ -22,8 +22,8 @@ FROM unnest($3::bigint[], $4::bytea[]) AS r (position, data)
 WHERE f.tenant_id = $1 AND f.day = $2 AND f.position = r.position AND f.data <> r.data`
 )
 
-// EraseEvents erases what the events of orders and links say about a person. It reads all events of the tenant, those of one day at a
-// time, so that no statement is long. Call it when all events of the records are stored.
+// EraseEvents erases what the events of orders and links say about a person. It reads all events of the tenant, those of one day
+// at a time, so that no statement is long. Call it when all events of the records are stored.
 func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []string) error {
 	var first, last *time.Time
 	if err := s.pool.QueryRow(ctx, keptDays, tenantID).Scan(&first, &last); err != nil {

@@ -74,8 +74,8 @@ func (s *Store) Bounds(ctx context.Context, tenantID string, epoch int64) (Bound
 	return b, nil
 }
 
-// End returns the position after a tenant's newest event. The next event is inserted today or later by the database's clock, or just
-// before midnight.
+// End returns the position after a tenant's newest event. The next event is inserted today or later by the database's clock, or
+// just before midnight.
 func (s *Store) End(ctx context.Context, tenantID string) (Position, error) {
 	now, err := s.now(ctx)
 	if err != nil {

@@ -78,7 +78,9 @@ func (s *Store) ScanSpan(ctx context.Context, span Span, after SpanPosition, lim
 }
 
 // scanDay moves the position past what it has read.
-func (s *Store) scanDay(ctx context.Context, span Span, after *SpanPosition, limit int) (changes []*eventsv1.Change, read int, err error) {
+func (s *Store) scanDay(
+	ctx context.Context, span Span, after *SpanPosition, limit int,
+) (changes []*eventsv1.Change, read int, err error) {
 	where := spanOfAll
 	if span.TenantID != "" {
 		where = spanOfTenant

@@ -21,7 +21,8 @@ const (
 
 	// A partition without a row has offset -1.
 	moveOffset = `INSERT INTO feed_writers AS w (kafka_partition, next_offset, last_day)
-SELECT $1, $3, (SELECT coalesce(max(last_day), 'epoch') FROM feed_writers) WHERE $2 < 0 OR EXISTS (SELECT FROM feed_writers WHERE kafka_partition = $1)
+SELECT $1, $3, (SELECT coalesce(max(last_day), 'epoch') FROM feed_writers)
+ WHERE $2 < 0 OR EXISTS (SELECT FROM feed_writers WHERE kafka_partition = $1)
 ON CONFLICT (kafka_partition) DO UPDATE SET next_offset = excluded.next_offset, last_id = '', last_time = NULL
 WHERE w.next_offset = $2`
 )
@@ -38,7 +39,8 @@ func (o Offsets) Stored(ctx context.Context, partition int, reached int64) (kafk
 	if err != nil || stored.Next >= reached {
 		return stored, err
 	}
-	return stored, o.beginEpoch(ctx, fmt.Sprintf("partition %d is stored up to offset %d but had reached %d", partition, stored.Next, reached))
+	reason := fmt.Sprintf("partition %d is stored up to offset %d but had reached %d", partition, stored.Next, reached)
+	return stored, o.beginEpoch(ctx, reason)
 }
 
 func (s *Store) stored(ctx context.Context, partition int) (kafka.Stored, error) {

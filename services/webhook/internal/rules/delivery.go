@@ -24,7 +24,8 @@ func EventOfDelivery(keyID int32, deliveryID uuid.UUID) string {
 
 // changeFor is its own inverse. It keeps the time, the version and the variant.
 func changeFor(keyID int32, id uuid.UUID) uuid.UUID {
-	mask := sha256.Sum256(binary.BigEndian.AppendUint32([]byte("webhook delivery "), uint32(keyID))) //nolint:gosec // Ids are positive.
+	salted := binary.BigEndian.AppendUint32([]byte("webhook delivery "), uint32(keyID)) //nolint:gosec // Ids are positive.
+	mask := sha256.Sum256(salted)
 	const random, variant, belowVersion, belowVariant = 6, 8, 0x0f, 0x3f
 	mask[random] &= belowVersion
 	mask[variant] &= belowVariant

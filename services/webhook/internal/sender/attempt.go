@@ -23,8 +23,8 @@ type leased struct {
 	until time.Time
 }
 
-// unreadableWait is for how long a delivery waits whose event cannot be opened. It has no attempt, so it never fails and is sent once
-// its key is in the ring.
+// unreadableWait is for how long a delivery waits whose event cannot be opened. It has no attempt, so it never fails and is sent
+// once its key is in the ring.
 const unreadableWait = 15 * time.Second
 
 // deliver sends one claimed delivery and records the result.
@@ -87,7 +87,9 @@ func withTraceOf(ctx context.Context, d store.Delivery) context.Context {
 // traced makes a span for an attempt if the trace of its change is recorded. The span does not contain the
 // URL, in which partners may keep secrets, and the trace is not sent to the receiver. The key identifies the endpoint: each key
 // has one.
-func (s *Sender) traced(ctx context.Context, d store.Delivery, attempt func(ctx context.Context) webhookclient.Response) webhookclient.Response {
+func (s *Sender) traced(
+	ctx context.Context, d store.Delivery, attempt func(ctx context.Context) webhookclient.Response,
+) webhookclient.Response {
 	cause := trace.SpanContextFromContext(ctx)
 	if s.tracer == nil || !cause.IsSampled() {
 		return attempt(ctx)

@@ -70,8 +70,8 @@ func (s *Sender) startLookup(ctx context.Context, keys []int32) earlyLookup {
 	return early
 }
 
-// endpointsOf returns the endpoints of the deliveries. It repeats the lookup for endpoints that the early one did not include, found
-// gone or without the right to a delivery, because dropping is final, and for all if the claim took too long.
+// endpointsOf returns the endpoints of the deliveries. It repeats the lookup for endpoints that the early one did not include,
+// found gone or without the right to a delivery, because dropping is final, and for all if the claim took too long.
 func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, early earlyLookup) (endpoints, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()

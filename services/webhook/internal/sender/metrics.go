@@ -36,12 +36,14 @@ func newMetrics(meter metric.Meter, of *schedule) (*metrics, error) {
 		return nil, err
 	}
 	m.duration, err = meter.Float64Histogram("gifting.webhook.attempt.duration", metric.WithUnit("s"),
-		metric.WithDescription("Time until a receiver responded or the request failed, by the class of the outcome."), telemetry.Durations())
+		metric.WithDescription("Time until a receiver responded or the request failed, by the class of the outcome."),
+		telemetry.Durations())
 	if err != nil {
 		return nil, err
 	}
 	m.firstAttempt, err = meter.Float64Histogram("gifting.webhook.first_attempt.delay", metric.WithUnit("s"),
-		metric.WithDescription("Time from a change to its delivery's first attempt, by the class of the outcome. Changes that may have waited for a slow or dead receiver are left out."), telemetry.Delays())
+		metric.WithDescription("Time from a change to its delivery's first attempt, by the class of the outcome. "+
+			"Changes that may have waited for a slow or dead receiver are left out."), telemetry.Delays())
 	if err != nil {
 		return nil, err
 	}

@@ -96,8 +96,9 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 		return nil, err
 	}
 	s := &Sender{
-		cfg: cfg, store: deps.Store, directory: deps.Directory, client: deps.Client, reader: deps.Reader, recorder: newRecorder(deps.Store),
-		now: deps.Now, log: tel.Logger, metrics: m,
+		cfg: cfg, store: deps.Store, directory: deps.Directory, client: deps.Client, reader: deps.Reader,
+		recorder: newRecorder(deps.Store),
+		now:      deps.Now, log: tel.Logger, metrics: m,
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
 		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: scheduled,
 		discoverTimeout: discoverTimeout, lookedForGone: time.Now(), goneInterval: goneInterval, heartbeat: heartbeat,

@@ -38,9 +38,9 @@ func (s *slots) add(of health, tenant string, n int) {
 	s.ofTenant[tenant][of] += n
 }
 
-// available returns how many more workers endpoints of the class and tenant may have. Each class and those below it leave a quarter of
-// the workers to the better classes, and each tenant leaves some of that to other tenants. If there are few workers, each class
-// may still have one, and a tenant that has none may have the last one.
+// available returns how many more workers endpoints of the class and tenant may have. Each class and those below it leave a
+// quarter of the workers to the better classes, and each tenant leaves some of that to other tenants. If there are few workers,
+// each class may still have one, and a tenant that has none may have the last one.
 func (s *slots) available(of health, tenant string) int {
 	own := s.ofTenant[tenant]
 	if own == nil {

@@ -23,7 +23,7 @@ func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDelivery
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
 	eventID := errs.UUID("eventId", req.GetEventId())
-	if err := o.permit(ctx, webhookv1.WebhookOperationsService_GetDelivery_FullMethodName, req.GetActor(), endpoint.TenantID, &errs); err != nil {
+	if err := o.permit(ctx, req.GetActor(), endpoint.TenantID, &errs); err != nil {
 		return nil, err
 	}
 	logged, body, attempts, err := o.store.Get(ctx, endpoint, eventID)
@@ -45,11 +45,13 @@ func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDelivery
 }
 
 // ResendDelivery makes a finished delivery due again, and a pending one due now.
-func (o *Operations) ResendDelivery(ctx context.Context, req *webhookv1.ResendDeliveryRequest) (*webhookv1.ResendDeliveryResponse, error) {
+func (o *Operations) ResendDelivery(
+	ctx context.Context, req *webhookv1.ResendDeliveryRequest,
+) (*webhookv1.ResendDeliveryResponse, error) {
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
 	eventID := errs.UUID("eventId", req.GetEventId())
-	if err := o.permit(ctx, webhookv1.WebhookOperationsService_ResendDelivery_FullMethodName, req.GetActor(), endpoint.TenantID, &errs); err != nil {
+	if err := o.permit(ctx, req.GetActor(), endpoint.TenantID, &errs); err != nil {
 		return nil, err
 	}
 	if err := o.store.Resend(ctx, endpoint, eventID); err != nil {
@@ -65,7 +67,9 @@ func (o *Operations) ResendDelivery(ctx context.Context, req *webhookv1.ResendDe
 }
 
 // ListDeliveries returns a page of a key's deliveries, newest event first.
-func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeliveriesRequest) (*webhookv1.ListDeliveriesResponse, error) {
+func (o *Operations) ListDeliveries(
+	ctx context.Context, req *webhookv1.ListDeliveriesRequest,
+) (*webhookv1.ListDeliveriesResponse, error) {
 	var errs fields.Errors
 	q := store.LogQuery{Endpoint: endpointOf(req.GetTenantId(), req.GetKeyId(), &errs), Limit: pageSize(req.PageSize, &errs)}
 	if req.State != nil {
@@ -76,7 +80,7 @@ func (o *Operations) ListDeliveries(ctx context.Context, req *webhookv1.ListDeli
 	}
 	tokens := page.Bind("webhook.deliveries", q.TenantID, strconv.Itoa(int(q.KeyID)), string(q.State))
 	q.Before = eventOf(req.GetPageToken(), tokens, &errs)
-	if err := o.permit(ctx, webhookv1.WebhookOperationsService_ListDeliveries_FullMethodName, req.GetActor(), q.TenantID, &errs); err != nil {
+	if err := o.permit(ctx, req.GetActor(), q.TenantID, &errs); err != nil {
 		return nil, err
 	}
 	limit := q.Limit

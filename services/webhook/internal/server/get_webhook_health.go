@@ -13,7 +13,9 @@ import (
 
 // GetWebhookHealth returns whether the webhook of the calling key works. It is read from the log and the endpoint, so every
 // instance returns the same.
-func (s *Server) GetWebhookHealth(ctx context.Context, _ *webhookv1.GetWebhookHealthRequest) (*webhookv1.GetWebhookHealthResponse, error) {
+func (s *Server) GetWebhookHealth(
+	ctx context.Context, _ *webhookv1.GetWebhookHealthRequest,
+) (*webhookv1.GetWebhookHealthResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err

@@ -24,9 +24,13 @@ const (
 	replayRetryAfter = 30 * time.Second
 )
 
+type replayEffect = idempotency.Effect[*webhookv1.ReplayWebhooksResponse]
+
 // ReplayWebhooks makes the finished deliveries of the calling key in a time span due again, once per Idempotency-Key. They are sent
 // like all others, within the key's concurrency. While the key has very many pending deliveries, more are refused.
-func (s *Server) ReplayWebhooks(ctx context.Context, req *webhookv1.ReplayWebhooksRequest) (*webhookv1.ReplayWebhooksResponse, error) {
+func (s *Server) ReplayWebhooks(
+	ctx context.Context, req *webhookv1.ReplayWebhooksRequest,
+) (*webhookv1.ReplayWebhooksResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err
@@ -47,14 +51,16 @@ func (s *Server) ReplayWebhooks(ctx context.Context, req *webhookv1.ReplayWebhoo
 	}
 	span := store.Span{From: rules.FirstEventAt(from), Before: rules.FirstEventAt(to)}
 	replay := s.deps.Store.NewReplay(store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, span, sight)
-	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, replay.Read, func() (effect idempotency.Effect[*webhookv1.ReplayWebhooksResponse], err error) {
+	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, replay.Read, func() (effect replayEffect, err error) {
 		switch {
 		case replay.Busy():
-			e := problem.New(problem.RateLimited, "The key has %d or more pending deliveries; replay when there are fewer.", store.MaxReplayed)
+			e := problem.New(problem.RateLimited, "The key has %d or more pending deliveries; replay when there are fewer.",
+				store.MaxReplayed)
 			e.RetryAfter = replayRetryAfter
 			return effect, e
 		case replay.TooLong():
-			return effect, problem.New(problem.ReplayTooLarge, "The span has more than %d deliveries of any type and state.", store.MaxReplaySpan)
+			return effect, problem.New(problem.ReplayTooLarge, "The span has more than %d deliveries of any type and state.",
+				store.MaxReplaySpan)
 		case replay.TooMany():
 			return effect, problem.New(problem.ReplayTooLarge, "The span has more than %d deliveries to send again.", store.MaxReplayed)
 		}

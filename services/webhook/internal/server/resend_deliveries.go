@@ -20,7 +20,9 @@ import (
 const maxResent = 1000
 
 // ResendDeliveries makes the finished deliveries of a span of events due again.
-func (o *Operations) ResendDeliveries(ctx context.Context, req *webhookv1.ResendDeliveriesRequest) (*webhookv1.ResendDeliveriesResponse, error) {
+func (o *Operations) ResendDeliveries(
+	ctx context.Context, req *webhookv1.ResendDeliveriesRequest,
+) (*webhookv1.ResendDeliveriesResponse, error) {
 	var errs fields.Errors
 	endpoint := endpointOf(req.GetTenantId(), req.GetKeyId(), &errs)
 	span := spanOf(req, &errs)
@@ -29,7 +31,7 @@ func (o *Operations) ResendDeliveries(ctx context.Context, req *webhookv1.Resend
 	if last := eventOf(req.GetPageToken(), tokens, &errs); last != "" {
 		span.From = rules.EventAfter(last)
 	}
-	if err := o.permit(ctx, webhookv1.WebhookOperationsService_ResendDeliveries_FullMethodName, req.GetActor(), endpoint.TenantID, &errs); err != nil {
+	if err := o.permit(ctx, req.GetActor(), endpoint.TenantID, &errs); err != nil {
 		return nil, err
 	}
 	resent, err := o.store.ResendSpan(ctx, endpoint, span, maxResent)

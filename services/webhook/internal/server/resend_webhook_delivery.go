@@ -15,6 +15,8 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
+type resendEffect = idempotency.Effect[*webhookv1.ResendWebhookDeliveryResponse]
+
 // ResendWebhookDelivery makes a delivery of the calling key due, once per Idempotency-Key: a finished one again, a pending one
 // now.
 func (s *Server) ResendWebhookDelivery(
@@ -36,8 +38,7 @@ func (s *Server) ResendWebhookDelivery(
 	}
 	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
 	resend := s.deps.Store.NewResend(endpoint, sightOf(p), rules.EventOfDelivery(p.KeyID, uuid.MustParse(text)))
-	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, resend.Read, func() (idempotency.Effect[*webhookv1.ResendWebhookDeliveryResponse], error) {
-		var effect idempotency.Effect[*webhookv1.ResendWebhookDeliveryResponse]
+	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, resend.Read, func() (effect resendEffect, err error) {
 		found, ok := resend.Found()
 		if !ok {
 			return effect, problem.RecordNotFound()

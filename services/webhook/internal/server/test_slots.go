@@ -31,7 +31,8 @@ func newTestSlots(n int) *testSlots {
 // acquire waits for a slot. It fails immediately if the key already has its share.
 func (s *testSlots) acquire(ctx context.Context, keyID int32) (release func(), err error) {
 	if !s.count(keyID) {
-		e := problem.New(problem.RateLimited, "%d webhook tests of this key are still running; try again when one has ended.", testsPerKey)
+		e := problem.New(problem.RateLimited, "%d webhook tests of this key are still running; try again when one has ended.",
+			testsPerKey)
 		e.RetryAfter = testRetryAfter
 		return nil, e
 	}

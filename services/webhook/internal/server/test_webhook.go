@@ -44,11 +44,12 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 		return nil, err
 	}
 	defer release()
-	return idempotency.RunExternal(ctx, s.deps.Pool, s.cfg.TestTimeout, func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
+	ping := func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
 		ctx, cancel := context.WithTimeout(ctx, s.timeout(ctx))
 		defer cancel()
 		return s.ping(ctx, principal.KeyID)
-	})
+	}
+	return idempotency.RunExternal(ctx, s.deps.Pool, s.cfg.TestTimeout, ping)
 }
 
 // timeout is the test's timeout, or less if the caller's deadline is earlier.

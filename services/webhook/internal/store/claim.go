@@ -141,8 +141,8 @@ UPDATE deliveries d
   FROM chosen c
   JOIN events e ON e.tenant_id = c.tenant_id AND e.event_id = c.event_id
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id
-RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at, e.type, e.brand_id, e.body, e.traceparent,
-          c.next_attempt_at, c.others`
+RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, ` + now + ` - d.created_at,
+          e.type, e.brand_id, e.body, e.traceparent, c.next_attempt_at, c.others`
 
 // Claim leases due rows to the caller, in one round trip.
 func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {

@@ -17,9 +17,9 @@ type Due struct {
 	Since time.Time
 }
 
-// heads are the first pending row of each endpoint, from the given one on. The recursion skips from endpoint to endpoint in deliveries_due: its cost
-// grows with the number of endpoints that have pending rows, not with the rows. But it also reads the entries of finished rows
-// that cannot be removed yet, and while an old snapshot is open those can be many.
+// heads are the first pending row of each endpoint, from the given one on. The recursion skips from endpoint to endpoint in
+// deliveries_due: its cost grows with the number of endpoints that have pending rows, not with the rows. But it also reads the
+// entries of finished rows that cannot be removed yet, and while an old snapshot is open those can be many.
 func heads(first string) string {
 	return `head AS (
   (` + first + `)

@@ -22,15 +22,17 @@ FROM unnest($2::uuid[], $3::bytea[]) AS r (event_id, body) WHERE e.tenant_id = $
   SELECT DISTINCT key_id FROM deliveries WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) ORDER BY key_id) k`
 
 	countSending = `SELECT count(*) FROM deliveries
-WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) AND lease_token IS NOT NULL AND next_attempt_at > coalesce($3::timestamptz, now())`
+WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) AND lease_token IS NOT NULL
+  AND next_attempt_at > coalesce($3::timestamptz, now())`
 
 	// What a receiver responded may repeat the event. A response is logged in the statement that ends its lease.
 	eraseResponses = `UPDATE attempts SET response_body = $3
 WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) AND response_body NOT IN ('', $3)`
 )
 
-// EraseEvents erases what the events of orders and links say about a person. sending is how many of their deliveries are being sent as
-// they were: until it is zero, what their receivers respond is not erased either. Call it when all events of the records are stored.
+// EraseEvents erases what the events of orders and links say about a person. sending is how many of their deliveries are being
+// sent as they were: until it is zero, what their receivers respond is not erased either. Call it when all events of the records
+// are stored.
 func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []string) (sending int, err error) {
 	var ids postgres.UUIDs
 	var bodies [][]byte

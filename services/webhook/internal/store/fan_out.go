@@ -131,7 +131,8 @@ WITH ` + moveOffsets + `, fresh AS (
        SELECT FROM pauses p WHERE p.tenant_id = w.tenant_id AND p.key_id = w.key_id AND p.until > ` + now + `)
 ), stored AS (
   INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at, lease_token, leased_by)
-  SELECT d.tenant_id, d.event_id, d.key_id, CASE WHEN w.slots IS NULL THEN ` + now + ` ELSE ` + now + ` + $22::interval END, ` + now + `,
+  SELECT d.tenant_id, d.event_id, d.key_id,
+         CASE WHEN w.slots IS NULL THEN ` + now + ` ELSE ` + now + ` + $22::interval END, ` + now + `,
          CASE WHEN w.slots IS NOT NULL THEN $23::uuid END, CASE WHEN w.slots IS NULL THEN 0 ELSE $20 END
     FROM unnest($14::uuid[], $15::uuid[], $16::int[], $17::int[]) AS d (tenant_id, event_id, key_id, slot)
     JOIN fresh ON fresh.tenant_id = d.tenant_id AND fresh.event_id = d.event_id
@@ -239,7 +240,8 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 		if slices.ContainsFunc(batches, func(b *batch) bool { return b.key != 0 }) {
 			b.Queue(holdRetention, int64(retentionLock))
 		}
-		b.Queue(lockFanOut, at, c.partitions(), c.endpointKeys(), claimLock, len(c.moved) == len(batches)).Query(func(rows pgx.Rows) error {
+		onlyMessages := len(c.moved) == len(batches)
+		b.Queue(lockFanOut, at, c.partitions(), c.endpointKeys(), claimLock, onlyMessages).Query(func(rows pgx.Rows) error {
 			return readLocked(rows, batches)
 		})
 		switch {

@@ -35,16 +35,19 @@ var own = Endpoint{TenantID: tenantA, KeyID: 1}
 // from 1 on.
 func (f *fixture) fill(t *testing.T, number int, state, eventType string) {
 	t.Helper()
-	_, err := f.pool.Exec(t.Context(), `
-WITH n AS (SELECT n, ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series(1, $1::int) n),
+	const step = 5000 // Each statement is short, also on a busy machine.
+	for first := 1; first <= number; first += step {
+		_, err := f.pool.Exec(t.Context(), `
+WITH n AS (SELECT n, ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series($1::int, $4::int) n),
 e AS (
   INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
   SELECT $2, id, `+eventType+`, $2, id, '{}', $3 FROM n)
 INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, next_attempt_at, created_at, finished_at)
 SELECT $2, id, key, state, CASE WHEN state = 'PENDING' THEN 1 ELSE 8 END,
        CASE WHEN state = 'PENDING' THEN $3::timestamptz + interval '1 hour' END, $3, CASE WHEN state <> 'PENDING' THEN $3::timestamptz END
-  FROM (SELECT id, key, `+state+` AS state FROM n CROSS JOIN generate_series(1, 2) key) d`, number, tenantA, f.now)
-	require.NoError(t, err)
+  FROM (SELECT id, key, `+state+` AS state FROM n CROSS JOIN generate_series(1, 2) key) d`, first, tenantA, f.now, min(number, first+step-1))
+		require.NoError(t, err)
+	}
 }
 
 // eventNumber is the id of an event that fill stores.

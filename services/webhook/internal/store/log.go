@@ -195,14 +195,16 @@ SELECT count(*), greatest(interval '0', coalesce(` + now + ` - min(c.created_at)
             AND NOT EXISTS (
               SELECT FROM pauses p
                WHERE p.tenant_id = e.tenant_id AND p.key_id = e.key_id AND p.until > ` + now + `)
-            AND (e.tenant_id, e.key_id) NOT IN (SELECT tenant_id, key_id FROM unnest($3::uuid[], $4::int[]) AS i (tenant_id, key_id))
+            AND (e.tenant_id, e.key_id) NOT IN (
+              SELECT tenant_id, key_id FROM unnest($3::uuid[], $4::int[]) AS i (tenant_id, key_id))
        ), interval '0')
   FROM counted c`
 
 // Waiting counts the deliveries that are not finished. The impaired endpoints are slow or do not answer.
 func (s *Store) Waiting(ctx context.Context, impaired []Endpoint) (w Waiting, err error) {
 	tenants, keys := endpointColumns(impaired)
-	if err := s.pool.QueryRow(ctx, selectWaiting, s.nowOverride(), MaxCounted, tenants, keys).Scan(&w.Deliveries, &w.Oldest, &w.Due); err != nil {
+	row := s.pool.QueryRow(ctx, selectWaiting, s.nowOverride(), MaxCounted, tenants, keys)
+	if err := row.Scan(&w.Deliveries, &w.Oldest, &w.Due); err != nil {
 		return w, fmt.Errorf("count waiting deliveries: %w", err)
 	}
 	return w, nil

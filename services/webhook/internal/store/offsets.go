@@ -59,7 +59,8 @@ func (o Offsets) Move(ctx context.Context, partition int, from, to int64) error 
 	return nil
 }
 
-// flushLog is a transaction that waits for the disk, and with it for all that was committed before: the write-ahead log has one order.
+// flushLog is a transaction that waits for the disk, and with it for all that was committed before: the write-ahead log has one
+// order.
 const flushLog = `SELECT pg_logical_emit_message(true, 'durable', '')`
 
 // Durable implements kafka.Offsets.

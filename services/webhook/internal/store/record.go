@@ -37,10 +37,10 @@ var ErrLeaseLost = errors.New("the delivery's lease was lost")
 // The token is compared by IS NOT DISTINCT FROM, because "=" would let the server look for the row among all leases of the
 // endpoint in deliveries_leased_by.
 //
-// The commit does not wait for the disk. If a crash of the server loses it, the row is leased as before, and is sent again when its
-// lease ends, as after a crash of the sender before it records. The log, the state and the health of the endpoint are then those of
-// the repetition. What is committed later and waits for the disk, such as a resend, takes the result with it: the write-ahead log has
-// one order.
+// The commit does not wait for the disk. If a crash of the server loses it, the row is leased as before, and is sent again when
+// its lease ends, as after a crash of the sender before it records. The log, the state and the health of the endpoint are then
+// those of the repetition. What is committed later and waits for the disk, such as a resend, takes the result with it: the
+// write-ahead log has one order.
 const recordResults = `
 WITH done AS (
   UPDATE deliveries d
@@ -51,7 +51,8 @@ WITH done AS (
                 $9::timestamptz[], $10::int[], $11::int[], $12::text[], $13::bytea[])
            WITH ORDINALITY AS r (tenant_id, event_id, key_id, token, state, counted, wait_us,
                                  started_at, duration_ms, response_status, problem, response_body, n)
-   WHERE d.tenant_id = r.tenant_id AND d.event_id = r.event_id AND d.key_id = r.key_id AND d.lease_token IS NOT DISTINCT FROM r.token
+   WHERE d.tenant_id = r.tenant_id AND d.event_id = r.event_id AND d.key_id = r.key_id
+     AND d.lease_token IS NOT DISTINCT FROM r.token
   RETURNING d.tenant_id, d.event_id, d.key_id, d.attempts_before + d.attempts AS number,
             r.counted, r.started_at, r.duration_ms, r.response_status, r.problem, r.response_body, r.n
 ), logged AS (

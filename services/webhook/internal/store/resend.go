@@ -21,7 +21,8 @@ const maxNumber = `30000`
 // A resent delivery is like a new one, except that its log continues.
 const sendAgain = `
    SET state = 'PENDING', attempts = 0, next_attempt_at = ` + now + `, finished_at = NULL,
-       attempts_before = CASE WHEN d.attempts_before + d.attempts < ` + maxNumber + ` THEN d.attempts_before + d.attempts ELSE 1 END`
+       attempts_before = CASE WHEN d.attempts_before + d.attempts < ` + maxNumber + `
+                         THEN d.attempts_before + d.attempts ELSE 1 END`
 
 // shortenLog deletes from the logs of the resent deliveries all but the newest attempts. It keeps the attempts that show the health
 // of the endpoint. Attempts with numbers that are used again are deleted too.
@@ -131,7 +132,9 @@ DELETE FROM events e
 // attempts and with the events that have no other deliveries. It returns how many deliveries it deleted: none while another
 // instance deletes. It also returns when the last of them finished. The next call of a series begins there, because the index
 // entries of deleted rows stay while an old snapshot is open.
-func (s *Store) DeleteFinished(ctx context.Context, keep time.Duration, since time.Time, limit int) (deleted int, last time.Time, err error) {
+func (s *Store) DeleteFinished(
+	ctx context.Context, keep time.Duration, since time.Time, limit int,
+) (deleted int, last time.Time, err error) {
 	var tenants, events postgres.UUIDs
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
 		tenants, events, last = nil, nil, since
