@@ -78,10 +78,10 @@ func openBrowser(t *testing.T, s screen) *browser {
 	return b
 }
 
-// another opens a tab beside the first one, which stays open. With an option it has another window or profile.
-func (b *browser) another(t *testing.T, options ...chromedp.ContextOption) *browser {
+// another opens a tab beside the first one, which stays open.
+func (b *browser) another(t *testing.T) *browser {
 	t.Helper()
-	ctx, stop := chromedp.NewContext(b.ctx, append([]chromedp.ContextOption{chromedp.WithNewWindow(false)}, options...)...)
+	ctx, stop := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(false))
 	t.Cleanup(stop)
 	tab := &browser{ctx: ctx, screen: b.screen, axe: b.axe, folder: b.folder}
 	tab.prepare(t)

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -127,25 +126,6 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 		b.requireNoErrors(t)
 		b.requireNoLeak(t, f.base)
 		require.Equal(t, 1, f.claims)
-	})
-}
-
-func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
-	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		page := f.openPage(locale, "#0FA3B1")
-		f.show(page)
-		b.review(t, f)
-		f.change(func() {
-			f.claimFailure = problem.New(problem.OutOfStock, "gone")
-			page.Gifts[0].OutOfStock = true
-		})
-		b.press(t, ".send")
-		require.Contains(t, b.text(t, ".problems"), "Dark truffles")
-		b.inspect(t, "14-gone")
-		b.press(t, `a.choose[href*="scented-candle"]`)
-		b.press(t, ".send")
-		require.Contains(t, b.text(t, "main"), "Storgatan 1", "the address was kept")
-		require.Contains(t, b.text(t, "main"), map[string]string{"en-US": "Sweden", "de-DE": "Schweden", "sv-SE": "Sverige"}[locale])
 	})
 }
 

@@ -36,8 +36,6 @@ type links struct {
 	order *linksv1.GetClaimedGiftResponse
 	// claims is how many claims were made, saves how many times a form was sent.
 	claims, saves int
-	// claimFailure is the result of the next claim.
-	claimFailure error
 	// claimHeld blocks claims until it is closed; nil: they return at once. answerHeld blocks the response of the claim that placed the
 	// order. held is how many were blocked.
 	claimHeld, answerHeld chan struct{}
@@ -147,9 +145,9 @@ func (l *links) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*li
 	if err := l.hold(ctx, func() chan struct{} { return l.claimHeld }); err != nil {
 		return nil, err
 	}
-	resp, err := l.claim(r)
-	if err != nil || resp.OrderReference == nil {
-		return resp, err
+	resp := l.claim(r)
+	if resp.OrderReference == nil {
+		return resp, nil
 	}
 	return resp, l.hold(ctx, func() chan struct{} { return l.answerHeld })
 }
@@ -173,15 +171,11 @@ func (l *links) hold(ctx context.Context, until func() chan struct{}) error {
 	}
 }
 
-func (l *links) claim(r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+func (l *links) claim(r *linksv1.ClaimLinkRequest) *linksv1.ClaimLinkResponse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.claimFailure; err != nil {
-		l.claimFailure = nil
-		return nil, err
-	}
 	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
-		return &linksv1.ClaimLinkResponse{State: l.page.GetState()}, nil
+		return &linksv1.ClaimLinkResponse{State: l.page.GetState()}
 	}
 	l.claims++
 	l.page.State, l.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, r.GetFormNonce()
@@ -194,7 +188,7 @@ func (l *links) claim(r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, 
 	}
 	l.page.Gifts = nil
 	l.drafts = map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
-	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
+	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}
 }
 
 func giftOf(page *linksv1.GetClaimPageResponse, id string) *linksv1.ClaimGift {

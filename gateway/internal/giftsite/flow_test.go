@@ -409,6 +409,16 @@ func TestALinkThatHasEndedShowsItsState(t *testing.T) {
 			require.NotContains(t, got.body, "Astrid")
 		})
 	}
+	t.Run("also if another browser was faster", func(t *testing.T) {
+		f := setup(t)
+		f.review()
+		confirm := f.confirm()
+		f.page.State, f.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, strings.Repeat("A", 26)
+		got := f.follow(confirm).body
+		require.Contains(t, got, "This gift has already been chosen")
+		require.NotContains(t, got, "NP-1")
+		require.Empty(t, f.claims)
+	})
 	t.Run("unless it is unknown", func(t *testing.T) {
 		f := setup(t)
 		f.saveErr = problem.RecordNotFound()
