@@ -3,7 +3,6 @@ package bench_test
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"sync"
 	"testing"
@@ -20,8 +19,7 @@ const (
 	placingKeys      = 3
 )
 
-// BenchmarkAcceptedToReceiver measures the way of an order that is placed through the gateway, to the receiver of its tenant, and each
-// hop of it.
+// BenchmarkAcceptedToReceiver measures how long an order that is placed through the gateway takes to the receiver of its tenant.
 func BenchmarkAcceptedToReceiver(b *testing.B) {
 	r := fixture.NewReceiver(b)
 	f := &acceptedFixture{receiver: r}
@@ -65,11 +63,8 @@ func (f *acceptedFixture) add(b *testing.B, tenant fixture.Tenant, url string) {
 type way struct {
 	lock sync.Mutex
 
-	// due is when the request should have been sent, answered when the client had the response.
-	due, requested, answered map[string]time.Time
-	// recorded is just before the commit, committed at it. published is when the relay had read the change and published it, to the
-	// millisecond. fannedOut is the commit of the delivery, sent the start of its first attempt.
-	recorded, committed, published, fannedOut, sent, received map[string]time.Time
+	// due is when the request should have been sent, answered when the client had the response, recorded just before the commit.
+	due, requested, answered, recorded, received map[string]time.Time
 }
 
 func (f *acceptedFixture) measure(b *testing.B, perSecond int) {
@@ -80,23 +75,19 @@ func (f *acceptedFixture) measure(b *testing.B, perSecond int) {
 	var used fixture.Usage
 	var counted fixture.Counters
 	var late time.Duration
-	var acknowledged float64
 	fixture.Once(b, func() {
-		before := f.publishing(b)
 		counted = f.Count(b, func() {
 			used = meter.During(b, func() {
 				late = f.place(b, w, perSecond)
 				f.await(b, w)
 			})
 		})
-		acknowledged = f.publishing(b).minus(before).mean()
 	})
-	f.trace(b, w)
+	w.recorded = f.Recorded(b, w.answered)
 	placed := len(w.answered) + int(warmUp.Seconds())*perSecond
 	used.Report(b, placed, time.Millisecond, "cpu-s/1000")
 	counted.Report(b, float64(placed), "order")
 	w.report(b)
-	b.ReportMetric(acknowledged, "mean-ms-hop-acknowledged")
 	b.ReportMetric(fixture.Milliseconds(late), "max-ms-late")
 	b.ReportMetric(fixture.Load(b), "load")
 	b.Logf("%d orders; from record: %s; from answer: %s; CPU: %s", len(w.answered),
@@ -142,38 +133,11 @@ func (f *acceptedFixture) await(b *testing.B, w *way) {
 	}, 20*time.Second, 100*time.Millisecond, "orders that do not arrive")
 }
 
-// report reports the whole way, and its hops.
+// report reports the latencies from each of their beginnings.
 func (w *way) report(b *testing.B) {
 	b.Helper()
 	fixture.Between(w.due, w.received).Report(b, "due")
 	fixture.Between(w.requested, w.received).Report(b, "request")
-	fixture.Between(w.ofMeasured(w.recorded), w.received).Report(b, "record")
+	fixture.Between(w.recorded, w.received).Report(b, "record")
 	fixture.Between(w.answered, w.received).Report(b, "answer")
-	for _, hop := range []struct {
-		name     string
-		from, to map[string]time.Time
-	}{
-		{"answered", w.requested, w.answered},
-		{"recorded", w.requested, w.recorded},
-		{"committed", w.recorded, w.committed},
-		{"published", w.committed, w.published},
-		{"fanned-out", w.published, w.fannedOut},
-		{"sent", w.fannedOut, w.sent},
-		{"received", w.sent, w.received},
-	} {
-		took := fixture.Between(w.ofMeasured(hop.from), hop.to)
-		require.Len(b, took, len(w.answered), hop.name)
-		b.ReportMetric(took.At(.5), "p50-ms-hop-"+hop.name)
-		b.ReportMetric(took.At(.99), "p99-ms-hop-"+hop.name)
-	}
-}
-
-// ofMeasured leaves out the orders of the warm-up.
-func (w *way) ofMeasured(times map[string]time.Time) map[string]time.Time {
-	out := maps.Clone(times)
-	maps.DeleteFunc(out, func(id string, _ time.Time) bool {
-		_, measured := w.answered[id]
-		return !measured
-	})
-	return out
 }

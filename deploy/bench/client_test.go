@@ -33,8 +33,6 @@ type client struct {
 	keys       *keyring
 	key        string
 	used       int
-	// requestID is the Request-Id of the last response.
-	requestID string
 }
 
 func newClient(b *testing.B, base string, keys *keyring) *client {
@@ -135,8 +133,6 @@ func (c *client) receiveBody() ([]byte, error) {
 			if length, err = strconv.Atoi(string(value)); err != nil {
 				return nil, err
 			}
-		case "Request-Id":
-			c.requestID = string(value)
 		case "Transfer-Encoding":
 			chunked = true
 		}
@@ -283,43 +279,6 @@ func sendAll(b *testing.B, clients int, request func(client int) error) (perSeco
 
 // warmUp is the time before the measured time, at the same rate, in which connections are made.
 const warmUp = 2 * time.Second
-
-// slowRate is left out: 3,000 requests take minutes, and AcceptedToReceiver measures orders placed at it.
-const slowRate = 20
-
-// BenchmarkRequestsAtRate measures how long a request through the gateway takes, from its due time to the end of its response,
-// at rates below the capacity of an idle machine.
-func BenchmarkRequestsAtRate(b *testing.B) {
-	f := deployOrders(b, nil)
-	orders := f.placeMany(b)
-	f.atRates(b, "get-order", func(by *client) error {
-		_, err := by.get("/orders/" + orders.next())
-		return err
-	})
-	f.atRates(b, "place-order", f.send)
-}
-
-func (f *ordersFixture) atRates(b *testing.B, name string, send func(by *client) error) {
-	b.Helper()
-	b.Run(name, func(b *testing.B) {
-		for _, perSecond := range fixture.Rates() {
-			if perSecond == slowRate {
-				continue
-			}
-			b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) {
-				f.drain(b)
-				var took fixture.Latencies
-				var late time.Duration
-				var connections int
-				fixture.Once(b, func() { took, late, connections = f.atRate(b, perSecond, fixture.MeasuredTime(perSecond), send) })
-				took.Report(b, "due")
-				b.ReportMetric(fixture.Milliseconds(late), "max-ms-late")
-				b.ReportMetric(fixture.Load(b), "load")
-				b.Logf("%d requests over %d connections; from due: %s", len(took), connections, took)
-			})
-		}
-	})
-}
 
 // atRate returns how long requests took from their due times, in order, how late the latest began, and over how many connections
 // they went.

@@ -17,37 +17,6 @@ func requireDeployed(b *testing.B) {
 	}
 }
 
-// BenchmarkFootprint measures the time until each program is ready, and its memory before and after a load with all clients.
-func BenchmarkFootprint(b *testing.B) {
-	requireDeployed(b)
-	f := deployOrders(b, nil)
-	idle := f.memory(b, fixture.Resident)
-	all := f.clients(b, clients)
-	_, _ = sendAll(b, clients, func(i int) error { return f.send(all[i]) })
-	f.drain(b)
-	_, _ = sendAll(b, clients, func(i int) error {
-		_, err := all[i].get("/orders?limit=100")
-		return err
-	})
-	loaded := f.memory(b, fixture.MostResident)
-	for i, p := range f.Running {
-		b.Run(p.Name, func(b *testing.B) {
-			b.ReportMetric(float64(p.Took.Milliseconds()), "start-ms")
-			b.ReportMetric(idle[i], "idle-MB")
-			b.ReportMetric(loaded[i], "loaded-MB")
-			b.ReportMetric(float64(p.Bytes)/(1<<20), "binary-MB")
-		})
-	}
-}
-
-func (f *ordersFixture) memory(b *testing.B, line string) (megabytes []float64) {
-	b.Helper()
-	for _, p := range f.Running {
-		megabytes = append(megabytes, p.Memory(b, line))
-	}
-	return megabytes
-}
-
 const (
 	// idleSettle passes before: consumers join their groups, and services that have just started read everything once.
 	idleSettle = 15 * time.Second

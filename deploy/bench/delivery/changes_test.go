@@ -176,5 +176,5 @@ func (p *platform) latencies(
 	w := newWriter(change, tenants)
 	w.run(b, isolationRate, measured)
 	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
-	return fixture.Between(p.recorded(b, w.answered), await(b, r, w))
+	return fixture.Between(p.Recorded(b, w.answered), await(b, r, w))
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
@@ -93,30 +92,10 @@ func await(b *testing.B, r *fixture.Receiver, w *writer) (arrived map[string]tim
 	return arrived
 }
 
-// recorded returns when the changes of the orders were recorded, just before their commit.
-func (p *platform) recorded(b *testing.B, of map[string]time.Time) map[string]time.Time {
-	b.Helper()
-	rows, err := p.Pool(b, "events", connections).Query(b.Context(), `SELECT subject_id::text, recorded_at FROM feed`)
-	require.NoError(b, err)
-	out := make(map[string]time.Time, len(of))
-	var (
-		id string
-		at time.Time
-	)
-	_, err = pgx.ForEachRow(rows, []any{&id, &at}, func() error {
-		if _, wanted := of[id]; wanted {
-			out[id] = at
-		}
-		return nil
-	})
-	require.NoError(b, err)
-	return out
-}
-
 // report reports the latencies of the changes until they arrived, what they cost, how late the writer was, and the load of the machine.
 func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time, of costs) {
 	b.Helper()
-	byDue, byRecord, byAnswer := fixture.Between(w.due, arrived), fixture.Between(p.recorded(b, w.answered), arrived), fixture.Between(w.answered, arrived)
+	byDue, byRecord, byAnswer := fixture.Between(w.due, arrived), fixture.Between(p.Recorded(b, w.answered), arrived), fixture.Between(w.answered, arrived)
 	byDue.Report(b, "due")
 	byRecord.Report(b, "record")
 	byAnswer.Report(b, "answer")
@@ -153,7 +132,7 @@ func BenchmarkChangeToFeed(b *testing.B) {
 				require.NoError(b, readers.Wait())
 			})
 			p.report(b, w, f.seenUntilNow(), of)
-			byRecord := fixture.Between(p.recorded(b, w.answered), held.seenUntilNow())
+			byRecord := fixture.Between(p.Recorded(b, w.answered), held.seenUntilNow())
 			byRecord.Report(b, "record-held")
 			b.Logf("by calls that wait, from record: %s; %d calls", byRecord, held.calls)
 		})

@@ -81,24 +81,18 @@ func TestAGoalWithoutAResultIsNotMeasuredAndNotReached(t *testing.T) {
 	}
 }
 
-func TestTheTableShowsMissedGoalsAndAllResults(t *testing.T) {
+func TestTheTableShowsEveryGoal(t *testing.T) {
 	t.Parallel()
-	made := report.Report{Results: parsed(t), Outcomes: report.Compare(parsed(t), report.Goals())}
+	made := report.Report{Machine: report.Machine{Kafka: "apache"}, Results: parsed(t), Outcomes: report.Compare(parsed(t), report.Goals())}
 	var table strings.Builder
 	require.NoError(t, made.WriteTable(&table))
 	for _, wanted := range []string{
-		`(?m)^  orders placed, of pgbench, 64 clients each +PlaceOrder/deployed edge/pgbench-of-64 +0\.36 +0\.45 +≥ 0\.55 +MISSED$`,
-		`(?m)^  slower than at the smallest size +GrowthOfFeed end at 10M +- +1\.40 +≤ 1\.30 +MISSED$`,
-		`(?m)^  CPU s for 1000 changes of a backlog +BacklogOfChanges +0\.55 +- +≤ 0\.40 +not measured$`,
-		`(?m)^  slower than at the smallest size +GrowthOfOrders +- +- +≤ 1\.30 +not measured$`,
-		`(?m)^  change to feed, p99 ms +ChangeToFeed/rate=200 p99-ms-from-record +- +14\.3 +≤ 30\.0 +reached$`,
-		`(?m)^  change to feed, p99 ms +ChangeToFeed/rate=20 p99-ms-from-record and 1 more +- +- +≤ 30\.0 +not measured$`,
+		`(?m)^  orders placed, of pgbench, 64 clients each +PlaceOrder/deployed edge/pgbench-of-64 +0\.45 +≥ 0\.55 +MISSED$`,
+		`(?m)^  slower than at the smallest size +GrowthOfFeed end-growth-10M +1\.40 +≤ 1\.30 +MISSED$`,
+		`(?m)^  CPU s for 1000 changes of a backlog +BacklogOfChanges cpu-s/1000 +- +≤ 0\.40 +not measured$`,
+		`(?m)^  change to feed, p99 ms +ChangeToFeed/rate=200 p99-ms-from-record +14\.3 +≤ 30\.0 +reached$`,
 		`(?m)^  3 of \d+ reached$`,
-		`(?m)^Latency, ms from +record: p50 +p95 +p99 +due: p50 +p95 +p99 +begun late by +cpu-s/1000 +load$`,
-		`(?m)^  Feed/rate=200 +4\.40 +- +14\.3 +4\.90 +- +15\.1 +1\.20 +- +3\.00$`,
-		`(?m)^  end +0\.70 +0\.77 +0\.98 +1\.10 +1\.40$`,
-		`(?m)^  deployed +- .* 1089 +- +0\.45 +- +-$`,
-		`(?m)^  HeldCalls +71\.7 MB$`,
+		`Kafka apache, an embedded one in the process for …/one-process`,
 	} {
 		require.Regexp(t, wanted, table.String())
 	}
@@ -114,10 +108,4 @@ func TestTheReportIsWrittenAsJSON(t *testing.T) {
 	var read report.Report
 	require.NoError(t, json.Unmarshal(text, &read))
 	require.Equal(t, made, read)
-}
-
-func TestTheMachineNamesTheBenchmarksOfEachKafka(t *testing.T) {
-	t.Parallel()
-	require.Contains(t, report.Machine{Kafka: "apache"}.String(),
-		"Kafka apache, an embedded one in the process for …/one-process")
 }

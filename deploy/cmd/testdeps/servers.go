@@ -41,10 +41,6 @@ func start(ctx context.Context, local string, durable bool, log *slog.Logger) (*
 		folder = memory
 	}
 	dir := filepath.Join(folder, prefix+strconv.Itoa(os.Getpid()))
-	var settings []string
-	if durable {
-		settings = []string{"track_commit_timestamp=on"} // Benchmarks measure how long after a commit something happens.
-	}
 	var brokers []string
 	if given := os.Getenv(testenv.KafkaBrokers); given != "" {
 		brokers = strings.Split(given, ",")
@@ -52,7 +48,7 @@ func start(ctx context.Context, local string, durable bool, log *slog.Logger) (*
 	set, err := deps.Start(ctx,
 		deps.PostgreSQLConfig{
 			URL: os.Getenv(testenv.PostgresURL), Dir: filepath.Join(dir, "postgres"), Port: ports[0],
-			Ephemeral: !durable, CountsStatements: durable, Settings: settings, Log: log,
+			Ephemeral: !durable, CountsStatements: durable, Log: log,
 		},
 		deps.RedisConfig{URL: os.Getenv(testenv.RedisURL), Dir: filepath.Join(dir, "redis"), Port: ports[1], RequireReal: true, Ephemeral: true, Log: log},
 		deps.KafkaConfig{Brokers: brokers, Dir: filepath.Join(dir, "kafka"), Port: ports[2], PreferApache: true, JarsDir: filepath.Join(local, "kafka"), Log: log})
