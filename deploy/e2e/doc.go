@@ -4,7 +4,4 @@
 //
 // The platform runs on the servers that GIFTING_TEST_POSTGRES_URL, GIFTING_TEST_REDIS_URL and GIFTING_TEST_KAFKA_BROKERS name.
 // Without brokers it runs its embedded one.
-//
-// For the test with the build tag faults, GIFTING_TEST_SEED repeats the choices of a run and GIFTING_TEST_BATCHES sets the
-// number of batches.
 package e2e
