@@ -29,7 +29,7 @@ func Check(objects Objects) []string {
 	}
 	for _, rule := range []func(){
 		c.labels, c.names,
-		c.restricted, c.mounts, c.authorities, c.files, c.probes, c.gracePeriods,
+		c.isolated, c.mounts, c.authorities, c.files, c.probes, c.gracePeriods,
 		c.environments, c.secrets,
 		c.deployments, c.services, c.budgets, c.autoscalers, c.monitors, c.routes,
 		c.defaultDeny, c.policies, c.graph, c.internet,

@@ -81,7 +81,7 @@ func TestTheRulesCoverHelmTest(t *testing.T) {
 	requireNoProblems(t, changedValues(t, sandbox))
 	requireNoProblems(t, changedValues(t, `{"environment": "sandbox", "test": {"apiKey": {"name": "test-key"}}, "networkPolicy": {"gateway": {"from": []}}}`))
 	for name, tc := range map[string]struct{ file, text, by, problem string }{
-		"a test that is not restricted":        {template, `{{- include "gifting.containerSecurity" . | nindent 8 }}`, "privileged: true", "Pod gifting-test: container test is not restricted"},
+		"a test that may write to its root":    {template, `{{- include "gifting.containerSecurity" . | nindent 8 }}`, "privileged: true", "Pod gifting-test: container test writes to its root"},
 		"a test that runs something else":      {template, "command: [/giftingctl]", "command: [/sh]", "Pod gifting-test runs [/sh], which is not a program of the platform"},
 		"a test of another address":            {template, "--url=http://{{", "--url=http://other-{{", "Pod gifting-test calls other-gifting-gateway:8080, which is not a service"},
 		"a test whose key is not mounted":      {template, "--key-file=/etc/gifting/test/", "--key-file=/etc/gifting/key/", "--key-file names /etc/gifting/key/api-key, which is not mounted"},

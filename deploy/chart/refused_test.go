@@ -21,10 +21,8 @@ func TestValuesThatAreNoNamesOrAddressesAreRejected(t *testing.T) {
 	requireRejected(t, map[string]map[string]string{
 		"/kafka/brokers": {
 			"a port above 65535": `{"kafka": {"brokers": ["kafka:99999"]}}`,
-			"the port 0":         `{"kafka": {"brokers": ["kafka:0"]}}`,
 			"a broker twice":     `{"kafka": {"brokers": ["kafka:9092", "kafka:9092"]}}`,
 			"a scheme":           `{"kafka": {"brokers": ["http://kafka:9092"]}}`,
-			"a text":             `{"kafka": {"brokers": "kafka:9092"}}`,
 		},
 		"/kafka/topic":          {"a topic that Kafka does not have": `{"kafka": {"topic": ".."}}`},
 		"/kafka/tls/serverName": {"a scheme": `{"kafka": {"tls": {"serverName": "https://kafka"}}}`},
@@ -32,7 +30,6 @@ func TestValuesThatAreNoNamesOrAddressesAreRejected(t *testing.T) {
 		"/publicUrl": {
 			"a port above 65535": `{"publicUrl": "https://api.example.com:99999/api/public/v1"}`,
 			"another path":       `{"publicUrl": "https://api.example.com/v1"}`,
-			"no host":            `{"publicUrl": "https://:443/api/public/v1"}`,
 		},
 		"/telemetry/otlpEndpoint": {
 			"a port above 65535": `{"telemetry": {"otlpEndpoint": "http://collector:99999"}}`,
@@ -41,36 +38,23 @@ func TestValuesThatAreNoNamesOrAddressesAreRejected(t *testing.T) {
 		"/image/repository": {
 			"upper case": `{"image": {"repository": "Partner/Platform"}}`,
 			"a tag":      `{"image": {"repository": "partner/platform:1.0"}}`,
-			"a scheme":   `{"image": {"repository": "https://registry.example.com/platform"}}`,
 		},
-		"/image/registry":      {"a scheme": `{"image": {"registry": "https://registry.example.com"}}`},
-		"/image/digest":        {"a digest that is too short": `{"image": {"digest": "sha256:abc"}}`},
-		"/image/pullSecrets/0": {"no name": `{"image": {"pullSecrets": ["a b"]}}`},
+		"/image/registry": {"a scheme": `{"image": {"registry": "https://registry.example.com"}}`},
+		"/image/digest":   {"a digest that is too short": `{"image": {"digest": "sha256:abc"}}`},
 		"/ingress/hosts": {
 			"a scheme":     `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["https://api.example.com"]}}`,
 			"a port":       `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["api.example.com:443"]}}`,
-			"upper case":   `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["API.example.com"]}}`,
-			"a path":       `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["api.example.com/v1"]}}`,
 			"a host twice": `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["api.example.com", "api.example.com"]}}`,
 		},
-		"/ingress/className":                     {"no name": `{"ingress": {"enabled": true, "className": "ngi nx", "hosts": ["api.example.com"]}}`},
-		"/ingress/tlsSecret":                     {"no name": `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["api.example.com"], "tlsSecret": "A b"}}`},
 		"/gatewayApi/hostnames/0":                {"a scheme": `{"gatewayApi": {"hostnames": ["https://api.example.com"]}}`, "an IP address": `{"gatewayApi": {"hostnames": ["10.0.0.1"]}}`},
 		"/gatewayApi/parentRefs/0":               {"a port above 65535": `{"gatewayApi": {"parentRefs": [{"name": "public", "port": 99999}]}}`},
-		"/orders/certificateSecret":              {"no name": `{"orders": {"certificateSecret": "A b"}}`},
 		"/orders/secrets/databaseUrl":            {"no name": `{"orders": {"secrets": {"databaseUrl": {"name": "A_b"}}}}`, "no key": `{"orders": {"secrets": {"databaseUrl": {"key": "a key"}}}}`},
-		"/catalog/images/credentialsSecret":      {"no name": `{"catalog": {"images": {"credentialsSecret": "A b"}}}`},
-		"/tls/certManager/issuerRef/name":        {"no name": `{"tls": {"certManager": {"issuerRef": {"name": "A b"}}}}`},
-		"/authorities/configMap/name":            {"no name": `{"authorities": {"configMap": {"name": "A b"}}}`},
 		"/authorities/secret/key":                {"a path": `{"authorities": {"secret": {"name": "a", "key": "a/b"}}}`},
 		"/authorities/inline":                    {"no base64": `{"authorities": {"inline": "-----BEGIN CERTIFICATE-----\nnot base64!\n-----END CERTIFICATE-----"}}`},
-		"/priorityClassName":                     {"no name": `{"priorityClassName": "A b"}`},
 		"/monitoring/rules/runbooks":             {"a space": `{"monitoring": {"rules": {"runbooks": "https://a b/"}}}`},
 		"/monitoring/labels":                     {"no label": `{"monitoring": {"labels": {"a b": "c"}}}`},
 		"/commonLabels/team":                     {"no value of a label": `{"commonLabels": {"team": "a b"}}`},
-		"/podLabels":                             {"no label": `{"podLabels": {"a b": "c"}}`},
 		"/podAnnotations":                        {"no annotation": `{"podAnnotations": {"a b": "c"}}`},
-		"/orders/serviceAccountAnnotations":      {"no annotation": `{"orders": {"serviceAccountAnnotations": {"a b": "c"}}}`},
 		"/topologySpread/keys":                   {"no label": `{"topologySpread": {"keys": ["a b"]}}`, "a label twice": `{"topologySpread": {"keys": ["zone", "zone"]}}`},
 		"/networkPolicy/postgresql/to/0/ipBlock": {"no IPv6 address": `{"networkPolicy": {"postgresql": {"to": [{"ipBlock": {"cidr": "12345::/64"}}]}}}`},
 		"/networkPolicy/postgresql/to/0": {
@@ -86,10 +70,8 @@ func TestNumbersAndQuantitiesOutOfBoundsAreRejected(t *testing.T) {
 		"/orders/replicas":                    {"none": `{"orders": {"replicas": 0}}`, "a number with a digit too many": `{"orders": {"replicas": 1000000}}`},
 		"/orders/resources/limits/memory":     {"GB": `{"orders": {"resources": {"limits": {"memory": "1GB"}}}}`},
 		"/orders/resources/requests/cpu":      {"memory": `{"orders": {"resources": {"requests": {"cpu": "1Gi"}}}}`, "none": `{"orders": {"resources": {"requests": {"cpu": "0"}}}}`},
-		"/termination/drainSeconds":           {"a number with a digit too many": `{"termination": {"drainSeconds": 999999999}}`},
 		"/tls/certManager/duration":           {"no unit": `{"tls": {"certManager": {"duration": "720"}}}`},
 		"/monitoring/serviceMonitor/interval": {"none": `{"monitoring": {"serviceMonitor": {"interval": "0s"}}}`, "one in which an alert comes late": `{"monitoring": {"serviceMonitor": {"interval": "2m"}}}`},
-		"/migrations/backoffLimit":            {"a number with a digit too many": `{"migrations": {"backoffLimit": 1000}}`},
 	})
 }
 
@@ -141,29 +123,28 @@ func TestValuesThatContradictOthersAreRejected(t *testing.T) {
 
 func TestAPrefixHasNoBitsBehindItsLength(t *testing.T) {
 	t.Parallel()
-	for values, path := range map[string]string{
-		`{"networkPolicy": {"postgresql": {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}, {"ipBlock": {"cidr": "%s"}}]}}}`: "networkPolicy.postgresql",
-		`{"networkPolicy": {"gateway": {"from": [{"ipBlock": {"cidr": "%s"}}]}}}`:                                       "networkPolicy.gateway",
-		`{"networkPolicy": {"receivers": {"to": [{"ipBlock": {"cidr": "::/0", "except": ["%s"]}}]}}}`:                   "networkPolicy.receivers",
-		`{"extraEgress": [{"to": [{"ipBlock": {"cidr": "%s"}}], "ports": [{"port": 443}]}]}`:                            "extraEgress",
-		`{"orders": {"extraEgress": [{"to": [{"ipBlock": {"cidr": "%s"}}], "ports": [{"port": 443}]}]}}`:                "orders.extraEgress",
+	const values = `{"networkPolicy": {"postgresql": {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}, {"ipBlock": {"cidr": "%s"}}]}}}`
+	for cidr, network := range map[string]bool{
+		"10.0.0.1/8": false, "10.1.0.0/15": false, "10.2.0.0/15": true, "10.0.0.129/25": false, "10.0.0.128/25": true, "10.0.0.1/32": true,
+		"1.0.0.0/0": false, "0.0.0.0/0": true, "2001:db8::1/64": false, "2001:db8::/64": true, "2001:db8:0:8000::/49": true,
+		"2001:db8:0:8000::/48": false, "::1/127": false, "::1/128": true, "8000::/1": true, "::/0": true, "fe80::/8": false, "fe80::/9": true, "1:2:3:4:5:6:7:ff00/120": true,
 	} {
-		for cidr, network := range map[string]bool{
-			"10.0.0.1/8": false, "10.1.0.0/15": false, "10.2.0.0/15": true, "10.0.0.129/25": false, "10.0.0.128/25": true, "10.0.0.1/32": true,
-			"1.0.0.0/0": false, "0.0.0.0/0": true, "2001:db8::1/64": false, "2001:db8::/64": true, "2001:db8:0:8000::/49": true,
-			"2001:db8:0:8000::/48": false, "::1/127": false, "::1/128": true, "8000::/1": true, "::/0": true, "fe80::/8": false, "fe80::/9": true, "1:2:3:4:5:6:7:ff00/120": true,
-		} {
-			t.Run(path+" "+cidr, func(t *testing.T) {
-				t.Parallel()
-				_, err := chart.Render(dir, changedValues(t, fmt.Sprintf(values, cidr)))
-				if network {
-					require.NoError(t, err)
-				} else {
-					require.ErrorContains(t, err, path+": the cidr "+cidr+" has bits behind its prefix")
-				}
-			})
-		}
+		t.Run(cidr, func(t *testing.T) {
+			t.Parallel()
+			_, err := chart.Render(dir, changedValues(t, fmt.Sprintf(values, cidr)))
+			if network {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, "networkPolicy.postgresql: the cidr "+cidr+" has bits behind its prefix")
+			}
+		})
 	}
+	requireRejected(t, map[string]map[string]string{
+		"networkPolicy.gateway: the cidr":   {"a source": `{"networkPolicy": {"gateway": {"from": [{"ipBlock": {"cidr": "10.0.0.1/8"}}]}}}`},
+		"networkPolicy.receivers: the cidr": {"an exception": `{"networkPolicy": {"receivers": {"to": [{"ipBlock": {"cidr": "::/0", "except": ["10.0.0.1/8"]}}]}}}`},
+		"extraEgress: the cidr":             {"an addition": `{"extraEgress": [{"to": [{"ipBlock": {"cidr": "10.0.0.1/8"}}], "ports": [{"port": 443}]}]}`},
+		"orders.extraEgress: the cidr":      {"an addition to a program": `{"orders": {"extraEgress": [{"to": [{"ipBlock": {"cidr": "10.0.0.1/8"}}], "ports": [{"port": 443}]}]}}`},
+	})
 }
 
 // requireRejected renders every value below its message, which names the path.

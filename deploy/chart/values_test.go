@@ -18,23 +18,17 @@ import (
 func TestInvalidValuesAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ values, path string }{
-		"a value that does not exist":                       {`{"replicas": 2}`, "replicas"},
-		"a program that does not exist":                     {`{"order": {"replicas": 2}}`, "order"},
 		"a whole program that does not exist":               {`{"order": {"autoscaling": {"enabled": false, "min": 1, "max": 1, "cpuPercent": 1}, "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"memory": "1Mi"}}, "settings": {}, "secrets": {}}}`, "there is no program order"},
 		"a secret of another program":                       {`{"catalog": {"secrets": {"sealKeys": {"name": "x", "key": "x"}}}}`, "catalog has no secret sealKeys"},
 		"images of another program":                         {`{"orders": {"images": {"url": "s3://images"}}}`, "images"},
 		"a setting that does not exist":                     {`{"orders": {"settings": {"GIFTING_OPENING_HOUR": "x"}}}`, "GIFTING_OPENING_HOUR"},
 		"a setting of another program":                      {`{"catalog": {"settings": {"GIFTING_OPENING_HOURS": "x"}}}`, "GIFTING_OPENING_HOURS"},
 		"a secret as a setting":                             {`{"orders": {"settings": {"GIFTING_SEAL_KEYS": "k:x"}}}`, "GIFTING_SEAL_KEYS"},
-		"a secret in the place of a name":                   {`{"orders": {"secrets": {"sealKeys": {"value": "k:x"}}}}`, "value"},
 		"a secret without a name":                           {`{"orders": {"secrets": {"databaseUrl": {"name": ""}}}}`, "name"},
 		"a setting without its prefix":                      {`{"orders": {"settings": {"LOG_LEVEL": "DEBUG"}}}`, "/orders/settings"},
 		"a setting for development":                         {`{"webhook": {"settings": {"GIFTING_ALLOW_LOOPBACK_WEBHOOKS": "true"}}}`, "GIFTING_ALLOW_LOOPBACK_WEBHOOKS"},
-		"no environment":                                    {`{"environment": ""}`, "environment"},
 		"an environment that does not exist":                {`{"environment": "staging"}`, "environment"},
-		"a number that is a text":                           {`{"orders": {"replicas": "2"}}`, "replicas"},
 		"an image that is not pinned":                       {`{"image": {"tag": "latest"}}`, "tag"},
-		"no issuer":                                         {`{"tls": {"certManager": {"issuerRef": {"name": ""}}}}`, "name"},
 		"a login without TLS":                               {`{"kafka": {"tls": {"enabled": false, "ca": {"name": ""}}}}`, "kafka.sasl needs kafka.tls.enabled"},
 		"a login without a password":                        {`{"webhook": {"secrets": {"kafkaPassword": {"name": ""}}}}`, "needs webhook.secrets.kafkaPassword.name"},
 		"a login without a user":                            {`{"kafka": {"sasl": {"users": {"events": ""}}}}`, "kafka.sasl.users.events"},
@@ -54,9 +48,7 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 		"a number below its bound":                          {`{"orders": {"settings": {"GIFTING_DATABASE_MAX_CONNS": "0"}}}`, `"0" is not at least 1`},
 		"a duration above its bound":                        {`{"gateway": {"settings": {"GIFTING_KEY_STALE": "25h"}}}`, `"25h" is not at most 86400s`},
 		"a proxy that is a name":                            {`{"gateway": {"settings": {"GIFTING_TRUSTED_PROXIES": "foo"}}}`, `"foo" is not a list of IP addresses`},
-		"a proxy with a wrong prefix":                       {`{"gateway": {"settings": {"GIFTING_TRUSTED_PROXIES": "10.0.0.0/8,10.0.0.0/99"}}}`, "is not a list of IP addresses"},
 		"a peer with a wrong prefix":                        {`{"networkPolicy": {"postgresql": {"to": [{"ipBlock": {"cidr": "10.0.0.0/99"}}]}}}`, "cidr"},
-		"a peer without a prefix":                           {`{"networkPolicy": {"postgresql": {"to": [{"ipBlock": {"cidr": "10.0.0.1"}}]}}}`, "cidr"},
 		"a store without a peer":                            {`{"networkPolicy": {"postgresql": {"to": []}}}`, "networkPolicy.postgresql.to names no peer"},
 		"object storage without a peer":                     {`{"networkPolicy": {"objectStorage": {"internet": false}}}`, "networkPolicy.objectStorage.to names no peer"},
 		"a port of Kafka beside its addresses":              {`{"networkPolicy": {"kafka": {"port": 9092}}}`, "port"},
@@ -70,10 +62,8 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 		"a label of the chart":                              {`{"podLabels": {"app.kubernetes.io/component": "mine"}}`, "/podLabels"},
 		"a way out to everything":                           {`{"extraEgress": [{"ports": [{"port": 443}]}]}`, "to"},
 		"a private key among the authorities":               {`{"authorities": {"inline": "-----BEGIN CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----"}}`, "inline"},
-		"authorities that are no PEM":                       {`{"authorities": {"inline": "MIIB"}}`, "inline"},
 		"a volume of the chart":                             {`{"extraVolumes": [{"name": "tls", "emptyDir": {}}]}`, "extraVolumes"},
 		"a test that places orders in production":           {`{"test": {"apiKey": {"name": "key"}}}`, "it needs the environment sandbox"},
-		"an ingress without hosts":                          {`{"ingress": {"enabled": true, "hosts": []}}`, "hosts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
