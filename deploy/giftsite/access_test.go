@@ -121,7 +121,7 @@ func TestTheThanksPageIsPrinted(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, bytes.Count(pdf.Data, []byte("/Type /Page\n")), "it is one sheet of paper")
 		if !b.withoutPictures {
-			b.keep(t, "42-print-"+b.screen.name+".pdf", pdf.Data)
+			b.save(t, "42-print-"+b.screen.name+".pdf", pdf.Data)
 		}
 	})
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -78,16 +77,6 @@ func openBrowser(t *testing.T, s screen) *browser {
 	return b
 }
 
-// another opens a tab beside the first one, which stays open.
-func (b *browser) another(t *testing.T) *browser {
-	t.Helper()
-	ctx, stop := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(false))
-	t.Cleanup(stop)
-	tab := &browser{ctx: ctx, screen: b.screen, axe: b.axe, folder: b.folder}
-	tab.prepare(t)
-	return tab
-}
-
 // prepare sets up the tab.
 func (b *browser) prepare(t *testing.T) {
 	t.Helper()
@@ -98,14 +87,6 @@ func (b *browser) prepare(t *testing.T) {
 	}
 	b.do(t, chromedp.EmulateViewport(b.screen.width, b.screen.height, b.screen.options...))
 	b.media(t, "prefers-color-scheme", "light")
-}
-
-// toFront shows the tab. One behind another draws no frames, so clicks and waits for what is visible would not end there.
-func (b *browser) toFront(t *testing.T) {
-	t.Helper()
-	_, err := chromedp.Call(b.ctx, page.BringToFront, cdp.Empty{})
-	require.NoError(t, err)
-	b.awaitPaint(t)
 }
 
 // awaitPaint waits until the page was painted, as a picture of it needs. Before that Chromium drops clicks and keys.
@@ -167,14 +148,14 @@ func (b *browser) click(t *testing.T, selector string) {
 func (b *browser) press(t *testing.T, selector string) {
 	t.Helper()
 	b.awaitPaint(t)
-	b.leave(t, chromedp.Click(chromedp.CSS(selector)))
+	b.navigate(t, chromedp.Click(chromedp.CSS(selector)))
 }
 
 // shown differs for every page that is loaded.
 const shown = "performance.timeOrigin + location.href"
 
-// leave waits until the action has led to another page, which may be one that the browser has kept.
-func (b *browser) leave(t *testing.T, action chromedp.Action[chromedp.Void]) {
+// navigate waits until the action has led to another page, which may be one that the browser has kept.
+func (b *browser) navigate(t *testing.T, action chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	before := b.value(t, shown)
 	b.do(t, action)
@@ -244,11 +225,11 @@ func (b *browser) screenshot(t *testing.T, name string) {
 	b.await(t, "[...document.images].every((image) => image.complete || !image.checkVisibility())")
 	png := get(t, b, chromedp.CaptureScreenshot())
 	b.do(t, chromedp.EmulateViewport(b.screen.width, b.screen.height, b.screen.options...))
-	b.keep(t, name+"-"+b.screen.name+".png", png)
+	b.save(t, name+"-"+b.screen.name+".png", png)
 }
 
-// keep writes a file to the folder of the browser's screenshots.
-func (b *browser) keep(t *testing.T, name string, content []byte) {
+// save writes a file to the folder of the browser's screenshots.
+func (b *browser) save(t *testing.T, name string, content []byte) {
 	t.Helper()
 	dir := os.Getenv(screenshotsVariable)
 	require.NotEmpty(t, dir, "run the tests with `make browser`")

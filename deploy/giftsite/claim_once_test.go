@@ -58,7 +58,7 @@ func TestClicksInARowOnASlowNetworkPlaceOneOrderAndShowItsReference(t *testing.T
 }
 
 // testClicks clicks again before the response to the first click arrives. Whether a browser then sends the form again is up to it:
-// Chromium does not. The end-to-end tests send it twice.
+// Chromium does not. The tests of the gateway send it twice.
 func (b *browser) testClicks(t *testing.T, f *fixture, locale string, clicks int) {
 	t.Helper()
 	f.show(f.openPage(locale, "#1B4B8F"))
@@ -69,7 +69,7 @@ func (b *browser) testClicks(t *testing.T, f *fixture, locale string, clicks int
 	f.change(func() { f.answerHeld = arrives })
 	for range clicks {
 		b.do(t, chromedp.MouseClickXY(x, y))
-		f.awaitHeld(t, 1)
+		f.awaitHeld(t)
 	}
 	f.change(func() { f.answerHeld = nil })
 	close(arrives)
@@ -92,7 +92,7 @@ const reload, back, forward = "location.reload()", "history.back()", "history.fo
 // move runs the script, which leads to another page.
 func (b *browser) move(t *testing.T, script string) {
 	t.Helper()
-	b.leave(t, chromedp.Evaluate[chromedp.Void]("setTimeout(() => "+script+"); undefined"))
+	b.navigate(t, chromedp.Evaluate[chromedp.Void]("setTimeout(() => "+script+"); undefined"))
 }
 
 func TestBackForwardAndReloadSendNothing(t *testing.T) {

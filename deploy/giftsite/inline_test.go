@@ -32,9 +32,11 @@ func TestAnErrorOfTheScriptIsThatOfTheServer(t *testing.T) {
 	b.enter(t, "phone", "07")
 	inline := b.value(t, fmt.Sprintf(markupOf, "phone-error"))
 	require.Contains(t, inline, `<span class="unseen">خطأ: </span>`)
+	b.inspect(t, "33-error-ar")
 	b.press(t, ".send")
 	require.Equal(t, b.value(t, fmt.Sprintf(markupOf, "phone-error")), inline)
-	b.inspect(t, "33-error-ar")
+	b.enter(t, "phone", "+46 70 123 45 67")
+	require.Equal(t, "null", b.value(t, `String(document.querySelector("#phone-error"))`))
 }
 
 func TestAnUnusualPostalCodeIsOnlyAdvice(t *testing.T) {

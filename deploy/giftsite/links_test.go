@@ -36,10 +36,10 @@ type links struct {
 	order *linksv1.GetClaimedGiftResponse
 	// claims is how many claims were made, saves how many times a form was sent.
 	claims, saves int
-	// claimHeld blocks claims until it is closed; nil: they return at once. answerHeld blocks the response of the claim that placed the
-	// order. held is how many were blocked.
-	claimHeld, answerHeld chan struct{}
-	held                  int
+	// answerHeld blocks the response of the claim that placed the order until it is closed; nil: it returns at once. held is how many
+	// were blocked.
+	answerHeld chan struct{}
+	held       int
 	// unavailable means that every call fails.
 	unavailable bool
 	// logoDelay is how long a brand's logo takes to arrive. It is set before the page is opened.
@@ -53,11 +53,11 @@ func (l *links) change(change func()) {
 	change()
 }
 
-// awaitHeld waits until claims are blocked.
-func (l *links) awaitHeld(t *testing.T, claims int) {
+// awaitHeld waits until a claim is blocked.
+func (l *links) awaitHeld(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() (held bool) {
-		l.change(func() { held = l.held == claims })
+		l.change(func() { held = l.held == 1 })
 		return held
 	}, 20*time.Second, 10*time.Millisecond)
 }
@@ -142,40 +142,27 @@ func check(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 }
 
 func (l *links) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
-	if err := l.hold(ctx, func() chan struct{} { return l.claimHeld }); err != nil {
-		return nil, err
-	}
-	resp := l.claim(r)
-	if resp.OrderReference == nil {
-		return resp, nil
-	}
-	return resp, l.hold(ctx, func() chan struct{} { return l.answerHeld })
-}
-
-// hold waits until the channel is closed, if there is one.
-func (l *links) hold(ctx context.Context, until func() chan struct{}) error {
-	l.mu.Lock()
-	held := until()
-	if held != nil {
-		l.held++
-	}
-	l.mu.Unlock()
+	resp, held := l.claim(r)
 	if held == nil {
-		return nil
+		return resp, nil
 	}
 	select {
 	case <-held:
-		return nil
+		return resp, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
-func (l *links) claim(r *linksv1.ClaimLinkRequest) *linksv1.ClaimLinkResponse {
+// claim places the order, if the link is open, and returns until when its response is held.
+func (l *links) claim(r *linksv1.ClaimLinkRequest) (resp *linksv1.ClaimLinkResponse, held chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
-		return &linksv1.ClaimLinkResponse{State: l.page.GetState()}
+		return &linksv1.ClaimLinkResponse{State: l.page.GetState()}, nil
+	}
+	if l.answerHeld != nil {
+		l.held++
 	}
 	l.claims++
 	l.page.State, l.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, r.GetFormNonce()
@@ -188,7 +175,7 @@ func (l *links) claim(r *linksv1.ClaimLinkRequest) *linksv1.ClaimLinkResponse {
 	}
 	l.page.Gifts = nil
 	l.drafts = map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
-	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}
+	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, l.answerHeld
 }
 
 func giftOf(page *linksv1.GetClaimPageResponse, id string) *linksv1.ClaimGift {

@@ -49,25 +49,6 @@ func TestGiftsAreFilteredWithoutANewPage(t *testing.T) {
 	})
 }
 
-func TestAnInputIsCheckedInTheWordsOfTheServer(t *testing.T) {
-	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.openPage(locale, "#1B4B8F"))
-		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
-		b.press(t, ".send")
-		b.fill(t, "+46 70 123 45 67")
-		for _, wrong := range []struct{ input, text string }{{"phone", "07"}, {"name", ""}} {
-			b.enter(t, wrong.input, wrong.text)
-			inline := b.text(t, "#"+wrong.input+"-error")
-			require.Equal(t, "true", b.value(t, `document.querySelector("#`+wrong.input+`").getAttribute("aria-invalid")`))
-			b.inspect(t, "31-inline-"+wrong.input)
-			b.press(t, ".send")
-			require.Contains(t, b.text(t, "#"+wrong.input+"-error"), inline, "the server says the same")
-			b.enter(t, wrong.input, "+46 70 123 45 67")
-			require.True(t, get(t, b, chromedp.Evaluate[bool](`document.querySelector("#`+wrong.input+`-error") === null`)))
-		}
-	})
-}
-
 func TestAButtonSaysThatItsFormIsBeingSent(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
 		f.show(f.openPage(locale, "#1B4B8F"))
