@@ -282,8 +282,8 @@ disasters: ## Let servers go back in time under load: nothing may be lost or dou
 	done
 
 # Each bug is a mutation of the source, built with an overlay: the source itself does not change.
-.PHONY: faults-planted
-faults-planted: ## Show that `make faults` and `make disasters` find bugs: build in one bug at a time, which their checks must find
+.PHONY: faults-mutations
+faults-mutations: ## Show that `make faults` and `make disasters` find bugs: build in one bug at a time, which their checks must find
 	@go test -v -count=1 -tags faults -timeout 60m -run '^TestMutations' ./deploy/faults
 
 # Changes of one place at a time, each of which a test must notice: operators of rules, by gremlins, and conditions of the stores'

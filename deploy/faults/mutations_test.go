@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mutation is a bug of the kind that one of the invariants forbids. `make faults-planted` builds the programs with it and
+// mutation is a bug of the kind that one of the invariants forbids. `make faults-mutations` builds the programs with it and
 // demands that the checks find it.
 type mutation struct {
 	name    string
@@ -36,7 +36,6 @@ const (
 	stockUnits  = "services/catalog/internal/store/reservations.go"
 	paceRows    = "services/orders/internal/store/sandbox_pace.go"
 	sendWebhook = "services/webhook/internal/webhookclient/client.go"
-	dropGone    = "services/webhook/internal/sender/gone.go"
 
 	randPackage = "math/rand/v2"
 	uuidPackage = "github.com/google/uuid"
@@ -90,7 +89,6 @@ var mutations = []mutation{
 	if rand.N(50) > 0 {
 		resp, err = c.http.Do(req)
 	}`}}},
-	{"revoked key", delivery, []replacement{{dropGone, `if !gone[e.KeyID] {`, `if len(gone) >= 0 {`}}},
 	{"eager step", effect, []replacement{{
 		paceRows, `SET due_at = clock_timestamp() + make_interval(secs => every_seconds) WHERE`, `SET due_at = due_at WHERE`,
 	}}},

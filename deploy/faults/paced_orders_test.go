@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// pace is the time before each step of an order that goes on by itself. Times are cut to paceUnit.
+	// pace is the time before each step of an order that advances by itself. Times are cut to paceUnit.
 	pace     = time.Second
 	paceUnit = time.Millisecond
 )
@@ -25,7 +25,7 @@ func (f *fixture) paceOrders() {
 	}
 }
 
-// placePaced places an order that goes on by itself.
+// placePaced places an order that advances by itself.
 func (w *writer) placePaced(ctx context.Context) {
 	body, directive, stop := orderBody(w.product, w.brand), "sandbox:auto="+pace.String(), "COMPLETED"
 	if w.random.IntN(3) == 0 {
@@ -62,7 +62,7 @@ func (c *checker) underway() (orders []snapshot) {
 	return orders
 }
 
-// checkSteps requires that each order that goes on by itself has gone as far as it does, and took each step once and not before
+// checkSteps requires that each order that advances by itself has gone as far as it does, and took each step once and not before
 // its time. Nothing else may change it, except its writer. It returns the number of steps.
 func (c *checker) checkSteps() (steps int) {
 	for _, o := range c.underway() {
