@@ -19,20 +19,20 @@ type call struct {
 	short  string
 	// args are the fields that are arguments, in order.
 	args []string
-	// inside is the message whose fields are flags without its name before them.
-	inside string
-	// fresh is the field of an id that the caller chooses. Without one a new id is made.
-	fresh string
+	// flatten is the message whose fields are flags without its name before them.
+	flatten string
+	// generatedID is the field of an id that the caller chooses. Without one a new id is made.
+	generatedID string
 	// required must be on the command line, unless the request is read from a file.
 	required []string
 	// omit are fields that this command does not set.
 	omit []string
-	// reads marks a call that changes nothing.
-	reads bool
+	// readOnly marks a call that changes nothing.
+	readOnly bool
 	// columns are the fields that the table of a list shows; empty: all of an entry.
 	columns []string
-	// once says what only this response shows.
-	once string
+	// showOnce says what only this response shows.
+	showOnce string
 	// secretURL is the field of a URL, of which a dry run shows the host only.
 	secretURL string
 	// document is the field of the response that goes to a file.
@@ -55,23 +55,23 @@ var about = map[string]string{
 var calls = []call{
 	{
 		use: "tenants put", method: tenantsv1.TenantOperationsService_PutTenant_FullMethodName, short: "Create a tenant or replace its settings",
-		args: []string{"id"}, fresh: "id", required: []string{"name", "currency", "api_access"},
+		args: []string{"id"}, generatedID: "id", required: []string{"name", "currency", "api_access"},
 	},
 	{
 		use: "tenants list", method: tenantsv1.TenantOperationsService_ListTenants_FullMethodName, short: "List all tenants, newest first",
-		reads: true, columns: []string{"tenant.id", "tenant.name", "api_access", "offboarding", "created_at"},
+		readOnly: true, columns: []string{"tenant.id", "tenant.name", "api_access", "offboarding", "created_at"},
 	},
 	{
 		use: "tenants get", method: tenantsv1.TenantOperationsService_GetTenant_FullMethodName,
-		short: "Show a tenant with its brands, team and order fields", reads: true,
+		short: "Show a tenant with its brands, team and order fields", readOnly: true,
 	},
 	{
 		use: "tenants audit", method: tenantsv1.TenantOperationsService_ListTenantAudit_FullMethodName,
-		short: "List what was done with a tenant, newest first", reads: true,
+		short: "List what was done with a tenant, newest first", readOnly: true,
 	},
 	{
 		use: "brands put", method: tenantsv1.TenantOperationsService_PutBrand_FullMethodName, short: "Create or replace a brand",
-		inside: "brand", args: []string{"brand.id"}, fresh: "brand.id", required: []string{"brand.name", "brand.slug"},
+		flatten: "brand", args: []string{"brand.id"}, generatedID: "brand.id", required: []string{"brand.name", "brand.slug"},
 	},
 	{
 		use: "brands upload-logo", method: catalogv1.BrandLogosService_UploadBrandLogo_FullMethodName, short: "Store a logo; set its URL with brands put",
@@ -83,20 +83,20 @@ var calls = []call{
 	},
 	{
 		use: "brands put-gift-site", method: tenantsv1.TenantOperationsService_PutGiftSite_FullMethodName,
-		short: "Replace links, theme and delivery times of a brand's gift site", inside: "site", args: []string{"brand_id"},
+		short: "Replace links, theme and delivery times of a brand's gift site", flatten: "site", args: []string{"brand_id"},
 	},
 	{
 		use: "team put", method: tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName, short: "Create or replace a member of the team",
-		inside: "member", args: []string{"member.id"}, fresh: "member.id",
+		flatten: "member", args: []string{"member.id"}, generatedID: "member.id",
 		required: []string{"member.name", "member.email", "member.role", "member.active"},
 	},
 	{
 		use: "fields put", method: tenantsv1.TenantOperationsService_PutCustomField_FullMethodName, short: "Create or replace an order field",
-		inside: "field", args: []string{"field.id"}, fresh: "field.id", required: []string{"field.label", "field.type"},
+		flatten: "field", args: []string{"field.id"}, generatedID: "field.id", required: []string{"field.label", "field.type"},
 	},
 	{
 		use: "keys create", method: tenantsv1.TenantOperationsService_CreateKey_FullMethodName, short: "Create an API key",
-		required: []string{"name", "scopes"}, once: "the API key and its signing secret",
+		required: []string{"name", "scopes"}, showOnce: "the API key and its signing secret",
 	},
 	{
 		use: "keys update", method: tenantsv1.TenantOperationsService_UpdateKey_FullMethodName, short: "Replace name, scopes and brands of a key",
@@ -116,24 +116,24 @@ var calls = []call{
 	},
 	{
 		use: "keys rotate-webhook-secret", method: tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName,
-		short: "Make a new signing secret", args: []string{"key_id"}, once: "the signing secret", fresh: "request_id",
+		short: "Make a new signing secret", args: []string{"key_id"}, showOnce: "the signing secret", generatedID: "request_id",
 	},
 	{
 		use: "keys list", method: tenantsv1.TenantOperationsService_ListKeys_FullMethodName, short: "List the keys of a tenant, newest first",
-		reads: true, columns: []string{"key.id", "key.name", "key.prefix", "key.scopes", "webhook_host", "created_at", "revoked_at"},
+		readOnly: true, columns: []string{"key.id", "key.name", "key.prefix", "key.scopes", "webhook_host", "created_at", "revoked_at"},
 	},
 	{
 		use: "keys audit", method: tenantsv1.TenantOperationsService_ListKeyAudit_FullMethodName, short: "List what was done with keys, newest first",
-		reads: true,
+		readOnly: true,
 	},
 
 	{
 		use: "people erase", method: tenantsv1.PrivacyOperationsService_ErasePerson_FullMethodName, short: "Erase the personal data of a person",
-		fresh: "request_id",
+		generatedID: "request_id",
 	},
 	{
 		use: "people export", method: tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName, short: "Write all that is stored of a person to a file",
-		reads: true, document: "document",
+		readOnly: true, document: "document",
 	},
 	{
 		use: "offboarding start", method: tenantsv1.OffboardingOperationsService_OffboardTenant_FullMethodName,
@@ -145,11 +145,11 @@ var calls = []call{
 	},
 	{
 		use: "offboarding show", method: tenantsv1.OffboardingOperationsService_GetOffboarding_FullMethodName,
-		short: "Show the off-boarding of a tenant with its report", reads: true,
+		short: "Show the off-boarding of a tenant with its report", readOnly: true,
 	},
 	{
 		use: "offboarding export", method: tenantsv1.OffboardingOperationsService_ExportTenant_FullMethodName,
-		short: "Write all that is stored of a tenant to a file", reads: true, document: "lines",
+		short: "Write all that is stored of a tenant to a file", readOnly: true, document: "lines",
 	},
 
 	{
@@ -158,7 +158,7 @@ var calls = []call{
 	},
 	{
 		use: "regions list", method: catalogv1.ProductOperationsService_ListRegions_FullMethodName, short: "List the regions with their countries",
-		reads: true,
+		readOnly: true,
 	},
 	{
 		use: "rates put", method: catalogv1.CatalogOperationsService_PutExchangeRate_FullMethodName, short: "Set the rate of a currency",
@@ -166,22 +166,22 @@ var calls = []call{
 	},
 	{
 		use: "rates list", method: catalogv1.ProductOperationsService_ListExchangeRates_FullMethodName, short: "List the rates",
-		reads: true,
+		readOnly: true,
 	},
 	{
 		use: "categories put", method: catalogv1.CatalogOperationsService_PutCategory_FullMethodName, short: "Create or replace a category",
 	},
 	{
 		use: "products put", method: catalogv1.CatalogOperationsService_PutProduct_FullMethodName, short: "Create or replace a gift",
-		args: []string{"id"}, fresh: "id", required: []string{"name", "state"},
+		args: []string{"id"}, generatedID: "id", required: []string{"name", "state"},
 	},
 	{
 		use: "products get", method: catalogv1.ProductOperationsService_GetProductRecord_FullMethodName, short: "Show a gift with all its data",
-		args: []string{"product_id"}, reads: true,
+		args: []string{"product_id"}, readOnly: true,
 	},
 	{
 		use: "products list", method: catalogv1.ProductOperationsService_ListProductRecords_FullMethodName, short: "List gifts, by id",
-		reads: true, columns: []string{"product.id", "product.state", "product.name", "updated_at"},
+		readOnly: true, columns: []string{"product.id", "product.state", "product.name", "updated_at"},
 	},
 	{
 		use: "products set-state", method: catalogv1.ProductOperationsService_SetProductState_FullMethodName,
@@ -205,19 +205,19 @@ var calls = []call{
 	},
 	{
 		use: "catalog audit", method: catalogv1.ProductOperationsService_ListAudit_FullMethodName,
-		short: "List the operations on a gift, a campaign or its stock, newest first", args: []string{"subject_id"}, reads: true,
+		short: "List the operations on a gift, a campaign or its stock, newest first", args: []string{"subject_id"}, readOnly: true,
 	},
 	{
 		use: "campaigns put", method: catalogv1.CatalogOperationsService_PutCampaign_FullMethodName, short: "Create or replace a campaign",
-		args: []string{"id"}, fresh: "id", required: []string{"name", "brand_id", "status"},
+		args: []string{"id"}, generatedID: "id", required: []string{"name", "brand_id", "status"},
 	},
 	{
 		use: "campaigns get", method: catalogv1.CampaignOperationsService_GetCampaignRecord_FullMethodName,
-		short: "Show a campaign with its offerings and stock", args: []string{"campaign_id"}, reads: true,
+		short: "Show a campaign with its offerings and stock", args: []string{"campaign_id"}, readOnly: true,
 	},
 	{
 		use: "campaigns list", method: catalogv1.CampaignOperationsService_ListCampaignRecords_FullMethodName, short: "List campaigns, newest first",
-		reads: true, columns: []string{"id", "brand_id", "name", "status", "expires_at", "created_at"},
+		readOnly: true, columns: []string{"id", "brand_id", "name", "status", "expires_at", "created_at"},
 	},
 	{
 		use: "campaigns start", method: catalogv1.CampaignOperationsService_StartCampaign_FullMethodName, short: "Open a campaign for orders",
@@ -233,7 +233,7 @@ var calls = []call{
 	},
 	{
 		use: "offerings put", method: catalogv1.CampaignOperationsService_PutOffering_FullMethodName, short: "Add or replace an offering",
-		inside: "offering", args: []string{"campaign_id", "offering.product_id"},
+		flatten: "offering", args: []string{"campaign_id", "offering.product_id"},
 	},
 	{
 		use: "offerings remove", method: catalogv1.CampaignOperationsService_RemoveOffering_FullMethodName, short: "Stop offering a gift",
@@ -245,12 +245,12 @@ var calls = []call{
 	},
 	{
 		use: "stock correct", method: catalogv1.CampaignOperationsService_CorrectStock_FullMethodName, short: "Change the stock of a SKU",
-		args: []string{"campaign_id", "sku_id"}, fresh: "correction_id", required: []string{"reason"},
+		args: []string{"campaign_id", "sku_id"}, generatedID: "correction_id", required: []string{"reason"},
 	},
 
 	{
 		use: "orders place", method: ordersv1.OrderOperationsService_PlaceOrderAs_FullMethodName, short: "Place an order",
-		inside: "order", omit: []string{"order.external_order_id"}, fresh: "order_id",
+		flatten: "order", omit: []string{"order.external_order_id"}, generatedID: "order_id",
 		required: []string{"order.items", "order.client.name", "order.recipient.name", "order.recipient.phone"},
 	},
 	{
@@ -259,7 +259,7 @@ var calls = []call{
 	},
 	{
 		use: "orders dispatch", method: ordersv1.OrderOperationsService_DispatchOrder_FullMethodName, short: "Dispatch an order with its shipment",
-		inside: "shipment", args: []string{"order_id"},
+		flatten: "shipment", args: []string{"order_id"},
 		required: []string{"shipment.carrier", "shipment.tracking_reference", "shipment.tracking_url"},
 	},
 	{
@@ -280,32 +280,32 @@ var calls = []call{
 	},
 	{
 		use: "orders correct-tracking", method: ordersv1.OrderOperationsService_CorrectTracking_FullMethodName, short: "Replace the shipment",
-		inside: "shipment", args: []string{"order_id"},
+		flatten: "shipment", args: []string{"order_id"},
 		required: []string{"shipment.carrier", "shipment.tracking_reference", "shipment.tracking_url"},
 	},
 	{
 		use: "orders message", method: ordersv1.OrderOperationsService_PostMessageAs_FullMethodName,
-		short: "Post a message that everybody who sees the order can read", args: []string{"order_id", "body"}, fresh: "message_id",
+		short: "Post a message that everybody who sees the order can read", args: []string{"order_id", "body"}, generatedID: "message_id",
 	},
 	{
 		use: "orders note", method: ordersv1.OrderOperationsService_AddInternalNote_FullMethodName,
-		short: "Add a note that only the operator can read", args: []string{"order_id", "body"}, fresh: "message_id",
+		short: "Add a note that only the operator can read", args: []string{"order_id", "body"}, generatedID: "message_id",
 	},
 	{
 		use: "orders conversation", method: ordersv1.OrderOperationsService_ListConversation_FullMethodName, short: "List the messages, oldest first",
-		args: []string{"order_id"}, reads: true,
+		args: []string{"order_id"}, readOnly: true,
 	},
 	{
 		use: "orders get", method: ordersv1.OrderOperationsService_ReadOrder_FullMethodName, short: "Show an order with its delivery details",
-		args: []string{"order_id"}, reads: true,
+		args: []string{"order_id"}, readOnly: true,
 	},
 	{
 		use: "orders search", method: ordersv1.OrderOperationsService_SearchOrders_FullMethodName, short: "Search orders, newest first",
-		reads: true, columns: []string{"order.id", "order.reference", "order.status", "order.external_order_id", "order.created_at"},
+		readOnly: true, columns: []string{"order.id", "order.reference", "order.status", "order.external_order_id", "order.created_at"},
 	},
 	{
 		use: "orders audit", method: ordersv1.OrderOperationsService_ListAudit_FullMethodName, short: "List who did what with an order, oldest first",
-		args: []string{"order_id"}, reads: true,
+		args: []string{"order_id"}, readOnly: true,
 	},
 
 	{
@@ -322,31 +322,31 @@ var calls = []call{
 	},
 	{
 		use: "links get", method: personallinksv1.PersonalLinkOperationsService_ReadPersonalLink_FullMethodName, short: "Show a link",
-		args: []string{"link_id"}, reads: true,
+		args: []string{"link_id"}, readOnly: true,
 	},
 	{
 		use: "links list", method: personallinksv1.PersonalLinkOperationsService_ListPersonalLinkBatch_FullMethodName, short: "List the links of a batch",
-		args: []string{"batch_id"}, reads: true, columns: []string{"link.id", "link.status", "label", "locale"},
+		args: []string{"batch_id"}, readOnly: true, columns: []string{"link.id", "link.status", "label", "locale"},
 	},
 
 	{
 		use: "links preview", method: giftsitev1.GiftSiteOperationsService_PreviewGiftSite_FullMethodName,
-		short: "Write a page of the gift site as HTML, with the saved theme or a proposed one", inside: "site",
-		args: []string{"page"}, required: []string{"brand_id"}, reads: true, text: "html",
+		short: "Write a page of the gift site as HTML, with the saved theme or a proposed one", flatten: "site",
+		args: []string{"page"}, required: []string{"brand_id"}, readOnly: true, text: "html",
 	},
 
 	{
 		use: "events watch", method: eventsv1.EventOperationsService_WatchEvents_FullMethodName,
-		short: "Print events of a tenant as they come, until Ctrl-C", reads: true,
+		short: "Print events of a tenant as they come, until Ctrl-C", readOnly: true,
 	},
 
 	{
 		use: "webhook log", method: webhookv1.WebhookOperationsService_ListDeliveries_FullMethodName, short: "List the deliveries of a key, newest first",
-		args: []string{"key_id"}, reads: true,
+		args: []string{"key_id"}, readOnly: true,
 	},
 	{
 		use: "webhook get", method: webhookv1.WebhookOperationsService_GetDelivery_FullMethodName, short: "Show a delivery with its attempts",
-		args: []string{"key_id", "event_id"}, reads: true,
+		args: []string{"key_id", "event_id"}, readOnly: true,
 	},
 	{
 		use: "webhook resend", method: webhookv1.WebhookOperationsService_ResendDelivery_FullMethodName, short: "Send a finished delivery again",
@@ -358,6 +358,6 @@ var calls = []call{
 	},
 	{
 		use: "webhook backlog", method: webhookv1.WebhookOperationsService_GetBacklog_FullMethodName, short: "Show what is pending for the keys of a tenant",
-		reads: true,
+		readOnly: true,
 	},
 }

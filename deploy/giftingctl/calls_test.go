@@ -82,12 +82,12 @@ func TestEveryRowNamesFieldsOfItsMessages(t *testing.T) {
 			require.NotEmpty(t, about[strings.Fields(c.use)[0]], "the group has no description")
 			request, response := method(c.method).Input(), method(c.method).Output()
 			var keys []string
-			for _, f := range fieldsOf(request, c.inside) {
+			for _, f := range fieldsOf(request, c.flatten) {
 				keys = append(keys, f.key)
 			}
 			require.Subset(t, keys, slices.Concat(c.args, c.required, c.omit))
-			if c.fresh != "" {
-				require.Contains(t, keys, c.fresh)
+			if c.generatedID != "" {
+				require.Contains(t, keys, c.generatedID)
 			}
 			if c.document != "" {
 				require.NotNil(t, response.Fields().ByName(protoreflect.Name(c.document)))
@@ -116,7 +116,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 			code := Run(t.Context(), append(strings.Fields(c.use), "--help"), Streams{Out: &out, Err: io.Discard})
 			require.Zero(t, code)
 			require.Contains(t, out.String(), c.short)
-			require.Equal(t, !c.reads, strings.Contains(out.String(), "--dry-run"), "only what changes something can be tried")
+			require.Equal(t, !c.readOnly, strings.Contains(out.String(), "--dry-run"), "only what changes something can be tried")
 		})
 	}
 }

@@ -41,7 +41,7 @@ type callCommand struct {
 }
 
 func (a *app) command(c call, verb string) *cobra.Command {
-	cc := &callCommand{call: c, app: a, fields: fieldsOf(method(c.method).Input(), c.inside)}
+	cc := &callCommand{call: c, app: a, fields: fieldsOf(method(c.method).Input(), c.flatten)}
 	command := &cobra.Command{
 		Use: verb + cc.usage(), Short: c.short, Args: cc.checkArguments, ValidArgsFunction: cc.completeArguments,
 		RunE: func(command *cobra.Command, args []string) error { return cc.run(command, args) },
@@ -54,7 +54,7 @@ func (a *app) command(c call, verb string) *cobra.Command {
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&cc.file, "file", "f", "", "read the request from a file of JSON; - is the standard input. Flags replace its values")
-	if !c.reads {
+	if !c.readOnly {
 		flags.BoolVar(&a.dryRun, "dry-run", false, "print the request and where it would be sent, and send nothing")
 	}
 	if c.document != "" {
@@ -93,7 +93,7 @@ func (c *callCommand) addFlag(command *cobra.Command, f *field) {
 	switch {
 	case slices.Contains(c.required, f.key):
 		help = strings.TrimSpace(help + " (required)")
-	case f.key == c.fresh:
+	case f.key == c.generatedID:
 		help = "UUID; without it a new one is made"
 	}
 	flag := command.Flags().VarPF(f, f.name, "", help)
@@ -118,7 +118,7 @@ func (c *callCommand) usage() string {
 		if f.Type() == "file" {
 			name = "FILE"
 		}
-		if key == c.fresh {
+		if key == c.generatedID {
 			name = "[" + name + "]"
 		}
 		text.WriteString(" " + name)
@@ -128,7 +128,7 @@ func (c *callCommand) usage() string {
 
 func (c *callCommand) checkArguments(command *cobra.Command, args []string) error {
 	least := len(c.args)
-	if slices.Contains(c.args, c.fresh) || command.Flags().Changed("file") {
+	if slices.Contains(c.args, c.generatedID) || command.Flags().Changed("file") {
 		least = 0
 	}
 	if len(args) < least || len(args) > len(c.args) {
@@ -228,10 +228,10 @@ func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message,
 		}
 		req.Set(fd, protoreflect.ValueOfMessage(actor.ProtoReflect()))
 	}
-	if c.fresh == "" || len(c.named(c.fresh).values) > 0 || c.file != "" {
+	if c.generatedID == "" || len(c.named(c.generatedID).values) > 0 || c.file != "" {
 		return nil
 	}
-	f := c.named(c.fresh)
+	f := c.named(c.generatedID)
 	f.values = []string{uuid.NewString()}
 	return parser{}.set(req, f)
 }

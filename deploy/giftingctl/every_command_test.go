@@ -46,7 +46,7 @@ func plausible(t *testing.T, f *field) string {
 func line(t *testing.T, c call) []string {
 	t.Helper()
 	args, flags, used := strings.Fields(c.use), []string(nil), map[string]bool{}
-	cc := &callCommand{call: c, fields: fieldsOf(method(c.method).Input(), c.inside)}
+	cc := &callCommand{call: c, fields: fieldsOf(method(c.method).Input(), c.flatten)}
 	for _, key := range c.args {
 		args = append(args, plausible(t, cc.named(key)))
 	}
@@ -78,7 +78,7 @@ func TestADryRunOfEveryChangingCommandSendsNothing(t *testing.T) {
 	t.Parallel()
 	services := giftingctltest.Start(t, nil)
 	for _, c := range calls {
-		if c.reads {
+		if c.readOnly {
 			continue
 		}
 		t.Run(c.use, func(t *testing.T) {

@@ -27,21 +27,21 @@ type field struct {
 }
 
 // fieldsOf lists the fields of a message that hold texts, numbers or lists, also of messages inside it. A message inside gives its name to
-// its fields, except the message that inside names.
-func fieldsOf(message protoreflect.MessageDescriptor, inside string) []*field {
-	return appendFields(nil, message, nil, inside)
+// its fields, except the message that flatten names.
+func fieldsOf(message protoreflect.MessageDescriptor, flatten string) []*field {
+	return appendFields(nil, message, nil, flatten)
 }
 
-func appendFields(to []*field, message protoreflect.MessageDescriptor, path []protoreflect.FieldDescriptor, inside string) []*field {
+func appendFields(to []*field, message protoreflect.MessageDescriptor, path []protoreflect.FieldDescriptor, flatten string) []*field {
 	for i := range message.Fields().Len() {
 		fd := message.Fields().Get(i)
 		below := append(path[:len(path):len(path)], fd)
 		if isText(fd) {
-			to = append(to, newField(below, inside))
+			to = append(to, newField(below, flatten))
 			continue
 		}
 		if fd.Message().FullName() != actorName {
-			to = appendFields(to, fd.Message(), below, inside)
+			to = appendFields(to, fd.Message(), below, flatten)
 		}
 	}
 	return to
@@ -53,13 +53,13 @@ func isText(fd protoreflect.FieldDescriptor) bool {
 		fd.Message().FullName() == timestampName || fd.Message().FullName() == durationName
 }
 
-func newField(path []protoreflect.FieldDescriptor, inside string) *field {
+func newField(path []protoreflect.FieldDescriptor, flatten string) *field {
 	var words []string
 	for _, fd := range path {
 		words = append(words, string(fd.Name()))
 	}
 	f := &field{path: path, key: strings.Join(words, ".")}
-	f.name = word(strings.TrimPrefix(f.key, inside+"."))
+	f.name = word(strings.TrimPrefix(f.key, flatten+"."))
 	return f
 }
 

@@ -16,8 +16,8 @@ import (
 var freeTexts = map[string]bool{"options": true, "values": true}
 
 // listsOf returns the lists of texts that the command line can set in a message.
-func listsOf(of protoreflect.MessageDescriptor, inside string) (lists []protoreflect.FieldDescriptor) {
-	for _, f := range fieldsOf(of, inside) {
+func listsOf(of protoreflect.MessageDescriptor, flatten string) (lists []protoreflect.FieldDescriptor) {
+	for _, f := range fieldsOf(of, flatten) {
 		switch fd := f.last(); {
 		case fd.IsList() && fd.Message() != nil:
 			lists = append(lists, listsOf(fd.Message(), "")...)
@@ -32,7 +32,7 @@ func TestACommaSeparatesNoFreeText(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}
 	for _, c := range calls {
-		for _, fd := range listsOf(method(c.method).Input(), c.inside) {
+		for _, fd := range listsOf(method(c.method).Input(), c.flatten) {
 			found[string(fd.Name())] = true
 			require.Equal(t, !freeTexts[string(fd.Name())], separated(fd), "%s of %s", fd.Name(), c.use)
 		}

@@ -198,30 +198,17 @@ func (f fixture) testPreview(t *testing.T) {
 	brand, campaign := f.Env["GIFTING_BRAND_ID"], f.Env["GIFTING_CAMPAIGN_ID"]
 	preview := func(args ...string) []string { return append([]string{"links", "preview"}, args...) }
 	proposed := []string{"--brand-id", brand, "--campaign-id", campaign, "--theme.accent-colour", "#C8102E", "--theme.typeface", "serif"}
-	for _, page := range []string{"greeting", "choose", "gift", "address", "address-errors", "review", "thanks", "sent", "expired", "unknown"} {
-		html := f.ok(t, preview(append(proposed, page, "--greeting", "Hello,\nall of you")...)...).out
-		require.Regexp(t, `(?s)^<!DOCTYPE html>.*</html>\s*$`, html, page)
-		require.NotRegexp(t, `(?:src|srcset|href|action)="[^d]|url\([^d]|<script|<form`, html, "%s: nothing but data: URLs", page)
-	}
 	list := f.ok(t, preview(append(proposed, "choose")...)...).out
+	require.Regexp(t, `(?s)^<!DOCTYPE html>.*</html>\s*$`, list)
 	require.Contains(t, list, "data:font/woff2")
 	require.Contains(t, list, "data:image/jpeg", "pictures of gifts")
 	require.NotContains(t, list, "Example sweatshirt")
 	require.Contains(t, f.ok(t, preview("choose", "--brand-id", brand)...).out, "Example sweatshirt", "example gifts without a campaign")
 	require.NotContains(t, f.ok(t, "tenants", "get").out, "#C8102E", "it is not saved")
-	for want, args := range map[string][]string{
-		"  site.theme.accentColour: ":                     {"gift", "--brand-id", brand, "--theme.accent-colour", "red"},
-		"  locale: ":                                      {"gift", "--brand-id", brand, "--locale", "tlh"},
-		"  campaignId: ":                                  {"gift", "--brand-id", brand, "--campaign-id", "x"},
-		"Campaign not found (campaign_not_found): ":       {"gift", "--brand-id", brand, "--campaign-id", uuid.NewString()},
-		"Not found (not_found): The tenant has no such b": {"gift", "--brand-id", uuid.NewString()},
-		"Not found (not_found): The tenant has no such r": {"gift", "--brand-id", brand, "--context", "workspace", "--tenant", seed.Direct},
-	} {
-		refused := f.run(t, preview(args...)...)
-		require.Equal(t, 1, refused.code, "%v", args)
-		require.Contains(t, refused.err, want)
-		require.Empty(t, refused.out)
-	}
+	refused := f.run(t, preview("gift", "--brand-id", brand, "--theme.accent-colour", "red")...)
+	require.Equal(t, 1, refused.code)
+	require.Contains(t, refused.err, "  site.theme.accentColour: ")
+	require.Empty(t, refused.out)
 }
 
 func (f fixture) testPages(t *testing.T) {

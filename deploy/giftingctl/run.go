@@ -47,8 +47,8 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 	if err := c.app.print(resp, c.columns); err != nil {
 		return err
 	}
-	if c.once != "" {
-		c.app.note("This is the only time that " + c.once + " can be read. Store it now.")
+	if c.showOnce != "" {
+		c.app.note("This is the only time that " + c.showOnce + " can be read. Store it now.")
 	}
 	if next := c.next(resp); next != "" {
 		c.app.note(fmt.Sprintf("There are more: --%s %s, or --all", c.pages().name, next))
@@ -116,16 +116,16 @@ func (c *callCommand) withoutSecrets(req proto.Message) proto.Message {
 func (c *callCommand) repeatable(req proto.Message, err error) error {
 	refused, ok := errors.AsType[*refusal](err)
 	if ok {
-		refused.changes = !c.reads
+		refused.changes = !c.readOnly
 	}
-	if cursor := c.cursor(req); c.all && !c.reads && cursor != "" {
+	if cursor := c.cursor(req); c.all && !c.readOnly && cursor != "" {
 		c.app.note(fmt.Sprintf("The pages before were done. It goes on with --all --%s %s", c.pages().name, cursor))
 	}
-	if !ok || c.fresh == "" || len(c.named(c.fresh).values) == 0 { // Those of a file are the same the next time.
+	if !ok || c.generatedID == "" || len(c.named(c.generatedID).values) == 0 { // Those of a file are the same the next time.
 		return err
 	}
-	if refused.repeat = c.named(c.fresh).values[0]; !slices.Contains(c.args, c.fresh) {
-		refused.repeat = "--" + c.named(c.fresh).name + " " + refused.repeat
+	if refused.repeat = c.named(c.generatedID).values[0]; !slices.Contains(c.args, c.generatedID) {
+		refused.repeat = "--" + c.named(c.generatedID).name + " " + refused.repeat
 	}
 	return err
 }
