@@ -59,7 +59,8 @@ func collect(t *testing.T) *collector {
 	return c
 }
 
-func (c *collector) keep(m proto.Message) func() {
+// lockWith appends the message to what was received, and returns with the lock, which the caller releases.
+func (c *collector) lockWith(m proto.Message) func() {
 	c.lock.Lock()
 	c.got.WriteString(prototext.MarshalOptions{EmitASCII: false}.Format(m))
 	return c.lock.Unlock
@@ -67,7 +68,7 @@ func (c *collector) keep(m proto.Message) func() {
 
 // Export implements tracev1.TraceServiceServer.
 func (c *collector) Export(_ context.Context, req *tracev1.ExportTraceServiceRequest) (*tracev1.ExportTraceServiceResponse, error) {
-	defer c.keep(req)()
+	defer c.lockWith(req)()
 	for _, resource := range req.GetResourceSpans() {
 		for _, scope := range resource.GetScopeSpans() {
 			for _, s := range scope.GetSpans() {
@@ -82,7 +83,7 @@ type metricsOf struct{ *collector }
 
 // Export implements metricsv1.MetricsServiceServer.
 func (c metricsOf) Export(_ context.Context, req *metricsv1.ExportMetricsServiceRequest) (*metricsv1.ExportMetricsServiceResponse, error) {
-	defer c.keep(req)()
+	defer c.lockWith(req)()
 	for _, resource := range req.GetResourceMetrics() {
 		for _, scope := range resource.GetScopeMetrics() {
 			for _, m := range scope.GetMetrics() {
@@ -97,7 +98,7 @@ type logsOf struct{ *collector }
 
 // Export implements logsv1.LogsServiceServer.
 func (c logsOf) Export(_ context.Context, req *logsv1.ExportLogsServiceRequest) (*logsv1.ExportLogsServiceResponse, error) {
-	defer c.keep(req)()
+	defer c.lockWith(req)()
 	for _, resource := range req.GetResourceLogs() {
 		for _, scope := range resource.GetScopeLogs() {
 			for _, line := range scope.GetLogRecords() {

@@ -141,7 +141,9 @@ func TestTheGoFilesThatThePagesNameExist(t *testing.T) {
 func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
 	shell := cmp.Or(os.Getenv("GIFTING_TEST_SHELL"), "sh")
 	s := stack{harness.Start(t)}
-	s.requested(t, s.NewKey(t, seed.Approving).GetApiKey()) // With the order of the page there are two pages of orders.
+	key := s.NewKey(t, seed.Approving).GetApiKey()
+	brand := s.Array(t, key, "/brands")[0]["id"]
+	s.Post(t, key, "/orders", s.Order(t, func(order map[string]any) { order["brandId"] = brand })).OK(t) // With that of the page there are two pages of orders.
 	dir := s.likeRepository(t)
 	for _, path := range pages(t) {
 		content, err := os.ReadFile(path)

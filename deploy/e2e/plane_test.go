@@ -391,3 +391,23 @@ func (f filler) text(field string) string {
 		return "x"
 	}
 }
+
+// administrator is the first Administrator of the tenant's team.
+func (s stack) administrator(t *testing.T, tenantID string) *commonv1.Actor {
+	t.Helper()
+	return s.member(t, tenantID, tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR)
+}
+
+// member is the first active member of the tenant's team with the role.
+func (s stack) member(t *testing.T, tenantID string, role tenantsv1.TeamRole) *commonv1.Actor {
+	t.Helper()
+	tenant, err := s.Tenants(t).GetTenant(t.Context(), &tenantsv1.GetTenantRequest{Actor: seed.Installer, TenantId: tenantID})
+	require.NoError(t, err)
+	for _, m := range tenant.GetTeam() {
+		if m.GetActive() && m.GetRole() == role {
+			return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: m.GetId(), Name: m.GetName()}
+		}
+	}
+	require.Fail(t, "the tenant has no such member", role)
+	return nil
+}
