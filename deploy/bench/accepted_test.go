@@ -100,13 +100,13 @@ func (f *acceptedFixture) place(b *testing.B, w *way, perSecond int) (late time.
 	free := &clientPool{new: func() *client { return newClient(b, f.Env["GIFTING_URL"], nil) }}
 	return fixture.AtRate(b, perSecond, warmUp, fixture.MeasuredTime(perSecond), func(c fixture.Call) error {
 		of := f.tenants[c.Index%len(f.tenants)]
-		by := free.takeAs(of.keys[c.Index/len(f.tenants)%placingKeys])
+		by := free.withKey(of.keys[c.Index/len(f.tenants)%placingKeys])
 		name := fmt.Sprintf("rate-%d-%d", perSecond, c.Index)
 		body := fmt.Sprintf(orderBody, name, of.Brand)
 		requested := time.Now()
 		answer, err := by.post("/orders", name, body, http.StatusCreated)
 		answered := time.Now()
-		free.giveBack(by)
+		free.release(by)
 		var order struct{ ID string }
 		if err == nil {
 			err = json.Unmarshal(answer, &order)

@@ -48,15 +48,6 @@ func newClient(b *testing.B, base string, keys *keyring) *client {
 	return c
 }
 
-func newClients(b *testing.B, number int, base string, keys *keyring) []*client {
-	b.Helper()
-	out := make([]*client, number)
-	for i := range out {
-		out[i] = newClient(b, base, keys)
-	}
-	return out
-}
-
 func (c *client) get(path string) ([]byte, error) {
 	return c.do(http.MethodGet, path, "", http.StatusOK)
 }
@@ -69,7 +60,7 @@ func (c *client) post(path, idempotencyKey, body string, wanted int) ([]byte, er
 
 func (c *client) do(method, path, rest string, wanted int) ([]byte, error) {
 	if c.key == "" || c.used == requestsOfKey {
-		key, err := c.keys.take()
+		key, err := c.keys.next()
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +180,7 @@ func newKeyringOf(b *testing.B, tenant fixture.Tenant, ahead int) *keyring {
 	return k
 }
 
-func (k *keyring) take() (string, error) {
+func (k *keyring) next() (string, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	if len(k.free) == 0 {
@@ -198,12 +189,6 @@ func (k *keyring) take() (string, error) {
 	key := k.free[0]
 	k.free = k.free[1:]
 	return key, nil
-}
-
-func (k *keyring) giveBack(key string) {
-	k.lock.Lock()
-	defer k.lock.Unlock()
-	k.free = append(k.free, key)
 }
 
 // cycle returns one order after another and then starts again.
@@ -289,13 +274,13 @@ func (f *ordersFixture) atRate(b *testing.B, perSecond int, measured time.Durati
 	free := &clientPool{new: func() *client { return f.clients(b, 1)[0] }, keys: f.keys}
 	all := make(fixture.Latencies, int((warmUp+measured)/time.Second)*perSecond)
 	late = fixture.AtRate(b, perSecond, warmUp, measured, func(c fixture.Call) error {
-		by, err := free.take()
+		by, err := free.withNextKey()
 		if err != nil {
 			return err
 		}
 		err = send(by)
 		all[c.Index] = time.Since(c.Due)
-		free.giveBack(by)
+		free.release(by)
 		return err
 	})
 	took = all[int(warmUp/time.Second)*perSecond:]
@@ -316,11 +301,11 @@ type clientPool struct {
 	used int
 }
 
-func (p *clientPool) take() (by *client, err error) {
+func (p *clientPool) withNextKey() (by *client, err error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	if p.key == "" || p.used == requestsOfKey {
-		if p.key, err = p.keys.take(); err != nil {
+		if p.key, err = p.keys.next(); err != nil {
 			return nil, err
 		}
 		p.used = 0
@@ -331,8 +316,8 @@ func (p *clientPool) take() (by *client, err error) {
 	return by, nil
 }
 
-// takeAs takes a client that sends its request with a key.
-func (p *clientPool) takeAs(key string) *client {
+// withKey returns a client that sends its request with a key.
+func (p *clientPool) withKey(key string) *client {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	by := p.idle()
@@ -348,7 +333,7 @@ func (p *clientPool) idle() (by *client) {
 	return p.new()
 }
 
-func (p *clientPool) giveBack(by *client) {
+func (p *clientPool) release(by *client) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.clients = append(p.clients, by)

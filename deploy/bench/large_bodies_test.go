@@ -86,7 +86,7 @@ func startSenders(b *testing.B, url string, keys []*keyring) (end func() map[int
 	b.Helper()
 	of := []string{url}
 	for _, ring := range keys {
-		key, err := ring.take()
+		key, err := ring.next()
 		require.NoError(b, err)
 		of = append(of, key)
 	}

@@ -39,8 +39,6 @@ type Config struct {
 	KafkaBrokers []string `env:"KAFKA_BROKERS" check:"hostports" doc:"host:port of the Kafka brokers to use; empty: one is started."`
 	// OwnServers are the URLs of further PostgreSQL servers, by the database that each of them has alone.
 	OwnServers map[string]string
-	// Settings are further settings of the programs that read them, by variable.
-	Settings map[string]string
 
 	// FewPictures places the demo with few pictures: tests with the race detector spend most of the start on them.
 	FewPictures bool

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,27 +43,6 @@ func TestConfig(t *testing.T) {
 		require.Equal(t, slices.Compact(slices.Clone(ports)), ports)
 		require.Less(t, ports[len(ports)-1], PortSpan)
 	})
-}
-
-func TestAProgramGetsTheFurtherSettingsThatItReads(t *testing.T) {
-	t.Parallel()
-	dir, retention := t.TempDir(), "GIFTING_OPEN_RETENTION"
-	w := wiring{Config: Config{Dir: dir, Name: "gifting", Settings: map[string]string{retention: "48h", "GIFTING_LAME_DUCK": "1s"}}}
-	var err error
-	w.secrets, err = readSecrets(dir)
-	require.NoError(t, err)
-	w.certificates, err = newCertificates(dir, time.Now())
-	require.NoError(t, err)
-	w.databases, err = newDatabases("postgres://127.0.0.1/postgres", nil, "gifting", "password")
-	require.NoError(t, err)
-
-	env, err := w.environment(programs.Named(identity.Orders))
-	require.NoError(t, err)
-	require.Equal(t, "48h", env[retention])
-	require.Equal(t, "1s", env["GIFTING_LAME_DUCK"], "they win over those of the stack")
-	env, err = w.environment(programs.Named(identity.Webhook))
-	require.NoError(t, err)
-	require.NotContains(t, env, retention)
 }
 
 func TestSecrets(t *testing.T) {

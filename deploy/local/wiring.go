@@ -60,11 +60,6 @@ func (w wiring) environment(p programs.Program) (map[string]string, error) {
 			env[settings.Prefix+name] = value
 		}
 	}
-	for variable, value := range w.Settings {
-		if _, known := p.Settings[variable]; known {
-			env[variable] = value
-		}
-	}
 	return env, nil
 }
 

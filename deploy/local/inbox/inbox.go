@@ -67,7 +67,7 @@ func (b *Inbox) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := b.now()
-	b.keep(Delivery{
+	b.add(Delivery{
 		ReceivedAt: now.UTC(),
 		Path:       r.URL.Path,
 		Headers:    flat(r.Header),
@@ -78,7 +78,7 @@ func (b *Inbox) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (b *Inbox) keep(d Delivery) {
+func (b *Inbox) add(d Delivery) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	b.kept = append(b.kept[max(0, len(b.kept)+1-maxKept):], d)
