@@ -38,6 +38,7 @@ func TestAddressesThatAreTheSameHaveOneKey(t *testing.T) {
 	for _, s := range []string{"X@Bücher.Example", "x@xn--bcher-kva.example", " x@BÜCHER.example\u200b", "x@bu\u0308cher。example"} {
 		require.Equal(t, "x@xn--bcher-kva.example", fields.EmailKey(s), "%q", s)
 	}
+	require.Equal(t, "\u00e5sa.i@example.com", fields.EmailKey("\u00c5SA.\u0130@example.com"), "letters beyond ASCII")
 	require.Equal(t, "ann", fields.EmailKey(" Ann"), "what is no address")
 	require.NotEqual(t, fields.EmailKey("x@faß.example"), fields.EmailKey("x@fass.example"), "two domains")
 }

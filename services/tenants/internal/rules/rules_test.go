@@ -39,23 +39,6 @@ func TestATenantMayEnable200Locales(t *testing.T) {
 	}
 }
 
-func TestCurrency(t *testing.T) {
-	t.Parallel()
-	refused := func(code string) bool {
-		var errs fields.Errors
-		rules.Tenant(&tenantsv1.PutTenantRequest{
-			Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", Name: "n", Currency: code,
-		}, &errs)
-		return errs.Has("currency")
-	}
-	for _, code := range []string{"EUR", "SEK", "JPY"} {
-		require.False(t, refused(code), code)
-	}
-	for _, code := range []string{"", "eur", "EU", "EURO", "QQQ", "XXX", "XTS", "E R", "€", "XAU", "XDR", "HRK", "ZWL", "BGN", "CLF", " EUR"} {
-		require.True(t, refused(code), "%q", code)
-	}
-}
-
 func TestLocalesWithoutTextsOfTheGiftSiteAreNamed(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
@@ -145,24 +128,13 @@ func TestABrandsOptionalTextsMayBeBlank(t *testing.T) {
 	require.Nil(t, brand.LogoUrl)
 }
 
-func TestEverySecretIsNew(t *testing.T) {
-	t.Parallel()
-	seen := map[string]struct{}{}
-	for range 100 {
-		s := rules.NewWebhookSecret()
-		require.Regexp(t, `^[0-9a-f]{64}$`, s)
-		seen[s] = struct{}{}
-	}
-	require.Len(t, seen, 100)
-}
-
 // The signing secret is 64 hexadecimal characters, each of them random.
 func TestASecretHas256RandomBits(t *testing.T) {
 	t.Parallel()
 	var secrets []string
 	for range 1000 {
 		s := rules.NewWebhookSecret()
-		require.Len(t, s, 64)
+		require.Regexp(t, `^[0-9a-f]{64}$`, s)
 		secrets = append(secrets, s)
 	}
 	require.NotEqual(t, secrets[0], secrets[1])
