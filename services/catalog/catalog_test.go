@@ -11,9 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/rpc/rpctest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/pkg/testenv"
@@ -112,4 +114,18 @@ func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
+}
+
+func TestOnlyTheSandboxServesTheMethodsOfTheSandbox(t *testing.T) {
+	t.Parallel()
+	rpctest.RequireOnlyInSandbox(t, catalogv1.SandboxCatalogService_ServiceDesc,
+		func(t *testing.T, addr string, environment apikey.Environment) func(ctx context.Context) error {
+			t.Helper()
+			cfg := config(t)
+			cfg.RPC.Addr, cfg.Environment = addr, environment
+			require.NoError(t, catalog.Migrate(t.Context(), cfg, io.Discard))
+			service, err := catalog.New(t.Context(), cfg, telemetry.Discard())
+			require.NoError(t, err)
+			return service.Run
+		})
 }

@@ -6,9 +6,47 @@ import (
 
 	"github.com/stretchr/testify/require"
 	iso4217 "golang.org/x/text/currency"
+	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/pkg/fields"
 )
+
+func TestTheListIsTheOfficialOne(t *testing.T) {
+	t.Parallel()
+	const officiallyAssigned = 249
+	require.Len(t, fields.Countries(), officiallyAssigned)
+	for _, code := range fields.Countries() {
+		region, err := language.ParseRegion(code)
+		require.NoError(t, err, code)
+		require.True(t, region.IsCountry(), code)
+		require.Equal(t, code, region.String())
+	}
+}
+
+func TestOnlyExactCodesAreValid(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"SE", "IE", "AX"} {
+		require.True(t, fields.IsCountry(code), code)
+	}
+	for _, code := range []string{"", "se", "SWE", "EU", "UK", "XK", "ZZ", "E ", " S", "D A"} {
+		require.False(t, fields.IsCountry(code), code)
+	}
+}
+
+func TestPostalCodes(t *testing.T) {
+	t.Parallel()
+	const listed = 48
+	n := 0
+	for _, code := range fields.Countries() {
+		if fields.PostalCodeRequired(code) {
+			n++
+		}
+	}
+	require.Equal(t, listed, n)
+	require.True(t, fields.PostalCodeRequired("SE"))
+	require.True(t, fields.PostalCodeRequired("IL"))
+	require.False(t, fields.PostalCodeRequired("IE"))
+}
 
 // TestTheListHasEveryLegalTender compares the list with the legal tenders of CLDR, which are of 2017: what differs was changed in ISO
 // 4217 since, except that SVC is in its list although El Salvador pays with USD.
@@ -69,4 +107,23 @@ func known(code string) string {
 		return "EUR"
 	}
 	return code
+}
+
+func TestATextFallsBackToTheClosestLocale(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string][]string{
+		"en-US":      {"en-US", "en"},
+		"sv-SE":      {"sv-SE", "sv", "en-US"},
+		"sv":         {"sv", "sv-SE", "en-US"},
+		"de-AT":      {"de-AT", "de", "de-DE", "en-US"},
+		"en-GB":      {"en-GB", "en-001", "en", "en-US"},
+		"pt-AO":      {"pt-AO", "pt-PT", "pt", "pt-BR", "en-US"},
+		"es-MX":      {"es-MX", "es-419", "es", "es-ES", "en-US"},
+		"zh-Hant-HK": {"zh-Hant-HK", "zh-Hant", "zh-Hant-TW", "en-US"},
+		"ar":         {"ar", "ar-EG", "en-US"},
+		"no locale":  {"no locale", "en-US"},
+		"":           {"", "en-US"},
+	} {
+		require.Equal(t, want, fields.LocaleFallbacks(tag), tag)
+	}
 }

@@ -11,6 +11,18 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
+func TestWhatIsBlankIsAbsent(t *testing.T) {
+	t.Parallel()
+	blank := " \u200b"
+	var errs fields.Errors
+	site := giftsite.Check(&tenantsv1.GiftSite{
+		PrivacyUrl: &blank, TermsUrl: &blank, SupportUrl: &blank, ImprintUrl: &blank, HomeUrl: &blank,
+		Theme: &tenantsv1.Theme{AccentColour: &blank, HeroImageId: &blank},
+	}, &errs)
+	require.NoError(t, errs.Err())
+	require.Equal(t, giftsite.Check(&tenantsv1.GiftSite{}, &errs).String(), site.String())
+}
+
 func TestDeliveryTimes(t *testing.T) {
 	t.Parallel()
 	days := func(country string, least, most int32) *tenantsv1.DeliveryTime {
@@ -58,5 +70,25 @@ func TestDeliveryTimes(t *testing.T) {
 				require.Equal(t, tc.times, site.GetDeliveryTimes())
 			}
 		})
+	}
+}
+
+func TestAPageIsInTheClosestLocaleWithTexts(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]struct {
+		locales []string
+		speaks  bool
+	}{
+		"en-US": {[]string{"en-US"}, true},
+		"en-AU": {[]string{"en-US"}, true},
+		"de-AT": {[]string{"de-AT", "de-DE", "en-US"}, true},
+		"sv-FI": {[]string{"sv-SE", "en-US"}, true},
+		"pt-BR": {[]string{"pt-PT", "en-US"}, true},
+		"ar-SA": {[]string{"ar", "en-US"}, true},
+		"fo-FO": {[]string{"da-DK", "en-US"}, false},
+		"ja-JP": {[]string{"en-US"}, false},
+	} {
+		require.Equal(t, want.locales, giftsite.PageLocales(tag), tag)
+		require.Equal(t, want.speaks, giftsite.Speaks(tag), tag)
 	}
 }
