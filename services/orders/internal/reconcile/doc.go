@@ -1,4 +1,4 @@
-// Package reconcile compares the orders with what other services hold, were told or have claimed, and repairs differences. They
+// Package reconcile compares the orders with what catalog holds, the feed has and links have claimed, and repairs differences. They
 // arise when one of the databases is set back: restored from a backup, or failed over to a standby that was behind.
 //
 // It asks catalog for the reservations that hold stock, personal-links for the claimed links and events for the events of the

@@ -134,8 +134,8 @@ func (r *run) compareTenant(ctx context.Context, tenantID string) error {
 	}}
 	err := orders.each(ctx, func(order store.Changed) error {
 		id := uuid.MustParse(order.ID)
-		last, told := f.newest[id]
-		if told {
+		last, known := f.newest[id]
+		if known {
 			last.compared = true
 			f.newest[id] = last
 		}
@@ -181,13 +181,13 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 	}
 	for _, id := range ids {
 		at, exists := after[id]
-		last, told := f.newest[uuid.MustParse(id)]
+		last, known := f.newest[uuid.MustParse(id)]
 		confirmed, waits := inOutbox[id]
 		d := Difference{TenantID: f.tenantID, OrderID: id}
 		switch {
 		case !at.Equal(before[id]):
 			// It changes now, so its events are on their way.
-		case !exists && told:
+		case !exists && known:
 			d.Kind = EventNoOrder
 			r.add(ctx, d, nil)
 		case last.at > at.UnixMicro():
@@ -247,8 +247,8 @@ func (r *run) reportAgain(ctx context.Context, f *feed, id string, at time.Time)
 
 // lastStatus returns the status of the order in its newest event in the feed; unspecified if it has none.
 func (r *run) lastStatus(ctx context.Context, f *feed, id string) (status ordersv1.OrderStatus, err error) {
-	last, told := f.newest[uuid.MustParse(id)]
-	if !told {
+	last, known := f.newest[uuid.MustParse(id)]
+	if !known {
 		return status, nil
 	}
 	resp, err := r.Feed.ListOrderEvents(ctx, &eventsv1.ListOrderEventsRequest{

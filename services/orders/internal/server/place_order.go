@@ -31,7 +31,7 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 		return nil, problem.Unavailable()
 	case errors.Is(err, store.ErrExternalOrderIDTaken):
 		s.giveUpStock(ctx, order)
-		conflict, shown := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
+		shown, conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
 		if conflict == nil {
 			return nil, err // The other order is gone again.
 		}
@@ -158,17 +158,17 @@ func (s *Server) commitOrder(ctx context.Context, order *rules.NewOrder) (*order
 
 // findConflict returns the error of an order whose external id another one has, and nil if none has it. It also returns the brand of
 // that order, if the error shows its id.
-func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (conflict error, shown string) {
+func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (shown string, conflict error) {
 	id, brandID, err := s.store.FindByExternalID(ctx, p.TenantID, externalID)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, ""
+		return "", nil
 	}
 	if err != nil {
-		return err, ""
+		return "", err
 	}
 	taken := problem.New(problem.ExternalOrderIDConflict, "The tenant already has an order with this externalOrderId.")
 	if p.Reaches(brandID) {
 		taken.OrderID, shown = id, brandID
 	}
-	return taken, shown
+	return shown, taken
 }

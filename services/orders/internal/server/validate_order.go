@@ -33,7 +33,7 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 	// Placing finds the last two only when it takes the unit and the external id.
 	found := append(e.problems(preview.problems), e.dropConsequences(preview.unstocked)...)
 	if !e.errs.Touches(externalID) {
-		if conflict, _ := s.findConflict(ctx, p, req.GetExternalOrderId()); conflict != nil {
+		if _, conflict := s.findConflict(ctx, p, req.GetExternalOrderId()); conflict != nil {
 			found = append(found, conflict)
 		}
 	}
