@@ -81,8 +81,8 @@ func (e *Errors) URL(field, value string, limit int, schemes ...string) {
 	}
 }
 
-// IsURL reports whether s is an absolute URL of one of the schemes that a page may show and link to. Everyone would see a user and a
-// password in it.
+// IsURL reports whether s is an absolute URL of one of the schemes that a page may show and link to. Everyone would see a user and
+// a password in it.
 func IsURL(s string, schemes ...string) bool {
 	u, err := url.Parse(s)
 	return err == nil && visible(s) && !strings.ContainsRune(s, '\\') && // Browsers read a backslash as a slash.

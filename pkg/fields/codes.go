@@ -33,8 +33,8 @@ func listed(list, code string, n int) bool {
 	return len(code) == n && !strings.Contains(code, " ") && strings.Contains(list, code+" ")
 }
 
-// activeCurrencies holds the codes of currencies that are in use, each followed by a space: no metals, no funds, no codes for testing and none
-// that were withdrawn. It is list one of ISO 4217 as amended until November 2026.
+// activeCurrencies holds the codes of currencies that are in use, each followed by a space: no metals, no funds, no codes for
+// testing and none that were withdrawn. It is list one of ISO 4217 as amended until November 2026.
 const activeCurrencies = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF " +
 	"CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD " +
 	"HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL " +
@@ -57,8 +57,9 @@ func Currencies() []string { return strings.Fields(activeCurrencies) }
 // BaseLocale is the locale that every text has.
 const BaseLocale = "en-US"
 
-// LocaleFallbacks returns the locale and those that come closest to it by the inheritance of CLDR, then BaseLocale. A language without region
-// also stands for the region where most of its speakers are: de-AT, de, de-DE, en-US. A tag that is not BCP 47 is only itself.
+// LocaleFallbacks returns the locale and those that come closest to it by the inheritance of CLDR, then BaseLocale. A language
+// without region also stands for the region where most of its speakers are: de-AT, de, de-DE, en-US. A tag that is not BCP 47 is
+// only itself.
 func LocaleFallbacks(tag string) []string {
 	out := []string{tag}
 	add := func(name string) {

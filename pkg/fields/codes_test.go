@@ -48,8 +48,8 @@ func TestPostalCodes(t *testing.T) {
 	require.False(t, fields.PostalCodeRequired("IE"))
 }
 
-// TestTheListHasEveryLegalTender compares the list with the legal tenders of CLDR, which are of 2017: what differs was changed in ISO
-// 4217 since, except that SVC is in its list although El Salvador pays with USD.
+// TestTheListHasEveryLegalTender compares the list with the legal tenders of CLDR, which are of 2017: what differs was changed in
+// ISO 4217 since, except that SVC is in its list although El Salvador pays with USD.
 func TestTheListHasEveryLegalTender(t *testing.T) {
 	t.Parallel()
 	require.True(t, slices.IsSorted(fields.Currencies()))

@@ -35,8 +35,9 @@ func (a CustomFieldAnswer) Normalized() CustomFieldAnswer {
 	return a
 }
 
-// CheckCustomFieldIDs checks that each answer has the id of a field, and that no field of the tenant has two answers. It returns the field of
-// each answer, nil for an answer to no field of the tenant: such an answer is ignored, so nothing more is required of it.
+// CheckCustomFieldIDs checks that each answer has the id of a field, and that no field of the tenant has two answers. It returns
+// the field of each answer, nil for an answer to no field of the tenant: such an answer is ignored, so nothing more is required of
+// it.
 func CheckCustomFieldIDs(of []*tenantsv1.CustomField, answers []CustomFieldAnswer, errs *Errors) []*tenantsv1.CustomField {
 	answered := make([]*tenantsv1.CustomField, len(answers))
 	byID := make(map[string]*tenantsv1.CustomField, len(of))
@@ -61,8 +62,8 @@ func CheckCustomFieldIDs(of []*tenantsv1.CustomField, answers []CustomFieldAnswe
 
 func fieldIDOf(i int) string { return fmt.Sprintf("customFields[%d].fieldId", i) }
 
-// MatchCustomFields returns the answers that count, in the order of the tenant's fields, without blank texts. An answer to no field of the
-// tenant is ignored. The refusal is a sentence about the first required field without an answer, or the first field with an
+// MatchCustomFields returns the answers that count, in the order of the tenant's fields, without blank texts. An answer to no field
+// of the tenant is ignored. The refusal is a sentence about the first required field without an answer, or the first field with an
 // invalid answer. Otherwise it is empty.
 func MatchCustomFields(of []*tenantsv1.CustomField, answers []CustomFieldAnswer) (matched []CustomFieldAnswer, refusal string) {
 	byField := make(map[string]CustomFieldAnswer, len(answers))

@@ -97,7 +97,8 @@ func controls(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) && !strings.ContainsRune(joiners, r)
 }
 
-// VisibleText makes a text of a tenant or a player safe to print: it writes characters that control a terminal as escapes, such as \x1b. Line breaks stay.
+// VisibleText makes a text of a tenant or a player safe to print: it writes characters that control a terminal as escapes, such as
+// \x1b. Line breaks stay.
 func VisibleText(text string) string {
 	var shown strings.Builder
 	for at, r := range text {

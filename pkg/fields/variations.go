@@ -6,7 +6,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// NFCVariations returns the values by dimension in Unicode normalization form C, in which texts that look the same are the same choice.
+// NFCVariations returns the values by dimension in Unicode normalization form C, in which texts that look the same are the same
+// choice.
 func NFCVariations(choice map[string]string) map[string]string {
 	out := make(map[string]string, len(choice))
 	for dimension, value := range choice {

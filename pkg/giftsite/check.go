@@ -34,9 +34,9 @@ func Greeting(path, text string, errs *fields.Errors) string {
 	return text
 }
 
-// Check validates what the gift site of a brand links to, how it looks and how long gifts take. Absent enums of the theme get
-// their defaults, so that a stored theme is complete. Any colour is accepted: the site derives readable pairs of text and background
-// from it.
+// Check validates what the gift site of a brand links to, how it looks and how long gifts take. Absent enums of the theme get their
+// defaults, so that a stored theme is complete. Any colour is accepted: the site derives readable pairs of text and background from
+// it.
 func Check(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
 	if s == nil {
 		errs.Add("site", problem.FieldRequired, "is required")

@@ -50,8 +50,8 @@ func planOf(digits string) (code string, of plan, ok bool) {
 	return "", plan{}, false
 }
 
-// has reports whether the digits behind the country code make an E.164 number of a possible length. It is false for numbers that the
-// library might change, because they begin as if they were dialled within the country, and for all that are not possible. The
+// has reports whether the digits behind the country code make an E.164 number of a possible length. It is false for numbers that
+// the library might change, because they begin as if they were dialled within the country, and for all that are not possible. The
 // library tries several forms of a number one after another, which took longer than all other checks of an order together.
 func (p plan) has(digits string) bool {
 	return slices.Contains(p.lengths, int32(len(digits))) && digits[0] != '0' && //nolint:gosec // At most 20.

@@ -32,8 +32,8 @@ func Parse(text string) (string, bool) {
 	return parse(compact, "")
 }
 
-// ParseIn is Parse that also reads what people type and paste: a national number of the country, an international number that begins
-// with 00, one with tel: before it, and one whose country code is there twice.
+// ParseIn is Parse that also reads what people type and paste: a national number of the country, an international number that
+// begins with 00, one with tel: before it, and one whose country code is there twice.
 func ParseIn(text, country string) (string, bool) {
 	const scheme = "tel:"
 	compact := compacted(text)
@@ -70,8 +70,8 @@ func compacted(text string) string {
 	}, text)
 }
 
-// ASCII is for strings.Map: it writes digits of every script, full-width characters, spaces and dashes as ASCII does, and drops direction
-// marks and other characters that are not seen.
+// ASCII is for strings.Map: it writes digits of every script, full-width characters, spaces and dashes as ASCII does, and drops
+// direction marks and other characters that are not seen.
 func ASCII(r rune) rune {
 	const fullWidth, last, ascii = '\uFF01', '\uFF5E', '!'
 	switch {

@@ -71,8 +71,8 @@ func (t Table) countSQL() string {
 }
 
 // eraseSQL deletes up to batch rows. They are taken in any order, since to sort them would take longer the more the tenant has. Two
-// erasures at once mostly take them in the same order and wait for each other; a deadlock is repeated. The limit is a constant, because
-// the planner takes a parameter for a tenth of the rows, and would then read them all for each batch.
+// erasures at once mostly take them in the same order and wait for each other; a deadlock is repeated. The limit is a constant,
+// because the planner takes a parameter for a tenth of the rows, and would then read them all for each batch.
 func (t Table) eraseSQL() string {
 	columns, _ := t.key()
 	return "DELETE FROM " + t.Name + " WHERE " + t.condition() + " AND (" + columns + ") IN (SELECT " + columns + " FROM " + t.Name +

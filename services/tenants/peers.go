@@ -119,7 +119,7 @@ func (notConnected) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc
 func deleteOld(ctx context.Context, tenants *store.Store, audits, lag time.Duration) error {
 	var failed []error
 	for rows, keep := range map[store.Old]time.Duration{
-		store.OldKeyAudit: audits + lag, store.OldTenantAudit: audits + lag, store.OldPersonRequests: audits + lag, store.OldSecrets: lag,
+		store.OldKeyAudit: audits + lag, store.OldTenantAudit: audits + lag, store.OldPersonRequests: audits + lag, store.OldSigning: lag,
 	} {
 		failed = append(failed, daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
 			return tenants.Delete(ctx, rows, keep, limit)

@@ -29,8 +29,8 @@ const (
 
 // Check fails for a table of the migrated database that has a column of tenants or keys and is not in the list, and for a table of
 // the list that cannot be counted, exported or erased. Then it erases one of two tenants that have rows with equal values, which
-// fill inserts into every table of the list. Of the rows with the key InFlight, one is in flight for every query in db.InFlight, and
-// none of the others.
+// fill inserts into every table of the list. Of the rows with the key InFlight, one is in flight for every query in db.InFlight,
+// and none of the others.
 func Check(t *testing.T, db tenants.Database, fill func(t *testing.T, conn postgres.Querier, tenantID string, keyID int32), migrations ...postgres.Migrations) {
 	t.Helper()
 	db.Pool = pgtest.New(t, migrations...)

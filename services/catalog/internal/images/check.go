@@ -26,8 +26,8 @@ var (
 	errChanged  = errors.New("the store changed the file")
 )
 
-// Check finds out once whether the store takes uploads and returns what it took. A store that fails later makes uploads fail, and nothing else: prices and
-// orders need no images.
+// Check finds out once whether the store takes uploads and returns what it took. A store that fails later makes uploads fail, and
+// nothing else: prices and orders need no images.
 type Check struct {
 	files *Files
 	took  atomic.Bool

@@ -7,9 +7,10 @@
 // A JPEG stays a JPEG and a PNG stays a PNG. A WebP becomes a JPEG or, with transparency, a PNG. An animated PNG becomes its
 // still image; an animated WebP is refused.
 //
-// Renditions are 320, 640 and 1280 pixels wide, if the image is wider. They are JPEG or, with transparency, PNG. WebP of a drawing would
-// have a third of the bytes. But integrators show renditions in e-mails, where WebP is not shown everywhere, and there is no encoder in
-// Go itself: libwebp as WebAssembly (gen2brain/webp 0.5) takes 15 to 25 times as long, AVIF 100 times, and a process with both grew to 140 MB.
+// Renditions are 320, 640 and 1280 pixels wide, if the image is wider. They are JPEG or, with transparency, PNG. WebP of a drawing
+// would have a third of the bytes. But integrators show renditions in e-mails, where WebP is not shown everywhere, and there is no
+// encoder in Go itself: libwebp as WebAssembly (gen2brain/webp 0.5) takes 15 to 25 times as long, AVIF 100 times, and a process
+// with both grew to 140 MB.
 //
 // # Limits
 //

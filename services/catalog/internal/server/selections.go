@@ -176,8 +176,8 @@ func (p presenter) selectionGift(g store.GiftView) *catalogv1.SelectionGift {
 	return out
 }
 
-// GetOrderedGift returns a gift for the page of its order. A player who has ordered it goes on to see it after its campaign has ended
-// and after it has left the catalog.
+// GetOrderedGift returns a gift for the page of its order. A player who has ordered it goes on to see it after its campaign has
+// ended and after it has left the catalog.
 func (s *selections) GetOrderedGift(
 	ctx context.Context, req *catalogv1.GetOrderedGiftRequest,
 ) (*catalogv1.GetOrderedGiftResponse, error) {

@@ -74,7 +74,8 @@ func (m *mirror) page() (last bool) {
 	return m.after == nil
 }
 
-// change puts one of the gifts with another name and archives every fourth. In the sandbox the tenant changes gifts for itself, too.
+// change puts one of the gifts with another name and archives every fourth. In the sandbox the tenant changes gifts for itself,
+// too.
 func (f *fixture) change(ctx context.Context, random *rand.Rand, all []string) error {
 	if f.sandboxed && random.IntN(2) == 0 {
 		return f.changeForTenant(random, all[random.IntN(len(all))])

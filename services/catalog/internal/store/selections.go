@@ -44,8 +44,8 @@ func (s *Store) GiftViews(ctx context.Context, tenantID string, ids []string, lo
 	return postgres.Column(rows, func(r *offeringRow) GiftView { return r.GiftView }), err
 }
 
-// OrderedGift returns a gift in any state, without images that the public may not see. Each text is in the first of the locales that
-// has it, or else in en-US.
+// OrderedGift returns a gift in any state, without images that the public may not see. Each text is in the first of the locales
+// that has it, or else in en-US.
 func (s *Store) OrderedGift(ctx context.Context, tenantID, id string, locales ...string) (g GiftView, found bool, err error) {
 	sql, args := s.of(tenantID, orderedGift, locales, id)
 	r, found, err := first(postgres.Select(ctx, s.pool, "read gift", scanOffering(orderedColumns, locales), sql, args...))

@@ -77,8 +77,8 @@ func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by
 // text is the subject without ambiguity. Its tenant is in it, so that equal persons of two tenants have different fingerprints.
 func (s Subject) text() string { return s.TenantID + "\n" + s.Kind + "\n" + s.ID }
 
-// record finds the person's records and commits the request, with the check that the actor may make it: finding takes calls of other
-// services, in which the actor can lose the permission. Of two concurrent calls with one id, the first counts.
+// record finds the person's records and commits the request, with the check that the actor may make it: finding takes calls of
+// other services, in which the actor can lose the permission. Of two concurrent calls with one id, the first counts.
 func (c *Coordinator) record(ctx context.Context, s Subject, requestID string, by store.By) (r store.PersonRequest, err error) {
 	f, err := c.find(ctx, s)
 	if err == nil {
@@ -177,8 +177,8 @@ const (
 
 var errEvents = errors.New("events are on their way")
 
-// eraseEvents erases the events of the records, once all of them are stored: one that is stored later would have what was erased. The
-// records are erased, so a later event of theirs has nothing of it. Then the erasure is complete.
+// eraseEvents erases the events of the records, once all of them are stored: one that is stored later would have what was erased.
+// The records are erased, so a later event of theirs has nothing of it. Then the erasure is complete.
 func (c *Coordinator) eraseEvents(ctx context.Context, r store.PersonRequest, orderIDs []string) error {
 	remainders := map[string]time.Duration{"backups": c.deps.Backups}
 	for links := range slices.Chunk(r.LinkIDs, maxRecords) {

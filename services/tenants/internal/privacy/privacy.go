@@ -7,9 +7,9 @@
 // Links are erased before orders. An open link is cancelled by that, so no claim can place another order afterwards, and an order
 // that a claim has placed since is added to the request.
 //
-// What was told before is erased last: when all events of the records are stored, the feed and the webhook service erase them. After a
-// restore they read Kafka again, which has them as they were: then the erasure is requested again. The stored answers of a record are
-// erased with it. A request is completed when nothing is left but copies that cannot be changed, which its report names.
+// What was told before is erased last: when all events of the records are stored, the feed and the webhook service erase them.
+// After a restore they read Kafka again, which has them as they were: then the erasure is requested again. The stored answers of a
+// record are erased with it. A request is completed when nothing is left but copies that cannot be changed, which its report names.
 //
 // An order in flight cannot be erased, because it could not be delivered. A request for such an order is refused as a whole. If the
 // order became one after the request was recorded, the request stays pending until the order is completed or cancelled.
@@ -126,8 +126,8 @@ type document struct {
 	PersonalLinks json.RawMessage `json:"personalLinks"`
 }
 
-// Export returns everything that is stored about a person as one JSON document. It commits the audit row before it reads, and returns
-// nothing to an actor who has lost the permission meanwhile.
+// Export returns everything that is stored about a person as one JSON document. It commits the audit row before it reads, and
+// returns nothing to an actor who has lost the permission meanwhile.
 func (c *Coordinator) Export(ctx context.Context, s Subject, by store.By) ([]byte, error) {
 	f, err := c.find(ctx, s)
 	if err != nil {

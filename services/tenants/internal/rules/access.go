@@ -25,8 +25,8 @@ var (
 	ofPlatform = caller.Permission{Operator: true, System: true}
 )
 
-// access has an entry for every call of the operations plane. Which programs may make the call, and for which kinds of actors, is in
-// the table of callers of package rpc.
+// access has an entry for every call of the operations plane. Which programs may make the call, and for which kinds of actors, is
+// in the table of callers of package rpc.
 var access = map[string]caller.Permission{
 	tenantsv1.TenantOperationsService_PutTenant_FullMethodName:           ofAccess,
 	tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName:       ofAccess,

@@ -93,8 +93,8 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 // maxOverlap bounds how long a rotated secret also signs.
 const maxOverlap = 30 * 24 * time.Hour
 
-// RotateWebhookSecret replaces the signing secret of a key. The secret of before stops at once, unless the request has an overlap. A
-// repeat returns the same secret. A revoked key is not found.
+// RotateWebhookSecret replaces the signing secret of a key. The secret of before stops at once, unless the request has an overlap.
+// A repeat returns the same secret. A revoked key is not found.
 func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
 ) (*tenantsv1.RotateWebhookSecretResponse, error) {

@@ -169,10 +169,10 @@ func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
 	f.rotate(tenant, signing, time.Hour)
 	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now() - interval '1 minute' WHERE id = $1`, over)
 	require.NoError(t, err)
-	n, err := store.New(f.pool).Delete(t.Context(), store.OldSecrets, time.Hour, 10)
+	n, err := store.New(f.pool).Delete(t.Context(), store.OldSigning, time.Hour, 10)
 	require.NoError(t, err)
 	require.Zero(t, n, "the clock may have jumped ahead")
-	n, err = store.New(f.pool).Delete(t.Context(), store.OldSecrets, 0, 10)
+	n, err = store.New(f.pool).Delete(t.Context(), store.OldSigning, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	var left int32

@@ -97,8 +97,8 @@ WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS
 WHERE completed_at IS NULL`
 )
 
-// RecordPersonRequest records a request of an actor who may make it, unless one with its id is recorded. From then on it is done even
-// if the actor loses the permission. The worker takes it over after the given time.
+// RecordPersonRequest records a request of an actor who may make it, unless one with its id is recorded. From then on it is done
+// even if the actor loses the permission. The worker takes it over after the given time.
 func (s *Store) RecordPersonRequest(ctx context.Context, by By, r PersonRequest, takeOver time.Duration) error {
 	r.ActorKind, r.ActorID, r.LinkIDs, r.OrderIDs = by.Actor.GetKind(), by.Actor.GetId(), list(r.LinkIDs), list(r.OrderIDs)
 	row := &personRequestRow{PersonRequest: r, takeOver: takeOver}
@@ -127,8 +127,8 @@ func (s *Store) OrdersErased(ctx context.Context, tenantID, id string) error {
 	return s.exec(ctx, "record erased orders", ordersErased, tenantID, id)
 }
 
-// CompleteErasure completes an erasure whose records and events are erased. remainders says for how long copies are kept that cannot be
-// changed.
+// CompleteErasure completes an erasure whose records and events are erased. remainders says for how long copies are kept that
+// cannot be changed.
 func (s *Store) CompleteErasure(ctx context.Context, tenantID, id string, remainders map[string]time.Duration) error {
 	places := slices.Sorted(maps.Keys(remainders))
 	kept := postgres.Column(places, func(place string) time.Duration { return remainders[place] })

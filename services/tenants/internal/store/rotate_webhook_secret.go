@@ -41,8 +41,8 @@ type Signing struct {
 	Until  *time.Time
 }
 
-// RotateWebhookSecret replaces the signing secret of a key that is not revoked. A repeat of the last rotation changes nothing for 30
-// days, the longest overlap.
+// RotateWebhookSecret replaces the signing secret of a key that is not revoked. A repeat of the last rotation changes nothing for
+// 30 days, the longest overlap.
 func (s *Store) RotateWebhookSecret(ctx context.Context, of OfKey, by By, r Rotation) (out Signing, version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		out, version, err = rotate(ctx, tx, of, by, r)
@@ -54,8 +54,8 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, of OfKey, by By, r Rota
 // OwnRotation is the response to a key that rotates its own secret.
 type OwnRotation = *tenantsv1.RotateOwnWebhookSecretResponse
 
-// RotateOwnWebhookSecret is RotateWebhookSecret by the key itself, once per Idempotency-Key. respond makes the response, and what is
-// stored of it.
+// RotateOwnWebhookSecret is RotateWebhookSecret by the key itself, once per Idempotency-Key. respond makes the response, and what
+// is stored of it.
 func (s *Store) RotateOwnWebhookSecret(
 	ctx context.Context, of OfKey, r Rotation, respond func(Signing) (response, stored OwnRotation),
 ) (response OwnRotation, err error) {

@@ -220,8 +220,8 @@ func list[T any](s []T) []T {
 // selectLed reports whether the team has an Administrator who may act.
 const selectLed = `SELECT EXISTS (SELECT FROM team_members WHERE tenant_id = $1 AND role = 'ADMINISTRATOR' AND active)`
 
-// PutTeamMember creates or replaces a member of the tenant's team. It fails with ErrLastAdministrator if a member would leave the team
-// without an Administrator, after which only the service operator could change anything. The operator may.
+// PutTeamMember creates or replaces a member of the tenant's team. It fails with ErrLastAdministrator if a member would leave the
+// team without an Administrator, after which only the service operator could change anything. The operator may.
 func (s *Store) PutTeamMember(ctx context.Context, tenantID string, by By, m *tenantsv1.TeamMember) (version int64, err error) {
 	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
 		changed, err := team.put(ctx, tx, by, tenantID, m.GetId(), &memberRow{m, tenantID})

@@ -59,7 +59,7 @@ const (
 	OldPersonRequests Old = `DELETE FROM person_requests WHERE (tenant_id, id) IN (
   SELECT tenant_id, id FROM person_requests WHERE completed_at < clock_timestamp() - $1::interval ORDER BY completed_at LIMIT $2)`
 
-	OldSecrets Old = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL
+	OldSigning Old = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL
 WHERE id IN (
   SELECT id FROM api_keys WHERE previous_signs_until < now() - $1::interval
   ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
