@@ -80,44 +80,30 @@ type PoolState struct {
 
 // Pool measures a pool of connections to a database of the kind system. state must return immediately.
 func Pool(meters metric.MeterProvider, system, name string, state func(ctx context.Context) PoolState) error {
-	p, err := newPool(meters.Meter("github.com/partnergifting/platform/pkg/telemetry"))
-	if err != nil {
+	meter := meters.Meter("github.com/partnergifting/platform/pkg/telemetry")
+	count, err1 := meter.Int64ObservableUpDownCounter("db.client.connection.count", metric.WithUnit("{connection}"),
+		metric.WithDescription("Connections by state."))
+	most, err2 := meter.Int64ObservableUpDownCounter("db.client.connection.max", metric.WithUnit("{connection}"),
+		metric.WithDescription("Maximum number of connections."))
+	waits, err3 := meter.Int64ObservableCounter("gifting.db.pool.waits",
+		metric.WithDescription("Acquisitions that found no free connection."))
+	waited, err4 := meter.Float64ObservableCounter("gifting.db.pool.wait_time", metric.WithUnit("s"),
+		metric.WithDescription("Time spent waiting for a free connection."))
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
 	of := []attribute.KeyValue{semconv.DBSystemNameKey.String(system), semconv.DBClientConnectionPoolName(name)}
 	pool := metric.WithAttributeSet(attribute.NewSet(of...))
 	used := metric.WithAttributeSet(attribute.NewSet(append(of, semconv.DBClientConnectionStateUsed)...))
 	idle := metric.WithAttributeSet(attribute.NewSet(append(of, semconv.DBClientConnectionStateIdle)...))
-	_, err = p.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+	_, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		s := state(ctx)
-		o.ObserveInt64(p.count, s.Used, used)
-		o.ObserveInt64(p.count, s.Idle, idle)
-		o.ObserveInt64(p.most, s.Max, pool)
-		o.ObserveInt64(p.waits, s.Waits, pool)
-		o.ObserveFloat64(p.waited, s.Waited.Seconds(), pool)
+		o.ObserveInt64(count, s.Used, used)
+		o.ObserveInt64(count, s.Idle, idle)
+		o.ObserveInt64(most, s.Max, pool)
+		o.ObserveInt64(waits, s.Waits, pool)
+		o.ObserveFloat64(waited, s.Waited.Seconds(), pool)
 		return nil
-	}, p.count, p.most, p.waits, p.waited)
+	}, count, most, waits, waited)
 	return err
-}
-
-type pool struct {
-	meter  metric.Meter
-	count  metric.Int64ObservableUpDownCounter
-	most   metric.Int64ObservableUpDownCounter
-	waits  metric.Int64ObservableCounter
-	waited metric.Float64ObservableCounter
-}
-
-func newPool(meter metric.Meter) (pool, error) {
-	p := pool{meter: meter}
-	var errs [4]error
-	p.count, errs[0] = meter.Int64ObservableUpDownCounter("db.client.connection.count", metric.WithUnit("{connection}"),
-		metric.WithDescription("Connections by state."))
-	p.most, errs[1] = meter.Int64ObservableUpDownCounter("db.client.connection.max", metric.WithUnit("{connection}"),
-		metric.WithDescription("Maximum number of connections."))
-	p.waits, errs[2] = meter.Int64ObservableCounter("gifting.db.pool.waits",
-		metric.WithDescription("Acquisitions that found no free connection."))
-	p.waited, errs[3] = meter.Float64ObservableCounter("gifting.db.pool.wait_time", metric.WithUnit("s"),
-		metric.WithDescription("Time spent waiting for a free connection."))
-	return p, errors.Join(errs[:]...)
 }

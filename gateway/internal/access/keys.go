@@ -21,9 +21,9 @@ const (
 	maxKeys = 50_000
 
 	lookUpTimeout = 2 * time.Second
-	// patience is how long a request waits for a look-up if the last one failed, or if it can do without. The look-up goes on,
+	// shortTimeout is how long a request waits for a look-up if the last one failed, or if it can do without. The look-up goes on,
 	// so that a later request finds its result.
-	patience = 300 * time.Millisecond
+	shortTimeout = 300 * time.Millisecond
 	// pause is how long after a failed look-up requests that can do without one do not wait for another.
 	pause = time.Second
 )
@@ -122,7 +122,7 @@ func (k *keys) refresh(ctx context.Context, hash string, p caller.Principal, age
 	if failed := k.failed.Load(); failed != 0 && k.clock().Sub(time.Unix(0, failed)) < pause {
 		return p, nil
 	}
-	latest, err := k.wait(ctx, k.lookUp(ctx, hash, p.TenantVersion), patience)
+	latest, err := k.wait(ctx, k.lookUp(ctx, hash, p.TenantVersion), shortTimeout)
 	if err != nil && !problem.Is(err, problem.InvalidAPIKey) {
 		return p, nil //nolint:nilerr // The principal is still good.
 	}
@@ -133,7 +133,7 @@ func (k *keys) refresh(ctx context.Context, hash string, p caller.Principal, age
 func (k *keys) fetch(ctx context.Context, hash string, version int64) (caller.Principal, error) {
 	limit := lookUpTimeout
 	if k.failed.Load() != 0 {
-		limit = patience
+		limit = shortTimeout
 	}
 	return k.wait(ctx, k.lookUp(ctx, hash, version), limit)
 }
