@@ -75,7 +75,7 @@ var columns = map[string]map[string]string{
 }
 
 // A new column of bytes must be named above. If it is sealed, its keys must be checked at start and periodically, and package
-// ringcheck refuses a re-encryption that leaves one of these out.
+// seal refuses a re-encryption that leaves one of these out.
 func TestEverySealedColumnIsChecked(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, p programs.Program, env map[string]string) {

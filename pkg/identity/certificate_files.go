@@ -61,7 +61,7 @@ func (f *CertFiles[T]) Current() T {
 		return f.held
 	}
 	changed := !same(f.seen, found)
-	// CertFiles that could not be used are read again even if unchanged: a certificate that is not valid yet becomes valid.
+	// Files that could not be used are read again even if unchanged: a certificate that is not valid yet becomes valid.
 	if !changed && !f.refused {
 		return f.held
 	}

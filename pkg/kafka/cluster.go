@@ -197,7 +197,7 @@ type material struct {
 	certificate *tls.Certificate
 }
 
-// Until implements certfile.Contents.
+// Until implements identity.CertContents.
 func (m *material) Until() time.Time {
 	if m.certificate == nil {
 		return time.Time{}

@@ -194,6 +194,7 @@ func (b *builder) value(t protoreflect.MessageType, fd, values protoreflect.Fiel
 	case protoreflect.MessageKind:
 		m, err := b.message(valueType(t, fd))
 		return value{kind: kindMessage, message: m}, err
+	default:
 	}
 	return value{}, fmt.Errorf("%s: %v fields are not supported", fd.FullName(), values.Kind())
 }

@@ -152,7 +152,7 @@ func union[T comparable](a, b []T) []T {
 	return all
 }
 
-// open lets the service serve. Only Run calls it, which never runs twice at once: New calls it before Part.
+// open lets the service serve. Only Run calls it, which never runs twice at once: NewRingCheck calls it before Part.
 func (c *RingCheck) open() {
 	select {
 	case <-c.opened:

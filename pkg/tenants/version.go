@@ -37,7 +37,7 @@ func VersionKey(tenantID string) string { return "gifting:tenant-version:{" + te
 //     service is asked.
 //   - Redis may answer and refuse writes, as when it is full or has become a replica. So a copy is used for at most the lease, from
 //     before it was read, without asking the tenants service. A change is answered once its version is in Redis, or else after the
-//     Lease.
+//     lease.
 //
 // Times are measured with monotonic clocks. What is not covered is a Redis that takes a version and then loses it within the lease,
 // without being away meanwhile.

@@ -3,7 +3,7 @@
 //
 // The principal of a key is cached in the process. The round trip to Redis that counts a request also returns the version of
 // the tenant's settings. A cached principal is looked up again if its version is older or unknown, and after its lease (package
-// tenantversion), so a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not
+// tenants), so a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not
 // answer, keys that have worked go on for Config.KeyStale, as long as Redis takes writes and has no newer version.
 package access
 

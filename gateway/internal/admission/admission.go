@@ -32,7 +32,7 @@ const (
 	largeBody = 1 << 20
 	// tenantDivisor is the part of the budget that one tenant may use, and the part that is kept for small bodies.
 	tenantDivisor = 4
-	// cooldownFactor: after a large body its slot stays free for this many times the time it took, but at most maxCooldown, because
+	// cooldownFactor: after a large body its slot stays unused for this many times the time it took, but at most maxCooldown, because
 	// a machine that stood still must not keep large bodies out for long.
 	cooldownFactor = 3
 	maxCooldown    = queueTimeout / 2

@@ -23,7 +23,7 @@ var watching = caller.Permission{
 // permissionAge is how old the last check of the actor of a stream may be.
 const permissionAge = 30 * time.Second
 
-// Permitter knows the teams of tenants. *tenantcache.Cache implements it.
+// Permitter knows the teams of tenants. *tenants.Cache implements it.
 type Permitter interface {
 	Permit(ctx context.Context, tenantID string, by *commonv1.Actor, needs caller.Permission) error
 }

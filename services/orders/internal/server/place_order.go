@@ -23,7 +23,7 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 	}
 	order, err := s.prepareForKey(ctx, p, req)
 	if err != nil {
-		return refuseOrder(ctx, s, err, idempotency.Record{})
+		return s.refuseOrder(ctx, err, idempotency.Record{})
 	}
 	resp, err := s.commitOrder(ctx, order)
 	switch {
@@ -39,13 +39,18 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 		if shown != "" {
 			about.BrandID = shown
 		}
-		return refuseOrder(ctx, s, conflict, about)
+		return s.refuseOrder(ctx, conflict, about)
 	}
 	return resp, err
 }
 
-func refuseOrder(ctx context.Context, s *Server, err error, about idempotency.Record) (*ordersv1.PlaceOrderResponse, error) {
-	return idempotency.Refuse[*ordersv1.PlaceOrderResponse](ctx, s.store.Pool(), err, about)
+// refuseOrder stores the error as the answer of the request, unless an earlier attempt has an answer: then it is returned.
+func (s *Server) refuseOrder(ctx context.Context, err error, about idempotency.Record) (*ordersv1.PlaceOrderResponse, error) {
+	stored, err := idempotency.Refuse[*ordersv1.PlaceOrderResponse](ctx, s.store.Pool(), err, about)
+	if err == nil {
+		s.announceAutoAdvance(ctx, stored.GetOrder())
+	}
+	return stored, err
 }
 
 // prepareForKey examines the order that a key wants to place, and reserves its stock.
@@ -79,10 +84,11 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 	}}, nil
 }
 
-// check asks the catalog about the item and returns the first error of the order. Without one, the placement is complete.
+// check returns the first error of the order. It asks the catalog about the item unless an earlier check fails. Without an error, the
+// placement is complete.
 func (s *Server) check(ctx context.Context, e *examination) error {
 	var itemErrors []error
-	if e.asksCatalog() && (e.customizes() || e.errs.Err() == nil) {
+	if e.asksCatalog() && (e.customizes() || e.errs.Err() == nil && e.checkBrand() == nil) {
 		gift, err := s.catalog.CheckItem(ctx, e.itemRequest())
 		if err != nil {
 			itemErrors = []error{err}

@@ -120,6 +120,7 @@ func TestABrandOutOfReachIsNotFound(t *testing.T) {
 	_, err := f.PlaceOrder(f.as(t, "k", otherBrand), request("o-1"))
 	require.True(t, problem.Is(err, problem.BrandNotFound), "%v", err)
 	require.Zero(t, f.count(t, "orders"))
+	require.Zero(t, f.catalog.checks, "an earlier check fails")
 }
 
 func TestAnErrorOnlyTheCatalogFindsIsReportedWithTheOthers(t *testing.T) {

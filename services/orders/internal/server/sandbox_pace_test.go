@@ -6,7 +6,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -69,6 +73,42 @@ func TestAnOrderOfTheSandboxGoesOnByItself(t *testing.T) {
 				require.Equal(t, "Sandbox", e.GetActorId())
 			}
 			require.Zero(t, f.lastEvent(t).origin)
+		})
+	}
+}
+
+// headers notes the headers of an answer.
+type headers struct {
+	grpc.ServerTransportStream
+	metadata.MD
+}
+
+func (h *headers) SetHeader(md metadata.MD) error {
+	h.MD = metadata.Join(h.MD, md)
+	return nil
+}
+
+func TestAStoredAnswerSaysTooThatItsOrderGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, stocked := range map[string]bool{"with stock": true, "without stock": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setupAlone(t).withApproval().inSandbox()
+			f.catalog.stocked = stocked
+			req := request(newID())
+			req.ExternalActionRef = new("sandbox:auto")
+			ctx := f.as(t, newID())
+			var first *ordersv1.PlaceOrderResponse
+			for range 2 {
+				var answer headers
+				resp, err := f.PlaceOrder(grpc.NewContextWithServerTransportStream(ctx, &answer), req)
+				require.NoError(t, err)
+				require.Equal(t, []string{"auto"}, answer.Get(caller.SandboxHeader))
+				if first != nil {
+					require.True(t, proto.Equal(first, resp))
+				}
+				first = resp
+			}
 		})
 	}
 }

@@ -35,7 +35,7 @@ const (
 	inSearch                          // Read beside the record by a search.
 )
 
-// columns lists every column of an order once.
+// columns are those of an order, except stock_hold_id and details_erased_at, which have statements of their own.
 var columns = postgres.Columns[row]{
 	postgres.Field("tenant_id", placed|inLock|inSearch, func(r *row) *string { return &r.tenantID }),
 	postgres.Field("id", placed|inRecord, func(r *row) *string { return &r.Id }),

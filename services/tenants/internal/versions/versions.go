@@ -1,5 +1,5 @@
 // Package versions publishes the versions of tenants through Redis, to the edges and to services that keep copies (package
-// tenantversion).
+// tenants).
 //
 // Key gifting:tenant-version:{<tenant id>} has the newest version of the tenant as a decimal number, which only grows.
 // An edge compares it with the version of a cached principal and resolves the key again when the published version is

@@ -67,14 +67,14 @@ func setup(t *testing.T, timeout time.Duration) *fixture {
 }
 
 // test calls the RPC as the gateway does.
-func (f *fixture) test(idempotencyKey, fingerprint string, opts ...grpc.CallOption) (*webhookv1.TestWebhookResponse, error) {
-	return f.testOf(key, idempotencyKey, fingerprint, opts...)
+func (f *fixture) test(idempotencyKey string, opts ...grpc.CallOption) (*webhookv1.TestWebhookResponse, error) {
+	return f.testOf(key, idempotencyKey, opts...)
 }
 
 func (f *fixture) testOf(
-	keyID int32, idempotencyKey, fingerprint string, opts ...grpc.CallOption,
+	keyID int32, idempotencyKey string, opts ...grpc.CallOption,
 ) (*webhookv1.TestWebhookResponse, error) {
-	return f.send(keyID, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(fingerprint)}, opts...)
+	return f.send(keyID, caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte("f")}, opts...)
 }
 
 func (f *fixture) send(keyID int32, req caller.Request, opts ...grpc.CallOption) (*webhookv1.TestWebhookResponse, error) {
@@ -89,12 +89,12 @@ func TestATestThatIsNotAnsweredOrNotSentSaysWhy(t *testing.T) {
 	t.Parallel()
 	f := setup(t, time.Second)
 	f.receiver.Respond(webhooktest.Blocked(nil))
-	got, err := f.test("k1", "f")
+	got, err := f.test("k1")
 	require.NoError(t, err)
 	require.Contains(t, got.GetError(), "did not answer in time")
 
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: key, State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED})
-	got, err = f.test("k2", "f")
+	got, err = f.test("k2")
 	require.NoError(t, err)
 	require.Contains(t, got.GetError(), "switched off")
 	require.Nil(t, got.ResponseStatus)
@@ -114,7 +114,7 @@ func TestAnInvalidBodyIsReportedAfterTheIdempotencyKeyWasLookedUp(t *testing.T) 
 	require.Equal(t, problem.InvalidRequest, invalid("k1").Code)
 	require.Empty(t, f.receiver.Arrivals())
 
-	_, err := f.test("k1", "f")
+	_, err := f.test("k1")
 	require.NoError(t, err, "a refusal does not use the key")
 	require.Equal(t, problem.IdempotencyKeyReused, invalid("k1").Code)
 }
@@ -126,11 +126,11 @@ func TestASecondTestWithTheKeyGets409Immediately(t *testing.T) {
 	f.receiver.Respond(webhooktest.Blocked(release))
 	var group errgroup.Group
 	group.Go(func() error {
-		_, err := f.test("k1", "f")
+		_, err := f.test("k1")
 		return err
 	})
 	require.Eventually(t, func() bool { return len(f.receiver.Arrivals()) == 1 }, 5*time.Second, 5*time.Millisecond)
-	_, err := f.test("k1", "f")
+	_, err := f.test("k1")
 	require.True(t, problem.Is(err, problem.IdempotencyInProgress), "%v", err)
 	close(release)
 	require.NoError(t, group.Wait())
@@ -140,7 +140,7 @@ func TestASecondTestWithTheKeyGets409Immediately(t *testing.T) {
 func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 	t.Parallel()
 	f := setup(t, 5*time.Second)
-	_, err := f.test("answered", "f")
+	_, err := f.test("answered")
 	require.NoError(t, err)
 	release := make(chan struct{})
 	f.receiver.Respond(webhooktest.Blocked(release))
@@ -148,7 +148,7 @@ func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 	var group errgroup.Group
 	hold := func(keyID int32, idempotencyKey string) {
 		group.Go(func() error {
-			_, err := f.testOf(keyID, idempotencyKey, "f")
+			_, err := f.testOf(keyID, idempotencyKey)
 			return err
 		})
 		running++
@@ -157,7 +157,7 @@ func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 	hold(key, "k1")
 	hold(key, "k2")
 
-	_, err = f.test("k3", "f")
+	_, err = f.test("k3")
 	refused, ok := problem.As(err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, problem.RateLimited, refused.Code, "immediately: no test has ended yet")
@@ -168,13 +168,13 @@ func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 		hold(100+other, "k1")
 	}
 	var header metadata.MD
-	_, err = f.test("answered", "f", grpc.Header(&header))
+	_, err = f.test("answered", grpc.Header(&header))
 	require.NoError(t, err, "a repetition needs no slot")
 	require.Equal(t, []string{"true"}, header.Get(caller.ReplayedHeader))
 
 	close(release)
 	require.NoError(t, group.Wait())
-	_, err = f.test("k3", "f")
+	_, err = f.test("k3")
 	require.NoError(t, err, "the refusal has not used the Idempotency-Key, and the other tests have freed their slots")
 	require.Len(t, f.receiver.Arrivals(), running+1)
 }
@@ -183,11 +183,11 @@ func TestAFailureOnOurSideDoesNotUseTheKey(t *testing.T) {
 	t.Parallel()
 	f := setup(t, 5*time.Second)
 	f.directory.Fail(problem.Unavailable())
-	_, err := f.test("k1", "f")
+	_, err := f.test("k1")
 	require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
 
 	f.directory.Fail(nil)
-	got, err := f.test("k1", "f")
+	got, err := f.test("k1")
 	require.NoError(t, err)
 	require.EqualValues(t, 200, got.GetResponseStatus())
 	require.Len(t, f.receiver.Arrivals(), 1)
