@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -17,17 +18,27 @@ import (
 var errNotUTF8 = errors.New("not valid UTF-8")
 
 // Marshal returns the JSON of m. A nil m is null.
-func Marshal(m proto.Message) ([]byte, error) { return encode(m) }
+func Marshal(m proto.Message) ([]byte, error) { return Marshaler{}.Marshal(m) }
 
-// encode returns the JSON of a message or of a list of messages.
-func encode(v any) ([]byte, error) {
-	const usualSize = 1 << 10
-	e := encoder{buf: make([]byte, 0, usualSize)}
+// maxSpare is the size up to which a buffer is kept for the next use. A page of the API is below it. Growing a new one for each page
+// takes as long as half of its encoding.
+const maxSpare = 256 << 10
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// encode writes a message, or a list of messages, into a pooled buffer, which use may read until it returns.
+func encode(v any, use func(written []byte) error) error {
+	spare := buffers.Get().(*[]byte)
+	e := encoder{buf: (*spare)[:0]}
 	e.top(v)
-	if e.err != nil {
-		return nil, fmt.Errorf("restjson: %w", e.err)
+	if cap(e.buf) <= maxSpare {
+		*spare = e.buf
+		defer buffers.Put(spare)
 	}
-	return e.buf, nil
+	if e.err != nil {
+		return fmt.Errorf("restjson: %w", e.err)
+	}
+	return use(e.buf)
 }
 
 // encoder writes JSON to buf. After the first error, what it writes is not used.
@@ -88,12 +99,19 @@ func (e *encoder) topList(list reflect.Value) {
 
 func (e *encoder) null() { e.buf = append(e.buf, "null"...) }
 
+// string adds s in quotes. Text without escapes, which is nearly all, is copied whole.
 func (e *encoder) string(s string) {
-	buf, err := jsontext.AppendQuote(e.buf, s)
-	if err != nil {
-		e.fail(errNotUTF8)
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			buf, err := jsontext.AppendQuote(e.buf, s)
+			if err != nil {
+				e.fail(errNotUTF8)
+			}
+			e.buf = buf
+			return
+		}
 	}
-	e.buf = buf
+	e.buf = append(append(append(e.buf, '"'), s...), '"')
 }
 
 func (e *encoder) raw(b []byte) {

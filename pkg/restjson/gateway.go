@@ -1,6 +1,7 @@
 package restjson
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,13 @@ var errNoBody = errors.New("restjson: only the body of a request is read, into a
 func (Marshaler) ContentType(any) string { return "application/json" }
 
 // Marshal implements runtime.Marshaler for messages and lists of messages. A nil list is [].
-func (Marshaler) Marshal(v any) ([]byte, error) { return encode(v) }
+func (Marshaler) Marshal(v any) (out []byte, err error) {
+	err = encode(v, func(written []byte) error {
+		out = bytes.Clone(written)
+		return nil
+	})
+	return out, err
+}
 
 // Unmarshal implements runtime.Marshaler. grpc-gateway does not call it.
 func (Marshaler) Unmarshal([]byte, any) error { return errNoBody }
@@ -42,12 +49,10 @@ func (Marshaler) Unmarshal([]byte, any) error { return errNoBody }
 // NewEncoder implements runtime.Marshaler.
 func (Marshaler) NewEncoder(w io.Writer) runtime.Encoder {
 	return runtime.EncoderFunc(func(v any) error {
-		written, err := encode(v)
-		if err != nil {
+		return encode(v, func(written []byte) error {
+			_, err := w.Write(written)
 			return err
-		}
-		_, err = w.Write(written)
-		return err
+		})
 	})
 }
 
