@@ -22,8 +22,8 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// TestTheCommandsOfTheRunbooksRun runs the blocks of sh of each section of the runbooks with the shell functions for one machine. A section
-// may need a state, such as a key that has leaked; see prepare.
+// TestTheCommandsOfTheRunbooksRun runs the blocks of sh of each section of the runbooks with the shell functions for one machine.
+// A section may need a state, such as a key that has leaked; see prepare.
 func TestTheCommandsOfTheRunbooksRun(t *testing.T) {
 	t.Parallel()
 	s := operated{stack: stack{harness.Start(t)}}

@@ -47,8 +47,8 @@ func (r ran) missing(t *testing.T) int {
 	return missing
 }
 
-// follow runs the commands of a runbook's section that begin with one of the texts, in the order of the page, each of which the section
-// must have.
+// follow runs the commands of a runbook's section that begin with one of the texts, in the order of the page, each of which the
+// section must have.
 func (d *drill) follow(ctx context.Context, t *testing.T, page, section string, beginnings ...string) (all []ran) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "runbooks", page+".md"))

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The files of samples are programs that call each operation with the SDK of their language. Tests of the SDKs run them. The documentation
-// shows the lines between "// sample: placeOrder" and "// end" (in Python #) with the operation of that name.
+// The files of samples are programs that call each operation with the SDK of their language. Tests of the SDKs run them. The
+// documentation shows the lines between "// sample: placeOrder" and "// end" (in Python #) with the operation of that name.
 //
 //go:embed samples
 var sampleFiles embed.FS

@@ -19,8 +19,8 @@ const (
 // An id cannot be an e-mail address or a name, because audits hold no personal data.
 var id = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/|-]*$`)
 
-// CheckActor collects the violations in the member `actor` of a request of the operations plane. The calling system has authenticated the
-// person; only the form is checked here.
+// CheckActor collects the violations in the member `actor` of a request of the operations plane. The calling system has
+// authenticated the person; only the form is checked here.
 func CheckActor(a *commonv1.Actor, errs *fields.Errors) {
 	const at = "actor"
 	if a == nil {

@@ -43,8 +43,8 @@ func (c *Condition) HasWeakly(tag string) bool {
 	return c.Any
 }
 
-// ParseCondition reads the values of an If-Match or If-None-Match header. It returns nil without the header, and false if it is neither * nor
-// a list of 1 to 100 entity tags.
+// ParseCondition reads the values of an If-Match or If-None-Match header. It returns nil without the header, and false if it is
+// neither * nor a list of 1 to 100 entity tags.
 func ParseCondition(values []string) (c *Condition, ok bool) {
 	if len(values) == 0 {
 		return nil, true

@@ -24,8 +24,8 @@ type ProgressBar struct {
 	ended bool
 }
 
-// NewProgressBar makes a bar on a terminal. It shows the share of the total or, if that is zero, how many are done. What comes after it,
-// such as "bytes written".
+// NewProgressBar makes a bar on a terminal. It shows the share of the total or, if that is zero, how many are done. What comes
+// after it, such as "bytes written".
 func NewProgressBar(to io.Writer, what string, total int) *ProgressBar {
 	return &ProgressBar{to: to, what: what, total: total}
 }

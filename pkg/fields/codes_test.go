@@ -78,8 +78,11 @@ func TestOnlyExactCodesOfCurrenciesInUseAreActive(t *testing.T) {
 		require.True(t, fields.IsCurrency(code), code)
 	}
 	for _, code := range []string{
-		"", "eur", "EU", "EURO", "EUR ", " EUR", "E R", "ED ", "XAU", "XAG", "XPT", "XPD", "XDR", "XSU", "XUA", "XBA", "XXX", "XTS", "CHE", "CHW",
-		"CLF", "COU", "BOV", "MXV", "USN", "UYI", "UYW", "DEM", "FRF", "ZWL", "HRK",
+		"", "eur", "EU", "EURO", "EUR ", " EUR", "E R", "ED ",
+		// Metals, units of account, "no currency" and the code for tests.
+		"XAU", "XAG", "XPT", "XPD", "XDR", "XSU", "XUA", "XBA", "XXX", "XTS",
+		// Funds, and currencies that were withdrawn.
+		"CHE", "CHW", "CLF", "COU", "BOV", "MXV", "USN", "UYI", "UYW", "DEM", "FRF", "ZWL", "HRK",
 	} {
 		require.False(t, fields.IsCurrency(code), code)
 	}

@@ -5,10 +5,10 @@
 // RunExternal when its effect is outside the database.
 //
 // The answer commits in the transaction of the effect, so a crash at any point leaves both or neither. While a request runs, a
-// second one with its key is refused immediately: it never waits for a lock. Stored are every 2xx, and every 409 and 422 that
-// the operation itself decided. After any other error the key is free. Only an API key that still reaches the record of an answer
-// gets it again. What Commit gets was prepared outside the transaction, also for repetitions. So before a preparation has an effect in
-// another service, it calls BeforeEffect, and the effect is keyed by Request.ReservationKey.
+// second one with its key is refused immediately: it never waits for a lock. Stored are every 2xx, and every 409 and 422 that the
+// operation itself decided. After any other error the key is free. Only an API key that still reaches the record of an answer
+// gets it again. What Commit gets was prepared outside the transaction, also for repetitions. So before a preparation has an
+// effect in another service, it calls BeforeEffect, and the effect is keyed by Request.ReservationKey.
 //
 // Each service stores the answers to its own operations. One Register for all services ensures that a key names only one
 // request.

@@ -25,7 +25,8 @@ type RegisterConfig struct {
 }
 
 // Register makes an Idempotency-Key name one request of its API key over the operations of all services. It keeps the claims of
-// requests to other services in the table of its own service's answers, so that Commit and Refuse find both without further statements.
+// requests to other services in the table of its own service's answers, so that Commit and Refuse find both without further
+// statements.
 //
 // A claim is made before its request runs. It is released only when the request is known to have stored nothing. After a crash
 // or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim.

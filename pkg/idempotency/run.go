@@ -62,11 +62,12 @@ func (r Record) reachedBy(p caller.Principal) bool {
 }
 
 // Commit commits the effect of a POST and its answer in one transaction of one round trip, at most once. A repetition gets the
-// first answer, with the gRPC header caller.ReplayedHeader. A call without an Idempotency-Key just commits. An error of the effect's
-// statements is returned unchanged, and the caller may turn it into a problem for Refuse.
+// first answer, with the gRPC header caller.ReplayedHeader. A call without an Idempotency-Key just commits. An error of the
+// effect's statements is returned unchanged, and the caller may turn it into a problem for Refuse.
 //
-// The effect is prepared for a repetition too, because only Commit and Refuse look for the stored answer: first requests, which are
-// nearly all, need no round trip of their own for it. Before a preparation has an effect outside the database, it calls BeforeEffect.
+// The effect is prepared for a repetition too, because only Commit and Refuse look for the stored answer: first requests, which
+// are nearly all, need no round trip of their own for it. Before a preparation has an effect outside the database, it calls
+// BeforeEffect.
 func Commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, effect Effect[R]) (answer R, err error) {
 	req, _ := FromContext(ctx)
 	if err := commit(ctx, pool, req, effect); err != nil {

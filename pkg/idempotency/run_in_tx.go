@@ -57,9 +57,9 @@ func RunInTx[R proto.Message](
 	return effect.Answer, nil
 }
 
-// RunTx is Commit for an effect in a transaction that inTx begins and commits. inTx may call its function more than once. work has the
-// effect in it, and returns the answer and what is stored of it: repetitions get only that, for example without a secret. work must
-// not call another service. An error of work undoes the transaction.
+// RunTx is Commit for an effect in a transaction that inTx begins and commits. inTx may call its function more than once. work
+// has the effect in it, and returns the answer and what is stored of it: repetitions get only that, for example without a secret.
+// work must not call another service. An error of work undoes the transaction.
 func RunTx[R proto.Message](
 	ctx context.Context, pool *pgxpool.Pool,
 	inTx func(ctx context.Context, work func(tx pgx.Tx) error) error, work func(tx pgx.Tx) (answer, stored R, err error),

@@ -1,4 +1,5 @@
-// Package page reads the paging parameters that all lists of the API share, and makes their cursors (API specification, section Endpoints).
+// Package page reads the paging parameters that all lists of the API share, and makes their cursors (API specification, section
+// Endpoints).
 package page
 
 import (

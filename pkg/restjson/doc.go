@@ -36,6 +36,6 @@
 //
 // # Limits
 //
-// Well-known types other than Timestamp, unsigned and floating-point numbers, bytes that are not raw JSON, groups, and maps whose keys
-// are not strings are not supported: every call on a message that contains one fails, whether or not it is set.
+// Well-known types other than Timestamp, unsigned and floating-point numbers, bytes that are not raw JSON, groups, and maps whose
+// keys are not strings are not supported: every call on a message that contains one fails, whether or not it is set.
 package restjson

@@ -20,8 +20,8 @@ var errNotUTF8 = errors.New("not valid UTF-8")
 // Marshal returns the JSON of m. A nil m is null.
 func Marshal(m proto.Message) ([]byte, error) { return Marshaler{}.Marshal(m) }
 
-// maxSpare is the size up to which a buffer is kept for the next use. A page of the API is below it. Growing a new one for each page
-// takes as long as half of its encoding.
+// maxSpare is the size up to which a buffer is kept for the next use. A page of the API is below it. Growing a new one for each
+// page takes as long as half of its encoding.
 const maxSpare = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}

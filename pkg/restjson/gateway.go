@@ -56,8 +56,8 @@ func (Marshaler) NewEncoder(w io.Writer) runtime.Encoder {
 	})
 }
 
-// NewDecoder implements runtime.Marshaler. The decoder reads a [Body] into a message: what is wrong in it are findings of the body and no
-// error.
+// NewDecoder implements runtime.Marshaler. The decoder reads a [Body] into a message: what is wrong in it are findings of the
+// body and no error.
 func (Marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	return runtime.DecoderFunc(func(v any) error {
 		body, isBody := r.(Body)

@@ -10,10 +10,10 @@ import (
 // Erased replaces an erased text.
 const Erased = "[erased]"
 
-// EraseEvent replaces what an event says about a person, in its data or its envelope: integrators' names for the person and the person's
-// action, texts of messages, reasons, what a custom gift is called, the name of a client of the tenant, and the tracking of the
-// parcel. Everything else stays byte for byte, so the feed's item and the body of a webhook stay equal. text without any of it is
-// returned as it is.
+// EraseEvent replaces what an event says about a person, in its data or its envelope: integrators' names for the person and the
+// person's action, texts of messages, reasons, what a custom gift is called, the name of a client of the tenant, and the tracking
+// of the parcel. Everything else stays byte for byte, so the feed's item and the body of a webhook stay equal. text without any
+// of it is returned as it is.
 func EraseEvent(text []byte) ([]byte, error) {
 	out, err := eraseObject(text)
 	if err != nil {

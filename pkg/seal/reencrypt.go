@@ -55,8 +55,8 @@ type Column struct {
 // ReEncrypt seals the columns of a table again with the first of the keys, so that an older key can leave the ring, and reports its
 // progress on out. After success no value of the table needs another key.
 //
-// It runs while services use the table: it holds no lock between batches and never overwrites a concurrent change. It can be stopped and
-// started again at any time and keeps its progress.
+// It runs while services use the table: it holds no lock between batches and never overwrites a concurrent change. It can be
+// stopped and started again at any time and keeps its progress.
 func ReEncrypt(ctx context.Context, database postgres.Config, keys string, table Table, out io.Writer) error {
 	ring, err := ParseRing(keys)
 	if err != nil {

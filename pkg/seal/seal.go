@@ -1,6 +1,6 @@
-// Package seal encrypts the columns and the members of events that hold personal data and secrets: AES-256-GCM with a ring of keys by
-// id. New values are sealed under the ring's first key; older keys stay in the ring until [ReEncrypt] has moved all values to the first
-// key. A [RingCheck] keeps a service from starting without a key that its database needs.
+// Package seal encrypts the columns and the members of events that hold personal data and secrets: AES-256-GCM with a ring of
+// keys by id. New values are sealed under the ring's first key; older keys stay in the ring until [ReEncrypt] has moved all
+// values to the first key. A [RingCheck] keeps a service from starting without a key that its database needs.
 package seal
 
 import (

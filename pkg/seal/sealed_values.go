@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SealedValues are the sealed values of one column. An index on Key, of the rows of Where, finds the keys in use without reading the
-// others.
+// SealedValues are the sealed values of one column. An index on Key, of the rows of Where, finds the keys in use without reading
+// the others.
 type SealedValues struct {
 	Table, Column string
 	// Key is the SQL expression of the beginning of a sealed value that names its key, as Ring.Prefix returns it. It is NULL if the
@@ -53,8 +53,8 @@ func SealedColumns(table Table) []SealedValues {
 	return values
 }
 
-// StoredEvents are the sealed members of events in a column, for the check of the ring. The table has columns tenant_id and event_id.
-// Migrations of its owner make the SQL function event_seal_key, which finds the key of an event, and an index with it.
+// StoredEvents are the sealed members of events in a column, for the check of the ring. The table has columns tenant_id and
+// event_id. Migrations of its owner make the SQL function event_seal_key, which finds the key of an event, and an index with it.
 func StoredEvents(table, column string) SealedValues {
 	key := "event_seal_key(" + column + ")"
 	return SealedValues{

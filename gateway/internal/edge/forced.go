@@ -113,8 +113,8 @@ func (h *Handler) writeError(c *call, err error) {
 	writer.Write(c.r.Context(), c, err)
 }
 
-// dropAnswer ends a request whose answer is dropped: it closes the connection. A forced timeout is held first, until its time is over,
-// its caller has left or the gateway shuts down. A held one is no request in flight, and keeps no body.
+// dropAnswer ends a request whose answer is dropped: it closes the connection. A forced timeout is held first, until its time is
+// over, its caller has left or the gateway shuts down. A held one is no request in flight, and keeps no body.
 func (h *Handler) dropAnswer(c *call, left <-chan struct{}) {
 	if !c.forced.dropped() {
 		return

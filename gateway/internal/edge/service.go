@@ -225,8 +225,9 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 // maxIgnoredMembers is the longest header Ignored-Members, in bytes.
 const maxIgnoredMembers = 1 << 10
 
-// nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a string
-// cannot hold is percent-encoded, and so is the percent sign. Only a success, or a refusal of what the body says, names them.
+// nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a
+// string cannot hold is percent-encoded, and so is the percent sign. Only a success, or a refusal of what the body says, names
+// them.
 func nameIgnored(c *call, status int) {
 	switch status {
 	case http.StatusBadRequest, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:

@@ -87,8 +87,8 @@ type Milestones struct {
 	SentAt, DeliveredAt *timestamppb.Timestamp
 }
 
-// MilestonesOf returns the milestones after all changes of an order's status, the oldest first. What a correction has undone has not
-// happened.
+// MilestonesOf returns the milestones after all changes of an order's status, the oldest first. What a correction has undone has
+// not happened.
 func MilestonesOf(changes []StatusChange) (m Milestones) {
 	for _, c := range changes {
 		switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// examination finds the errors of an order that somebody wants to place. Placing returns the first one and the dry run all of them, so
-// they agree. Only what both do with stock and external id differs: placing takes them, and the dry run looks.
+// examination finds the errors of an order that somebody wants to place. Placing returns the first one and the dry run all of
+// them, so they agree. Only what both do with stock and external id differs: placing takes them, and the dry run looks.
 type examination struct {
 	// placement is completed with values of the settings.
 	placement *rules.Placement
@@ -33,8 +33,8 @@ func (e *examination) customizes() bool {
 	return e.placement.Request.GetCustomization() != nil && e.item() != nil && !e.errs.Touches(itemProduct)
 }
 
-// problems returns the errors of an order, in the order of the specification's table, with those that the catalog has found of the item.
-// All field errors are one. Errors that may only follow from field errors are left out.
+// problems returns the errors of an order, in the order of the specification's table, with those that the catalog has found of
+// the item. All field errors are one. Errors that may only follow from field errors are left out.
 func (e *examination) problems(ofItem []error) []error {
 	if e.customizes() {
 		for _, err := range ofItem {
@@ -73,7 +73,8 @@ func (e *examination) item() *ordersv1.OrderItemInput {
 	return items[0]
 }
 
-// itemRequest asks about what is valid of the item. An invalid part is left out, and dropConsequences then drops what follows from that.
+// itemRequest asks about what is valid of the item. An invalid part is left out, and dropConsequences then drops what follows
+// from that.
 func (e *examination) itemRequest() *catalogv1.CheckItemRequest {
 	req, p := e.placement.Request, e.principal
 	ask := &catalogv1.CheckItemRequest{

@@ -84,8 +84,8 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 	}}, nil
 }
 
-// check returns the first error of the order. It asks the catalog about the item unless an earlier check fails. Without an error, the
-// placement is complete.
+// check returns the first error of the order. It asks the catalog about the item unless an earlier check fails. Without an error,
+// the placement is complete.
 func (s *Server) check(ctx context.Context, e *examination) error {
 	var itemErrors []error
 	if e.asksCatalog() && (e.customizes() || e.errs.Err() == nil && e.checkBrand() == nil) {
