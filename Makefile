@@ -92,7 +92,7 @@ lint: $(if $(MODULE),lint-go,$(CHECKS)) ## Check everything that is not a test; 
 .PHONY: conformance
 conformance: ## Check the platform at GIFTING_URL against the requirements of the API
 	@[ -n "$$GIFTING_URL" ] || { echo "source .local/demo.env, or set its variables yourself" >&2; exit 1; }
-	@cd deploy/conformance && go test -count=1 -timeout 10m -run '^TestPlatform$$' # Elsewhere go test hides the output of passing tests.
+	@cd deploy/tests/conformance && go test -count=1 -timeout 10m -run '^TestPlatform$$' # Elsewhere go test hides the output of passing tests.
 
 # It comes from npm as a built program: it would take minutes to compile.
 BUF := npx --yes @bufbuild/buf@1.75.0
@@ -138,7 +138,7 @@ address-formats: ## Generate the table of address formats of the gift site
 # The SDKs for TypeScript and Python. Their cores are generated from the document of the sandbox and committed.
 .PHONY: sdk
 sdk: sdk-typescript sdk-python ## Check, test and build the SDKs for TypeScript and Python, install them into empty projects and use them there; run the Postman collection
-	@$(TESTDEPS) -- go test -count=1 -tags sdk -timeout 8m ./deploy/sdk
+	@$(TESTDEPS) -- go test -count=1 -tags sdk -timeout 8m ./deploy/tests/sdk
 
 .PHONY: sdk-generate
 sdk-generate: sdk-document $(SDK_TYPESCRIPT)/node_modules $(PYTHON)/.complete ## Generate the cores of the SDKs for TypeScript and Python
@@ -248,7 +248,7 @@ tidy: ## Tidy every module, including the tools
 # With PROFILE=1 profiles of the programs are written too.
 BENCH   := .
 PROFILE :=
-MEASURED := go build -o $(BIN)/bench ./deploy/bench/cmd/bench && $(TESTDEPS) -durable -- $(BIN)/bench
+MEASURED := go build -o $(BIN)/bench ./deploy/tests/bench/cmd/bench && $(TESTDEPS) -durable -- $(BIN)/bench
 .PHONY: bench
 bench: ## Benchmark the programs as they are deployed, in about 45 minutes; table of goals and JSON in .local/bench
 	@$(MEASURED) $(if $(PROFILE),-profile) -bench '$(BENCH)' -out $(LOCAL)/bench
@@ -267,9 +267,9 @@ SEED    :=
 .PHONY: faults
 faults: c-compiler ## Use the platform for MINUTES (10) while servers and networks fail, then restart it under load
 	@GIFTING_TEST_SECONDS=$$(awk 'BEGIN {print int($(MINUTES) * 60)}') GIFTING_TEST_SEED=$(SEED) go test -v -count=1 -tags faults \
-		-timeout $$(awk 'BEGIN {print int($(MINUTES) + 40)}')m -run '^TestFaultsBreakNoInvariant$$' ./deploy/faults
-	@go test -count=1 -tags faults -timeout 20m -run '^TestFaultARollingRestart' ./deploy/faults
-	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFault' ./deploy/e2e
+		-timeout $$(awk 'BEGIN {print int($(MINUTES) + 40)}')m -run '^TestFaultsBreakNoInvariant$$' ./deploy/tests/faults
+	@go test -count=1 -tags faults -timeout 20m -run '^TestFaultARollingRestart' ./deploy/tests/faults
+	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFault' ./deploy/tests/e2e
 	@CGO_ENABLED=1 $(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m -run 'Fault|Endurance' ./gateway/...
 
 # Servers go back in time. DISASTER chooses disasters by a pattern of their names, SEEDS runs several seeds one after another.
@@ -278,13 +278,13 @@ SEEDS    := $(SEED)
 .PHONY: disasters
 disasters: ## Let servers go back in time under load: nothing may be lost or doubled, and no cursor may skip
 	@for seed in $(or $(SEEDS),$$(date +%s)); do \
-		GIFTING_TEST_SEED=$$seed go test -v -count=1 -tags faults -timeout 60m -run '^TestDisasters$$/($(DISASTER))' ./deploy/faults || exit 1; \
+		GIFTING_TEST_SEED=$$seed go test -v -count=1 -tags faults -timeout 60m -run '^TestDisasters$$/($(DISASTER))' ./deploy/tests/faults || exit 1; \
 	done
 
 # Each bug is a mutation of the source, built with an overlay: the source itself does not change.
 .PHONY: faults-mutations
 faults-mutations: ## Show that `make faults` and `make disasters` find bugs: build in one bug at a time, which their checks must find
-	@go test -v -count=1 -tags faults -timeout 60m -run '^TestMutations' ./deploy/faults
+	@go test -v -count=1 -tags faults -timeout 60m -run '^TestMutations' ./deploy/tests/faults
 
 # Changes of one place at a time, each of which a test must notice: operators of rules, by gremlins, and conditions of the stores'
 # SQL. They are built with overlays and copies: the source itself does not change. MODULE chooses a service, SEED the order.
@@ -292,7 +292,7 @@ faults-mutations: ## Show that `make faults` and `make disasters` find bugs: bui
 mutants: $(BIN)/.gremlins ## Show for MINUTES (10) what the tests of rules and SQL would not notice; MODULE chooses a service
 	@export GIFTING_TEST_SECONDS=$$(awk 'BEGIN {print int($(MINUTES) * 30)}') GIFTING_TEST_SEED=$(SEED) GIFTING_TEST_MODULE=$(MODULE); \
 		$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout $$(awk 'BEGIN {print int($(MINUTES) + 20)}')m \
-		-run '^(TestTheRulesAreTested|TestTheConditionsOfStatementsAreTested)$$' ./deploy/faults
+		-run '^(TestTheRulesAreTested|TestTheConditionsOfStatementsAreTested)$$' ./deploy/tests/faults
 
 # Each fuzz test runs by itself for FUZZTIME. Inputs that fail are written to testdata/fuzz of the package. Their minimization
 # is limited, because otherwise it uses up the time.
@@ -309,30 +309,30 @@ fuzz: ## Run every fuzz test for FUZZTIME (60s)
 # Not part of `make test`, because it needs a browser.
 .PHONY: browser
 browser: chromium $(AXE) ## Test the gift site, the console and the documentation in Chromium; screenshots below .local
-	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL) go test -tags browser -count=1 -timeout 30m ./deploy/giftsite/...
+	@GIFTING_AXE=$(AXE) GIFTING_SCREENSHOTS=$(LOCAL) go test -tags browser -count=1 -timeout 30m ./deploy/tests/giftsite/...
 
 # Applies the chart with every set of values to a kube-apiserver that is built from Go modules, with Debian's etcd. There is no
 # cluster: objects are validated, admitted and stored. It is not part of `make lint`, because the first build takes ten minutes.
 .PHONY: chart-apply
 chart-apply: $(BIN)/etcd $(BIN)/kube-apiserver ## Apply the chart to a real API server: no error, no warning, no upgrade that it refuses
-	@PATH="$(BIN):$$PATH" go test -count=1 -tags manifests,apiserver -timeout 15m -run '^TestAnAPIServer' ./deploy/chart
+	@PATH="$(BIN):$$PATH" go test -count=1 -tags manifests,apiserver -timeout 15m -run '^TestAnAPIServer' ./deploy/tests/chart
 
 # The programs run in copies of their folders, with the tools beside them. It is not part of `make test`, because the first run
 # installs the tools of four languages.
 CLIENTS := $(LOCAL)/clients
 .PHONY: clients
 clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk ## Generate clients of the OpenAPI document with five generators, compile them strictly, and use them
-	@rm -rf $(CLIENTS)/programs && cp -R deploy/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
+	@rm -rf $(CLIENTS)/programs && cp -R deploy/tests/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
 	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
-		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^TestGeneratedClients$$' ./deploy/clients
+		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^TestGeneratedClients$$' ./deploy/tests/clients
 
-$(CLIENTS)/node_modules/.complete: deploy/clients/typescript/package.json deploy/clients/typescript/package-lock.json | node
+$(CLIENTS)/node_modules/.complete: deploy/tests/clients/typescript/package.json deploy/tests/clients/typescript/package-lock.json | node
 	@mkdir -p $(CLIENTS)
 	@cp $^ $(CLIENTS)
 	@cd $(CLIENTS) && npm ci --no-audit --no-fund
 	@touch $@
 
-$(CLIENTS)/venv/.complete: deploy/clients/python/requirements.txt | python
+$(CLIENTS)/venv/.complete: deploy/tests/clients/python/requirements.txt | python
 	@rm -rf $(CLIENTS)/venv
 	@python3 -m venv $(CLIENTS)/venv
 	@$(CLIENTS)/venv/bin/pip install --quiet --requirement $<
@@ -402,7 +402,7 @@ lint-go: $(BIN)/.golangci-lint
 .PHONY: lint-chart
 lint-chart:
 	@echo "the Helm chart and the compose file"
-	@go test -count=1 -tags manifests ./deploy/chart/... ./deploy/compose/...
+	@go test -count=1 -tags manifests ./deploy/tests/chart/... ./deploy/compose/...
 
 .PHONY: lint-shell
 lint-shell: $(BIN)/shellcheck
@@ -423,7 +423,7 @@ vulnerabilities: $(BIN)/govulncheck | node ## Look for known vulnerabilities in 
 		echo "govulncheck: $$module"; \
 		$(BIN)/govulncheck -C "$$module" ./... || failed="$$failed $$module"; \
 	done; \
-	for package in $(SDK_TYPESCRIPT) deploy/clients/typescript; do \
+	for package in $(SDK_TYPESCRIPT) deploy/tests/clients/typescript; do \
 		echo "npm audit: $$package"; \
 		npm --prefix "$$package" audit --package-lock-only --audit-level=high || failed="$$failed $$package"; \
 	done; \

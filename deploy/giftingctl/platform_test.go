@@ -11,10 +11,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/deploy/conformance/harness"
 	"github.com/partnergifting/platform/deploy/giftingctl"
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
 )
 
 // fixture is a running platform, called as its users do.

@@ -14,7 +14,7 @@ import (
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
-// deploy/e2e compares what each call takes with the document.
+// deploy/tests/e2e compares what each call takes with the document.
 func TestAnOptionThatMeansNothingToACallIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, `{"items":[]}`)}}

@@ -1,0 +1,45 @@
+package delivery_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
+)
+
+// TestMain lets the receiver be a process of its own.
+func TestMain(m *testing.M) { os.Exit(fixture.Main(m)) }
+
+// platform is a running platform on Kafka.
+type platform struct{ *fixture.Platform }
+
+// newFixture starts a platform and a tenant for each webhook. The tenants exist before the programs start.
+func newFixture(b *testing.B, webhooks []string) (*platform, []tenant) {
+	b.Helper()
+	var tenants []tenant
+	deployed := fixture.Deploy(b, func(p *fixture.Platform) { tenants = (&platform{p}).tenants(b, webhooks) })
+	return &platform{deployed}, tenants
+}
+
+// tenant has one brand, and one API key with a webhook or without.
+type tenant struct {
+	fixture.Tenant
+
+	key    int32
+	secret string
+}
+
+// tenants makes tenants whose keys have the addresses as their webhooks. An empty address means no webhook.
+func (p *platform) tenants(b *testing.B, webhooks []string) []tenant {
+	b.Helper()
+	made := make([]tenant, len(webhooks))
+	for i, webhook := range webhooks {
+		made[i].Tenant = p.NewTenant(b)
+		key, err := made[i].NewKey(b.Context(), webhook)
+		require.NoError(b, err)
+		made[i].key, made[i].secret = key.GetKey().GetId(), key.GetWebhookSecret()
+	}
+	return made
+}

@@ -1,0 +1,102 @@
+package growth_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/page"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+)
+
+const pageSize = 50
+
+// BenchmarkGrowthOfFeed reads pages of the feed among ten thousand, a million and perhaps ten million events.
+func BenchmarkGrowthOfFeed(b *testing.B) {
+	platforms := newPlatforms(b)
+	operations := make([][]operation, len(platforms))
+	for i, p := range platforms {
+		operations[i] = newFeedCalls(b, p.fillFeed(b)).pages()
+	}
+	fixture.Once(b, func() { measure(b, platforms, operations) })
+}
+
+// feedCalls are calls of the feed.
+type feedCalls struct {
+	*filled
+
+	b      *testing.B
+	events eventsv1.EventsServiceClient
+}
+
+func newFeedCalls(b *testing.B, of *filled) *feedCalls {
+	b.Helper()
+	return &feedCalls{filled: of, b: b, events: eventsv1.NewEventsServiceClient(of.Dial(b, "GIFTING_GRPC_EVENTS"))}
+}
+
+// as returns a context of the tenant's key, which is limited to the brands, if any.
+func (c *feedCalls) as(brands ...string) context.Context {
+	c.b.Helper()
+	ctx, err := caller.Outgoing(c.b.Context(), caller.Principal{
+		TenantID: c.tenant.ID, KeyID: 1, KeyName: "benchmark", Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
+		AllBrands: len(brands) == 0, BrandIDs: brands,
+	}, caller.Request{})
+	require.NoError(c.b, err)
+	return ctx
+}
+
+// behind returns a cursor after an event, as the service makes it.
+func (c *feedCalls) behind(number int) *string {
+	const secondsOfDay = 24 * 60 * 60
+	raw := binary.BigEndian.AppendUint32(nil, uint32(c.dayOf(number).Unix()/secondsOfDay))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(number))
+	return proto.String(page.Bind("events", c.tenant.ID).Encode(raw))
+}
+
+// read is the operation that reads a page, which must have the given number of events.
+func (c *feedCalls) read(ctx context.Context, name string, items int, after func(n int) *string) operation {
+	return operation{name, func(n int) error {
+		got, err := c.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: after(n), Limit: proto.Int32(pageSize)})
+		if err == nil && len(got.GetItems()) != items {
+			return fmt.Errorf("%d events instead of %d", len(got.GetItems()), items)
+		}
+		return err
+	}}
+}
+
+func (c *feedCalls) pages() []operation {
+	at := func(number int) func(int) *string {
+		cursor := c.behind(number)
+		return func(int) *string { return cursor }
+	}
+	// Nine of ten events are the tenant's; the last one is not.
+	last := c.size - 1
+	scanned := c.size - 9_500 // A little less than one call scans, at every size.
+	return []operation{
+		c.read(c.as(), "beginning", pageSize, func(int) *string { return nil }),
+		c.read(c.as(), "anywhere", pageSize, func(n int) *string { return c.behind(1 + c.known(n)*9/10) }),
+		c.read(c.as(), "end", pageSize, at(last-pageSize*10/9)),
+		c.read(c.as(), "nothing-new", 0, at(last)),
+		c.read(c.as(c.smallBrand), "small-brand", c.among(scanned, c.smallBrand), at(scanned)),
+		c.read(c.as(c.rareBrand), "rare-brand", c.among(scanned, c.rareBrand), at(scanned)),
+	}
+}
+
+// among counts the events of a brand among the events that one call scans.
+func (c *feedCalls) among(after int, brand string) int {
+	c.b.Helper()
+	const scans = 10_000
+	var found int
+	pool := c.Pool(c.b, "events", 1)
+	require.NoError(c.b, pool.QueryRow(c.b.Context(), `SELECT count(*) FILTER (WHERE brand_id = $3) FROM (
+  SELECT brand_id FROM feed WHERE tenant_id = $1 AND position > $2 ORDER BY day, position LIMIT $4) AS scanned`,
+		c.tenant.ID, after, brand, scans).Scan(&found))
+	return min(found, pageSize)
+}

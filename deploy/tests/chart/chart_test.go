@@ -1,0 +1,147 @@
+//go:build manifests
+
+package chart_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/partnergifting/platform/deploy/programs"
+	"github.com/partnergifting/platform/deploy/tests/chart"
+	"github.com/partnergifting/platform/pkg/identity"
+)
+
+const dir = "../../../helm/gifting"
+
+func read(t *testing.T, set string) map[string]any {
+	t.Helper()
+	values, err := chartutil.ReadValuesFile(filepath.Join(dir, "ci", set+"-values.yaml"))
+	require.NoError(t, err)
+	return values
+}
+
+var sets = []string{"small", "production", "airgapped", "every"}
+
+func TestTheChartKeepsTheRulesWithEverySetOfValues(t *testing.T) {
+	t.Parallel()
+	for _, set := range sets {
+		t.Run(set, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, chart.Lint(dir, read(t, set)))
+			requireNoProblems(t, read(t, set))
+		})
+	}
+}
+
+func requireNoProblems(t *testing.T, values map[string]any) {
+	t.Helper()
+	objects, err := chart.Render(dir, values)
+	require.NoError(t, err)
+	problems := chart.Check(objects)
+	require.Empty(t, problems, strings.Join(problems, "\n"))
+	requireAccepted(t, objects)
+}
+
+// requireAccepted lets every program read its environment, as it does when it starts.
+func requireAccepted(t *testing.T, objects chart.Objects) {
+	t.Helper()
+	for _, e := range chart.Environments(objects) {
+		require.NoError(t, programs.Named(identity.Name(e.Program)).Load(values(e)), e.Owner)
+	}
+}
+
+// values returns the variables of an environment, with secrets of the right form.
+func values(e chart.Environment) map[string]string {
+	env := map[string]string{}
+	for _, v := range e.Variables {
+		env[v.Name] = v.Value
+		if v.Secret {
+			env[v.Name] = secrets[v.Name]
+		}
+	}
+	return env
+}
+
+// changedValues returns the lean values, overridden by the JSON text.
+func changedValues(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var values map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &values))
+	return chartutil.CoalesceTables(values, lean(t))
+}
+
+func TestEverySwitchLeavesAChartThatKeepsTheRules(t *testing.T) {
+	t.Parallel()
+	for name, over := range map[string]string{
+		"no network policies":           `{"networkPolicy": {"enabled": false}}`,
+		"no budgets":                    `{"podDisruptionBudget": {"enabled": false}}`,
+		"no migrations":                 `{"migrations": {"enabled": false}}`,
+		"no telemetry":                  `{"telemetry": {"otlpEndpoint": ""}}`,
+		"no spreading":                  `{"topologySpread": {"keys": []}}`,
+		"no Redis":                      `{"gateway": {"secrets": {"redisUrl": {"name": ""}}}, "tenants": {"secrets": {"redisUrl": {"name": ""}}}, "webhook": {"secrets": {"redisUrl": {"name": ""}}}}`,
+		"an ingress beside a HTTPRoute": `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["api.example.com"]}}`,
+		"given certificates":            `{"tls": {"source": "secrets"}}`,
+		"images on a volume":            `{"catalog": {"images": {"url": "file:///var/lib/gifting/images?metadata=skip", "existingClaim": "images"}}}`,
+		"another name":                  `{"fullnameOverride": "gifts"}`,
+		"a tag that is not a label":     `{"image": {"tag": "_0123456789012345678901234567890123456789012345678901234567890.-1"}}`,
+		"brokers over IPv6":             `{"kafka": {"brokers": ["[2001:db8::1]:9092"]}}`,
+		"every setting that has bounds": `{"webhook": {"settings": {"GIFTING_WEBHOOK_TIMEOUT": "1m30s", "GIFTING_WEBHOOK_LEASE": "95s", "GIFTING_LOG_LEVEL": "debug"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requireNoProblems(t, changedValues(t, over))
+		})
+	}
+}
+
+// secrets have the right form: the chart only references them.
+var secrets = map[string]string{
+	"GIFTING_DATABASE_URL":    "postgres://db/one?sslmode=verify-full",
+	"GIFTING_SEAL_KEYS":       "k1:" + strings.Repeat("A", 43) + "=",
+	"GIFTING_EVENT_KEYS":      "k1:" + strings.Repeat("A", 43) + "=",
+	"GIFTING_FINGERPRINT_KEY": strings.Repeat("A", 43) + "=",
+	"GIFTING_REDIS_URL":       "rediss://redis:6380",
+	"GIFTING_OUTBOX_SOURCES":  "orders=postgres://db/orders,links=postgres://db/links",
+
+	"GIFTING_KAFKA_SASL_PASSWORD": "any",
+}
+
+func TestEveryProgramAcceptsItsEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, set := range sets {
+		objects, err := chart.Render(dir, read(t, set))
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(chart.Environments(objects)), len(programs.All()))
+		requireAccepted(t, objects)
+	}
+}
+
+func TestATelemetrySignalCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	const metrics, logs = "OTEL_METRICS_EXPORTER", "OTEL_LOGS_EXPORTER"
+	for switches, want := range map[string][]string{
+		`{}`:                                nil,
+		`{"metrics": false}`:                {metrics},
+		`{"logs": false}`:                   {logs},
+		`{"metrics": false, "logs": false}`: {metrics, logs},
+	} {
+		objects, err := chart.Render(dir, changedValues(t, `{"telemetry": `+switches+`}`))
+		require.NoError(t, err)
+		for _, e := range chart.Environments(objects) {
+			var off []string
+			for _, v := range e.Variables {
+				if (v.Name == metrics || v.Name == logs) && v.Value == "none" {
+					off = append(off, v.Name)
+				}
+			}
+			if strings.HasPrefix(e.Owner, "Deployment ") {
+				require.Equal(t, want, off, e.Owner)
+			}
+		}
+	}
+}

@@ -1,0 +1,187 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/deploy/local"
+	"github.com/partnergifting/platform/deploy/local/deps"
+	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
+)
+
+// platform is the whole stack with its demo data and its own servers.
+type platform struct {
+	env map[string]string
+	// tokens are the tokens of the links that a test has created.
+	tokens []string
+}
+
+// otherKey names a second key of the demo's tenant: what it changes is sent to the webhook of GIFTING_KEY, whose own changes are not.
+const otherKey = "GIFTING_KEY_OTHER"
+
+func startPlatform(t *testing.T) *platform {
+	t.Helper()
+	cfg := local.Config{Dir: t.TempDir(), PortBase: freePorts(t, local.PortSpan)}
+	stack, err := local.Start(t.Context(), cfg)
+	if err != nil {
+		log, _ := os.ReadFile(filepath.Join(cfg.Dir, "stack.log"))
+		require.NoError(t, err, "stack.log:\n%s", log)
+	}
+	p := &platform{env: stack.Env}
+	t.Cleanup(func() {
+		require.NoError(t, stack.Stop(context.WithoutCancel(t.Context())))
+		p.requireNoSecretsInLog(t, filepath.Join(cfg.Dir, "stack.log"))
+		require.NoError(t, deps.RemoveData(cfg.Dir))
+	})
+	p.env[otherKey] = harness.New(t, cfg, stack.Env).DemoKey(t)
+	return p
+}
+
+// freePorts returns the first of n consecutive free ports.
+func freePorts(t *testing.T, n int) int {
+	t.Helper()
+	base, err := deps.FreeRow(t.Context(), n)
+	require.NoError(t, err)
+	return base
+}
+
+// requireNoSecretsInLog requires that no part of the platform has logged a token or an address.
+func (p *platform) requireNoSecretsInLog(t *testing.T, path string) {
+	t.Helper()
+	log, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(log), `"msg":"request"`)
+	for _, secret := range append(p.tokens, p.env["GIFTING_KEY"], p.env[otherKey], "Storgatan", "+46 70 123", "+46701234567") {
+		require.NotContains(t, string(log), secret)
+	}
+}
+
+type object = map[string]any
+
+// callAPI calls the API with the key in the variable and reads the response.
+func callAPI[T any](t *testing.T, p *platform, variable, method, path, body string) T {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.env["GIFTING_URL"]+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+p.env[variable])
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Idempotency-Key", rand.Text())
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = res.Body.Close() }()
+	require.Less(t, res.StatusCode, http.StatusMultipleChoices)
+	var out T
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&out))
+	return out
+}
+
+// link creates a link to the selection, which is part of a JSON object.
+func (p *platform) link(t *testing.T, variable, selection, locale string) object {
+	t.Helper()
+	made := callAPI[object](t, p, variable, http.MethodPost, "/personal-links:create-batch", fmt.Sprintf(
+		`{%s, "recipients": [{"label": "Astrid Lindqvist", "message": "Grattis på födelsedagen!", "locale": %q}]}`, selection, locale))
+	result := made["results"].([]any)[0].(object)
+	require.Equal(t, "CREATED", result["outcome"], made)
+	link := result["link"].(object)
+	address := link["claimUrl"].(string)
+	p.tokens = append(p.tokens, address[strings.LastIndexByte(address, '/')+1:])
+	return link
+}
+
+func (p *platform) campaign() string {
+	return fmt.Sprintf(`"campaignId": %q`, p.env["GIFTING_CAMPAIGN_ID"])
+}
+
+func (p *platform) catalog() string {
+	return fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, p.env["GIFTING_BRAND_ID"], p.env["GIFTING_PRODUCT_ID"])
+}
+
+func TestOnTheWholePlatform(t *testing.T) {
+	p := startPlatform(t)
+	for _, screen := range screens {
+		t.Run(screen.name, func(t *testing.T) {
+			t.Run("a link of a campaign becomes an order", func(t *testing.T) { p.testCampaign(t, openBrowser(t, screen)) })
+			t.Run("a link of one gift becomes an order", func(t *testing.T) { p.testOneGift(t, openBrowser(t, screen)) })
+			t.Run("links that cannot be claimed have a message", func(t *testing.T) { p.testClosed(t, openBrowser(t, screen)) })
+		})
+	}
+}
+
+func (p *platform) testCampaign(t *testing.T, b *browser) {
+	link := p.link(t, "GIFTING_KEY", p.campaign(), "sv-SE")
+	b.visit(t, link["claimUrl"].(string), 200)
+	require.Contains(t, b.text(t, "h1"), "En gåva till Astrid Lindqvist")
+	b.inspectSchemes(t, "20-campaign")
+	b.press(t, ".letter .button")
+	b.inspectSchemes(t, "20-campaign-gifts")
+	b.press(t, `a.choose[href*="`+seed.GiftID("hooded-sweatshirt")+`"]`)
+	b.do(t, chromedp.Click(chromedp.CSS(`input[name="v:Size"][value="M"]`)), chromedp.Click(chromedp.CSS(`#choice-1 input`)))
+	b.inspect(t, "20-campaign-gift")
+	b.press(t, ".send")
+	b.fill(t, "abc")
+	b.inspect(t, "20-campaign-address")
+	b.press(t, ".send")
+	require.Contains(t, b.text(t, "#phone-error"), "landsnummer")
+	b.fill(t, "+46 70 123 45 67")
+	b.press(t, ".send")
+	b.inspectSchemes(t, "20-campaign-review")
+	b.press(t, ".confirm .send")
+	b.inspectSchemes(t, "20-campaign-thanks")
+	p.requireOrdered(t, b, link, "Hooded sweatshirt")
+	b.requireNoLeak(t, strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1"))
+}
+
+func (p *platform) testOneGift(t *testing.T, b *browser) {
+	link := p.link(t, "GIFTING_KEY", p.catalog(), "de-DE")
+	b.visit(t, link["claimUrl"].(string), 200)
+	b.press(t, ".letter .button")
+	b.inspect(t, "21-one-gift")
+	b.press(t, ".send")
+	b.fill(t, "+46 70 123 45 67")
+	b.press(t, ".send")
+	b.press(t, ".confirm .send")
+	p.requireOrdered(t, b, link, "")
+}
+
+// requireOrdered requires that the page shows the reference of the order of the link.
+func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product string) {
+	t.Helper()
+	claimed := callAPI[object](t, p, "GIFTING_KEY", http.MethodGet, "/personal-links/"+link["id"].(string), "")
+	require.Equal(t, "CLAIMED", claimed["status"])
+	order := callAPI[object](t, p, "GIFTING_KEY", http.MethodGet, "/orders/"+claimed["orderId"].(string), "")
+	require.Equal(t, "PERSONAL_LINK", order["source"])
+	require.Equal(t, "SE", order["deliveryCountry"])
+	require.Contains(t, b.text(t, ".reference"), order["reference"])
+	item := order["items"].([]any)[0].(object)
+	require.Contains(t, item["productName"], product)
+}
+
+func (p *platform) testClosed(t *testing.T, b *browser) {
+	cancelled := p.link(t, "GIFTING_KEY", p.campaign(), "en-US")
+	callAPI[object](t, p, "GIFTING_KEY", http.MethodPost, "/personal-links/"+cancelled["id"].(string)+":cancel", `{"reason": "sent by mistake"}`)
+	b.visit(t, cancelled["claimUrl"].(string), 410)
+	require.Contains(t, b.text(t, "h1"), "expired")
+
+	brands := callAPI[[]object](t, p, "GIFTING_KEY_APPROVAL", http.MethodGet, "/brands", "")
+	waiting := p.link(t, "GIFTING_KEY_APPROVAL",
+		fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, brands[0]["id"], p.env["GIFTING_PRODUCT_ID"]), "de-DE")
+	b.visit(t, waiting["claimUrl"].(string), 200)
+	require.Contains(t, b.text(t, "h1"), "bald bereit")
+	b.inspect(t, "22-waiting")
+	b.visit(t, cancelled["claimUrl"].(string)+"x", 404)
+}
