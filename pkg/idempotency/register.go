@@ -20,7 +20,7 @@ const (
 // RegisterConfig of a Register. It has connections of its own, because requests of all services wait for it: what else the service
 // does with its database must not delay them.
 type RegisterConfig struct {
-	MaxConns int32         `env:"REGISTER_MAX_CONNS" envDefault:"4" check:"min=1" doc:"Maximum number of database connections for the register of Idempotency-Keys, beside DATABASE_MAX_CONNS."`
+	MaxConns int32         `env:"REGISTER_MAX_CONNS" envDefault:"4" check:"min=1" doc:"Maximum number of database connections for the register of Idempotency-Keys, in addition to DATABASE_MAX_CONNS."`
 	Budget   time.Duration `env:"REGISTER_BUDGET" envDefault:"1s" check:"min=10ms,max=10s" doc:"How long a request to another service waits for the register of Idempotency-Keys; then it is refused with 503."`
 }
 

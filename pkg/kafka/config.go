@@ -12,7 +12,7 @@ import (
 // Config says where Kafka is and how to connect to it. Its fields are filled from the environment by the program that starts.
 type Config struct {
 	// Brokers are host:port addresses to connect to first; they name the other brokers.
-	Brokers []string `env:"BROKERS,required" check:"hostports" doc:"Brokers to connect to first; they name the other brokers."`
+	Brokers []string `env:"BROKERS,required" check:"hostports" doc:"Brokers to connect to first; they report the others."`
 	// ClientID is what the brokers call this program in their logs, metrics and quotas. It may be empty.
 	ClientID string `env:"CLIENT_ID" doc:"Name of this program in the logs, metrics and quotas of the brokers."`
 	// TLS and SASL secure the connections; either may be empty.

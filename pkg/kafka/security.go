@@ -16,7 +16,7 @@ import (
 // TLSConfig says how connections are encrypted. Changed files count for new connections, without a restart.
 type TLSConfig struct {
 	Enabled    bool   `env:"ENABLED" doc:"Connect to the brokers with TLS."`
-	CAFile     string `env:"CA_FILE" doc:"PEM file of the authorities that sign the certificates of the brokers; empty: those of the operating system."`
+	CAFile     string `env:"CA_FILE" doc:"PEM file of the authorities that sign the certificates of the brokers; empty: the authorities of the operating system."`
 	CertFile   string `env:"CERT_FILE" doc:"PEM file of the client's certificate, followed by its intermediates, for mutual TLS."`
 	KeyFile    string `env:"KEY_FILE" doc:"PEM file of the client certificate's private key."`
 	ServerName string `env:"SERVER_NAME" doc:"Name in the certificates of the brokers if it is not the host of their addresses."`
@@ -31,7 +31,7 @@ const (
 
 // SASLConfig is a login with a password.
 type SASLConfig struct {
-	Mechanism string `env:"MECHANISM" check:"oneof=PLAIN|SCRAM-SHA-256|SCRAM-SHA-512" doc:"How the program logs in to the brokers; empty: without a password."`
+	Mechanism string `env:"MECHANISM" check:"oneof=PLAIN|SCRAM-SHA-256|SCRAM-SHA-512" doc:"Mechanism with which the program logs in to the brokers; empty: it does not use a password."`
 	User      string `env:"USER" doc:"User of the login."`
 	Password  string `env:"PASSWORD" secret:"true" doc:"Password of the login. Beyond loopback it needs TLS."`
 }

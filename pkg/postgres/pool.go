@@ -21,7 +21,7 @@ type Config struct {
 	URL              string        `env:"DATABASE_URL,required" check:"url=postgres|postgresql" secret:"true" doc:"The service's own PostgreSQL database."`
 	MaxConns         int32         `env:"DATABASE_MAX_CONNS" envDefault:"16" check:"min=1" doc:"Maximum number of connections."`
 	StatementTimeout time.Duration `env:"DATABASE_STATEMENT_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long a statement may run before it is cancelled."`
-	LockTimeout      time.Duration `env:"DATABASE_LOCK_TIMEOUT" envDefault:"5s" check:"min=10ms,max=1m" doc:"How long an attempt of a migration waits for a lock, while other statements wait behind it. There are ten attempts."`
+	LockTimeout      time.Duration `env:"DATABASE_LOCK_TIMEOUT" envDefault:"5s" check:"min=10ms,max=1m" doc:"How long a migration waits for a lock in each of ten attempts. Other statements wait behind it."`
 }
 
 const minIdleConns = 2

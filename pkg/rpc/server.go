@@ -43,7 +43,7 @@ type Config struct {
 	Addr         string        `env:"GRPC_ADDR,required" check:"listen" doc:"host:port that the gRPC server listens on."`
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping server waits for calls in flight."`
 	LameDuck     time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping server still accepts calls, so that callers can move to other instances."`
-	Calls        int32         `env:"GRPC_CALLS" envDefault:"1000" check:"min=1" doc:"Calls in flight on one connection to the gRPC server; a client waits with more."`
+	Calls        int32         `env:"GRPC_CALLS" envDefault:"1000" check:"min=1" doc:"Maximum number of calls in flight on one connection to the gRPC server; further ones wait in the client."`
 	// TLS is the certificate of the process, as a server and as a client.
 	TLS identity.Config `envPrefix:"TLS_"`
 }

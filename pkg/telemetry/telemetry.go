@@ -37,7 +37,7 @@ import (
 type Config struct {
 	LogLevel    slog.Level `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR."`
 	MetricsAddr string     `env:"METRICS_ADDR" check:"listen" doc:"host:port that serves /metrics, /livez and /readyz; empty: none."`
-	Profiling   bool       `env:"PROFILING" doc:"Serves the profiles of Go at /debug/pprof/ of METRICS_ADDR. On an address of loopback they are always served."`
+	Profiling   bool       `env:"PROFILING" doc:"Serves profiles of Go at /debug/pprof/ of METRICS_ADDR. On a loopback address they are always served."`
 }
 
 // Telemetry of one service.

@@ -39,7 +39,7 @@ type Config struct {
 	// TenantsAddr is the address of the tenants service.
 	TenantsAddr string `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	// ImagesURL is explained in package images.
-	ImagesURL string `env:"IMAGES_URL,required" check:"url=file|s3" doc:"Where image files are stored: file:///folder or s3://bucket?region=...; credentials as for the AWS SDK. The catalog is not ready before the store took a small file."`
+	ImagesURL string `env:"IMAGES_URL,required" check:"url=file|s3" doc:"Where image files are stored: file:///folder or s3://bucket?region=...; credentials as for the AWS SDK. The catalog is ready only after it has written a small file there."`
 	// PublicURL is what image URLs start with.
 	PublicURL string `env:"PUBLIC_URL,required" check:"web" doc:"Base address of the public API as integrators see it."`
 	// After a crash a unit is reserved for at most ReservationTTL plus the interval at which orders reconciles expired

@@ -30,15 +30,15 @@ type Config struct {
 	Kafka            kafka.Config  `envPrefix:"KAFKA_"`
 	KafkaTopic       string        `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaPartitions  int           `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Number of partitions of the topic when it is created; it must never change later."`
-	KafkaReplication int           `env:"KAFKA_REPLICATION" check:"min=0,max=9" doc:"Replicas of the topic, when it is created and at least; 0: 3 in production, and what the brokers default to in sandbox. In production a weaker topic is refused at start."`
-	KafkaRetention   time.Duration `env:"KAFKA_RETENTION" envDefault:"168h" check:"min=1h" doc:"How long the topic keeps changes, when it is created and at least: longer than the longest outage, and than the age of a database backup that may be restored."`
+	KafkaReplication int           `env:"KAFKA_REPLICATION" check:"min=0,max=9" doc:"Replicas with which the topic is created, and which it must have at least; 0: 3 in production, and the default of the brokers in sandbox. In production a topic with weaker settings is refused at start."`
+	KafkaRetention   time.Duration `env:"KAFKA_RETENTION" envDefault:"168h" check:"min=1h" doc:"How long the topic keeps changes: the value when it is created, and the minimum afterwards. It must be longer than the longest outage, and than the age of the oldest database backup that may be restored."`
 	KafkaGroup       string        `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
 	WebhookGroup     string        `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
 
 	Sources         Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes to read, as name=postgres://…, separated by commas."`
-	OutboxRetention time.Duration `env:"OUTBOX_RETENTION" envDefault:"0s" check:"min=0s" doc:"How long a change stays in its outbox after it is stored, to be published again if both the feed and Kafka go back in time."`
-	PollInterval    time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits before it reads the outboxes again, while notifications of changes are lost; otherwise it waits a second, or as long as this if that is longer."`
-	BatchSize       int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Largest number of rows that a batch takes from each outbox."`
+	OutboxRetention time.Duration `env:"OUTBOX_RETENTION" envDefault:"0s" check:"min=0s" doc:"How long a change stays in its outbox after the feed and the webhook service have stored it. It can then be published again if both the feed and Kafka are set back."`
+	PollInterval    time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits before it reads the outboxes again while notifications of changes are missing. Otherwise it waits a second, or this time if it is longer."`
+	BatchSize       int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Maximum number of rows that a batch reads from each outbox."`
 
 	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the feed keeps events."`
 }

@@ -53,7 +53,7 @@ type Config struct {
 	// ClaimURL and a token make the claimUrl of a link. A link keeps its claimUrl when ClaimURL changes.
 	ClaimURL           string `env:"CLAIM_URL,required" check:"web" doc:"Address of the gift site to which a token is appended, such as https://gifts.example.com/c."`
 	Idempotency        idempotency.Config
-	DetailsRetention   time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of a claimed, expired or cancelled link are stored; then they are erased."`
+	DetailsRetention   time.Duration `env:"DETAILS_RETENTION" envDefault:"2160h" check:"min=1h" doc:"How long label, message, e-mail and answers of a claimed or cancelled link are stored; then they are erased."`
 	UnclaimedRetention time.Duration `env:"UNCLAIMED_RETENTION" envDefault:"8760h" check:"min=24h" doc:"How long label, message, e-mail and answers of a link that nobody has claimed are stored; then they are erased. The link stays open."`
 	RecoveryInterval   time.Duration `env:"RECOVERY_INTERVAL" envDefault:"5s" check:"min=100ms" doc:"How often unfinished claims are reconciled."`
 }

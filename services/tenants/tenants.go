@@ -40,12 +40,12 @@ type Config struct {
 
 	Environment     apikey.Environment `env:"ENVIRONMENT,required" check:"oneof=production|sandbox" doc:"Environment of this deployment; new keys belong to it."`
 	SealKeys        string             `env:"SEAL_KEYS,required" secret:"true" doc:"Key ring of sealed columns: id:base64-of-32-bytes, separated by commas; the first is used for new values."`
-	BackupRetention time.Duration      `env:"BACKUP_RETENTION" envDefault:"840h" check:"min=0s" doc:"How long backups and the WAL archive are kept. The report of an erasure says when they are gone; nothing else depends on it."`
+	BackupRetention time.Duration      `env:"BACKUP_RETENTION" envDefault:"840h" check:"min=0s" doc:"How long backups and the WAL archive are kept. The report of an erasure says when they are deleted; nothing else depends on this setting."`
 	AuditRetention  time.Duration      `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 	// OffboardingGrace is at least a day: longer than any request, and than readers of changes usually lag.
-	OffboardingGrace time.Duration `env:"OFFBOARDING_GRACE" envDefault:"720h" check:"min=24h,max=8760h" doc:"How long a tenant that is off-boarded is only disabled before it is erased, unless OffboardTenant says another time."`
+	OffboardingGrace time.Duration `env:"OFFBOARDING_GRACE" envDefault:"720h" check:"min=24h,max=8760h" doc:"How long an off-boarded tenant is only disabled before it is erased, unless OffboardTenant sets another time."`
 	// RedisURL empty: versions are not published.
-	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that passes changes of settings to the gateways, such as redis://host:6379; empty: they are not passed on."`
+	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis to which versions of settings are published for the gateways, such as redis://host:6379; empty: they are not published."`
 	Peers    Peers
 	// AllowLoopbackWebhooks is refused in production.
 	AllowLoopbackWebhooks bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Accept webhook URLs with plain HTTP and loopback addresses. Never in production."`

@@ -29,7 +29,7 @@ type Config struct {
 	TenantsAddr string             `env:"TENANTS_ADDR,required" check:"hostports" doc:"The tenants service: a DNS name of all instances, or their addresses."`
 	EventsAddr  string             `env:"EVENTS_ADDR" check:"hostports" doc:"The events service: a DNS name of all instances, or their addresses. Only the command redrive needs it."`
 
-	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that says which tenants have changed, such as redis://host:6379; empty: the tenants service is asked for every change."`
+	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that says which tenants have changed, such as redis://host:6379; empty: settings are looked up at the tenants service for every change."`
 
 	KafkaTopic string `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
 	KafkaGroup string `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`

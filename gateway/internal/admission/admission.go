@@ -19,9 +19,9 @@ import (
 // Config of a Gate. By default a key may have all its requests of a minute under way at once, because the API promises them without
 // a further limit.
 type Config struct {
-	RequestsPerKey    int   `env:"REQUESTS_PER_KEY" envDefault:"300" check:"min=1" doc:"Requests of one API key that a gateway handles at once; one more gets 429."`
-	RequestsPerTenant int   `env:"REQUESTS_PER_TENANT" envDefault:"600" check:"min=1" doc:"Requests of all keys of a tenant that a gateway handles at once; one more gets 429."`
-	BodyBytes         int64 `env:"BODY_BYTES" envDefault:"50331648" check:"min=50331648" doc:"Bytes of request bodies that a gateway holds at once; one tenant gets at most a quarter. More get 503. A body takes about three times its size in memory until its request ends."`
+	RequestsPerKey    int   `env:"REQUESTS_PER_KEY" envDefault:"300" check:"min=1" doc:"Maximum number of requests of one API key that a gateway handles at once; further ones get 429."`
+	RequestsPerTenant int   `env:"REQUESTS_PER_TENANT" envDefault:"600" check:"min=1" doc:"Maximum number of requests of all keys of a tenant that a gateway handles at once; further ones get 429."`
+	BodyBytes         int64 `env:"BODY_BYTES" envDefault:"50331648" check:"min=50331648" doc:"Maximum number of bytes of request bodies in memory at a gateway, of which one tenant gets at most a quarter; further requests get 503. A body takes about three times its size in memory until its request ends."`
 }
 
 const (

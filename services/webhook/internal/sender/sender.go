@@ -34,10 +34,10 @@ type Deps struct {
 type Config struct {
 	Workers     int           `env:"WEBHOOK_WORKERS" envDefault:"256" check:"min=1" doc:"Maximum number of requests in flight in this process."`
 	PerEndpoint int           `env:"WEBHOOK_PER_ENDPOINT" envDefault:"8" check:"min=1" doc:"Maximum number of requests in flight to one endpoint, over all instances."`
-	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long one attempt may take, and a webhook test."`
-	Connect     time.Duration `env:"WEBHOOK_CONNECT_TIMEOUT" envDefault:"3s" check:"min=100ms" doc:"How much of that the connection may take: resolving the name, connecting and the TLS handshake."`
-	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After what time a delivery is sent again if its sender has died; at least the timeout plus 5 s."`
-	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"The shortest time between two searches for due retries. While none is due, the sender searches when the next one is, and every 5 s."`
+	Timeout     time.Duration `env:"WEBHOOK_TIMEOUT" envDefault:"10s" check:"min=100ms" doc:"How long an attempt or a webhook test may take."`
+	Connect     time.Duration `env:"WEBHOOK_CONNECT_TIMEOUT" envDefault:"3s" check:"min=100ms" doc:"How long name resolution, connecting and the TLS handshake may take, as a part of the timeout."`
+	Lease       time.Duration `env:"WEBHOOK_LEASE" envDefault:"30s" check:"min=1s" doc:"After how long a delivery is sent again if its sender has crashed; at least the timeout plus 5 s."`
+	Poll        time.Duration `env:"WEBHOOK_POLL" envDefault:"1s" check:"min=10ms" doc:"Shortest time between two searches for due retries. If none is due, the sender searches when the next one becomes due, and at least every 5 s."`
 }
 
 const (
