@@ -36,6 +36,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -105,57 +106,64 @@ const (
 	maxHeaderSize = 64 << 10
 )
 
-// Gateway is the running edge.
-type Gateway struct {
+// edgeServer is the HTTP server of the edge and what it needs.
+type edgeServer struct {
 	cfg    Config
 	keys   [][]byte // Of fingerprints and cursors.
 	tel    *telemetry.Telemetry
 	errors httperror.Writer
-	redis  *redis.Client
-	conns  []*grpc.ClientConn
-	server *http.Server
-	// operations is nil without an address for it.
-	operations *rpc.Server
-	waits      *feedwait.Waits
+	redis  *redis.Client // Nil without an address.
+	http   *http.Server
+	waits  *feedwait.Waits
 
 	serving atomic.Bool
 	// shuttingDown is closed when the shutdown begins.
 	shuttingDown chan struct{}
 }
 
+// Program describes the command of the gateway.
+func Program() service.Program[Config] {
+	return service.Program[Config]{
+		Name:      identity.Gateway,
+		Telemetry: func(cfg Config) telemetry.Config { return cfg.Telemetry },
+		New:       New,
+	}
+}
+
 // New builds the gateway without connecting to anything. Requests to a service that is down are answered with
 // service_unavailable until it is back.
-func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Gateway, error) {
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Service, error) {
 	if err := errors.Join(settings.Defaults(&cfg), cfg.Environment.Validate()); err != nil {
 		return nil, err
 	}
-	g := &Gateway{
-		cfg: cfg, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger}, shuttingDown: make(chan struct{}),
-	}
-	if err := g.assemble(ctx); err != nil {
-		g.close(ctx)
+	keys, err := fingerprintKeys(cfg.FingerprintKey)
+	if err != nil {
 		return nil, err
 	}
-	return g, nil
+	e := &edgeServer{
+		cfg: cfg, keys: keys, tel: tel, errors: httperror.Writer{DocsURL: cfg.PublicURL + "/docs", Log: tel.Logger},
+		shuttingDown: make(chan struct{}),
+	}
+	return service.New(ctx, service.Config{
+		Telemetry: tel, NoServer: cfg.GRPCAddr == "",
+		RPC: rpc.Config{Addr: cfg.GRPCAddr, TLS: cfg.TLS, LameDuck: cfg.LameDuck, DrainTimeout: cfg.DrainTimeout},
+	}, func(s *service.Service) error { return e.assemble(ctx, s) })
 }
 
-func (g *Gateway) assemble(ctx context.Context) (err error) {
-	if g.keys, err = fingerprintKeys(g.cfg.FingerprintKey); err != nil {
+func (e *edgeServer) assemble(ctx context.Context, s *service.Service) error {
+	if err := e.openRedis(s); err != nil {
 		return err
 	}
-	if err := g.openRedis(); err != nil {
-		return err
-	}
-	conns, err := g.dial()
+	conns, err := e.dial(s)
 	if err != nil {
 		return err
 	}
-	handler, err := g.handler(ctx, conns)
+	handler, err := e.handler(ctx, s, conns)
 	if err != nil {
 		return err
 	}
-	g.server = &http.Server{
-		Handler:           g.closeConnections(handler),
+	e.http = &http.Server{
+		Handler:           e.closeConnections(handler),
 		ConnContext:       httperror.ConnContext,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
@@ -165,97 +173,99 @@ func (g *Gateway) assemble(ctx context.Context) (err error) {
 		// OPTIONS * needs an API key like any other request.
 		DisableGeneralOptionsHandler: true,
 	}
+	s.Add(daemon.Part{Name: "http", Run: e.serve}, daemon.Part{Name: "waiting calls", Run: e.waits.Run})
+	s.ReadyIf(e.ready)
 	return nil
 }
 
-func (g *Gateway) openRedis() error {
-	if g.cfg.RedisURL == "" {
+func (e *edgeServer) openRedis(s *service.Service) error {
+	if e.cfg.RedisURL == "" {
 		return nil
 	}
-	client, err := redisconn.Open(g.cfg.RedisURL)
+	client, err := redisconn.Open(e.cfg.RedisURL)
 	if err != nil {
 		return err
 	}
-	g.redis = client
-	return redisconn.Observe(client, g.tel)
+	s.CloseAtEnd(client)
+	e.redis = client
+	return redisconn.Observe(client, e.tel)
 }
 
-func (g *Gateway) dial() (edge.Connections, error) {
+func (e *edgeServer) dial(s *service.Service) (edge.Connections, error) {
 	var c edge.Connections
-	register := &idempotent.Register{Log: g.tel.Logger}
-	send := edge.Send(register, edge.NewCursors(g.keys...))
-	for _, service := range []struct {
+	register := &idempotent.Register{Log: e.tel.Logger}
+	send := edge.Send(register, edge.NewCursors(e.keys...))
+	for _, peer := range []struct {
 		name identity.Name
 		addr string
 		conn **grpc.ClientConn
 	}{
-		{identity.Tenants, g.cfg.TenantsAddr, &c.Tenants},
-		{identity.Catalog, g.cfg.CatalogAddr, &c.Catalog},
-		{identity.Orders, g.cfg.OrdersAddr, &c.Orders},
-		{identity.PersonalLinks, g.cfg.PersonalLinksAddr, &c.PersonalLinks},
-		{identity.Events, g.cfg.EventsAddr, &c.Events},
-		{identity.Webhook, g.cfg.WebhookAddr, &c.Webhook},
+		{identity.Tenants, e.cfg.TenantsAddr, &c.Tenants},
+		{identity.Catalog, e.cfg.CatalogAddr, &c.Catalog},
+		{identity.Orders, e.cfg.OrdersAddr, &c.Orders},
+		{identity.PersonalLinks, e.cfg.PersonalLinksAddr, &c.PersonalLinks},
+		{identity.Events, e.cfg.EventsAddr, &c.Events},
+		{identity.Webhook, e.cfg.WebhookAddr, &c.Webhook},
 	} {
-		conn, err := rpc.Dial(rpc.Target{Service: service.name, Addr: service.addr, TLS: g.cfg.TLS}, g.tel, send)
+		conn, err := s.Dial(peer.name, peer.addr, send)
 		if err != nil {
 			return c, err
 		}
-		*service.conn = conn
-		g.conns = append(g.conns, conn)
+		*peer.conn = conn
 	}
 	register.Client = commonv1.NewIdempotencyRegisterServiceClient(c.Orders)
 	return c, nil
 }
 
-func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Handler, error) {
-	operations, err := operation.New(g.cfg.Environment)
+func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge.Connections) (http.Handler, error) {
+	operations, err := operation.New(e.cfg.Environment)
 	if err != nil {
 		return nil, err
 	}
-	proxies, err := clientip.ParseProxies(g.cfg.TrustedProxies)
+	proxies, err := clientip.ParseProxies(e.cfg.TrustedProxies)
 	if err != nil {
 		return nil, err
 	}
-	limiters, err := g.limiters()
+	limiters, err := e.limiters()
 	if err != nil {
 		return nil, err
 	}
-	services, err := edge.NewServices(ctx, conns, g.cfg.PublicURL, g.cfg.Environment)
+	services, err := edge.NewServices(ctx, conns, e.cfg.PublicURL, e.cfg.Environment)
 	if err != nil {
 		return nil, err
 	}
-	document, err := openapi.New(g.cfg.PublicURL, g.cfg.Environment, g.cfg.Changes)
+	document, err := openapi.New(e.cfg.PublicURL, e.cfg.Environment, e.cfg.Changes)
 	if err != nil {
 		return nil, err
 	}
-	documentation, err := docs.New(document, edge.BasePath, g.tel.Logger)
+	documentation, err := docs.New(document, edge.BasePath, e.tel.Logger)
 	if err != nil {
 		return nil, err
 	}
-	page, err := g.console()
+	page, err := e.console()
 	if err != nil {
 		return nil, err
 	}
-	site, err := g.giftSite(conns, limiters, proxies)
+	site, err := e.giftSite(conns, limiters, proxies)
 	if err != nil {
 		return nil, err
 	}
-	if g.operations, err = g.operationsServer(conns, site); err != nil {
-		return nil, err
+	if s.Server != nil {
+		registerPreview(s.Server, e.cfg, conns, site)
 	}
-	https := strings.HasPrefix(g.cfg.PublicURL, "https://")
-	gate, err := admission.New(g.cfg.Limits, g.tel.Meters.Meter("gateway"))
+	https := strings.HasPrefix(e.cfg.PublicURL, "https://")
+	gate, err := admission.New(e.cfg.Limits, e.tel.Meters.Meter("gateway"))
 	if err != nil {
 		return nil, err
 	}
-	observer, err := edge.NewObserver(ctx, g.tel, https)
+	observer, err := edge.NewObserver(ctx, e.tel, https)
 	if err != nil {
 		return nil, err
 	}
-	g.waits, err = feedwait.New(feedwait.Deps{
-		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Redis: scripter(g.redis),
-		Meter: g.tel.Meters.Meter("gateway"), Log: g.tel.Logger,
-	}, feedwait.Config{MaxHeld: g.cfg.WaitingCalls, RedisBudget: g.cfg.RedisBudget, ShutdownWithin: g.cfg.DrainTimeout / 2})
+	e.waits, err = feedwait.New(feedwait.Deps{
+		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Redis: scripter(e.redis),
+		Meter: e.tel.Meters.Meter("gateway"), Log: e.tel.Logger,
+	}, feedwait.Config{MaxHeld: e.cfg.WaitingCalls, RedisBudget: e.cfg.RedisBudget, ShutdownWithin: e.cfg.DrainTimeout / 2})
 	if err != nil {
 		return nil, err
 	}
@@ -266,16 +276,16 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 			Failures:  newWindow(failureLimit),
 			ClientIP:  proxies.Of,
 			Clock:     time.Now,
-		}, access.Config{Environment: g.cfg.Environment, KeyStale: g.cfg.KeyStale}),
+		}, access.Config{Environment: e.cfg.Environment, KeyStale: e.cfg.KeyStale}),
 		Gate:          gate,
 		Operations:    operations,
-		Fingerprinter: idempotent.NewFingerprinter(g.keys...),
-		Errors:        g.errors,
+		Fingerprinter: idempotent.NewFingerprinter(e.keys...),
+		Errors:        e.errors,
 		Services:      services,
 		Images: images.New(images.Deps{
 			Images:   catalogv1.NewImagesServiceClient(conns.Catalog),
 			Limiter:  limiters["images"],
-			Errors:   g.errors,
+			Errors:   e.errors,
 			ClientIP: proxies.Of,
 			Clock:    time.Now,
 		}, images.Config{Prefix: edge.BasePath + edge.ImagesPath}),
@@ -284,23 +294,23 @@ func (g *Gateway) handler(ctx context.Context, conns edge.Connections) (http.Han
 		ClientIP:     proxies.Of,
 		Deprecations: document.Notices,
 		GiftSite:     site,
-		Waits:        g.waits,
+		Waits:        e.waits,
 		Console:      page,
 		Observer:     observer,
-		ShuttingDown: g.shuttingDown,
-		Log:          g.tel.Logger,
-	}, edge.Config{HTTPS: https, Sandbox: g.cfg.Environment == apikey.Sandbox}), nil
+		ShuttingDown: e.shuttingDown,
+		Log:          e.tel.Logger,
+	}, edge.Config{HTTPS: https, Sandbox: e.cfg.Environment == apikey.Sandbox}), nil
 }
 
-func (g *Gateway) giftSite(conns edge.Connections, limiters map[string]*limits.Limiter, proxies clientip.Proxies) (*giftsite.Site, error) {
+func (e *edgeServer) giftSite(conns edge.Connections, limiters map[string]*limits.Limiter, proxies clientip.Proxies) (*giftsite.Site, error) {
 	return giftsite.New(giftsite.Deps{
 		Links:    linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
 		Visits:   giftsite.Limits{Address: limiters["visits"], Link: newWindow(linkVisitLimit)},
 		Claims:   giftsite.Limits{Address: limiters["claims"], Link: newWindow(linkClaimLimit)},
 		ClientIP: proxies.Of,
 		Clock:    time.Now,
-		Log:      g.tel.Logger,
-	}, giftsite.Config{PublicURL: g.cfg.PublicURL})
+		Log:      e.tel.Logger,
+	}, giftsite.Config{PublicURL: e.cfg.PublicURL})
 }
 
 // scripter returns no interface around a nil client.
@@ -312,11 +322,11 @@ func scripter(client *redis.Client) redis.Scripter {
 }
 
 // console is nil in production, where its paths are unknown.
-func (g *Gateway) console() (http.Handler, error) {
-	if g.cfg.Environment != apikey.Sandbox {
+func (e *edgeServer) console() (http.Handler, error) {
+	if e.cfg.Environment != apikey.Sandbox {
 		return nil, nil //nolint:nilnil // There is none.
 	}
-	return console.New(g.cfg.PublicURL, g.errors)
+	return console.New(e.cfg.PublicURL, e.errors)
 }
 
 const minFingerprintKey = 32
@@ -343,15 +353,15 @@ func newWindow(limit int) *limits.Window {
 }
 
 // limiters are those that count in Redis, by the name of their policy.
-func (g *Gateway) limiters() (map[string]*limits.Limiter, error) {
-	deps := limits.Deps{Meter: g.tel.Meters.Meter("gateway"), Clock: time.Now, Log: g.tel.Logger}
-	if g.redis != nil { // A nil client in the interface would not be nil.
-		deps.Redis = g.redis
+func (e *edgeServer) limiters() (map[string]*limits.Limiter, error) {
+	deps := limits.Deps{Meter: e.tel.Meters.Meter("gateway"), Clock: time.Now, Log: e.tel.Logger}
+	if e.redis != nil { // A nil client in the interface would not be nil.
+		deps.Redis = e.redis
 	}
 	limiters := map[string]*limits.Limiter{}
 	for name, limit := range map[string]int{"key": keyLimit, "images": imageLimit, "visits": visitLimit, "claims": claimLimit} {
 		policy := limits.Policy{Name: name, Limit: limit, Window: limitWindow}
-		l, err := limits.New(deps, limits.Config{Policy: policy, RedisBudget: g.cfg.RedisBudget})
+		l, err := limits.New(deps, limits.Config{Policy: policy, RedisBudget: e.cfg.RedisBudget})
 		if err != nil {
 			return nil, err
 		}
@@ -360,89 +370,65 @@ func (g *Gateway) limiters() (map[string]*limits.Limiter, error) {
 	return limiters, nil
 }
 
-// Run serves until ctx ends. Then /readyz fails. For LameDuck, requests are still served, but each response closes its
-// connection, so that callers and balancers use other instances. After that, requests in flight get DrainTimeout to finish.
-func (g *Gateway) Run(ctx context.Context) error {
-	defer g.close(ctx)
-	parts := []daemon.Part{{Name: "http", Run: g.serve}, {Name: "waiting calls", Run: g.waits.Run}}
-	ready := []func(context.Context) error{g.ready}
-	if g.operations != nil {
-		parts = append(parts, daemon.Part{Name: "grpc", Run: g.operations.Run})
-		ready = append(ready, g.operations.Ready)
-	}
-	return daemon.Run(ctx, g.tel.Logger, append(parts, daemon.Metrics(g.tel, ready...))...)
-}
-
-func (g *Gateway) close(ctx context.Context) {
-	var errs []error
-	for _, conn := range g.conns {
-		errs = append(errs, conn.Close())
-	}
-	if g.redis != nil {
-		errs = append(errs, g.redis.Close())
-	}
-	if err := errors.Join(errs...); err != nil {
-		g.tel.Logger.WarnContext(ctx, "close connections", "error", err)
-	}
-}
-
 var errNotServing = errors.New("the HTTP server is not listening yet, or is shutting down")
 
-func (g *Gateway) ready(context.Context) error {
-	if !g.serving.Load() || g.isShuttingDown() {
+func (e *edgeServer) ready(context.Context) error {
+	if !e.serving.Load() || e.isShuttingDown() {
 		return errNotServing
 	}
 	return nil
 }
 
-func (g *Gateway) isShuttingDown() bool {
+func (e *edgeServer) isShuttingDown() bool {
 	select {
-	case <-g.shuttingDown:
+	case <-e.shuttingDown:
 		return true
 	default:
 		return false
 	}
 }
 
-func (g *Gateway) serve(ctx context.Context) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", g.cfg.HTTPAddr)
+// serve serves until ctx ends. Then /readyz fails. For LameDuck, requests are still served, but each response closes its
+// connection, so that callers and balancers use other instances. After that, requests in flight get DrainTimeout to finish.
+func (e *edgeServer) serve(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", e.cfg.HTTPAddr)
 	if err != nil {
 		return fmt.Errorf("http port: %w", err)
 	}
-	g.tel.Logger.InfoContext(ctx, "serving REST", "addr", listener.Addr().String(), "environment", g.cfg.Environment)
-	g.serving.Store(true)
+	e.tel.Logger.InfoContext(ctx, "serving REST", "addr", listener.Addr().String(), "environment", e.cfg.Environment)
+	e.serving.Store(true)
 	drained := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { drained <- g.drain(context.WithoutCancel(ctx), listener) })
+	stop := context.AfterFunc(ctx, func() { drained <- e.drain(context.WithoutCancel(ctx), listener) })
 	defer stop()
-	err = g.server.Serve(httperror.Listener{Listener: listener, Writer: g.errors})
+	err = e.http.Serve(httperror.Listener{Listener: listener, Writer: e.errors})
 	if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("http server: %w", err)
 	}
 	return <-drained
 }
 
-func (g *Gateway) drain(ctx context.Context, listener io.Closer) error {
-	close(g.shuttingDown)
-	g.tel.Logger.InfoContext(ctx, "shutting down: requests are still accepted", "lame_duck", g.cfg.LameDuck)
-	g.waits.Shutdown()
-	<-time.After(g.cfg.LameDuck)
-	ctx, cancel := context.WithTimeout(ctx, g.cfg.DrainTimeout)
+func (e *edgeServer) drain(ctx context.Context, listener io.Closer) error {
+	close(e.shuttingDown)
+	e.tel.Logger.InfoContext(ctx, "shutting down: requests are still accepted", "lame_duck", e.cfg.LameDuck)
+	e.waits.Shutdown()
+	<-time.After(e.cfg.LameDuck)
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.DrainTimeout)
 	defer cancel()
 	if err := listener.Close(); err != nil {
-		g.tel.Logger.WarnContext(ctx, "close the HTTP port", "error", err)
+		e.tel.Logger.WarnContext(ctx, "close the HTTP port", "error", err)
 	}
-	if err := g.server.Shutdown(ctx); err != nil {
-		g.tel.Logger.WarnContext(ctx, "requests in flight are aborted", "error", err)
-		return g.server.Close()
+	if err := e.http.Shutdown(ctx); err != nil {
+		e.tel.Logger.WarnContext(ctx, "requests in flight are aborted", "error", err)
+		return e.http.Close()
 	}
 	return nil
 }
 
 // closeConnections announces in a response that its connection will close. A gateway that ends does so because the caller might
 // already be sending its next request. The other case is a request whose end is not certain.
-func (g *Gateway) closeConnections(next http.Handler) http.Handler {
+func (e *edgeServer) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.isShuttingDown() || httperror.UncertainEnd(r) {
+		if e.isShuttingDown() || httperror.UncertainEnd(r) {
 			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)

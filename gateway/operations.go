@@ -14,22 +14,12 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// operationsServer makes the server of the operations plane, which is not reached by the public. It is nil without an address.
-func (g *Gateway) operationsServer(conns edge.Connections, site *giftsite.Site) (*rpc.Server, error) {
-	if g.cfg.GRPCAddr == "" {
-		return nil, nil //nolint:nilnil // There is none.
-	}
-	server, err := rpc.NewServer(rpc.Config{
-		Addr: g.cfg.GRPCAddr, TLS: g.cfg.TLS, LameDuck: g.cfg.LameDuck, DrainTimeout: g.cfg.DrainTimeout,
-	}, g.tel)
-	if err != nil {
-		return nil, err
-	}
+// registerPreview registers the preview of the gift site for internal teams.
+func registerPreview(server *rpc.Server, cfg Config, conns edge.Connections, site *giftsite.Site) {
 	giftsitev1.RegisterGiftSiteOperationsServiceServer(server, preview.New(preview.Deps{
 		Site:    site,
 		Links:   linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
 		Images:  catalogv1.NewImagesServiceClient(conns.Catalog),
 		Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(conns.Tenants)),
-	}, preview.Config{ImageURL: strings.TrimSuffix(g.cfg.PublicURL, "/") + edge.ImagesPath}))
-	return server, nil
+	}, preview.Config{ImageURL: strings.TrimSuffix(cfg.PublicURL, "/") + edge.ImagesPath}))
 }

@@ -63,10 +63,10 @@ func newFixture(t *testing.T) *fixture {
 	f.query(t, "postgres", "SELECT pg_reload_conf()::text")
 	for database, migrate := range map[string]func(url string) error{
 		"orders": func(url string) error {
-			return orders.Migrate(t.Context(), orders.Config{Database: postgres.Config{URL: url}}, io.Discard)
+			return orders.Program().Migrate(t.Context(), orders.Config{Database: postgres.Config{URL: url}}, io.Discard)
 		},
 		"events": func(url string) error {
-			return events.Migrate(t.Context(), events.Config{Database: postgres.Config{URL: url}}, io.Discard)
+			return events.Program().Migrate(t.Context(), events.Config{Database: postgres.Config{URL: url}}, io.Discard)
 		},
 	} {
 		f.query(t, "postgres", "CREATE DATABASE "+database)

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"github.com/partnergifting/platform/gateway"
-	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
-	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/catalog"
@@ -25,22 +24,28 @@ import (
 // All returns the programs in the order in which they start: callees before callers.
 func All() []Program {
 	return []Program{
-		define(Program{Name: identity.Tenants, Port: 1, Database: "tenants", Periodic: []string{"erasures", "idempotency", "offboardings", "retention", "retention clock", "seal keys", "versions"}}, tenants.Migrate, tenants.Compare, tenants.New),
-		define(Program{Name: identity.Catalog, Port: 2, Database: "catalog", Periodic: []string{"idempotency", "maintenance", "retention clock"}}, catalog.Migrate, catalog.Compare, catalog.New),
-		define(Program{
-			Name: identity.Orders, Port: 3, Database: "orders", Outbox: true,
+		define(tenants.Program(), Program{
+			Port: 1, Database: "tenants",
+			Periodic: []string{"erasures", "idempotency", "offboardings", "retention", "retention clock", "seal keys", "versions"},
+		}),
+		define(catalog.Program(), Program{
+			Port: 2, Database: "catalog", Periodic: []string{"idempotency", "maintenance", "retention clock"},
+		}),
+		define(orders.Program(), Program{
+			Port: 3, Database: "orders", Outbox: true,
 			Periodic: []string{"idempotency", "reservation outcomes", "reservations", "retention", "retention clock", "seal keys"},
-		}, orders.Migrate, orders.Compare, orders.New),
-		define(Program{
-			Name: identity.PersonalLinks, Port: 4, Database: "links", Outbox: true, Periodic: []string{"claims", "idempotency", "retention", "retention clock", "seal keys"},
-		}, personallinks.Migrate, personallinks.Compare, personallinks.New),
-		define(Program{
-			Name: identity.Events, Port: 5, Database: "events", Periodic: []string{"feed maintenance", "retention clock", "seal keys"},
-		}, events.Migrate, events.Compare, events.New),
-		define(Program{
-			Name: identity.Webhook, Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention", "retention clock", "seal keys"},
-		}, webhook.Migrate, webhook.Compare, webhook.New),
-		define(Program{Name: identity.Gateway, GRPCPort: 7}, nil, nil, gateway.New),
+		}),
+		define(personallinks.Program(), Program{
+			Port: 4, Database: "links", Outbox: true,
+			Periodic: []string{"claims", "idempotency", "retention", "retention clock", "seal keys"},
+		}),
+		define(events.Program(), Program{
+			Port: 5, Database: "events", Periodic: []string{"feed maintenance", "retention clock", "seal keys"},
+		}),
+		define(webhook.Program(), Program{
+			Port: 6, Database: "webhook", Periodic: []string{"idempotency", "retention", "retention clock", "seal keys"},
+		}),
+		define(gateway.Program(), Program{GRPCPort: 7}),
 	}
 }
 
@@ -73,13 +78,8 @@ type Program struct {
 	Load func(env map[string]string) error
 	// Migrate brings the database up to date; without a database it does nothing.
 	Migrate func(ctx context.Context, env map[string]string) error
-	// Open builds the program with the settings in env, and reports as its command does whether the database is ahead.
-	Open func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (Runner, error)
-}
-
-// Runner is an opened program.
-type Runner interface {
-	Run(ctx context.Context) error
+	// Open builds the program with the settings in env.
+	Open func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (*service.Service, error)
 }
 
 // Peer is the name of the setting by which other programs find this one, without prefix.
@@ -101,17 +101,13 @@ func (p Program) Main() string {
 	return "services/" + string(p.Name) + "/cmd/" + string(p.Name)
 }
 
-// define completes a program whose configuration has the type C.
-func define[C any, R Runner](
-	p Program,
-	migrate func(context.Context, C, io.Writer) error,
-	compare func(context.Context, C) (postgres.Difference, error),
-	open func(context.Context, C, *telemetry.Telemetry) (R, error),
-) Program {
+// define completes the description of a program.
+func define[C any](program service.Program[C], p Program) Program {
 	fields, err := settings.Fields(new(C))
 	if err != nil {
 		panic(err) // The tags of the struct are malformed.
 	}
+	p.Name = program.Name
 	if p.GRPCPort == 0 {
 		p.GRPCPort = p.Port
 	}
@@ -130,26 +126,17 @@ func define[C any, R Runner](
 	}
 	p.Migrate = func(ctx context.Context, env map[string]string) error {
 		cfg, err := load(env)
-		if err != nil || migrate == nil {
+		if err != nil || program.Database == nil {
 			return err
 		}
-		return migrate(ctx, cfg, io.Discard)
+		return program.Migrate(ctx, cfg, io.Discard)
 	}
-	p.Open = func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (Runner, error) {
+	p.Open = func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (*service.Service, error) {
 		cfg, err := load(env)
 		if err != nil {
 			return nil, err
 		}
-		if compare != nil {
-			difference, err := compare(ctx, cfg)
-			if err != nil {
-				return nil, err
-			}
-			if err := daemon.ReportAhead(ctx, tel, difference.Ahead); err != nil {
-				return nil, err
-			}
-		}
-		return open(ctx, cfg, tel)
+		return program.Open(ctx, cfg, tel)
 	}
 	return p
 }

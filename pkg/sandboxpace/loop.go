@@ -20,14 +20,12 @@ const (
 type Loop struct {
 	name  string
 	log   *slog.Logger
-	run   func(ctx context.Context) (next time.Duration, found bool, err error)
 	woken chan struct{}
 }
 
-// NewLoop makes a loop. run makes the steps that are due and returns how long the next one is not due, if there is any. Several
-// instances run loops over the same steps, so run must lock those that it makes.
-func NewLoop(name string, log *slog.Logger, run func(ctx context.Context) (next time.Duration, found bool, err error)) *Loop {
-	return &Loop{name: name, log: log, run: run, woken: make(chan struct{}, 1)}
+// NewLoop makes a loop.
+func NewLoop(name string, log *slog.Logger) *Loop {
+	return &Loop{name: name, log: log, woken: make(chan struct{}, 1)}
 }
 
 // Wake tells the loop about a new step. It never waits.
@@ -38,12 +36,15 @@ func (l *Loop) Wake() {
 	}
 }
 
-// Part runs the loop until its context ends.
-func (l *Loop) Part() daemon.Part { return daemon.Part{Name: l.name, Run: l.loop} }
+// Part runs the loop until its context ends. run makes the steps that are due and returns how long the next one is not due, if
+// there is any. Several instances run loops over the same steps, so run must lock those that it makes.
+func (l *Loop) Part(run func(ctx context.Context) (next time.Duration, found bool, err error)) daemon.Part {
+	return daemon.Part{Name: l.name, Run: func(ctx context.Context) error { return l.loop(ctx, run) }}
+}
 
-func (l *Loop) loop(ctx context.Context) error {
+func (l *Loop) loop(ctx context.Context, run func(ctx context.Context) (next time.Duration, found bool, err error)) error {
 	for {
-		wait, found, err := l.run(ctx)
+		wait, found, err := run(ctx)
 		if err != nil && ctx.Err() == nil {
 			l.log.WarnContext(ctx, "steps of the sandbox failed, trying again later", "work", l.name, "error", err)
 		}

@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel/metric"
-	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -18,6 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenants"
@@ -49,103 +47,54 @@ type Config struct {
 	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 }
 
-// Migrate brings the service's database up to date.
-func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, schema()...)
+// Program describes the command of the service. Only the sandbox stores responses.
+func Program() service.Program[Config] {
+	return service.Program[Config]{
+		Name:      identity.Catalog,
+		Telemetry: func(cfg Config) telemetry.Config { return cfg.Telemetry },
+		Database:  func(cfg Config) postgres.Config { return cfg.Database },
+		Schema:    []postgres.Migrations{daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations()},
+		New:       New,
+	}
 }
 
-// Compare compares the database with the migrations of this version.
-func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, schema()...)
-}
-
-// schema lists the migrations of the service's database. Only the sandbox stores responses.
-func schema() []postgres.Migrations {
-	return []postgres.Migrations{daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations()}
-}
-
-// Service is the running catalog.
-type Service struct {
-	tel         *telemetry.Telemetry
-	pool        *pgxpool.Pool
-	tenants     *grpc.ClientConn
-	files       *images.Files
-	uploads     *images.Check
-	server      *rpc.Server
-	clock       *daemon.RetentionClock
-	maintenance daemon.Part
-	answers     daemon.Part
-}
-
-// New opens the service's database and connections. Run closes them.
-func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+// New builds the service and opens its database and connections. Run closes them.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
 	}
-	s := &Service{tel: tel}
-	if err := s.open(ctx, cfg); err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	return s, nil
+	return service.New(ctx, service.Config{
+		Telemetry: tel, RPC: cfg.RPC, Collectors: server.Collectors(), Database: &cfg.Database,
+	}, func(s *service.Service) error { return assemble(ctx, s, cfg) })
 }
 
-func (s *Service) open(ctx context.Context, cfg Config) (err error) {
-	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
+func assemble(ctx context.Context, s *service.Service, cfg Config) error {
+	directory, err := s.Dial(identity.Tenants, cfg.TenantsAddr)
+	if err != nil {
 		return err
 	}
-	if s.files, err = images.Open(ctx, cfg.ImagesURL); err != nil {
+	files, err := images.Open(ctx, cfg.ImagesURL)
+	if err != nil {
 		return err
 	}
-	s.uploads = images.NewCheck(s.files)
-	if s.tenants, err = rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, s.tel); err != nil {
-		return err
-	}
-	records, sandbox := store.New(s.pool), cfg.Environment == apikey.Sandbox
+	s.CloseAtEnd(files)
+	uploads := images.NewCheck(files)
+	s.Add(uploads.Part(s.Telemetry.Logger))
+	s.ReadyIf(uploads.Ready)
+	records, sandbox := store.New(s.Pool), cfg.Environment == apikey.Sandbox
 	if sandbox {
-		records = store.NewSandbox(s.pool)
+		records = store.NewSandbox(s.Pool)
 	}
-	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
+	periodic, err := maintenance.New(records, s.Clock, cfg.AuditRetention, s.Telemetry)
+	if err != nil {
 		return err
 	}
-	if s.maintenance, err = maintenance.New(records, s.clock, cfg.AuditRetention, s.tel); err != nil {
-		return err
-	}
-	s.answers = idempotency.Retention(s.pool, s.clock, cfg.Idempotency, s.tel)
-	if s.server, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
-		return err
-	}
-	server.Register(s.server, server.Deps{
-		Store: records, Files: s.files, Processor: picture.NewProcessor(), Directory: tenantsv1.NewDirectoryServiceClient(s.tenants),
+	s.Add(periodic, idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry))
+	server.Register(s.Server, server.Deps{
+		Store: records, Files: files, Processor: picture.NewProcessor(), Directory: tenantsv1.NewDirectoryServiceClient(directory),
 	}, server.Config{PublicURL: cfg.PublicURL, ReservationTTL: cfg.ReservationTTL, Sandbox: sandbox})
-	privacyv1.RegisterTenantDataServiceServer(s.server, &tenants.ExportServer{Database: store.TenantData(s.pool)})
-	return observe(records, s.tel)
-}
-
-// Run serves until ctx ends.
-func (s *Service) Run(ctx context.Context) error {
-	err := daemon.Run(ctx, s.tel.Logger,
-		daemon.Part{Name: "grpc", Run: s.server.Run},
-		s.clock.Part(s.tel),
-		s.maintenance,
-		s.answers,
-		s.uploads.Part(s.tel.Logger),
-		daemon.Metrics(s.tel, s.server.Ready, s.pool.Ping, s.uploads.Ready),
-	)
-	return errors.Join(err, s.close())
-}
-
-func (s *Service) close() error {
-	var errs []error
-	if s.tenants != nil {
-		errs = append(errs, s.tenants.Close())
-	}
-	if s.files != nil {
-		errs = append(errs, s.files.Close())
-	}
-	if s.pool != nil {
-		s.pool.Close()
-	}
-	return errors.Join(errs...)
+	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool)})
+	return observe(records, s.Telemetry)
 }
 
 // observe registers the metrics of units held for orders about to commit.

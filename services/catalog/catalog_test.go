@@ -38,12 +38,9 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	for range 2 { // Migrating again changes nothing.
-		require.NoError(t, catalog.Migrate(t.Context(), cfg, io.Discard))
+		require.NoError(t, catalog.Program().Migrate(t.Context(), cfg, io.Discard))
 	}
-	difference, err := catalog.Compare(t.Context(), cfg)
-	require.NoError(t, err)
-	require.Zero(t, difference)
-	service, err := catalog.New(t.Context(), cfg, telemetry.Discard())
+	service, err := catalog.Program().Open(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -79,7 +76,7 @@ func TestTheServiceIsReadyOnlyWhenTheImageStoreTookAFile(t *testing.T) {
 	require.NoError(t, os.Symlink("/proc/self/fdinfo", folder)) // In it no file can be made, not even by root.
 	cfg, metrics := config(t), testenv.FreeAddr(t)
 	cfg.ImagesURL = "file://" + filepath.ToSlash(folder)
-	require.NoError(t, catalog.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, catalog.Program().Migrate(t.Context(), cfg, io.Discard))
 	tel, err := telemetry.New(t.Context(), "catalog", telemetry.Config{MetricsAddr: metrics}, io.Discard)
 	require.NoError(t, err)
 	service, err := catalog.New(t.Context(), cfg, tel)
@@ -123,7 +120,7 @@ func TestOnlyTheSandboxServesTheMethodsOfTheSandbox(t *testing.T) {
 			t.Helper()
 			cfg := config(t)
 			cfg.RPC.Addr, cfg.Environment = addr, environment
-			require.NoError(t, catalog.Migrate(t.Context(), cfg, io.Discard))
+			require.NoError(t, catalog.Program().Migrate(t.Context(), cfg, io.Discard))
 			service, err := catalog.New(t.Context(), cfg, telemetry.Discard())
 			require.NoError(t, err)
 			return service.Run

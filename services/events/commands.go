@@ -112,7 +112,7 @@ func withStore(ctx context.Context, cfg Config, work func(s *store.Store) error)
 }
 
 func withPool(ctx context.Context, cfg Config, work func(pool *pgxpool.Pool) error) error {
-	pool, err := openDatabase(ctx, cfg, telemetry.Discard())
+	pool, err := postgres.OpenObserved(ctx, cfg.Database, telemetry.Discard(), databaseOptions()...)
 	if err != nil {
 		return err
 	}
@@ -120,6 +120,6 @@ func withPool(ctx context.Context, cfg Config, work func(pool *pgxpool.Pool) err
 	return work(pool)
 }
 
-func openDatabase(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*pgxpool.Pool, error) {
-	return postgres.OpenObserved(ctx, cfg.Database, tel, postgres.ByIndex, postgres.PlanOnce, store.CheckServer)
+func databaseOptions() []postgres.Option {
+	return []postgres.Option{postgres.ByIndex, postgres.PlanOnce, store.CheckServer}
 }

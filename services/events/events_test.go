@@ -52,7 +52,7 @@ func setup(t *testing.T) *fixture {
 		KafkaGroup:      "test." + uuid.NewString(),
 		KafkaPartitions: 3, KafkaReplication: 1,
 	}}
-	require.NoError(t, Migrate(t.Context(), f.cfg, io.Discard))
+	require.NoError(t, Program().Migrate(t.Context(), f.cfg, io.Discard))
 	for _, name := range []string{"orders", "links"} {
 		url := pgtest.NewURL(t, outbox.Migrations())
 		f.cfg.Sources = append(f.cfg.Sources, Source{Name: name, URL: url})

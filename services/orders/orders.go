@@ -6,11 +6,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"time"
 	_ "time/tzdata" // Opening hours need time zones, which the machine may not have.
-
-	"github.com/jackc/pgx/v5/pgxpool"
-	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -21,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/sandboxpace"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenants"
@@ -68,177 +67,121 @@ func (c Config) Validate() error {
 	return errors.Join(settings.Invalid("SEAL_KEYS", keys), settings.Invalid("OPENING_HOURS", hours))
 }
 
-// Service is the running service.
-type Service struct {
-	cfg          Config
-	tel          *telemetry.Telemetry
-	pool         *pgxpool.Pool
-	registerPool *pgxpool.Pool
-	conns        []*grpc.ClientConn
-	rpc          *rpc.Server
-	keys         *seal.RingCheck
-	reservations *reservations.Reconciler
-	answers      daemon.Part
-	clock        *daemon.RetentionClock
-	retention    *retention.Retention
-	waker        *outbox.Waker
-	sandbox      []daemon.Part // Empty in production.
+// Program describes the command of the service.
+func Program() service.Program[Config] {
+	return service.Program[Config]{
+		Name:      identity.Orders,
+		Telemetry: func(cfg Config) telemetry.Config { return cfg.Telemetry },
+		Database:  func(cfg Config) postgres.Config { return cfg.Database },
+		Schema: []postgres.Migrations{
+			outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations(),
+		},
+		New: New,
+		Tasks: []service.Task[Config]{
+			{Name: "re-encrypt", Short: "re-encrypt all delivery details and messages under the first of the seal keys", Run: Reencrypt},
+			{Name: "reconcile", Short: reconcileShort, RunWith: func(ctx context.Context, cfg Config, args []string, out io.Writer) error {
+				return Reconcile(ctx, cfg, args, out, os.Stderr)
+			}},
+		},
+	}
 }
 
-// Migrate brings the service's database up to date.
-func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, schema()...)
-}
-
-// Compare compares the database with the migrations of this version.
-func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, schema()...)
-}
-
-// schema lists the migrations of the service's database.
-func schema() []postgres.Migrations {
-	return []postgres.Migrations{outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations()}
-}
-
-// New builds the service. It opens the database and fails if that cannot be reached.
-func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+// New builds the service and opens its database and connections. Run closes them.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: cfg, tel: tel}
-	if err := s.assemble(ctx); err != nil {
-		s.close(ctx)
-		return nil, err
-	}
-	return s, nil
-}
-
-func (s *Service) assemble(ctx context.Context) error {
-	cfg := s.cfg
 	ring, err := seal.ParseRing(cfg.SealKeys)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	eventKeys, err := cfg.EventKeys.Parse()
+	if err != nil {
+		return nil, err
+	}
+	return service.New(ctx, service.Config{
+		Telemetry: tel, RPC: cfg.RPC, Collectors: server.Collectors(), Database: &cfg.Database, Outbox: true,
+		KeyRings: []seal.CheckedRing{sealKeys(ring), seal.CheckedEventRing(eventKeys, outbox.Sealed())},
+	}, func(s *service.Service) error { return assemble(ctx, s, cfg, ring, seal.NewEventWriter(eventKeys)) })
+}
+
+func assemble(ctx context.Context, s *service.Service, cfg Config, ring *seal.Ring, events *seal.EventWriter) error {
 	hours, err := rules.ParseOpeningHours(cfg.OpeningHours, cfg.OpeningZone)
 	if err != nil {
 		return err
 	}
-	tenantsConn, err := s.dial(identity.Tenants, cfg.TenantsAddr)
+	directory, err := s.Dial(identity.Tenants, cfg.TenantsAddr)
 	if err != nil {
 		return err
 	}
-	catalogConn, err := s.dial(identity.Catalog, cfg.CatalogAddr)
+	catalogConn, err := s.Dial(identity.Catalog, cfg.CatalogAddr)
 	if err != nil {
 		return err
 	}
-	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
+	orders, catalog := store.New(s.Pool, ring, events), catalogv1.NewOrderingServiceClient(catalogConn)
+	reconciler := reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: s.Telemetry.Logger})
+	if err := addPeriodicWork(s, cfg, orders, reconciler); err != nil {
 		return err
 	}
-	if err := s.openRegister(ctx); err != nil {
-		return err
+	deps := server.Deps{
+		Store: orders, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory)), Catalog: catalog,
+		Reservations: reconciler, Clock: time.Now,
 	}
-	eventKeys, err := cfg.EventKeys.Parse()
-	if err != nil {
-		return err
+	serving := server.Config{Hours: hours, OperatorName: cfg.OperatorName, Sandbox: cfg.Environment == apikey.Sandbox}
+	var srv *server.Server
+	if serving.Sandbox {
+		srv = sandboxServer(s, deps, serving)
+	} else {
+		srv = server.New(deps, serving)
 	}
-	if s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, sealKeys(ring), seal.CheckedEventRing(eventKeys, outbox.Sealed())); err != nil {
-		return err
-	}
-	orders, catalog := store.New(s.pool, ring, seal.NewEventWriter(eventKeys)), catalogv1.NewOrderingServiceClient(catalogConn)
-	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
-		return err
-	}
-	s.retention, err = retention.New(
+	ordersv1.RegisterOrdersServiceServer(s.Server, srv)
+	ordersv1.RegisterOrderOperationsServiceServer(s.Server, srv)
+	ordersv1.RegisterClaimsServiceServer(s.Server, srv)
+	privacyv1.RegisterPersonalDataServiceServer(s.Server, srv)
+	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool, ring)})
+	return registerIdempotencyRegister(ctx, s, cfg)
+}
+
+// addPeriodicWork adds what reconciles reservations, and what erases and deletes by age.
+func addPeriodicWork(s *service.Service, cfg Config, orders *store.Store, reconciler *reservations.Reconciler) error {
+	erasing, err := retention.New(
 		retention.Deps{Store: orders}, retention.Config{Details: cfg.DetailsRetention, Open: cfg.OpenRetention, Audit: cfg.AuditRetention},
 	)
 	if err != nil {
 		return err
 	}
-	s.reservations = reservations.New(reservations.Deps{Store: orders, Catalog: catalog, Log: s.tel.Logger})
-	s.answers = idempotency.Retention(s.pool, s.clock, cfg.Idempotency, s.tel)
-	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
-	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
-		return err
-	}
-	s.rpc.Intercept(s.waker.Intercept)
-	s.serve(server.Deps{
-		Store:        orders,
-		Tenants:      tenants.NewCache(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
-		Catalog:      catalog,
-		Reservations: s.reservations,
-		Clock:        time.Now,
-	}, server.Config{Hours: hours, OperatorName: cfg.OperatorName, Sandbox: cfg.Environment == apikey.Sandbox})
-	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenants.ExportServer{Database: store.TenantData(s.pool, ring)})
+	s.Add(
+		daemon.Every("reservations", cfg.RecoveryInterval, s.Telemetry, reconciler.Reconcile),
+		s.Clock.Every("reservation outcomes", time.Hour, s.Telemetry, reconciler.DeleteOutcomes),
+		s.Clock.Every("retention", time.Hour, s.Telemetry, erasing.Sweep),
+		idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry),
+	)
 	return nil
 }
 
-// serve makes the server, and in the sandbox also what lets orders go on by themselves.
-func (s *Service) serve(deps server.Deps, cfg server.Config) {
-	if !cfg.Sandbox {
-		s.register(server.New(deps, cfg))
-		return
-	}
-	paces := &pace.Runner{Store: deps.Store, Changed: s.waker.Wake, Log: s.tel.Logger}
-	loop := sandboxpace.NewLoop("sandbox paces", s.tel.Logger, paces.Run)
+// sandboxServer returns a server whose orders may advance by themselves, and registers the operations of the sandbox.
+func sandboxServer(s *service.Service, deps server.Deps, cfg server.Config) *server.Server {
+	loop := sandboxpace.NewLoop("sandbox paces", s.Telemetry.Logger)
 	deps.WakeAutoAdvance = loop.Wake
 	srv := server.New(deps, cfg)
-	paces.Advance = srv.Advance
-	s.sandbox = []daemon.Part{loop.Part()}
-	s.register(srv)
-	ordersv1.RegisterSandboxOrdersServiceServer(s.rpc, srv)
+	paces := &pace.Runner{Store: deps.Store, Advance: srv.Advance, Changed: s.Waker.Wake, Log: s.Telemetry.Logger}
+	s.Add(loop.Part(paces.Run))
+	ordersv1.RegisterSandboxOrdersServiceServer(s.Server, srv)
+	return srv
 }
 
-func (s *Service) openRegister(ctx context.Context) (err error) {
-	cfg := s.cfg.Database
-	cfg.MaxConns = s.cfg.Register.MaxConns
-	s.registerPool, err = postgres.OpenNamed(ctx, s.tel.Service+" register", cfg, s.tel)
-	return err
-}
-
-func (s *Service) register(srv *server.Server) {
-	commonv1.RegisterIdempotencyRegisterServiceServer(s.rpc, idempotency.NewRegister(s.registerPool, s.cfg.Register))
-	ordersv1.RegisterOrdersServiceServer(s.rpc, srv)
-	ordersv1.RegisterOrderOperationsServiceServer(s.rpc, srv)
-	ordersv1.RegisterClaimsServiceServer(s.rpc, srv)
-	privacyv1.RegisterPersonalDataServiceServer(s.rpc, srv)
-}
-
-func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, error) {
-	conn, err := rpc.Dial(rpc.Target{Service: service, Addr: addr, TLS: s.cfg.RPC.TLS}, s.tel)
-	if err == nil {
-		s.conns = append(s.conns, conn)
+// registerIdempotencyRegister serves the register of idempotency keys from connections of its own: all services wait for it, so it
+// must not wait for connections that orders use.
+func registerIdempotencyRegister(ctx context.Context, s *service.Service, cfg Config) error {
+	database := cfg.Database
+	database.MaxConns = cfg.Register.MaxConns
+	pool, err := postgres.OpenNamed(ctx, s.Telemetry.Service+" register", database, s.Telemetry)
+	if err != nil {
+		return err
 	}
-	return conn, err
-}
-
-// Run serves until ctx ends.
-func (s *Service) Run(ctx context.Context) error {
-	defer s.close(ctx)
-	parts := append(s.sandbox,
-		s.keys.Hold(daemon.Part{Name: "grpc", Run: s.rpc.Run}),
-		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping),
-		s.keys.Part(),
-		daemon.Every("reservations", s.cfg.RecoveryInterval, s.tel, s.reservations.Reconcile),
-		s.clock.Part(s.tel),
-		s.clock.Every("reservation outcomes", time.Hour, s.tel, s.reservations.DeleteOutcomes),
-		s.answers,
-		s.clock.Every("retention", time.Hour, s.tel, s.retention.Sweep),
-		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
-	)
-	return daemon.Run(ctx, s.tel.Logger, parts...)
-}
-
-func (s *Service) close(ctx context.Context) {
-	for _, pool := range []*pgxpool.Pool{s.pool, s.registerPool} {
-		if pool != nil {
-			pool.Close()
-		}
-	}
-	for _, conn := range s.conns {
-		if err := conn.Close(); err != nil {
-			s.tel.Logger.WarnContext(ctx, "close connection", "error", err)
-		}
-	}
+	s.AtEnd(pool.Close)
+	commonv1.RegisterIdempotencyRegisterServiceServer(s.Server, idempotency.NewRegister(pool, cfg.Register))
+	return nil
 }
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.

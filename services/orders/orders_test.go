@@ -42,7 +42,7 @@ func TestReencryptNeedsOnlyTheDatabaseAndTheKeys(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	cfg.TenantsAddr, cfg.CatalogAddr = "", ""
-	require.NoError(t, orders.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, orders.Program().Migrate(t.Context(), cfg, io.Discard))
 	var out bytes.Buffer
 	require.NoError(t, orders.Reencrypt(t.Context(), cfg, &out))
 	require.Equal(t, `checked 0 of about 0 orders, re-encrypted 0 values
@@ -67,7 +67,7 @@ func TestNoOrderIsTakenWithAnIncompleteKeyRing(t *testing.T) {
 			t.Parallel()
 			cfg := config(t)
 			cfg.RPC.Addr = testenv.FreeAddr(t)
-			require.NoError(t, orders.Migrate(t.Context(), cfg, io.Discard))
+			require.NoError(t, orders.Program().Migrate(t.Context(), cfg, io.Discard))
 			storeSealedOrder(t, cfg)
 			keys := cfg.SealKeys
 			cfg.SealKeys = tc.ring
@@ -149,7 +149,7 @@ func TestTheRegisterAnswersWhileOrdersWaitForTheirDatabase(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	cfg.RPC.Addr, cfg.Database.MaxConns, cfg.RecoveryInterval = testenv.FreeAddr(t), 1, 100*time.Millisecond
-	require.NoError(t, orders.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, orders.Program().Migrate(t.Context(), cfg, io.Discard))
 	service, err := orders.New(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())

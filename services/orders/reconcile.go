@@ -26,8 +26,8 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// ReconcileShort describes the command in the list of commands.
-const ReconcileShort = "compare the orders with stock, links and feed after a restore; reconcile -h explains how"
+// reconcileShort describes the command in the list of commands.
+const reconcileShort = "compare the orders with stock, links and feed after a restore; reconcile -h explains how"
 
 const reconcileHelp = `usage: orders reconcile [flags]
 

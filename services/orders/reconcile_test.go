@@ -65,7 +65,7 @@ func reconciled(t *testing.T, o *others) orders.Config {
 	t.Cleanup(server.Stop)
 	cfg := config(t)
 	cfg.CatalogAddr, cfg.PersonalLinksAddr, cfg.EventsAddr = listener.Addr().String(), listener.Addr().String(), listener.Addr().String()
-	require.NoError(t, orders.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, orders.Program().Migrate(t.Context(), cfg, io.Discard))
 	return cfg
 }
 

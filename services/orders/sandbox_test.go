@@ -21,7 +21,7 @@ func TestOnlyTheSandboxServesTheMethodsOfTheSandbox(t *testing.T) {
 			t.Helper()
 			cfg := config(t)
 			cfg.RPC.Addr, cfg.Environment = addr, environment
-			require.NoError(t, orders.Migrate(t.Context(), cfg, io.Discard))
+			require.NoError(t, orders.Program().Migrate(t.Context(), cfg, io.Discard))
 			service, err := orders.New(t.Context(), cfg, telemetry.Discard())
 			require.NoError(t, err)
 			return service.Run

@@ -11,9 +11,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel/metric"
-	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -24,6 +22,7 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/sandboxpace"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenants"
@@ -68,51 +67,42 @@ const eraseBatch = 1000
 
 var errClaimURL = errors.New("the claim URL must be an http or https address without query and fragment")
 
-// Service is the running service.
-type Service struct {
-	cfg     Config
-	tel     *telemetry.Telemetry
-	pool    *pgxpool.Pool
-	conns   []*grpc.ClientConn
-	rpc     *rpc.Server
-	keys    *seal.RingCheck
-	waker   *outbox.Waker
-	links   *store.Store
-	claims  *claims.Saga
-	answers daemon.Part
-	sandbox []daemon.Part // Empty in production.
-	clock   *daemon.RetentionClock
+// Program describes the command of the service.
+func Program() service.Program[Config] {
+	return service.Program[Config]{
+		Name:      identity.PersonalLinks,
+		Telemetry: func(cfg Config) telemetry.Config { return cfg.Telemetry },
+		Database:  func(cfg Config) postgres.Config { return cfg.Database },
+		Schema: []postgres.Migrations{
+			store.Migrations(), outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations(),
+		},
+		New: New,
+		Tasks: []service.Task[Config]{
+			{Name: "re-encrypt", Short: "re-encrypt all links and stored responses under the first of the seal keys", Run: Reencrypt},
+		},
+	}
 }
 
-// Migrate brings the database up to date, and writes what it does to out.
-func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, schema()...)
-}
-
-// Compare compares the database with the migrations of this version.
-func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, schema()...)
-}
-
-// schema lists the migrations of the service's database.
-func schema() []postgres.Migrations {
-	return []postgres.Migrations{store.Migrations(), outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations()}
-}
-
-// New opens the service's database and connections. Run closes them.
-func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
+// New builds the service and opens its database and connections. Run closes them.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Service, error) {
 	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
 	}
 	if err := checkClaimURL(cfg.ClaimURL); err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: cfg, tel: tel}
-	if err := s.assemble(ctx); err != nil {
-		s.close(ctx)
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	if err != nil {
+		return nil, fmt.Errorf("seal keys: %w", err)
+	}
+	eventKeys, err := cfg.EventKeys.Parse()
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	return service.New(ctx, service.Config{
+		Telemetry: tel, RPC: cfg.RPC, Collectors: server.Collectors(), Database: &cfg.Database, Outbox: true,
+		KeyRings: []seal.CheckedRing{sealKeys(ring), seal.CheckedEventRing(eventKeys, outbox.Sealed())},
+	}, func(s *service.Service) error { return assemble(s, cfg, ring, seal.NewEventWriter(eventKeys)) })
 }
 
 func checkClaimURL(text string) error {
@@ -123,70 +113,51 @@ func checkClaimURL(text string) error {
 	return nil
 }
 
-func (s *Service) assemble(ctx context.Context) error {
-	ring, err := seal.ParseRing(s.cfg.SealKeys)
-	if err != nil {
-		return fmt.Errorf("seal keys: %w", err)
-	}
-	tenantsConn, err := s.dial(identity.Tenants, s.cfg.TenantsAddr)
+func assemble(s *service.Service, cfg Config, ring *seal.Ring, events *seal.EventWriter) error {
+	directory, err := s.Dial(identity.Tenants, cfg.TenantsAddr)
 	if err != nil {
 		return err
 	}
-	catalog, err := s.dial(identity.Catalog, s.cfg.CatalogAddr)
+	catalog, err := s.Dial(identity.Catalog, cfg.CatalogAddr)
 	if err != nil {
 		return err
 	}
-	orders, err := s.dial(identity.Orders, s.cfg.OrdersAddr)
+	ordersConn, err := s.Dial(identity.Orders, cfg.OrdersAddr)
 	if err != nil {
 		return err
 	}
-	if s.pool, err = postgres.OpenObserved(ctx, s.cfg.Database, s.tel); err != nil {
-		return err
-	}
-	eventKeys, err := s.cfg.EventKeys.Parse()
+	lostClaim, err := countLostClaims(s.Telemetry)
 	if err != nil {
 		return err
 	}
-	if s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, sealKeys(ring), seal.CheckedEventRing(eventKeys, outbox.Sealed())); err != nil {
-		return err
-	}
-	s.waker = outbox.NewWaker(s.pool, s.tel.Logger)
-	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
-		return err
-	}
-	s.answers = idempotency.Retention(s.pool, s.clock, s.cfg.Idempotency, s.tel)
-	s.links = store.New(s.pool, ring, seal.NewEventWriter(eventKeys))
-	lostClaim, err := countLostClaims(s.tel)
-	if err != nil {
-		return err
-	}
-	placing := ordersv1.NewClaimsServiceClient(orders)
-	s.claims = claims.New(claims.Deps{
-		Links: s.links, Orders: placing, Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake,
-		LostClaim: lostClaim,
+	links, orders := store.New(s.Pool, ring, events), ordersv1.NewClaimsServiceClient(ordersConn)
+	saga := claims.New(claims.Deps{
+		Links: links, Orders: orders, Clock: time.Now, Log: s.Telemetry.Logger, Wake: s.Waker.Wake, LostClaim: lostClaim,
 	}, claims.Config{Lease: claims.Lease})
-	auto := &autoclaim.Worker{Store: s.links, Clock: time.Now, Log: s.tel.Logger, Wake: s.waker.Wake}
-	steps := sandboxpace.NewLoop("sandbox claims", s.tel.Logger, auto.Run)
+	steps := sandboxpace.NewLoop("sandbox claims", s.Telemetry.Logger)
 	srv := server.New(server.Deps{
-		Store: s.links, Ring: ring, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(tenantsConn)),
-		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: s.claims, Orders: placing, Clock: time.Now,
+		Store: links, Ring: ring, Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(directory)),
+		Catalog: catalogv1.NewSelectionsServiceClient(catalog), Claims: saga, Orders: orders, Clock: time.Now,
 		WakeAuto: steps.Wake,
-	}, server.Config{ClaimURL: s.cfg.ClaimURL, Sandbox: s.cfg.Environment == apikey.Sandbox})
-	auto.Claims = srv
-	if s.rpc, err = rpc.NewServer(s.cfg.RPC, s.tel, server.Collectors()...); err != nil {
-		return err
+	}, server.Config{ClaimURL: cfg.ClaimURL, Sandbox: cfg.Environment == apikey.Sandbox})
+	if cfg.Environment == apikey.Sandbox {
+		linksv1.RegisterSandboxPersonalLinksServiceServer(s.Server, srv)
+		auto := &autoclaim.Worker{Store: links, Claims: srv, Clock: time.Now, Log: s.Telemetry.Logger, Wake: s.Waker.Wake}
+		s.Add(steps.Part(auto.Run))
 	}
-	s.rpc.Intercept(s.waker.Intercept)
-	if s.cfg.Environment == apikey.Sandbox {
-		linksv1.RegisterSandboxPersonalLinksServiceServer(s.rpc, srv)
-		s.sandbox = append(s.sandbox, steps.Part())
-	}
-	linksv1.RegisterPersonalLinksServiceServer(s.rpc, srv)
-	linksv1.RegisterGiftSiteServiceServer(s.rpc, srv)
-	linksv1.RegisterPersonalLinkOperationsServiceServer(s.rpc, srv)
-	linksv1.RegisterClaimRecordsServiceServer(s.rpc, srv)
-	privacyv1.RegisterPersonalDataServiceServer(s.rpc, srv)
-	privacyv1.RegisterTenantDataServiceServer(s.rpc, &tenants.ExportServer{Database: store.TenantData(s.pool, ring)})
+	s.Add(
+		daemon.Every("claims", cfg.RecoveryInterval, s.Telemetry, saga.ReconcileExpired),
+		idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry),
+		s.Clock.Every("retention", time.Hour, s.Telemetry, func(ctx context.Context, lag time.Duration) error {
+			return eraseDetails(ctx, links, cfg, lag)
+		}),
+	)
+	linksv1.RegisterPersonalLinksServiceServer(s.Server, srv)
+	linksv1.RegisterGiftSiteServiceServer(s.Server, srv)
+	linksv1.RegisterPersonalLinkOperationsServiceServer(s.Server, srv)
+	linksv1.RegisterClaimRecordsServiceServer(s.Server, srv)
+	privacyv1.RegisterPersonalDataServiceServer(s.Server, srv)
+	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool, ring)})
 	return nil
 }
 
@@ -201,52 +172,19 @@ func countLostClaims(tel *telemetry.Telemetry) (func(ctx context.Context), error
 	return func(ctx context.Context) { lost.Add(ctx, 1) }, nil
 }
 
-func (s *Service) dial(service identity.Name, addr string) (*grpc.ClientConn, error) {
-	conn, err := rpc.Dial(rpc.Target{Service: service, Addr: addr, TLS: s.cfg.RPC.TLS}, s.tel)
-	if err == nil {
-		s.conns = append(s.conns, conn)
-	}
-	return conn, err
-}
-
-// Run serves until ctx ends and then closes everything that New opened.
-func (s *Service) Run(ctx context.Context) error {
-	defer s.close(ctx)
-	return daemon.Run(ctx, s.tel.Logger, append(s.sandbox,
-		s.keys.Hold(daemon.Part{Name: "grpc", Run: s.rpc.Run}),
-		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping),
-		s.keys.Part(),
-		daemon.Part{Name: "waker", Run: s.waker.Run, Last: true},
-		daemon.Every("claims", s.cfg.RecoveryInterval, s.tel, s.claims.ReconcileExpired),
-		s.answers,
-		s.clock.Part(s.tel),
-		s.clock.Every("retention", time.Hour, s.tel, s.eraseDetails),
-	)...)
-}
-
-func (s *Service) eraseDetails(ctx context.Context, lag time.Duration) error {
+// eraseDetails erases what has been stored for longer than its retention and the lag of the retention clock.
+func eraseDetails(ctx context.Context, links *store.Store, cfg Config, lag time.Duration) error {
 	return errors.Join(
 		daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
-			return s.links.EraseDetails(ctx, s.cfg.DetailsRetention+lag, limit)
+			return links.EraseDetails(ctx, cfg.DetailsRetention+lag, limit)
 		}),
 		daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
-			return s.links.EraseUnclaimed(ctx, s.cfg.UnclaimedRetention+lag, limit)
+			return links.EraseUnclaimed(ctx, cfg.UnclaimedRetention+lag, limit)
 		}),
 		daemon.InBatches(ctx, eraseBatch, func(ctx context.Context, limit int) (int, error) {
-			return s.links.DeleteExpiredDrafts(ctx, lag, limit)
+			return links.DeleteExpiredDrafts(ctx, lag, limit)
 		}),
 	)
-}
-
-func (s *Service) close(ctx context.Context) {
-	if s.pool != nil {
-		s.pool.Close()
-	}
-	for _, conn := range s.conns {
-		if err := conn.Close(); err != nil {
-			s.tel.Logger.WarnContext(ctx, "close connection", "error", err)
-		}
-	}
 }
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.

@@ -46,7 +46,7 @@ func config(t *testing.T) personallinks.Config {
 func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
-	require.NoError(t, personallinks.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, personallinks.Program().Migrate(t.Context(), cfg, io.Discard))
 	service, err := personallinks.New(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
@@ -74,7 +74,7 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 func TestTheServiceDoesNotServeWithAnIncompleteKeyRing(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
-	require.NoError(t, personallinks.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, personallinks.Program().Migrate(t.Context(), cfg, io.Discard))
 	conn, err := pgx.Connect(t.Context(), cfg.Database.URL)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
@@ -152,7 +152,7 @@ func TestAnAnswerIsKeptFor30DaysByDefault(t *testing.T) {
 func TestReencryptReportsItsProgress(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
-	require.NoError(t, personallinks.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, personallinks.Program().Migrate(t.Context(), cfg, io.Discard))
 	var out strings.Builder
 	require.NoError(t, personallinks.Reencrypt(t.Context(), cfg, &out))
 	require.Equal(t, "checked 0 of about 0 links, re-encrypted 0 values\nchecked 0 of about 0 form_drafts, re-encrypted 0 values\nre-encrypted 0 stored responses\n", out.String())

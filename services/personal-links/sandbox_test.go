@@ -21,7 +21,7 @@ func TestOnlyTheSandboxServesTheMethodsOfTheSandbox(t *testing.T) {
 			t.Helper()
 			cfg := config(t)
 			cfg.RPC.Addr, cfg.Environment = addr, environment
-			require.NoError(t, personallinks.Migrate(t.Context(), cfg, io.Discard))
+			require.NoError(t, personallinks.Program().Migrate(t.Context(), cfg, io.Discard))
 			service, err := personallinks.New(t.Context(), cfg, telemetry.Discard())
 			require.NoError(t, err)
 			return service.Run

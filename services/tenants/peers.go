@@ -2,17 +2,14 @@ package tenants
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"google.golang.org/grpc"
 
-	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
-	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/service"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/privacy"
@@ -35,7 +32,7 @@ type Peers struct {
 type peers map[identity.Name]*grpc.ClientConn
 
 // dial connects to no service. A connection is opened by its first call.
-func (p Peers) dial(tls identity.Config, tel *telemetry.Telemetry) (peers, error) {
+func (p Peers) dial(s *service.Service) (peers, error) {
 	conns := peers{}
 	for name, addr := range map[identity.Name]string{
 		identity.Catalog: p.CatalogAddr, identity.Orders: p.OrdersAddr, identity.PersonalLinks: p.PersonalLinksAddr,
@@ -44,33 +41,13 @@ func (p Peers) dial(tls identity.Config, tel *telemetry.Telemetry) (peers, error
 		if addr == "" {
 			continue
 		}
-		conn, err := rpc.Dial(rpc.Target{Service: name, Addr: addr, TLS: tls}, tel)
+		conn, err := s.Dial(name, addr)
 		if err != nil {
-			return nil, errors.Join(err, conns.close())
+			return nil, err
 		}
 		conns[name] = conn
 	}
 	return conns, nil
-}
-
-func (p peers) close() error {
-	var errs []error
-	for _, conn := range p {
-		errs = append(errs, conn.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// openOffboarding builds what erases tenants.
-func (s *Service) openOffboarding(tenants *store.Store) error {
-	worker, err := offboarding.New(offboarding.Deps{
-		Store: tenants, Own: store.TenantData(s.pool), Holders: s.peers.holders(), Log: s.tel.Logger,
-	}, s.tel)
-	if err != nil {
-		return err
-	}
-	s.offboard = worker.Part(s.clock, s.tel)
-	return nil
 }
 
 // holders are the services that store data of tenants. Those that make changes come first, then those that read them.
@@ -82,19 +59,25 @@ func (p peers) holders() []offboarding.Holder {
 	return holders
 }
 
-// openPrivacy builds what erases and exports persons.
-func (s *Service) openPrivacy(tenants *store.Store, ring *seal.Ring, backups time.Duration) (c *privacy.Coordinator, err error) {
-	c = privacy.New(privacy.Deps{
+// addErasures builds what erases and exports persons, and adds what goes on with erasures that are not complete.
+func addErasures(
+	s *service.Service, peers peers, tenants *store.Store, ring *seal.Ring, backups time.Duration,
+) (*privacy.Coordinator, error) {
+	c := privacy.New(privacy.Deps{
 		Store:  tenants,
-		Orders: privacyv1.NewPersonalDataServiceClient(s.peers.to(identity.Orders)),
-		Links:  privacyv1.NewPersonalDataServiceClient(s.peers.to(identity.PersonalLinks)),
+		Orders: privacyv1.NewPersonalDataServiceClient(peers.to(identity.Orders)),
+		Links:  privacyv1.NewPersonalDataServiceClient(peers.to(identity.PersonalLinks)),
 		Events: []privacyv1.RecordEventsServiceClient{
-			privacyv1.NewRecordEventsServiceClient(s.peers.to(identity.Events)), privacyv1.NewRecordEventsServiceClient(s.peers.to(identity.Webhook)),
+			privacyv1.NewRecordEventsServiceClient(peers.to(identity.Events)), privacyv1.NewRecordEventsServiceClient(peers.to(identity.Webhook)),
 		},
-		Backups: backups, Ring: ring, Log: s.tel.Logger, Now: time.Now,
+		Backups: backups, Ring: ring, Log: s.Telemetry.Logger, Now: time.Now,
 	})
-	s.erasures, err = privacy.Worker(c, s.tel)
-	return c, err
+	worker, err := privacy.Worker(c, s.Telemetry)
+	if err != nil {
+		return nil, err
+	}
+	s.Add(worker)
+	return c, nil
 }
 
 // to is the connection to a service. Without its address, every call is refused.
@@ -113,17 +96,4 @@ func (notConnected) Invoke(context.Context, string, any, any, ...grpc.CallOption
 
 func (notConnected) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, problem.Unavailable()
-}
-
-// deleteOld deletes what is older than the retention of audits, and the secrets of webhooks that no longer sign.
-func deleteOld(ctx context.Context, tenants *store.Store, audits, lag time.Duration) error {
-	var failed []error
-	for rows, keep := range map[store.Old]time.Duration{
-		store.OldKeyAudit: audits + lag, store.OldTenantAudit: audits + lag, store.OldPersonRequests: audits + lag, store.OldSigning: lag,
-	} {
-		failed = append(failed, daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-			return tenants.Delete(ctx, rows, keep, limit)
-		}))
-	}
-	return errors.Join(failed...)
 }

@@ -12,8 +12,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
@@ -22,9 +20,11 @@ import (
 	"github.com/partnergifting/platform/pkg/redisconn"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/offboarding"
 	"github.com/partnergifting/platform/services/tenants/internal/server"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 	"github.com/partnergifting/platform/services/tenants/internal/versions"
@@ -60,93 +60,6 @@ const (
 	retentionBatch = 1000
 )
 
-// Service is the running service.
-type Service struct {
-	tel      *telemetry.Telemetry
-	pool     *pgxpool.Pool
-	peers    peers
-	versions *versions.Publisher
-	rpc      *rpc.Server
-	keys     *seal.RingCheck
-	// check finds out that the database or Redis went back to an earlier state.
-	check     daemon.Part
-	clock     *daemon.RetentionClock
-	retention daemon.Part
-	answers   daemon.Part
-	erasures  daemon.Part
-	offboard  daemon.Part
-}
-
-// Migrate brings the database up to date, and writes what it does to out.
-func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations())
-}
-
-// Compare compares the database with the migrations of this version.
-func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations())
-}
-
-// New opens the service's database and connections. Run closes them.
-func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
-	if err := settings.Defaults(&cfg); err != nil {
-		return nil, err
-	}
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	ring, err := seal.ParseRing(cfg.SealKeys)
-	if err != nil {
-		return nil, fmt.Errorf("seal keys: %w", err)
-	}
-	s := &Service{tel: tel}
-	if err := s.open(ctx, cfg, ring); err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	return s, nil
-}
-
-func (s *Service) open(ctx context.Context, cfg Config, ring *seal.Ring) (err error) {
-	if s.versions, err = versions.Open(cfg.RedisURL, s.tel); err != nil {
-		return err
-	}
-	if s.peers, err = cfg.Peers.dial(cfg.RPC.TLS, s.tel); err != nil {
-		return err
-	}
-	if s.pool, err = postgres.OpenObserved(ctx, cfg.Database, s.tel); err != nil {
-		return err
-	}
-	if s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, sealKeys(ring)); err != nil {
-		return err
-	}
-	if s.rpc, err = rpc.NewServer(cfg.RPC, s.tel); err != nil {
-		return err
-	}
-	tenants := store.New(s.pool)
-	if s.check, err = versions.Check(tenants, s.versions, s.tel); err != nil {
-		return err
-	}
-	if s.clock, err = daemon.NewRetentionClock(s.pool, s.tel); err != nil {
-		return err
-	}
-	s.retention = s.clock.Every("retention", retentionEvery, s.tel, func(ctx context.Context, lag time.Duration) error {
-		return deleteOld(ctx, tenants, cfg.AuditRetention, lag)
-	})
-	s.answers = idempotency.Retention(s.pool, s.clock, cfg.Idempotency, s.tel)
-	persons, err := s.openPrivacy(tenants, ring, cfg.BackupRetention)
-	if err != nil {
-		return err
-	}
-	if err := s.openOffboarding(tenants); err != nil {
-		return err
-	}
-	server.Register(s.rpc, server.Deps{
-		Store: tenants, Versions: s.versions, Ring: ring, Privacy: persons, Holders: s.peers.holders(), Own: store.TenantData(s.pool),
-		Currencies: catalogv1.NewCurrenciesServiceClient(s.peers.to(identity.Catalog)), Log: s.tel.Logger, Now: time.Now,
-	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace})
-	return nil
-}
-
 // Validate implements the check of package settings.
 func (c Config) Validate() error {
 	var loopback error
@@ -162,31 +75,85 @@ func (c Config) Validate() error {
 	)
 }
 
-// Run serves until ctx ends and then closes everything that New opened.
-func (s *Service) Run(ctx context.Context) error {
-	err := daemon.Run(ctx, s.tel.Logger,
-		s.keys.Hold(daemon.Part{Name: "grpc", Run: s.rpc.Run}),
-		daemon.Metrics(s.tel, s.keys.Ready, s.rpc.Ready, s.pool.Ping),
-		s.keys.Part(),
-		s.check,
-		s.clock.Part(s.tel),
-		s.retention,
-		s.answers,
-		s.erasures,
-		s.offboard,
-	)
-	return errors.Join(err, s.close())
+// Program describes the command of the service.
+func Program() service.Program[Config] {
+	return service.Program[Config]{
+		Name:      identity.Tenants,
+		Telemetry: func(cfg Config) telemetry.Config { return cfg.Telemetry },
+		Database:  func(cfg Config) postgres.Config { return cfg.Database },
+		Schema:    []postgres.Migrations{daemon.RetentionClockMigrations(), idempotency.Migrations(), store.Migrations()},
+		New:       New,
+		Tasks: []service.Task[Config]{
+			{Name: "re-encrypt", Short: "re-encrypt all signing secrets under the first of the seal keys", Run: Reencrypt},
+		},
+	}
 }
 
-func (s *Service) close() error {
-	if s.pool != nil {
-		s.pool.Close()
+// New builds the service and opens its database and connections. Run closes them.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Service, error) {
+	if err := errors.Join(settings.Defaults(&cfg), cfg.Validate()); err != nil {
+		return nil, err
 	}
-	err := s.peers.close()
-	if s.versions == nil {
+	ring, err := seal.ParseRing(cfg.SealKeys)
+	if err != nil {
+		return nil, fmt.Errorf("seal keys: %w", err)
+	}
+	return service.New(ctx, service.Config{
+		Telemetry: tel, RPC: cfg.RPC, Database: &cfg.Database, KeyRings: []seal.CheckedRing{sealKeys(ring)},
+	}, func(s *service.Service) error { return assemble(s, cfg, ring) })
+}
+
+func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
+	publisher, err := versions.Open(cfg.RedisURL, s.Telemetry)
+	if err != nil {
 		return err
 	}
-	return errors.Join(err, s.versions.Close())
+	s.CloseAtEnd(publisher)
+	tenants := store.New(s.Pool)
+	check, err := versions.Check(tenants, publisher, s.Telemetry)
+	if err != nil {
+		return err
+	}
+	peers, err := cfg.Peers.dial(s)
+	if err != nil {
+		return err
+	}
+	persons, err := addErasures(s, peers, tenants, ring, cfg.BackupRetention)
+	if err != nil {
+		return err
+	}
+	offboardings, err := offboarding.New(offboarding.Deps{
+		Store: tenants, Own: store.TenantData(s.Pool), Holders: peers.holders(), Log: s.Telemetry.Logger,
+	}, s.Telemetry)
+	if err != nil {
+		return err
+	}
+	s.Add(
+		check, // It finds out that the database or Redis went back to an earlier state.
+		offboardings.Part(s.Clock, s.Telemetry),
+		idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry),
+		s.Clock.Every("retention", retentionEvery, s.Telemetry, func(ctx context.Context, lag time.Duration) error {
+			return deleteOld(ctx, tenants, cfg.AuditRetention, lag)
+		}),
+	)
+	server.Register(s.Server, server.Deps{
+		Store: tenants, Versions: publisher, Ring: ring, Privacy: persons, Holders: peers.holders(), Own: store.TenantData(s.Pool),
+		Currencies: catalogv1.NewCurrenciesServiceClient(peers.to(identity.Catalog)), Log: s.Telemetry.Logger, Now: time.Now,
+	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace})
+	return nil
+}
+
+// deleteOld deletes what is older than the retention of audits, and the secrets of webhooks that no longer sign.
+func deleteOld(ctx context.Context, tenants *store.Store, audits, lag time.Duration) error {
+	var failed []error
+	for rows, keep := range map[store.Old]time.Duration{
+		store.OldKeyAudit: audits + lag, store.OldTenantAudit: audits + lag, store.OldPersonRequests: audits + lag, store.OldSigning: lag,
+	} {
+		failed = append(failed, daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
+			return tenants.Delete(ctx, rows, keep, limit)
+		}))
+	}
+	return errors.Join(failed...)
 }
 
 // sealKeys says what the ring must open. Reencrypt covers the same columns.

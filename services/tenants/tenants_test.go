@@ -48,7 +48,7 @@ func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	cfg.AllowLoopbackWebhooks = true
-	require.NoError(t, tenants.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, tenants.Program().Migrate(t.Context(), cfg, io.Discard))
 	service, err := tenants.New(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
@@ -83,7 +83,7 @@ func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 	cfg := config(t)
 	old := cfg.SealKeys
 	next := "k2:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("b", 32)))
-	require.NoError(t, tenants.Migrate(t.Context(), cfg, io.Discard))
+	require.NoError(t, tenants.Program().Migrate(t.Context(), cfg, io.Discard))
 	var made *tenantsv1.CreateKeyResponse
 	serving(t, cfg, func(conn *grpc.ClientConn) {
 		ops, id := tenantsv1.NewTenantOperationsServiceClient(conn), uuid.NewString()

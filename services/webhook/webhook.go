@@ -8,13 +8,9 @@ package webhook
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel/metric"
-	"google.golang.org/grpc"
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/idempotency"
@@ -23,8 +19,8 @@ import (
 	"github.com/partnergifting/platform/pkg/netguard"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenants"
@@ -44,112 +40,105 @@ const (
 	retentionBatch = 1000
 )
 
-// Service is the running service.
-type Service struct {
-	tel         *telemetry.Telemetry
-	pool        *pgxpool.Pool
-	tenantsConn *grpc.ClientConn
-	// versions are those of tenants, from Redis.
-	versions *tenants.VersionReader
-	client   *http.Client
-	server   *rpc.Server
-	sender   *sender.Sender
-	changes  *kafka.Consumer
-	// answers and log delete rows past retention, by the clock.
-	clock   daemon.Part
-	answers daemon.Part
-	log     daemon.Part
-	keys    *seal.RingCheck
+// Program describes the command of the service.
+func Program() service.Program[Config] {
+	return service.Program[Config]{
+		Name:      identity.Webhook,
+		Telemetry: func(cfg Config) telemetry.Config { return cfg.Telemetry },
+		Database:  func(cfg Config) postgres.Config { return cfg.Database },
+		Schema:    []postgres.Migrations{idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations()},
+		New:       New,
+		Tasks: []service.Task[Config]{
+			{Name: "redrive", Short: "make the deliveries that events of a time span lack", RunWith: Redrive},
+			{Name: "skip", Short: "move the stored offset of a partition forward, past messages that are gone", RunWith: Skip},
+			{Name: "forget-topic", Short: "forget the stored offsets, before the fan-out reads another topic", Run: ForgetTopic},
+		},
+	}
 }
 
-// Migrate brings the service's database up to date.
-func Migrate(ctx context.Context, cfg Config, out io.Writer) error {
-	return postgres.Migrate(ctx, cfg.Database, out, idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations())
-}
-
-// Compare compares the database with the migrations of this version.
-func Compare(ctx context.Context, cfg Config) (postgres.Difference, error) {
-	return postgres.Compare(ctx, cfg.Database.URL, idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations())
-}
-
-// New opens the service's database and connections. Run closes them.
-func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*Service, error) {
-	if err := settings.Defaults(&cfg); err != nil {
+// New builds the service and opens its database and connections. Run closes them, after the attempts in flight have finished.
+func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Service, error) {
+	if err := errors.Join(settings.Defaults(&cfg), cfg.Validate()); err != nil {
 		return nil, err
 	}
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	pool, err := postgres.OpenObserved(ctx, cfg.Database, tel, postgres.ByIndex, postgres.PlanOnce)
+	ring, err := cfg.EventKeys.Parse()
 	if err != nil {
 		return nil, err
 	}
-	tenantsConn, err := rpc.Dial(rpc.Target{Service: identity.Tenants, Addr: cfg.TenantsAddr, TLS: cfg.RPC.TLS}, tel)
-	if err != nil {
-		pool.Close()
-		return nil, err
-	}
-	versions, err := tenants.OpenVersions(cfg.RedisURL, tel)
-	if err != nil {
-		_ = tenantsConn.Close()
-		pool.Close()
-		return nil, err
-	}
-	s := &Service{
-		tel: tel, pool: pool, tenantsConn: tenantsConn, versions: versions,
-		client: netguard.NewClient(netguard.Options{
-			Timeout: cfg.Sender.Timeout, ConnectTimeout: cfg.Sender.Connect, AllowLoopback: cfg.AllowLoopback,
-		}),
-	}
-	if err := s.assemble(ctx, cfg); err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
+	return service.New(ctx, service.Config{
+		Telemetry: tel, RPC: cfg.RPC, Collectors: server.Collectors(), Database: &cfg.Database,
+		DatabaseOptions: []postgres.Option{postgres.ByIndex, postgres.PlanOnce},
+		KeyRings:        []seal.CheckedRing{seal.CheckedEventRing(ring, store.Sealed())},
+	}, func(s *service.Service) error { return assemble(s, cfg) })
 }
 
-// assemble makes the parts in the order of their dependencies.
-func (s *Service) assemble(ctx context.Context, cfg Config) error {
-	directory := tenantsv1.NewDirectoryServiceClient(s.tenantsConn)
-	deliveries := store.New(s.pool)
-	client := webhookclient.New(s.client, now)
-
-	reader, err := seal.NewEventReader(cfg.EventKeys, s.tel)
+func assemble(s *service.Service, cfg Config) error {
+	conn, err := s.Dial(identity.Tenants, cfg.TenantsAddr)
 	if err != nil {
 		return err
 	}
-	if err := s.checkKeys(ctx, cfg.EventKeys); err != nil {
+	directory, deliveries := tenantsv1.NewDirectoryServiceClient(conn), store.New(s.Pool)
+	httpClient := netguard.NewClient(netguard.Options{
+		Timeout: cfg.Sender.Timeout, ConnectTimeout: cfg.Sender.Connect, AllowLoopback: cfg.AllowLoopback,
+	})
+	s.AtEnd(httpClient.CloseIdleConnections)
+	client := webhookclient.New(httpClient, now)
+	reader, err := seal.NewEventReader(cfg.EventKeys, s.Telemetry)
+	if err != nil {
 		return err
 	}
-	s.sender, err = sender.New(sender.Deps{
-		Store: deliveries, Directory: directory, Client: client, Reader: reader, Now: time.Now, Telemetry: s.tel,
+	sending, err := sender.New(sender.Deps{
+		Store: deliveries, Directory: directory, Client: client, Reader: reader, Now: time.Now, Telemetry: s.Telemetry,
 	}, cfg.Sender)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(observe(deliveries, s.sender, s.tel), observeRetention(cfg.LogRetention, s.tel)); err != nil {
+	s.Add(daemon.Part{Name: "sender", Run: sending.Run})
+	if err := addFanOut(s, cfg, directory, deliveries, sending); err != nil {
 		return err
 	}
+	addRetention(s, cfg, deliveries)
+	webhookv1.RegisterWebhookServiceServer(s.Server, server.New(
+		server.Deps{Pool: s.Pool, Store: deliveries, Directory: directory, Client: client, Reader: reader, Wake: sending.Wake, Now: now},
+		server.Config{
+			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.Pool.Config().MaxConns)/2),
+		}))
+	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool, reader)})
+	privacyv1.RegisterRecordEventsServiceServer(s.Server, &outbox.RecordEventsServer{Erase: deliveries.EraseEvents})
+	webhookv1.RegisterWebhookOperationsServiceServer(s.Server, server.NewOperations(
+		deliveries, reader, tenants.NewCache(directory), sending.Wake, s.Telemetry.Logger))
+	return errors.Join(observe(deliveries, sending, s.Telemetry), observeRetention(cfg.LogRetention, s.Telemetry))
+}
+
+// addFanOut adds what makes the deliveries of each change of the topic.
+func addFanOut(
+	s *service.Service, cfg Config, directory tenantsv1.DirectoryServiceClient, deliveries *store.Store, sending *sender.Sender,
+) error {
+	versions, err := tenants.OpenVersions(cfg.RedisURL, s.Telemetry)
+	if err != nil {
+		return err
+	}
+	s.CloseAtEnd(versions)
 	fan, err := fanout.New(
-		fanout.Deps{Store: deliveries, Directory: directory, Versions: s.versions, Sender: s.sender, Telemetry: s.tel},
+		fanout.Deps{Store: deliveries, Directory: directory, Versions: versions, Sender: sending, Telemetry: s.Telemetry},
 		fanout.Config{Topic: cfg.KafkaTopic, Environment: string(cfg.Environment)})
 	if err != nil {
 		return err
 	}
-	s.changes, err = kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
+	changes, err := kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Offsets: store.Offsets{Store: deliveries}, ID: fanout.EventID,
-	}, s.tel, fan.Handle)
+	}, s.Telemetry, fan.Handle)
 	if err != nil {
 		return err
 	}
+	s.Add(daemon.Part{Name: "fan-out", Run: changes.Run})
+	return nil
+}
 
-	clock, err := daemon.NewRetentionClock(s.pool, s.tel)
-	if err != nil {
-		return err
-	}
-	s.clock = clock.Part(s.tel)
-	s.answers = idempotency.Retention(s.pool, clock, cfg.Idempotency, s.tel)
-	s.log = clock.Every("retention", retentionInterval, s.tel, func(ctx context.Context, lag time.Duration) error {
+// addRetention adds what deletes finished deliveries and stored answers by age.
+func addRetention(s *service.Service, cfg Config, deliveries *store.Store) {
+	s.Add(idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry))
+	s.Add(s.Clock.Every("retention", retentionInterval, s.Telemetry, func(ctx context.Context, lag time.Duration) error {
 		if err := deliveries.ForgetSenders(ctx); err != nil {
 			return err
 		}
@@ -158,53 +147,7 @@ func (s *Service) assemble(ctx context.Context, cfg Config) error {
 			deleted, since, err = deliveries.DeleteFinished(ctx, cfg.LogRetention+lag, since, limit)
 			return deleted, err
 		})
-	})
-
-	if s.server, err = rpc.NewServer(cfg.RPC, s.tel, server.Collectors()...); err != nil {
-		return err
-	}
-	webhookv1.RegisterWebhookServiceServer(s.server, server.New(
-		server.Deps{Pool: s.pool, Store: deliveries, Directory: directory, Client: client, Reader: reader, Wake: s.sender.Wake, Now: now},
-		server.Config{
-			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.pool.Config().MaxConns)/2),
-		}))
-	privacyv1.RegisterTenantDataServiceServer(s.server, &tenants.ExportServer{Database: store.TenantData(s.pool, reader)})
-	privacyv1.RegisterRecordEventsServiceServer(s.server, &outbox.RecordEventsServer{Erase: deliveries.EraseEvents})
-	webhookv1.RegisterWebhookOperationsServiceServer(s.server, server.NewOperations(
-		deliveries, reader, tenants.NewCache(directory), s.sender.Wake, s.tel.Logger))
-	return nil
-}
-
-// checkKeys compares the event ring with the events that have deliveries.
-func (s *Service) checkKeys(ctx context.Context, keys seal.EventKeys) error {
-	ring, err := keys.Parse()
-	if err != nil {
-		return err
-	}
-	s.keys, err = seal.NewRingCheck(ctx, s.pool, s.tel, seal.CheckedEventRing(ring, store.Sealed()))
-	return err
-}
-
-// Run serves and delivers until ctx ends, then finishes the attempts in flight.
-func (s *Service) Run(ctx context.Context) error {
-	defer s.close()
-	return daemon.Run(ctx, s.tel.Logger,
-		s.keys.Hold(daemon.Part{Name: "rpc", Run: s.server.Run}),
-		daemon.Metrics(s.tel, s.keys.Ready, s.server.Ready, s.pool.Ping),
-		daemon.Part{Name: "fan-out", Run: s.changes.Run},
-		daemon.Part{Name: "sender", Run: s.sender.Run},
-		s.keys.Part(),
-		s.clock,
-		s.answers,
-		s.log,
-	)
-}
-
-func (s *Service) close() {
-	s.client.CloseIdleConnections()
-	_ = s.tenantsConn.Close() // No call is in flight.
-	_ = s.versions.Close()
-	s.pool.Close()
+	}))
 }
 
 // now is the current time in the precision of the database.

@@ -49,7 +49,7 @@ func setup(t *testing.T) *fixture {
 		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true, Environment: apikey.Sandbox,
 		EventKeys: sealtest.Keys("a"),
 	}}
-	require.NoError(t, webhook.Migrate(t.Context(), f.cfg, io.Discard))
+	require.NoError(t, webhook.Program().Migrate(t.Context(), f.cfg, io.Discard))
 	f.subscribe(7, commonv1.Scope_SCOPE_ORDERS)
 	return f
 }

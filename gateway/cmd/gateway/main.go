@@ -5,14 +5,6 @@ import (
 	"os"
 
 	"github.com/partnergifting/platform/gateway"
-	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-func main() {
-	os.Exit(daemon.RunProgram(os.Args, os.Stderr, daemon.Program[gateway.Config, *gateway.Gateway]{
-		Name:      "gateway",
-		Telemetry: func(cfg gateway.Config) telemetry.Config { return cfg.Telemetry },
-		New:       gateway.New,
-	}))
-}
+func main() { os.Exit(gateway.Program().Main(os.Args, os.Stderr)) }

@@ -1,4 +1,4 @@
-package daemon_test
+package service_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -19,25 +20,25 @@ func resident() uint64 {
 	return found[0].Value.Uint64() + found[1].Value.Uint64()
 }
 
-type measuring struct{ began *uint64 }
-
-func (m measuring) Run(context.Context) error {
-	*m.began = resident()
-	return nil
-}
-
 func TestTheGarbageOfTheStartIsGivenBack(t *testing.T) { //nolint:paralleltest // It measures the process.
+	t.Setenv("GIFTING_DATABASE_URL", "postgres://127.0.0.1:1/none")
 	const garbage = 256 << 20
 	var began uint64
-	program := daemon.Program[config, measuring]{
+	program := service.Program[config]{
 		Name: "example", Telemetry: func(cfg config) telemetry.Config { return cfg.Telemetry },
-		New: func(context.Context, config, *telemetry.Telemetry) (measuring, error) {
+		New: func(ctx context.Context, _ config, tel *telemetry.Telemetry) (*service.Service, error) {
 			rubbish := bytes.Repeat([]byte{1}, garbage)
 			require.GreaterOrEqual(t, resident(), uint64(len(rubbish)))
-			return measuring{&began}, nil
+			return service.New(ctx, service.Config{Telemetry: tel, NoServer: true}, func(s *service.Service) error {
+				s.Add(daemon.Part{Name: "measuring", Run: func(ctx context.Context) error {
+					began = resident()
+					return stopProcess(ctx)
+				}})
+				return nil
+			})
 		},
 	}
 	var out bytes.Buffer
-	require.Zero(t, daemon.RunProgram([]string{"example", "serve"}, &out, program), out.String())
+	require.Zero(t, program.Main([]string{"example", "serve"}, &out), out.String())
 	require.Less(t, began, uint64(garbage/2))
 }

@@ -1,4 +1,4 @@
-package daemon
+package service
 
 import (
 	"context"
@@ -16,28 +16,25 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/partnergifting/platform/pkg/daemon"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Program holds what the main function of a service needs: its configuration, construction and migration.
-type Program[C any, S interface {
-	Run(ctx context.Context) error
-}] struct {
+// Program describes the program of a service, whose configuration is C.
+type Program[C any] struct {
 	// Name is the service's name in logs, spans and metrics.
-	Name string
-	// Telemetry picks its part of the configuration.
+	Name identity.Name
+	// Telemetry and Database pick their part of the configuration. Database is nil for a service without one.
 	Telemetry func(cfg C) telemetry.Config
-	New       func(ctx context.Context, cfg C, tel *telemetry.Telemetry) (S, error)
-	// Migrate is nil if the service has no database. It writes what it does to out.
-	Migrate func(ctx context.Context, cfg C, out io.Writer) error
-	// Compare compares the database with the migrations of this version. It is set if Migrate is.
-	Compare func(ctx context.Context, cfg C) (postgres.Difference, error)
+	Database  func(cfg C) postgres.Config
+	// Schema is the migrations of the database.
+	Schema []postgres.Migrations
+	New    func(ctx context.Context, cfg C, tel *telemetry.Telemetry) (*Service, error)
 	// Tasks are further commands that need the service's configuration.
 	Tasks []Task[C]
-	// Commands are further commands that do not need it.
-	Commands []Command
 }
 
 // Task is a command that does its work and ends.
@@ -50,25 +47,23 @@ type Task[C any] struct {
 	RunWith func(ctx context.Context, cfg C, args []string, out io.Writer) error
 }
 
-// RunProgram runs the command that the arguments name: serve, migrate, ready or one of the tasks,
-// configured by the environment, logging to stderr. It returns the exit code.
-func RunProgram[C any, S interface {
-	Run(ctx context.Context) error
-}](args []string, stderr io.Writer, program Program[C, S]) int {
+// Main runs the command that the arguments name: serve, migrate, ready or one of the tasks, configured by the environment,
+// logging to stderr. It returns the exit code.
+func (p Program[C]) Main(args []string, stderr io.Writer) int {
 	var cfg C
-	commands := []Command{{Name: "serve", Short: "serve until a signal", Run: func(ctx context.Context) error {
-		return program.serve(ctx, &cfg, stderr)
+	commands := []daemon.Command{{Name: "serve", Short: "serve until a signal", Run: func(ctx context.Context) error {
+		return p.serve(ctx, &cfg, stderr)
 	}}, {Name: "ready", Short: "check whether the program that serves on this machine is ready", Run: func(ctx context.Context) error {
-		return program.ready(ctx, &cfg)
+		return p.ready(ctx, &cfg)
 	}}}
-	if program.Migrate != nil {
-		commands = append(commands, Command{
+	if p.Database != nil {
+		commands = append(commands, daemon.Command{
 			Name: "migrate", Short: "bring the database up to date; with " + checkFlag + " only say whether it is", Arguments: true,
-			Run: func(ctx context.Context) error { return program.migrate(ctx, &cfg, args[2:], stderr) },
+			Run: func(ctx context.Context) error { return p.migrate(ctx, &cfg, args[2:], stderr) },
 		})
 	}
-	for _, task := range program.Tasks {
-		commands = append(commands, Command{
+	for _, task := range p.Tasks {
+		commands = append(commands, daemon.Command{
 			Name: task.Name, Short: task.Short, Arguments: task.RunWith != nil,
 			Run: func(ctx context.Context) error {
 				if err := settings.Load(&cfg); err != nil {
@@ -81,18 +76,14 @@ func RunProgram[C any, S interface {
 			},
 		})
 	}
-	return Main(args, stderr, &cfg, append(commands, program.Commands...)...)
+	return daemon.Main(args, stderr, &cfg, commands...)
 }
 
-func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
+func (p Program[C]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
 	if err := settings.Load(cfg); err != nil {
 		return err
 	}
-	ahead, err := p.upToDate(ctx, *cfg)
-	if err != nil {
-		return err
-	}
-	tel, err := telemetry.New(ctx, p.Name, p.Telemetry(*cfg), stderr)
+	tel, err := telemetry.New(ctx, string(p.Name), p.Telemetry(*cfg), stderr)
 	if err != nil {
 		return err
 	}
@@ -101,12 +92,7 @@ func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) erro
 	if unknown := settings.Unknown(cfg, os.Environ()); len(unknown) > 0 {
 		tel.Logger.WarnContext(ctx, "the environment has variables that this program does not know", "variables", unknown)
 	}
-	if p.Migrate != nil {
-		if err := ReportAhead(ctx, tel, ahead); err != nil {
-			return err
-		}
-	}
-	service, err := p.New(ctx, *cfg, tel)
+	service, err := p.Open(ctx, *cfg, tel)
 	if err != nil {
 		return err
 	}
@@ -116,13 +102,34 @@ func (p Program[C, S]) serve(ctx context.Context, cfg *C, stderr io.Writer) erro
 	return service.Run(ctx)
 }
 
+// Open builds the service if its database has all migrations of this version, on which the code relies. It reports those that only
+// a later version knows: the database is ahead during a rollout and after a rollback.
+func (p Program[C]) Open(ctx context.Context, cfg C, tel *telemetry.Telemetry) (*Service, error) {
+	if p.Database == nil {
+		return p.New(ctx, cfg, tel)
+	}
+	ahead, err := p.upToDate(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := reportAhead(ctx, tel, ahead); err != nil {
+		return nil, err
+	}
+	return p.New(ctx, cfg, tel)
+}
+
+// Migrate brings the database up to date. It writes what it does to out.
+func (p Program[C]) Migrate(ctx context.Context, cfg C, out io.Writer) error {
+	return postgres.Migrate(ctx, p.Database(cfg), out, p.Schema...)
+}
+
 // readyTimeout bounds the request of the command ready.
 const readyTimeout = 2 * time.Second
 
 var errNotReady = errors.New("not ready")
 
 // ready calls the metrics port of the serving program. The container has no other HTTP client.
-func (p Program[C, S]) ready(ctx context.Context, cfg *C) error {
+func (p Program[C]) ready(ctx context.Context, cfg *C) error {
 	if err := settings.Load(cfg); err != nil {
 		return err
 	}
@@ -157,8 +164,8 @@ var (
 	errArguments = errors.New("takes nothing but " + checkFlag)
 )
 
-// migrate brings the database up to date, or only checks it.
-func (p Program[C, S]) migrate(ctx context.Context, cfg *C, args []string, out io.Writer) error {
+// migrate runs the command that brings the database up to date, or only checks it.
+func (p Program[C]) migrate(ctx context.Context, cfg *C, args []string, out io.Writer) error {
 	check := slices.Equal(args, []string{checkFlag})
 	if len(args) > 0 && !check {
 		return errArguments
@@ -181,13 +188,9 @@ func (p Program[C, S]) migrate(ctx context.Context, cfg *C, args []string, out i
 	return err
 }
 
-// upToDate refuses a database that lacks a migration of this version: the code relies on all of them. A database that is ahead
-// is fine: it is so during a rollout and after a rollback. What only a later version knows is returned.
-func (p Program[C, S]) upToDate(ctx context.Context, cfg C) (ahead []string, err error) {
-	if p.Migrate == nil {
-		return nil, nil
-	}
-	difference, err := p.Compare(ctx, cfg)
+// upToDate refuses a database that lacks a migration, and returns those of the database that only a later version knows.
+func (p Program[C]) upToDate(ctx context.Context, cfg C) (ahead []string, err error) {
+	difference, err := postgres.Compare(ctx, p.Database(cfg).URL, p.Schema...)
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +200,9 @@ func (p Program[C, S]) upToDate(ctx context.Context, cfg C) (ahead []string, err
 	return difference.Ahead, nil
 }
 
-// ReportAhead reports migrations of the database that only a later version knows, as of the start of the program.
-func ReportAhead(ctx context.Context, tel *telemetry.Telemetry, ahead []string) error {
-	gauge, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/daemon").Int64Gauge("gifting.database.ahead",
+// reportAhead reports migrations of the database that only a later version knows, as of the start of the program.
+func reportAhead(ctx context.Context, tel *telemetry.Telemetry, ahead []string) error {
+	gauge, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/service").Int64Gauge("gifting.database.ahead",
 		metric.WithDescription("Migrations of the database that this version did not know when it started."))
 	if err != nil {
 		return fmt.Errorf("metric of the schema: %w", err)
