@@ -1,8 +1,8 @@
 // Package openapi builds the OpenAPI document of the public API.
 //
 // The document is written by hand in the files of document/; those named *-sandbox-* are in the document of the sandbox only. Its
-// examples come from examples.yaml. Tests compare the document with the operations, the contracts, the codes of pkg/problem and the
-// field lengths.
+// examples come from examples.yaml, and the lengths of texts from the protocol files. Tests compare the document with the
+// operations, the contracts and the codes of pkg/problem.
 //
 // changes.yaml is the change log. Its deprecations are the only ones that there are: from them come the headers of affected answers
 // (Document.Deprecate), `deprecated` in the document, and their entries in the change log.
@@ -97,6 +97,7 @@ func assemble(publicURL string, environment apikey.Environment) (*yaml.Node, err
 			return nil, fmt.Errorf("%w: %s: %w", errDocument, name, err)
 		}
 	}
+	addLengths(root)
 	addForcedAnswers(root)
 	inlineParametersOfWebhooks(root)
 	return root, nil

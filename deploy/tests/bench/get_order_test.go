@@ -162,7 +162,7 @@ func BenchmarkBatchOfLinks(b *testing.B) {
 	edge := newClient(b, p.Env["GIFTING_URL"], &keyring{free: []string{p.Env["GIFTING_KEY"]}})
 	template := newTemplate(b, db, edge, p.Env["GIFTING_CAMPAIGN_ID"])
 	copies := fixture.Connect(b, fixture.CreateDatabase(b, "copy_"+p.Database("links"), func(url string) error {
-		return personallinks.Migrate(b.Context(), personallinks.Config{Database: postgres.Config{URL: url}}, io.Discard)
+		return personallinks.Program().Migrate(b.Context(), personallinks.Config{Database: postgres.Config{URL: url}}, io.Discard)
 	}))
 	var byEdge, byCopy []float64
 	created := batches

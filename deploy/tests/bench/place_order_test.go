@@ -166,7 +166,7 @@ func (f *ordersFixture) pgbench(b *testing.B) pgbench {
 	require.NoError(b, f.db.QueryRow(b.Context(), `SELECT fingerprint, answer FROM idempotency_answers`).Scan(&fingerprint, &stored))
 	database := "pgbench_" + f.Database("orders")
 	url := fixture.CreateDatabase(b, database, func(url string) error {
-		return orders.Migrate(b.Context(), orders.Config{Database: postgres.Config{URL: url}}, io.Discard)
+		return orders.Program().Migrate(b.Context(), orders.Config{Database: postgres.Config{URL: url}}, io.Discard)
 	})
 	return pgbench{
 		program: program, url: url, script: filepath.Join("testdata", "place_order.sql"),

@@ -12,6 +12,7 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -47,12 +48,24 @@ const (
 	fieldComment = "courierComment"
 )
 
-// The inputs that do not depend on the country, with the lengths of the API specification, section Limits.
+// The inputs that do not depend on the country.
 var (
-	nameInput    = input{ID: fieldName, LabelKey: fieldName, MaxLength: 100, Type: "text", Autocomplete: "name"}
-	phoneInput   = input{ID: fieldPhone, LabelKey: fieldPhone, MaxLength: 50, Type: "tel", Autocomplete: "tel"}
-	commentInput = input{ID: fieldComment, LabelKey: fieldComment, MaxLength: 500, Autocomplete: "off", Optional: true, Lines: true}
-	emailInput   = input{ID: fieldEmail, LabelKey: fieldEmail, MaxLength: 255, Type: "email", Autocomplete: "email", Optional: true}
+	nameInput = input{
+		ID: fieldName, LabelKey: fieldName, MaxLength: fields.MaxLength(&ordersv1.OrderRecipient{}, "name"),
+		Type: "text", Autocomplete: "name",
+	}
+	phoneInput = input{
+		ID: fieldPhone, LabelKey: fieldPhone, MaxLength: fields.MaxLength(&ordersv1.OrderRecipient{}, "phone"),
+		Type: "tel", Autocomplete: "tel",
+	}
+	commentInput = input{
+		ID: fieldComment, LabelKey: fieldComment, MaxLength: fields.MaxLength(&ordersv1.PlaceOrderRequest{}, "courierComment"),
+		Autocomplete: "off", Optional: true, Lines: true,
+	}
+	emailInput = input{
+		ID: fieldEmail, LabelKey: fieldEmail, MaxLength: fields.MaxLength(&ordersv1.OrderRecipient{}, "email"),
+		Type: "email", Autocomplete: "email", Optional: true,
+	}
 )
 
 // fieldNames are the names of all inputs.

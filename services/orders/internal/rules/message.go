@@ -13,7 +13,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-const maxMessageBody = 4000
+var maxMessageBody = fields.MaxLength(&ordersv1.PostOrderMessageRequest{}, "body")
 
 // The most messages of an order, and the most bytes of their texts together. A list returns all of them at once. The operator's notes
 // have as many for themselves, so that they do not show in what the tenant may post.

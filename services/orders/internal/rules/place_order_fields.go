@@ -14,20 +14,21 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Field lengths in Unicode code points (API specification, section Limits).
-const (
-	maxExternalRef       = 128
-	maxClientName        = 255
-	maxEmail             = 255
-	maxRecipientName     = 100
-	maxPhone             = 50
-	maxStreet            = 255
-	maxCity              = 100
-	maxPostalCode        = 20
-	maxCourierComment    = 500
-	maxAdditionalDetails = 2000
-	maxCustomization     = 2000
-	maxCustomName        = 255
+// Lengths in Unicode code points.
+var (
+	maxExternalOrderID   = fields.MaxLength(placeRequest(nil), "externalOrderId")
+	maxCourierComment    = fields.MaxLength(placeRequest(nil), "courierComment")
+	maxAdditionalDetails = fields.MaxLength(placeRequest(nil), "additionalDetails")
+	maxCustomization     = fields.MaxLength(&ordersv1.OrderCustomization{}, "details")
+	maxCustomName        = fields.MaxLength(&ordersv1.OrderItemInput{}, "customProductName")
+	maxClientName        = fields.MaxLength(&ordersv1.OrderClient{}, "name")
+	maxClientEmail       = fields.MaxLength(&ordersv1.OrderClient{}, "email")
+	maxRecipientName     = fields.MaxLength(&ordersv1.OrderRecipient{}, "name")
+	maxPhone             = fields.MaxLength(&ordersv1.OrderRecipient{}, "phone")
+	maxRecipientEmail    = fields.MaxLength(&ordersv1.OrderRecipient{}, "email")
+	maxStreet            = fields.MaxLength(&ordersv1.OrderAddress{}, "street")
+	maxCity              = fields.MaxLength(&ordersv1.OrderAddress{}, "city")
+	maxPostalCode        = fields.MaxLength(&ordersv1.OrderAddress{}, "postalCode")
 )
 
 // maxCheckedItems is well above what an order needs, so that a hostile list costs little.
@@ -38,18 +39,17 @@ type placeRequest = *ordersv1.PlaceOrderRequest
 // recordTexts are the optional texts that an order takes from its request as they are.
 var recordTexts = []struct {
 	name string
-	max  int
 	sent func(placeRequest) string
 	in   func(*ordersv1.Order) **string
 }{
-	{"externalRecipientId", maxExternalRef, placeRequest.GetExternalRecipientId, func(o *ordersv1.Order) **string { return &o.ExternalRecipientId }},
-	{"externalCampaignRef", maxExternalRef, placeRequest.GetExternalCampaignRef, func(o *ordersv1.Order) **string { return &o.ExternalCampaignRef }},
-	{"externalActionRef", maxExternalRef, placeRequest.GetExternalActionRef, func(o *ordersv1.Order) **string { return &o.ExternalActionRef }},
+	{"externalRecipientId", placeRequest.GetExternalRecipientId, func(o *ordersv1.Order) **string { return &o.ExternalRecipientId }},
+	{"externalCampaignRef", placeRequest.GetExternalCampaignRef, func(o *ordersv1.Order) **string { return &o.ExternalCampaignRef }},
+	{"externalActionRef", placeRequest.GetExternalActionRef, func(o *ordersv1.Order) **string { return &o.ExternalActionRef }},
 }
 
 // CheckPlaceOrder finds all field errors of the request to a tenant, for invalid_request.
 func CheckPlaceOrder(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs *fields.Errors) {
-	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalRef)
+	errs.Required("externalOrderId", req.GetExternalOrderId(), maxExternalOrderID)
 	checkOrder(req, tenant, errs)
 }
 
@@ -65,7 +65,7 @@ func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant
 func checkOrder(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs *fields.Errors) {
 	dropBlanks(req)
 	for _, text := range recordTexts {
-		errs.Line(text.name, text.sent(req), text.max)
+		errs.Line(text.name, text.sent(req), fields.MaxLength(req, text.name))
 	}
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
 	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)
@@ -144,7 +144,7 @@ func checkClient(c *ordersv1.OrderClient, errs *fields.Errors) {
 		return
 	}
 	errs.Required("client.name", c.GetName(), maxClientName)
-	errs.Email("client.email", c.GetEmail(), maxEmail)
+	errs.Email("client.email", c.GetEmail(), maxClientEmail)
 }
 
 // CheckRecipient finds every error of a recipient. It rewrites a valid phone number as E.164, because parsing is expensive and
@@ -162,7 +162,7 @@ func CheckRecipient(r *ordersv1.OrderRecipient, errs *fields.Errors) {
 	} else {
 		errs.Add("recipient.phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
 	}
-	errs.Email("recipient.email", r.GetEmail(), maxEmail)
+	errs.Email("recipient.email", r.GetEmail(), maxRecipientEmail)
 	checkAddress(r.GetAddress(), errs)
 }
 

@@ -13,11 +13,11 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// Lengths of a shipment's fields in Unicode code points.
-const (
-	maxCarrier           = 100
-	maxTrackingReference = 128
-	maxTrackingURL       = 2048
+// Lengths in Unicode code points. Those of the sandbox are also those of the service operator.
+var (
+	maxCarrier           = fields.MaxLength(&ordersv1.DispatchSandboxOrderRequest{}, "carrier")
+	maxTrackingReference = fields.MaxLength(&ordersv1.DispatchSandboxOrderRequest{}, "trackingReference")
+	maxTrackingURL       = fields.MaxLength(&ordersv1.DispatchSandboxOrderRequest{}, "trackingUrl")
 )
 
 // CheckShipment finds every error in a shipment.

@@ -9,6 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -142,17 +143,18 @@ func claimVariation(v *catalogv1.Variation, translations []*catalogv1.VariationT
 	return out
 }
 
-// Lengths in Unicode code points (API specification, section Limits).
-const (
-	maxName       = 100
-	maxPhone      = 50
-	maxStreet     = 255
-	maxCity       = 100
-	maxPostalCode = 20
-	maxComment    = 500
-
-	minFormNonce, maxFormNonce = 22, 64
+// Lengths in Unicode code points. Those of a recipient are those of an order, which the claim becomes.
+var (
+	maxName       = fields.MaxLength(&ordersv1.OrderRecipient{}, "name")
+	maxPhone      = fields.MaxLength(&ordersv1.OrderRecipient{}, "phone")
+	maxOrderEmail = fields.MaxLength(&ordersv1.OrderRecipient{}, "email")
+	maxStreet     = fields.MaxLength(&ordersv1.OrderAddress{}, "street")
+	maxCity       = fields.MaxLength(&ordersv1.OrderAddress{}, "city")
+	maxPostalCode = fields.MaxLength(&ordersv1.OrderAddress{}, "postalCode")
+	maxComment    = fields.MaxLength(&ordersv1.PlaceOrderRequest{}, "courierComment")
 )
+
+const minFormNonce, maxFormNonce = 22, 64
 
 // CheckClaim finds the errors of a claim that do not depend on the gift, so that a player sees them all together.
 func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
@@ -171,7 +173,7 @@ func checkRecipient(r *linksv1.ClaimRecipient, address string, errs *fields.Erro
 	if _, ok := phone.Parse(r.GetPhone()); !ok {
 		errs.Add(at+"phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
 	}
-	errs.Email(at+"email", r.GetEmail(), maxEmail)
+	errs.Email(at+"email", r.GetEmail(), maxOrderEmail)
 	errs.Required(address+"street", r.GetStreet(), maxStreet)
 	errs.Required(address+"city", r.GetCity(), maxCity)
 	errs.Line(address+"postalCode", r.GetPostalCode(), maxPostalCode)

@@ -79,7 +79,7 @@ func (l *Link) Approve(now time.Time) (changed bool, err error) {
 	}
 }
 
-const maxReason = 1000
+var maxReason = fields.MaxLength(&linksv1.CancelPersonalLinkRequest{}, "reason")
 
 // CheckReason checks the reason of a cancellation.
 func CheckReason(reason string, errs *fields.Errors) { errs.RequiredText("reason", reason, maxReason) }

@@ -11,16 +11,16 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// Lengths in Unicode code points (API specification, section Limits).
-const (
-	maxLabel   = 255
-	maxMessage = 255
-	maxEmail   = 255
-	// maxReference is the length of an id that the integrator chose.
-	maxReference = 128
-	// maxErrors is how many errors of one recipient are reported. It bounds the response, which is stored.
-	maxErrors = 50
+// Lengths in Unicode code points.
+var (
+	maxLabel       = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "label")
+	maxRecipientID = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "externalRecipientId")
+	maxEmail       = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "email")
+	maxMessage     = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "message")
 )
+
+// maxErrors is how many errors of one recipient are reported. It bounds the response, which is stored.
+const maxErrors = 50
 
 // DefaultLocale of a link. Every tenant has it.
 const DefaultLocale = "en-US"
@@ -60,7 +60,7 @@ func NewRecipients(settings *tenantsv1.GetTenantSettingsResponse) *Recipients {
 func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []problem.Violation) {
 	errs := &fields.Errors{}
 	errs.Required("label", in.GetLabel(), maxLabel)
-	errs.Line("externalRecipientId", in.GetExternalRecipientId(), maxReference)
+	errs.Line("externalRecipientId", in.GetExternalRecipientId(), maxRecipientID)
 	errs.Text("message", in.GetMessage(), maxMessage)
 	out := Recipient{
 		ExternalID: fields.Optional(in.ExternalRecipientId),
