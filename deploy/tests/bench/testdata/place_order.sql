@@ -19,7 +19,7 @@ INSERT INTO outbox
   (event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent)
 VALUES (lpad(to_hex(:id::bigint), 32, '0')::uuid, :tenant::uuid, :brand::uuid, lpad(to_hex(:id::bigint), 32, '0')::uuid,
   'order.created', :client_id::int, now(), :event::bytea, :traceparent);
-INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer)
-VALUES (:client_id::int, 'bench-' || :id::text, :fingerprint::bytea, :answer::bytea);
+INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer, brand_id, scope)
+VALUES (:client_id::int, 'bench-' || :id::text, :fingerprint::bytea, :answer::bytea, :brand::uuid, NULL);
 COMMIT;
 \endpipeline
