@@ -126,7 +126,7 @@ func TestTheDocumentOfStatesIsMadeFromTheTable(t *testing.T) {
 func documentOfStates() string {
 	var b strings.Builder
 	b.WriteString("# What may be done to an order\n\n" +
-		"Made from `internal/rules/states.go` by `go test ./internal/rules -run DocumentOfStates -write`. A cell shows the\n" +
+		"Generated from `internal/rules/states.go` by `go test ./internal/rules -run DocumentOfStates -write`. A cell shows the\n" +
 		"next status and the recorded event. \"nothing\" means that the call succeeds and changes nothing. A code means that\n" +
 		"the call fails with this error.\n\n| action |")
 	for _, s := range rules.Statuses() {
