@@ -53,9 +53,10 @@ func ActorKind(a *commonv1.Actor) string {
 
 // IsTeamMember reports whether the actor is an active member of the team in one of the roles.
 func IsTeamMember(a *commonv1.Actor, team []*tenantsv1.TeamMember, roles ...tenantsv1.TeamRole) bool {
-	return a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT && slices.ContainsFunc(team, func(m *tenantsv1.TeamMember) bool {
+	is := func(m *tenantsv1.TeamMember) bool {
 		return m.GetId() == a.GetId() && m.GetActive() && slices.Contains(roles, m.GetRole())
-	})
+	}
+	return a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT && slices.ContainsFunc(team, is)
 }
 
 // Permission says who may make a call. The zero value permits no call.

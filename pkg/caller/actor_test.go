@@ -34,7 +34,9 @@ func TestEveryErrorOfAnActorIsFound(t *testing.T) {
 		"a platform with id": {&commonv1.Actor{Kind: system, Id: "a"}, []string{"actor.id invalid"}},
 		"named by a name":    {&commonv1.Actor{Kind: account, Id: "Bo Berg"}, []string{"actor.id invalid"}},
 		"with NUL in a name": {&commonv1.Actor{Kind: account, Id: "a", Name: "\x00"}, []string{"actor.name invalid"}},
-		"with a name and an id that are too long": {&commonv1.Actor{Kind: account, Id: strings.Repeat("a", 129), Name: strings.Repeat("n", 256)}, []string{"actor.name too_long", "actor.id too_long"}},
+		"with a name and an id that are too long": {&commonv1.Actor{
+			Kind: account, Id: strings.Repeat("a", 129), Name: strings.Repeat("n", 256),
+		}, []string{"actor.name too_long", "actor.id too_long"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var errs fields.Errors

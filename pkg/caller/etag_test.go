@@ -83,7 +83,8 @@ func TestHeadersAreReadByTheGrammar(t *testing.T) {
 	}
 	require.Len(t, parse(t, long).Tags, 100)
 	for _, wrong := range []string{
-		"", " ", ",", "a", `"a`, `a"`, `"a" "b"`, `"a"b`, `w/"a"`, `W/ "a"`, `W/a`, `*, "a"`, `"a", *`, "\"a b\"", "\"a\x7f\"", `"a"; q=1`,
+		"", " ", ",", "a", `"a`, `a"`, `"a" "b"`, `"a"b`, `w/"a"`, `W/ "a"`, `W/a`, `*, "a"`, `"a", *`,
+		"\"a b\"", "\"a\x7f\"", `"a"; q=1`,
 		long + `"y"`,
 	} {
 		_, ok := caller.ParseCondition([]string{wrong})

@@ -35,8 +35,8 @@ func (p Principal) HasScope(s commonv1.Scope) bool {
 	return slices.Contains(p.Scopes, s)
 }
 
-// SeesEvent reports whether the key may see an event of its tenant that needs the scope. hiddenFrom is the key that it is hidden from;
-// 0: none.
+// SeesEvent reports whether the key may see an event of its tenant that needs the scope. hiddenFrom is the key that it is hidden
+// from; 0: none.
 func (p Principal) SeesEvent(needs commonv1.Scope, brandID string, hiddenFrom int32) bool {
 	return p.HasScope(needs) && p.Reaches(brandID) && p.KeyID != hiddenFrom
 }

@@ -105,10 +105,11 @@ func TestACancelledCallerCancelsNoOther(t *testing.T) {
 
 func TestABatchEndsAtItsTimeout(t *testing.T) {
 	t.Parallel()
-	b := &daemon.Batcher[int]{MaxConcurrent: 1, MaxItems: 1, Timeout: time.Millisecond, Process: func(ctx context.Context, _ []int) error {
+	wait := func(ctx context.Context, _ []int) error {
 		<-ctx.Done()
 		return ctx.Err()
-	}}
+	}
+	b := &daemon.Batcher[int]{MaxConcurrent: 1, MaxItems: 1, Timeout: time.Millisecond, Process: wait}
 	require.ErrorIs(t, b.Do(t.Context(), 1), context.DeadlineExceeded)
 }
 

@@ -11,8 +11,8 @@ const (
 	// collectAt is GOGC while little is alive, if the environment does not set it. A service keeps a few megabytes alive and allocates
 	// for each request. With Go's default of 100 it would collect many times a second although memory is free.
 	collectAt = 400
-	// headroom is how many bytes of garbage a heap may gather if more is alive, but at least collectAtLeast percent of that. Otherwise a
-	// gateway that holds thousands of calls would take five times their memory.
+	// headroom is how many bytes of garbage a heap may gather if more is alive, but at least collectAtLeast percent of that.
+	// Otherwise a gateway that holds thousands of calls would take five times their memory.
 	headroom       = 32 << 20
 	collectAtLeast = 50
 )

@@ -77,7 +77,8 @@ func (b *ProgressBar) draw() {
 	}
 	done := min(b.done, b.total) // The total may be an estimate.
 	full := done * width / b.total
-	_, _ = fmt.Fprintf(b.to, "\r[%s%s] %3d %% %s", strings.Repeat("=", full), strings.Repeat(" ", width-full), done*100/b.total, b.what)
+	bar := strings.Repeat("=", full) + strings.Repeat(" ", width-full)
+	_, _ = fmt.Fprintf(b.to, "\r[%s] %3d %% %s", bar, done*100/b.total, b.what)
 }
 
 // End leaves the last state on its line. Only the first call counts.

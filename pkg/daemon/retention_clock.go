@@ -56,7 +56,8 @@ func NewRetentionClock(pool *pgxpool.Pool, tel *telemetry.Telemetry) (*Retention
 	began := time.Now()
 	c := &RetentionClock{pool: pool, elapsed: func() time.Duration { return time.Since(began) }}
 	_, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/daemon").Float64ObservableGauge("gifting.retention.lag",
-		metric.WithUnit("s"), metric.WithDescription("How much longer rows are kept, because the database's clock jumped ahead or nothing ran."),
+		metric.WithUnit("s"),
+		metric.WithDescription("How much longer rows are kept, because the database's clock jumped ahead or nothing ran."),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
 			c.lock.Lock()
 			defer c.lock.Unlock()

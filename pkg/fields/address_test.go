@@ -46,14 +46,16 @@ func TestAddressesThatAreTheSameHaveOneKey(t *testing.T) {
 func TestURLs(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
-		"https://example.com", "https://example.com:8443/a?b=c#d", "https://bücher.example/tåg", "HTTPS://example.com/", "https://192.0.2.1/",
+		"https://example.com", "https://example.com:8443/a?b=c#d", "https://bücher.example/tåg", "HTTPS://example.com/",
+		"https://192.0.2.1/",
 	} {
 		require.True(t, fields.IsURL(s, "https"), s)
 	}
 	for _, s := range []string{
 		"", "example.com", "/logo.svg", "//example.com/", "http://example.com/", "javascript:alert(1)", "https:example.com", "https:///a",
 		"https://:443/", "https://user@example.com/", "https://u:p@example.com/", "https://@example.com/", "https://example.com/a b",
-		"https://example.com/ ", "https://example.com/\r\nSet-Cookie: a", "https://example.com/\x7f", `https://example.com\@evil.example/`,
+		"https://example.com/ ", "https://example.com/\r\nSet-Cookie: a", "https://example.com/\x7f",
+		`https://example.com\@evil.example/`,
 		"https://example.com/\u202egpj", "https://exam\u200bple.com/", "https://example.com/\u3164", "https://example.com/\xff",
 	} {
 		require.False(t, fields.IsURL(s, "https"), "%q", s)

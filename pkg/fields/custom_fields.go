@@ -94,7 +94,8 @@ func fits(field *tenantsv1.CustomField, a CustomFieldAnswer) bool {
 		return a.Text == nil
 	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN:
 		text := norm.NFC.String(a.text())
-		return a.Checked == nil && slices.ContainsFunc(field.GetOptions(), func(option string) bool { return norm.NFC.String(option) == text })
+		return a.Checked == nil && slices.ContainsFunc(field.GetOptions(),
+			func(option string) bool { return norm.NFC.String(option) == text })
 	case tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT:
 		var length Errors
 		length.Text("", a.text(), MaxCustomFieldText)

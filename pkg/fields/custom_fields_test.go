@@ -83,13 +83,15 @@ func TestEachAnswerNamesADifferentField(t *testing.T) {
 		ids  []string
 		want []string
 	}{
-		"different fields":         {[]string{fieldID, otherID}, nil},
-		"no id":                    {[]string{fieldID, "x"}, []string{"customFields[1].fieldId"}},
-		"a field twice":            {[]string{fieldID, strings.ToUpper(fieldID)}, []string{"customFields[1].fieldId"}},
-		"a field twice among many": {append(append([]string{fieldID}, many(otherID)...), fieldID), []string{"customFields[5001].fieldId"}},
-		"an unknown field twice":   {[]string{otherID, fieldID, otherID}, nil},
-		"an unknown field often":   {many(otherID), nil},
-		"no ids twice":             {[]string{"x", "x"}, []string{"customFields[0].fieldId", "customFields[1].fieldId"}},
+		"different fields": {[]string{fieldID, otherID}, nil},
+		"no id":            {[]string{fieldID, "x"}, []string{"customFields[1].fieldId"}},
+		"a field twice":    {[]string{fieldID, strings.ToUpper(fieldID)}, []string{"customFields[1].fieldId"}},
+		"a field twice among many": {
+			append(append([]string{fieldID}, many(otherID)...), fieldID), []string{"customFields[5001].fieldId"},
+		},
+		"an unknown field twice": {[]string{otherID, fieldID, otherID}, nil},
+		"an unknown field often": {many(otherID), nil},
+		"no ids twice":           {[]string{"x", "x"}, []string{"customFields[0].fieldId", "customFields[1].fieldId"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var errs fields.Errors

@@ -49,7 +49,7 @@ func TestUUIDsAreReadInOneFormOnly(t *testing.T) {
 	id, ok := fields.ParseUUID("0198F2E4-7A2B-7C3D-8E4F-5A6B7C8D9E0F")
 	require.True(t, ok)
 	require.Equal(t, "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", id)
-	for _, s := range []string{"", "x", "{0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f}", "urn:uuid:0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", "0198f2e47a2b7c3d8e4f5a6b7c8d9e0f"} {
+	for _, s := range []string{"", "x", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", "")} {
 		_, ok := fields.ParseUUID(s)
 		require.False(t, ok, s)
 	}

@@ -63,7 +63,8 @@ func (e *Errors) require(field, value string) {
 // Line checks a text of one line, such as a name or a reference. A limit counts Unicode code points. A blank text has no errors,
 // because it counts as empty: the caller must not store it.
 func (e *Errors) Line(field, value string, limit int) {
-	e.text(field, value, limit, breaksLine, "must be one line without control characters and without bidirectional embeddings and overrides")
+	e.text(field, value, limit, breaksLine,
+		"must be one line without control characters and without bidirectional embeddings and overrides")
 }
 
 // Text is Line for a text of several lines, such as a message.

@@ -112,5 +112,6 @@ func TestNoTextControlsATerminal(t *testing.T) {
 func TestJSONStaysJSON(t *testing.T) {
 	t.Parallel()
 	//nolint:testifylint // The bytes matter: JSONEq compares what they mean.
-	require.Equal(t, `{"a":"\u001b\u202e\u007f\udb40\udc01 ü"}`, fields.VisibleJSON([]byte(`{"a":"\u001b`+"\u202e\x7f\U000e0001 ü"+`"}`)))
+	require.Equal(t, `{"a":"\u001b\u202e\u007f\udb40\udc01 ü"}`,
+		fields.VisibleJSON([]byte(`{"a":"\u001b`+"\u202e\x7f\U000e0001 ü"+`"}`)))
 }

@@ -99,7 +99,8 @@ func supportURL(field string, value *string, errs *fields.Errors) *string {
 	errs.Line(field, *value, maxURL)
 	address, mail := strings.CutPrefix(*value, "mailto:")
 	if !fields.IsURL(*value, "https") && (!mail || !fields.IsEmail(address) || strings.ContainsAny(address, "?%&")) {
-		errs.Add(field, problem.FieldInvalid, "must be an absolute https URL without user and password, or mailto: with one e-mail address")
+		errs.Add(field, problem.FieldInvalid,
+			"must be an absolute https URL without user and password, or mailto: with one e-mail address")
 	}
 	return value
 }

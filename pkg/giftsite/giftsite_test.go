@@ -41,7 +41,9 @@ func TestDeliveryTimes(t *testing.T) {
 		"to every country": {times: everywhere},
 		"too many":         {slices.Repeat([]*tenantsv1.DeliveryTime{days("", 0, 0)}, 251), []string{"site.deliveryTimes too_long"}},
 		"wrong countries": {
-			[]*tenantsv1.DeliveryTime{days("SE", 1, 2), days("", 1, 2), days("se", 1, 2), days("XX", 1, 2), days("SE", 1, 2), days("\xff", 1, 2)},
+			[]*tenantsv1.DeliveryTime{
+				days("SE", 1, 2), days("", 1, 2), days("se", 1, 2), days("XX", 1, 2), days("SE", 1, 2), days("\xff", 1, 2),
+			},
 			[]string{
 				"site.deliveryTimes[1].country required", "site.deliveryTimes[2].country invalid", "site.deliveryTimes[3].country invalid",
 				"site.deliveryTimes[4].country duplicate", "site.deliveryTimes[5].country invalid",

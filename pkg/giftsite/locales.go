@@ -11,7 +11,8 @@ import (
 // Locales are those in which the gift site has texts. The first is what matches nothing else. A language has one locale with all
 // texts; another region has only what is different there.
 var Locales = []string{
-	fields.BaseLocale, "ar", "da-DK", "de-AT", "de-CH", "de-DE", "en-GB", "es-ES", "fi-FI", "fr-FR", "it-IT", "nb-NO", "nl-NL", "pl-PL", "pt-PT", "sv-SE",
+	fields.BaseLocale, "ar", "da-DK", "de-AT", "de-CH", "de-DE", "en-GB", "es-ES", "fi-FI", "fr-FR",
+	"it-IT", "nb-NO", "nl-NL", "pl-PL", "pt-PT", "sv-SE",
 }
 
 var matcher = language.NewMatcher(tags(Locales))
@@ -25,7 +26,8 @@ func ClosestLocale(of ...language.Tag) string {
 // PageLocales returns the locales whose texts a page has that is shown in a locale: its own, then those of its language, then the
 // closest other language, such as Danish for Faroese, at last English.
 func PageLocales(of string) []string {
-	out := slices.DeleteFunc(fields.LocaleFallbacks(of), func(l string) bool { return l == fields.BaseLocale || !slices.Contains(Locales, l) })
+	out := slices.DeleteFunc(fields.LocaleFallbacks(of),
+		func(l string) bool { return l == fields.BaseLocale || !slices.Contains(Locales, l) })
 	tag, err := language.Parse(of)
 	if base, _ := tag.Base(); err == nil && len(out) == 0 && base.String() != "en" {
 		if closest := ClosestLocale(tag); closest != fields.BaseLocale {

@@ -35,7 +35,9 @@ type CertFiles[T CertContents] struct {
 }
 
 // OpenCertFiles reads the files. The log names the first of the paths. It fails if the files cannot be used now.
-func OpenCertFiles[T CertContents](paths []string, read func() (T, error), clock func() time.Time, log *slog.Logger) (*CertFiles[T], error) {
+func OpenCertFiles[T CertContents](
+	paths []string, read func() (T, error), clock func() time.Time, log *slog.Logger,
+) (*CertFiles[T], error) {
 	f := &CertFiles[T]{paths: paths, read: read, clock: clock, log: log, looked: clock()}
 	var err error
 	if f.seen, err = f.look(); err != nil {

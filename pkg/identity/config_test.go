@@ -53,14 +53,24 @@ func TestFilesThatMakeNoIdentityAreRefusedAtStart(t *testing.T) {
 		change func(r *authority.Request)
 		want   string
 	}{
-		"no URI SAN":           {func(r *authority.Request) { r.URIs = nil }, "0 URI SANs"},
-		"two URI SANs":         {func(r *authority.Request) { r.URIs = append(r.URIs, identity.Gateway.URI("partner-gifting")) }, "2 URI SANs"},
-		"another trust domain": {func(r *authority.Request) { r.URIs = []string{identity.Orders.URI("elsewhere")} }, "spiffe://partner-gifting/<name>"},
-		"a longer path":        {func(r *authority.Request) { r.URIs = []string{"spiffe://partner-gifting/ns/orders"} }, "spiffe://partner-gifting/<name>"},
-		"another scheme":       {func(r *authority.Request) { r.URIs = []string{"https://partner-gifting/orders"} }, "spiffe://partner-gifting/<name>"},
-		"a query":              {func(r *authority.Request) { r.URIs = []string{"spiffe://partner-gifting/orders?a=b"} }, "spiffe://partner-gifting/<name>"},
-		"the past":             {func(r *authority.Request) { r.Until = now.Add(-time.Minute) }, "not valid now"},
-		"the future":           {func(r *authority.Request) { r.From = now.Add(time.Minute) }, "not valid now"},
+		"no URI SAN": {func(r *authority.Request) { r.URIs = nil }, "0 URI SANs"},
+		"two URI SANs": {
+			func(r *authority.Request) { r.URIs = append(r.URIs, identity.Gateway.URI("partner-gifting")) }, "2 URI SANs",
+		},
+		"another trust domain": {
+			func(r *authority.Request) { r.URIs = []string{identity.Orders.URI("elsewhere")} }, "spiffe://partner-gifting/<name>",
+		},
+		"a longer path": {
+			func(r *authority.Request) { r.URIs = []string{"spiffe://partner-gifting/ns/orders"} }, "spiffe://partner-gifting/<name>",
+		},
+		"another scheme": {
+			func(r *authority.Request) { r.URIs = []string{"https://partner-gifting/orders"} }, "spiffe://partner-gifting/<name>",
+		},
+		"a query": {
+			func(r *authority.Request) { r.URIs = []string{"spiffe://partner-gifting/orders?a=b"} }, "spiffe://partner-gifting/<name>",
+		},
+		"the past":   {func(r *authority.Request) { r.Until = now.Add(-time.Minute) }, "not valid now"},
+		"the future": {func(r *authority.Request) { r.From = now.Add(time.Minute) }, "not valid now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := identitytest.Request(identity.Orders)

@@ -120,13 +120,18 @@ func TestAServerRefuses(t *testing.T) {
 		client *tls.Config
 		want   string
 	}{
-		"no certificate":       {&tls.Config{InsecureSkipVerify: true}, "didn't provide a certificate"},
-		"another authority":    {clientOf(t, stranger, good(func(*authority.Request) {})), "unknown authority"},
-		"an expired one":       {clientOf(t, signer, good(func(r *authority.Request) { r.Until = time.Now().Add(-time.Second) })), "expired"},
-		"no URI SAN":           {clientOf(t, signer, good(func(r *authority.Request) { r.URIs = nil })), "0 URI SANs"},
-		"two URI SANs":         {clientOf(t, signer, good(func(r *authority.Request) { r.URIs = append(r.URIs, "spiffe://partner-gifting/orders") })), "2 URI SANs"},
-		"another trust domain": {clientOf(t, signer, good(func(r *authority.Request) { r.URIs = []string{"spiffe://elsewhere/gateway"} })), "names no identity"},
-		"TLS 1.2":              {&tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}, "unsupported versions"},
+		"no certificate":    {&tls.Config{InsecureSkipVerify: true}, "didn't provide a certificate"},
+		"another authority": {clientOf(t, stranger, good(func(*authority.Request) {})), "unknown authority"},
+		"an expired one": {
+			clientOf(t, signer, good(func(r *authority.Request) { r.Until = time.Now().Add(-time.Second) })), "expired",
+		},
+		"no URI SAN": {clientOf(t, signer, good(func(r *authority.Request) { r.URIs = nil })), "0 URI SANs"},
+		"two URI SANs": {clientOf(t, signer,
+			good(func(r *authority.Request) { r.URIs = append(r.URIs, "spiffe://partner-gifting/orders") })), "2 URI SANs"},
+		"another trust domain": {
+			clientOf(t, signer, good(func(r *authority.Request) { r.URIs = []string{"spiffe://elsewhere/gateway"} })), "names no identity",
+		},
+		"TLS 1.2": {&tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}, "unsupported versions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			atClient, atServer := meet(t, c.client, server)

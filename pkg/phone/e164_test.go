@@ -17,7 +17,8 @@ func agrees(t *testing.T, text string) {
 	compact := compacted(text)
 	var want string
 	var possible bool
-	if code, _, _ := planOf(strings.TrimPrefix(compact, "+")); international.MatchString(compact) && !strings.HasPrefix(compact, "+"+code+"00") {
+	code, _, _ := planOf(strings.TrimPrefix(compact, "+"))
+	if international.MatchString(compact) && !strings.HasPrefix(compact, "+"+code+"00") {
 		want, possible = parse(compact, "")
 	}
 	require.Equal(t, want, got, "%q", text)
@@ -37,7 +38,8 @@ func TestParseAgreesWithTheLibrary(t *testing.T) {
 				number, code := phonenumbers.Format(example, phonenumbers.E164), fmt.Sprintf("+%d", example.GetCountryCode())
 				within := strings.TrimPrefix(number, code)
 				for _, text := range []string{
-					number, number + "1", number[:len(number)-1], code + "0" + within, code + "1" + within, code + "8" + within, code + "00" + within,
+					number, number + "1", number[:len(number)-1],
+					code + "0" + within, code + "1" + within, code + "8" + within, code + "00" + within,
 				} {
 					agrees(t, text)
 				}

@@ -101,7 +101,8 @@ func (c Columns[R]) Excluded() string {
 // Differ is the condition that a row of the table that an INSERT names differs from the one that it could not add.
 func (c Columns[R]) Differ(table string) string {
 	names := c.names()
-	return fmt.Sprintf("(%s.%s) IS DISTINCT FROM (excluded.%s)", table, strings.Join(names, ", "+table+"."), strings.Join(names, ", excluded."))
+	return fmt.Sprintf("(%s.%s) IS DISTINCT FROM (excluded.%s)",
+		table, strings.Join(names, ", "+table+"."), strings.Join(names, ", excluded."))
 }
 
 // Values are the arguments of a row by the names of their columns.

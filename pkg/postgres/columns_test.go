@@ -37,7 +37,8 @@ func scanOrder(row pgx.CollectableRow) (*ordersv1.Order, error) {
 func TestRowsAreWrittenChangedAndReadByTheirColumns(t *testing.T) {
 	t.Parallel()
 	ctx, pool := t.Context(), pgtest.New(t)
-	_, err := pool.Exec(ctx, "CREATE TABLE rows (id uuid, status text, version bigint, created_at timestamptz, updated_at timestamptz)")
+	_, err := pool.Exec(ctx,
+		"CREATE TABLE rows (id uuid, status text, version bigint, created_at timestamptz, updated_at timestamptz)")
 	require.NoError(t, err)
 	written := &ordersv1.Order{Id: uuid.NewString(), Version: 1, CreatedAt: &timestamppb.Timestamp{Seconds: 1}}
 	_, err = postgres.Exec(ctx, pool, "insert", columns.For(placed).Insert("rows"), columns.For(placed).Args(written)...)

@@ -96,7 +96,8 @@ func (m Migrations) up(ctx context.Context, cfg Config, conn *pgx.Conn, out io.W
 }
 
 // errLocked ends a migration that never got its locks.
-var errLocked = errors.New("another transaction holds a lock that it needs; `SELECT * FROM pg_stat_activity WHERE state <> 'idle'` shows them, " +
+var errLocked = errors.New("another transaction holds a lock that it needs; " +
+	"`SELECT * FROM pg_stat_activity WHERE state <> 'idle'` shows them, " +
 	"GIFTING_DATABASE_LOCK_TIMEOUT is how long one attempt waits")
 
 // apply runs one migration, unless another instance has done so, and tries again if a lock is not free.

@@ -57,8 +57,10 @@ func TestMigrateSaysWhatItDid(t *testing.T) {
 	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, onlyFirst()))
 	require.Regexp(t, `^example: 00001_a\.sql took [0-9.mµ]*s\nexample: from version 0 to 1\n$`, out.String())
 	out = output{}
-	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, twoFiles(), postgres.Migrations{Owner: "other", Files: fstest.MapFS{}}))
-	require.Regexp(t, `^example: 00002_b\.sql took [0-9.mµ]*s\nexample: from version 1 to 2\nother: nothing to do at version 0\n$`, out.String())
+	other := postgres.Migrations{Owner: "other", Files: fstest.MapFS{}}
+	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, twoFiles(), other))
+	const second = `^example: 00002_b\.sql took [0-9.mµ]*s\nexample: from version 1 to 2\nother: nothing to do at version 0\n$`
+	require.Regexp(t, second, out.String())
 	out = output{}
 	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, twoFiles()))
 	require.Equal(t, "example: nothing to do at version 2\n", out.String())
@@ -112,7 +114,9 @@ func login(t *testing.T, conn *pgx.Conn, database string) (name string, cfg post
 		require.NoError(t, err)
 	}
 	t.Cleanup(func() {
-		for _, statement := range []string{"REASSIGN OWNED BY " + name + " TO CURRENT_USER", "DROP OWNED BY " + name, "DROP ROLE " + name} {
+		for _, statement := range []string{
+			"REASSIGN OWNED BY " + name + " TO CURRENT_USER", "DROP OWNED BY " + name, "DROP ROLE " + name,
+		} {
 			_, err := conn.Exec(ctx, statement)
 			require.NoError(t, err)
 		}

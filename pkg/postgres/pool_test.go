@@ -30,7 +30,9 @@ func TestOptionsOfAServiceHoldForItsStatements(t *testing.T) {
 }
 
 func TestADatabaseURLIsRefusedWithoutItsPassword(t *testing.T) {
-	for _, url := range []string{"postgres://u:hunter2@h:none/db", "postgres://u:hunter2@h/db?sslmode=hunter2", "mysql://u:hunter2@h/db"} {
+	for _, url := range []string{
+		"postgres://u:hunter2@h:none/db", "postgres://u:hunter2@h/db?sslmode=hunter2", "mysql://u:hunter2@h/db",
+	} {
 		t.Setenv("GIFTING_DATABASE_URL", url)
 		err := settings.Load(&postgres.Config{})
 		require.ErrorContains(t, err, "GIFTING_DATABASE_URL: ")

@@ -129,7 +129,8 @@ func TestReadThenWriteWritesWhatTheReadRowsDecide(t *testing.T) {
 	failure := errors.New("no")
 	before := pool.Stat().NewConnsCount()
 	for range 20 {
-		require.ErrorIs(t, postgres.ReadThenWrite(t.Context(), pool, read, func() (func(b *pgx.Batch), error) { return write, failure }), failure)
+		fail := func() (func(b *pgx.Batch), error) { return write, failure }
+		require.ErrorIs(t, postgres.ReadThenWrite(t.Context(), pool, read, fail), failure)
 		require.ErrorIs(t, postgres.ReadThenWrite(t.Context(), pool, func(b *pgx.Batch) {
 			b.Queue("SELECT 1").QueryRow(func(pgx.Row) error { return failure })
 		}, decide), failure)
@@ -156,7 +157,8 @@ func TestWhereNumbersItsArguments(t *testing.T) {
 	postgres.Equal(&w, "size", &size)
 	w.And("(created_at, id) < (?, ?)", 1, 2)
 	limit := w.Arg(100)
-	require.Equal(t, "tenant_id = $1 AND cancelled_at IS NULL AND brand_id = $2 AND size = $3 AND (created_at, id) < ($4, $5)", w.SQL())
+	const where = "tenant_id = $1 AND cancelled_at IS NULL AND brand_id = $2 AND size = $3 AND (created_at, id) < ($4, $5)"
+	require.Equal(t, where, w.SQL())
 	require.Equal(t, "$6", limit)
 	require.Equal(t, []any{"t", "b", 7, 1, 2, 100}, w.Args())
 }

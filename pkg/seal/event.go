@@ -21,9 +21,9 @@ import (
 //
 // The associated data bind a sealed value to its tenant, event and member: in another place it does not open.
 //
-// At rest, orders and personal-links seal both with rings of their own. Stored answers of orders to POST have only the id of a message,
-// those of personal-links are sealed. What a receiver of webhooks answers is stored as it is, in attempts of webhook, up to 1 KiB for
-// the retention of deliveries: a receiver that repeats an event in its answer discloses it there.
+// At rest, orders and personal-links seal both with rings of their own. Stored answers of orders to POST have only the id of a
+// message, those of personal-links are sealed. What a receiver of webhooks answers is stored as it is, in attempts of webhook, up
+// to 1 KiB for the retention of deliveries: a receiver that repeats an event in its answer discloses it there.
 type Member string
 
 // The members that are sealed. No other member of an event that has them has the same name.

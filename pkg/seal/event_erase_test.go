@@ -33,7 +33,9 @@ func TestAnErasedEventSaysNothingAboutThePerson(t *testing.T) {
 			Id: "0198f2e4-0000-7000-8000-000000000001", ExternalOrderId: new(kept), ExternalCampaignRef: new(kept),
 			ExternalRecipientId: &text, ExternalActionRef: &text, CancellationReason: &text, Shipments: shipments,
 			Items: []*ordersv1.OrderItem{
-				{Kind: ordersv1.ItemKind_ITEM_KIND_CUSTOM, ProductName: text, Variations: map[string]string{"body": kept, "externalRecipientId": kept}},
+				{Kind: ordersv1.ItemKind_ITEM_KIND_CUSTOM, ProductName: text, Variations: map[string]string{
+					"body": kept, "externalRecipientId": kept,
+				}},
 				{Kind: ordersv1.ItemKind_ITEM_KIND_CATALOG, ProductName: kept},
 			},
 		}
@@ -69,7 +71,9 @@ func TestAnErasedEventSaysNothingAboutThePerson(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, string(want), string(again))
 
-			envelope := &eventsv1.Event{Id: uuid.NewString(), Type: "order.created", OccurredAt: timestamppb.Now(), Environment: "sandbox", Data: data}
+			envelope := &eventsv1.Event{
+				Id: uuid.NewString(), Type: "order.created", OccurredAt: timestamppb.Now(), Environment: "sandbox", Data: data,
+			}
 			body := eventOf(t, envelope)
 			envelope.Data = want
 			erased, err = seal.EraseEvent(body)

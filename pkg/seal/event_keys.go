@@ -74,7 +74,8 @@ func NewEventReader(keys EventKeys, tel *telemetry.Telemetry) (*EventReader, err
 		return nil, err
 	}
 	unreadable, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/seal").Int64Counter("gifting.events.unreadable",
-		metric.WithDescription("Attempts to open an event that failed, by cause: its key is missing in the ring, or the value is broken."))
+		metric.WithDescription("Attempts to open an event that failed, "+
+			"by cause: its key is missing in the ring, or the value is broken."))
 	if err != nil {
 		return nil, fmt.Errorf("metric of unreadable events: %w", err)
 	}

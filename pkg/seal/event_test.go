@@ -107,7 +107,8 @@ func TestAValueOpensOnlyInItsPlace(t *testing.T) {
 	})
 	t.Run("with ids in upper case", func(t *testing.T) {
 		t.Parallel()
-		_, err := r.Open(t.Context(), seal.EventPlace{TenantID: strings.ToUpper(at.TenantID), EventID: strings.ToUpper(at.EventID)}, sealed)
+		upper := seal.EventPlace{TenantID: strings.ToUpper(at.TenantID), EventID: strings.ToUpper(at.EventID)}
+		_, err := r.Open(t.Context(), upper, sealed)
 		require.NoError(t, err)
 	})
 }

@@ -138,7 +138,8 @@ func (r *run) pass(ctx context.Context) (done bool, err error) {
 
 // report is about progress only, so a failure to write it is ignored.
 func (r *run) report(to io.Writer, total counts, estimate int) {
-	_, _ = fmt.Fprintf(to, "checked %d of about %d %s, re-encrypted %d values\n", total.rows, max(estimate, total.rows), r.table.Name, total.values)
+	_, _ = fmt.Fprintf(to, "checked %d of about %d %s, re-encrypted %d values\n",
+		total.rows, max(estimate, total.rows), r.table.Name, total.values)
 }
 
 // step re-encrypts the next batch of rows after a position and returns the position of its last row.
@@ -183,7 +184,8 @@ func (r *run) selectSealed() string {
 	for _, c := range r.table.Columns {
 		columns = append(columns, fmt.Sprintf("CASE WHEN substring(%[1]s FOR length($4::bytea)) = $4 THEN NULL ELSE %[1]s END", c.Name))
 	}
-	return fmt.Sprintf("SELECT tenant_id, id::text AS row_id, %s FROM %s WHERE (tenant_id, id) > ($1, $2) ORDER BY tenant_id, id LIMIT $3",
+	return fmt.Sprintf(`SELECT tenant_id, id::text AS row_id, %s FROM %s
+WHERE (tenant_id, id) > ($1, $2) ORDER BY tenant_id, id LIMIT $3`,
 		strings.Join(columns, ", "), r.table.Name)
 }
 

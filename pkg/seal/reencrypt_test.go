@@ -50,7 +50,8 @@ func setup(t *testing.T, rows int) *fixture {
 	f := &fixture{pool: pgtest.New(t), table: Table{Name: "gifts", Columns: []Column{
 		{"name", associated("name")}, {"note", associated("note")},
 	}}}
-	_, err := f.pool.Exec(t.Context(), "CREATE TABLE gifts (tenant_id uuid, id uuid, name bytea NOT NULL, note bytea, PRIMARY KEY (tenant_id, id))")
+	_, err := f.pool.Exec(t.Context(),
+		"CREATE TABLE gifts (tenant_id uuid, id uuid, name bytea NOT NULL, note bytea, PRIMARY KEY (tenant_id, id))")
 	require.NoError(t, err)
 	old := ring(t, "k1")
 	for n := range rows {
@@ -75,7 +76,8 @@ func (f *fixture) run(t *testing.T, batch int, out *bytes.Buffer, ids ...string)
 // under counts the values of both columns that are sealed under the key.
 func (f *fixture) under(t *testing.T, id string) (n int) {
 	t.Helper()
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT count(*) FROM (SELECT name FROM gifts UNION ALL SELECT note FROM gifts) AS v (v)
+	require.NoError(t, f.pool.QueryRow(t.Context(), `
+SELECT count(*) FROM (SELECT name FROM gifts UNION ALL SELECT note FROM gifts) AS v (v)
 WHERE substring(v FROM 2 FOR $1) = $2`, len(id), []byte(id)).Scan(&n))
 	return n
 }
@@ -102,7 +104,8 @@ func TestARotatedKeyCanLeaveTheRing(t *testing.T) {
 	database := postgres.Config{URL: f.pool.Config().ConnString()}
 	require.NoError(t, ReEncrypt(t.Context(), database, keys("n2", "k1"), f.table, &out))
 	require.Equal(t, 24+12, f.under(t, "n2"))
-	require.Contains(t, out.String(), fmt.Sprintf("checked 24 of about 24 gifts, re-encrypted %d values", 24+12-first.values), "what was done stays done")
+	require.Contains(t, out.String(), fmt.Sprintf("checked 24 of about 24 gifts, re-encrypted %d values", 24+12-first.values),
+		"what was done stays done")
 	require.NotContains(t, out.String(), "Marked")
 	for _, id := range f.ids {
 		require.Equal(t, "Marked name", f.open(t, ring(t, "n2"), id))
@@ -117,7 +120,8 @@ func TestIdsMayBeIntegers(t *testing.T) {
 	require.NoError(t, err)
 	tenant, old := uuid.NewString(), ring(t, "k1")
 	for id := range 25 {
-		_, err = f.pool.Exec(t.Context(), "INSERT INTO gifts VALUES ($1, $2, $3)", tenant, id+1, old.Seal([]byte("Marked name"), fmt.Sprintf("name/%d", id+1)))
+		_, err = f.pool.Exec(t.Context(), "INSERT INTO gifts VALUES ($1, $2, $3)", tenant, id+1,
+			old.Seal([]byte("Marked name"), fmt.Sprintf("name/%d", id+1)))
 		require.NoError(t, err)
 	}
 	var out bytes.Buffer

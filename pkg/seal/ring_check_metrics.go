@@ -36,7 +36,8 @@ func (c *RingCheck) observe() error {
 // count lets the ring count the values that it cannot open.
 func count(meter metric.Meter, ring *Ring) error {
 	unreadable, err := meter.Int64Counter("gifting.seal.unreadable",
-		metric.WithDescription("Attempts to open a sealed value that failed: its key is not in the ring (missing_key), or the key does not open it (broken)."))
+		metric.WithDescription("Attempts to open a sealed value that failed: "+
+			"its key is not in the ring (missing_key), or the key does not open it (broken)."))
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,8 @@ func setup(t *testing.T) *fixture {
 	f.tel.Logger = slog.New(slog.NewTextHandler(&f.logs, nil))
 	f.exec(t, `CREATE TABLE gifts (tenant_id uuid, id uuid, name bytea NOT NULL, note bytea, PRIMARY KEY (tenant_id, id))`)
 	for _, column := range []string{"name", "note"} {
-		f.exec(t, fmt.Sprintf(`CREATE INDEX ON gifts ((CASE WHEN length(%[1]s) > 0 THEN substring(%[1]s FOR get_byte(%[1]s, 0) + 1) END))`, column))
+		f.exec(t, fmt.Sprintf(`
+CREATE INDEX ON gifts ((CASE WHEN length(%[1]s) > 0 THEN substring(%[1]s FOR get_byte(%[1]s, 0) + 1) END))`, column))
 	}
 	return f
 }
@@ -94,10 +95,17 @@ func TestAServiceIsReadyIfItsRingOpensWhatTheDatabaseHolds(t *testing.T) {
 		err  error
 		text string
 	}{
-		"all keys":            {ring: []string{"new:c", "k1:a", "k2:b"}},
-		"a key is missing":    {ring: []string{"new:c", "k1:a"}, err: seal.ErrKeyMissing, text: `gifts.note has values sealed with key "k2"`},
-		"a key is wrong":      {ring: []string{"new:c", "k1:z", "k2:b"}, err: seal.ErrKeyWrong, text: `gifts.name has values sealed with key "k1"`},
-		"no key is the right": {ring: []string{"k1:z"}, err: seal.ErrKeyMissing, text: `other bytes for the key: correct the key of this id in GIFTING_SEAL_KEYS; gifts.note has`},
+		"all keys": {ring: []string{"new:c", "k1:a", "k2:b"}},
+		"a key is missing": {
+			ring: []string{"new:c", "k1:a"}, err: seal.ErrKeyMissing, text: `gifts.note has values sealed with key "k2"`,
+		},
+		"a key is wrong": {
+			ring: []string{"new:c", "k1:z", "k2:b"}, err: seal.ErrKeyWrong, text: `gifts.name has values sealed with key "k1"`,
+		},
+		"no key is the right": {
+			ring: []string{"k1:z"}, err: seal.ErrKeyMissing,
+			text: `other bytes for the key: correct the key of this id in GIFTING_SEAL_KEYS; gifts.note has`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -220,7 +228,9 @@ func TestTheKeysInUseAreAMetric(t *testing.T) {
 	f := setup(t)
 	f.seal(t, ring(t, "k1:a"), ring(t, "k2:b"))
 	c := f.check(t, ring(t, "k2:b", "k1:a"))
-	require.Equal(t, map[string]float64{"column=gifts.name,key_id=k1": 1, "column=gifts.note,key_id=k2": 1}, f.tel.Values(t, "gifting.seal.keys.in_use"))
+	require.Equal(t, map[string]float64{
+		"column=gifts.name,key_id=k1": 1, "column=gifts.note,key_id=k2": 1,
+	}, f.tel.Values(t, "gifting.seal.keys.in_use"))
 	f.exec(t, `UPDATE gifts SET note = NULL`)
 	require.NoError(t, c.Run(t.Context()))
 	require.Equal(t, map[string]float64{"column=gifts.name,key_id=k1": 1}, f.tel.Values(t, "gifting.seal.keys.in_use"))
@@ -270,7 +280,8 @@ func TestAValueThatWasNeverSealedDoesNotBreakTheMetrics(t *testing.T) {
 func TestTheCheckReadsFewRowsOfALargeTable(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.exec(t, `INSERT INTO gifts SELECT gen_random_uuid(), gen_random_uuid(), '\x026b31'::bytea || decode(md5(n::text), 'hex') FROM generate_series(1, 20000) n`)
+	f.exec(t, `INSERT INTO gifts SELECT gen_random_uuid(), gen_random_uuid(), '\x026b31'::bytea || decode(md5(n::text), 'hex')
+FROM generate_series(1, 20000) n`)
 	f.seal(t, ring(t, "k2:b"), nil)
 	require.Less(t, sealtest.RowsRead(t, f.pool, seal.CheckedRingOf(ring(t, "k2:b"), seal.SealedColumns(gifts)...), "gifts"), 100)
 }

@@ -68,7 +68,9 @@ func newRule(name, argument string) (rule, error) {
 		return rule{format: "IP addresses and prefixes, separated by commas", replaces: true, check: texts(networks)}, nil
 	case "base64":
 		n, err := strconv.Atoi(argument)
-		return rule{format: "base64 of " + argument + " bytes or more, several separated by commas", replaces: true, check: texts(encoded(n))}, err
+		return rule{
+			format: "base64 of " + argument + " bytes or more, several separated by commas", replaces: true, check: texts(encoded(n)),
+		}, err
 	case "zone":
 		return rule{format: "time zone", replaces: true, check: texts(zone)}, nil
 	case "oneof":
@@ -137,7 +139,10 @@ func ofScheme(schemes []string) func(text string) error {
 
 func web(text string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errWeb
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return errWeb
 	}
 	return nil

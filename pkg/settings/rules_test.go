@@ -32,19 +32,31 @@ func TestRules(t *testing.T) {
 		good, bad []string
 		says      string
 	}{
-		"LISTEN":  {[]string{":9000", "127.0.0.1:0", "[::1]:9000"}, []string{"9000", "host", "host:http", "host:65536", "a,b:1"}, "host:port"},
-		"PEERS":   {[]string{"orders:9000", "127.0.0.1:1,127.0.0.1:2", "[::1]:1"}, []string{":9000", "orders", "orders:0", "orders:1,", "http://orders:1"}, "host:port"},
+		"LISTEN": {
+			[]string{":9000", "127.0.0.1:0", "[::1]:9000"}, []string{"9000", "host", "host:http", "host:65536", "a,b:1"}, "host:port",
+		},
+		"PEERS": {
+			[]string{"orders:9000", "127.0.0.1:1,127.0.0.1:2", "[::1]:1"},
+			[]string{":9000", "orders", "orders:0", "orders:1,", "http://orders:1"}, "host:port",
+		},
 		"BROKERS": {[]string{"k1:9092", "k1:9092, k2:9092"}, []string{"k1", "k1:9092,k2"}, "host:port"},
-		"URL":     {[]string{"postgres://h/db", "postgresql://u:p@h1:1,h2:2/db?x=y"}, []string{"h/db", "mysql://h/db", "postgres://"}, "postgres://"},
-		"WEB":     {[]string{"https://api.example.com/v1", "http://127.0.0.1:8080"}, []string{"api.example.com", "ftp://h", "https://", "https://h/?q", "https://h/#f", "https://u:p@h"}, "http"},
+		"URL": {
+			[]string{"postgres://h/db", "postgresql://u:p@h1:1,h2:2/db?x=y"}, []string{"h/db", "mysql://h/db", "postgres://"}, "postgres://",
+		},
+		"WEB": {
+			[]string{"https://api.example.com/v1", "http://127.0.0.1:8080"},
+			[]string{"api.example.com", "ftp://h", "https://", "https://h/?q", "https://h/#f", "https://u:p@h"}, "http",
+		},
 		"PROXIES": {[]string{"10.0.0.0/8,::1", "127.0.0.1"}, []string{"10.0.0.0/33", "proxy", "10.0.0.1,"}, "IP addresses"},
-		"KEY":     {[]string{"YWJjZA==", "YWJjZGVm", "YWJjZA==, YWJjZGVm"}, []string{"YWJj", "abcd!", "YWJjZA==,YWJj", "YWJjZA==,"}, "base64"},
-		"ZONE":    {[]string{"UTC", "Europe/Stockholm"}, []string{"Europe/Visby"}, "time zone"},
-		"WAIT":    {[]string{"1s", "1h"}, []string{"999ms", "1h1s", "-5s", "10", "soon"}, ""},
-		"COUNT":   {[]string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "1.5", "many"}, ""},
-		"WORD":    {[]string{"production", "sandbox"}, []string{"staging", "Production"}, "production, sandbox"},
-		"FLAG":    {[]string{"true", "false", "1"}, []string{"yes"}, "true nor false"},
-		"LEVEL":   {[]string{"DEBUG", "warn"}, []string{"LOUD"}, "not understood"},
+		"KEY": {
+			[]string{"YWJjZA==", "YWJjZGVm", "YWJjZA==, YWJjZGVm"}, []string{"YWJj", "abcd!", "YWJjZA==,YWJj", "YWJjZA==,"}, "base64",
+		},
+		"ZONE":  {[]string{"UTC", "Europe/Stockholm"}, []string{"Europe/Visby"}, "time zone"},
+		"WAIT":  {[]string{"1s", "1h"}, []string{"999ms", "1h1s", "-5s", "10", "soon"}, ""},
+		"COUNT": {[]string{"1", "2147483647"}, []string{"0", "-1", "2147483648", "1.5", "many"}, ""},
+		"WORD":  {[]string{"production", "sandbox"}, []string{"staging", "Production"}, "production, sandbox"},
+		"FLAG":  {[]string{"true", "false", "1"}, []string{"yes"}, "true nor false"},
+		"LEVEL": {[]string{"DEBUG", "warn"}, []string{"LOUD"}, "not understood"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, value := range tc.good {

@@ -8,8 +8,8 @@ import (
 	"github.com/partnergifting/platform/pkg/netguard"
 )
 
-// profiled reports whether the metrics port serves profiles. They show what the program does and slow it down, so by default only this
-// machine gets them.
+// profiled reports whether the metrics port serves profiles. They show what the program does and slow it down, so by default only
+// this machine gets them.
 func (c Config) profiled() bool {
 	host, _, err := net.SplitHostPort(c.MetricsAddr)
 	return c.Profiling || err == nil && netguard.IsLoopback(host)

@@ -37,7 +37,8 @@ func TestProfilesAreServedOnLoopbackOrWhereASettingSaysSo(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			served := make(chan error, 1)
 			go func() { served <- tel.Serve(ctx, func(context.Context) error { return nil }) }()
-			require.Eventually(t, func() bool { return statusOf(t, "http://"+addr+"/livez") == http.StatusOK }, 5*time.Second, 5*time.Millisecond)
+			live := func() bool { return statusOf(t, "http://"+addr+"/livez") == http.StatusOK }
+			require.Eventually(t, live, 5*time.Second, 5*time.Millisecond)
 			for _, path := range []string{"", "heap", "goroutine", "profile?seconds=1", "trace?seconds=0.1"} {
 				require.Equal(t, c.status, statusOf(t, "http://"+addr+"/debug/pprof/"+path), path)
 			}

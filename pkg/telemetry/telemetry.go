@@ -69,7 +69,9 @@ func New(ctx context.Context, service string, cfg Config, w io.Writer) (*Telemet
 	if err != nil {
 		return nil, err
 	}
-	t := &Telemetry{Service: service, Tracing: out.traces, registry: newRegistry(service), metricsAddr: cfg.MetricsAddr, profiled: cfg.profiled()}
+	t := &Telemetry{
+		Service: service, Tracing: out.traces, registry: newRegistry(service), metricsAddr: cfg.MetricsAddr, profiled: cfg.profiled(),
+	}
 	for _, step := range []func() error{
 		func() error { return t.openLogger(ctx, res, out, cfg.LogLevel, w) },
 		func() error { return t.openTracers(ctx, res, out) },
@@ -129,7 +131,8 @@ func newRegistry(service string) *prometheus.Registry {
 	prometheus.WrapRegistererWith(prometheus.Labels{serviceLabel: service}, registry).MustRegister(
 		collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "gifting_platform_programs", Help: "Programs of the platform in this version."},
+		prometheus.NewGaugeFunc(
+			prometheus.GaugeOpts{Name: "gifting_platform_programs", Help: "Programs of the platform in this version."},
 			func() float64 { return float64(len(identity.Programs())) }))
 	return registry
 }
@@ -142,8 +145,8 @@ const (
 	shutdownTimeout = 5 * time.Second
 )
 
-// Serve answers /metrics, /livez and /readyz, and profiles if they are served, on the metrics port until ctx ends. ready returns an error while the service
-// cannot work; it must return quickly.
+// Serve answers /metrics, /livez and /readyz, and profiles if they are served, on the metrics port until ctx ends. ready returns
+// an error while the service cannot work; it must return quickly.
 func (t *Telemetry) Serve(ctx context.Context, ready func(ctx context.Context) error) error {
 	if t.metricsAddr == "" {
 		<-ctx.Done()
@@ -158,7 +161,11 @@ func (t *Telemetry) Serve(ctx context.Context, ready func(ctx context.Context) e
 
 func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()

@@ -40,19 +40,41 @@ func TestTheStandardVariables(t *testing.T) {
 		traces    bool
 		err       string
 	}{
-		"an endpoint switches tracing on":      {map[string]string{endpoint: "http://127.0.0.1:1"}, true, ""},
-		"that of the traces does":              {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, true, ""},
-		"that of the metrics does not":         {map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:1"}, false, ""},
-		"none switches it off":                 {map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"}, false, ""},
-		"so does the switch for all":           {map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, false, ""},
-		"another exporter is refused":          {map[string]string{"OTEL_METRICS_EXPORTER": "console"}, false, `OTEL_METRICS_EXPORTER: "console"`},
-		"another protocol is refused":          {map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, false, "only grpc"},
-		"a misspelt sampler is refused":        {map[string]string{"OTEL_TRACES_SAMPLER": "always"}, false, `OTEL_TRACES_SAMPLER: "always"`},
-		"a share of traces is taken":           {map[string]string{"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.05"}, false, ""},
-		"what is no share is refused":          {map[string]string{"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "5%"}, false, `OTEL_TRACES_SAMPLER_ARG: "5%"`},
-		"nor is more than all":                 {map[string]string{"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "5"}, false, `OTEL_TRACES_SAMPLER_ARG: "5"`},
-		"an argument that nobody reads stays":  {map[string]string{"OTEL_TRACES_SAMPLER": "always_on", "OTEL_TRACES_SAMPLER_ARG": "x"}, false, ""},
-		"attributes that are none are refused": {map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "region"}, false, "OTEL_RESOURCE_ATTRIBUTES"},
+		"an endpoint switches tracing on": {map[string]string{endpoint: "http://127.0.0.1:1"}, true, ""},
+		"that of the traces does":         {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"}, true, ""},
+		"that of the metrics does not": {
+			map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:1"}, false, "",
+		},
+		"none switches it off": {
+			map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"}, false, "",
+		},
+		"so does the switch for all": {
+			map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, false, "",
+		},
+		"another exporter is refused": {
+			map[string]string{"OTEL_METRICS_EXPORTER": "console"}, false, `OTEL_METRICS_EXPORTER: "console"`,
+		},
+		"another protocol is refused": {
+			map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, false, "only grpc",
+		},
+		"a misspelt sampler is refused": {
+			map[string]string{"OTEL_TRACES_SAMPLER": "always"}, false, `OTEL_TRACES_SAMPLER: "always"`,
+		},
+		"a share of traces is taken": {
+			map[string]string{"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.05"}, false, "",
+		},
+		"what is no share is refused": {map[string]string{
+			"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "5%",
+		}, false, `OTEL_TRACES_SAMPLER_ARG: "5%"`},
+		"nor is more than all": {
+			map[string]string{"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "5"}, false, `OTEL_TRACES_SAMPLER_ARG: "5"`,
+		},
+		"an argument that nobody reads stays": {
+			map[string]string{"OTEL_TRACES_SAMPLER": "always_on", "OTEL_TRACES_SAMPLER_ARG": "x"}, false, "",
+		},
+		"attributes that are none are refused": {
+			map[string]string{"OTEL_RESOURCE_ATTRIBUTES": "region"}, false, "OTEL_RESOURCE_ATTRIBUTES",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for variable, value := range c.variables {

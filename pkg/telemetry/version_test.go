@@ -20,7 +20,8 @@ func TestAProgramSaysWhatItWasStampedWith(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "program")
-			build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", program}, append(tc.flags, "./testdata/program")...)...)
+			build := exec.CommandContext(t.Context(), "go",
+				append([]string{"build", "-o", program}, append(tc.flags, "./testdata/program")...)...)
 			output, err := build.CombinedOutput()
 			require.NoError(t, err, string(output))
 			output, err = exec.CommandContext(t.Context(), program).Output()

@@ -72,7 +72,9 @@ func (d *Database) position(cursor string) (at position, err error) {
 }
 
 // exportTable writes rows after the key and returns the key of the last one; nil: the table has no more.
-func (d *Database) exportTable(ctx context.Context, t Table, of Tenant, after json.RawMessage, page *bytes.Buffer) (json.RawMessage, error) {
+func (d *Database) exportTable(
+	ctx context.Context, t Table, of Tenant, after json.RawMessage, page *bytes.Buffer,
+) (json.RawMessage, error) {
 	args := t.args(of, pageRows)
 	if after != nil {
 		args = t.args(of, string(after), pageRows)

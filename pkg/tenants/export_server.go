@@ -38,14 +38,18 @@ func (s *ExportServer) CountTenant(ctx context.Context, req *privacyv1.CountTena
 }
 
 // ExportTenant returns a page of a tenant's rows.
-func (s *ExportServer) ExportTenant(ctx context.Context, req *privacyv1.ExportTenantRequest) (*privacyv1.ExportTenantResponse, error) {
+func (s *ExportServer) ExportTenant(
+	ctx context.Context, req *privacyv1.ExportTenantRequest,
+) (*privacyv1.ExportTenantResponse, error) {
 	of, err := tenantOf(req)
 	if err != nil {
 		return nil, err
 	}
 	lines, next, err := s.Export(ctx, of, req.GetAfter())
 	if errors.Is(err, ErrExportCursor) {
-		return nil, problem.Invalid(problem.Violation{Field: "after", Code: problem.FieldInvalid, Message: "is not a cursor of this export"})
+		return nil, problem.Invalid(problem.Violation{
+			Field: "after", Code: problem.FieldInvalid, Message: "is not a cursor of this export",
+		})
 	}
 	return &privacyv1.ExportTenantResponse{Lines: lines, Next: next}, err
 }

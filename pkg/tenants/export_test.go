@@ -31,7 +31,8 @@ func setup(t *testing.T, rows int) *tenants.Database {
 	require.NoError(t, err)
 	associated := func(id string) string { return "people/" + id }
 	for _, tenant := range []string{tenantID, otherTenant} {
-		_, err = pool.Exec(t.Context(), `INSERT INTO notes SELECT $1, n, 'note', 'secret' FROM generate_series(1, $2::int) n`, tenant, rows)
+		_, err = pool.Exec(t.Context(),
+			`INSERT INTO notes SELECT $1, n, 'note', 'secret' FROM generate_series(1, $2::int) n`, tenant, rows)
 		require.NoError(t, err)
 		_, err = pool.Exec(t.Context(), `INSERT INTO people VALUES ($1, 'a', $2), ($1, 'b', ''), ($1, 'c', NULL)`,
 			tenant, ring.Seal([]byte("Ada"), associated("a")))
@@ -75,7 +76,9 @@ func TestASealedTextIsExportedAsText(t *testing.T) {
 	db := setup(t, 0)
 	require.Equal(t, "people", db.Tables[1].Name)
 	db.Tables[1].Text = []string{"name_sealed"}
-	for text, want := range map[string]string{"123": `"123"`, "null": `"null"`, `"a"`: `"\"a\""`, `{"name":1}`: `"{\"name\":1}"`, "{": `"{"`} {
+	for text, want := range map[string]string{
+		"123": `"123"`, "null": `"null"`, `"a"`: `"\"a\""`, `{"name":1}`: `"{\"name\":1}"`, "{": `"{"`,
+	} {
 		_, err := db.Pool.Exec(t.Context(), `UPDATE people SET name_sealed = $1 WHERE id = 'a'`, db.Ring.Seal([]byte(text), "people/a"))
 		require.NoError(t, err)
 		lines, _, err := db.Export(t.Context(), tenants.Tenant{ID: tenantID}, `{"t":1}`)
@@ -89,8 +92,10 @@ func TestAnUnknownCursorIsRefused(t *testing.T) {
 	db := setup(t, 1)
 	db.Tables = append(db.Tables, tenants.Table{Name: "notes", Key: []string{"n int"}, Hidden: true})
 	for _, after := range []string{
-		"x", "{}x", `{"t":3}`, `{"t":-1}`, `{"t":0,"k":null}x`, `{"t":0,"k":7}`, `{"t":0,"k":[]}`, `{"t":0,"k":[null]}`, `{"t":0,"k":[1,2]}`,
-		`{"t":0,"k":["one"]}`, `{"t":0,"k":[99999999999]}`, `{"t":0,"k":[{}]}`, `{"t":1,"k":[null]}`, `{"t":1,"k":["\u0000"]}`, `{"t":2,"k":[1]}`,
+		"x", "{}x", `{"t":3}`, `{"t":-1}`, `{"t":0,"k":null}x`,
+		`{"t":0,"k":7}`, `{"t":0,"k":[]}`, `{"t":0,"k":[null]}`, `{"t":0,"k":[1,2]}`,
+		`{"t":0,"k":["one"]}`, `{"t":0,"k":[99999999999]}`, `{"t":0,"k":[{}]}`,
+		`{"t":1,"k":[null]}`, `{"t":1,"k":["\u0000"]}`, `{"t":2,"k":[1]}`,
 	} {
 		_, _, err := db.Export(t.Context(), tenants.Tenant{ID: tenantID}, after)
 		require.ErrorIs(t, err, tenants.ErrExportCursor, after)

@@ -21,7 +21,8 @@ const (
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	for range highestPort - lowestPort {
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(lowestPort+rand.IntN(highestPort-lowestPort))) //nolint:gosec // Any port will do.
+		port := lowestPort + rand.IntN(highestPort-lowestPort) //nolint:gosec // Any port will do.
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 		reserved, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", addr)
 		if err != nil {
 			continue

@@ -38,7 +38,8 @@ func config(t *testing.T) tenants.Config {
 		Environment: apikey.Sandbox,
 		// The service is ready while the others are away.
 		Peers: tenants.Peers{
-			CatalogAddr: "127.0.0.1:1", OrdersAddr: "127.0.0.1:1", PersonalLinksAddr: "127.0.0.1:1", EventsAddr: "127.0.0.1:1", WebhookAddr: "127.0.0.1:1",
+			CatalogAddr: "127.0.0.1:1", OrdersAddr: "127.0.0.1:1", PersonalLinksAddr: "127.0.0.1:1",
+			EventsAddr: "127.0.0.1:1", WebhookAddr: "127.0.0.1:1",
 		},
 		SealKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))),
 	}
@@ -61,7 +62,9 @@ func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {
 	ops := tenantsv1.NewTenantOperationsServiceClient(conn)
 	id := uuid.NewString()
 	require.Eventually(t, func() bool {
-		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{Actor: staff, Id: id, Name: "n", Currency: "EUR", ApiAccess: true})
+		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{
+			Actor: staff, Id: id, Name: "n", Currency: "EUR", ApiAccess: true,
+		})
 		return err == nil
 	}, 10*time.Second, 20*time.Millisecond)
 
@@ -87,7 +90,9 @@ func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 	var made *tenantsv1.CreateKeyResponse
 	serving(t, cfg, func(conn *grpc.ClientConn) {
 		ops, id := tenantsv1.NewTenantOperationsServiceClient(conn), uuid.NewString()
-		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{Actor: staff, Id: id, Name: "n", Currency: "EUR", ApiAccess: true})
+		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{
+			Actor: staff, Id: id, Name: "n", Currency: "EUR", ApiAccess: true,
+		})
 		require.NoError(t, err)
 		url := "https://hooks.example.com/gifts"
 		made, err = ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: id, Name: "k", WebhookUrl: &url})
@@ -115,8 +120,10 @@ func requireKeyNowhere(t *testing.T, database, keyID string) {
 	conn, err := pgx.Connect(t.Context(), database)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(t.Context())) }()
-	rows, _ := conn.Query(t.Context(), `SELECT format('SELECT count(*) FROM %I WHERE substring(%I FOR %s) = %L', table_name, column_name, $1::int, $2::bytea)
-FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'bytea'`, len(keyID)+1, append([]byte{byte(len(keyID))}, keyID...))
+	rows, _ := conn.Query(t.Context(), `
+SELECT format('SELECT count(*) FROM %I WHERE substring(%I FOR %s) = %L', table_name, column_name, $1::int, $2::bytea)
+FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'bytea'`,
+		len(keyID)+1, append([]byte{byte(len(keyID))}, keyID...))
 	counts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.NotEmpty(t, counts)

@@ -101,7 +101,8 @@ func single(t *testing.T, field protoreflect.FieldDescriptor, has protoreflect.V
 	case protoreflect.Int32Kind:
 		return protoreflect.ValueOfInt32(7)
 	case protoreflect.StringKind:
-		if name := string(field.Name()); (strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids")) && !strings.HasPrefix(name, "external_") {
+		name := strings.TrimSuffix(string(field.Name()), "s")
+		if strings.HasSuffix(name, "_id") && !strings.HasPrefix(name, "external_") {
 			return protoreflect.ValueOfString(uuid.NewString())
 		}
 		return protoreflect.ValueOfString("another")

@@ -50,7 +50,8 @@ func template(t testing.TB, server string, migrations []postgres.Migrations) str
 
 func made(t testing.TB, conn *pgx.Conn, name string) (exists bool) {
 	t.Helper()
-	err := conn.QueryRow(context.WithoutCancel(t.Context()), "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&exists)
+	err := conn.QueryRow(context.WithoutCancel(t.Context()),
+		"SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&exists)
 	require.NoError(t, err)
 	return exists
 }

@@ -29,9 +29,9 @@ $$;
 CREATE TRIGGER twin BEFORE INSERT ON %[1]s FOR EACH ROW WHEN (NEW.tenant_id <> '` + TwinTenant + `')
     EXECUTE FUNCTION twin_of_%[1]s()`
 
-// Twin gives each row that is inserted into a table a twin, which another tenant has under the same keys, before the row itself. So a
-// statement that leaves out the tenant finds the twin first, or changes it: when the test ends, all twins must be as they were
-// made. tables says how the twins of a table differ, in PL/pgSQL assignments to fields of the record twin.
+// Twin gives each row that is inserted into a table a twin, which another tenant has under the same keys, before the row itself.
+// So a statement that leaves out the tenant finds the twin first, or changes it: when the test ends, all twins must be as they
+// were made. tables says how the twins of a table differ, in PL/pgSQL assignments to fields of the record twin.
 func Twin(t testing.TB, pool *pgxpool.Pool, tables map[string]string) {
 	t.Helper()
 	_, err := pool.Exec(t.Context(), "CREATE TABLE twins (name text, made jsonb)")

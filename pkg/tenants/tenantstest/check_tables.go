@@ -31,7 +31,10 @@ const (
 // the list that cannot be counted, exported or erased. Then it erases one of two tenants that have rows with equal values, which
 // fill inserts into every table of the list. Of the rows with the key InFlight, one is in flight for every query in db.InFlight,
 // and none of the others.
-func Check(t *testing.T, db tenants.Database, fill func(t *testing.T, conn postgres.Querier, tenantID string, keyID int32), migrations ...postgres.Migrations) {
+func Check(
+	t *testing.T, db tenants.Database,
+	fill func(t *testing.T, conn postgres.Querier, tenantID string, keyID int32), migrations ...postgres.Migrations,
+) {
 	t.Helper()
 	db.Pool = pgtest.New(t, migrations...)
 	rows, err := db.Pool.Query(t.Context(), ofTenants)

@@ -165,7 +165,9 @@ func (d *Directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyReq
 }
 
 // ListEndpoints implements DirectoryService.
-func (d *Directory) ListEndpoints(ctx context.Context, req *tenantsv1.ListEndpointsRequest) (*tenantsv1.ListEndpointsResponse, error) {
+func (d *Directory) ListEndpoints(
+	ctx context.Context, req *tenantsv1.ListEndpointsRequest,
+) (*tenantsv1.ListEndpointsResponse, error) {
 	return answer(ctx, d, req, "ListEndpoints", func() (*tenantsv1.ListEndpointsResponse, error) {
 		resp := &tenantsv1.ListEndpointsResponse{Versions: map[string]int64{}}
 		for _, id := range req.GetTenantIds() {

@@ -47,7 +47,9 @@ func columns() []column {
 		{"availableCountries", func(g *gift, cell string) { g.AvailableCountries = list(g, "availableCountries", cell) }},
 		{"prices", readPrices},
 		{"imageFileIds", func(g *gift, cell string) { g.ImageFileIds = list(g, "imageFileIds", cell) }},
-		{"customizationAvailable", func(g *gift, cell string) { g.CustomizationAvailable = readSwitch(g, "customizationAvailable", cell) }},
+		{"customizationAvailable", func(g *gift, cell string) {
+			g.CustomizationAvailable = readSwitch(g, "customizationAvailable", cell)
+		}},
 		{"giftSet", func(g *gift, cell string) { g.GiftSet = readSwitch(g, "giftSet", cell) }},
 		{"readyToSend", func(g *gift, cell string) { g.ReadyToSend = readSwitch(g, "readyToSend", cell) }},
 	}

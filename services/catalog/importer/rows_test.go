@@ -18,14 +18,17 @@ const jerseyID = "887658a1-e837-518d-85c0-a1d3ec462bbb"
 
 func jersey() *catalogv1.PutProductRequest {
 	return &catalogv1.PutProductRequest{
-		Id: jerseyID, State: catalogv1.ProductState_PRODUCT_STATE_PUBLISHED, Name: "Team jersey", Description: "The jersey, of the season.",
+		Id: jerseyID, State: catalogv1.ProductState_PRODUCT_STATE_PUBLISHED,
+		Name: "Team jersey", Description: "The jersey, of the season.",
 		Translations: []*catalogv1.ProductTranslation{
 			{Locale: "sv-SE", Name: "Matchtröja", Description: "Säsongens tröja.", Variations: []*catalogv1.VariationTranslation{
 				{Dimension: "Size", Name: "Storlek", Values: map[string]string{"S": "Liten|smal"}}, {Dimension: "Print", Name: "Tryck"},
 			}},
 			{Locale: "de-DE", Name: "Trikot"},
 		},
-		Variations:         []*catalogv1.Variation{{Dimension: "Size", Values: []string{"S", "M"}}, {Dimension: "Print", Values: []string{"A|B; C=D\\E"}}},
+		Variations: []*catalogv1.Variation{
+			{Dimension: "Size", Values: []string{"S", "M"}}, {Dimension: "Print", Values: []string{"A|B; C=D\\E"}},
+		},
 		Categories:         []string{"SPORT__CLOTHING", "SPORT__TEAM"},
 		AvailableCountries: []string{"SE", "NO"},
 		Prices:             []*catalogv1.RegionPrice{{Region: "NORDICS", AmountEur: "79.90"}, {Region: "DACH", AmountEur: "85"}},
@@ -37,7 +40,8 @@ func jersey() *catalogv1.PutProductRequest {
 const jerseyJSON = `{"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUBLISHED", "name": "Team jersey",
  "description": "The jersey, of the season.",
  "translations": [{"locale": "sv-SE", "name": "Matchtröja", "description": "Säsongens tröja.",
-  "variations": [{"dimension": "Size", "name": "Storlek", "values": {"S": "Liten|smal"}}, {"dimension": "Print", "name": "Tryck"}]}, {"locale": "de-DE", "name": "Trikot"}],
+  "variations": [{"dimension": "Size", "name": "Storlek", "values": {"S": "Liten|smal"}}, {"dimension": "Print", "name": "Tryck"}]},
+  {"locale": "de-DE", "name": "Trikot"}],
  "variations": [{"dimension": "Size", "values": ["S", "M"]}, {"dimension": "Print", "values": ["A|B; C=D\\E"]}],
  "categories": ["SPORT__CLOTHING", "SPORT__TEAM"], "availableCountries": ["SE", "NO"],
  "prices": [{"region": "NORDICS", "amountEur": "79.90"}, {"region": "DACH", "amountEur": 85}],
@@ -45,9 +49,12 @@ const jerseyJSON = `{"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUB
  "customizationAvailable": true, "giftSet": false, "readyToSend": true}`
 
 const (
-	header    = "id,state,name,description,name:sv-SE,description:sv-SE,name:de-DE,name:fr-FR,variations:sv-SE,variations:fr-FR,variations,categories,availableCountries,prices,imageFileIds,customizationAvailable,giftSet,readyToSend\n"
-	jerseyCSV = `887658a1-e837-518d-85c0-a1d3ec462bbb,PUBLISHED,Team jersey,"The jersey, of the season.",Matchtröja,Säsongens tröja.,Trikot,,Size=Storlek|S=Liten\|smal; Print=Tryck,,` +
-		`"Size=S|M; Print=A\|B\; C\=D\\E",SPORT__CLOTHING;SPORT__TEAM,SE;NO,NORDICS=79.90;DACH=85,0a1b2c3d4e5f60718293a4b5c6d7e8f9,true,false,true` + "\n"
+	header = "id,state,name,description,name:sv-SE,description:sv-SE,name:de-DE,name:fr-FR,variations:sv-SE,variations:fr-FR," +
+		"variations,categories,availableCountries,prices,imageFileIds,customizationAvailable,giftSet,readyToSend\n"
+	jerseyCSV = jerseyID + `,PUBLISHED,Team jersey,"The jersey, of the season.",` +
+		`Matchtröja,Säsongens tröja.,Trikot,,Size=Storlek|S=Liten\|smal; Print=Tryck,,` +
+		`"Size=S|M; Print=A\|B\; C\=D\\E",SPORT__CLOTHING;SPORT__TEAM,SE;NO,NORDICS=79.90;DACH=85,` +
+		`0a1b2c3d4e5f60718293a4b5c6d7e8f9,true,false,true` + "\n"
 )
 
 // read reads a file up to the first error of the file.
@@ -124,12 +131,15 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 		file   string
 		want   []string
 	}{
-		"an unknown state":             {importer.CSV, csv + "i,SOLD,n,,,,\n", []string{"state"}},
-		"the unspecified state":        {importer.CSV, csv + "i,UNSPECIFIED,n,,,,\n", []string{"state"}},
-		"an invalid switch":            {importer.CSV, csv + "i,DRAFT,n,yes,,,\n", []string{"giftSet"}},
-		"a price without a region":     {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
-		"a variation without values":   {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
-		"a name without a value":       {importer.CSV, strings.Replace(csv, "giftSet", "variations:sv-SE", 1) + "i,DRAFT,n,Size=Storlek|S,,,\n", []string{"variations:sv-SE[0]"}},
+		"an unknown state":           {importer.CSV, csv + "i,SOLD,n,,,,\n", []string{"state"}},
+		"the unspecified state":      {importer.CSV, csv + "i,UNSPECIFIED,n,,,,\n", []string{"state"}},
+		"an invalid switch":          {importer.CSV, csv + "i,DRAFT,n,yes,,,\n", []string{"giftSet"}},
+		"a price without a region":   {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
+		"a variation without values": {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
+		"a name without a value": {
+			importer.CSV, strings.Replace(csv, "giftSet", "variations:sv-SE", 1) + "i,DRAFT,n,Size=Storlek|S,,,\n",
+			[]string{"variations:sv-SE[0]"},
+		},
 		"a backslash before a letter":  {importer.CSV, csv + "i,DRAFT,n,,,,a\\b\n", []string{"categories"}},
 		"a backslash at the end":       {importer.CSV, csv + "i,DRAFT,n,,,,a\\\n", []string{"categories"}},
 		"a cell too few":               {importer.CSV, csv + "i,DRAFT,n\n", []string{""}},
@@ -140,10 +150,14 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 		"a line that is not an object": {importer.NDJSON, `["id"]` + "\n", []string{""}},
 		"null":                         {importer.JSON, `[null]`, []string{""}},
 		"a number":                     {importer.JSON, `[7]`, []string{""}},
-		"a member of another type":     {importer.JSON, `[{"id": "i", "giftSet": "yes", "prices": [{"amountEur": true}]}]`, []string{"giftSet", "prices[0].amountEur"}},
-		"a member twice":               {importer.JSON, `[{"id": "i", "id": "j"}]`, []string{""}},
-		"unknown members":              {importer.JSON, `[{"colour": 1, "prices": [{}, {"amountEUR": "1"}]}]`, []string{"colour", "prices[1].amountEUR"}},
-		"invalid text":                 {importer.JSON, "[{\"id\": \"\xff\"}]", []string{""}},
+		"a member of another type": {
+			importer.JSON, `[{"id": "i", "giftSet": "yes", "prices": [{"amountEur": true}]}]`, []string{"giftSet", "prices[0].amountEur"},
+		},
+		"a member twice": {importer.JSON, `[{"id": "i", "id": "j"}]`, []string{""}},
+		"unknown members": {
+			importer.JSON, `[{"colour": 1, "prices": [{}, {"amountEUR": "1"}]}]`, []string{"colour", "prices[1].amountEUR"},
+		},
+		"invalid text": {importer.JSON, "[{\"id\": \"\xff\"}]", []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			good := strings.ReplaceAll(jerseyJSON, "\n", "")
@@ -204,28 +218,46 @@ func TestAFileErrorHasTheLine(t *testing.T) {
 		rows, line int
 		says       string
 	}{
-		"an empty CSV":                 {importer.CSV, "", 0, 1, "the file is empty"},
-		"an unknown column":            {importer.CSV, "id,state,name,colour\n", 0, 1, `no such column: "colour"`},
-		"a column without a locale":    {importer.CSV, "id,state,name,name:\n", 0, 1, `no such column: "name:"`},
-		"a column twice":               {importer.CSV, "id,state,name,id\n", 0, 1, `the column appears twice: "id"`},
-		"a missing column":             {importer.CSV, "id,name\n", 0, 1, `the column is missing: "state"`},
-		"a quote astray":               {importer.CSV, "id,state,name\na,b,c\na,b,\"c\" d\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
-		"a quote not closed":           {importer.CSV, "id,state,name\na,b,c\na,b,\"c\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`},
-		"a quote not closed for long":  {importer.CSV, "id,state,name\na,b,c\na,b,\"" + long + long, 1, 3, "a row has more than 1 MiB"},
-		"a header that is long":        {importer.CSV, "id,state,name," + long + long + "\na,b,c\n", 0, 1, "a row has more than 1 MiB"},
-		"a row that is long":           {importer.CSV, "id,state,name\na,b,c\n\na,b," + long + "\na,b,c\n", 1, 4, "a row has more than 1 MiB"},
-		"a row that is longer":         {importer.CSV, "id,state,name\na,b,c\n\na,b," + long + long + "\na,b,c\n", 1, 4, "a row has more than 1 MiB"},
-		"a long row of several lines":  {importer.CSV, "id,state,name\na,b,\"x\n" + long + long + "\"\na,b,c\n", 0, 2, "a row has more than 1 MiB"},
+		"an empty CSV":              {importer.CSV, "", 0, 1, "the file is empty"},
+		"an unknown column":         {importer.CSV, "id,state,name,colour\n", 0, 1, `no such column: "colour"`},
+		"a column without a locale": {importer.CSV, "id,state,name,name:\n", 0, 1, `no such column: "name:"`},
+		"a column twice":            {importer.CSV, "id,state,name,id\n", 0, 1, `the column appears twice: "id"`},
+		"a missing column":          {importer.CSV, "id,name\n", 0, 1, `the column is missing: "state"`},
+		"a quote astray": {
+			importer.CSV, "id,state,name\na,b,c\na,b,\"c\" d\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`,
+		},
+		"a quote not closed": {
+			importer.CSV, "id,state,name\na,b,c\na,b,\"c\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`,
+		},
+		"a quote not closed for long": {importer.CSV, "id,state,name\na,b,c\na,b,\"" + long + long, 1, 3, "a row has more than 1 MiB"},
+		"a header that is long":       {importer.CSV, "id,state,name," + long + long + "\na,b,c\n", 0, 1, "a row has more than 1 MiB"},
+		"a row that is long": {
+			importer.CSV, "id,state,name\na,b,c\n\na,b," + long + "\na,b,c\n", 1, 4, "a row has more than 1 MiB",
+		},
+		"a row that is longer": {
+			importer.CSV, "id,state,name\na,b,c\n\na,b," + long + long + "\na,b,c\n", 1, 4, "a row has more than 1 MiB",
+		},
+		"a long row of several lines": {
+			importer.CSV, "id,state,name\na,b,\"x\n" + long + long + "\"\na,b,c\n", 0, 2, "a row has more than 1 MiB",
+		},
 		"an empty JSON":                {importer.JSON, "", 0, 1, "unexpected EOF"},
 		"JSON that is a text":          {importer.JSON, `"gifts"`, 0, 1, "the file must be an array of objects"},
 		"truncated JSON":               {importer.JSON, "[\n{},\n{},\n{\"id\"", 2, 4, "unexpected EOF"},
 		"JSON with a comma too few":    {importer.JSON, "[\n{}\n{}\n]", 1, 3, "after array element (expecting ',' or ']')"},
 		"JSON with something after it": {importer.JSON, "[\n{}\n]\n{}", 1, 4, "something follows the end of the array"},
-		"a long JSON row":              {importer.JSON, "[\n{},\n\n{\"name\": \"" + long + "\"},\n{}]", 1, 4, "a row has more than 1 MiB"},
-		"a longer JSON row":            {importer.JSON, "[\n{},\n\n{\"name\": \"" + long + long + long + "\"},\n{}]", 1, 4, "a row has more than 1 MiB"},
-		"a long JSON row, quote open":  {importer.JSON, "[\n{},\n{\"name\": \"" + long + long + long + "},\n{}]", 1, 3, "a row has more than 1 MiB"},
-		"a long line of JSON":          {importer.NDJSON, "{}\n{\"name\": \"" + long + "\"}\n{}\n", 1, 2, "a row has more than 1 MiB"},
-		"a longer line of JSON":        {importer.NDJSON, "{}\n{\"name\": \"" + long + long + "\"}\n{}\n", 1, 2, "a row has more than 1 MiB"},
+		"a long JSON row": {
+			importer.JSON, "[\n{},\n\n{\"name\": \"" + long + "\"},\n{}]", 1, 4, "a row has more than 1 MiB",
+		},
+		"a longer JSON row": {
+			importer.JSON, "[\n{},\n\n{\"name\": \"" + long + long + long + "\"},\n{}]", 1, 4, "a row has more than 1 MiB",
+		},
+		"a long JSON row, quote open": {
+			importer.JSON, "[\n{},\n{\"name\": \"" + long + long + long + "},\n{}]", 1, 3, "a row has more than 1 MiB",
+		},
+		"a long line of JSON": {importer.NDJSON, "{}\n{\"name\": \"" + long + "\"}\n{}\n", 1, 2, "a row has more than 1 MiB"},
+		"a longer line of JSON": {
+			importer.NDJSON, "{}\n{\"name\": \"" + long + long + "\"}\n{}\n", 1, 2, "a row has more than 1 MiB",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := read(t, tc.format, tc.file)
@@ -252,7 +284,9 @@ func TestTheFormatIsDerivedFromTheExtension(t *testing.T) {
 }
 
 func FuzzRows(f *testing.F) {
-	for _, seed := range []string{header + jerseyCSV, jerseyJSON, "[" + jerseyJSON + ",{}]", "id,state,name\n\"a\"b,c", "[{\"a\":[[[", "\uFEFF{}\n"} {
+	for _, seed := range []string{
+		header + jerseyCSV, jerseyJSON, "[" + jerseyJSON + ",{}]", "id,state,name\n\"a\"b,c", "[{\"a\":[[[", "\uFEFF{}\n",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, file string) {

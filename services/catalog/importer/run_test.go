@@ -40,7 +40,9 @@ func (f *flaky) ImportProducts(
 }
 
 // run imports a CSV file and returns the report and the progress.
-func run(t *testing.T, catalog catalogv1.ImportServiceClient, file string, format importer.Format) (report, progress string, err error) {
+func run(
+	t *testing.T, catalog catalogv1.ImportServiceClient, file string, format importer.Format,
+) (report, progress string, err error) {
 	t.Helper()
 	rows, err := importer.Read(strings.NewReader(file), importer.CSV)
 	require.NoError(t, err)
@@ -80,7 +82,8 @@ func TestReports(t *testing.T) {
 			`{"field":"state","code":"invalid","message":"must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL"},` +
 			`{"field":"id","code":"duplicate","message":"is already in line 2"}]}` + "\n",
 		importer.CSV: "line,id,outcome,errors\n2," + jerseyID + ",created,\n" +
-			`3,` + jerseyID + `,rejected,"state invalid: must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL; id duplicate: is already in line 2"` + "\n",
+			`3,` + jerseyID + `,rejected,` +
+			`"state invalid: must be DRAFT, PUBLISHED, ARCHIVED or INTERNAL; id duplicate: is already in line 2"` + "\n",
 	} {
 		report, _, err := run(t, &flaky{}, file, format)
 		require.NoError(t, err)

@@ -29,7 +29,8 @@ func TestAProcessThatStoresFiles(t *testing.T) {
 		t.Skip("runs only as a process of TestS3BehindAPrivateAuthority") // It needs the server of that test.
 	}
 	check := run(t, address)
-	require.Eventually(t, func() bool { return check.Ready(t.Context()) == nil || namesCause(check.Ready(t.Context())) }, time.Minute, time.Millisecond)
+	asked := func() bool { return check.Ready(t.Context()) == nil || namesCause(check.Ready(t.Context())) }
+	require.Eventually(t, asked, time.Minute, time.Millisecond)
 	require.NoError(t, check.Ready(t.Context()))
 	files, err := images.Open(t.Context(), address)
 	require.NoError(t, err)
@@ -72,7 +73,9 @@ func newAuthority(t *testing.T, folder string) *authority.Authority {
 // storeOverTLS returns the URL of a bucket of an S3 server with a certificate of the authority.
 func storeOverTLS(t *testing.T, signer *authority.Authority) string {
 	t.Helper()
-	pair, err := signer.Issue(authority.Request{Hosts: []string{"127.0.0.1"}, From: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour)})
+	pair, err := signer.Issue(authority.Request{
+		Hosts: []string{"127.0.0.1"}, From: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour),
+	})
 	require.NoError(t, err)
 	cert, err := tls.X509KeyPair(pair.Cert, pair.Key)
 	require.NoError(t, err)

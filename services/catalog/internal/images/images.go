@@ -48,7 +48,9 @@ var (
 	folderDefaults = map[string]string{"create_dir": "true", "no_tmp_dir": "true", "metadata": "skip"}
 	// Over TLS the SDK sends a checksum behind the content. Many servers that are not Amazon's do not know that: they refuse the
 	// upload, or store the checksum as a part of the file.
-	endpointDefaults = map[string]string{"request_checksum_calculation": "when_required", "response_checksum_validation": "when_required"}
+	endpointDefaults = map[string]string{
+		"request_checksum_calculation": "when_required", "response_checksum_validation": "when_required",
+	}
 )
 
 func complete(address string) (string, error) {

@@ -24,7 +24,8 @@ func s3URL(t *testing.T) string {
 	require.NoError(t, backend.CreateBucket("gifting-images"))
 	server := httptest.NewServer(gofakes3.New(backend).Server())
 	t.Cleanup(server.Close)
-	return "s3://gifting-images?region=us-east-1&use_path_style=true&hostname_immutable=true&prefix=images/&endpoint=" + url.QueryEscape(server.URL)
+	return "s3://gifting-images?region=us-east-1&use_path_style=true&hostname_immutable=true&prefix=images/" +
+		"&endpoint=" + url.QueryEscape(server.URL)
 }
 
 // requireStored stores a small and a large file and reads them.

@@ -26,7 +26,9 @@ const (
 var ErrAuditRetention = errors.New("the audit must be kept for at least 366 days (8784h)")
 
 // New makes the part that does the work. Any number of instances may run it.
-func New(s *store.Store, clock *daemon.RetentionClock, auditRetention time.Duration, tel *telemetry.Telemetry) (daemon.Part, error) {
+func New(
+	s *store.Store, clock *daemon.RetentionClock, auditRetention time.Duration, tel *telemetry.Telemetry,
+) (daemon.Part, error) {
 	if auditRetention < minAudit {
 		return daemon.Part{}, ErrAuditRetention
 	}

@@ -98,7 +98,8 @@ func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	gift := rules.Product{
-		ID: uuid.NewString(), State: rules.Published, Text: rules.Text{Name: "Mug"}, Translations: map[string]rules.Text{}, Variations: []rules.Variation{},
+		ID: uuid.NewString(), State: rules.Published, Text: rules.Text{Name: "Mug"},
+		Translations: map[string]rules.Text{}, Variations: []rules.Variation{},
 	}
 	stock := int32(5)
 	_, err := f.store.PutProduct(t.Context(), gift, func(rules.Known) error { return nil })

@@ -20,7 +20,9 @@ var (
 )
 
 // secrets must not be in any resulting file.
-var secrets = []string{"GPS", "59.3293", "note of the maker", "ns.adobe.com/xap", "a comment", "after the end", "Ann Berg", "profile"}
+var secrets = []string{
+	"GPS", "59.3293", "note of the maker", "ns.adobe.com/xap", "a comment", "after the end", "Ann Berg", "profile",
+}
 
 func prepare(t *testing.T, content []byte) picture.Set {
 	t.Helper()
@@ -67,7 +69,9 @@ func TestOnlyPixelsAreKept(t *testing.T) {
 				"XMP ", xmp, "NOTE", "a comment"), "after the end"...),
 			webpOf("VP8L", lossless), picture.PNG,
 		},
-		"an opaque WebP": {webpOf("VP8X", vp8x(0, 400, 30), "VP8L", vp8l(400, 30, red)), webpOf("VP8L", vp8l(400, 30, red)), picture.JPEG},
+		"an opaque WebP": {
+			webpOf("VP8X", vp8x(0, 400, 30), "VP8L", vp8l(400, 30, red)), webpOf("VP8L", vp8l(400, 30, red)), picture.JPEG,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := prepare(t, tc.upload)

@@ -22,7 +22,9 @@ func TestInvalidVariationsNameWhatMayBeChosen(t *testing.T) {
 		"nothing":        {nil, nil, `Choose one value for "Size": "S", "M". Choose one value for "Colour": "Sea blue".`},
 		"another value":  {map[string]string{"Size": "L", "Colour": "Sea blue"}, nil, `Choose one value for "Size": "S", "M".`},
 		"an empty value": {map[string]string{"Size": "", "Colour": "Sea blue"}, nil, `Choose one value for "Size": "S", "M".`},
-		"one too many":   {map[string]string{"Size": "S", "Colour": "Sea blue", "Fit": "x"}, nil, "Leave out what is not a dimension of the gift."},
+		"one too many": {
+			map[string]string{"Size": "S", "Colour": "Sea blue", "Fit": "x"}, nil, "Leave out what is not a dimension of the gift.",
+		},
 		"another spelling": {
 			map[string]string{"size": "S", "Colour": "Sea blue"},
 			nil,

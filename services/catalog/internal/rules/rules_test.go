@@ -80,9 +80,12 @@ func TestTextsThatLookTheSameAreTheSameChoice(t *testing.T) {
 		require.Equal(t, "Leave out what is not a dimension of the gift.", refusal(t, gift, both, nil))
 	}
 	var errs fields.Errors
-	rules.ReadProduct(&catalogv1.PutProductRequest{Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", State: 1, Name: "Mug", Variations: []*catalogv1.Variation{
-		{Dimension: size, Values: []string{composed, decomposed}}, {Dimension: decomposedSize, Values: []string{"x"}},
-	}}, &errs)
+	rules.ReadProduct(&catalogv1.PutProductRequest{
+		Id: "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e0f", State: 1, Name: "Mug",
+		Variations: []*catalogv1.Variation{
+			{Dimension: size, Values: []string{composed, decomposed}}, {Dimension: decomposedSize, Values: []string{"x"}},
+		},
+	}, &errs)
 	require.Equal(t, []string{"variations[0].values[1] duplicate", "variations[1].dimension duplicate"}, foundIn(&errs))
 }
 

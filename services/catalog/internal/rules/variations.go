@@ -117,7 +117,8 @@ func stockField(field string, units int32, errs *fields.Errors) {
 func (c Correction) Apply(stock int32) (int32, error) {
 	if c.Expected != nil {
 		if *c.Expected != stock {
-			return 0, problem.New(problem.VersionConflict, "The stock is %d, not %d: it has changed since it was counted.", stock, *c.Expected)
+			return 0, problem.New(problem.VersionConflict,
+				"The stock is %d, not %d: it has changed since it was counted.", stock, *c.Expected)
 		}
 		return c.Stock, nil
 	}

@@ -61,7 +61,9 @@ func (o *campaignOperations) ListCampaignRecords(
 	ctx context.Context, req *catalogv1.ListCampaignRecordsRequest,
 ) (*catalogv1.ListCampaignRecordsResponse, error) {
 	errs := caller.RequestErrors(ctx)
-	filter := store.CampaignFilter{TenantID: errs.UUID("tenantId", req.GetTenantId()), AllBrands: true, BrandID: errs.OptionalUUID("brandId", req.BrandId)}
+	filter := store.CampaignFilter{
+		TenantID: errs.UUID("tenantId", req.GetTenantId()), AllBrands: true, BrandID: errs.OptionalUUID("brandId", req.BrandId),
+	}
 	if req.GetStatus() != catalogv1.CampaignStatus_CAMPAIGN_STATUS_UNSPECIFIED {
 		filter.Status = rules.ReadCampaignStatus(req.GetStatus(), errs)
 	}

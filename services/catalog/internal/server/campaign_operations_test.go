@@ -112,7 +112,8 @@ func TestResumingEndsTheReviewOfAnOffering(t *testing.T) {
 	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good), "the gift is not published")
 	p.State, p.Variations[0].Values = published, []string{"M"}
 	f.put(p)
-	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good), "the gift does not have the offered size any more")
+	require.Equal(t, codes{"productId": "invalid"}, violations(f, f.campaigns.ResumeOffering, good),
+		"the gift does not have the offered size any more")
 	p.Variations[0].Values = []string{"S"}
 	f.put(p)
 	require.Equal(t, needsReview, status(), "it was not reviewed")

@@ -13,7 +13,9 @@ import (
 )
 
 // GetCampaign returns a campaign of a brand that the key may see, with its offerings.
-func (c *publicCatalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampaignRequest) (*catalogv1.GetCampaignResponse, error) {
+func (c *publicCatalog) GetCampaign(
+	ctx context.Context, req *catalogv1.GetCampaignRequest,
+) (*catalogv1.GetCampaignResponse, error) {
 	principal, tenant, err := c.settings(ctx)
 	if err != nil {
 		return nil, err
@@ -35,7 +37,9 @@ func (c *publicCatalog) GetCampaign(ctx context.Context, req *catalogv1.GetCampa
 
 // ListCampaigns lists the campaigns of the brands that the key may see, newest first. A campaign that is made while pages are
 // read comes before the first page.
-func (c *publicCatalog) ListCampaigns(ctx context.Context, req *catalogv1.ListCampaignsRequest) (*catalogv1.ListCampaignsResponse, error) {
+func (c *publicCatalog) ListCampaigns(
+	ctx context.Context, req *catalogv1.ListCampaignsRequest,
+) (*catalogv1.ListCampaignsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,8 @@ func TestCampaignsOutOfReachAreNotFound(t *testing.T) {
 	require.Empty(t, f.listCampaigns(f.asBrands(uuid.NewString()), &catalogv1.ListCampaignsRequest{}))
 	require.Empty(t, f.listCampaigns(f.asBrands(), &catalogv1.ListCampaignsRequest{}))
 	require.Empty(t, f.listCampaigns(f.asOtherTenant(), &catalogv1.ListCampaignsRequest{}))
-	require.Empty(t, f.listCampaigns(f.asBrands(), &catalogv1.ListCampaignsRequest{BrandId: text(brandID)}), "a filter does not widen the access")
+	require.Empty(t, f.listCampaigns(f.asBrands(), &catalogv1.ListCampaignsRequest{BrandId: text(brandID)}),
+		"a filter does not widen the access")
 }
 
 func TestACursorOfCampaignsBelongsToItsFilters(t *testing.T) {
@@ -59,7 +60,8 @@ func TestACursorOfCampaignsBelongsToItsFilters(t *testing.T) {
 	f := setup(t)
 	f.putCampaign(campaign())
 	f.putCampaign(campaign())
-	pagetest.RequireBound(t, &catalogv1.ListCampaignsRequest{Limit: limit(1)}, func(req *catalogv1.ListCampaignsRequest) (string, error) {
+	campaigns := &catalogv1.ListCampaignsRequest{Limit: limit(1)}
+	pagetest.RequireBound(t, campaigns, func(req *catalogv1.ListCampaignsRequest) (string, error) {
 		resp, err := f.catalog.ListCampaigns(f.as(1), req)
 		return resp.GetNextCursor(), err
 	}, nil)
@@ -86,15 +88,20 @@ func TestACampaignCompletesAtItsExpiry(t *testing.T) {
 	move(time.Hour)
 	require.Equal(t, completed, f.readCampaign(id).GetStatus())
 	require.Equal(t, completed, f.readCampaign(draft).GetStatus())
-	record := call(f, f.campaigns.GetCampaignRecord, &catalogv1.GetCampaignRecordRequest{TenantId: tenantID, CampaignId: draft}).GetRecord()
+	record := call(f, f.campaigns.GetCampaignRecord, &catalogv1.GetCampaignRecordRequest{
+		TenantId: tenantID, CampaignId: draft,
+	}).GetRecord()
 	require.Equal(t, completed, record.GetStatus())
 	records := call(f, f.campaigns.ListCampaignRecords, &catalogv1.ListCampaignRecordsRequest{TenantId: tenantID, Status: completed})
 	require.Len(t, records.GetRecords(), 2)
 	status := completed
 	require.Equal(t, []string{draft, id}, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Status: &status}))
 	refused(f, problem.CampaignNotActive, f.ordering.CheckItem, &catalogv1.CheckItemRequest{
-		TenantId: tenantID, AllBrands: true, CampaignId: &id, ProductId: p.GetId(), Country: "SE", Variations: map[string]string{"Size": "S"},
+		TenantId: tenantID, AllBrands: true, CampaignId: &id, ProductId: p.GetId(), Country: "SE",
+		Variations: map[string]string{"Size": "S"},
 	})
-	chosen := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: ofCampaign(id)})
+	chosen := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+		TenantId: tenantID, Selection: ofCampaign(id),
+	})
 	require.False(t, chosen.GetOpen())
 }

@@ -134,7 +134,9 @@ func TestAPreviewReportsEveryProblemInTheOrderOfTheTable(t *testing.T) {
 		"a campaign out of reach, of whose stock nothing is said": {func(r *catalogv1.CheckItemRequest) {
 			r.CampaignId, r.AllBrands, r.Country = &expired, false, "FI"
 		}, []string{"campaign_not_found", "not_deliverable_to_country"}},
-		"a campaign of another tenant": {func(r *catalogv1.CheckItemRequest) { r.TenantId = otherTenantID }, []string{"campaign_not_found"}},
+		"a campaign of another tenant": {
+			func(r *catalogv1.CheckItemRequest) { r.TenantId = otherTenantID }, []string{"campaign_not_found"},
+		},
 		"variations that are not offered have no stock": {func(r *catalogv1.CheckItemRequest) {
 			r.CampaignId, r.Variations = &expired, map[string]string{"Size": "M"}
 		}, []string{"campaign_not_active", "invalid_variations"}},
@@ -164,7 +166,8 @@ func TestAPreviewReservesNothingAndKnowsTheStock(t *testing.T) {
 	f.put(p)
 	id := f.campaignIn(running, nil, offering(p.GetId(), stocked, limit(1), "S"))
 	item := &catalogv1.CheckItemRequest{
-		TenantId: tenantID, AllBrands: true, CampaignId: &id, ProductId: p.GetId(), Country: "SE", Variations: map[string]string{"Size": "S"},
+		TenantId: tenantID, AllBrands: true, CampaignId: &id, ProductId: p.GetId(), Country: "SE",
+		Variations: map[string]string{"Size": "S"},
 	}
 	before := pgtest.Contents(t, f.db)
 	require.Empty(t, f.preview(item))
@@ -226,6 +229,8 @@ func testEstimates(t *testing.T, f *fixture) {
 		})
 	}
 	t.Run("a tenant id that is no UUID", func(t *testing.T) {
-		require.Equal(t, codes{"item.tenantId": problem.FieldInvalid}, violations(f, f.ordering.PreviewItem, &catalogv1.PreviewItemRequest{}))
+		require.Equal(t, codes{
+			"item.tenantId": problem.FieldInvalid,
+		}, violations(f, f.ordering.PreviewItem, &catalogv1.PreviewItemRequest{}))
 	})
 }

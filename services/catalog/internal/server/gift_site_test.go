@@ -21,7 +21,9 @@ func inSwedish(locale string) *catalogv1.ProductTranslation {
 
 func (f *fixture) siteGifts(selection *catalogv1.Selection, locale string) *catalogv1.ListSelectionGiftsResponse {
 	f.t.Helper()
-	return call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: locale})
+	return call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+		TenantId: tenantID, Selection: selection, Locale: locale,
+	})
 }
 
 func TestVariationsAreShownInTheWordsOfALocale(t *testing.T) {
@@ -71,7 +73,9 @@ func TestTranslationsOfVariationsAreStoredAndNotSeenByIntegrators(t *testing.T) 
 	t.Run("words for what the gift does not have are refused", func(t *testing.T) {
 		wrong := proto.CloneOf(set)
 		wrong.Translations[0].Variations[0].Values["XXL"] = "Enorm"
-		wrong.Translations[0].Variations = append(wrong.Translations[0].Variations, &catalogv1.VariationTranslation{Dimension: "Colour", Name: "Färg"})
+		wrong.Translations[0].Variations = append(wrong.Translations[0].Variations, &catalogv1.VariationTranslation{
+			Dimension: "Colour", Name: "Färg",
+		})
 		want := codes{"translations[0].variations[0].values.XXL": "invalid", "translations[0].variations[1].dimension": "invalid"}
 		require.Equal(t, want, violations(f, f.products.SetProductTranslations, wrong))
 		put := proto.CloneOf(p)
@@ -102,7 +106,10 @@ func TestGreetingsOfACampaign(t *testing.T) {
 	}
 	require.Nil(t, f.siteGifts(ofCampaign(c.GetId()), "sv-SE").Greeting)
 	english, german := "A good year.\nThank you.", "Ein gutes Jahr."
-	good := set(&catalogv1.CampaignGreeting{Locale: "en-US", Text: "A good year.\r\nThank you.\n "}, &catalogv1.CampaignGreeting{Locale: "de-DE", Text: german})
+	good := set(
+		&catalogv1.CampaignGreeting{Locale: "en-US", Text: "A good year.\r\nThank you.\n "},
+		&catalogv1.CampaignGreeting{Locale: "de-DE", Text: german},
+	)
 	call(f, f.campaigns.SetCampaignGreetings, good)
 	call(f, f.campaigns.SetCampaignGreetings, good)
 	require.Equal(t, []string{"campaign.greetings"}, f.audit(c.GetId()), "a repetition changes nothing")
@@ -116,8 +123,9 @@ func TestGreetingsOfACampaign(t *testing.T) {
 	require.Equal(t, "de-DE", record.GetRecord().GetGreetings()[0].GetLocale())
 
 	require.Equal(t, codes{
-		"greetings[0].locale": "invalid", "greetings[0].text": "required", "greetings[1].text": "too_long", "greetings[2].locale": "duplicate",
-		"greetings[2].text": "invalid", "greetings[3].text": "too_long", "greetings[3].locale": "required",
+		"greetings[0].locale": "invalid", "greetings[0].text": "required", "greetings[1].text": "too_long",
+		"greetings[2].locale": "duplicate", "greetings[2].text": "invalid",
+		"greetings[3].text": "too_long", "greetings[3].locale": "required",
 	}, violations(f, f.campaigns.SetCampaignGreetings, set(
 		&catalogv1.CampaignGreeting{Locale: "EN_us", Text: "\n"},
 		&catalogv1.CampaignGreeting{Locale: "fi-FI", Text: strings.Repeat("x", 1001)},
@@ -134,7 +142,9 @@ func TestAHeroPictureIsShownOnlyForTheBrandThatUploadedIt(t *testing.T) {
 	p := gift()
 	f.put(p)
 	c := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S"))
-	hero := call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1500)})
+	hero := call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
+		TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1500),
+	})
 	require.Equal(t, publicURL+"/catalog/images/"+hero.GetFileId(), hero.GetUrl())
 	shown := func(brand, file string) (urls []string) {
 		resp := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
@@ -156,7 +166,9 @@ func TestAHeroPictureIsShownOnlyForTheBrandThatUploadedIt(t *testing.T) {
 	require.Empty(t, f.siteGifts(ofCampaign(c), "en-US").GetHero())
 	require.Equal(t, codes{"brandId": "invalid"}, violations(f, f.logos.UploadBrandHero,
 		&catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: uuid.NewString(), Content: png}))
-	require.Equal(t, codes{"tenantId": "required", "brandId": "required", "content": "required"}, violations(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{}))
+	require.Equal(t, codes{
+		"tenantId": "required", "brandId": "required", "content": "required",
+	}, violations(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{}))
 }
 
 func TestTheLatestHeroPicturesOfABrandArePublic(t *testing.T) {
@@ -178,7 +190,9 @@ func TestThePageNamesTheCategoriesOfItsGifts(t *testing.T) {
 	f.putCategory("HOME", "TEXTILES", "KITCHEN")
 	f.putCategory("UNUSED", "X")
 	call(f, f.ops.PutCategory, &catalogv1.PutCategoryRequest{
-		Category:     &catalogv1.Category{Code: "FOOD", Name: "Food", Subcategories: []*catalogv1.Subcategory{{Code: "FOOD__SWEETS", Name: "Sweets"}}},
+		Category: &catalogv1.Category{
+			Code: "FOOD", Name: "Food", Subcategories: []*catalogv1.Subcategory{{Code: "FOOD__SWEETS", Name: "Sweets"}},
+		},
 		Translations: []*catalogv1.CategoryTranslation{{Locale: "sv-SE", Code: "FOOD", Name: "Mat"}}, Position: -1,
 	})
 	p := gift(func(p *catalogv1.PutProductRequest) {

@@ -115,7 +115,8 @@ func (b *brandLogos) UploadBrandLogo(
 	if err != nil {
 		return nil, err
 	}
-	return &catalogv1.UploadBrandLogoResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID}, b.Store.PutBrandPicture(ctx, store.Logos, logo, image)
+	resp := &catalogv1.UploadBrandLogoResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID}
+	return resp, b.Store.PutBrandPicture(ctx, store.Logos, logo, image)
 }
 
 // UploadBrandHero stores a picture of a brand's gift site and makes it public.

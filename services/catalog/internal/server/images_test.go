@@ -108,7 +108,9 @@ func TestUploadedImages(t *testing.T) {
 		large := append(bytes.Clone(png), make([]byte, tenMB-len(png))...)
 		require.Equal(t, f.upload(png), f.upload(large), "bytes after the image do not count")
 		for _, content := range [][]byte{append(large, 0), wideJPEG(8193)} {
-			require.Equal(t, codes{"content": problem.FieldTooLong}, violations(f, f.ops.UploadImage, &catalogv1.UploadImageRequest{Content: content}))
+			require.Equal(t, codes{
+				"content": problem.FieldTooLong,
+			}, violations(f, f.ops.UploadImage, &catalogv1.UploadImageRequest{Content: content}))
 		}
 	})
 }
@@ -146,7 +148,9 @@ func TestAGiftListsTheRenditionsOfItsImages(t *testing.T) {
 		require.Empty(t, f.changedSince(before.Add(time.Microsecond)))
 	})
 	t.Run("also those of a logo, once it is uploaded as an image", func(t *testing.T) {
-		logo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1400)})
+		logo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
+			TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1400),
+		})
 		p.ImageFileIds = []string{logo.GetFileId()}
 		before := f.put(p)
 		_, none := f.listed(p.GetId())

@@ -76,7 +76,9 @@ func (c *publicCatalog) ListCategories(
 }
 
 // ListRegions returns all regions. They are few, because a country belongs to at most one.
-func (o *productOperations) ListRegions(ctx context.Context, _ *catalogv1.ListRegionsRequest) (*catalogv1.ListRegionsResponse, error) {
+func (o *productOperations) ListRegions(
+	ctx context.Context, _ *catalogv1.ListRegionsRequest,
+) (*catalogv1.ListRegionsResponse, error) {
 	regions, err := o.store.Regions(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,9 @@ func (o *productOperations) ListExchangeRates(
 	}
 	resp := &catalogv1.ListExchangeRatesResponse{}
 	for _, r := range rates {
-		resp.Rates = append(resp.Rates, &catalogv1.ExchangeRate{Currency: r.Currency, Rate: r.Rate, UpdatedAt: timestamppb.New(r.UpdatedAt)})
+		resp.Rates = append(resp.Rates, &catalogv1.ExchangeRate{
+			Currency: r.Currency, Rate: r.Rate, UpdatedAt: timestamppb.New(r.UpdatedAt),
+		})
 	}
 	return resp, nil
 }
@@ -131,7 +135,9 @@ func (o *productOperations) ListAudit(ctx context.Context, req *catalogv1.ListAu
 }
 
 // CheckCurrency says whether gifts have estimates in a currency.
-func (c *currencies) CheckCurrency(ctx context.Context, req *catalogv1.CheckCurrencyRequest) (*catalogv1.CheckCurrencyResponse, error) {
+func (c *currencies) CheckCurrency(
+	ctx context.Context, req *catalogv1.CheckCurrencyRequest,
+) (*catalogv1.CheckCurrencyResponse, error) {
 	if req.GetCurrency() == rules.EUR {
 		return &catalogv1.CheckCurrencyResponse{Priced: true}, nil
 	}

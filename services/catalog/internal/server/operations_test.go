@@ -37,7 +37,9 @@ func TestCategories(t *testing.T) {
 		require.Equal(t, "Food", got[0].GetName())
 		require.Empty(t, got[0].GetSubcategories())
 		require.Equal(t, "Hem", got[1].GetName())
-		require.Equal(t, []string{"Wool", "Glas"}, []string{got[1].GetSubcategories()[0].GetName(), got[1].GetSubcategories()[1].GetName()})
+		require.Equal(t, []string{"Wool", "Glas"}, []string{
+			got[1].GetSubcategories()[0].GetName(), got[1].GetSubcategories()[1].GetName(),
+		})
 		require.Equal(t, "HOME__WOOL", got[1].GetSubcategories()[0].GetCode())
 		require.Equal(t, "Home", list("")[1].GetName())
 	})

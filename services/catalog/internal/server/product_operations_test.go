@@ -133,7 +133,9 @@ func TestInvalidProductOperations(t *testing.T) {
 			codes{"prices[0].region": "invalid"},
 		},
 		"countries": {
-			violations(f, f.products.SetProductAvailability, &catalogv1.SetProductAvailabilityRequest{AvailableCountries: []string{"SE", "XX"}}),
+			violations(f, f.products.SetProductAvailability, &catalogv1.SetProductAvailabilityRequest{
+				AvailableCountries: []string{"SE", "XX"},
+			}),
 			codes{"productId": "required", "actor": "required", "availableCountries[1]": "invalid"},
 		},
 		"a list": {

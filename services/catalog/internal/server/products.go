@@ -63,7 +63,9 @@ type productsQuery struct {
 // ListProducts pages through the listed gifts by id or, with updatedSince, through the changes in their order. A gift that does
 // not change keeps its place in either order, so no page repeats or skips it. A gift that changes in between moves to the end
 // of the changes; a load may leave it to the next sync (store.Listed).
-func (c *publicCatalog) ListProducts(ctx context.Context, req *catalogv1.ListProductsRequest) (*catalogv1.ListProductsResponse, error) {
+func (c *publicCatalog) ListProducts(
+	ctx context.Context, req *catalogv1.ListProductsRequest,
+) (*catalogv1.ListProductsResponse, error) {
 	q, err := c.readProductsQuery(ctx, req)
 	if err != nil {
 		return nil, err

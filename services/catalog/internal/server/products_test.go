@@ -72,7 +72,9 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	testInvalid(f, f.catalog.ListProducts, map[string]invalidRequest[*catalogv1.ListProductsRequest]{
 		"without updatedSince": {&catalogv1.ListProductsRequest{Country: "SE", After: changed}, codes{"after": "invalid"}},
 		"another updatedSince": {
-			&catalogv1.ListProductsRequest{Country: "SE", UpdatedSince: timestamppb.New(time.Unix(1, 0)), After: changed}, codes{"after": "invalid"},
+			&catalogv1.ListProductsRequest{
+				Country: "SE", UpdatedSince: timestamppb.New(time.Unix(1, 0)), After: changed,
+			}, codes{"after": "invalid"},
 		},
 		"a time out of reach": {
 			&catalogv1.ListProductsRequest{Country: "SE", UpdatedSince: since, After: text(base64.RawURLEncoding.EncodeToString(forged))},
@@ -80,7 +82,8 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 		},
 		"with an invalid filter, which is reported alone": {&catalogv1.ListProductsRequest{After: after}, codes{"country": "required"}},
 	})
-	pagetest.RequireBound(t, &catalogv1.ListProductsRequest{Country: "SE", Limit: limit(1)}, func(req *catalogv1.ListProductsRequest) (string, error) {
+	one := &catalogv1.ListProductsRequest{Country: "SE", Limit: limit(1)}
+	pagetest.RequireBound(t, one, func(req *catalogv1.ListProductsRequest) (string, error) {
 		resp, err := f.catalog.ListProducts(f.as(1), req)
 		return resp.GetNextCursor(), err
 	}, map[protoreflect.Name]any{"country": "FI", "locale": "sv-SE"})

@@ -146,7 +146,9 @@ func attempt(campaignID, productID, size string) *catalogv1.ReserveRequest {
 // confirmAndRelease changes the reservations of orders.
 func (f *fixture) confirmAndRelease(confirmed, released []string) {
 	f.t.Helper()
-	call(f, f.ordering.SettleReservations, &catalogv1.SettleReservationsRequest{ConfirmedOrderIds: confirmed, ReleasedOrderIds: released})
+	call(f, f.ordering.SettleReservations, &catalogv1.SettleReservationsRequest{
+		ConfirmedOrderIds: confirmed, ReleasedOrderIds: released,
+	})
 }
 
 // pages reads all pages of a list and checks that all but the last are full.
@@ -198,7 +200,8 @@ func (f *fixture) audit(subject string) (actions []string) {
 	}
 	var wrong int
 	require.NoError(f.t, f.db.QueryRow(f.t.Context(),
-		`SELECT count(*) FROM catalog_audit WHERE tenant_id IS DISTINCT FROM CASE WHEN NOT starts_with(action, 'product.') THEN $1::uuid END`,
+		`SELECT count(*) FROM catalog_audit
+WHERE tenant_id IS DISTINCT FROM CASE WHEN NOT starts_with(action, 'product.') THEN $1::uuid END`,
 		tenantID).Scan(&wrong))
 	require.Zero(f.t, wrong, "only a change of a gift for all tenants has no tenant")
 	return actions

@@ -236,7 +236,8 @@ func TestExpiredReservationsAreListedUntilConfirmedOrReleased(t *testing.T) {
 	f := setup(t)
 	c, p := f.campaignWithStock(5)
 	expired := func(n int32) (orders []string) {
-		for _, r := range call(f, f.ordering.ListExpiredReservations, &catalogv1.ListExpiredReservationsRequest{Limit: n}).GetReservations() {
+		listed := call(f, f.ordering.ListExpiredReservations, &catalogv1.ListExpiredReservationsRequest{Limit: n})
+		for _, r := range listed.GetReservations() {
 			require.Equal(t, tenantID, r.GetTenantId())
 			orders = append(orders, r.GetOrderId())
 		}

@@ -178,7 +178,9 @@ func (s *sandbox) SetSandboxStock(
 		}
 		if before := *sku.Stock; before != stock {
 			act := store.Act{TenantID: p.TenantID, Subject: campaignID, Actor: rules.Sandbox(), Action: "stock.correct"}
-			set := store.StockCorrection{SKUID: skuID, Expected: &before, Stock: stock, Reason: "Set in the sandbox.", Before: before, After: stock}
+			set := store.StockCorrection{
+				SKUID: skuID, Expected: &before, Stock: stock, Reason: "Set in the sandbox.", Before: before, After: stock,
+			}
 			effect.Queue = func(b *pgx.Batch) { s.store.QueueStock(b, act, set) }
 		}
 		sku.Stock = &stock

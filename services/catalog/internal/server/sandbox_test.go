@@ -78,7 +78,8 @@ func (f *fixture) product(ctx context.Context, id string) (*catalogv1.Product, e
 // itemOf is an order of the gift in size M, perhaps from a campaign.
 func itemOf(id string, campaignID *string) *catalogv1.CheckItemRequest {
 	return &catalogv1.CheckItemRequest{
-		TenantId: tenantID, ProductId: id, CampaignId: campaignID, AllBrands: true, Country: "SE", Variations: map[string]string{"Size": "M"},
+		TenantId: tenantID, ProductId: id, CampaignId: campaignID, AllBrands: true, Country: "SE",
+		Variations: map[string]string{"Size": "M"},
 	}
 }
 
@@ -114,8 +115,12 @@ func TestATenantUnlistsAGiftForItself(t *testing.T) {
 		refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, itemOf(id, nil))
 		refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, itemOf(id, &campaignID))
 		selection := &catalogv1.Selection{ProductIds: []string{id}}
-		refused(f, problem.ProductNotAvailable, f.selections.CheckSelection, &catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: selection})
-		gifts := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: "en-US"})
+		refused(f, problem.ProductNotAvailable, f.selections.CheckSelection, &catalogv1.CheckSelectionRequest{
+			TenantId: tenantID, Selection: selection,
+		})
+		gifts := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+			TenantId: tenantID, Selection: selection, Locale: "en-US",
+		})
 		require.Empty(t, gifts.GetGifts())
 	})
 	t.Run("other tenants do not see the change", func(t *testing.T) {
@@ -175,7 +180,9 @@ func TestATenantChangesWhereAGiftCanBeSent(t *testing.T) {
 	t.Run("the answer of a relist shows the first country", func(t *testing.T) {
 		f.unlist(t, id)
 		require.True(t, f.relist(t, id).GetAvailable(), "for DE")
-		sweden, err := f.sandbox.RelistSandboxProduct(f.post("se"), &catalogv1.RelistSandboxProductRequest{ProductId: id, Country: new("SE")})
+		sweden, err := f.sandbox.RelistSandboxProduct(f.post("se"), &catalogv1.RelistSandboxProductRequest{
+			ProductId: id, Country: new("SE"),
+		})
 		require.NoError(t, err)
 		require.False(t, sweden.GetProduct().GetAvailable())
 	})
@@ -216,7 +223,8 @@ func TestProductionHasNoChangesOfTenants(t *testing.T) {
 	at := f.put(p)
 	_, err := f.sandbox.UnlistSandboxProduct(f.post("u"), &catalogv1.UnlistSandboxProductRequest{ProductId: p.GetId()})
 	require.ErrorContains(t, err, "unknown service")
-	f.exec(`INSERT INTO sandbox_products (tenant_id, product_id, unlisted, added, removed, updated_at) VALUES ($1, $2, true, '{}', '{SE}', $3)`,
+	f.exec(`INSERT INTO sandbox_products (tenant_id, product_id, unlisted, added, removed, updated_at)
+VALUES ($1, $2, true, '{}', '{SE}', $3)`,
 		tenantID, p.GetId(), at.Add(time.Hour))
 	listed, err := f.product(f.as(1), p.GetId())
 	require.NoError(t, err)
@@ -225,7 +233,9 @@ func TestProductionHasNoChangesOfTenants(t *testing.T) {
 }
 
 func (f *fixture) setStock(ctx context.Context, campaignID, skuID string, stock int32) (*catalogv1.Campaign, error) {
-	resp, err := f.sandbox.SetSandboxStock(ctx, &catalogv1.SetSandboxStockRequest{CampaignId: campaignID, SkuId: skuID, StockRemaining: &stock})
+	resp, err := f.sandbox.SetSandboxStock(ctx, &catalogv1.SetSandboxStockRequest{
+		CampaignId: campaignID, SkuId: skuID, StockRemaining: &stock,
+	})
 	return resp.GetCampaign(), err
 }
 
@@ -312,11 +322,13 @@ func TestStockIsSetBesideReservations(t *testing.T) {
 	})
 	require.NoError(t, group.Wait())
 	var held int
-	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT coalesce(sum(units), 0) FROM reservations WHERE sku_id = $1`, sku).Scan(&held))
+	require.NoError(t,
+		f.db.QueryRow(t.Context(), `SELECT coalesce(sum(units), 0) FROM reservations WHERE sku_id = $1`, sku).Scan(&held))
 	require.Equal(t, taken[0]+taken[1]+taken[2]+taken[3], held)
 	// Between two entries of the audit only reservations change the stock.
 	var added int
 	require.NoError(t, f.db.QueryRow(t.Context(),
-		`SELECT coalesce(sum((detail->>'after')::int - (detail->>'before')::int), 0) FROM catalog_audit WHERE subject_id = $1`, id).Scan(&added))
+		`SELECT coalesce(sum((detail->>'after')::int - (detail->>'before')::int), 0)
+FROM catalog_audit WHERE subject_id = $1`, id).Scan(&added))
 	require.EqualValues(t, units+added-held, *f.stock(id, "M"))
 }

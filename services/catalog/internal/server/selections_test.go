@@ -47,8 +47,12 @@ func TestCheckSelection(t *testing.T) {
 		req  *catalogv1.CheckSelectionRequest
 		want problem.Code
 	}{
-		"a campaign of a brand out of reach":      {&catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: ofCampaign(draft)}, problem.CampaignNotFound},
-		"a campaign of another tenant":            {&catalogv1.CheckSelectionRequest{TenantId: uuid.NewString(), AllBrands: true, Selection: ofCampaign(active)}, problem.CampaignNotFound},
+		"a campaign of a brand out of reach": {
+			&catalogv1.CheckSelectionRequest{TenantId: tenantID, Selection: ofCampaign(draft)}, problem.CampaignNotFound,
+		},
+		"a campaign of another tenant": {&catalogv1.CheckSelectionRequest{
+			TenantId: uuid.NewString(), AllBrands: true, Selection: ofCampaign(active),
+		}, problem.CampaignNotFound},
 		"a campaign that has expired":             {good(ofCampaign(expired)), problem.CampaignNotActive},
 		"a withdrawn gift, before an unknown one": {good(ofGifts(uuid.NewString(), withdrawn.GetId())), problem.ProductNotAvailable},
 	} {
@@ -86,7 +90,9 @@ func TestTheGiftsThatAPlayerMayChoose(t *testing.T) {
 	f.put(gone)
 	list := func(selection *catalogv1.Selection, locale string) *catalogv1.ListSelectionGiftsResponse {
 		t.Helper()
-		got := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{TenantId: tenantID, Selection: selection, Locale: locale})
+		got := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
+			TenantId: tenantID, Selection: selection, Locale: locale,
+		})
 		return got
 	}
 	t.Run("of a campaign: in display order, with stock, without unlisted gifts", func(t *testing.T) {
@@ -180,7 +186,9 @@ func TestTheGiftOfAnOrderIsShownWhateverBecameOfIt(t *testing.T) {
 			p.State = archived
 			f.put(p)
 			isShown("not in the catalog")
-			call(f, f.campaigns.CompleteCampaign, &catalogv1.CompleteCampaignRequest{TenantId: tenantID, CampaignId: c.GetId(), Actor: staff()})
+			call(f, f.campaigns.CompleteCampaign, &catalogv1.CompleteCampaignRequest{
+				TenantId: tenantID, CampaignId: c.GetId(), Actor: staff(),
+			})
 			isShown("after its campaign has ended")
 			require.Empty(t, f.siteGifts(ofCampaign(c.GetId()), "sv-SE").GetGifts())
 		})
@@ -204,7 +212,9 @@ func TestTheGiftOfAnOrderHasOnlyImagesThatThePublicMaySee(t *testing.T) {
 func TestAnOrderedGiftThatTheCatalogDoesNotHave(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	refused(f, problem.NotFound, f.selections.GetOrderedGift, &catalogv1.GetOrderedGiftRequest{TenantId: tenantID, ProductId: uuid.NewString()})
+	refused(f, problem.NotFound, f.selections.GetOrderedGift, &catalogv1.GetOrderedGiftRequest{
+		TenantId: tenantID, ProductId: uuid.NewString(),
+	})
 	testInvalid(f, f.selections.GetOrderedGift, map[string]invalidRequest[*catalogv1.GetOrderedGiftRequest]{
 		"nothing": {&catalogv1.GetOrderedGiftRequest{}, codes{"tenantId": "required", "productId": "required"}},
 		"texts": {

@@ -95,7 +95,8 @@ func withTwins(t *testing.T, f *fixture) *fixture {
 		"campaigns": `twin.name := 'Twin'; twin.greetings := '{"en-US": "Twin", "sv-SE": "Tvilling"}';`,
 		"offerings": "twin.status := CASE NEW.status WHEN 'ACTIVE' THEN 'NEEDS_REVIEW' ELSE 'ACTIVE' END;" +
 			"twin.supply_type := CASE NEW.supply_type WHEN 'STOCKED' THEN 'ON_DEMAND' ELSE 'STOCKED' END;",
-		"skus":             "twin.id := gen_random_uuid(); twin.stock := coalesce(NEW.stock, 0) + 1000; twin.variations := '{\"Twin\": \"T\"}';",
+		"skus": "twin.id := gen_random_uuid(); twin.stock := coalesce(NEW.stock, 0) + 1000; " +
+			"twin.variations := '{\"Twin\": \"T\"}';",
 		"sandbox_products": "twin.unlisted := NOT NEW.unlisted; twin.added := NEW.removed; twin.removed := NEW.added;",
 		"brand_heroes":     "twin.uploaded_at := timestamptz '2100-01-01' + (timestamptz '2100-01-01' - NEW.uploaded_at);",
 		// The oldest ones of this tenant are the newest ones of the other.
@@ -113,11 +114,15 @@ func setupAlone(t *testing.T) *fixture {
 func newFixture(t *testing.T, sandboxed bool) *fixture {
 	t.Helper()
 	locales := []string{"en-US", "sv-SE"}
-	f := &fixture{t: t, sandboxed: sandboxed, db: pgtest.New(t, store.Migrations(), idempotency.Migrations()), directory: tenantstest.NewDirectory(t,
+	directory := tenantstest.NewDirectory(t,
 		&tenantstest.Settings{
-			Version: 1, Tenant: &tenantsv1.Tenant{Id: tenantID, Currency: "SEK", Locales: locales}, Brands: []*tenantsv1.Brand{{Id: brandID}},
+			Version: 1, Tenant: &tenantsv1.Tenant{Id: tenantID, Currency: "SEK", Locales: locales},
+			Brands: []*tenantsv1.Brand{{Id: brandID}},
 		},
-		&tenantstest.Settings{Version: 1, Tenant: &tenantsv1.Tenant{Id: otherTenantID, Currency: "SEK", Locales: locales}})}
+		&tenantstest.Settings{Version: 1, Tenant: &tenantsv1.Tenant{Id: otherTenantID, Currency: "SEK", Locales: locales}})
+	f := &fixture{
+		t: t, sandboxed: sandboxed, db: pgtest.New(t, store.Migrations(), idempotency.Migrations()), directory: directory,
+	}
 	files, err := images.Open(t.Context(), "file://"+filepath.ToSlash(t.TempDir())+"?no_tmp_dir=true&metadata=skip")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = files.Close() })

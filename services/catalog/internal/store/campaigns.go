@@ -123,7 +123,8 @@ var offerings = postgres.Columns[offeringRow]{
 	postgres.Field("coalesce(p.state = 'PUBLISHED', false)", ofGift, func(r *offeringRow) *bool { return &r.Published }),
 	postgres.Field("coalesce(p.name, '')", ofGift, func(r *offeringRow) *string { return &r.Text.Name }),
 	postgres.Field("coalesce(p.description, '')", ofGift, func(r *offeringRow) *string { return &r.Text.Description }),
-	postgres.Field("coalesce((SELECT jsonb_object_agg(l, p.translations->l) FROM unnest($1::text[]) AS l WHERE p.translations ? l), '{}')",
+	postgres.Field(`coalesce((SELECT jsonb_object_agg(l, p.translations->l)
+    FROM unnest($1::text[]) AS l WHERE p.translations ? l), '{}')`,
 		ofGift, func(r *offeringRow) *map[string]rules.Text { return &r.translations }),
 	postgres.Field("coalesce(p.variations, '[]')", ofGift, func(r *offeringRow) *[]rules.Variation { return &r.Variations }),
 	postgres.Field("p.available_countries", ofGift, func(r *offeringRow) *[]string { return &r.Countries }),
@@ -131,13 +132,13 @@ var offerings = postgres.Columns[offeringRow]{
 	postgres.Field("p.categories", ofGift, func(r *offeringRow) *[]string { return &r.Categories }),
 
 	// Only for one tenant of the sandbox can an offering be active whose gift is not published.
-	postgres.Field("CASE WHEN o.status = 'ACTIVE' AND p.state <> 'PUBLISHED' THEN 'NEEDS_REVIEW' ELSE coalesce(o.status, '') END", ofOffering,
-		func(r *offeringRow) *string { return &r.OfferingView.Status }),
+	postgres.Field("CASE WHEN o.status = 'ACTIVE' AND p.state <> 'PUBLISHED' THEN 'NEEDS_REVIEW' ELSE coalesce(o.status, '') END",
+		ofOffering, func(r *offeringRow) *string { return &r.OfferingView.Status }),
 	postgres.Field("coalesce(o.supply_type, '')", ofOffering, func(r *offeringRow) *string { return &r.SupplyType }),
 	postgres.Field(`(SELECT coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'variations', s.variations,
       'stock', CASE WHEN o.supply_type = 'STOCKED' THEN s.stock END) ORDER BY s.id), '[]')
-    FROM skus s WHERE s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id AND s.offered)`, ofOffering,
-		func(r *offeringRow) *[]SKUView { return &r.SKUs }),
+    FROM skus s WHERE s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id AND s.offered)`,
+		ofOffering, func(r *offeringRow) *[]SKUView { return &r.SKUs }),
 	// It does not depend on what the tenant of a sandbox has changed.
 	postgres.Field("EXISTS (SELECT FROM products p WHERE p.id = $2 AND "+picturesOpen+")", ofOrdered,
 		func(r *offeringRow) *bool { return &r.pictured }),

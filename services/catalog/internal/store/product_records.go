@@ -41,9 +41,10 @@ var products = postgres.Columns[ProductRecord]{
 	postgres.Field("gift_set", written|put|shown, func(p *ProductRecord) *bool { return &p.GiftSet }),
 	postgres.Field("ready_to_send", written|put|shown, func(p *ProductRecord) *bool { return &p.ReadyToSend }),
 	postgres.Field("updated_at", shown, func(p *ProductRecord) *time.Time { return &p.UpdatedAt }),
-	postgres.Field("updated_at", written, func(p *ProductRecord) *time.Duration { return &p.later }).Cast("::interval + next_change()", ""),
-	postgres.Field("coalesce((SELECT jsonb_object_agg(region, amount_eur::text) FROM product_prices WHERE product_id = p.id), '{}')", shown,
-		func(p *ProductRecord) *map[string]string { return &p.Prices }),
+	postgres.Field("updated_at", written,
+		func(p *ProductRecord) *time.Duration { return &p.later }).Cast("::interval + next_change()", ""),
+	postgres.Field("coalesce((SELECT jsonb_object_agg(region, amount_eur::text) FROM product_prices WHERE product_id = p.id), '{}')",
+		shown, func(p *ProductRecord) *map[string]string { return &p.Prices }),
 }
 
 var selectProducts = `SELECT ` + products.For(shown).Select() + ` FROM products p`
@@ -69,7 +70,8 @@ func (s *Store) ProductRecords(ctx context.Context, state rules.State, after *pa
 }
 
 // upsertProduct has a further argument: whether readers see a difference.
-var upsertProduct = products.For(written).Insert("products") + ` ON CONFLICT (id) DO UPDATE SET ` + products.For(put).Excluded() + `,
+var upsertProduct = products.For(written).Insert("products") + ` ON CONFLICT (id) DO UPDATE SET
+` + products.For(put).Excluded() + `,
   published_once = products.published_once OR excluded.published_once,
   updated_at = CASE WHEN $15 THEN excluded.updated_at ELSE products.updated_at END
 RETURNING updated_at`

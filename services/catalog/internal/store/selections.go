@@ -22,7 +22,8 @@ ORDER BY array_position($2::uuid[], p.id)`, 2)
 
 // CampaignHead reads a campaign of a tenant without its offerings.
 func (s *Store) CampaignHead(ctx context.Context, tenantID, id string) (CampaignHead, bool, error) {
-	return first(postgres.Select(ctx, s.pool, "read campaign", scanHead, selectHeads+` WHERE c.tenant_id = $1 AND c.id = $2`, tenantID, id))
+	return first(postgres.Select(ctx, s.pool, "read campaign", scanHead,
+		selectHeads+` WHERE c.tenant_id = $1 AND c.id = $2`, tenantID, id))
 }
 
 // States returns the states of the gifts that exist among the ids.

@@ -20,7 +20,10 @@ func TenantData(pool *pgxpool.Pool) tenants.Database {
 			{Name: "campaigns", Key: []string{"id uuid"}},
 			{Name: "brand_heroes", Key: []string{"brand_id uuid", "file_id text"}},
 			{Name: "brand_logos", Key: []string{"brand_id uuid", "file_id text"}},
-			{Name: "catalog_audit", Key: []string{"id uuid"}, Kept: "audit without personal data, deleted after GIFTING_AUDIT_RETENTION", Hidden: true},
+			{
+				Name: "catalog_audit", Key: []string{"id uuid"}, Hidden: true,
+				Kept: "audit without personal data, deleted after GIFTING_AUDIT_RETENTION",
+			},
 		},
 		// A unit that is held for an order about to commit.
 		InFlight: []string{`SELECT count(*) FROM reservations WHERE tenant_id = $1 AND state = 'RESERVED'`},

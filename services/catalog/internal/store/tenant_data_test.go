@@ -24,10 +24,12 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 		}{
 			{`INSERT INTO products (id, state, published_once, name, description, translations, variations, categories, available_countries,
 			    image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
-			  VALUES ($1, 'PUBLISHED', true, 'Cup', '', '{}', '[]', '{}', '{SE}', '{}', false, false, false, now()) ON CONFLICT DO NOTHING`, []any{product}},
+			  VALUES ($1, 'PUBLISHED', true, 'Cup', '', '{}', '[]', '{}', '{SE}', '{}', false, false, false, now())
+			  ON CONFLICT DO NOTHING`, []any{product}},
 			{`INSERT INTO images (file_id, digest, content_type, size, width, height)
 			  VALUES ($1, $1 || 'ff', 'image/png', 1, 1, 1) ON CONFLICT DO NOTHING`, []any{file}},
-			{`INSERT INTO campaigns (tenant_id, id, brand_id, name, status) VALUES ($1, $2, $1, 'same', 'ACTIVE')`, []any{tenantID, campaign}},
+			{`INSERT INTO campaigns (tenant_id, id, brand_id, name, status)
+			  VALUES ($1, $2, $1, 'same', 'ACTIVE')`, []any{tenantID, campaign}},
 			{`INSERT INTO offerings (tenant_id, campaign_id, product_id, status, supply_type, position)
 			  VALUES ($1, $2, $3, 'ACTIVE', 'STOCKED', 1)`, []any{tenantID, campaign, product}},
 			{`INSERT INTO skus (tenant_id, campaign_id, product_id, variations_key, id, variations, offered, stock)

@@ -85,7 +85,8 @@ func left(tables []*privacyv1.TableRows) (n int64) {
 // checked.
 func New(deps Deps, tel *telemetry.Telemetry) (*Worker, error) {
 	overdue := telemetry.NewSample(deps.Store.OverdueErasure, time.Now, tel.Logger)
-	_, err := tel.Meters.Meter("github.com/partnergifting/platform/services/tenants").Float64ObservableGauge("gifting.offboardings.overdue_age",
+	meter := tel.Meters.Meter("github.com/partnergifting/platform/services/tenants")
+	_, err := meter.Float64ObservableGauge("gifting.offboardings.overdue_age",
 		metric.WithUnit("s"), metric.WithDescription("How long the erasure of a tenant that is due longest has waited."),
 		metric.WithFloat64Callback(func(ctx context.Context, o metric.Float64Observer) error {
 			if age, ok := overdue.Get(ctx); ok {

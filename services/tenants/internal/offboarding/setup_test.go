@@ -47,7 +47,8 @@ func setup(t *testing.T) *fixture {
 	}
 	f.other = f.newTenant()
 	// The other one is off-boarded too, and waits for something.
-	_, err := f.services[1].pool.Exec(t.Context(), `UPDATE things SET open = true WHERE id = (SELECT id FROM things WHERE tenant_id = $1 LIMIT 1)`, f.other)
+	_, err := f.services[1].pool.Exec(t.Context(),
+		`UPDATE things SET open = true WHERE id = (SELECT id FROM things WHERE tenant_id = $1 LIMIT 1)`, f.other)
 	require.NoError(t, err)
 	_, err = f.store.Offboard(t.Context(), f.other, someone(), -time.Hour)
 	require.NoError(t, err)
@@ -61,12 +62,15 @@ func operator() store.By { return store.By{Actor: someone(), Needs: caller.Permi
 func (f *fixture) newTenant() string {
 	f.t.Helper()
 	id := uuid.NewString()
-	_, _, err := f.store.PutTenant(f.t.Context(), operator(), &tenantsv1.Tenant{Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	_, _, err := f.store.PutTenant(f.t.Context(), operator(), &tenantsv1.Tenant{
+		Id: id, Name: "n", Locales: []string{"en-US"}, Currency: "EUR",
+	}, true)
 	require.NoError(f.t, err)
 	_, err = f.store.PutBrand(f.t.Context(), id, operator(), &tenantsv1.Brand{Id: uuid.NewString(), Name: "same", Slug: "same"})
 	require.NoError(f.t, err)
 	var keyID int32
-	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
+	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), `
+		INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
 		VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', '') RETURNING id`, id, id).Scan(&keyID))
 	for _, s := range f.services {
 		s.write(id, rowsOfTenant)
@@ -103,7 +107,8 @@ var errCrash = errors.New("crash")
 func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{t: t, pool: pgtest.New(t)}
-	_, err := s.pool.Exec(t.Context(), `CREATE TABLE things (tenant_id uuid, id uuid DEFAULT gen_random_uuid(), open boolean DEFAULT false);
+	_, err := s.pool.Exec(t.Context(), `
+		CREATE TABLE things (tenant_id uuid, id uuid DEFAULT gen_random_uuid(), open boolean DEFAULT false);
 		CREATE TABLE answers (tenant_id uuid, key_id int);
 		CREATE TABLE audit (tenant_id uuid, id uuid DEFAULT gen_random_uuid())`)
 	require.NoError(t, err)
@@ -154,15 +159,21 @@ func called[T any](s *service, call func() (T, error)) (none T, err error) {
 	return out, err
 }
 
-func (s *service) CountTenant(ctx context.Context, req *privacyv1.CountTenantRequest, _ ...grpc.CallOption) (*privacyv1.CountTenantResponse, error) {
+func (s *service) CountTenant(
+	ctx context.Context, req *privacyv1.CountTenantRequest, _ ...grpc.CallOption,
+) (*privacyv1.CountTenantResponse, error) {
 	return called(s, func() (*privacyv1.CountTenantResponse, error) { return s.data.CountTenant(ctx, req) })
 }
 
-func (s *service) ExportTenant(ctx context.Context, req *privacyv1.ExportTenantRequest, _ ...grpc.CallOption) (*privacyv1.ExportTenantResponse, error) {
+func (s *service) ExportTenant(
+	ctx context.Context, req *privacyv1.ExportTenantRequest, _ ...grpc.CallOption,
+) (*privacyv1.ExportTenantResponse, error) {
 	return called(s, func() (*privacyv1.ExportTenantResponse, error) { return s.data.ExportTenant(ctx, req) })
 }
 
-func (s *service) EraseTenant(ctx context.Context, req *privacyv1.EraseTenantRequest, _ ...grpc.CallOption) (*privacyv1.EraseTenantResponse, error) {
+func (s *service) EraseTenant(
+	ctx context.Context, req *privacyv1.EraseTenantRequest, _ ...grpc.CallOption,
+) (*privacyv1.EraseTenantResponse, error) {
 	return called(s, func() (*privacyv1.EraseTenantResponse, error) { return s.data.EraseTenant(ctx, req) })
 }
 
@@ -243,6 +254,8 @@ func (f *fixture) requireErased() {
 	require.Empty(f.t, waiting.GetReport())
 	require.Len(f.t, waiting.GetSteps(), 1)
 	require.Nil(f.t, waiting.GetCheckedAt())
-	_, _, err = f.store.PutTenant(f.t.Context(), operator(), &tenantsv1.Tenant{Id: f.tenant, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	_, _, err = f.store.PutTenant(f.t.Context(), operator(), &tenantsv1.Tenant{
+		Id: f.tenant, Name: "n", Locales: []string{"en-US"}, Currency: "EUR",
+	}, true)
 	require.ErrorIs(f.t, err, store.ErrOffboarded, "its id never comes back")
 }

@@ -151,7 +151,8 @@ func TestAnErasureDoesNotFinishAnother(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.offboard()
-	_, err := f.pool.Exec(t.Context(), `UPDATE offboardings SET state = 'ERASING', next_attempt_at = now() + interval '1 hour' WHERE tenant_id = $1`, f.other)
+	_, err := f.pool.Exec(t.Context(),
+		`UPDATE offboardings SET state = 'ERASING', next_attempt_at = now() + interval '1 hour' WHERE tenant_id = $1`, f.other)
 	require.NoError(t, err)
 	require.NoError(t, f.worker().Work(t.Context(), 0))
 	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASED, f.state().GetState())

@@ -183,7 +183,9 @@ func (c *Coordinator) eraseEvents(ctx context.Context, r store.PersonRequest, or
 	remainders := map[string]time.Duration{"backups": c.deps.Backups}
 	for links := range slices.Chunk(r.LinkIDs, maxRecords) {
 		if err := waitUntil(ctx, func(ctx context.Context) (bool, error) {
-			found, err := c.deps.Links.FindPersonRecords(ctx, &privacyv1.FindPersonRecordsRequest{TenantId: r.TenantID, PersonalLinkIds: links})
+			found, err := c.deps.Links.FindPersonRecords(ctx, &privacyv1.FindPersonRecordsRequest{
+				TenantId: r.TenantID, PersonalLinkIds: links,
+			})
 			return found.GetUnpublished() == 0, err
 		}); err != nil {
 			return fmt.Errorf("events of links: %w", err)

@@ -74,15 +74,16 @@ func TestWebhookURL(t *testing.T) {
 	})
 	t.Run("the message says what is wrong", func(t *testing.T) {
 		for url, want := range map[string]string{
-			"https://hooks.example.com/#a":        "must not have a fragment, which # begins",
-			"https://a:b@hooks.example.com/":      "must not have a user or a password",
-			"https://hooks.example.com/ ":         "must not have the character ' '",
-			"https://hooks.bücher.example/":       "must have its host in ASCII: a name with other letters begins with xn-- there",
-			"https://hooks.example.com/tåg":       "must have characters other than ASCII percent-encoded",
-			"https://hooks.example.com:0/":        "must have no port, or one from 1 to 65535",
-			"https://10.0.0.1/":                   "must not lead to 10.0.0.1, which is not a public address",
-			"http://hooks.example.com/":           "must begin with https://",
-			"https://hooks.example.com/\u202egpj": "must be one line without control characters and without bidirectional embeddings and overrides",
+			"https://hooks.example.com/#a":   "must not have a fragment, which # begins",
+			"https://a:b@hooks.example.com/": "must not have a user or a password",
+			"https://hooks.example.com/ ":    "must not have the character ' '",
+			"https://hooks.bücher.example/":  "must have its host in ASCII: a name with other letters begins with xn-- there",
+			"https://hooks.example.com/tåg":  "must have characters other than ASCII percent-encoded",
+			"https://hooks.example.com:0/":   "must have no port, or one from 1 to 65535",
+			"https://10.0.0.1/":              "must not lead to 10.0.0.1, which is not a public address",
+			"http://hooks.example.com/":      "must begin with https://",
+			"https://hooks.example.com/\u202egpj": "must be one line without control characters " +
+				"and without bidirectional embeddings and overrides",
 		} {
 			var errs fields.Errors
 			rules.WebhookURL("url", &url, false, &errs)
@@ -109,7 +110,9 @@ func TestAMembersAddressIsStoredAsItIsCompared(t *testing.T) {
 	m, violations := check("Bo@Bücher.example")
 	require.Empty(t, violations)
 	require.Equal(t, "bo@xn--bcher-kva.example", m.GetEmail())
-	for email, want := range map[string]string{"\u200b": problem.FieldRequired, "\u200bbo@a.example": problem.FieldInvalid, " bo@a.example": problem.FieldInvalid} {
+	for email, want := range map[string]string{
+		"\u200b": problem.FieldRequired, "\u200bbo@a.example": problem.FieldInvalid, " bo@a.example": problem.FieldInvalid,
+	} {
 		_, violations := check(email)
 		require.Len(t, violations, 1, "%q", email)
 		require.Equal(t, want, violations[0].Code, "%q", email)

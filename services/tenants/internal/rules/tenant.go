@@ -72,7 +72,8 @@ func locales(tags []string, errs *fields.Errors) []string {
 func UnknownLocales(tenant *tenantsv1.Tenant) (warnings []string) {
 	for _, locale := range tenant.GetLocales() {
 		if !giftsite.Speaks(locale) {
-			warnings = append(warnings, fmt.Sprintf("The gift site has no texts for %s: its pages are in %s.", locale, giftsite.PageLocales(locale)[0]))
+			warnings = append(warnings,
+				fmt.Sprintf("The gift site has no texts for %s: its pages are in %s.", locale, giftsite.PageLocales(locale)[0]))
 		}
 	}
 	return warnings

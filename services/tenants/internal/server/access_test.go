@@ -109,19 +109,25 @@ func (f *fixture) requests(tenant string, keyID int32) map[string]proto.Message 
 	id, brand, made, recipient := newID(), f.brand(tenant, newID()), f.key(tenant).GetKey(), eraseRecipient(tenant)
 	f.person(tenant)
 	return map[string]proto.Message{
-		"TenantOperationsService/PutTenant":   tenantRequest(tenant),
-		"TenantOperationsService/PutBrand":    &tenantsv1.PutBrandRequest{TenantId: tenant, Brand: &tenantsv1.Brand{Id: id, Name: "n", Slug: id}},
-		"TenantOperationsService/PutGiftSite": &tenantsv1.PutGiftSiteRequest{TenantId: tenant, BrandId: brand, Site: &tenantsv1.GiftSite{}},
+		"TenantOperationsService/PutTenant": tenantRequest(tenant),
+		"TenantOperationsService/PutBrand": &tenantsv1.PutBrandRequest{
+			TenantId: tenant, Brand: &tenantsv1.Brand{Id: id, Name: "n", Slug: id},
+		},
+		"TenantOperationsService/PutGiftSite": &tenantsv1.PutGiftSiteRequest{
+			TenantId: tenant, BrandId: brand, Site: &tenantsv1.GiftSite{},
+		},
 		"TenantOperationsService/PutTeamMember": &tenantsv1.PutTeamMemberRequest{TenantId: tenant, Member: &tenantsv1.TeamMember{
 			Id: id, Name: "n", Email: id + "@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
 		}},
 		"TenantOperationsService/PutCustomField": &tenantsv1.PutCustomFieldRequest{
 			TenantId: tenant, Field: &tenantsv1.CustomField{Id: id, Label: "l", Type: textField},
 		},
-		"TenantOperationsService/CreateKey":           &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k"},
-		"TenantOperationsService/UpdateKey":           &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: keyID, Name: "k"},
-		"TenantOperationsService/RevokeKey":           &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: made.GetId()},
-		"TenantOperationsService/SetWebhookUrl":       &tenantsv1.SetWebhookUrlRequest{TenantId: tenant, KeyId: keyID, Url: made.WebhookUrl},
+		"TenantOperationsService/CreateKey": &tenantsv1.CreateKeyRequest{TenantId: tenant, Name: "k"},
+		"TenantOperationsService/UpdateKey": &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: keyID, Name: "k"},
+		"TenantOperationsService/RevokeKey": &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: made.GetId()},
+		"TenantOperationsService/SetWebhookUrl": &tenantsv1.SetWebhookUrlRequest{
+			TenantId: tenant, KeyId: keyID, Url: made.WebhookUrl,
+		},
 		"TenantOperationsService/RotateWebhookSecret": &tenantsv1.RotateWebhookSecretRequest{TenantId: tenant, KeyId: keyID},
 		"TenantOperationsService/GetTenant":           &tenantsv1.GetTenantRequest{TenantId: tenant},
 		"TenantOperationsService/ListTenants":         &tenantsv1.ListTenantsRequest{},
@@ -136,7 +142,9 @@ func (f *fixture) requests(tenant string, keyID int32) map[string]proto.Message 
 
 		"PrivacyOperationsService/ErasePerson": recipient,
 		"PrivacyOperationsService/ExportPerson": &tenantsv1.ExportPersonRequest{
-			TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_ExternalRecipientId{ExternalRecipientId: recipient.GetExternalRecipientId()},
+			TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_ExternalRecipientId{
+				ExternalRecipientId: recipient.GetExternalRecipientId(),
+			},
 		},
 	}
 }

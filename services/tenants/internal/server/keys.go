@@ -83,7 +83,8 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	version, err := o.Store.RevokeKey(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, o.Now().UTC().Truncate(time.Microsecond))
+	key := store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}
+	version, err := o.Store.RevokeKey(ctx, key, by, o.Now().UTC().Truncate(time.Microsecond))
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -99,7 +100,8 @@ func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
 ) (*tenantsv1.RotateWebhookSecretResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(
+		tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	overlap := req.GetOverlap().AsDuration()
 	if req.GetOverlap() != nil && req.GetOverlap().CheckValid() != nil || overlap < 0 || overlap > maxOverlap {
 		errs.Add("overlap", problem.FieldInvalid, "must be from 0 to 30 days")

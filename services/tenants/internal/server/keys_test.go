@@ -79,7 +79,9 @@ func TestRevokeKey(t *testing.T) {
 		require.Equal(t, strconv.FormatInt(before+1, 10), published)
 	})
 	t.Run("a revoked key cannot be changed any more", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id})
+		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+			Actor: staff, TenantId: tenant, KeyId: id,
+		})
 		refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: tenant, KeyId: id})
 		require.Equal(t, before+1, f.settings(tenant).GetVersion())
 	})
@@ -115,7 +117,9 @@ func TestSetWebhookURL(t *testing.T) {
 		require.Empty(t, list.GetEndpoints())
 	})
 	invalid(t, f.ops.SetWebhookUrl, set(pointer("https://192.168.0.1")), "url invalid")
-	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: tenant, KeyId: id + 1000})
+	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+		Actor: staff, TenantId: tenant, KeyId: id + 1000,
+	})
 }
 
 func TestCreateKey(t *testing.T) {
@@ -203,7 +207,8 @@ func TestUpdateKey(t *testing.T) {
 	t.Run("name, scopes and brands are replaced, and nothing else", func(t *testing.T) {
 		version := f.settings(tenant).GetVersion()
 		want := proto.CloneOf(made.GetKey())
-		want.Name, want.Scopes, want.BrandIds = "Links", []commonv1.Scope{commonv1.Scope_SCOPE_PERSONAL_LINKS}, &tenantsv1.BrandIds{Ids: []string{brand}}
+		want.Name, want.BrandIds = "Links", &tenantsv1.BrandIds{Ids: []string{brand}}
+		want.Scopes = []commonv1.Scope{commonv1.Scope_SCOPE_PERSONAL_LINKS}
 		for range 2 { // A repetition changes nothing.
 			require.Equal(t, want.String(), call(t, f.ops.UpdateKey, narrow).GetKey().String())
 			require.Equal(t, version+1, f.settings(tenant).GetVersion())
@@ -225,7 +230,9 @@ func TestUpdateKey(t *testing.T) {
 		require.Equal(t, "Shop", principal.GetKeyName())
 	})
 	t.Run("brands can be opened again", func(t *testing.T) {
-		got := call(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id, Actor: staff, Name: "Links", AllBrands: true})
+		got := call(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
+			TenantId: tenant, KeyId: id, Actor: staff, Name: "Links", AllBrands: true,
+		})
 		require.Nil(t, got.GetKey().GetBrandIds())
 		require.Empty(t, got.GetKey().GetScopes())
 	})
@@ -243,7 +250,9 @@ func TestUpdateKey(t *testing.T) {
 		}, "brandIds[1] invalid", "brandIds[2] invalid")
 	})
 	t.Run("an unknown or revoked key is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id + 1000, Actor: staff, Name: "k"})
+		refused(t, problem.NotFound, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
+			TenantId: tenant, KeyId: id + 1000, Actor: staff, Name: "k",
+		})
 		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: id, Actor: staff})
 		refused(t, problem.NotFound, f.ops.UpdateKey, narrow)
 	})

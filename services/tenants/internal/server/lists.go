@@ -90,7 +90,9 @@ func lastKey(after *string, binding page.Binding, errs *fields.Errors) *int32 {
 }
 
 // ListKeyAudit lists the changes of a tenant's keys, newest first.
-func (o *operations) ListKeyAudit(ctx context.Context, req *tenantsv1.ListKeyAuditRequest) (*tenantsv1.ListKeyAuditResponse, error) {
+func (o *operations) ListKeyAudit(
+	ctx context.Context, req *tenantsv1.ListKeyAuditRequest,
+) (*tenantsv1.ListKeyAuditResponse, error) {
 	var errs fields.Errors
 	tenantID, by := admit(tenantsv1.TenantOperationsService_ListKeyAudit_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
 	ofKey := ""

@@ -75,7 +75,9 @@ func TestKeysAreListedWithoutSecrets(t *testing.T) {
 	f.key(other)
 	first, second, revoked := f.key(tenant), f.key(tenant), f.key(tenant)
 	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: tenant, KeyId: revoked.GetKey().GetId()})
-	req := &tenantsv1.ListKeysRequest{Actor: f.member(tenant, tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, true), TenantId: tenant, Limit: pointer(int32(1))}
+	req := &tenantsv1.ListKeysRequest{
+		Actor: f.member(tenant, tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, true), TenantId: tenant, Limit: pointer(int32(1)),
+	}
 	var got []*tenantsv1.KeyRecord
 	for {
 		page := call(t, f.ops.ListKeys, req)
@@ -135,7 +137,9 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 	})
 	id := made.GetKey().GetId()
 	update := &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id, Actor: staff, Name: "Links", BrandIds: []string{brand}}
-	setURL := &tenantsv1.SetWebhookUrlRequest{TenantId: tenant, KeyId: id, Actor: staff, Url: pointer("https://hooks.example.com/secret-path")}
+	setURL := &tenantsv1.SetWebhookUrlRequest{
+		TenantId: tenant, KeyId: id, Actor: staff, Url: pointer("https://hooks.example.com/secret-path"),
+	}
 	for range 2 { // What a repetition does not change has no entry.
 		call(t, f.ops.UpdateKey, update)
 		call(t, f.ops.SetWebhookUrl, setURL)
@@ -144,7 +148,9 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 	for range 2 {
 		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: id, Actor: staff})
 	}
-	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{TenantId: tenant, KeyId: id, Actor: staff})
+	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+		TenantId: tenant, KeyId: id, Actor: staff,
+	})
 
 	someone := &commonv1.Actor{Kind: staff.GetKind(), Id: staff.GetId()}
 	shop := `{"name": "Shop", "scopes": ["ORDERS"], "brandIds": [], "allBrands": true}`
@@ -153,7 +159,10 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 	want := []*tenantsv1.KeyAuditEntry{
 		{Action: tenantsv1.KeyAction_KEY_ACTION_REVOKE, Actor: someone, Detail: `{}`},
 		{Action: tenantsv1.KeyAction_KEY_ACTION_ROTATE_WEBHOOK_SECRET, Actor: someone, Detail: `{}`},
-		{Action: tenantsv1.KeyAction_KEY_ACTION_SET_WEBHOOK_URL, Actor: someone, Detail: `{"before": ` + links + `, "after": ` + hooked + `}`},
+		{
+			Action: tenantsv1.KeyAction_KEY_ACTION_SET_WEBHOOK_URL, Actor: someone,
+			Detail: `{"before": ` + links + `, "after": ` + hooked + `}`,
+		},
 		{Action: tenantsv1.KeyAction_KEY_ACTION_UPDATE, Actor: someone, Detail: `{"before": ` + shop + `, "after": ` + links + `}`},
 		{Action: tenantsv1.KeyAction_KEY_ACTION_CREATE, Actor: someone, Detail: `{"after": ` + shop + `}`},
 	}
@@ -165,7 +174,9 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 		require.JSONEq(t, want[i].GetDetail(), e.GetDetail())
 		require.Equal(t, id, e.GetKeyId())
 		require.True(t, e.GetAt().IsValid())
-		for _, secret := range []string{made.GetApiKey(), made.GetWebhookSecret(), rotated.GetWebhookSecret(), "secret-path", staff.GetName()} {
+		for _, secret := range []string{
+			made.GetApiKey(), made.GetWebhookSecret(), rotated.GetWebhookSecret(), "secret-path", staff.GetName(),
+		} {
 			require.NotContains(t, e.String(), secret)
 		}
 	}
@@ -181,7 +192,9 @@ func TestTheAuditIsReadInPages(t *testing.T) {
 	tenant := f.tenant()
 	id := f.key(tenant).GetKey().GetId()
 	f.key(tenant)
-	invalid(t, f.ops.ListKeyAudit, &tenantsv1.ListKeyAuditRequest{Actor: staff, TenantId: "x", Limit: pointer(int32(0))}, "tenantId invalid", "limit invalid")
+	invalid(t, f.ops.ListKeyAudit, &tenantsv1.ListKeyAuditRequest{
+		Actor: staff, TenantId: "x", Limit: pointer(int32(0)),
+	}, "tenantId invalid", "limit invalid")
 	base := &tenantsv1.ListKeyAuditRequest{Actor: staff, TenantId: tenant, Limit: pointer(int32(1))}
 	pagetest.RequireBound(t, base, func(req *tenantsv1.ListKeyAuditRequest) (string, error) {
 		resp, err := f.ops.ListKeyAudit(t.Context(), req)
@@ -228,13 +241,17 @@ func TestEveryChangeOfATenantIsInTheAuditOnce(t *testing.T) {
 	call(t, f.offboarding.CancelOffboarding, &tenantsv1.CancelOffboardingRequest{Actor: staff, TenantId: tenant})
 
 	settings := func(access string) string {
-		return `{"name": "Nordic Play", "locales": ["en-US", "sv-SE"], "currency": "EUR", "approvalRequired": false, "apiAccess": ` + access + `}`
+		return `{"name": "Nordic Play", "locales": ["en-US", "sv-SE"], "currency": "EUR", "approvalRequired": false,
+			"apiAccess": ` + access + `}`
 	}
 	want := []struct{ action, by, subject, detail string }{
 		{"OFFBOARDING_CANCEL", staff.GetId(), "", `{}`},
 		{"OFFBOARDING_REQUEST", backoffice().GetId(), "", `{}`},
 		{"KEY_CREATE", staff.GetId(), strconv.Itoa(int(key)), ""},
-		{"PUT_CUSTOM_FIELD", ann.GetId(), field, `{"after": {"label": "Tier", "type": "TEXT", "required": false, "options": [], "position": 3}}`},
+		{
+			"PUT_CUSTOM_FIELD", ann.GetId(), field,
+			`{"after": {"label": "Tier", "type": "TEXT", "required": false, "options": [], "position": 3}}`,
+		},
 		{"PUT_BRAND", ann.GetId(), brand, `{"after": {"name": "Aurora", "slug": "aurora"}}`},
 		{"PUT_TENANT", ann.GetId(), "", `{"before": ` + settings("true") + `, "after": ` + settings("false") + `}`},
 		{"PUT_TEAM_MEMBER", staff.GetId(), ann.GetId(), `{"after": {"role": "ADMINISTRATOR", "active": true}}`},
@@ -265,9 +282,15 @@ func TestARefusedChangeLeavesNoTrace(t *testing.T) {
 	before, version := len(f.tenantAudit(tenant)), f.settings(tenant).GetVersion()
 	theirs := pointer("https://stranger.example.com")
 
-	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: stranger, TenantId: tenant, KeyId: key.GetId(), Url: theirs})
-	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: stranger, TenantId: other, KeyId: key.GetId(), Url: theirs})
-	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: other, KeyId: key.GetId(), Url: theirs})
+	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+		Actor: stranger, TenantId: tenant, KeyId: key.GetId(), Url: theirs,
+	})
+	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+		Actor: stranger, TenantId: other, KeyId: key.GetId(), Url: theirs,
+	})
+	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+		Actor: staff, TenantId: other, KeyId: key.GetId(), Url: theirs,
+	})
 	created := tenantRequest(newID())
 	created.Actor = stranger
 	refused(t, problem.NotFound, f.ops.PutTenant, created)

@@ -112,7 +112,9 @@ type exportPosition struct {
 }
 
 // ExportTenant returns a page of everything that is stored of a tenant.
-func (o *offboardings) ExportTenant(ctx context.Context, req *tenantsv1.ExportTenantRequest) (*tenantsv1.ExportTenantResponse, error) {
+func (o *offboardings) ExportTenant(
+	ctx context.Context, req *tenantsv1.ExportTenantRequest,
+) (*tenantsv1.ExportTenantResponse, error) {
 	var errs fields.Errors
 	var at exportPosition
 	if req.GetAfter() != "" {

@@ -37,7 +37,9 @@ func (pages) ExportTenant(
 
 func (f *fixture) offboard(tenantID string) *tenantsv1.Offboarding {
 	f.t.Helper()
-	return call(f.t, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{Actor: backoffice(), TenantId: tenantID}).GetOffboarding()
+	return call(f.t, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{
+		Actor: backoffice(), TenantId: tenantID,
+	}).GetOffboarding()
 }
 
 func TestAnOffboardedTenantIsDisabledAtOnce(t *testing.T) {
@@ -91,7 +93,9 @@ func TestAnErasureThatHasBegunCannotBeCancelled(t *testing.T) {
 	f.offboard(id)
 	_, err := f.pool.Exec(t.Context(), `UPDATE offboardings SET state = 'ERASING'`)
 	require.NoError(t, err)
-	refused(t, problem.NotEditable, f.offboarding.CancelOffboarding, &tenantsv1.CancelOffboardingRequest{Actor: backoffice(), TenantId: id})
+	refused(t, problem.NotEditable, f.offboarding.CancelOffboarding, &tenantsv1.CancelOffboardingRequest{
+		Actor: backoffice(), TenantId: id,
+	})
 	refused(t, problem.NotEditable, f.offboarding.ExportTenant, &tenantsv1.ExportTenantRequest{Actor: backoffice(), TenantId: id})
 }
 
@@ -105,7 +109,9 @@ func TestRequestsToOffboardAreChecked(t *testing.T) {
 			Actor: backoffice(), TenantId: id, GracePeriod: durationpb.New(grace),
 		}, "gracePeriod invalid")
 	}
-	refused(t, problem.NotFound, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{Actor: backoffice(), TenantId: newID()})
+	refused(t, problem.NotFound, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{
+		Actor: backoffice(), TenantId: newID(),
+	})
 	require.False(t, f.settings(id).GetOffboarding())
 }
 
@@ -127,18 +133,23 @@ func TestTheExportHasAllServicesAndSaysWhoAsked(t *testing.T) {
 		require.Less(t, n, 10)
 	}
 	require.Contains(t, lines, `{"service":"tenants","table":"brands","row":{`)
-	require.Contains(t, lines, `{"service":"orders","table":"orders","row":{"n":1}}`+"\n"+`{"service":"orders","table":"orders","row":{"n":2}}`+"\n")
+	require.Contains(t, lines,
+		`{"service":"orders","table":"orders","row":{"n":1}}`+"\n"+`{"service":"orders","table":"orders","row":{"n":2}}`+"\n")
 	require.NotContains(t, lines, other)
 	require.NotContains(t, lines, key.GetWebhookSecret())
 	require.NotContains(t, lines, "hash")
-	steps := call(t, f.offboarding.GetOffboarding, &tenantsv1.GetOffboardingRequest{Actor: backoffice(), TenantId: id}).GetOffboarding().GetSteps()
+	steps := call(t, f.offboarding.GetOffboarding, &tenantsv1.GetOffboardingRequest{
+		Actor: backoffice(), TenantId: id,
+	}).GetOffboarding().GetSteps()
 	require.Len(t, steps, 2, "one for all pages")
 	require.Equal(t, tenantsv1.OffboardingAction_OFFBOARDING_ACTION_EXPORT, steps[1].GetAction())
 	forged := base64.RawURLEncoding.EncodeToString([]byte(`{"s":1}`))
 	for range 2 {
 		call(t, f.offboarding.ExportTenant, &tenantsv1.ExportTenantRequest{Actor: staff, TenantId: id, After: &forged})
 	}
-	steps = call(t, f.offboarding.GetOffboarding, &tenantsv1.GetOffboardingRequest{Actor: backoffice(), TenantId: id}).GetOffboarding().GetSteps()
+	steps = call(t, f.offboarding.GetOffboarding, &tenantsv1.GetOffboardingRequest{
+		Actor: backoffice(), TenantId: id,
+	}).GetOffboarding().GetSteps()
 	require.Len(t, steps, 3, "who begins with a cursor is on record too")
 	require.Equal(t, staff.GetId(), steps[2].GetActor().GetId())
 	for _, after := range []string{"x", strings.Repeat("A", 8)} {

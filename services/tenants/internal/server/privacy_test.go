@@ -343,7 +343,8 @@ func TestAnExportIsOneDocumentAndAudited(t *testing.T) {
 	require.NotContains(t, document.Orders, other.id)
 	var audited int
 	require.NoError(t, f.pool.QueryRow(t.Context(),
-		"SELECT count(*) FROM person_requests WHERE action = 'EXPORT' AND actor_id = 'staff-1' AND completed_at IS NOT NULL").Scan(&audited))
+		`SELECT count(*) FROM person_requests
+WHERE action = 'EXPORT' AND actor_id = 'staff-1' AND completed_at IS NOT NULL`).Scan(&audited))
 	require.Equal(t, 1, audited)
 }
 
@@ -381,7 +382,8 @@ func TestWhoLosesThePermissionMeanwhileGetsNothing(t *testing.T) {
 			}
 			require.False(t, link.erased || claimed.erased)
 			var recorded int
-			require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM person_requests WHERE tenant_id = $1", tenant).Scan(&recorded))
+			require.NoError(t,
+				f.pool.QueryRow(t.Context(), "SELECT count(*) FROM person_requests WHERE tenant_id = $1", tenant).Scan(&recorded))
 			require.Equal(t, c.recorded, recorded)
 		})
 	}
@@ -426,7 +428,8 @@ ALTER TABLE person_requests ENABLE TRIGGER USER`)
 		"DELETE FROM person_requests WHERE id = '" + recent.GetRequestId() + "'", "TRUNCATE person_requests",
 		"UPDATE person_requests SET actor_id = 'somebody else' WHERE completed_at IS NOT NULL",
 		"UPDATE person_requests SET actor_id = 'somebody else' WHERE completed_at IS NULL",
-		"UPDATE person_requests SET link_ids = ARRAY[gen_random_uuid()] WHERE completed_at IS NULL", "DELETE FROM person_requests WHERE completed_at IS NULL",
+		"UPDATE person_requests SET link_ids = ARRAY[gen_random_uuid()] WHERE completed_at IS NULL",
+		"DELETE FROM person_requests WHERE completed_at IS NULL",
 	} {
 		_, err := f.pool.Exec(t.Context(), sql)
 		require.ErrorContains(t, err, "append-only", sql)

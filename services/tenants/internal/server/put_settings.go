@@ -30,7 +30,9 @@ func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequ
 	if err := o.Versions.Publish(ctx, tenant.GetId(), version); err != nil {
 		return nil, err
 	}
-	return &tenantsv1.PutTenantResponse{Tenant: stored, Warnings: append(rules.UnknownLocales(tenant), o.currencyWarnings(ctx, tenant)...)}, nil
+	return &tenantsv1.PutTenantResponse{
+		Tenant: stored, Warnings: append(rules.UnknownLocales(tenant), o.currencyWarnings(ctx, tenant)...),
+	}, nil
 }
 
 // catalogTimeout bounds the question to the catalog, without which a tenant is put too.
@@ -42,9 +44,12 @@ func (o *operations) currencyWarnings(ctx context.Context, tenant *tenantsv1.Ten
 	checked, err := o.Currencies.CheckCurrency(ctx, &catalogv1.CheckCurrencyRequest{Currency: tenant.GetCurrency()})
 	switch {
 	case err != nil:
-		return []string{fmt.Sprintf("The catalog did not say whether it has an exchange rate for %s. Without one, gifts are unpriced.", tenant.GetCurrency())}
+		return []string{fmt.Sprintf("The catalog did not say whether it has an exchange rate for %s. Without one, gifts are unpriced.",
+			tenant.GetCurrency())}
 	case !checked.GetPriced():
-		return []string{fmt.Sprintf("The catalog has no exchange rate for %s, so gifts are unpriced until it has one.", tenant.GetCurrency())}
+		return []string{
+			fmt.Sprintf("The catalog has no exchange rate for %s, so gifts are unpriced until it has one.", tenant.GetCurrency()),
+		}
 	default:
 		return nil
 	}

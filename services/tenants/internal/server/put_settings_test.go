@@ -69,7 +69,9 @@ func TestSettingsAreThoseOfTheirTenant(t *testing.T) {
 	tenant := f.tenant()
 	f.brand(tenant, "Aurora")
 	field := &tenantsv1.CustomField{Id: newID(), Label: "Tier", Type: textField}
-	member := &tenantsv1.TeamMember{Id: newID(), Name: "Ann", Email: "ann@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true}
+	member := &tenantsv1.TeamMember{
+		Id: newID(), Name: "Ann", Email: "ann@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true,
+	}
 	for range 2 { // The second time they are there.
 		call(t, f.ops.PutCustomField, &tenantsv1.PutCustomFieldRequest{Actor: staff, TenantId: tenant, Field: field})
 		call(t, f.ops.PutTeamMember, &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: tenant, Member: member})
@@ -129,7 +131,9 @@ func TestPutCustomField(t *testing.T) {
 	t.Run("a dropdown has options, no other field has", func(t *testing.T) {
 		invalid(t, f.ops.PutCustomField, put(tenant, &tenantsv1.CustomField{Id: newID(), Label: "l", Type: dropdownField}, 0),
 			"field.options required")
-		invalid(t, f.ops.PutCustomField, put(tenant, &tenantsv1.CustomField{Id: newID(), Label: "l", Type: textField, Options: []string{"a"}}, 0),
+		invalid(t, f.ops.PutCustomField, put(tenant, &tenantsv1.CustomField{
+			Id: newID(), Label: "l", Type: textField, Options: []string{"a"},
+		}, 0),
 			"field.options invalid")
 		invalid(t, f.ops.PutCustomField, put(tenant, &tenantsv1.CustomField{
 			Id: newID(), Label: "l", Type: dropdownField, Options: []string{"a", " ", "a"},
@@ -190,9 +194,8 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	f := setup(t)
 	const administrator, coordinator = tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR
 	change := func(by *commonv1.Actor, tenant, id string, role tenantsv1.TeamRole, active bool) error {
-		_, err := f.ops.PutTeamMember(t.Context(), &tenantsv1.PutTeamMemberRequest{Actor: by, TenantId: tenant, Member: &tenantsv1.TeamMember{
-			Id: id, Name: "n", Email: id + "@example.com", Role: role, Active: active,
-		}})
+		member := &tenantsv1.TeamMember{Id: id, Name: "n", Email: id + "@example.com", Role: role, Active: active}
+		_, err := f.ops.PutTeamMember(t.Context(), &tenantsv1.PutTeamMemberRequest{Actor: by, TenantId: tenant, Member: member})
 		return err
 	}
 	t.Run("whether it leaves or takes another role", func(t *testing.T) {
@@ -265,7 +268,8 @@ func TestPutTenant(t *testing.T) {
 			require.Equal(t, currency, f.settings(id).GetTenant().GetCurrency(), "the tenant is put")
 		}
 		req.Currency, req.Locales = "SEK", []string{"ja-JP"}
-		require.Equal(t, []string{"The gift site has no texts for ja-JP: its pages are in en-US."}, call(t, f.ops.PutTenant, req).GetWarnings())
+		require.Equal(t, []string{"The gift site has no texts for ja-JP: its pages are in en-US."},
+			call(t, f.ops.PutTenant, req).GetWarnings())
 	})
 	t.Run("the version is published", func(t *testing.T) {
 		published, err := f.redis.Get(t.Context(), tenants.VersionKey(id)).Result()
@@ -316,8 +320,8 @@ func TestPutGiftSite(t *testing.T) {
 	}
 	t.Run("a site is put, replaced, audited, and not changed by a repetition or by its brand", func(t *testing.T) {
 		call(t, f.ops.PutGiftSite, put(tenant, brand, &tenantsv1.GiftSite{}))
-		require.JSONEq(t, `{"after": {"corners": "SOFT", "typeface": "SYSTEM", "colourScheme": "AUTO"}}`, f.tenantAudit(tenant)[0].GetDetail(),
-			"what is absent has its default")
+		require.JSONEq(t, `{"after": {"corners": "SOFT", "typeface": "SYSTEM", "colourScheme": "AUTO"}}`,
+			f.tenantAudit(tenant)[0].GetDetail(), "what is absent has its default")
 		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
 		version, entries := f.settings(tenant).GetVersion(), len(f.tenantAudit(tenant))
 		require.Equal(t, fullSite().String(), siteOf(f, tenant, brand).String())
@@ -374,7 +378,9 @@ func TestPutGiftSite(t *testing.T) {
 		} {
 			invalid(t, f.ops.PutGiftSite, put(tenant, brand, &tenantsv1.GiftSite{HomeUrl: &bad}), "site.homeUrl invalid")
 		}
-		for _, bad := range []string{"mailto:", "mailto:help", "mailto:a@b.example,c@d.example", "tel:+46701234567", "http://aurora.example"} {
+		for _, bad := range []string{
+			"mailto:", "mailto:help", "mailto:a@b.example,c@d.example", "tel:+46701234567", "http://aurora.example",
+		} {
 			invalid(t, f.ops.PutGiftSite, put(tenant, brand, &tenantsv1.GiftSite{SupportUrl: &bad}), "site.supportUrl invalid")
 		}
 		require.Equal(t, fullSite().String(), siteOf(f, tenant, brand).String())

@@ -48,7 +48,8 @@ func (o *ownKey) keyed(r caller.Request) context.Context {
 }
 
 func (o *ownKey) rotate(idempotencyKey string, overlap *int32) (*rotatedOwn, error) {
-	return o.public.RotateOwnWebhookSecret(o.keyed(caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte("f")}), &rotateOwn{OverlapSeconds: overlap})
+	ctx := o.keyed(caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte("f")})
+	return o.public.RotateOwnWebhookSecret(ctx, &rotateOwn{OverlapSeconds: overlap})
 }
 
 func (o *ownKey) rotated(idempotencyKey string, overlap *int32) *rotatedOwn {
@@ -111,7 +112,8 @@ func TestARepeatedResponseHasNoSecret(t *testing.T) {
 	changes := len(o.audit())
 	for range 2 {
 		var header metadata.MD
-		again, err := o.public.RotateOwnWebhookSecret(o.keyed(caller.Request{IdempotencyKey: "k", Fingerprint: []byte("f")}), &rotateOwn{OverlapSeconds: new(int32(3600))}, grpc.Header(&header))
+		repeated := o.keyed(caller.Request{IdempotencyKey: "k", Fingerprint: []byte("f")})
+		again, err := o.public.RotateOwnWebhookSecret(repeated, &rotateOwn{OverlapSeconds: new(int32(3600))}, grpc.Header(&header))
 		require.NoError(t, err)
 		require.Equal(t, []string{"true"}, header.Get(caller.ReplayedHeader))
 		require.Nil(t, again.Secret)
@@ -129,7 +131,8 @@ func TestTheNewSecretIsStoredOnlySealed(t *testing.T) {
 	secret := o.rotated("k", nil).GetSecret()
 	for _, table := range []string{"idempotency_answers", "key_audit", "tenant_audit", "api_keys", "tenants"} {
 		var rows, found int
-		require.NoError(t, o.pool.QueryRow(t.Context(), `SELECT count(*), count(*) FILTER (WHERE row_to_json(t)::text LIKE '%' || $1 || '%'
+		require.NoError(t, o.pool.QueryRow(t.Context(), `SELECT count(*), count(*) FILTER (
+   WHERE row_to_json(t)::text LIKE '%' || $1 || '%'
    OR row_to_json(t)::text LIKE '%' || encode($1::text::bytea, 'hex') || '%') FROM `+table+` t`, secret).Scan(&rows, &found))
 		require.Zero(t, found, table)
 		require.Positive(t, rows, table)

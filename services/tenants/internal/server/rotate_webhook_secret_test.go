@@ -154,10 +154,14 @@ func TestAnOverlapIsFrom0To30Days(t *testing.T) {
 	for _, overlap := range []*durationpb.Duration{
 		durationpb.New(-time.Second), durationpb.New(30*24*time.Hour + time.Second), {Seconds: 1, Nanos: -1},
 	} {
-		invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id, Overlap: overlap}, "overlap invalid")
+		invalid(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+			Actor: staff, TenantId: tenant, KeyId: id, Overlap: overlap,
+		}, "overlap invalid")
 	}
 	f.rotate(tenant, id, 30*24*time.Hour)
-	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id + 1000})
+	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+		Actor: staff, TenantId: tenant, KeyId: id + 1000,
+	})
 }
 
 func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {

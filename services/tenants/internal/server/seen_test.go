@@ -91,7 +91,9 @@ var changes = map[string]change{
 	}, func(e *edge) bool { return e.principal == nil }},
 	// URL and secret are read at each delivery. The version tells whoever has a copy.
 	"SetWebhookUrl": {func(e *edge) {
-		call(e.t, e.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: e.tenantID, KeyId: e.keyID, Url: pointer("https://other.example.com")})
+		call(e.t, e.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+			Actor: staff, TenantId: e.tenantID, KeyId: e.keyID, Url: pointer("https://other.example.com"),
+		})
 	}, func(e *edge) bool {
 		return e.endpoint(e.keyID).GetUrl() == "https://other.example.com" && e.principal.GetTenantVersion() == 3
 	}},

@@ -72,18 +72,20 @@ func setup(t *testing.T) *fixture {
 		"ALTER TABLE brands DROP CONSTRAINT brands_one_tenant",
 		"ALTER TABLE team_members DROP CONSTRAINT team_members_one_tenant",
 		"ALTER TABLE custom_fields DROP CONSTRAINT custom_fields_one_tenant",
-		"INSERT INTO tenants (id, name, locales, currency, approval_required, api_access) VALUES ('" + pgtest.TwinTenant + "', 'Twin', '{en-US}', 'EUR', false, true)",
+		"INSERT INTO tenants (id, name, locales, currency, approval_required, api_access) " +
+			"VALUES ('" + pgtest.TwinTenant + "', 'Twin', '{en-US}', 'EUR', false, true)",
 	} {
 		_, err := f.pool.Exec(t.Context(), sql)
 		require.NoError(t, err)
 	}
 	pgtest.Twin(t, f.pool, map[string]string{
-		"brands":        "twin.name := 'Twin';",
-		"team_members":  "twin.name := 'Twin';",
-		"custom_fields": "twin.label := 'Twin'; twin.options := '{}'; twin.type := CASE NEW.type WHEN 'TEXT' THEN 'CHECKBOX' ELSE 'TEXT' END;",
-		"api_keys":      "twin.id := -NEW.id; twin.name := 'Twin'; twin.hash := sha256(NEW.hash);",
-		"key_audit":     "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
-		"tenant_audit":  "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
+		"brands":       "twin.name := 'Twin';",
+		"team_members": "twin.name := 'Twin';",
+		"custom_fields": "twin.label := 'Twin'; twin.options := '{}'; " +
+			"twin.type := CASE NEW.type WHEN 'TEXT' THEN 'CHECKBOX' ELSE 'TEXT' END;",
+		"api_keys":     "twin.id := -NEW.id; twin.name := 'Twin'; twin.hash := sha256(NEW.hash);",
+		"key_audit":    "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
+		"tenant_audit": "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
 	})
 	return f
 }

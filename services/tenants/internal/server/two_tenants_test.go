@@ -72,7 +72,8 @@ func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 		return r
 	}
 	for _, tenantID := range []string{other, mine} {
-		require.NoError(t, s.RecordPersonRequest(t.Context(), store.By{Actor: staff, Needs: caller.Permission{Operator: true}}, store.PersonRequest{
+		by := store.By{Actor: staff, Needs: caller.Permission{Operator: true}}
+		require.NoError(t, s.RecordPersonRequest(t.Context(), by, store.PersonRequest{
 			TenantID: tenantID, ID: id, Action: store.ErasePerson, SubjectKind: "ORDER", SubjectMAC: []byte(tenantID),
 		}, time.Hour))
 		require.Equal(t, []byte(tenantID), read(tenantID).SubjectMAC)

@@ -15,7 +15,9 @@ import (
 func TestAMemberWhoIsDeactivatedMeanwhileCannotAct(t *testing.T) {
 	t.Parallel()
 	s, pool, tenant := setup(t)
-	ann := &tenantsv1.TeamMember{Id: uuid.NewString(), Name: "n", Email: "ann@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true}
+	ann := &tenantsv1.TeamMember{
+		Id: uuid.NewString(), Name: "n", Email: "ann@example.com", Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true,
+	}
 	_, err := s.PutTeamMember(t.Context(), tenant, operator, ann)
 	require.NoError(t, err)
 	by := store.By{

@@ -37,7 +37,8 @@ var endpoints = postgres.Columns[endpointRow]{
 	postgres.Field("k.webhook_secret", shown, func(r *endpointRow) *[]byte { return &r.SealedSecret }),
 	postgres.Field("CASE WHEN k.previous_signs_until > now() THEN k.previous_webhook_secret END", shown,
 		func(r *endpointRow) *[]byte { return &r.SealedPrevious }),
-	postgres.Field("greatest(k.previous_signs_until - now(), '0')", shown, func(r *endpointRow) *time.Duration { return &r.PreviousSignsFor }),
+	postgres.Field("greatest(k.previous_signs_until - now(), '0')", shown,
+		func(r *endpointRow) *time.Duration { return &r.PreviousSignsFor }),
 }
 
 var (

@@ -62,7 +62,8 @@ func System() *commonv1.Actor {
 }
 
 func recordStep(ctx context.Context, tx pgx.Tx, tenantID string, action tenantsv1.OffboardingAction, by *commonv1.Actor) error {
-	_, err := postgres.Exec(ctx, tx, "record step", insertStep, tenantID, enumname.String(action), enumname.String(by.GetKind()), by.GetId())
+	_, err := postgres.Exec(ctx, tx, "record step", insertStep,
+		tenantID, enumname.String(action), enumname.String(by.GetKind()), by.GetId())
 	return err
 }
 
@@ -158,7 +159,8 @@ func (s *Store) BeginExport(ctx context.Context, tenantID string, by *commonv1.A
 }
 
 const (
-	selectOffboarding = `SELECT tenant_id::text, state, requested_at, erase_after, actor_kind, actor_id, erased_at, checked_at, waiting_for
+	selectOffboarding = `
+SELECT tenant_id::text, state, requested_at, erase_after, actor_kind, actor_id, erased_at, checked_at, waiting_for
 FROM offboardings WHERE tenant_id = $1`
 	selectReport = `SELECT service, table_name, rows_before, rows_after, before_at, after_at, kept FROM offboarding_tables
 WHERE tenant_id = $1 ORDER BY service, table_name`
@@ -182,7 +184,8 @@ func (s *Store) Offboarding(ctx context.Context, tenantID string) (*tenantsv1.Of
 		}, selectReport, tenantID)
 		postgres.QueueSelect(b, &o.Steps, func(row pgx.CollectableRow) (*tenantsv1.OffboardingStep, error) {
 			step := &tenantsv1.OffboardingStep{Actor: &commonv1.Actor{}}
-			return step, row.Scan(postgres.ScanTime(&step.At), postgres.ScanEnum(&step.Action), postgres.ScanEnum(&step.Actor.Kind), &step.Actor.Id)
+			return step, row.Scan(postgres.ScanTime(&step.At), postgres.ScanEnum(&step.Action),
+				postgres.ScanEnum(&step.Actor.Kind), &step.Actor.Id)
 		}, selectSteps, tenantID)
 	})
 	if err != nil {

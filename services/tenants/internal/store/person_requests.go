@@ -56,8 +56,10 @@ var personRequests = postgres.Columns[personRequestRow]{
 	postgres.Field("actor_id", recorded|shown, func(r *personRequestRow) *string { return &r.ActorID }),
 	postgres.Field("link_ids", recorded|shown, func(r *personRequestRow) *[]string { return &r.LinkIDs }).Cast("", "::text[]"),
 	postgres.Field("order_ids", recorded|shown, func(r *personRequestRow) *[]string { return &r.OrderIDs }).Cast("", "::text[]"),
-	postgres.Field("next_attempt_at", recorded, func(r *personRequestRow) *time.Duration { return &r.takeOver }).Cast("::interval + now()", ""),
-	postgres.Field("completed_at", recorded, func(r *personRequestRow) **time.Duration { return &r.completed }).Cast("::interval + now()", ""),
+	postgres.Field("next_attempt_at", recorded,
+		func(r *personRequestRow) *time.Duration { return &r.takeOver }).Cast("::interval + now()", ""),
+	postgres.Field("completed_at", recorded,
+		func(r *personRequestRow) **time.Duration { return &r.completed }).Cast("::interval + now()", ""),
 
 	postgres.Field("requested_at", shown, func(r *personRequestRow) *time.Time { return &r.RequestedAt }),
 	postgres.Field("links_erased_at", shown, func(r *personRequestRow) **time.Time { return &r.LinksErasedAt }),
@@ -90,7 +92,8 @@ WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL`
 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS NOT NULL`
 
 	completeErasure = `UPDATE person_requests SET completed_at = clock_timestamp(), remainders = coalesce((
-  SELECT jsonb_object_agg(place, date_trunc('seconds', clock_timestamp() + kept)) FROM unnest($3::text[], $4::interval[]) AS r (place, kept)), '{}')
+  SELECT jsonb_object_agg(place, date_trunc('seconds', clock_timestamp() + kept))
+  FROM unnest($3::text[], $4::interval[]) AS r (place, kept)), '{}')
 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS NOT NULL AND orders_erased_at IS NOT NULL`
 
 	oldestPending = `SELECT coalesce(extract(epoch FROM now() - min(requested_at)), 0)::float8 FROM person_requests
@@ -114,7 +117,8 @@ func (s *Store) RecordPersonRequest(ctx context.Context, by By, r PersonRequest,
 
 // PersonRequest reads a request; ErrNotFound if there is none.
 func (s *Store) PersonRequest(ctx context.Context, tenantID, id string) (r PersonRequest, err error) {
-	return postgres.SelectOne(ctx, s.pool, "read request for a person", ErrNotFound, scanPersonRequest, selectPersonRequest, tenantID, id)
+	return postgres.SelectOne(ctx, s.pool, "read request for a person", ErrNotFound,
+		scanPersonRequest, selectPersonRequest, tenantID, id)
 }
 
 // LinksErased records that the links are erased, and further orders that were placed with them.

@@ -33,14 +33,16 @@ const (
 )
 
 const (
-	lockServer = `SELECT identity, started, ` + postgres.ServerIdentity + `, ` + postgres.ServerStart + ` FROM database_server FOR UPDATE`
+	lockServer = `SELECT identity, started, ` + postgres.ServerIdentity + `, ` + postgres.ServerStart + `
+  FROM database_server FOR UPDATE`
 	sameServer = `SELECT identity = ` + postgres.ServerIdentity + ` AND started = ` + postgres.ServerStart + ` FROM database_server`
 	noteServer = `UPDATE database_server SET identity = $1, started = $2`
 
 	// A tenant may have changed since its version was compared with the one that was seen.
 	anyBehind = `SELECT coalesce(bool_or(t.version < seen.version), false)
   FROM tenants t JOIN unnest($1::uuid[], $2::bigint[]) AS seen (id, version) USING (id)`
-	selectIncredible = `SELECT t.id::text, t.version FROM tenants t JOIN unnest($1::uuid[], $2::bigint[]) AS seen (id, version) USING (id)
+	selectIncredible = `SELECT t.id::text, t.version
+  FROM tenants t JOIN unnest($1::uuid[], $2::bigint[]) AS seen (id, version) USING (id)
  WHERE seen.version > greatest(t.version, ` + clock + `) + ` + credible + ` ORDER BY t.id`
 )
 

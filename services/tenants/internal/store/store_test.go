@@ -97,7 +97,9 @@ func TestOnlyAVersionThatWasNotReachedMakesVersionsSkip(t *testing.T) {
 	t.Parallel()
 	s, pool, behind := setup(t)
 	reached := uuid.NewString()
-	_, version, err := s.PutTenant(t.Context(), operator, &tenantsv1.Tenant{Id: reached, Name: "n", Locales: []string{"en-US"}, Currency: "EUR"}, true)
+	_, version, err := s.PutTenant(t.Context(), operator, &tenantsv1.Tenant{
+		Id: reached, Name: "n", Locales: []string{"en-US"}, Currency: "EUR",
+	}, true)
 	require.NoError(t, err)
 	seen := []store.TenantVersion{{TenantID: reached, Version: version}}
 	for range 2 { // The first look and a later one.
@@ -119,17 +121,25 @@ func TestOnlyAVersionThatWasNotReachedMakesVersionsSkip(t *testing.T) {
 func TestTheSchemaRefusesInvalidRows(t *testing.T) {
 	t.Parallel()
 	_, pool, tenant := setup(t)
+	const (
+		insertMember = `INSERT INTO team_members (tenant_id, id, name, email, role, active)
+  VALUES ($1, gen_random_uuid(), 'n', `
+		insertField = `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position)
+  VALUES ($1, gen_random_uuid(), 'l', `
+		insertKey = `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
+  VALUES ($1, `
+	)
 	for name, sql := range map[string]string{
 		"locales without en-US first":  `UPDATE tenants SET locales = '{sv-SE,en-US}' WHERE id = $1`,
 		"no locales":                   `UPDATE tenants SET locales = '{}' WHERE id = $1`,
 		"a lower-case currency":        `UPDATE tenants SET currency = 'eur' WHERE id = $1`,
-		"an upper-case e-mail address": `INSERT INTO team_members (tenant_id, id, name, email, role, active) VALUES ($1, gen_random_uuid(), 'n', 'A@b.se', 'MEMBER', true)`,
-		"an unknown role":              `INSERT INTO team_members (tenant_id, id, name, email, role, active) VALUES ($1, gen_random_uuid(), 'n', 'a@b.se', 'OWNER', true)`,
-		"a dropdown without options":   `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position) VALUES ($1, gen_random_uuid(), 'l', 'DROPDOWN', true, '{}', 1)`,
-		"a text with options":          `INSERT INTO custom_fields (tenant_id, id, label, type, required, options, position) VALUES ($1, gen_random_uuid(), 'l', 'TEXT', true, '{a}', 1)`,
-		"brands beside all brands":     `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, sha256('a'), 'p', 'n', '{}', true, ARRAY[gen_random_uuid()], '')`,
-		"an unknown scope":             `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, sha256('a'), 'p', 'n', '{ADMIN}', true, '{}', '')`,
-		"a key that is not hashed":     `INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret) VALUES ($1, 'gft_live_x', 'p', 'n', '{}', true, '{}', '')`,
+		"an upper-case e-mail address": insertMember + `'A@b.se', 'MEMBER', true)`,
+		"an unknown role":              insertMember + `'a@b.se', 'OWNER', true)`,
+		"a dropdown without options":   insertField + `'DROPDOWN', true, '{}', 1)`,
+		"a text with options":          insertField + `'TEXT', true, '{a}', 1)`,
+		"brands beside all brands":     insertKey + `sha256('a'), 'p', 'n', '{}', true, ARRAY[gen_random_uuid()], '')`,
+		"an unknown scope":             insertKey + `sha256('a'), 'p', 'n', '{ADMIN}', true, '{}', '')`,
+		"a key that is not hashed":     insertKey + `'gft_live_x', 'p', 'n', '{}', true, '{}', '')`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := pool.Exec(t.Context(), sql, tenant)

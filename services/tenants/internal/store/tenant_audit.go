@@ -23,7 +23,8 @@ const selectTenantAudit = `SELECT id::text, at, actor_kind, actor_id, action, su
   (SELECT id, at, actor_kind, actor_id, 'KEY_' || action, key_id::text, detail FROM key_audit
    WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR (at, id) < ($2, $3::uuid)) ORDER BY at DESC, id DESC LIMIT $4)
   UNION ALL
-  (SELECT lpad(to_hex(id), 32, '0')::uuid, at, actor_kind, actor_id, 'OFFBOARDING_' || action, '', '{}'::jsonb FROM offboarding_steps
+  (SELECT lpad(to_hex(id), 32, '0')::uuid, at, actor_kind, actor_id, 'OFFBOARDING_' || action, '', '{}'::jsonb
+   FROM offboarding_steps
    WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR (at, lpad(to_hex(id), 32, '0')::uuid) < ($2, $3::uuid)))
 ) AS changes ORDER BY at DESC, changes.id DESC LIMIT $4`
 

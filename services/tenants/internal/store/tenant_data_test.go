@@ -36,14 +36,18 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			 VALUES (gen_random_uuid(), $1, $2, 'SYSTEM', '', 'CREATE', '{}')`: {tenantID, keyID},
 			`INSERT INTO tenant_audit (id, tenant_id, actor_kind, actor_id, action, subject_id, detail)
 			 VALUES (gen_random_uuid(), $1, 'SYSTEM', '', 'PUT_BRAND', 'b', '{}')`: {tenantID},
-			`INSERT INTO person_requests (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id, link_ids, order_ids, completed_at)
-			 VALUES ($1, gen_random_uuid(), 'EXPORT', 'ORDER', 'm', 'BACKOFFICE_ACCOUNT', 'a', '{}', '{}', CASE WHEN NOT $2 THEN now() END)`: {
+			`INSERT INTO person_requests (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id,
+			   link_ids, order_ids, completed_at)
+			 VALUES ($1, gen_random_uuid(), 'EXPORT', 'ORDER', 'm', 'BACKOFFICE_ACCOUNT', 'a',
+			   '{}', '{}', CASE WHEN NOT $2 THEN now() END)`: {
 				tenantID, keyID == tenantstest.InFlight,
 			},
 			`INSERT INTO offboardings (tenant_id, state, erase_after, actor_kind, actor_id, api_access, key_ids)
 			 VALUES ($1, 'DISABLED', now(), 'SYSTEM', '', true, '{}')`: {tenantID},
-			`INSERT INTO offboarding_tables (tenant_id, service, table_name, rows_before, kept) VALUES ($1, 'orders', 'orders', 1, '')`: {tenantID},
-			`INSERT INTO offboarding_steps (tenant_id, action, actor_kind, actor_id) VALUES ($1, 'REQUEST', 'SYSTEM', '')`:              {tenantID},
+			`INSERT INTO offboarding_tables (tenant_id, service, table_name, rows_before, kept)
+			 VALUES ($1, 'orders', 'orders', 1, '')`: {tenantID},
+			`INSERT INTO offboarding_steps (tenant_id, action, actor_kind, actor_id)
+			 VALUES ($1, 'REQUEST', 'SYSTEM', '')`: {tenantID},
 		} {
 			_, err := db.Exec(t.Context(), sql, args...)
 			require.NoError(t, err, sql)

@@ -137,10 +137,12 @@ func (c *checker) skip(ctx context.Context, seen []store.TenantVersion) error {
 func (c *checker) report(ctx context.Context, why store.Skip) {
 	c.skips.Add(ctx, 1, reason(why))
 	if why == store.SkipRestarted {
-		c.log.InfoContext(ctx, "the database server was restarted: versions of tenants and ids of keys skip, in case its disk was set back")
+		c.log.InfoContext(ctx,
+			"the database server was restarted: versions of tenants and ids of keys skip, in case its disk was set back")
 		return
 	}
-	c.log.WarnContext(ctx, "the database was restored, failed over or set back: versions of tenants and ids of keys skip what it may have handed out")
+	c.log.WarnContext(ctx,
+		"the database was restored, failed over or set back: versions of tenants and ids of keys skip what it may have handed out")
 }
 
 // published returns the published versions of tenants, zero for one that has none.

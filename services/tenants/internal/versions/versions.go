@@ -83,7 +83,8 @@ func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64)
 		}
 		if !time.Now().Before(expired) {
 			p.unpublished.Add(ctx, 1)
-			p.log.WarnContext(ctx, "tenant version not published, copies have expired", "tenant_id", tenantID, "version", version, "error", err)
+			p.log.WarnContext(ctx, "tenant version not published, copies have expired", "tenant_id", tenantID, "version", version, "error",
+				err)
 			return nil
 		}
 	}

@@ -94,7 +94,8 @@ func TestAChangeThatRedisDoesNotTakeIsAnsweredWhenCopiesHaveExpired(t *testing.T
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
 	for name, url := range map[string]string{
-		"it refuses": testenv.Require(t, testenv.RedisURL), "it is down": "redis://127.0.0.1:1", "it is silent": "redis://" + silent.Addr().String(),
+		"it refuses": testenv.Require(t, testenv.RedisURL), "it is down": "redis://127.0.0.1:1",
+		"it is silent": "redis://" + silent.Addr().String(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
