@@ -73,7 +73,7 @@ func agedRows() map[identity.Name][]aged {
 	}
 	return map[identity.Name][]aged{
 		identity.Tenants: {
-			answer(), audit("retention", "key_audit"), audit("retention", "tenant_audit"),
+			answer(), audit("retention", "tenant_audit"),
 			{work: "retention", setting: "GIFTING_AUDIT_RETENTION", table: "person_requests", values: erasure},
 			{work: "retention", table: "api_keys", stays: "previous_webhook_secret IS NOT NULL", values: map[string]string{
 				"tenant_id": "(SELECT id FROM tenants)", "hash": "sha256('x')", "prefix": "'gft'", "name": "'Key'", "scopes": "'{}'",

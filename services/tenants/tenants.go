@@ -147,7 +147,7 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
 func deleteOld(ctx context.Context, tenants *store.Store, audits, lag time.Duration) error {
 	var failed []error
 	for rows, keep := range map[store.Old]time.Duration{
-		store.OldKeyAudit: audits + lag, store.OldTenantAudit: audits + lag, store.OldPersonRequests: audits + lag, store.OldSigning: lag,
+		store.OldAudit: audits + lag, store.OldPersonRequests: audits + lag, store.OldSigning: lag,
 	} {
 		failed = append(failed, daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
 			return tenants.Delete(ctx, rows, keep, limit)

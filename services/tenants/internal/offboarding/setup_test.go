@@ -242,7 +242,7 @@ func (f *fixture) requireErased() {
 			require.Zero(f.t, table.GetRowsAfter(), table)
 		}
 	}
-	require.Len(f.t, o.GetReport(), 2*3+13)
+	require.Len(f.t, o.GetReport(), 2*3+12)
 	_, err := f.store.Settings(f.t.Context(), f.tenant)
 	require.ErrorIs(f.t, err, store.ErrNotFound)
 	settings, err := f.store.Settings(f.t.Context(), f.other)

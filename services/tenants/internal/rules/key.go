@@ -14,8 +14,9 @@ import (
 
 // Grants are the name of a key and what it may do.
 type Grants struct {
-	Name      string
-	Scopes    []commonv1.Scope
+	Name   string
+	Scopes []commonv1.Scope
+	// AllBrands false limits the key to BrandIDs, which may be empty.
 	AllBrands bool
 	BrandIDs  []string
 }

@@ -80,16 +80,19 @@ func (d *directory) ListEndpoints(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	found, err := d.store.Subscriptions(ctx, ids)
+	versions, found, err := d.store.Subscriptions(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := &tenantsv1.ListEndpointsResponse{Versions: found.Versions}
-	for _, s := range found.List {
-		if req.GetWithEndpoints() {
-			s.EndpointSubscription.Endpoint = d.endpoint(ctx, s.Endpoint)
+	out := &tenantsv1.ListEndpointsResponse{Versions: versions}
+	for _, e := range found {
+		s := &tenantsv1.EndpointSubscription{
+			TenantId: e.TenantID, KeyId: e.KeyID, Scopes: e.Scopes, AllBrands: e.AllBrands, BrandIds: e.BrandIDs,
 		}
-		out.Endpoints = append(out.Endpoints, s.EndpointSubscription)
+		if req.GetWithEndpoints() {
+			s.Endpoint = d.endpoint(ctx, e)
+		}
+		out.Endpoints = append(out.Endpoints, s)
 	}
 	return out, nil
 }

@@ -24,7 +24,7 @@ import (
 // key and the sealed secret.
 func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequest) (*tenantsv1.CreateKeyResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_CreateKey_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	wanted := rules.Key(req, &errs)
 	rules.WebhookURL("webhookUrl", req.WebhookUrl, o.LoopbackWebhooks, &errs)
 	if err := errs.Err(); err != nil {
@@ -32,21 +32,13 @@ func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequ
 	}
 	key, secret := apikey.New(o.Environment), rules.NewWebhookSecret()
 	stored, version, err := o.Store.CreateKey(ctx, tenantID, by, store.Key{
-		Name:       wanted.Name,
-		Prefix:     apikey.Shown(key),
-		Scopes:     wanted.Scopes,
-		AllBrands:  wanted.AllBrands,
-		BrandIDs:   wanted.BrandIDs,
-		WebhookURL: req.WebhookUrl,
+		Grants: wanted, Prefix: apikey.Shown(key), WebhookURL: req.WebhookUrl,
 	}, store.Secrets{
 		Hash: apikey.Hash(key),
 		Seal: func(keyID int32) []byte { return o.sealSecret(keyID, secret) },
 	})
-	if err != nil {
-		return nil, refusedKey(req.GetBrandIds(), err)
-	}
 	out := &tenantsv1.CreateKeyResponse{Key: stored.Proto(), ApiKey: key, WebhookSecret: secret}
-	return out, o.Versions.Publish(ctx, tenantID, version)
+	return out, o.publish(ctx, tenantID, version, refusedKey(req.GetBrandIds(), err))
 }
 
 // refusedKey is refused with violations for the brands that the tenant does not have.
@@ -79,16 +71,13 @@ func (d *directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyReq
 // RevokeKey revokes a key permanently.
 func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequest) (*tenantsv1.RevokeKeyResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_RevokeKey_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	key := store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}
 	version, err := o.Store.RevokeKey(ctx, key, by, o.Now().UTC().Truncate(time.Microsecond))
-	if err != nil {
-		return nil, refused(err)
-	}
-	return &tenantsv1.RevokeKeyResponse{}, o.Versions.Publish(ctx, tenantID, version)
+	return &tenantsv1.RevokeKeyResponse{}, o.publish(ctx, tenantID, version, err)
 }
 
 // maxOverlap bounds how long a rotated secret also signs.
@@ -100,8 +89,7 @@ func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,
 ) (*tenantsv1.RotateWebhookSecretResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(
-		tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	overlap := req.GetOverlap().AsDuration()
 	if req.GetOverlap() != nil && req.GetOverlap().CheckValid() != nil || overlap < 0 || overlap > maxOverlap {
 		errs.Add("overlap", problem.FieldInvalid, "must be from 0 to 30 days")
@@ -134,31 +122,25 @@ func (o *operations) SetWebhookUrl( //nolint:revive // The generated interface s
 	ctx context.Context, req *tenantsv1.SetWebhookUrlRequest,
 ) (*tenantsv1.SetWebhookUrlResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_SetWebhookUrl_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	rules.WebhookURL("url", req.Url, o.LoopbackWebhooks, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	key, version, err := o.Store.SetWebhookURL(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, req.Url)
-	if err != nil {
-		return nil, refused(err)
-	}
-	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, o.Versions.Publish(ctx, tenantID, version)
+	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, o.publish(ctx, tenantID, version, err)
 }
 
 // UpdateKey replaces name, scopes and brands of a key. A revoked key is not found.
 func (o *operations) UpdateKey(ctx context.Context, req *tenantsv1.UpdateKeyRequest) (*tenantsv1.UpdateKeyResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_UpdateKey_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	wanted := rules.Key(req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	key, version, err := o.Store.UpdateKey(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, wanted)
-	if err != nil {
-		return nil, refusedKey(req.GetBrandIds(), err)
-	}
-	return &tenantsv1.UpdateKeyResponse{Key: key.Proto()}, o.Versions.Publish(ctx, tenantID, version)
+	return &tenantsv1.UpdateKeyResponse{Key: key.Proto()}, o.publish(ctx, tenantID, version, refusedKey(req.GetBrandIds(), err))
 }
 
 const maxOwnOverlap = 7 * 24 * time.Hour

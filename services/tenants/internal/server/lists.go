@@ -17,7 +17,7 @@ import (
 // GetTenant returns a tenant with its brands, team and custom fields.
 func (o *operations) GetTenant(ctx context.Context, req *tenantsv1.GetTenantRequest) (*tenantsv1.GetTenantResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_GetTenant_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (o *operations) ListTenants(ctx context.Context, req *tenantsv1.ListTenants
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	if err := rules.Access(tenantsv1.TenantOperationsService_ListTenants_FullMethodName).Check(req.GetActor(), nil); err != nil {
+	if err := permission(ctx).Check(req.GetActor(), nil); err != nil {
 		return nil, err
 	}
 	found, err := o.Store.Tenants(ctx, after, limit+1)
@@ -53,7 +53,7 @@ func (o *operations) ListTenants(ctx context.Context, req *tenantsv1.ListTenants
 // ListKeys lists the keys of a tenant, newest first, without secrets.
 func (o *operations) ListKeys(ctx context.Context, req *tenantsv1.ListKeysRequest) (*tenantsv1.ListKeysResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_ListKeys_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	binding := page.Bind("tenants/keys", tenantID, strconv.FormatBool(req.GetRevokedToo()))
 	limit, after := page.Limit(req.Limit, &errs), lastKey(req.After, binding, &errs)
 	if err := errs.Err(); err != nil {
@@ -94,7 +94,7 @@ func (o *operations) ListKeyAudit(
 	ctx context.Context, req *tenantsv1.ListKeyAuditRequest,
 ) (*tenantsv1.ListKeyAuditResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_ListKeyAudit_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	ofKey := ""
 	if req.KeyId != nil {
 		ofKey = strconv.Itoa(int(req.GetKeyId()))
@@ -119,7 +119,7 @@ func (o *operations) ListTenantAudit(
 	ctx context.Context, req *tenantsv1.ListTenantAuditRequest,
 ) (*tenantsv1.ListTenantAuditResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_ListTenantAudit_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	binding := page.Bind("tenants/audit", tenantID)
 	limit, after := page.Limit(req.Limit, &errs), page.After(req.After, binding, &errs)
 	if err := errs.Err(); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenants"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -33,12 +32,8 @@ type offboardings struct {
 }
 
 // admit checks what all requests have. No member of a tenant's team may off-board it, so the permission needs no membership.
-func (o *offboardings) admit(method string, req interface {
-	GetActor() *commonv1.Actor
-	GetTenantId() string
-}, errs *fields.Errors,
-) (tenantID string, err error) {
-	tenantID, by := admit(method, req.GetActor(), req.GetTenantId(), errs)
+func (o *offboardings) admit(ctx context.Context, req operation, errs *fields.Errors) (tenantID string, err error) {
+	tenantID, by := admit(ctx, req, errs)
 	if err := errs.Err(); err != nil {
 		return "", err
 	}
@@ -57,7 +52,7 @@ func (o *offboardings) OffboardTenant(
 			errs.Add("gracePeriod", problem.FieldInvalid, "must be from one day to a year")
 		}
 	}
-	tenantID, err := o.admit(tenantsv1.OffboardingOperationsService_OffboardTenant_FullMethodName, req, &errs)
+	tenantID, err := o.admit(ctx, req, &errs)
 	if err != nil {
 		return nil, err
 	}
@@ -78,22 +73,19 @@ func (o *offboardings) OffboardTenant(
 func (o *offboardings) CancelOffboarding(
 	ctx context.Context, req *tenantsv1.CancelOffboardingRequest,
 ) (*tenantsv1.CancelOffboardingResponse, error) {
-	tenantID, err := o.admit(tenantsv1.OffboardingOperationsService_CancelOffboarding_FullMethodName, req, &fields.Errors{})
+	tenantID, err := o.admit(ctx, req, &fields.Errors{})
 	if err != nil {
 		return nil, err
 	}
 	version, err := o.Store.CancelOffboarding(ctx, tenantID, req.GetActor())
-	if err != nil {
-		return nil, refused(err)
-	}
-	return &tenantsv1.CancelOffboardingResponse{}, o.Versions.Publish(ctx, tenantID, version)
+	return &tenantsv1.CancelOffboardingResponse{}, o.publish(ctx, tenantID, version, err)
 }
 
 // GetOffboarding returns an off-boarding with its report.
 func (o *offboardings) GetOffboarding(
 	ctx context.Context, req *tenantsv1.GetOffboardingRequest,
 ) (*tenantsv1.GetOffboardingResponse, error) {
-	tenantID, err := o.admit(tenantsv1.OffboardingOperationsService_GetOffboarding_FullMethodName, req, &fields.Errors{})
+	tenantID, err := o.admit(ctx, req, &fields.Errors{})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +115,7 @@ func (o *offboardings) ExportTenant(
 			errs.Add("after", problem.FieldInvalid, "is not a cursor of this export")
 		}
 	}
-	tenantID, err := o.admit(tenantsv1.OffboardingOperationsService_ExportTenant_FullMethodName, req, &errs)
+	tenantID, err := o.admit(ctx, req, &errs)
 	if err != nil {
 		return nil, err
 	}

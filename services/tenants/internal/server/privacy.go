@@ -11,7 +11,6 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/privacy"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
@@ -27,8 +26,7 @@ type persons struct {
 
 // personRequest has the fields that erasing and exporting share.
 type personRequest interface {
-	GetActor() *commonv1.Actor
-	GetTenantId() string
+	operation
 	GetExternalRecipientId() string
 	GetOrderId() string
 	GetPersonalLinkId() string
@@ -38,10 +36,9 @@ const maxRecipientID = 128
 
 // admit checks the request and refuses an actor who may not ask for a person. What follows checks it again, in its transaction.
 func (p *persons) admit(
-	ctx context.Context, method string, req personRequest, errs *fields.Errors,
+	ctx context.Context, req personRequest, errs *fields.Errors,
 ) (s privacy.Subject, by store.By, err error) {
-	tenantID, by := admit(method, req.GetActor(), req.GetTenantId(), errs)
-	s.TenantID = tenantID
+	s.TenantID, by = admit(ctx, req, errs)
 	switch {
 	case req.GetExternalRecipientId() != "":
 		errs.Required("externalRecipientId", req.GetExternalRecipientId(), maxRecipientID)
@@ -56,14 +53,14 @@ func (p *persons) admit(
 	if err := errs.Err(); err != nil {
 		return s, by, err
 	}
-	return s, by, refused(p.store.Permit(ctx, tenantID, by))
+	return s, by, refused(p.store.Permit(ctx, s.TenantID, by))
 }
 
 // ErasePerson erases what is stored about a person.
 func (p *persons) ErasePerson(ctx context.Context, req *tenantsv1.ErasePersonRequest) (*tenantsv1.ErasePersonResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	requestID := errs.RequiredUUID("requestId", req.GetRequestId())
-	subject, by, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ErasePerson_FullMethodName, req, errs)
+	subject, by, err := p.admit(ctx, req, errs)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +98,7 @@ func erasureState(completed bool) tenantsv1.ErasureState {
 
 // ExportPerson returns what is stored about a person.
 func (p *persons) ExportPerson(ctx context.Context, req *tenantsv1.ExportPersonRequest) (*tenantsv1.ExportPersonResponse, error) {
-	subject, by, err := p.admit(ctx, tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName, req, caller.RequestErrors(ctx))
+	subject, by, err := p.admit(ctx, req, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -18,16 +18,13 @@ import (
 func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequest) (*tenantsv1.PutTenantResponse, error) {
 	var errs fields.Errors
 	caller.CheckActor(req.GetActor(), &errs)
-	by := store.By{Actor: req.GetActor(), Needs: rules.Access(tenantsv1.TenantOperationsService_PutTenant_FullMethodName)}
+	by := store.By{Actor: req.GetActor(), Needs: permission(ctx)}
 	tenant := rules.Tenant(req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	stored, version, err := o.Store.PutTenant(ctx, by, tenant, req.GetApiAccess())
-	if err != nil {
-		return nil, refused(err)
-	}
-	if err := o.Versions.Publish(ctx, tenant.GetId(), version); err != nil {
+	if err := o.publish(ctx, tenant.GetId(), version, err); err != nil {
 		return nil, err
 	}
 	return &tenantsv1.PutTenantResponse{
@@ -60,16 +57,13 @@ func (o *operations) PutBrand(
 	ctx context.Context, req *tenantsv1.PutBrandRequest,
 ) (*tenantsv1.PutBrandResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_PutBrand_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	brand := rules.Brand(req.GetBrand(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	version, err := o.Store.PutBrand(ctx, tenantID, by, brand)
-	if err != nil {
-		return nil, refused(err)
-	}
-	return &tenantsv1.PutBrandResponse{Brand: brand}, o.Versions.Publish(ctx, tenantID, version)
+	return &tenantsv1.PutBrandResponse{Brand: brand}, o.publish(ctx, tenantID, version, err)
 }
 
 // PutTeamMember creates or replaces a member of a tenant's team.
@@ -77,16 +71,13 @@ func (o *operations) PutTeamMember(
 	ctx context.Context, req *tenantsv1.PutTeamMemberRequest,
 ) (*tenantsv1.PutTeamMemberResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	member := rules.TeamMember(req.GetMember(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	version, err := o.Store.PutTeamMember(ctx, tenantID, by, member)
-	if err != nil {
-		return nil, refused(err)
-	}
-	return &tenantsv1.PutTeamMemberResponse{Member: member}, o.Versions.Publish(ctx, tenantID, version)
+	return &tenantsv1.PutTeamMemberResponse{Member: member}, o.publish(ctx, tenantID, version, err)
 }
 
 // PutCustomField creates or replaces a custom field of a tenant.
@@ -94,16 +85,13 @@ func (o *operations) PutCustomField(
 	ctx context.Context, req *tenantsv1.PutCustomFieldRequest,
 ) (*tenantsv1.PutCustomFieldResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_PutCustomField_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	field := rules.CustomField(req.GetField(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	version, err := o.Store.PutCustomField(ctx, tenantID, by, field, req.GetPosition())
-	if err != nil {
-		return nil, refused(err)
-	}
-	return &tenantsv1.PutCustomFieldResponse{Field: field}, o.Versions.Publish(ctx, tenantID, version)
+	return &tenantsv1.PutCustomFieldResponse{Field: field}, o.publish(ctx, tenantID, version, err)
 }
 
 // PutGiftSite creates or replaces the links, the theme and the delivery times of a brand's gift site.
@@ -111,15 +99,12 @@ func (o *operations) PutGiftSite(
 	ctx context.Context, req *tenantsv1.PutGiftSiteRequest,
 ) (*tenantsv1.PutGiftSiteResponse, error) {
 	var errs fields.Errors
-	tenantID, by := admit(tenantsv1.TenantOperationsService_PutGiftSite_FullMethodName, req.GetActor(), req.GetTenantId(), &errs)
+	tenantID, by := admit(ctx, req, &errs)
 	brandID := errs.RequiredUUID("brandId", req.GetBrandId())
 	site := giftsite.Check(req.GetSite(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	version, err := o.Store.PutGiftSite(ctx, tenantID, by, brandID, site)
-	if err != nil {
-		return nil, refused(err)
-	}
-	return &tenantsv1.PutGiftSiteResponse{Site: site}, o.Versions.Publish(ctx, tenantID, version)
+	return &tenantsv1.PutGiftSiteResponse{Site: site}, o.publish(ctx, tenantID, version, err)
 }

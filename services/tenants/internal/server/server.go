@@ -2,6 +2,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -86,11 +87,31 @@ type operations struct {
 	Config
 }
 
+// operation is a request of the operations plane.
+type operation interface {
+	GetActor() *commonv1.Actor
+	GetTenantId() string
+}
+
 // admit checks what every request of the operations plane has, and reports its errors together with errs. The store checks the
 // permission, in the transaction of the call.
-func admit(method string, by *commonv1.Actor, tenantID string, errs *fields.Errors) (string, store.By) {
-	caller.CheckActor(by, errs)
-	return errs.RequiredUUID("tenantId", tenantID), store.By{Actor: by, Needs: rules.Access(method)}
+func admit(ctx context.Context, req operation, errs *fields.Errors) (tenantID string, by store.By) {
+	caller.CheckActor(req.GetActor(), errs)
+	return errs.RequiredUUID("tenantId", req.GetTenantId()), store.By{Actor: req.GetActor(), Needs: permission(ctx)}
+}
+
+// permission is what the call needs.
+func permission(ctx context.Context) caller.Permission {
+	method, _ := grpc.Method(ctx)
+	return rules.Access(method)
+}
+
+// publish tells the edges of a change, unless err refused it.
+func (d *Deps) publish(ctx context.Context, tenantID string, version int64, err error) error {
+	if err != nil {
+		return refused(err)
+	}
+	return d.Versions.Publish(ctx, tenantID, version)
 }
 
 // sealSecret seals a signing secret for the key it belongs to.

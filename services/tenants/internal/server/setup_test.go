@@ -84,7 +84,6 @@ func setup(t *testing.T) *fixture {
 		"custom_fields": "twin.label := 'Twin'; twin.options := '{}'; " +
 			"twin.type := CASE NEW.type WHEN 'TEXT' THEN 'CHECKBOX' ELSE 'TEXT' END;",
 		"api_keys":     "twin.id := -NEW.id; twin.name := 'Twin'; twin.hash := sha256(NEW.hash);",
-		"key_audit":    "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
 		"tenant_audit": "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",
 	})
 	return f

@@ -15,51 +15,61 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-const insertAudit = `INSERT INTO key_audit (id, tenant_id, key_id, actor_kind, actor_id, action, detail)
+const insertAudit = `INSERT INTO tenant_audit (id, tenant_id, actor_kind, actor_id, action, subject_id, detail)
 VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
-// act is a change of a key for the audit.
+// act is a change for the audit, with what it shows of the record before and after; nil if there is nothing to show.
 type act struct {
 	by            By
-	action        tenantsv1.KeyAction
-	before, after *grants
+	action        tenantsv1.TenantAction
+	before, after map[string]any
 }
 
-// grants are what the audit shows of a key. A webhook URL may have a secret in its path, so only its host is recorded.
-type grants struct {
-	Name        string   `json:"name"`
-	Scopes      []string `json:"scopes"`
-	AllBrands   bool     `json:"allBrands"`
-	BrandIDs    []string `json:"brandIds"`
-	WebhookHost string   `json:"webhookHost,omitempty"`
-}
-
-func grantsOf(k Key) *grants {
-	g := &grants{Name: k.Name, Scopes: enumname.Strings(k.Scopes), AllBrands: k.AllBrands, BrandIDs: list(k.BrandIDs)}
-	if host := webhookHost(k.WebhookURL); host != nil {
-		g.WebhookHost = *host
-	}
-	return g
-}
-
-// record adds the act to the audit in the transaction of its effect.
-func (a act) record(ctx context.Context, tx pgx.Tx, tenantID string, keyID int32) error {
+// record adds the act to the audit in the transaction of its effect. subject is the id of the changed record; empty for the tenant
+// itself.
+func (a act) record(ctx context.Context, tx pgx.Tx, tenantID, subject string) error {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("id of audit entry: %w", err)
 	}
 	detail := struct {
-		Before *grants `json:"before,omitempty"`
-		After  *grants `json:"after,omitempty"`
+		Before map[string]any `json:"before,omitempty"`
+		After  map[string]any `json:"after,omitempty"`
 	}{a.before, a.after}
-	_, err = postgres.Exec(ctx, tx, "record change of key", insertAudit,
-		id.String(), tenantID, keyID, enumname.String(a.by.Actor.GetKind()), a.by.Actor.GetId(), enumname.String(a.action), detail)
+	_, err = postgres.Exec(ctx, tx, "record change", insertAudit, id.String(), tenantID,
+		enumname.String(a.by.Actor.GetKind()), a.by.Actor.GetId(), enumname.String(a.action), subject, detail)
 	return err
 }
 
-const selectAudit = `SELECT id::text, at, key_id, actor_kind, actor_id, action, detail::text FROM key_audit
-WHERE tenant_id = $1 AND ($2::int IS NULL OR key_id = $2) AND ($3::timestamptz IS NULL OR (at, id) < ($3, $4::uuid))
+const (
+	// Off-boardings have a table of their own, which is kept for ever. Each table is read by the index of its tenant.
+	selectAudit = `SELECT id::text, at, actor_kind, actor_id, action, subject_id, detail::text FROM (
+  (SELECT id, at, actor_kind, actor_id, action, subject_id, detail FROM tenant_audit
+   WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR (at, id) < ($2, $3::uuid)) ORDER BY at DESC, id DESC LIMIT $4)
+  UNION ALL
+  (SELECT lpad(to_hex(id), 32, '0')::uuid, at, actor_kind, actor_id, 'OFFBOARDING_' || action, '', '{}'::jsonb
+   FROM offboarding_steps
+   WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR (at, lpad(to_hex(id), 32, '0')::uuid) < ($2, $3::uuid)))
+) AS changes ORDER BY at DESC, changes.id DESC LIMIT $4`
+
+	selectKeyAudit = `SELECT id::text, at, subject_id::int, actor_kind, actor_id, substr(action, length('KEY_') + 1), detail::text
+FROM tenant_audit
+WHERE tenant_id = $1 AND starts_with(action, 'KEY_') AND ($2::int IS NULL OR subject_id = $2::text)
+  AND ($3::timestamptz IS NULL OR (at, id) < ($3, $4::uuid))
 ORDER BY at DESC, id DESC LIMIT $5`
+)
+
+// TenantAudit reads a page of the changes of a tenant, newest first.
+func (s *Store) TenantAudit(
+	ctx context.Context, tenantID string, by By, after *page.Position, limit int,
+) (entries []*tenantsv1.TenantAuditEntry, err error) {
+	at, id := bounds(after)
+	err = s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
+		entries, err = postgres.Select(ctx, tx, "list changes of tenant", scanTenantAudit, selectAudit, tenantID, at, id, limit)
+		return err
+	})
+	return entries, err
+}
 
 // KeyAudit reads a page of the changes of a tenant's keys, newest first. With keyID nil it has those of all keys.
 func (s *Store) KeyAudit(
@@ -67,7 +77,7 @@ func (s *Store) KeyAudit(
 ) (entries []*tenantsv1.KeyAuditEntry, err error) {
 	at, id := bounds(after)
 	err = s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
-		entries, err = postgres.Select(ctx, tx, "list changes of keys", scanAudit, selectAudit, tenantID, keyID, at, id, limit)
+		entries, err = postgres.Select(ctx, tx, "list changes of keys", scanKeyAudit, selectKeyAudit, tenantID, keyID, at, id, limit)
 		return err
 	})
 	return entries, err
@@ -81,8 +91,36 @@ func bounds(after *page.Position) (at *time.Time, id *string) {
 	return &after.Time, &after.ID
 }
 
-func scanAudit(row pgx.CollectableRow) (*tenantsv1.KeyAuditEntry, error) {
+func scanTenantAudit(row pgx.CollectableRow) (*tenantsv1.TenantAuditEntry, error) {
+	e := &tenantsv1.TenantAuditEntry{Actor: &commonv1.Actor{}}
+	return e, row.Scan(&e.Id, postgres.ScanTime(&e.At), postgres.ScanEnum(&e.Actor.Kind), &e.Actor.Id,
+		postgres.ScanEnum(&e.Action), &e.SubjectId, &e.Detail)
+}
+
+func scanKeyAudit(row pgx.CollectableRow) (*tenantsv1.KeyAuditEntry, error) {
 	e := &tenantsv1.KeyAuditEntry{Actor: &commonv1.Actor{}}
 	return e, row.Scan(&e.Id, postgres.ScanTime(&e.At), &e.KeyId, postgres.ScanEnum(&e.Actor.Kind), &e.Actor.Id,
 		postgres.ScanEnum(&e.Action), &e.Detail)
+}
+
+// Old is a statement that deletes rows that are older than a time, up to a limit.
+type Old string
+
+// The audit and the requests for persons, which the schema keeps for a year, and the secrets that no longer sign.
+const (
+	OldAudit Old = `DELETE FROM tenant_audit WHERE id IN (
+  SELECT id FROM tenant_audit WHERE at < clock_timestamp() - $1::interval ORDER BY at LIMIT $2)`
+
+	OldPersonRequests Old = `DELETE FROM person_requests WHERE (tenant_id, id) IN (
+  SELECT tenant_id, id FROM person_requests WHERE completed_at < clock_timestamp() - $1::interval ORDER BY completed_at LIMIT $2)`
+
+	OldSigning Old = `UPDATE api_keys SET previous_webhook_secret = NULL, previous_signs_until = NULL
+WHERE id IN (
+  SELECT id FROM api_keys WHERE previous_signs_until < now() - $1::interval
+  ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
+)
+
+// Delete deletes up to limit rows that are older than keep, and returns how many.
+func (s *Store) Delete(ctx context.Context, rows Old, keep time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "delete old rows", string(rows), keep, limit)
 }

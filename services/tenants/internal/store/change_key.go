@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,13 +58,13 @@ func changeKeyIn(
 		if err != nil || !changed {
 			return false, err
 		}
-		return true, a.record(ctx, tx, k.TenantID, k.ID)
+		return true, a.record(ctx, tx, k.TenantID, strconv.Itoa(int(k.ID)))
 	})
 }
 
 // RevokeKey revokes a key permanently. It does not change a revoked key.
 func (s *Store) RevokeKey(ctx context.Context, of OfKey, by By, at time.Time) (int64, error) {
-	a := &act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_REVOKE}
+	a := &act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_REVOKE}
 	return s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
 		tag, err := tx.Exec(ctx, revokeKey, of.ID, at)
 		return tag.RowsAffected() > 0, err
@@ -73,7 +74,7 @@ func (s *Store) RevokeKey(ctx context.Context, of OfKey, by By, at time.Time) (i
 // UpdateKey replaces name, scopes and brands of a key that is not revoked. It fails with *UnknownBrandError for brands that the
 // tenant does not have.
 func (s *Store) UpdateKey(ctx context.Context, of OfKey, by By, wanted rules.Grants) (k Key, version int64, err error) {
-	a := &act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_UPDATE}
+	a := &act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_UPDATE}
 	version, err = s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
 		if k, err = readKey(ctx, tx, of.ID); err != nil {
 			return false, err
@@ -82,7 +83,7 @@ func (s *Store) UpdateKey(ctx context.Context, of OfKey, by By, wanted rules.Gra
 			return false, err
 		}
 		a.before = grantsOf(k)
-		k.Name, k.Scopes, k.AllBrands, k.BrandIDs = wanted.Name, wanted.Scopes, wanted.AllBrands, wanted.BrandIDs
+		k.Grants = wanted
 		a.after = grantsOf(k)
 		tag, err := tx.Exec(ctx, updateGrants, of.ID, k.Name, enumname.Strings(k.Scopes), k.AllBrands, list(k.BrandIDs))
 		return tag.RowsAffected() > 0, err
@@ -92,7 +93,7 @@ func (s *Store) UpdateKey(ctx context.Context, of OfKey, by By, wanted rules.Gra
 
 // SetWebhookURL sets or, with nil, removes the webhook URL of a key that is not revoked.
 func (s *Store) SetWebhookURL(ctx context.Context, of OfKey, by By, url *string) (k Key, version int64, err error) {
-	a := &act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_SET_WEBHOOK_URL}
+	a := &act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_SET_WEBHOOK_URL}
 	version, err = s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
 		if k, err = readKey(ctx, tx, of.ID); err != nil {
 			return false, err
@@ -104,6 +105,17 @@ func (s *Store) SetWebhookURL(ctx context.Context, of OfKey, by By, url *string)
 		return tag.RowsAffected() > 0, err
 	})
 	return k, version, err
+}
+
+// grantsOf is what the audit shows of a key. A webhook URL may have a secret in its path, so only its host is recorded.
+func grantsOf(k Key) map[string]any {
+	g := map[string]any{
+		"name": k.Name, "scopes": enumname.Strings(k.Scopes), "allBrands": k.AllBrands, "brandIds": list(k.BrandIDs),
+	}
+	if host := webhookHost(k.WebhookURL); host != nil {
+		g["webhookHost"] = *host
+	}
+	return g
 }
 
 // readKey reads a key that is not revoked. The caller holds the lock of its tenant.

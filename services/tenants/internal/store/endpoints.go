@@ -9,14 +9,12 @@ import (
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // endpointRow is a key k of a tenant t. Without a key, only what is of the tenant has a value.
 type endpointRow struct {
 	Endpoint
 
-	tenantID  string
 	version   int64
 	keyID     *int32
 	allBrands *bool
@@ -25,7 +23,7 @@ type endpointRow struct {
 
 // The signing secret of before is read while it also signs, with the time for which it does.
 var endpoints = postgres.Columns[endpointRow]{
-	postgres.Field("t.id", shown, func(r *endpointRow) *string { return &r.tenantID }),
+	postgres.Field("t.id", shown, func(r *endpointRow) *string { return &r.TenantID }),
 	postgres.Field("t.version", shown, func(r *endpointRow) *int64 { return &r.version }),
 	postgres.Field("t.api_access", shown, func(r *endpointRow) *bool { return &r.APIAccess }),
 	postgres.Field("k.id", shown, func(r *endpointRow) **int32 { return &r.keyID }),
@@ -60,36 +58,24 @@ func scanEndpoint(row pgx.CollectableRow) (*endpointRow, error) {
 	return r, err
 }
 
-// Subscriptions are the webhook endpoints of tenants, and the versions of those that exist.
-type Subscriptions struct {
-	Versions map[string]int64
-	List     []Subscription
-}
-
-// Subscription says which events an endpoint receives, and where it is.
-type Subscription struct {
-	*tenantsv1.EndpointSubscription
-
-	Endpoint Endpoint
-}
-
-// Subscriptions lists the webhook endpoints of the tenants with their scopes and brands.
-func (s *Store) Subscriptions(ctx context.Context, tenantIDs []string) (Subscriptions, error) {
+// Subscriptions lists the webhook endpoints of the tenants, and the versions of those that exist.
+func (s *Store) Subscriptions(
+	ctx context.Context, tenantIDs []string,
+) (versions map[string]int64, found []Endpoint, err error) {
 	rows, err := postgres.Select(ctx, s.pool, "list endpoints", scanEndpoint, selectSubscriptions, postgres.UUIDs(tenantIDs))
-	found := Subscriptions{Versions: map[string]int64{}}
+	versions = map[string]int64{}
 	for _, r := range rows {
-		found.Versions[r.tenantID] = r.version
+		versions[r.TenantID] = r.version
 		if r.keyID != nil {
-			found.List = append(found.List, Subscription{Endpoint: r.Endpoint, EndpointSubscription: &tenantsv1.EndpointSubscription{
-				TenantId: r.tenantID, KeyId: r.KeyID, Scopes: r.Scopes, AllBrands: r.AllBrands, BrandIds: r.BrandIDs,
-			}})
+			found = append(found, r.Endpoint)
 		}
 	}
-	return found, err
+	return versions, found, err
 }
 
-// Endpoint is the state, URL and secret of a key's webhook.
+// Endpoint is the state, URL and secret of a key's webhook, and which events it receives.
 type Endpoint struct {
+	TenantID  string
 	KeyID     int32
 	Revoked   bool
 	Scopes    []commonv1.Scope

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -13,17 +14,15 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/rules"
 )
 
 // Key is an API key without its hash and its sealed signing secret.
 type Key struct {
-	ID     int32
-	Name   string
-	Prefix string
-	Scopes []commonv1.Scope
-	// AllBrands false limits the key to BrandIDs, which may be empty.
-	AllBrands  bool
-	BrandIDs   []string
+	rules.Grants
+
+	ID         int32
+	Prefix     string
 	WebhookURL *string
 }
 
@@ -109,7 +108,8 @@ func (s *Store) CreateKey(ctx context.Context, tenantID string, by By, k Key, se
 		if _, err := postgres.Exec(ctx, tx, "insert key", insertKey, keys.For(written).Args(row)...); err != nil {
 			return false, err
 		}
-		return true, act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_CREATE, after: grantsOf(k)}.record(ctx, tx, tenantID, k.ID)
+		a := act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_CREATE, after: grantsOf(k)}
+		return true, a.record(ctx, tx, tenantID, strconv.Itoa(int(k.ID)))
 	})
 	return k, version, err
 }

@@ -11,12 +11,10 @@ import (
 )
 
 // A database that goes back to an earlier state hands out versions of tenants and ids of API keys again. Copies elsewhere would
-// then seem newer than the tenant, and a new key would own what is stored for a lost one, such as answers to its requests. So
-// both skip to the time: of several restores of the same backup, none hands out what another has, unless that was more than one
-// key a second. They also skip by a little, in case the clock is behind.
-//
-// A clock that is years ahead must not use up the ids, so they skip by at most ten years. A version that Redis has can only be
-// right if it is not far ahead of the time.
+// then seem newer than the tenant, and a new key would own what is stored for a lost one. So both skip to the time, and by a
+// little in case the clock is behind: of several restores of one backup, none hands out what another has. They skip by at most ten
+// years, so that a wrong clock does not use up the ids. A version that Redis has can only be right if it is not far ahead of the
+// time.
 const (
 	skipVersions = `UPDATE tenants SET version = greatest(version + 1000000, ` + clock + `)`
 	passVersions = `UPDATE tenants t SET version = seen.version + 1

@@ -75,7 +75,7 @@ func (s *Store) RotateOwnWebhookSecret(
 }
 
 func rotate(ctx context.Context, tx pgx.Tx, of OfKey, by By, r Rotation) (out Signing, version int64, err error) {
-	a := &act{by: by, action: tenantsv1.KeyAction_KEY_ACTION_ROTATE_WEBHOOK_SECRET}
+	a := &act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_ROTATE_WEBHOOK_SECRET}
 	version, err = changeKeyIn(ctx, tx, of, a, func(tx pgx.Tx) (bool, error) {
 		err := tx.QueryRow(ctx, selectRotation, of.ID, r.RequestID).Scan(&out.Secret, &out.Until)
 		if !errors.Is(err, pgx.ErrNoRows) {

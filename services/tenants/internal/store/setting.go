@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -84,17 +81,8 @@ func (s setting[R]) replace(
 	if err != nil || rows == 0 {
 		return false, err
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return false, fmt.Errorf("id of audit entry: %w", err)
-	}
-	detail := struct {
-		Before map[string]any `json:"before,omitempty"`
-		After  map[string]any `json:"after"`
-	}{s.state(before), s.state(after)}
-	_, err = postgres.Exec(ctx, tx, "record change of tenant", insertTenantAudit, id.String(), tenantID,
-		enumname.String(by.Actor.GetKind()), by.Actor.GetId(), enumname.String(s.action), subject, detail)
-	return true, err
+	a := act{by: by, action: s.action, before: s.state(before), after: s.state(after)}
+	return true, a.record(ctx, tx, tenantID, subject)
 }
 
 // state is what the audit shows of a record, without what it does not have.

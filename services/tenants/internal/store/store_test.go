@@ -14,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/rules"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -85,7 +86,8 @@ func TestARefusedChangeDoesNotRaiseTheVersion(t *testing.T) {
 	field.Type = tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX
 	_, err = s.PutCustomField(t.Context(), tenant, operator, field, 1)
 	require.ErrorIs(t, err, store.ErrTypeFixed)
-	_, _, err = s.CreateKey(t.Context(), tenant, operator, store.Key{Name: "k", BrandIDs: []string{uuid.NewString()}}, store.Secrets{})
+	wanted := rules.Grants{Name: "k", BrandIDs: []string{uuid.NewString()}}
+	_, _, err = s.CreateKey(t.Context(), tenant, operator, store.Key{Grants: wanted}, store.Secrets{})
 	var unknown *store.UnknownBrandError
 	require.ErrorAs(t, err, &unknown)
 	settings, err := s.Settings(t.Context(), tenant)

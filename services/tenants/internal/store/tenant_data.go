@@ -25,7 +25,6 @@ func TenantData(pool *pgxpool.Pool) tenants.Database {
 			{Name: "gift_sites", Key: []string{"brand_id uuid"}},
 			{Name: "brands", Key: []string{"id uuid"}},
 			{Name: "tenants", Rows: "id = $1::uuid", Key: []string{"id uuid"}},
-			{Name: "key_audit", Key: []string{"id uuid"}, Kept: audited},
 			{Name: "tenant_audit", Key: []string{"id uuid"}, Kept: audited},
 			{Name: "person_requests", Key: []string{"id uuid"}, Kept: audited, Omit: []string{"subject_mac"}},
 			{Name: "offboardings", Key: []string{"tenant_id uuid"}, Kept: tombstone, Hidden: true},

@@ -32,8 +32,6 @@ func TestEveryTableOfTenantsIsErased(t *testing.T) {
 			`INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
 			 VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', 's')`: {tenantID, tenantID},
 			`INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer) VALUES ($1, 'k', 'f', 'a')`: {keyID},
-			`INSERT INTO key_audit (id, tenant_id, key_id, actor_kind, actor_id, action, detail)
-			 VALUES (gen_random_uuid(), $1, $2, 'SYSTEM', '', 'CREATE', '{}')`: {tenantID, keyID},
 			`INSERT INTO tenant_audit (id, tenant_id, actor_kind, actor_id, action, subject_id, detail)
 			 VALUES (gen_random_uuid(), $1, 'SYSTEM', '', 'PUT_BRAND', 'b', '{}')`: {tenantID},
 			`INSERT INTO person_requests (tenant_id, id, action, subject_kind, subject_mac, actor_kind, actor_id,

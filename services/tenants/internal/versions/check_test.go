@@ -17,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/rules"
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
@@ -133,7 +134,8 @@ func TestTheFirstChangesAfterARestoreRepeatNoVersionAndNoKeyID(t *testing.T) {
 	tenants := store.New(f.pool)
 	_, err := Check(tenants, f.published, logTo(&log))
 	require.NoError(t, err)
-	key, got, err := tenants.CreateKey(t.Context(), f.tenant, operator, store.Key{Name: "Shop", Prefix: "gk", AllBrands: true},
+	shop := store.Key{Prefix: "gk", Grants: rules.Grants{Name: "Shop", AllBrands: true}}
+	key, got, err := tenants.CreateKey(t.Context(), f.tenant, operator, shop,
 		store.Secrets{Hash: make([]byte, 32), Seal: func(int32) []byte { return []byte{1} }})
 	require.NoError(t, err)
 	require.Greater(t, int64(key.ID), lost, "before the next check")

@@ -1,9 +1,6 @@
-// Package versions publishes the versions of tenants through Redis, to the edges and to services that keep copies (package
-// tenants).
-//
-// Key gifting:tenant-version:{<tenant id>} has the newest version of the tenant as a decimal number, which only grows.
-// An edge compares it with the version of a cached principal and resolves the key again when the published version is
-// newer. A change whose version Redis does not take is answered when no copy from before it is used any more.
+// Package versions publishes the versions of tenants in Redis, as gifting:tenant-version:{<tenant id>}, which only grows. Edges
+// and services with copies (package tenants) compare. A change whose version Redis does not take is answered when no copy from
+// before it is used any more.
 package versions
 
 import (

@@ -125,59 +125,25 @@ CREATE INDEX api_keys_previous_key ON api_keys
     ((CASE WHEN length(previous_webhook_secret) > 0 THEN substring(previous_webhook_secret FOR get_byte(previous_webhook_secret, 0) + 1) END))
     WHERE previous_webhook_secret IS NOT NULL;
 
--- What people did with API keys through the operations plane. actor_id is an id, never a name. API_KEY is a key that rotated its
--- own secret; its actor_id is the id of the key. Rows are appended and, after a year at the earliest, deleted.
-CREATE TABLE key_audit (
-    tenant_id  uuid        NOT NULL,
-    id         uuid        PRIMARY KEY,
-    at         timestamptz NOT NULL DEFAULT clock_timestamp(),
-    key_id     int         NOT NULL,
-    actor_kind text        NOT NULL
-        CHECK (actor_kind IN ('API_KEY', 'TENANT_ACCOUNT', 'TENANT_CLIENT', 'BACKOFFICE_ACCOUNT', 'SYSTEM')),
-    actor_id   text        NOT NULL CHECK (char_length(actor_id) <= 128),
-    action     text        NOT NULL,
-    -- What the key may do before and after the change. It has no secret.
-    detail     jsonb       NOT NULL
-);
--- Rows are deleted by their id alone. Logical replication of a tenant's rows needs tenant_id, too.
-ALTER TABLE key_audit REPLICA IDENTITY FULL;
--- Serves the audit of a tenant, newest first. There are few rows for each, so the audit of one key needs no index of its own.
-CREATE INDEX key_audit_tenant ON key_audit (tenant_id, at DESC, id DESC);
--- Serves the retention.
-CREATE INDEX key_audit_at ON key_audit (at);
-
--- +goose StatementBegin
-CREATE FUNCTION key_audit_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF TG_OP = 'DELETE' AND OLD.at < clock_timestamp() - interval '365 days' THEN
-        RETURN OLD;
-    END IF;
-    RAISE EXCEPTION 'key_audit is append-only' USING ERRCODE = 'insufficient_privilege';
-END
-$$;
--- +goose StatementEnd
-CREATE TRIGGER key_audit_rows_stay BEFORE UPDATE OR DELETE ON key_audit
-    FOR EACH ROW EXECUTE FUNCTION key_audit_append_only();
-CREATE TRIGGER key_audit_stays BEFORE TRUNCATE ON key_audit
-    FOR EACH STATEMENT EXECUTE FUNCTION key_audit_append_only();
-
--- What people did with tenants, brands, teams and custom fields through the operations plane; what they did with keys is in
--- key_audit. actor_id is an id, never a name. Rows are appended and, after a year at the earliest, deleted.
+-- What people did with tenants, brands, teams, custom fields and API keys through the operations plane. actor_id is an id, never a
+-- name. API_KEY is a key that rotated its own secret; its actor_id is the id of the key. Rows are appended and, after a year at the
+-- earliest, deleted.
 CREATE TABLE tenant_audit (
     tenant_id  uuid        NOT NULL,
     id         uuid        PRIMARY KEY,
     at         timestamptz NOT NULL DEFAULT clock_timestamp(),
-    actor_kind text        NOT NULL CHECK (actor_kind IN ('TENANT_ACCOUNT', 'BACKOFFICE_ACCOUNT', 'SYSTEM')),
+    actor_kind text        NOT NULL
+        CHECK (actor_kind IN ('API_KEY', 'TENANT_ACCOUNT', 'TENANT_CLIENT', 'BACKOFFICE_ACCOUNT', 'SYSTEM')),
     actor_id   text        NOT NULL CHECK (char_length(actor_id) <= 128),
     action     text        NOT NULL,
     -- Id of the changed record; empty for the tenant itself.
     subject_id text        NOT NULL,
-    -- The record before and after the change, without personal data.
+    -- The record before and after the change, without personal data and secrets.
     detail     jsonb       NOT NULL
 );
 -- Rows are deleted by their id alone. Logical replication of a tenant's rows needs tenant_id, too.
 ALTER TABLE tenant_audit REPLICA IDENTITY FULL;
--- Serves the audit of a tenant, newest first.
+-- Serves the audit of a tenant, newest first. There are few rows for each, so the audit of one key needs no index of its own.
 CREATE INDEX tenant_audit_tenant ON tenant_audit (tenant_id, at DESC, id DESC);
 -- Serves the retention.
 CREATE INDEX tenant_audit_at ON tenant_audit (at);
