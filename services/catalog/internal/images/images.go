@@ -1,15 +1,11 @@
-// Package images stores the bytes of images in a blob store, by file id. A file never changes: its id is
-// derived from its content. Other than images there is only the object of Check.
+// Package images stores the bytes of images in a blob store, by file id. A file never changes: its id is derived from its content.
 //
 // A URL names the store: a folder, file:///var/lib/gifting/images, or a bucket of S3 or a compatible server:
 //
 //	s3://gifting-images?region=eu-north-1&prefix=images/
 //	s3://gifting-images?region=us-east-1&endpoint=https://minio.internal:9000&use_path_style=true&hostname_immutable=true
 //
-// With an endpoint, no checksums are sent behind files, unless request_checksum_calculation=when_supported asks for them.
-//
-// The AWS SDK finds the credentials of S3: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a shared configuration file, or the
-// role of the machine or pod. They need only s3:GetObject and s3:PutObject on the objects of the bucket. The bucket must be
+// The AWS SDK finds the credentials. They need only s3:GetObject and s3:PutObject on the objects of the bucket, which must be
 // private: the service decides at each read whether the public may see a file.
 package images
 

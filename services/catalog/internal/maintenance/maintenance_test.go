@@ -113,7 +113,7 @@ func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {
 			VariationsKey: rules.VariationsKey(nil),
 		}, time.Minute)
 		require.NoError(t, err)
-		return r.OrderID
+		return r.GetOrderId()
 	}
 	held, confirmed, released, fresh := reserve(), reserve(), reserve(), reserve()
 	require.NoError(t, f.store.ConfirmAndRelease(t.Context(), []string{confirmed}, []string{released, fresh}))

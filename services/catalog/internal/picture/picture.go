@@ -1,22 +1,11 @@
-// Package picture prepares uploaded images for the public: it decodes them, turns them upright, encodes
-// them again and makes smaller renditions.
+// Package picture prepares uploaded images for the public: it decodes them, turns them upright, encodes them again and makes
+// smaller renditions. Only pixels are kept: metadata, comments and colour profiles are removed, and colours are read as sRGB.
 //
-// Only pixels are kept. EXIF with its position and thumbnail, XMP, IPTC, texts, comments and bytes after the end of the image
-// are removed. So are colour profiles: colours are read as sRGB, so an image of a wider colour space becomes paler.
+// A JPEG stays a JPEG and a PNG stays a PNG. A WebP becomes a JPEG or, with transparency, a PNG: integrators show renditions in
+// e-mails, where WebP is not shown everywhere, and Go has no encoder for it. An animated WebP is refused.
 //
-// A JPEG stays a JPEG and a PNG stays a PNG. A WebP becomes a JPEG or, with transparency, a PNG. An animated PNG becomes its
-// still image; an animated WebP is refused.
-//
-// Renditions are 320, 640 and 1280 pixels wide, if the image is wider. They are JPEG or, with transparency, PNG. WebP of a drawing
-// would have a third of the bytes. But integrators show renditions in e-mails, where WebP is not shown everywhere, and there is no
-// encoder in Go itself: libwebp as WebAssembly (gen2brain/webp 0.5) takes 15 to 25 times as long, AVIF 100 times, and a process
-// with both grew to 140 MB.
-//
-// # Limits
-//
-// An image has at most 25 million pixels and 8192 in a row or column, read from its header before
-// anything is decoded. At any moment a Processor holds images of at most that many pixels together,
-// which takes 600 MB at worst; further images wait.
+// An image has at most 25 million pixels and 8192 in a row or column, read from its header before anything is decoded. At any
+// moment a Processor holds images of at most that many pixels together, which takes 600 MB at worst; further images wait.
 package picture
 
 import (

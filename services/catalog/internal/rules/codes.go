@@ -11,12 +11,10 @@ import (
 	"golang.org/x/text/language"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // BaseLocale is the locale in which every text of the catalog exists.
@@ -154,18 +152,6 @@ func ReadSince(value *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
 	}
 	since := value.AsTime().Truncate(time.Microsecond)
 	return &since
-}
-
-// Actor is an acting person in the audit: without a name.
-type Actor struct {
-	Kind string
-	ID   string
-}
-
-// ReadActor validates the acting person of an operation.
-func ReadActor(a *commonv1.Actor, errs *fields.Errors) Actor {
-	caller.CheckActor(a, errs)
-	return Actor{Kind: caller.ActorKind(a), ID: a.GetId()}
 }
 
 // MaxSelection is how many gifts a selection from the catalog can name.

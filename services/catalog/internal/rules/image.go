@@ -49,13 +49,14 @@ type Logo struct {
 	BrandID  string
 }
 
-type ofBrand interface {
+// OfBrand is a request for a brand.
+type OfBrand interface {
 	GetTenantId() string
 	GetBrandId() string
 }
 
 // ReadLogo validates the brand of an uploaded logo or picture.
-func ReadLogo(req ofBrand, errs *fields.Errors) Logo {
+func ReadLogo(req OfBrand, errs *fields.Errors) Logo {
 	return Logo{
 		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
 		BrandID:  RecordID("brandId", req.GetBrandId(), errs),

@@ -62,23 +62,9 @@ func (p Product) SameForReaders(next Product, populated map[string]bool) bool {
 
 // shown is the gift with only the fields that readers can see.
 func (p Product) shown(populated map[string]bool) Product {
-	listed := Product{
-		State:                  p.State,
-		Text:                   p.Text,
-		Translations:           map[string]Text{},
-		Prices:                 maps.Clone(p.Prices),
-		CustomizationAvailable: p.CustomizationAvailable,
-		GiftSet:                p.GiftSet,
-		ReadyToSend:            p.ReadyToSend,
-		// Appending to nil makes empty and missing lists equal.
-		Categories:   append([]string(nil), p.Categories...),
-		ImageFileIDs: append([]string(nil), p.ImageFileIDs...),
-		Countries:    append([]string(nil), p.Countries...),
-		Variations:   append([]Variation(nil), p.Variations...),
-	}
-	if listed.Prices == nil {
-		listed.Prices = map[string]string{}
-	}
+	listed := p.plain()
+	listed.Translations, listed.Prices = map[string]Text{}, map[string]string{}
+	maps.Copy(listed.Prices, p.Prices)
 	maps.DeleteFunc(listed.Prices, func(region, _ string) bool { return !populated[region] })
 	for locale, t := range p.Translations {
 		if t.Description == "" {
@@ -225,17 +211,6 @@ func (k Known) checkPrices(prices []*catalogv1.RegionPrice, errs *fields.Errors)
 
 // MaxImport is how many gifts one call may have. It bounds how long other changes wait.
 const MaxImport = 500
-
-// ImportOutcome is the result of importing a gift.
-type ImportOutcome int
-
-// The outcomes.
-const (
-	ImportRejected ImportOutcome = iota
-	ImportCreated
-	ImportUpdated
-	ImportUnchanged
-)
 
 // CheckImport checks that the call has gifts and that each id appears once.
 func CheckImport(products []*catalogv1.PutProductRequest, errs *fields.Errors) {

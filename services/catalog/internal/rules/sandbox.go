@@ -6,10 +6,13 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // Sandbox is the actor in the audit of what API keys do in the sandbox.
-func Sandbox() Actor { return Actor{Kind: "SYSTEM", ID: "Sandbox"} }
+func Sandbox() *commonv1.Actor {
+	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM, Id: "Sandbox"}
+}
 
 // ReadSandboxStock validates the stock of a SKU. The campaign is not read.
 func ReadSandboxStock(req *catalogv1.SetSandboxStockRequest, errs *fields.Errors) (skuID string, stock int32) {

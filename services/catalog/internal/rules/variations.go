@@ -79,32 +79,34 @@ const MaxStock = 1_000_000_000
 
 const maxReason = 500
 
-// Correction of a SKU's stock: units to add, or a new count.
+// Correction of a SKU's stock: units to add, or a new count. The audit has it in this form.
 type Correction struct {
-	Add int32
+	SKUID string `json:"skuId"`
+	Add   int32  `json:"add,omitempty"`
 	// Expected is nil for a relative correction.
-	Expected *int32
-	Stock    int32
+	Expected *int32 `json:"expected,omitempty"`
+	Stock    int32  `json:"stock,omitempty"`
+	Reason   string `json:"reason"`
 }
 
 // ReadCorrection validates a correction, which is of one kind and has a reason.
 func ReadCorrection(req *catalogv1.CorrectStockRequest, errs *fields.Errors) Correction {
+	c := Correction{SKUID: errs.UUID("skuId", req.GetSkuId()), Reason: req.GetReason()}
 	errs.RequiredText("reason", req.GetReason(), maxReason)
 	switch change := req.GetChange().(type) {
 	case *catalogv1.CorrectStockRequest_Add:
 		if change.Add == 0 || change.Add > MaxStock || change.Add < -MaxStock {
 			errs.Add("add", problem.FieldInvalid, "must be a number of units other than 0, at most 1000000000 either way")
 		}
-		return Correction{Add: change.Add}
+		c.Add = change.Add
 	case *catalogv1.CorrectStockRequest_Recount:
 		stockField("recount.expected", change.Recount.GetExpected(), errs)
 		stockField("recount.stock", change.Recount.GetStock(), errs)
-		expected := change.Recount.GetExpected()
-		return Correction{Expected: &expected, Stock: change.Recount.GetStock()}
+		c.Expected, c.Stock = new(change.Recount.GetExpected()), change.Recount.GetStock()
 	default:
 		errs.Add("add", problem.FieldRequired, "is required unless recount is set")
-		return Correction{}
 	}
+	return c
 }
 
 func stockField(field string, units int32, errs *fields.Errors) {

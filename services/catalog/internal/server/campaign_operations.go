@@ -25,17 +25,18 @@ type campaignRequest interface {
 }
 
 func readCampaignAct(req campaignRequest, action string, detail any, errs *fields.Errors) store.Act {
+	caller.CheckActor(req.GetActor(), errs)
 	return store.Act{
 		TenantID: errs.UUID("tenantId", req.GetTenantId()), Subject: errs.UUID("campaignId", req.GetCampaignId()),
-		Actor: rules.ReadActor(req.GetActor(), errs), Action: action, Detail: detail,
+		Actor: req.GetActor(), Action: action, Detail: detail,
 	}
 }
 
 // GetCampaignRecord returns a campaign with its offerings and stock.
-func (o *campaignOperations) GetCampaignRecord(
+func (s *service) GetCampaignRecord(
 	ctx context.Context, req *catalogv1.GetCampaignRecordRequest,
 ) (*catalogv1.GetCampaignRecordResponse, error) {
-	c, found, err := o.store.Campaign(ctx, idOrUnknown(req.GetTenantId()), idOrUnknown(req.GetCampaignId()), rules.BaseLocale)
+	c, found, err := s.Store.Campaign(ctx, idOrUnknown(req.GetTenantId()), idOrUnknown(req.GetCampaignId()), rules.BaseLocale)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (o *campaignOperations) GetCampaignRecord(
 		return nil, problem.RecordNotFound()
 	}
 	record := campaignRecord(c.CampaignHead)
-	greetings, err := o.store.Greetings(ctx, c.TenantID, c.ID)
+	greetings, err := s.Store.Greetings(ctx, c.TenantID, c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (o *campaignOperations) GetCampaignRecord(
 }
 
 // ListCampaignRecords pages through a tenant's campaigns, newest first.
-func (o *campaignOperations) ListCampaignRecords(
+func (s *service) ListCampaignRecords(
 	ctx context.Context, req *catalogv1.ListCampaignRecordsRequest,
 ) (*catalogv1.ListCampaignRecordsResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -74,7 +75,7 @@ func (o *campaignOperations) ListCampaignRecords(
 		return nil, err
 	}
 	filter.Limit = limit + 1
-	found, err := o.store.Campaigns(ctx, filter)
+	found, err := s.Store.Campaigns(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func offeringRecord(o store.OfferingView) *catalogv1.OfferingRecord {
 }
 
 // PutCampaign creates a campaign of a tenant's brand or replaces it whole, except for the stock of SKUs that exist.
-func (o *operations) PutCampaign(
+func (s *service) PutCampaign(
 	ctx context.Context, req *catalogv1.PutCampaignRequest,
 ) (*catalogv1.PutCampaignResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -110,14 +111,14 @@ func (o *operations) PutCampaign(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	if err := o.checkBrand(ctx, campaign.TenantID, campaign.BrandID); err != nil {
+	if err := s.checkBrand(ctx, campaign.TenantID, campaign.BrandID); err != nil {
 		return nil, err
 	}
-	return &catalogv1.PutCampaignResponse{}, o.Store.PutCampaign(ctx, campaign)
+	return &catalogv1.PutCampaignResponse{}, s.Store.PutCampaign(ctx, campaign)
 }
 
 // StartCampaign opens a campaign in preparation for orders.
-func (o *campaignOperations) StartCampaign(
+func (s *service) StartCampaign(
 	ctx context.Context, req *catalogv1.StartCampaignRequest,
 ) (*catalogv1.StartCampaignResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -125,11 +126,11 @@ func (o *campaignOperations) StartCampaign(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.StartCampaignResponse{}, o.store.StartCampaign(ctx, act)
+	return &catalogv1.StartCampaignResponse{}, s.Store.StartCampaign(ctx, act)
 }
 
 // CompleteCampaign ends a campaign for orders.
-func (o *campaignOperations) CompleteCampaign(
+func (s *service) CompleteCampaign(
 	ctx context.Context, req *catalogv1.CompleteCampaignRequest,
 ) (*catalogv1.CompleteCampaignResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -137,11 +138,11 @@ func (o *campaignOperations) CompleteCampaign(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.CompleteCampaignResponse{}, o.store.CompleteCampaign(ctx, act)
+	return &catalogv1.CompleteCampaignResponse{}, s.Store.CompleteCampaign(ctx, act)
 }
 
 // SetCampaignGreetings replaces what the gift site says above the gifts of a campaign.
-func (o *campaignOperations) SetCampaignGreetings(
+func (s *service) SetCampaignGreetings(
 	ctx context.Context, req *catalogv1.SetCampaignGreetingsRequest,
 ) (*catalogv1.SetCampaignGreetingsResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -150,11 +151,11 @@ func (o *campaignOperations) SetCampaignGreetings(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.SetCampaignGreetingsResponse{}, o.store.SetGreetings(ctx, act, greetings)
+	return &catalogv1.SetCampaignGreetingsResponse{}, s.Store.SetGreetings(ctx, act, greetings)
 }
 
 // PutOffering adds an offering to a campaign or replaces the one of the same gift.
-func (o *campaignOperations) PutOffering(
+func (s *service) PutOffering(
 	ctx context.Context, req *catalogv1.PutOfferingRequest,
 ) (*catalogv1.PutOfferingResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -165,11 +166,11 @@ func (o *campaignOperations) PutOffering(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.PutOfferingResponse{}, o.store.PutOffering(ctx, act, offering)
+	return &catalogv1.PutOfferingResponse{}, s.Store.PutOffering(ctx, act, offering)
 }
 
 // RemoveOffering stops offering a gift in a campaign.
-func (o *campaignOperations) RemoveOffering(
+func (s *service) RemoveOffering(
 	ctx context.Context, req *catalogv1.RemoveOfferingRequest,
 ) (*catalogv1.RemoveOfferingResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -178,11 +179,11 @@ func (o *campaignOperations) RemoveOffering(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.RemoveOfferingResponse{}, o.store.RemoveOffering(ctx, productID, act)
+	return &catalogv1.RemoveOfferingResponse{}, s.Store.RemoveOffering(ctx, productID, act)
 }
 
 // ResumeOffering ends the review of an offering.
-func (o *campaignOperations) ResumeOffering(
+func (s *service) ResumeOffering(
 	ctx context.Context, req *catalogv1.ResumeOfferingRequest,
 ) (*catalogv1.ResumeOfferingResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -191,25 +192,21 @@ func (o *campaignOperations) ResumeOffering(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.ResumeOfferingResponse{}, o.store.ResumeOffering(ctx, productID, act)
+	return &catalogv1.ResumeOfferingResponse{}, s.Store.ResumeOffering(ctx, productID, act)
 }
 
 // CorrectStock changes the stock of a SKU, once per correction id.
-func (o *campaignOperations) CorrectStock(
+func (s *service) CorrectStock(
 	ctx context.Context, req *catalogv1.CorrectStockRequest,
 ) (*catalogv1.CorrectStockResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	id := rules.RecordID("correctionId", req.GetCorrectionId(), errs)
 	correction := rules.ReadCorrection(req, errs)
-	entry := store.StockCorrection{
-		SKUID: errs.UUID("skuId", req.GetSkuId()), Add: correction.Add, Expected: correction.Expected, Stock: correction.Stock,
-		Reason: req.GetReason(),
-	}
 	act := readCampaignAct(req, "stock.correct", nil, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	after, err := o.store.CorrectStock(ctx, id, act, correction, entry)
+	after, err := s.Store.CorrectStock(ctx, id, act, correction)
 	if err != nil {
 		return nil, err
 	}

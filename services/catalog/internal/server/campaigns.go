@@ -13,10 +13,10 @@ import (
 )
 
 // GetCampaign returns a campaign of a brand that the key may see, with its offerings.
-func (c *publicCatalog) GetCampaign(
+func (s *service) GetCampaign(
 	ctx context.Context, req *catalogv1.GetCampaignRequest,
 ) (*catalogv1.GetCampaignResponse, error) {
-	principal, tenant, err := c.settings(ctx)
+	principal, tenant, err := s.settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -25,19 +25,19 @@ func (c *publicCatalog) GetCampaign(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	campaign, found, err := c.store.Campaign(ctx, principal.TenantID, idOrUnknown(req.GetCampaignId()), locale)
+	campaign, found, err := s.Store.Campaign(ctx, principal.TenantID, idOrUnknown(req.GetCampaignId()), locale)
 	if err != nil {
 		return nil, err
 	}
 	if !found || !principal.Reaches(campaign.BrandID) {
 		return nil, problem.RecordNotFound()
 	}
-	return &catalogv1.GetCampaignResponse{Campaign: c.present.campaign(campaign)}, nil
+	return &catalogv1.GetCampaignResponse{Campaign: s.present.campaign(campaign)}, nil
 }
 
 // ListCampaigns lists the campaigns of the brands that the key may see, newest first. A campaign that is made while pages are
 // read comes before the first page.
-func (c *publicCatalog) ListCampaigns(
+func (s *service) ListCampaigns(
 	ctx context.Context, req *catalogv1.ListCampaignsRequest,
 ) (*catalogv1.ListCampaignsResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
@@ -58,7 +58,7 @@ func (c *publicCatalog) ListCampaigns(
 		return nil, err
 	}
 	filter.Limit = limit + 1
-	found, err := c.store.Campaigns(ctx, filter)
+	found, err := s.Store.Campaigns(ctx, filter)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // CheckItem checks whether a gift may be ordered now. It reserves nothing.
-func (o *ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemRequest) (*catalogv1.CheckItemResponse, error) {
-	item, facts, err := o.readItem(ctx, req, "")
+func (s *service) CheckItem(ctx context.Context, req *catalogv1.CheckItemRequest) (*catalogv1.CheckItemResponse, error) {
+	item, facts, err := s.readItem(ctx, req, "")
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (o *ordering) CheckItem(ctx context.Context, req *catalogv1.CheckItemReques
 }
 
 // readItem reads a requested item and its records. within is the path of the request in the message of the call.
-func (o *ordering) readItem(
+func (s *service) readItem(
 	ctx context.Context, req *catalogv1.CheckItemRequest, within string,
 ) (item rules.Item, facts rules.ItemFacts, err error) {
 	errs := caller.RequestErrors(ctx)
@@ -42,13 +42,10 @@ func (o *ordering) readItem(
 	}
 	key := store.ItemKey{
 		TenantID:      tenantID,
+		CampaignID:    knownID(req.CampaignId),
 		ProductID:     idOrUnknown(req.GetProductId()),
 		Country:       countryOrNone(req.GetCountry()),
 		VariationsKey: rules.VariationsKey(req.GetVariations()),
-	}
-	if req.CampaignId != nil {
-		id := idOrUnknown(req.GetCampaignId())
-		key.CampaignID = &id
 	}
 	reach := caller.Principal{AllBrands: req.GetAllBrands(), BrandIDs: req.GetBrandIds()}
 	item = rules.Item{
@@ -58,7 +55,7 @@ func (o *ordering) readItem(
 		Customization: req.GetCustomization(),
 		Variations:    req.GetVariations(),
 	}
-	facts, err = o.store.ItemFacts(ctx, key)
+	facts, err = s.Store.ItemFacts(ctx, key)
 	return item, facts, err
 }
 
@@ -79,8 +76,8 @@ func countryOrNone(code string) string {
 }
 
 // PreviewItem reports everything that ordering a gift would meet now, and what it is estimated to cost. It reserves nothing.
-func (o *ordering) PreviewItem(ctx context.Context, req *catalogv1.PreviewItemRequest) (*catalogv1.PreviewItemResponse, error) {
-	item, facts, err := o.readItem(ctx, req.GetItem(), "item.")
+func (s *service) PreviewItem(ctx context.Context, req *catalogv1.PreviewItemRequest) (*catalogv1.PreviewItemResponse, error) {
+	item, facts, err := s.readItem(ctx, req.GetItem(), "item.")
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +93,11 @@ func (o *ordering) PreviewItem(ctx context.Context, req *catalogv1.PreviewItemRe
 		TenantID: req.GetItem().GetTenantId(), Country: countryOrNone(req.GetItem().GetCountry()),
 		Locale: rules.BaseLocale, Currency: req.GetCurrency(),
 	}
-	entry, listed, err := o.store.Entry(ctx, view, idOrUnknown(req.GetItem().GetProductId()))
+	entry, listed, err := s.Store.Entry(ctx, view, idOrUnknown(req.GetItem().GetProductId()))
 	if err != nil || !listed {
 		return resp, err
 	}
-	product, err := o.present.product(entry, view.Currency)
+	product, err := s.present.product(entry, view.Currency)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,11 @@ import (
 )
 
 // GetImage returns an image that the public may see. Other images are not found.
-func (i *imageServer) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
+func (s *service) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
 	if !rules.IsFileID(req.GetFileId()) {
 		return nil, problem.RecordNotFound()
 	}
-	image, open, err := i.store.OpenImage(ctx, req.GetFileId())
+	image, open, err := s.Store.OpenImage(ctx, req.GetFileId())
 	if err != nil {
 		return nil, err
 	}
@@ -29,45 +29,45 @@ func (i *imageServer) GetImage(ctx context.Context, req *catalogv1.GetImageReque
 	}
 	resp := &catalogv1.GetImageResponse{ContentType: image.ContentType, Digest: image.Digest, Size: int64(image.Size)}
 	if !req.GetHeadOnly() {
-		resp.Content, err = i.files.Get(ctx, image.FileID)
+		resp.Content, err = s.Files.Get(ctx, image.FileID)
 	}
 	return resp, err
 }
 
 // UploadImage stores an image and its renditions. The files are stored before their rows, so that a row always has its file.
 // They are stored even if the rows exist, which restores a lost file.
-func (o *operations) UploadImage(ctx context.Context, req *catalogv1.UploadImageRequest) (*catalogv1.UploadImageResponse, error) {
+func (s *service) UploadImage(ctx context.Context, req *catalogv1.UploadImageRequest) (*catalogv1.UploadImageResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	image, err := o.storeImage(ctx, req.GetContent())
+	image, err := s.storeImage(ctx, req.GetContent())
 	return &catalogv1.UploadImageResponse{FileId: image.FileID}, err
 }
 
 // storeImage stores an image with its renditions and returns the original.
-func (d Deps) storeImage(ctx context.Context, content []byte) (original rules.Image, err error) {
-	set, err := d.Processor.Prepare(ctx, content)
+func (s *service) storeImage(ctx context.Context, content []byte) (original rules.Image, err error) {
+	set, err := s.Processor.Prepare(ctx, content)
 	if err != nil {
 		return original, refusedImage(err)
 	}
 	var stored []rules.Image
 	for _, file := range append(set.Renditions, set.Original) {
-		image, err := d.storeFile(ctx, file)
+		image, err := s.storeFile(ctx, file)
 		if err != nil {
 			return original, err
 		}
 		stored = append(stored, image)
 	}
 	last := len(stored) - 1
-	return stored[last], d.Store.PutImage(ctx, stored[last], stored[:last])
+	return stored[last], s.Store.PutImage(ctx, stored[last], stored[:last])
 }
 
 // storeFile stores the bytes of an image.
-func (d Deps) storeFile(ctx context.Context, file picture.File) (rules.Image, error) {
+func (s *service) storeFile(ctx context.Context, file picture.File) (rules.Image, error) {
 	image := rules.NewImage(file.Content, file.ContentType, file.Width, file.Height)
-	return image, d.Files.Put(ctx, image.FileID, image.ContentType, file.Content)
+	return image, s.Files.Put(ctx, image.FileID, image.ContentType, file.Content)
 }
 
 func checkUpload(content []byte, errs *fields.Errors) {
@@ -95,54 +95,57 @@ func refusedImage(err error) error {
 }
 
 // UploadBrandLogo stores a logo and makes it public.
-func (b *brandLogos) UploadBrandLogo(
+func (s *service) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
-	errs := caller.RequestErrors(ctx)
-	logo := rules.ReadLogo(req, errs)
-	checkUpload(req.GetContent(), errs)
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	if err := b.checkBrand(ctx, logo.TenantID, logo.BrandID); err != nil {
-		return nil, err
-	}
-	file, err := b.Processor.PrepareLogo(ctx, req.GetContent())
-	if err != nil {
-		return nil, refusedImage(err)
-	}
-	image, err := b.storeFile(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	resp := &catalogv1.UploadBrandLogoResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID}
-	return resp, b.Store.PutBrandPicture(ctx, store.Logos, logo, image)
+	id, err := s.upload(ctx, req, store.Logos, s.storeLogo)
+	return &catalogv1.UploadBrandLogoResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
 // UploadBrandHero stores a picture of a brand's gift site and makes it public.
-func (b *brandLogos) UploadBrandHero(
+func (s *service) UploadBrandHero(
 	ctx context.Context, req *catalogv1.UploadBrandHeroRequest,
 ) (*catalogv1.UploadBrandHeroResponse, error) {
+	id, err := s.upload(ctx, req, store.Heroes, s.storeImage)
+	return &catalogv1.UploadBrandHeroResponse{FileId: id, Url: s.present.imageBase + id}, err
+}
+
+type brandUpload interface {
+	rules.OfBrand
+	GetContent() []byte
+}
+
+// upload stores a picture of a brand and returns the id of its file.
+func (s *service) upload(
+	ctx context.Context, req brandUpload, kind store.BrandPictures, keep func(context.Context, []byte) (rules.Image, error),
+) (fileID string, err error) {
 	errs := caller.RequestErrors(ctx)
 	brand := rules.ReadLogo(req, errs)
 	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {
-		return nil, err
+		return "", err
 	}
-	if err := b.checkBrand(ctx, brand.TenantID, brand.BrandID); err != nil {
-		return nil, err
+	if err := s.checkBrand(ctx, brand.TenantID, brand.BrandID); err != nil {
+		return "", err
 	}
-	image, err := b.storeImage(ctx, req.GetContent())
+	image, err := keep(ctx, req.GetContent())
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return &catalogv1.UploadBrandHeroResponse{FileId: image.FileID, Url: b.present.imageBase + image.FileID},
-		b.Store.PutBrandPicture(ctx, store.Heroes, brand, image)
+	return image.FileID, s.Store.PutBrandPicture(ctx, kind, brand, image)
+}
+
+func (s *service) storeLogo(ctx context.Context, content []byte) (rules.Image, error) {
+	file, err := s.Processor.PrepareLogo(ctx, content)
+	if err != nil {
+		return rules.Image{}, refusedImage(err)
+	}
+	return s.storeFile(ctx, file)
 }
 
 // checkBrand asks the tenants service, not the cache, so that a new brand is known immediately.
-func (d Deps) checkBrand(ctx context.Context, tenantID, brandID string) error {
-	settings, err := d.Directory.GetTenantSettings(ctx, &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
+func (s *service) checkBrand(ctx context.Context, tenantID, brandID string) error {
+	settings, err := s.Directory.GetTenantSettings(ctx, &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
 	errs := &fields.Errors{}
 	switch {
 	case problem.Is(err, problem.NotFound):

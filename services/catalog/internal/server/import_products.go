@@ -10,15 +10,8 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-var importOutcomes = map[rules.ImportOutcome]catalogv1.ImportOutcome{
-	rules.ImportRejected:  catalogv1.ImportOutcome_IMPORT_OUTCOME_REJECTED,
-	rules.ImportCreated:   catalogv1.ImportOutcome_IMPORT_OUTCOME_CREATED,
-	rules.ImportUpdated:   catalogv1.ImportOutcome_IMPORT_OUTCOME_UPDATED,
-	rules.ImportUnchanged: catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED,
-}
-
 // ImportProducts puts gifts by the rules of PutProduct. Gifts with invalid fields do not reach the store.
-func (s *imports) ImportProducts(
+func (s *service) ImportProducts(
 	ctx context.Context, req *catalogv1.ImportProductsRequest,
 ) (*catalogv1.ImportProductsResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -40,13 +33,13 @@ func (s *imports) ImportProducts(
 	if len(products) == 0 {
 		return resp, nil
 	}
-	outcomes, err := s.store.ImportProducts(ctx, products, func(i int, known rules.Known) bool {
+	outcomes, err := s.Store.ImportProducts(ctx, products, func(i int, known rules.Known) bool {
 		err := known.CheckReferences(req.GetProducts()[places[i]])
 		resp.Results[places[i]] = rejected(err)
 		return err == nil
 	})
 	for i, outcome := range outcomes {
-		resp.Results[places[i]].Outcome = importOutcomes[outcome]
+		resp.Results[places[i]].Outcome = outcome
 	}
 	return resp, err
 }

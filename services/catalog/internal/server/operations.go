@@ -3,28 +3,24 @@ package server
 import (
 	"context"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/page"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
-	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
 // PutRegion sets the countries of a region.
-func (o *operations) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequest) (*catalogv1.PutRegionResponse, error) {
+func (s *service) PutRegion(ctx context.Context, req *catalogv1.PutRegionRequest) (*catalogv1.PutRegionResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	region := rules.ReadRegion(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.PutRegionResponse{}, o.Store.PutRegion(ctx, region)
+	return &catalogv1.PutRegionResponse{}, s.Store.PutRegion(ctx, region)
 }
 
 // PutExchangeRate sets the units of a currency for one euro.
-func (o *operations) PutExchangeRate(
+func (s *service) PutExchangeRate(
 	ctx context.Context, req *catalogv1.PutExchangeRateRequest,
 ) (*catalogv1.PutExchangeRateResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -32,11 +28,11 @@ func (o *operations) PutExchangeRate(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.PutExchangeRateResponse{}, o.Store.PutExchangeRate(ctx, req.GetCurrency(), req.GetRate())
+	return &catalogv1.PutExchangeRateResponse{}, s.Store.PutExchangeRate(ctx, req.GetCurrency(), req.GetRate())
 }
 
 // PutCategory replaces a category with its subcategories.
-func (o *operations) PutCategory(
+func (s *service) PutCategory(
 	ctx context.Context, req *catalogv1.PutCategoryRequest,
 ) (*catalogv1.PutCategoryResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -44,14 +40,14 @@ func (o *operations) PutCategory(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &catalogv1.PutCategoryResponse{}, o.Store.PutCategory(ctx, category)
+	return &catalogv1.PutCategoryResponse{}, s.Store.PutCategory(ctx, category)
 }
 
 // ListCategories returns all categories in display order. Names without a translation are in en-US.
-func (c *publicCatalog) ListCategories(
+func (s *service) ListCategories(
 	ctx context.Context, req *catalogv1.ListCategoriesRequest,
 ) (*catalogv1.ListCategoriesResponse, error) {
-	_, tenant, err := c.settings(ctx)
+	_, tenant, err := s.settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,15 +56,15 @@ func (c *publicCatalog) ListCategories(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	categories, err := c.store.Categories(ctx)
+	categories, err := s.Store.Categories(ctx)
 	if err != nil {
 		return nil, err
 	}
 	resp := &catalogv1.ListCategoriesResponse{}
 	for _, category := range categories {
 		out := &catalogv1.Category{Code: category.Code, Name: category.InFirst([]string{locale})}
-		for _, s := range category.Subcategories {
-			out.Subcategories = append(out.Subcategories, &catalogv1.Subcategory{Code: s.Code, Name: s.InFirst([]string{locale})})
+		for _, sub := range category.Subcategories {
+			out.Subcategories = append(out.Subcategories, &catalogv1.Subcategory{Code: sub.Code, Name: sub.InFirst([]string{locale})})
 		}
 		resp.Categories = append(resp.Categories, out)
 	}
@@ -76,10 +72,10 @@ func (c *publicCatalog) ListCategories(
 }
 
 // ListRegions returns all regions. They are few, because a country belongs to at most one.
-func (o *productOperations) ListRegions(
+func (s *service) ListRegions(
 	ctx context.Context, _ *catalogv1.ListRegionsRequest,
 ) (*catalogv1.ListRegionsResponse, error) {
-	regions, err := o.store.Regions(ctx)
+	regions, err := s.Store.Regions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,24 +87,15 @@ func (o *productOperations) ListRegions(
 }
 
 // ListExchangeRates returns all rates, at most one per currency.
-func (o *productOperations) ListExchangeRates(
+func (s *service) ListExchangeRates(
 	ctx context.Context, _ *catalogv1.ListExchangeRatesRequest,
 ) (*catalogv1.ListExchangeRatesResponse, error) {
-	rates, err := o.store.Rates(ctx)
-	if err != nil {
-		return nil, err
-	}
-	resp := &catalogv1.ListExchangeRatesResponse{}
-	for _, r := range rates {
-		resp.Rates = append(resp.Rates, &catalogv1.ExchangeRate{
-			Currency: r.Currency, Rate: r.Rate, UpdatedAt: timestamppb.New(r.UpdatedAt),
-		})
-	}
-	return resp, nil
+	rates, err := s.Store.Rates(ctx)
+	return &catalogv1.ListExchangeRatesResponse{Rates: rates}, err
 }
 
 // ListAudit lists the operations on a gift or a campaign, newest first.
-func (o *productOperations) ListAudit(ctx context.Context, req *catalogv1.ListAuditRequest) (*catalogv1.ListAuditResponse, error) {
+func (s *service) ListAudit(ctx context.Context, req *catalogv1.ListAuditRequest) (*catalogv1.ListAuditResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	subject := errs.UUID("subjectId", req.GetSubjectId())
 	bind := page.Bind("catalog/audit", subject)
@@ -117,44 +104,30 @@ func (o *productOperations) ListAudit(ctx context.Context, req *catalogv1.ListAu
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	found, err := o.store.Audit(ctx, subject, after, limit+1)
+	found, err := s.Store.Audit(ctx, subject, after, limit+1)
 	if err != nil {
 		return nil, err
 	}
-	found, next := page.Cut(found, limit, bind, func(last store.AuditEntry) page.Position {
-		return page.Position{Time: last.At, ID: last.ID}
+	entries, next := page.Cut(found, limit, bind, func(last *catalogv1.AuditEntry) page.Position {
+		return page.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
 	})
-	resp := &catalogv1.ListAuditResponse{NextCursor: next}
-	for _, e := range found {
-		resp.Entries = append(resp.Entries, &catalogv1.AuditEntry{
-			Id: e.ID, At: timestamppb.New(e.At), Action: e.Action, Detail: e.Detail,
-			Actor: &commonv1.Actor{Kind: enum[commonv1.ActorKind](e.Actor.Kind), Id: e.Actor.ID},
-		})
-	}
-	return resp, nil
+	return &catalogv1.ListAuditResponse{Entries: entries, NextCursor: next}, nil
 }
 
 // CheckCurrency says whether gifts have estimates in a currency.
-func (c *currencies) CheckCurrency(
+func (s *service) CheckCurrency(
 	ctx context.Context, req *catalogv1.CheckCurrencyRequest,
 ) (*catalogv1.CheckCurrencyResponse, error) {
 	if req.GetCurrency() == rules.EUR {
 		return &catalogv1.CheckCurrencyResponse{Priced: true}, nil
 	}
-	rates, err := c.store.Rates(ctx)
+	rates, err := s.Store.Rates(ctx)
 	if err != nil {
 		return nil, err
 	}
 	resp := &catalogv1.CheckCurrencyResponse{}
 	for _, rate := range rates {
-		resp.Priced = resp.GetPriced() || rate.Currency == req.GetCurrency()
+		resp.Priced = resp.GetPriced() || rate.GetCurrency() == req.GetCurrency()
 	}
 	return resp, nil
-}
-
-// currencies serves the service for tenants.
-type currencies struct {
-	catalogv1.UnimplementedCurrenciesServiceServer
-
-	store *store.Store
 }

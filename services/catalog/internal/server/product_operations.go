@@ -25,18 +25,18 @@ type sideRequest interface {
 }
 
 // change changes one part of a gift. errs has the violations of that part.
-func (o *productOperations) change(
+func (s *service) change(
 	ctx context.Context, req sideRequest, action string, detail any,
 	change func(*rules.Product), check func(known rules.Known) error, errs *fields.Errors,
 ) (*timestamppb.Timestamp, error) {
+	caller.CheckActor(req.GetActor(), errs)
 	act := store.Act{
-		Subject: rules.RecordID("productId", req.GetProductId(), errs), Actor: rules.ReadActor(req.GetActor(), errs),
-		Action: action, Detail: detail,
+		Subject: rules.RecordID("productId", req.GetProductId(), errs), Actor: req.GetActor(), Action: action, Detail: detail,
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	updatedAt, err := o.store.ChangeProduct(ctx, act, change, check)
+	updatedAt, err := s.Store.ChangeProduct(ctx, act, change, check)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +44,13 @@ func (o *productOperations) change(
 }
 
 // PutProduct creates a gift or replaces it as a whole.
-func (o *operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
+func (s *service) PutProduct(ctx context.Context, req *catalogv1.PutProductRequest) (*catalogv1.PutProductResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	product := rules.ReadProduct(req, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	updatedAt, err := o.Store.PutProduct(ctx, product, func(known rules.Known) error { return known.CheckReferences(req) })
+	updatedAt, err := s.Store.PutProduct(ctx, product, func(known rules.Known) error { return known.CheckReferences(req) })
 	if err != nil {
 		return nil, err
 	}
@@ -58,47 +58,47 @@ func (o *operations) PutProduct(ctx context.Context, req *catalogv1.PutProductRe
 }
 
 // SetProductState changes the state of a gift.
-func (o *productOperations) SetProductState(
+func (s *service) SetProductState(
 	ctx context.Context, req *catalogv1.SetProductStateRequest,
 ) (*catalogv1.SetProductStateResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	state := rules.ReadState(req.GetState(), errs)
-	at, err := o.change(ctx, req, "product.state", map[string]rules.State{"state": state},
+	at, err := s.change(ctx, req, "product.state", map[string]rules.State{"state": state},
 		func(p *rules.Product) { p.State = state }, nil, errs)
 	return &catalogv1.SetProductStateResponse{UpdatedAt: at}, err
 }
 
 // SetProductPrices replaces the prices of a gift.
-func (o *productOperations) SetProductPrices(
+func (s *service) SetProductPrices(
 	ctx context.Context, req *catalogv1.SetProductPricesRequest,
 ) (*catalogv1.SetProductPricesResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	prices := rules.ReadPrices(req.GetPrices(), errs)
-	at, err := o.change(ctx, req, "product.prices", map[string]any{"pricesEur": prices},
+	at, err := s.change(ctx, req, "product.prices", map[string]any{"pricesEur": prices},
 		func(p *rules.Product) { p.Prices = prices },
 		func(known rules.Known) error { return known.CheckPrices(req.GetPrices()) }, errs)
 	return &catalogv1.SetProductPricesResponse{UpdatedAt: at}, err
 }
 
 // SetProductAvailability replaces the countries a gift can be supplied to.
-func (o *productOperations) SetProductAvailability(
+func (s *service) SetProductAvailability(
 	ctx context.Context, req *catalogv1.SetProductAvailabilityRequest,
 ) (*catalogv1.SetProductAvailabilityResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	countries := rules.ReadCountries("availableCountries", req.GetAvailableCountries(), errs)
-	at, err := o.change(ctx, req, "product.availability", map[string]any{"countries": countries},
+	at, err := s.change(ctx, req, "product.availability", map[string]any{"countries": countries},
 		func(p *rules.Product) { p.Countries = countries }, nil, errs)
 	return &catalogv1.SetProductAvailabilityResponse{UpdatedAt: at}, err
 }
 
 // SetProductTranslations replaces the translations of a gift.
-func (o *productOperations) SetProductTranslations(
+func (s *service) SetProductTranslations(
 	ctx context.Context, req *catalogv1.SetProductTranslationsRequest,
 ) (*catalogv1.SetProductTranslationsResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	texts := rules.ReadTranslations(req.GetTranslations(), errs)
 	var variations []rules.Variation
-	at, err := o.change(ctx, req, "product.translations", map[string]any{"translations": texts},
+	at, err := s.change(ctx, req, "product.translations", map[string]any{"translations": texts},
 		func(p *rules.Product) { p.Translations, variations = texts, p.Variations },
 		func(rules.Known) error {
 			var unknown fields.Errors
@@ -109,10 +109,10 @@ func (o *productOperations) SetProductTranslations(
 }
 
 // GetProductRecord returns a gift in any state.
-func (o *productOperations) GetProductRecord(
+func (s *service) GetProductRecord(
 	ctx context.Context, req *catalogv1.GetProductRecordRequest,
 ) (*catalogv1.GetProductRecordResponse, error) {
-	r, found, err := o.store.ProductRecord(ctx, idOrUnknown(req.GetProductId()))
+	r, found, err := s.Store.ProductRecord(ctx, idOrUnknown(req.GetProductId()))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (o *productOperations) GetProductRecord(
 }
 
 // ListProductRecords pages through all gifts by id.
-func (o *productOperations) ListProductRecords(
+func (s *service) ListProductRecords(
 	ctx context.Context, req *catalogv1.ListProductRecordsRequest,
 ) (*catalogv1.ListProductRecordsResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -137,7 +137,7 @@ func (o *productOperations) ListProductRecords(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	found, err := o.store.ProductRecords(ctx, state, after, limit+1)
+	found, err := s.Store.ProductRecords(ctx, state, after, limit+1)
 	if err != nil {
 		return nil, err
 	}

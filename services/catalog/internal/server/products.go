@@ -16,18 +16,11 @@ import (
 )
 
 // GetProduct returns a listed gift.
-func (c *publicCatalog) GetProduct(ctx context.Context, req *catalogv1.GetProductRequest) (*catalogv1.GetProductResponse, error) {
-	principal, tenant, err := c.settings(ctx)
+func (s *service) GetProduct(ctx context.Context, req *catalogv1.GetProductRequest) (*catalogv1.GetProductResponse, error) {
+	errs := caller.RequestErrors(ctx)
+	view, err := s.view(ctx, req, errs)
 	if err != nil {
 		return nil, err
-	}
-	errs := caller.RequestErrors(ctx)
-	rules.CheckCountry(req.GetCountry(), errs)
-	view := store.View{
-		TenantID: principal.TenantID,
-		Country:  req.GetCountry(),
-		Locale:   rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs),
-		Currency: tenant.GetCurrency(),
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -36,18 +29,36 @@ func (c *publicCatalog) GetProduct(ctx context.Context, req *catalogv1.GetProduc
 	if !ok {
 		return nil, problem.RecordNotFound()
 	}
-	e, found, err := c.store.Entry(ctx, view, id)
+	e, found, err := s.Store.Entry(ctx, view, id)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
 		return nil, problem.RecordNotFound()
 	}
-	product, err := c.present.product(e, view.Currency)
+	product, err := s.present.product(e, view.Currency)
 	if err != nil {
 		return nil, err
 	}
 	return &catalogv1.GetProductResponse{Product: product}, nil
+}
+
+type viewRequest interface {
+	GetCountry() string
+	GetLocale() string
+}
+
+// view is how the key's tenant sees gifts.
+func (s *service) view(ctx context.Context, req viewRequest, errs *fields.Errors) (store.View, error) {
+	principal, tenant, err := s.settings(ctx)
+	if err != nil {
+		return store.View{}, err
+	}
+	rules.CheckCountry(req.GetCountry(), errs)
+	return store.View{
+		TenantID: principal.TenantID, Country: req.GetCountry(), Currency: tenant.GetCurrency(),
+		Locale: rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs),
+	}, nil
 }
 
 // productsQuery is a valid ListProducts request.
@@ -63,21 +74,21 @@ type productsQuery struct {
 // ListProducts pages through the listed gifts by id or, with updatedSince, through the changes in their order. A gift that does
 // not change keeps its place in either order, so no page repeats or skips it. A gift that changes in between moves to the end
 // of the changes; a load may leave it to the next sync (store.Listed).
-func (c *publicCatalog) ListProducts(
+func (s *service) ListProducts(
 	ctx context.Context, req *catalogv1.ListProductsRequest,
 ) (*catalogv1.ListProductsResponse, error) {
-	q, err := c.readProductsQuery(ctx, req)
+	q, err := s.readProductsQuery(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	found, start, err := c.entries(ctx, q)
+	found, start, err := s.entries(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	found, next := page.Cut(found, q.limit, q.bind, func(last store.Entry) page.Position { return q.position(last, start) })
 	resp := &catalogv1.ListProductsResponse{NextCursor: next}
 	for _, e := range found {
-		entry, err := c.present.entry(e, q.view.Currency)
+		entry, err := s.present.entry(e, q.view.Currency)
 		if err != nil {
 			return nil, err
 		}
@@ -87,15 +98,15 @@ func (c *publicCatalog) ListProducts(
 }
 
 // entries reads the entries of a page and one more, and the start of the load.
-func (c *publicCatalog) entries(ctx context.Context, q productsQuery) (found []store.Entry, start time.Time, err error) {
+func (s *service) entries(ctx context.Context, q productsQuery) (found []store.Entry, start time.Time, err error) {
 	switch {
 	case q.since != nil:
-		found, err = c.store.Changed(ctx, q.view, *q.after, q.limit+1)
+		found, err = s.Store.Changed(ctx, q.view, *q.after, q.limit+1)
 	case q.after != nil:
 		start = q.after.Time
-		found, err = c.store.Listed(ctx, q.view, start, q.after.ID, q.limit+1)
+		found, err = s.Store.Listed(ctx, q.view, start, q.after.ID, q.limit+1)
 	default:
-		found, start, err = c.store.FirstListed(ctx, q.view, q.limit+1)
+		found, start, err = s.Store.FirstListed(ctx, q.view, q.limit+1)
 	}
 	return found, start, err
 }
@@ -108,23 +119,14 @@ func (q productsQuery) position(last store.Entry, start time.Time) page.Position
 	return page.Position{Time: last.UpdatedAt, ID: last.ID}
 }
 
-func (c *publicCatalog) readProductsQuery(ctx context.Context, req *catalogv1.ListProductsRequest) (productsQuery, error) {
-	principal, tenant, err := c.settings(ctx)
+func (s *service) readProductsQuery(ctx context.Context, req *catalogv1.ListProductsRequest) (productsQuery, error) {
+	errs := caller.RequestErrors(ctx)
+	view, err := s.view(ctx, req, errs)
 	if err != nil {
 		return productsQuery{}, err
 	}
-	errs := caller.RequestErrors(ctx)
-	rules.CheckCountry(req.GetCountry(), errs)
-	q := productsQuery{
-		view: store.View{
-			TenantID: principal.TenantID,
-			Country:  req.GetCountry(),
-			Locale:   rules.ReadLocale(req.GetLocale(), tenant.GetLocales(), errs),
-			Currency: tenant.GetCurrency(),
-		},
-		since: rules.ReadSince(req.GetUpdatedSince(), errs),
-	}
-	q.bind = page.Bind("catalog/products", principal.TenantID, q.view.Country, q.view.Locale, sinceText(q.since))
+	q := productsQuery{view: view, since: rules.ReadSince(req.GetUpdatedSince(), errs)}
+	q.bind = page.Bind("catalog/products", view.TenantID, q.view.Country, q.view.Locale, sinceText(q.since))
 	q.after = page.After(req.After, q.bind, errs)
 	if q.after == nil && q.since != nil {
 		q.after = &page.Position{Time: *q.since, ID: uuid.Nil.String()} // No gift has the nil UUID.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
@@ -20,7 +19,7 @@ const maxReservationKey = 256
 // Reserve takes one unit of a SKU for an order about to be placed. An expired reservation is returned unchanged, so that its
 // order does not commit: it may be released at any time. If the reservation was confirmed or released, the same key makes a new
 // one: the order of the old one exists or never will.
-func (o *ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (*catalogv1.ReserveResponse, error) {
+func (s *service) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (*catalogv1.ReserveResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	if n := len(req.GetReservationKey()); n == 0 || n > maxReservationKey {
 		errs.Add("reservationKey", problem.FieldInvalid, "must have 1 to 256 bytes")
@@ -36,15 +35,11 @@ func (o *ordering) Reserve(ctx context.Context, req *catalogv1.ReserveRequest) (
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	r, err := o.store.Reserve(ctx, attempt, o.ttl)
-	if err != nil {
-		return nil, err
-	}
-	return &catalogv1.ReserveResponse{OrderId: r.OrderID, ExpiresAt: timestamppb.New(r.ExpiresAt)}, nil
+	return s.Store.Reserve(ctx, attempt, s.ttl)
 }
 
 // SettleReservations confirms and releases reservations. It ignores orders without one.
-func (o *ordering) SettleReservations(
+func (s *service) SettleReservations(
 	ctx context.Context, req *catalogv1.SettleReservationsRequest,
 ) (*catalogv1.SettleReservationsResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -56,7 +51,7 @@ func (o *ordering) SettleReservations(
 	if len(confirmed)+len(released) == 0 {
 		return &catalogv1.SettleReservationsResponse{}, nil
 	}
-	return &catalogv1.SettleReservationsResponse{}, o.store.ConfirmAndRelease(ctx, confirmed, released)
+	return &catalogv1.SettleReservationsResponse{}, s.Store.ConfirmAndRelease(ctx, confirmed, released)
 }
 
 func orderIDs(field string, values []string, errs *fields.Errors) []string {
@@ -68,7 +63,7 @@ func orderIDs(field string, values []string, errs *fields.Errors) []string {
 }
 
 // ListExpiredReservations lists the reservations that were not confirmed or released in time.
-func (o *ordering) ListExpiredReservations(
+func (s *service) ListExpiredReservations(
 	ctx context.Context, req *catalogv1.ListExpiredReservationsRequest,
 ) (*catalogv1.ListExpiredReservationsResponse, error) {
 	const maxExpired = 1000
@@ -79,21 +74,14 @@ func (o *ordering) ListExpiredReservations(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	expired, err := o.store.ExpiredReservations(ctx, int(req.GetLimit()))
-	if err != nil {
-		return nil, err
-	}
-	resp := &catalogv1.ListExpiredReservationsResponse{}
-	for _, r := range expired {
-		resp.Reservations = append(resp.Reservations, &catalogv1.ExpiredReservation{TenantId: r.TenantID, OrderId: r.OrderID})
-	}
-	return resp, nil
+	expired, err := s.Store.ExpiredReservations(ctx, int(req.GetLimit()))
+	return &catalogv1.ListExpiredReservationsResponse{Reservations: expired}, err
 }
 
 const maxReservations = 5000
 
 // ListReservations lists the reservations that hold stock, or those of some orders.
-func (o *ordering) ListReservations(
+func (s *service) ListReservations(
 	ctx context.Context, req *catalogv1.ListReservationsRequest,
 ) (*catalogv1.ListReservationsResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -114,9 +102,9 @@ func (o *ordering) ListReservations(
 	resp := &catalogv1.ListReservationsResponse{}
 	var err error
 	if len(named) > 0 {
-		resp.Reservations, err = o.store.ReservationsOf(ctx, named)
+		resp.Reservations, err = s.Store.ReservationsOf(ctx, named)
 	} else {
-		resp.Reservations, err = o.store.Reservations(ctx, after, int(req.GetLimit()))
+		resp.Reservations, err = s.Store.Reservations(ctx, after, int(req.GetLimit()))
 	}
 	return resp, err
 }

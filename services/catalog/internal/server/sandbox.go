@@ -18,12 +18,6 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// sandbox does for API keys what the operator does with gifts and stock.
-type sandbox struct {
-	catalogv1.UnimplementedSandboxCatalogServiceServer
-	*publicCatalog
-}
-
 // override is a change of a gift for one tenant.
 type override[R proto.Message] struct {
 	productID string
@@ -36,7 +30,7 @@ type override[R proto.Message] struct {
 }
 
 // run changes a gift for the key's tenant. A gift that no tenant sees does not exist.
-func (o override[R]) run(ctx context.Context, s *sandbox, errs *fields.Errors) (none R, _ error) {
+func (o override[R]) run(ctx context.Context, s *service, errs *fields.Errors) (none R, _ error) {
 	p, tenant, err := s.settings(ctx)
 	if err != nil {
 		return none, err
@@ -44,8 +38,8 @@ func (o override[R]) run(ctx context.Context, s *sandbox, errs *fields.Errors) (
 	id := idOrUnknown(o.productID)
 	view := store.View{TenantID: p.TenantID, Country: o.country, Locale: rules.BaseLocale, Currency: tenant.GetCurrency()}
 	var gift *store.SandboxGift
-	return idempotency.RunInTx(ctx, s.store.Pool(), func(b *pgx.Batch) {
-		s.store.QueueSandboxGift(b, view, id, &gift)
+	return idempotency.RunInTx(ctx, s.Store.Pool(), func(b *pgx.Batch) {
+		s.Store.QueueSandboxGift(b, view, id, &gift)
 	}, func() (effect idempotency.Effect[R], err error) {
 		if gift == nil {
 			return effect, problem.RecordNotFound()
@@ -61,7 +55,7 @@ func (o override[R]) run(ctx context.Context, s *sandbox, errs *fields.Errors) (
 			detail := map[string]any{"tenantId": p.TenantID}
 			maps.Copy(detail, o.detail)
 			act := store.Act{TenantID: p.TenantID, Subject: id, Actor: rules.Sandbox(), Action: o.action, Detail: detail}
-			effect.Queue = func(b *pgx.Batch) { s.store.QueueOverride(b, gift, act) }
+			effect.Queue = func(b *pgx.Batch) { s.Store.QueueOverride(b, gift, act) }
 		}
 		effect.Answer, err = o.answer(seen(gift, o.country, changed), view.Currency)
 		return effect, err
@@ -83,7 +77,7 @@ func seen(gift *store.SandboxGift, country string, changed bool) store.Entry {
 }
 
 // UnlistSandboxProduct takes a gift out of the catalog of the key's tenant.
-func (s *sandbox) UnlistSandboxProduct(
+func (s *service) UnlistSandboxProduct(
 	ctx context.Context, req *catalogv1.UnlistSandboxProductRequest,
 ) (*catalogv1.UnlistSandboxProductResponse, error) {
 	return override[*catalogv1.UnlistSandboxProductResponse]{
@@ -98,7 +92,7 @@ func (s *sandbox) UnlistSandboxProduct(
 }
 
 // RelistSandboxProduct ends UnlistSandboxProduct.
-func (s *sandbox) RelistSandboxProduct(
+func (s *service) RelistSandboxProduct(
 	ctx context.Context, req *catalogv1.RelistSandboxProductRequest,
 ) (*catalogv1.RelistSandboxProductResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -110,7 +104,7 @@ func (s *sandbox) RelistSandboxProduct(
 		if err != nil {
 			return nil, err
 		}
-		countries, err := s.store.SandboxCountries(ctx, p.TenantID, idOrUnknown(req.GetProductId()))
+		countries, err := s.Store.SandboxCountries(ctx, p.TenantID, idOrUnknown(req.GetProductId()))
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +121,7 @@ func (s *sandbox) RelistSandboxProduct(
 }
 
 // SetSandboxProductAvailable says whether the key's tenant can send a gift to a country.
-func (s *sandbox) SetSandboxProductAvailable(
+func (s *service) SetSandboxProductAvailable(
 	ctx context.Context, req *catalogv1.SetSandboxProductAvailableRequest,
 ) (*catalogv1.SetSandboxProductAvailableResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -150,7 +144,7 @@ func (s *sandbox) SetSandboxProductAvailable(
 
 // SetSandboxStock sets the stock of a SKU. It waits for reservations of the SKU that are being made, and later ones see the new
 // stock.
-func (s *sandbox) SetSandboxStock(
+func (s *service) SetSandboxStock(
 	ctx context.Context, req *catalogv1.SetSandboxStockRequest,
 ) (*catalogv1.SetSandboxStockResponse, error) {
 	p, err := caller.PrincipalFrom(ctx)
@@ -162,8 +156,8 @@ func (s *sandbox) SetSandboxStock(
 	campaignID := idOrUnknown(req.GetCampaignId())
 	var campaign store.CampaignView
 	var found bool
-	return idempotency.RunInTx(ctx, s.store.Pool(), func(b *pgx.Batch) {
-		s.store.QueueSandboxStock(b, p.TenantID, campaignID, rules.BaseLocale, idOrUnknown(skuID), &campaign, &found)
+	return idempotency.RunInTx(ctx, s.Store.Pool(), func(b *pgx.Batch) {
+		s.Store.QueueSandboxStock(b, p.TenantID, campaignID, rules.BaseLocale, idOrUnknown(skuID), &campaign, &found)
 	}, func() (effect idempotency.Effect[*catalogv1.SetSandboxStockResponse], err error) {
 		if !found || !p.Reaches(campaign.BrandID) {
 			return effect, problem.RecordNotFound()
@@ -178,10 +172,10 @@ func (s *sandbox) SetSandboxStock(
 		}
 		if before := *sku.Stock; before != stock {
 			act := store.Act{TenantID: p.TenantID, Subject: campaignID, Actor: rules.Sandbox(), Action: "stock.correct"}
-			set := store.StockCorrection{
-				SKUID: skuID, Expected: &before, Stock: stock, Reason: "Set in the sandbox.", Before: before, After: stock,
+			set := rules.Correction{SKUID: skuID, Expected: &before, Stock: stock, Reason: "Set in the sandbox."}
+			effect.Queue = func(b *pgx.Batch) {
+				s.Store.QueueStock(b, act, store.StockCorrection{Correction: set, Before: before, After: stock})
 			}
-			effect.Queue = func(b *pgx.Batch) { s.store.QueueStock(b, act, set) }
 		}
 		sku.Stock = &stock
 		effect.Answer = &catalogv1.SetSandboxStockResponse{Campaign: s.present.campaign(campaign)}

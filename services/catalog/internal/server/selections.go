@@ -14,7 +14,7 @@ import (
 )
 
 // CheckSelection checks whether links can offer a selection now.
-func (s *selections) CheckSelection(
+func (s *service) CheckSelection(
 	ctx context.Context, req *catalogv1.CheckSelectionRequest,
 ) (*catalogv1.CheckSelectionResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -26,7 +26,7 @@ func (s *selections) CheckSelection(
 	if req.GetSelection().CampaignId == nil {
 		return &catalogv1.CheckSelectionResponse{}, s.checkGifts(ctx, tenantID, req.GetSelection().GetProductIds())
 	}
-	campaign, _, err := s.store.CampaignHead(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()))
+	campaign, _, err := s.Store.CampaignHead(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()))
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +37,9 @@ func (s *selections) CheckSelection(
 	return &catalogv1.CheckSelectionResponse{CampaignBrandId: campaign.BrandID}, nil
 }
 
-func (s *selections) checkGifts(ctx context.Context, tenantID string, named []string) error {
+func (s *service) checkGifts(ctx context.Context, tenantID string, named []string) error {
 	ids := idsOrUnknown(named)
-	known, err := s.store.States(ctx, tenantID, ids)
+	known, err := s.Store.States(ctx, tenantID, ids)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func idsOrUnknown(named []string) []string {
 
 // ListSelectionGifts returns the gifts that a player may choose now, and what else their page shows. Texts that are missing in the
 // locale are in the closest one; the locale was checked when the link was made.
-func (s *selections) ListSelectionGifts(
+func (s *service) ListSelectionGifts(
 	ctx context.Context, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -82,7 +82,7 @@ func (s *selections) ListSelectionGifts(
 	if err != nil || !resp.GetOpen() {
 		return resp, err
 	}
-	page, err := s.store.SitePage(ctx, store.SiteKey{
+	page, err := s.Store.SitePage(ctx, store.SiteKey{
 		TenantID: tenantID, CampaignID: knownID(selection.CampaignId), BrandID: brandID, HeroImageID: req.HeroImageId, Locales: locales,
 	})
 	if err != nil {
@@ -119,10 +119,10 @@ func categoriesOf(gifts []*catalogv1.SelectionGift, all []rules.Label, locales [
 	return out
 }
 
-func (s *selections) catalogGifts(
+func (s *service) catalogGifts(
 	ctx context.Context, tenantID string, req *catalogv1.ListSelectionGiftsRequest, locales []string,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
-	gifts, err := s.store.GiftViews(ctx, tenantID, idsOrUnknown(req.GetSelection().GetProductIds()), locales...)
+	gifts, err := s.Store.GiftViews(ctx, tenantID, idsOrUnknown(req.GetSelection().GetProductIds()), locales...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +134,10 @@ func (s *selections) catalogGifts(
 }
 
 // campaignGifts leaves out gifts that the campaign does not offer now. An unknown campaign counts as closed.
-func (s *selections) campaignGifts(
+func (s *service) campaignGifts(
 	ctx context.Context, tenantID string, req *catalogv1.ListSelectionGiftsRequest, locales []string,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
-	campaign, _, err := s.store.Campaign(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()), locales...)
+	campaign, _, err := s.Store.Campaign(ctx, tenantID, idOrUnknown(req.GetSelection().GetCampaignId()), locales...)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (p presenter) selectionGift(g store.GiftView) *catalogv1.SelectionGift {
 
 // GetOrderedGift returns a gift for the page of its order. A player who has ordered it goes on to see it after its campaign has
 // ended and after it has left the catalog.
-func (s *selections) GetOrderedGift(
+func (s *service) GetOrderedGift(
 	ctx context.Context, req *catalogv1.GetOrderedGiftRequest,
 ) (*catalogv1.GetOrderedGiftResponse, error) {
 	errs := caller.RequestErrors(ctx)
@@ -188,7 +188,7 @@ func (s *selections) GetOrderedGift(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	gift, found, err := s.store.OrderedGift(ctx, tenantID, productID, fields.LocaleFallbacks(req.GetLocale())...)
+	gift, found, err := s.Store.OrderedGift(ctx, tenantID, productID, fields.LocaleFallbacks(req.GetLocale())...)
 	if err != nil {
 		return nil, err
 	}

@@ -35,23 +35,44 @@ type Config struct {
 	ReservationTTL time.Duration
 }
 
+// service answers all services of the catalog.
+type service struct {
+	catalogv1.UnimplementedCatalogServiceServer
+	catalogv1.UnimplementedSandboxCatalogServiceServer
+	catalogv1.UnimplementedImagesServiceServer
+	catalogv1.UnimplementedOrderingServiceServer
+	catalogv1.UnimplementedCurrenciesServiceServer
+	catalogv1.UnimplementedSelectionsServiceServer
+	catalogv1.UnimplementedBrandLogosServiceServer
+	catalogv1.UnimplementedImportServiceServer
+	catalogv1.UnimplementedCatalogOperationsServiceServer
+	catalogv1.UnimplementedProductOperationsServiceServer
+	catalogv1.UnimplementedCampaignOperationsServiceServer
+	Deps
+
+	tenants *tenants.Cache
+	present presenter
+	ttl     time.Duration
+}
+
 // Register adds all services of the catalog to a gRPC server.
-func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
-	present := newPresenter(cfg.PublicURL)
-	public := &publicCatalog{store: deps.Store, tenants: tenants.NewCache(deps.Directory), present: present}
-	catalogv1.RegisterCatalogServiceServer(s, public)
-	if cfg.Sandbox {
-		catalogv1.RegisterSandboxCatalogServiceServer(s, &sandbox{publicCatalog: public})
+func Register(r grpc.ServiceRegistrar, deps Deps, cfg Config) {
+	s := &service{
+		Deps: deps, tenants: tenants.NewCache(deps.Directory), present: newPresenter(cfg.PublicURL), ttl: cfg.ReservationTTL,
 	}
-	catalogv1.RegisterImagesServiceServer(s, &imageServer{store: deps.Store, files: deps.Files})
-	catalogv1.RegisterOrderingServiceServer(s, &ordering{store: deps.Store, ttl: cfg.ReservationTTL, present: present})
-	catalogv1.RegisterCurrenciesServiceServer(s, &currencies{store: deps.Store})
-	catalogv1.RegisterSelectionsServiceServer(s, &selections{store: deps.Store, present: present})
-	catalogv1.RegisterBrandLogosServiceServer(s, &brandLogos{Deps: deps, present: present})
-	catalogv1.RegisterImportServiceServer(s, &imports{store: deps.Store})
-	catalogv1.RegisterCatalogOperationsServiceServer(s, &operations{Deps: deps})
-	catalogv1.RegisterProductOperationsServiceServer(s, &productOperations{store: deps.Store})
-	catalogv1.RegisterCampaignOperationsServiceServer(s, &campaignOperations{store: deps.Store})
+	catalogv1.RegisterCatalogServiceServer(r, s)
+	if cfg.Sandbox {
+		catalogv1.RegisterSandboxCatalogServiceServer(r, s)
+	}
+	catalogv1.RegisterImagesServiceServer(r, s)
+	catalogv1.RegisterOrderingServiceServer(r, s)
+	catalogv1.RegisterCurrenciesServiceServer(r, s)
+	catalogv1.RegisterSelectionsServiceServer(r, s)
+	catalogv1.RegisterBrandLogosServiceServer(r, s)
+	catalogv1.RegisterImportServiceServer(r, s)
+	catalogv1.RegisterCatalogOperationsServiceServer(r, s)
+	catalogv1.RegisterProductOperationsServiceServer(r, s)
+	catalogv1.RegisterCampaignOperationsServiceServer(r, s)
 }
 
 // Collectors are the RPCs that report the violations found by the edge together with their own.
@@ -69,84 +90,15 @@ func Collectors() []string {
 	}
 }
 
-// publicCatalog is the public plane.
-type publicCatalog struct {
-	catalogv1.UnimplementedCatalogServiceServer
-
-	store   *store.Store
-	tenants *tenants.Cache
-	present presenter
-}
-
-// imageServer returns the bytes of images to the gateway.
-type imageServer struct {
-	catalogv1.UnimplementedImagesServiceServer
-
-	store *store.Store
-	files *images.Files
-}
-
-// ordering serves the services that place orders.
-type ordering struct {
-	catalogv1.UnimplementedOrderingServiceServer
-
-	store   *store.Store
-	ttl     time.Duration
-	present presenter
-}
-
-// selections serves the service for personal links.
-type selections struct {
-	catalogv1.UnimplementedSelectionsServiceServer
-
-	store   *store.Store
-	present presenter
-}
-
-// brandLogos stores the logos of brands.
-type brandLogos struct {
-	catalogv1.UnimplementedBrandLogosServiceServer
-	Deps
-
-	present presenter
-}
-
-// imports puts many gifts in one call.
-type imports struct {
-	catalogv1.UnimplementedImportServiceServer
-
-	store *store.Store
-}
-
-// operations is the operations plane for whole records.
-type operations struct {
-	catalogv1.UnimplementedCatalogOperationsServiceServer
-	Deps
-}
-
-// productOperations is the operations plane for single gifts.
-type productOperations struct {
-	catalogv1.UnimplementedProductOperationsServiceServer
-
-	store *store.Store
-}
-
-// campaignOperations is the operations plane for campaigns.
-type campaignOperations struct {
-	catalogv1.UnimplementedCampaignOperationsServiceServer
-
-	store *store.Store
-}
-
 // settings returns the calling key and its tenant, in the version that the edge saw or a newer one.
-func (c *publicCatalog) settings(ctx context.Context) (caller.Principal, *tenantsv1.Tenant, error) {
+func (s *service) settings(ctx context.Context) (caller.Principal, *tenantsv1.Tenant, error) {
 	p, err := caller.PrincipalFrom(ctx)
 	if err != nil {
 		return caller.Principal{}, nil, err
 	}
-	s, err := c.tenants.Get(ctx, p.TenantID, p.TenantVersion)
+	found, err := s.tenants.Get(ctx, p.TenantID, p.TenantVersion)
 	if err != nil {
 		return caller.Principal{}, nil, err
 	}
-	return p, s.GetTenant(), nil
+	return p, found.GetTenant(), nil
 }

@@ -8,29 +8,22 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/services/catalog/internal/rules"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // Act is an operation on a gift or a campaign, for the audit.
 type Act struct {
 	// TenantID is empty for a change of a gift for all tenants.
 	TenantID string
-	Actor    rules.Actor
+	Actor    *commonv1.Actor
 	Action   string
 	Subject  string
 	// Detail is stored as JSON.
 	Detail any
-}
-
-// AuditEntry is a recorded act.
-type AuditEntry struct {
-	ID     string
-	At     time.Time
-	Actor  rules.Actor
-	Action string
-	Detail string
 }
 
 const insertAudit = `INSERT INTO catalog_audit (tenant_id, id, actor_kind, actor_id, action, subject_id, detail)
@@ -55,11 +48,13 @@ func (a Act) recordAs(ctx context.Context, tx pgx.Tx, id string) error {
 
 // row are the arguments of insertAudit.
 func (a Act) row(id string) []any {
-	return []any{postgres.Nullable(a.TenantID), id, a.Actor.Kind, a.Actor.ID, a.Action, a.Subject, a.Detail}
+	return []any{
+		postgres.Nullable(a.TenantID), id, enumname.String(a.Actor.GetKind()), a.Actor.GetId(), a.Action, a.Subject, a.Detail,
+	}
 }
 
 // Audit reads a page of the acts on a gift or a campaign, newest first.
-func (s *Store) Audit(ctx context.Context, subject string, after *page.Position, limit int) ([]AuditEntry, error) {
+func (s *Store) Audit(ctx context.Context, subject string, after *page.Position, limit int) ([]*catalogv1.AuditEntry, error) {
 	var w postgres.Where
 	w.And("subject_id = ?", subject)
 	if after != nil {
@@ -67,8 +62,9 @@ func (s *Store) Audit(ctx context.Context, subject string, after *page.Position,
 	}
 	sql := "SELECT id::text, at, actor_kind, actor_id, action, detail::text FROM catalog_audit WHERE " + w.SQL() +
 		" ORDER BY at DESC, id DESC LIMIT " + w.Arg(limit)
-	return postgres.Select(ctx, s.pool, "read audit", func(row pgx.CollectableRow) (e AuditEntry, err error) {
-		return e, row.Scan(&e.ID, &e.At, &e.Actor.Kind, &e.Actor.ID, &e.Action, &e.Detail)
+	return postgres.Select(ctx, s.pool, "read audit", func(row pgx.CollectableRow) (*catalogv1.AuditEntry, error) {
+		e := &catalogv1.AuditEntry{Actor: &commonv1.Actor{}}
+		return e, row.Scan(&e.Id, postgres.ScanTime(&e.At), postgres.ScanEnum(&e.Actor.Kind), &e.Actor.Id, &e.Action, &e.Detail)
 	}, sql, w.Args()...)
 }
 

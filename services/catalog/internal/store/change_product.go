@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
@@ -62,11 +63,19 @@ func replaceProduct(ctx context.Context, tx pgx.Tx, before, after rules.Product,
 	return updatedAt, suspendOfferings(ctx, tx, before, after)
 }
 
+// The outcomes of importing a gift.
+const (
+	rejected  = catalogv1.ImportOutcome_IMPORT_OUTCOME_REJECTED
+	created   = catalogv1.ImportOutcome_IMPORT_OUTCOME_CREATED
+	updated   = catalogv1.ImportOutcome_IMPORT_OUTCOME_UPDATED
+	unchanged = catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED
+)
+
 // ImportProducts puts gifts with different ids in one transaction and returns the outcomes. A gift that check refuses is
 // rejected. Unchanged gifts are found without the lock for changes, so that a repeated import does not delay other changes.
 func (s *Store) ImportProducts(
 	ctx context.Context, products []rules.Product, check func(i int, known rules.Known) bool,
-) ([]rules.ImportOutcome, error) {
+) ([]catalogv1.ImportOutcome, error) {
 	planned, err := s.planImport(ctx, s.pool, products, check)
 	if err != nil || !planned.writes() {
 		return planned.outcomes, err
@@ -84,7 +93,7 @@ func (s *Store) ImportProducts(
 type importPlan struct {
 	known    rules.Known
 	before   map[string]rules.Product
-	outcomes []rules.ImportOutcome
+	outcomes []catalogv1.ImportOutcome
 }
 
 func (s *Store) planImport(
@@ -105,18 +114,18 @@ func (s *Store) planImport(
 	if err != nil {
 		return importPlan{}, err
 	}
-	plan := importPlan{known: known, before: before, outcomes: make([]rules.ImportOutcome, len(products))}
+	plan := importPlan{known: known, before: before, outcomes: make([]catalogv1.ImportOutcome, len(products))}
 	for i, p := range products {
 		old, exists := before[p.ID]
 		switch {
 		case !check(i, known):
-			plan.outcomes[i] = rules.ImportRejected
+			plan.outcomes[i] = rejected
 		case !exists:
-			plan.outcomes[i] = rules.ImportCreated
+			plan.outcomes[i] = created
 		case old.Same(p):
-			plan.outcomes[i] = rules.ImportUnchanged
+			plan.outcomes[i] = unchanged
 		default:
-			plan.outcomes[i] = rules.ImportUpdated
+			plan.outcomes[i] = updated
 		}
 	}
 	return plan, nil
@@ -124,7 +133,7 @@ func (s *Store) planImport(
 
 func (p importPlan) writes() bool {
 	for _, o := range p.outcomes {
-		if o == rules.ImportCreated || o == rules.ImportUpdated {
+		if o == created || o == updated {
 			return true
 		}
 	}
@@ -136,7 +145,7 @@ func (p importPlan) write(ctx context.Context, tx pgx.Tx, products []rules.Produ
 	b := &pgx.Batch{}
 	updatedAt := new(time.Time)
 	for i, product := range products {
-		if p.outcomes[i] != rules.ImportCreated && p.outcomes[i] != rules.ImportUpdated {
+		if p.outcomes[i] != created && p.outcomes[i] != updated {
 			continue
 		}
 		before := p.before[product.ID]
@@ -149,7 +158,7 @@ func (p importPlan) write(ctx context.Context, tx pgx.Tx, products []rules.Produ
 		return fmt.Errorf("write gifts: %w", err)
 	}
 	for i, product := range products {
-		if p.outcomes[i] != rules.ImportUpdated {
+		if p.outcomes[i] != updated {
 			continue
 		}
 		if err := suspendOfferings(ctx, tx, p.before[product.ID], product); err != nil {

@@ -24,22 +24,17 @@ const (
 
 // StockCorrection is a correction in the audit.
 type StockCorrection struct {
-	SKUID    string `json:"skuId"`
-	Add      int32  `json:"add,omitempty"`
-	Expected *int32 `json:"expected,omitempty"`
-	Stock    int32  `json:"stock,omitempty"`
-	Reason   string `json:"reason"`
-	Before   int32  `json:"before"`
-	After    int32  `json:"after"`
+	rules.Correction
+
+	Before int32 `json:"before"`
+	After  int32 `json:"after"`
 }
 
 // CorrectStock corrects the stock of a SKU in the campaign of the act and returns the new stock. The same correction with the
 // same id returns the first result; another one is refused.
-func (s *Store) CorrectStock(
-	ctx context.Context, id string, act Act, c rules.Correction, entry StockCorrection,
-) (after int32, err error) {
+func (s *Store) CorrectStock(ctx context.Context, id string, act Act, c rules.Correction) (after int32, err error) {
 	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
-		stock, err := lockStock(ctx, tx, act.TenantID, act.Subject, entry.SKUID)
+		stock, err := lockStock(ctx, tx, act.TenantID, act.Subject, c.SKUID)
 		if err != nil {
 			return err
 		}
@@ -49,16 +44,15 @@ func (s *Store) CorrectStock(
 		}
 		if repeated {
 			after = first.After
-			return first.sameAs(entry)
+			return first.sameAs(c)
 		}
 		if after, err = c.Apply(stock); err != nil {
 			return err
 		}
-		entry.Before, entry.After = stock, after
-		if _, err := tx.Exec(ctx, setStock, entry.SKUID, after); err != nil {
+		if _, err := tx.Exec(ctx, setStock, c.SKUID, after); err != nil {
 			return fmt.Errorf("set stock: %w", err)
 		}
-		act.Detail = entry
+		act.Detail = StockCorrection{Correction: c, Before: stock, After: after}
 		return act.recordAs(ctx, tx, id)
 	})
 	if _, taken := postgres.UniqueViolation(err); taken {
@@ -98,7 +92,7 @@ func readCorrection(ctx context.Context, tx pgx.Tx, id string) (c StockCorrectio
 	return c, true, nil
 }
 
-func (c StockCorrection) sameAs(requested StockCorrection) error {
+func (c StockCorrection) sameAs(requested rules.Correction) error {
 	same := c.SKUID == requested.SKUID && c.Add == requested.Add && c.Stock == requested.Stock && c.Reason == requested.Reason &&
 		(c.Expected == nil) == (requested.Expected == nil) && (c.Expected == nil || *c.Expected == *requested.Expected)
 	if !same {

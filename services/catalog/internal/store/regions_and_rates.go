@@ -3,20 +3,13 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
-
-// Rate is the units of a currency for one euro.
-type Rate struct {
-	Currency  string
-	Rate      string
-	UpdatedAt time.Time
-}
 
 const (
 	selectAllRegions = `SELECT r.code, coalesce(array_agg(c.country ORDER BY c.country) FILTER (WHERE c.country IS NOT NULL), '{}')
@@ -31,8 +24,11 @@ func (s *Store) Regions(ctx context.Context) ([]rules.Region, error) {
 }
 
 // Rates lists all exchange rates.
-func (s *Store) Rates(ctx context.Context) ([]Rate, error) {
-	return postgres.Select(ctx, s.pool, "read exchange rates", pgx.RowToStructByPos[Rate], selectRates)
+func (s *Store) Rates(ctx context.Context) ([]*catalogv1.ExchangeRate, error) {
+	return postgres.Select(ctx, s.pool, "read exchange rates", func(row pgx.CollectableRow) (*catalogv1.ExchangeRate, error) {
+		r := &catalogv1.ExchangeRate{}
+		return r, row.Scan(&r.Currency, &r.Rate, postgres.ScanTime(&r.UpdatedAt))
+	}, selectRates)
 }
 
 const (

@@ -23,12 +23,6 @@ type Attempt struct {
 	VariationsKey []byte
 }
 
-// Reservation is the result of an attempt.
-type Reservation struct {
-	OrderID   string
-	ExpiresAt time.Time
-}
-
 // SQLSTATE values that reserve_unit raises.
 const (
 	stateOutOfStock = "GF001"
@@ -64,14 +58,14 @@ ORDER BY expires_at, order_id LIMIT $1`
 )
 
 // Reserve takes a unit, or returns the reservation that the key still holds for an order about to commit.
-func (s *Store) Reserve(ctx context.Context, a Attempt, ttl time.Duration) (Reservation, error) {
-	var r Reservation
-	err := s.pool.QueryRow(ctx, reserveUnit,
-		a.Key, a.OrderID, a.TenantID, a.CampaignID, a.ProductID, a.VariationsKey, ttl).Scan(&r.OrderID, &r.ExpiresAt)
+func (s *Store) Reserve(ctx context.Context, a Attempt, ttl time.Duration) (*catalogv1.ReserveResponse, error) {
+	held := &catalogv1.ReserveResponse{}
+	err := s.pool.QueryRow(ctx, reserveUnit, a.Key, a.OrderID, a.TenantID, a.CampaignID, a.ProductID, a.VariationsKey, ttl).
+		Scan(&held.OrderId, postgres.ScanTime(&held.ExpiresAt))
 	if err != nil {
-		return Reservation{}, reserveError(err)
+		return nil, reserveError(err)
 	}
-	return r, nil
+	return held, nil
 }
 
 func reserveError(err error) error {
@@ -106,12 +100,13 @@ func (s *Store) ConfirmAndRelease(ctx context.Context, confirmed, released []str
 	})
 }
 
-// ExpiredReservation names a reservation that was not confirmed or released in time.
-type ExpiredReservation struct{ TenantID, OrderID string }
-
 // ExpiredReservations lists the reservations that were not confirmed or released in time, oldest first.
-func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]ExpiredReservation, error) {
-	return postgres.Select(ctx, s.pool, "read expired reservations", pgx.RowToStructByPos[ExpiredReservation], selectExpired, limit)
+func (s *Store) ExpiredReservations(ctx context.Context, limit int) ([]*catalogv1.ExpiredReservation, error) {
+	scan := func(row pgx.CollectableRow) (*catalogv1.ExpiredReservation, error) {
+		r := &catalogv1.ExpiredReservation{}
+		return r, row.Scan(&r.TenantId, &r.OrderId)
+	}
+	return postgres.Select(ctx, s.pool, "read expired reservations", scan, selectExpired, limit)
 }
 
 // Outstanding counts the units held for orders about to commit.
