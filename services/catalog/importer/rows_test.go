@@ -132,7 +132,6 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 		want   []string
 	}{
 		"an unknown state":           {importer.CSV, csv + "i,SOLD,n,,,,\n", []string{"state"}},
-		"the unspecified state":      {importer.CSV, csv + "i,UNSPECIFIED,n,,,,\n", []string{"state"}},
 		"an invalid switch":          {importer.CSV, csv + "i,DRAFT,n,yes,,,\n", []string{"giftSet"}},
 		"a price without a region":   {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
 		"a variation without values": {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
@@ -141,15 +140,12 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 			[]string{"variations:sv-SE[0]"},
 		},
 		"a backslash before a letter":  {importer.CSV, csv + "i,DRAFT,n,,,,a\\b\n", []string{"categories"}},
-		"a backslash at the end":       {importer.CSV, csv + "i,DRAFT,n,,,,a\\\n", []string{"categories"}},
 		"a cell too few":               {importer.CSV, csv + "i,DRAFT,n\n", []string{""}},
 		"a cell too many":              {importer.CSV, csv + "i,DRAFT,n,,,,,\n", []string{""}},
 		"invalid text in CSV":          {importer.CSV, csv + "i,DRAFT,\xff,,,,\n", []string{"name"}},
-		"a NUL":                        {importer.CSV, csv + "i,DRAFT,\x00,,,,\n", []string{"name"}},
 		"a line that is not JSON":      {importer.NDJSON, `{"id": "i"` + "\n", []string{""}},
 		"a line that is not an object": {importer.NDJSON, `["id"]` + "\n", []string{""}},
 		"null":                         {importer.JSON, `[null]`, []string{""}},
-		"a number":                     {importer.JSON, `[7]`, []string{""}},
 		"a member of another type": {
 			importer.JSON, `[{"id": "i", "giftSet": "yes", "prices": [{"amountEur": true}]}]`, []string{"giftSet", "prices[0].amountEur"},
 		},
@@ -226,16 +222,10 @@ func TestAFileErrorHasTheLine(t *testing.T) {
 		"a quote astray": {
 			importer.CSV, "id,state,name\na,b,c\na,b,\"c\" d\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`,
 		},
-		"a quote not closed": {
-			importer.CSV, "id,state,name\na,b,c\na,b,\"c\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`,
-		},
 		"a quote not closed for long": {importer.CSV, "id,state,name\na,b,c\na,b,\"" + long + long, 1, 3, "a row has more than 1 MiB"},
 		"a header that is long":       {importer.CSV, "id,state,name," + long + long + "\na,b,c\n", 0, 1, "a row has more than 1 MiB"},
 		"a row that is long": {
 			importer.CSV, "id,state,name\na,b,c\n\na,b," + long + "\na,b,c\n", 1, 4, "a row has more than 1 MiB",
-		},
-		"a row that is longer": {
-			importer.CSV, "id,state,name\na,b,c\n\na,b," + long + long + "\na,b,c\n", 1, 4, "a row has more than 1 MiB",
 		},
 		"a long row of several lines": {
 			importer.CSV, "id,state,name\na,b,\"x\n" + long + long + "\"\na,b,c\n", 0, 2, "a row has more than 1 MiB",
@@ -248,16 +238,10 @@ func TestAFileErrorHasTheLine(t *testing.T) {
 		"a long JSON row": {
 			importer.JSON, "[\n{},\n\n{\"name\": \"" + long + "\"},\n{}]", 1, 4, "a row has more than 1 MiB",
 		},
-		"a longer JSON row": {
-			importer.JSON, "[\n{},\n\n{\"name\": \"" + long + long + long + "\"},\n{}]", 1, 4, "a row has more than 1 MiB",
-		},
 		"a long JSON row, quote open": {
 			importer.JSON, "[\n{},\n{\"name\": \"" + long + long + long + "},\n{}]", 1, 3, "a row has more than 1 MiB",
 		},
 		"a long line of JSON": {importer.NDJSON, "{}\n{\"name\": \"" + long + "\"}\n{}\n", 1, 2, "a row has more than 1 MiB"},
-		"a longer line of JSON": {
-			importer.NDJSON, "{}\n{\"name\": \"" + long + long + "\"}\n{}\n", 1, 2, "a row has more than 1 MiB",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := read(t, tc.format, tc.file)

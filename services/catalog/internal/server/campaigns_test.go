@@ -100,8 +100,5 @@ func TestACampaignCompletesAtItsExpiry(t *testing.T) {
 		TenantId: tenantID, AllBrands: true, CampaignId: &id, ProductId: p.GetId(), Country: "SE",
 		Variations: map[string]string{"Size": "S"},
 	})
-	chosen := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
-		TenantId: tenantID, Selection: ofCampaign(id),
-	})
-	require.False(t, chosen.GetOpen())
+	require.False(t, f.siteGifts(ofCampaign(id), "").GetOpen())
 }

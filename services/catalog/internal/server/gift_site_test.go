@@ -171,19 +171,6 @@ func TestAHeroPictureIsShownOnlyForTheBrandThatUploadedIt(t *testing.T) {
 	}, violations(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{}))
 }
 
-func TestTheLatestHeroPicturesOfABrandArePublic(t *testing.T) {
-	t.Parallel()
-	f := setupAlone(t)
-	var ids []string
-	for width := range 21 {
-		req := &catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brandID, Content: wideJPEG(30 + width)}
-		ids = append(ids, call(f, f.logos.UploadBrandHero, req).GetFileId())
-	}
-	require.False(t, f.open(ids[0]))
-	require.True(t, f.open(ids[1]))
-	require.True(t, f.open(ids[20]))
-}
-
 func TestThePageNamesTheCategoriesOfItsGifts(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

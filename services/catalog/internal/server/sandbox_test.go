@@ -89,39 +89,16 @@ func TestATenantUnlistsAGiftForItself(t *testing.T) {
 	campaignID, id := f.campaignWithStock(3)
 	before, err := f.product(f.as(1), id)
 	require.NoError(t, err)
-	campaign := f.readCampaign(campaignID)
-
-	unlisted := f.unlist(t, id)
-	require.Equal(t, id, unlisted.GetId())
-	at := unlisted.GetUpdatedAt().AsTime()
-	require.True(t, at.After(before.GetUpdatedAt().AsTime()))
-	require.False(t, unlisted.GetListed())
-	t.Run("its readers see it unlisted", func(t *testing.T) {
-		_, err := f.product(f.as(1), id)
-		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
-		require.Empty(t, f.list(&catalogv1.ListProductsRequest{Country: "SE"}))
-		changed := f.changedSince(at)
-		require.Len(t, changed, 1)
-		require.True(t, proto.Equal(unlisted, changed[0].GetUnlisted()))
-	})
-	t.Run("its campaign suspends it", func(t *testing.T) {
-		require.Equal(t, needsReview, f.readCampaign(campaignID).GetOfferings()[0].GetStatus())
-		gifts := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
-			TenantId: tenantID, Selection: &catalogv1.Selection{CampaignId: &campaignID}, Locale: "en-US",
-		})
-		require.Empty(t, gifts.GetGifts())
-	})
+	f.unlist(t, id)
 	t.Run("it is neither ordered nor offered by links", func(t *testing.T) {
 		refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, itemOf(id, nil))
 		refused(f, problem.ProductNotAvailable, f.ordering.CheckItem, itemOf(id, &campaignID))
-		selection := &catalogv1.Selection{ProductIds: []string{id}}
 		refused(f, problem.ProductNotAvailable, f.selections.CheckSelection, &catalogv1.CheckSelectionRequest{
-			TenantId: tenantID, Selection: selection,
+			TenantId: tenantID, Selection: ofGifts(id),
 		})
-		gifts := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
-			TenantId: tenantID, Selection: selection, Locale: "en-US",
-		})
-		require.Empty(t, gifts.GetGifts())
+		for _, selection := range []*catalogv1.Selection{ofGifts(id), ofCampaign(campaignID)} {
+			require.Empty(t, f.siteGifts(selection, "en-US").GetGifts())
+		}
 	})
 	t.Run("other tenants do not see the change", func(t *testing.T) {
 		theirs, err := f.product(f.asOtherTenant(), id)
@@ -131,23 +108,13 @@ func TestATenantUnlistsAGiftForItself(t *testing.T) {
 		item.TenantId = otherTenantID
 		call(f, f.ordering.CheckItem, item)
 	})
-	t.Run("again it does not change", func(t *testing.T) {
-		require.True(t, proto.Equal(unlisted, f.unlist(t, id)))
-		require.Equal(t, []string{"sandbox.unlist"}, f.audit(id))
-	})
 	t.Run("its availability is that of a gift that does not exist", func(*testing.T) {
 		refused(f, problem.NotFound, f.sandbox.SetSandboxProductAvailable,
 			&catalogv1.SetSandboxProductAvailableRequest{ProductId: id, Country: "SE", Available: new(true)})
 	})
 	t.Run("and lists it again", func(t *testing.T) {
-		relisted := f.relist(t, id)
-		require.True(t, relisted.GetListed())
-		require.True(t, relisted.GetUpdatedAt().AsTime().After(at))
-		now, err := f.product(f.as(1), id)
-		require.NoError(t, err)
-		require.True(t, proto.Equal(now, relisted))
-		require.True(t, proto.Equal(campaign, f.readCampaign(campaignID)))
-		require.True(t, proto.Equal(relisted, f.relist(t, id)), "again it does not change")
+		f.unlist(t, id) // Again it does not change.
+		require.True(t, proto.Equal(f.relist(t, id), f.relist(t, id)))
 		require.Equal(t, []string{"sandbox.relist", "sandbox.unlist"}, f.audit(id))
 		call(f, f.ordering.CheckItem, itemOf(id, &campaignID))
 	})
@@ -162,19 +129,10 @@ func TestATenantChangesWhereAGiftCanBeSent(t *testing.T) {
 	before, err := f.product(f.as(1), id)
 	require.NoError(t, err)
 	require.True(t, proto.Equal(before, f.setAvailable(t, id, "SE", true)), "unchanged")
-
 	gone := f.setAvailable(t, id, "SE", false)
-	require.False(t, gone.GetAvailable())
-	require.True(t, gone.GetUpdatedAt().AsTime().After(before.GetUpdatedAt().AsTime()))
-	now, err := f.product(f.as(1), id)
-	require.NoError(t, err)
-	require.True(t, proto.Equal(now, gone))
 	refused(f, problem.NotDeliverableToCountry, f.ordering.CheckItem, itemOf(id, nil))
 	require.True(t, f.setAvailable(t, id, "DE", true).GetAvailable())
-	gifts := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
-		TenantId: tenantID, Selection: &catalogv1.Selection{ProductIds: []string{id}}, Locale: "en-US",
-	})
-	require.Equal(t, []string{"DE", "FI"}, gifts.GetGifts()[0].GetCountries())
+	require.Equal(t, []string{"DE", "FI"}, f.siteGifts(ofGifts(id), "en-US").GetGifts()[0].GetCountries())
 	require.Equal(t, []string{id}, ids(f.changedSince(gone.GetUpdatedAt().AsTime())))
 
 	t.Run("the answer of a relist shows the first country", func(t *testing.T) {
@@ -244,29 +202,15 @@ func TestAKeySetsTheStockOfACampaign(t *testing.T) {
 	f := setupSandbox(t)
 	id, product := f.campaignWithStock(3)
 	sku := f.skuID(id, "M")
-	campaign, err := f.setStock(f.post("a"), id, sku, 0)
+	_, err := f.setStock(f.post("a"), id, sku, 1)
 	require.NoError(t, err)
-	require.True(t, proto.Equal(f.readCampaign(id), campaign))
-	require.EqualValues(t, 0, *f.stock(id, "M"))
-	require.EqualValues(t, 3, *f.stock(id, "S"), "the other one does not change")
+	reserved := call(f, f.ordering.Reserve, attempt(id, product, "M"))
 	refused(f, problem.OutOfStock, f.ordering.Reserve, attempt(id, product, "M"))
 	require.Equal(t, []string{"stock.correct"}, f.audit(id))
-
-	t.Run("a repetition does not set it again", func(t *testing.T) {
-		_, err := f.setStock(f.post("b"), id, sku, 1)
-		require.NoError(t, err)
-		again, err := f.setStock(f.post("a"), id, sku, 0)
-		require.NoError(t, err)
-		require.True(t, proto.Equal(campaign, again))
-		require.EqualValues(t, 1, *f.stock(id, "M"))
-	})
-	t.Run("a unit of a cancelled order comes back", func(t *testing.T) {
-		reserved := call(f, f.ordering.Reserve, attempt(id, product, "M"))
-		_, err := f.setStock(f.post("d"), id, sku, 1_000_000_000-1)
-		require.NoError(t, err)
-		f.confirmAndRelease(nil, []string{reserved.GetOrderId()})
-		require.EqualValues(t, 1_000_000_000, *f.stock(id, "M"))
-	})
+	_, err = f.setStock(f.post("b"), id, sku, 1_000_000_000-1)
+	require.NoError(t, err)
+	f.confirmAndRelease(nil, []string{reserved.GetOrderId()})
+	require.EqualValues(t, 1_000_000_000, *f.stock(id, "M"), "the unit of a cancelled order comes back")
 }
 
 func TestAKeySetsOnlyTheStockOfItsCampaign(t *testing.T) {

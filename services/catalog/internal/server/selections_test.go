@@ -88,16 +88,9 @@ func TestTheGiftsThatAPlayerMayChoose(t *testing.T) {
 	f.putCampaign(c)
 	gone.State = archived
 	f.put(gone)
-	list := func(selection *catalogv1.Selection, locale string) *catalogv1.ListSelectionGiftsResponse {
-		t.Helper()
-		got := call(f, f.selections.ListSelectionGifts, &catalogv1.ListSelectionGiftsRequest{
-			TenantId: tenantID, Selection: selection, Locale: locale,
-		})
-		return got
-	}
 	t.Run("of a campaign: in display order, with stock, without unlisted gifts", func(t *testing.T) {
 		call(f, f.ordering.Reserve, attempt(c.GetId(), blanket.GetId(), "S"))
-		got := list(ofCampaign(c.GetId()), "sv-SE")
+		got := f.siteGifts(ofCampaign(c.GetId()), "sv-SE")
 		require.True(t, got.GetOpen())
 		require.Len(t, got.GetGifts(), 2)
 		require.Equal(t, mug.GetId(), got.GetGifts()[0].GetProductId())
@@ -113,7 +106,7 @@ func TestTheGiftsThatAPlayerMayChoose(t *testing.T) {
 		require.EqualValues(t, 1, second.GetSkus()[0].GetStockRemaining())
 	})
 	t.Run("of the catalog: in the order of the selection", func(t *testing.T) {
-		got := list(ofGifts(blanket.GetId(), gone.GetId(), uuid.NewString(), "none", mug.GetId()), "xx")
+		got := f.siteGifts(ofGifts(blanket.GetId(), gone.GetId(), uuid.NewString(), "none", mug.GetId()), "xx")
 		require.True(t, got.GetOpen())
 		require.Len(t, got.GetGifts(), 2)
 		require.Equal(t, "Wool blanket", got.GetGifts()[0].GetName(), "texts are in en-US for a locale without texts")
@@ -139,7 +132,7 @@ func TestTheGiftsThatAPlayerMayChoose(t *testing.T) {
 		for _, id := range []string{
 			uuid.NewString(), f.campaignIn(inPreparation, nil, c.GetOfferings()...),
 		} {
-			got := list(ofCampaign(id), "")
+			got := f.siteGifts(ofCampaign(id), "")
 			require.False(t, got.GetOpen())
 			require.Empty(t, got.GetGifts())
 		}

@@ -209,62 +209,6 @@ func TestALoadShowsGiftsThatChangeShortlyBeforeTheirPage(t *testing.T) {
 	require.Len(t, m.gifts, len(all), "no gift is left out, though each changed after the load began")
 }
 
-// putMany inserts published gifts with a price in NORDICS and returns their ids. It is faster than calls.
-func (f *fixture) putMany(n int) []string {
-	f.t.Helper()
-	var all []string
-	err := f.db.QueryRow(f.t.Context(), `WITH made AS (
-  INSERT INTO products (id, state, published_once, name, description, translations, variations, categories,
-    available_countries, image_file_ids, customization_available, gift_set, ready_to_send, updated_at)
-  SELECT gen_random_uuid(), 'PUBLISHED', true, 'Gift ' || n, 'Warm.', '{"sv-SE": {"name": "Gåva", "description": ""}}',
-    '[{"dimension": "Size", "values": ["S", "M"]}]', '{}', '{SE}', '{}', false, false, true,
-    clock_timestamp() - interval '1 day' + n * interval '1 millisecond'
-  FROM generate_series(1, $1) AS n RETURNING id
-), priced AS (
-  INSERT INTO product_prices (product_id, region, amount_eur) SELECT id, 'NORDICS', 10 FROM made
-)
-SELECT array_agg(id::text) FROM made`, n).Scan(&all)
-	require.NoError(f.t, err)
-	f.exec(`ANALYZE`)
-	return all
-}
-
-func TestALargeCatalogThatChangesIsCopiedExactly(t *testing.T) {
-	t.Parallel()
-	const gifts, writers, size = 20_000, 2, 100
-	f := setup(t)
-	f.putRegion("NORDICS", "SE", "FI")
-	all := f.putMany(gifts)
-	loaded := make(chan struct{})
-	var group errgroup.Group
-	changes := make([]int, writers)
-	for w := range writers {
-		group.Go(func() error {
-			random := rand.New(rand.NewPCG(3, uint64(w)))
-			for ; ; changes[w]++ {
-				select {
-				case <-loaded:
-					return nil
-				default:
-				}
-				if err := f.change(t.Context(), random, all); err != nil {
-					return err
-				}
-			}
-		})
-	}
-	m := f.copyOf(size)
-	for range 3 {
-		m.sync()
-	}
-	close(loaded)
-	require.NoError(t, group.Wait())
-	require.Greater(t, changes[0]+changes[1], 100, "the writers must have run beside the load")
-	m.sync()
-	require.Greater(t, len(m.gifts), gifts/2)
-	require.Equal(t, f.copyOf(size).gifts, m.gifts)
-}
-
 func TestAGiftThatWasNeverPublishedIsNotListedAsAChange(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"encoding/hex"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -71,14 +69,8 @@ func TestRevokeKey(t *testing.T) {
 		require.Len(t, list.GetEndpoints(), 1)
 		require.Equal(t, neighbour.GetKey().GetId(), list.GetEndpoints()[0].GetKeyId())
 	})
-	t.Run("the edges are notified, and a repetition changes nothing", func(t *testing.T) {
-		call(t, f.ops.RevokeKey, revoke(id))
-		require.Equal(t, before+1, f.settings(tenant).GetVersion())
-		published, err := f.redis.Get(t.Context(), tenants.VersionKey(tenant)).Result()
-		require.NoError(t, err)
-		require.Equal(t, strconv.FormatInt(before+1, 10), published)
-	})
 	t.Run("a revoked key cannot be changed any more", func(t *testing.T) {
+		call(t, f.ops.RevokeKey, revoke(id))
 		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
 			Actor: staff, TenantId: tenant, KeyId: id,
 		})
@@ -239,12 +231,8 @@ func TestUpdateKey(t *testing.T) {
 	version := f.settings(tenant).GetVersion()
 	t.Run("it is validated as a new key", func(t *testing.T) {
 		invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
-			TenantId: tenant, KeyId: id, Name: strings.Repeat("n", 101), BrandIds: []string{"y"},
-			Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_UNSPECIFIED, 12},
-		}, "actor required", "name too_long", "brandIds[0] invalid", "scopes[1] invalid", "scopes[2] invalid")
-		invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
-			TenantId: tenant, KeyId: id, Actor: staff, AllBrands: true, BrandIds: []string{brand},
-		}, "name required", "brandIds invalid")
+			TenantId: tenant, KeyId: id, AllBrands: true, BrandIds: []string{brand},
+		}, "actor required", "name required", "brandIds invalid")
 		invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
 			TenantId: tenant, KeyId: id, Actor: staff, Name: "k", BrandIds: []string{brand, foreign, newID()},
 		}, "brandIds[1] invalid", "brandIds[2] invalid")
