@@ -19,15 +19,8 @@ var (
 // number must have a possible length for its country code. A number that begins with 00 behind its code was put together of two.
 func Parse(text string) (string, bool) {
 	compact := compacted(text)
-	if !international.MatchString(compact) {
+	if !international.MatchString(compact) || strings.HasPrefix(compact, "+"+countryCode(compact[1:])+"00") {
 		return "", false
-	}
-	code, of, _ := planOf(compact[1:])
-	switch within := compact[1+len(code):]; {
-	case strings.HasPrefix(within, "00"):
-		return "", false
-	case of.has(within):
-		return compact, true
 	}
 	return parse(compact, "")
 }
@@ -41,8 +34,9 @@ func ParseIn(text, country string) (string, bool) {
 		compact = compact[len(scheme):]
 	}
 	compact = withPlus(compact)
-	if code, _, ok := planOf(strings.TrimPrefix(compact, "+")); ok && compact[0] == '+' {
-		if again := withPlus(compact[1+len(code):]); strings.HasPrefix(again, "+"+code) {
+	if digits, ok := strings.CutPrefix(compact, "+"); ok {
+		code := countryCode(digits)
+		if again := withPlus(digits[len(code):]); code != "" && strings.HasPrefix(again, "+"+code) {
 			compact = again
 		}
 	}
@@ -50,6 +44,19 @@ func ParseIn(text, country string) (string, bool) {
 		return Parse(compact)
 	}
 	return parse(compact, country)
+}
+
+// countryCode is the country code at the beginning of the digits of an international number; empty for none. No code is the
+// beginning of another.
+func countryCode(digits string) string {
+	const longest = 3
+	for n := 1; n <= min(longest, len(digits)); n++ {
+		code, err := strconv.Atoi(digits[:n])
+		if err == nil && phonenumbers.GetRegionCodeForCountryCode(code) != phonenumbers.UNKNOWN_REGION {
+			return digits[:n]
+		}
+	}
+	return ""
 }
 
 // withPlus writes 00 before a country code as +.
