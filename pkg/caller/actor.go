@@ -3,7 +3,6 @@ package caller
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -44,11 +43,6 @@ func CheckActor(a *commonv1.Actor, errs *fields.Errors) {
 	default:
 		errs.Add(at+".kind", problem.FieldInvalid, "is not a known kind")
 	}
-}
-
-// ActorKind spells the kind of an actor as audits and the API do.
-func ActorKind(a *commonv1.Actor) string {
-	return strings.TrimPrefix(a.GetKind().String(), "ACTOR_KIND_")
 }
 
 // IsTeamMember reports whether the actor is an active member of the team in one of the roles.

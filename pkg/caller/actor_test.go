@@ -61,7 +61,6 @@ func TestAMemberIsActiveAndHasTheRole(t *testing.T) {
 	require.True(t, caller.IsTeamMember(&commonv1.Actor{Kind: account, Id: "bo"}, team, administrator, member))
 	require.False(t, caller.IsTeamMember(&commonv1.Actor{Kind: account, Id: "cy"}, team, administrator), "not active")
 	require.False(t, caller.IsTeamMember(&commonv1.Actor{Kind: system, Id: "ann"}, team, administrator), "another kind")
-	require.Equal(t, "TENANT_ACCOUNT", caller.ActorKind(&commonv1.Actor{Kind: account}))
 }
 
 func TestForAStrangerTheTenantDoesNotExist(t *testing.T) {

@@ -31,12 +31,9 @@ const (
 	unreadAfter = 3 * tick
 )
 
-// RetentionClock limits how fast the time of retention may advance.
-//
-// What is deleted or erased by age is compared with the database's clock. If that is a year ahead for an hour, everything is old.
-// So each database has a second clock for retention. It runs at most twice as fast as real time, which the processes measure with
-// their monotonic clocks. After a jump, and after the platform was down, it lags behind: rows are kept longer by the lag, until it
-// has caught up or the database's clock is right again.
+// RetentionClock limits how fast the time of retention may advance, by a second clock of each database: if the database's own is a
+// year ahead for an hour, everything is old. It runs at most twice as fast as real time, which the processes measure with their
+// monotonic clocks. After a jump, and after the platform was down, it lags behind, and rows are kept longer by the lag.
 type RetentionClock struct {
 	pool *pgxpool.Pool
 	// elapsed is the real time since the clock was made.

@@ -2,10 +2,16 @@ package identity
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/partnergifting/platform/pkg/settings"
 )
 
 // lookEvery is the shortest time between two checks of the files: there may be hundreds of new connections a second.
@@ -108,4 +114,57 @@ func same(before, now []os.FileInfo) bool {
 		}
 	}
 	return true
+}
+
+// Files are the certificate, key and authorities of a process, as of now.
+type Files struct {
+	cfg   Config
+	clock func() time.Time
+	files *CertFiles[*material]
+}
+
+// Open reads the files. It fails if they do not hold an identity that is valid now.
+func Open(cfg Config, clock func() time.Time, log *slog.Logger) (*Files, error) {
+	if err := errors.Join(settings.Defaults(&cfg), cfg.Validate()); err != nil {
+		return nil, err
+	}
+	f := &Files{cfg: cfg, clock: clock}
+	var err error
+	f.files, err = OpenCertFiles([]string{cfg.CertFile, cfg.KeyFile, cfg.CAFile}, f.read, clock, log)
+	return f, err
+}
+
+// Until is when the certificate in use expires.
+func (f *Files) Until() time.Time { return f.current().Until() }
+
+func (f *Files) current() *material { return f.files.Current() }
+
+var (
+	errAuthorities = errors.New("the file of authorities holds no certificate")
+	errExpired     = errors.New("the certificate is not valid now")
+)
+
+// Certificate reads a certificate, which must be valid at the time, and its private key from PEM files.
+func Certificate(certFile, keyFile string, now time.Time) (*tls.Certificate, error) {
+	read, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("certificate and key: %w", err)
+	}
+	if from, until := read.Leaf.NotBefore, read.Leaf.NotAfter; now.Before(from) || now.After(until) {
+		return nil, fmt.Errorf("%w: from %s to %s", errExpired, from.Format(time.RFC3339), until.Format(time.RFC3339))
+	}
+	return &read, nil
+}
+
+// Authorities reads the certificates of authorities from a PEM file.
+func Authorities(path string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // A path of the configuration.
+	if err != nil {
+		return nil, fmt.Errorf("authorities: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errAuthorities
+	}
+	return pool, nil
 }

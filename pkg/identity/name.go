@@ -1,11 +1,8 @@
 // Package identity gives every program of the platform an identity: mutual TLS with names in certificates.
 //
-// A program's name is the only URI SAN of its certificate, spiffe://<trust domain>/<name>. A server accepts only clients with
-// such a name in a certificate that its authorities signed. A client accepts only the server it asked for, not another
-// service's certificate. Host names are ignored. Package rpc decides what a name may do.
-//
-// Changed files are read without a restart and count for new connections. Files that cannot be used are logged and the previous
-// ones stay in use. Sessions are never resumed, so every connection is checked against the current files.
+// A program's name is the only URI SAN of its certificate, spiffe://<trust domain>/<name>. A server accepts only clients with such
+// a name in a certificate that its authorities signed, and a client only the server it asked for. Host names are ignored. Changed
+// files count for new connections, without a restart, and sessions are never resumed. Package rpc decides what a name may do.
 package identity
 
 import (

@@ -25,11 +25,9 @@ const (
 	headerLen     = 1 + digestLen
 )
 
-// Binding names what the opaque cursor of a paged list belongs to (API specification, section Endpoints). Parts must be in a fixed
-// order.
-//
-// A cursor holds a version, a digest of what it belongs to (list, tenant, sort order and filters) and a position. Decode refuses a
-// cursor of another list or other filters. The digest is not a signature: callers can forge cursors.
+// Binding is a digest of what the opaque cursor of a paged list belongs to (API specification, section Endpoints): list, tenant,
+// sort order and filters, in a fixed order. Decode refuses the cursor of another one. It is no signature: callers can forge
+// cursors.
 type Binding [digestLen]byte
 
 // Bind digests the parts: the name of the list, the tenant and every filter, absent ones too.

@@ -45,14 +45,10 @@ const (
 	lockProbe, lockProbes = 1, 300
 )
 
-// Migrate brings the database up to date, owner by owner in the order given, and writes what it does to out. Several instances
-// may call it concurrently: an advisory lock lets one run at a time.
-//
-// A migration waits for locks at most for Config.LockTimeout, because other statements wait behind it. It is then tried again.
-// Migrations without a transaction build indexes concurrently: nothing waits for them, so they wait as long as it takes.
-//
-// Code of the previous version must work on the new schema: a migration never removes what that version uses. Package
-// deploy/migrations states and checks the rule.
+// Migrate brings the database up to date, owner by owner in the order given, and writes what it does to out. Several instances may
+// call it: an advisory lock lets one run at a time. A migration waits for locks at most for Config.LockTimeout, because other
+// statements wait behind it, and is then tried again. Those without a transaction build indexes concurrently and wait as long as it
+// takes.
 func Migrate(ctx context.Context, cfg Config, out io.Writer, owners ...Migrations) error {
 	if err := settings.Defaults(&cfg); err != nil {
 		return err
@@ -263,4 +259,25 @@ func (m Migrations) applied(ctx context.Context, conn *pgx.Conn) ([]int64, error
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
+}
+
+// errPermission is a missing permission, with what to do about it.
+var errPermission = errors.New("the login lacks a permission")
+
+// explain adds to a missing permission which role the migration needs: the one that owns the tables, or the database if there
+// are none yet.
+func (m Migrations) explain(ctx context.Context, conn *pgx.Conn, err error) error {
+	if State(err) != stateInsufficientPrivilege {
+		return err
+	}
+	var login, role, owner string
+	found := conn.QueryRow(ctx, `SELECT session_user, current_user,
+		coalesce((SELECT tableowner FROM pg_tables WHERE tablename = $1 AND schemaname = ANY (current_schemas(false)) LIMIT 1),
+			(SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()))`,
+		m.table()).Scan(&login, &role, &owner)
+	if found != nil || role == owner { // An owner lacks something else, which the error of the migration names.
+		return err
+	}
+	return fmt.Errorf("%w: %w; the login %q acts as %q, but this needs the role %q, which owns the tables: "+
+		"use its login, or `GRANT` the role to this one and `ALTER ROLE … SET role`", errPermission, err, login, role, owner)
 }

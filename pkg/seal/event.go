@@ -11,19 +11,9 @@ import (
 // Member is the name of a member of events that must not lie in plain text on its way: the claimUrl of a personal link, with which
 // anyone can claim the gift, and the body of a message.
 //
-// The writers, orders and personal-links, seal a member when they build the event. In outboxes, Kafka, the feed's table and stored
-// deliveries it is an object in place of its JSON text:
-//
-//	"claimUrl":{"$sealed":"base64"}
-//
-// The feed and the webhook sender open it when an event leaves the platform. What they return is byte for byte what the writer had
-// before. Events without sealed members pass unchanged, so readers that open may be installed before writers that seal.
-//
-// The associated data bind a sealed value to its tenant, event and member: in another place it does not open.
-//
-// At rest, orders and personal-links seal both with rings of their own. Stored answers of orders to POST have only the id of a
-// message, those of personal-links are sealed. What a receiver of webhooks answers is stored as it is, in attempts of webhook, up
-// to 1 KiB for the retention of deliveries: a receiver that repeats an event in its answer discloses it there.
+// The writers seal a member when they build the event. In outboxes, Kafka, the feed's table and stored deliveries it is an object
+// in place of its JSON text, {"$sealed":"base64"}. The feed and the webhook sender open it when an event leaves the platform, byte
+// for byte. Events without sealed members pass unchanged. The associated data bind a sealed value to its tenant, event and member.
 type Member string
 
 // The members that are sealed. No other member of an event that has them has the same name.

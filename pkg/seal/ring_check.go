@@ -28,18 +28,11 @@ const (
 	timeout  = 10 * time.Second
 )
 
-// RingCheck finds out whether rings of keys open what a database holds. With a wrong or incomplete ring a service would take
-// orders that it cannot read back.
-//
-// At the start, and then periodically, it lists the ids of the keys that sealed the values of each column, and opens some values
-// of each. Until it has found every key once, the service is not ready and Hold keeps its server closed. So a rollout with a
-// wrong ring stops at its first instance, while those with the right ring go on. A key that is missing later, such as after a
-// restore, does not stop a service that serves: it is logged and counted, and an alert fires.
-//
-// A check that fails, such as at its time limit, says nothing about the ring and keeps no service from starting. The keys in use
-// are a metric too: an old key without a series is needed by no value of the database.
-//
-// It is safe for concurrent use.
+// RingCheck finds out whether rings of keys open what a database holds: it lists the ids of the keys that sealed the values of each
+// column, and opens some values of each. Until it has found every key once, the service is not ready and Hold keeps its server
+// closed. So a rollout with a wrong ring, which could not read back what it stores, stops at its first instance. A key that is
+// missing later does not stop a service that serves: it is logged and counted. A check that fails says nothing about the ring and
+// keeps no service from starting.
 type RingCheck struct {
 	pool  *pgxpool.Pool
 	rings []CheckedRing

@@ -37,7 +37,8 @@ func TestRules(t *testing.T) {
 		},
 		"PEERS": {
 			[]string{"orders:9000", "127.0.0.1:1,127.0.0.1:2", "[::1]:1"},
-			[]string{":9000", "orders", "orders:0", "orders:1,", "http://orders:1"}, "host:port",
+			[]string{":9000", "orders", "orders:0", "orders:1,", "http://orders:1"},
+			"host:port",
 		},
 		"BROKERS": {[]string{"k1:9092", "k1:9092, k2:9092"}, []string{"k1", "k1:9092,k2"}, "host:port"},
 		"URL": {
@@ -45,7 +46,8 @@ func TestRules(t *testing.T) {
 		},
 		"WEB": {
 			[]string{"https://api.example.com/v1", "http://127.0.0.1:8080"},
-			[]string{"api.example.com", "ftp://h", "https://", "https://h/?q", "https://h/#f", "https://u:p@h"}, "http",
+			[]string{"api.example.com", "ftp://h", "https://", "https://h/?q", "https://h/#f", "https://u:p@h"},
+			"http",
 		},
 		"PROXIES": {[]string{"10.0.0.0/8,::1", "127.0.0.1"}, []string{"10.0.0.0/33", "proxy", "10.0.0.1,"}, "IP addresses"},
 		"KEY": {

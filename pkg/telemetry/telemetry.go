@@ -1,13 +1,9 @@
-// Package telemetry makes the logger, tracer, meters and metrics port of a process. Nothing in it is
-// global, so that several services can live in one process.
+// Package telemetry makes the logger, tracer, meters and metrics port of a process. Nothing in it is global, so that several
+// services can live in one process.
 //
-// Spans, metrics and logs are exported by OTLP over gRPC if the standard variables name an endpoint:
-// OTEL_EXPORTER_OTLP_ENDPOINT, or that of one signal. OTEL_TRACES_SAMPLER says which traces are recorded, OTEL_TRACES_EXPORTER,
-// OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER switch a signal off with the value none, OTEL_RESOURCE_ATTRIBUTES describes the
-// process further. /metrics and the log on stderr are there in any case.
-//
-// If spans are not exported, Tracing is false and none are made. Trace ids remain: they are the request ids of the API and are
-// in the logs of all services.
+// Spans, metrics and logs are exported by OTLP over gRPC if the standard variables of OpenTelemetry name an endpoint. /metrics and
+// the log on stderr are there in any case. If spans are not exported, Tracing is false and none are made. Trace ids remain: they
+// are the request ids of the API and are in the logs of all services.
 package telemetry
 
 import (
@@ -18,6 +14,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof" // It adds handlers to http.DefaultServeMux too, which no program serves.
+	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,6 +29,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/netguard"
 )
 
 // Config of a process's telemetry.
@@ -190,4 +189,36 @@ func (t *Telemetry) handler(ready func(ctx context.Context) error) http.Handler 
 		serveProfiles(mux)
 	}
 	return mux
+}
+
+// profiled reports whether the metrics port serves profiles. They show what the program does and slow it down, so by default only
+// this machine gets them.
+func (c Config) profiled() bool {
+	host, _, err := net.SplitHostPort(c.MetricsAddr)
+	return c.Profiling || err == nil && netguard.IsLoopback(host)
+}
+
+func serveProfiles(mux *http.ServeMux) {
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index) // Also serves heap, allocs, goroutine and so on.
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+}
+
+// version is set only by the linker:
+//
+//	go build -ldflags "-X github.com/partnergifting/platform/pkg/telemetry.version=v1.2.3"
+var version string
+
+// unknownVersion is the version of a program built without a stamp and outside of a repository.
+const unknownVersion = "(devel)"
+
+// Version is the version the program was stamped with, or else what Go knows of where it was built.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return unknownVersion
 }

@@ -1,3 +1,5 @@
+// Package tenants is what services know of tenants: copies of their settings, the versions that say whether a copy is still right,
+// and the export and the erasure of everything that a database stores of one tenant.
 package tenants
 
 import (
@@ -47,7 +49,7 @@ func (c *Cache) Get(ctx context.Context, tenantID string, version int64) (*Setti
 		if s := c.cached(tenantID, version); s != nil {
 			return s, nil
 		}
-		return c.fetch(ctx, tenantID)
+		return c.Fresh(ctx, tenantID)
 	})
 	if err != nil {
 		return nil, err
@@ -65,11 +67,6 @@ func (c *Cache) cached(tenantID string, version int64) *Settings {
 	return nil
 }
 
-// Fresh returns the settings as they are now, for a call that carries no version of them.
-func (c *Cache) Fresh(ctx context.Context, tenantID string) (*Settings, error) {
-	return c.fetch(ctx, tenantID)
-}
-
 // Permit refuses an actor who may not make a call for the tenant. It reads the team as it is now, so that a member who has lost a
 // role or the membership loses its permissions immediately.
 func (c *Cache) Permit(ctx context.Context, tenantID string, by *commonv1.Actor, needs caller.Permission) error {
@@ -84,7 +81,8 @@ func (c *Cache) Permit(ctx context.Context, tenantID string, by *commonv1.Actor,
 	return needs.Check(by, team)
 }
 
-func (c *Cache) fetch(ctx context.Context, tenantID string) (*Settings, error) {
+// Fresh returns the settings as they are now, for a call that carries no version of them.
+func (c *Cache) Fresh(ctx context.Context, tenantID string) (*Settings, error) {
 	// Callers share the call, so it must not end with the context of the first one.
 	s, err := c.directory.GetTenantSettings(context.WithoutCancel(ctx), &tenantsv1.GetTenantSettingsRequest{TenantId: tenantID})
 	if err != nil {

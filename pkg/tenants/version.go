@@ -30,17 +30,10 @@ func VersionKey(tenantID string) string { return "gifting:tenant-version:{" + te
 // VersionReader reads the versions of tenants that the tenants service publishes in Redis, so that a service knows whether its copy
 // of what belongs to a tenant is still right, without a call of the tenants service.
 //
-// A version grows with every change of the tenant or of its keys. Once a change was answered, nobody uses a copy from before it,
-// whatever Redis does:
-//
-//   - A copy is used only while Redis says that its version is the newest. If Redis does not answer, or has no version, the tenants
-//     service is asked.
-//   - Redis may answer and refuse writes, as when it is full or has become a replica. So a copy is used for at most the lease, from
-//     before it was read, without asking the tenants service. A change is answered once its version is in Redis, or else after the
-//     lease.
-//
-// Times are measured with monotonic clocks. What is not covered is a Redis that takes a version and then loses it within the lease,
-// without being away meanwhile.
+// A version grows with every change of the tenant or of its keys. A copy is used only while Redis says that its version is the
+// newest; without an answer the tenants service is asked. Redis may answer and refuse writes, as when it is full. So a copy is used
+// for at most the lease, from before it was read, and a change is answered once its version is in Redis, or else after the lease.
+// What is not covered is a Redis that takes a version and then loses it within the lease, without being away meanwhile.
 type VersionReader struct {
 	client *redis.Client // Nil: no version is known.
 	log    *slog.Logger

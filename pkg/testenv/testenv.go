@@ -3,11 +3,18 @@
 package testenv
 
 import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -58,3 +65,63 @@ var file = sync.OnceValue(func() map[string]string {
 	}
 	return values
 })
+
+// The ports of FreeAddr. The system gives these to no connection, so none of them is taken between FreeAddr and its use.
+const (
+	lowestPort  = 31_000
+	highestPort = 32_700
+)
+
+// FreeAddr returns a loopback address that nothing listens on. No other test gets it before this one ends: its UDP port is
+// bound until then.
+func FreeAddr(t testing.TB) string {
+	t.Helper()
+	for range highestPort - lowestPort {
+		port := lowestPort + rand.IntN(highestPort-lowestPort) //nolint:gosec // Any port will do.
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		reserved, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", addr)
+		if err != nil {
+			continue
+		}
+		if listens(t.Context(), addr) {
+			require.NoError(t, reserved.Close())
+			continue
+		}
+		t.Cleanup(func() { require.NoError(t, reserved.Close()) })
+		return addr
+	}
+	require.FailNow(t, "no port is free")
+	return ""
+}
+
+// listens reports whether the TCP port of the address is taken.
+func listens(ctx context.Context, addr string) bool {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	return err != nil || listener.Close() != nil
+}
+
+// AtMidnightToo is the TestMain of a package whose tests set their clocks from now. It runs them, and runs them again with now
+// a tenth of a second before the next midnight: what is sorted or searched by day must not depend on the hour.
+func AtMidnightToo(m *testing.M, now *time.Time) {
+	code := m.Run()
+	if code == 0 {
+		*now = now.UTC().Truncate(24 * time.Hour).Add(24*time.Hour - 100*time.Millisecond)
+		fmt.Println("again at", now.Format(time.RFC3339Nano))
+		code = m.Run()
+	}
+	os.Exit(code)
+}
+
+// EntropyBits estimates the randomness of texts of one length, in bits per text. Each position counts with the number of different
+// characters seen there. A thousand texts are enough for an alphabet of 64.
+func EntropyBits(texts []string) float64 {
+	var sum float64
+	for place := range texts[0] {
+		seen := map[byte]bool{}
+		for _, text := range texts {
+			seen[text[place]] = true
+		}
+		sum += math.Log2(float64(len(seen)))
+	}
+	return sum
+}

@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -38,4 +39,24 @@ func Pages(t testing.TB, pool *pgxpool.Pool, table string, work func()) int {
 		fewest = min(fewest, total()-before)
 	}
 	return fewest
+}
+
+// Contents describes all rows of all tables of the database, so that a test can show that nothing has been written.
+func Contents(t *testing.T, pool *pgxpool.Pool) map[string]string {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.NotEmpty(t, tables)
+	contents := map[string]string{}
+	for _, table := range tables {
+		var number int
+		var digest string
+		require.NoError(t, pool.QueryRow(t.Context(), fmt.Sprintf(
+			"SELECT count(*), coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)), '') FROM %s x", pgx.Identifier{table}.Sanitize(),
+		)).Scan(&number, &digest))
+		contents[table] = fmt.Sprint(number, " rows ", digest)
+	}
+	return contents
 }
