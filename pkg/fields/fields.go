@@ -1,6 +1,6 @@
 // Package fields collects the field errors of one request, so that one response lists all of them (API specification, section
 // Errors). It has the one rule for each kind of value that people and programs enter: texts, e-mail addresses, URLs, countries,
-// currencies, locales, variations and custom fields.
+// currencies, locales, variations, custom fields and what a brand sets on its gift site.
 package fields
 
 import (

@@ -64,7 +64,7 @@ func TestTranslationsHaveTheSameTextsPlaceholdersAndPlurals(t *testing.T) {
 	tr := read(t)
 	files, err := textFiles.ReadDir("texts")
 	require.NoError(t, err)
-	require.Len(t, files, len(tr.byLocale), "pkg/giftsite lists the locale of each file")
+	require.Len(t, files, len(tr.byLocale), "pkg/fields lists the locale of each file")
 	complete := 0
 	for name, d := range tr.byLocale {
 		for key, m := range d.words {

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/text/language/display"
 
 	"github.com/partnergifting/platform/pkg/fields"
-	siterules "github.com/partnergifting/platform/pkg/giftsite"
 )
 
 // The texts of the pages, one file for each locale. A language has one file with all texts. The file of another region has only
@@ -28,7 +27,7 @@ type translations struct {
 
 func readTranslations() (*translations, error) {
 	tr := &translations{byLocale: map[string]*dictionary{}}
-	for _, name := range siterules.Locales {
+	for _, name := range fields.SiteLocales {
 		d, err := readDictionary(name)
 		if err != nil {
 			return nil, fmt.Errorf("texts of %s: %w", name, err)
@@ -57,7 +56,7 @@ func readDictionary(name string) (*dictionary, error) {
 // of returns the texts for a link's locale.
 func (tr *translations) of(name string) *texts {
 	t := &texts{}
-	for _, shown := range siterules.PageLocales(name) {
+	for _, shown := range fields.SitePageLocales(name) {
 		t.dictionaries = append(t.dictionaries, tr.byLocale[shown])
 	}
 	t.Lang = t.dictionaries[0].locale
@@ -70,7 +69,7 @@ func (tr *translations) accepted(header string) *texts {
 	if err != nil {
 		return tr.of(fields.BaseLocale)
 	}
-	return tr.of(siterules.ClosestLocale(tags...))
+	return tr.of(fields.ClosestSiteLocale(tags...))
 }
 
 func countryNames(tag language.Tag) []countryName {

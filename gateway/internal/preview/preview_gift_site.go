@@ -13,7 +13,6 @@ import (
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
-	siterules "github.com/partnergifting/platform/pkg/giftsite"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenants"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -120,10 +119,10 @@ func check(req *giftsitev1.PreviewGiftSiteRequest) (*linksv1.GetPreviewPageReque
 	checkWord("page", req.GetPage(), errs)
 	checkWord("device", req.GetDevice(), errs)
 	if req.GetSite() != nil {
-		page.Site = siterules.Check(req.GetSite(), errs)
+		page.Site = fields.CheckGiftSite(req.GetSite(), errs)
 	}
 	if req.Greeting != nil {
-		page.Greeting = new(siterules.Greeting("greeting", req.GetGreeting(), errs))
+		page.Greeting = new(fields.CheckGreeting("greeting", req.GetGreeting(), errs))
 	}
 	return page, errs.Err()
 }

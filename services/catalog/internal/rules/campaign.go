@@ -6,7 +6,6 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/giftsite"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
@@ -203,7 +202,7 @@ func ReadGreetings(list []*catalogv1.CampaignGreeting, errs *fields.Errors) map[
 			errs.Add(path, problem.FieldInvalid, "must be a BCP 47 tag such as sv-SE")
 		}
 		locales.check(path, g.GetLocale(), errs)
-		greetings[g.GetLocale()] = giftsite.Greeting(at(field, i, "text"), g.GetText(), errs)
+		greetings[g.GetLocale()] = fields.CheckGreeting(at(field, i, "text"), g.GetText(), errs)
 	}
 	return greetings
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/giftsite"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -71,9 +70,9 @@ func locales(tags []string, errs *fields.Errors) []string {
 // UnknownLocales says for each locale of the tenant in whose language the gift site has no texts how its pages are shown.
 func UnknownLocales(tenant *tenantsv1.Tenant) (warnings []string) {
 	for _, locale := range tenant.GetLocales() {
-		if !giftsite.Speaks(locale) {
+		if !fields.SiteSpeaks(locale) {
 			warnings = append(warnings,
-				fmt.Sprintf("The gift site has no texts for %s: its pages are in %s.", locale, giftsite.PageLocales(locale)[0]))
+				fmt.Sprintf("The gift site has no texts for %s: its pages are in %s.", locale, fields.SitePageLocales(locale)[0]))
 		}
 	}
 	return warnings

@@ -7,7 +7,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/giftsite"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/tenants/internal/rules"
@@ -101,7 +100,7 @@ func (o *operations) PutGiftSite(
 	var errs fields.Errors
 	tenantID, by := admit(ctx, req, &errs)
 	brandID := errs.RequiredUUID("brandId", req.GetBrandId())
-	site := giftsite.Check(req.GetSite(), &errs)
+	site := fields.CheckGiftSite(req.GetSite(), &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package giftsite_test
+package fields_test
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/fields"
-	"github.com/partnergifting/platform/pkg/giftsite"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -15,12 +14,12 @@ func TestWhatIsBlankIsAbsent(t *testing.T) {
 	t.Parallel()
 	blank := " \u200b"
 	var errs fields.Errors
-	site := giftsite.Check(&tenantsv1.GiftSite{
+	site := fields.CheckGiftSite(&tenantsv1.GiftSite{
 		PrivacyUrl: &blank, TermsUrl: &blank, SupportUrl: &blank, ImprintUrl: &blank, HomeUrl: &blank,
 		Theme: &tenantsv1.Theme{AccentColour: &blank, HeroImageId: &blank},
 	}, &errs)
 	require.NoError(t, errs.Err())
-	require.Equal(t, giftsite.Check(&tenantsv1.GiftSite{}, &errs).String(), site.String())
+	require.Equal(t, fields.CheckGiftSite(&tenantsv1.GiftSite{}, &errs).String(), site.String())
 }
 
 func TestDeliveryTimes(t *testing.T) {
@@ -62,7 +61,7 @@ func TestDeliveryTimes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			errs := &fields.Errors{}
-			site := giftsite.Check(&tenantsv1.GiftSite{DeliveryTimes: tc.times}, errs)
+			site := fields.CheckGiftSite(&tenantsv1.GiftSite{DeliveryTimes: tc.times}, errs)
 			var got []string
 			for _, v := range errs.List() {
 				got = append(got, v.Field+" "+v.Code)
@@ -90,7 +89,7 @@ func TestAPageIsInTheClosestLocaleWithTexts(t *testing.T) {
 		"fo-FO": {[]string{"da-DK", "en-US"}, false},
 		"ja-JP": {[]string{"en-US"}, false},
 	} {
-		require.Equal(t, want.locales, giftsite.PageLocales(tag), tag)
-		require.Equal(t, want.speaks, giftsite.Speaks(tag), tag)
+		require.Equal(t, want.locales, fields.SitePageLocales(tag), tag)
+		require.Equal(t, want.speaks, fields.SiteSpeaks(tag), tag)
 	}
 }

@@ -1,6 +1,4 @@
-// Package giftsite has the rules for what brands set on the gift site: links, theme, delivery times and greetings. The
-// services that store these check them, and so does the gateway, which previews them.
-package giftsite
+package fields
 
 import (
 	"fmt"
@@ -8,13 +6,12 @@ import (
 	"strings"
 
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 const (
-	maxURL           = 2048
+	maxSiteURL       = 2048
 	maxGreeting      = 1000
 	maxGreetingLines = 20
 )
@@ -24,8 +21,8 @@ var (
 	imageForm  = regexp.MustCompile(`^[0-9a-f]{32}$`)
 )
 
-// Greeting validates the greeting at a path and returns it with plain line breaks.
-func Greeting(path, text string, errs *fields.Errors) string {
+// CheckGreeting validates the greeting of a campaign at a path and returns it with plain line breaks.
+func CheckGreeting(path, text string, errs *Errors) string {
 	text = strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
 	errs.RequiredText(path, text, maxGreeting)
 	if strings.Count(text, "\n") >= maxGreetingLines {
@@ -34,10 +31,10 @@ func Greeting(path, text string, errs *fields.Errors) string {
 	return text
 }
 
-// Check validates what the gift site of a brand links to, how it looks and how long gifts take. Absent enums of the theme get their
+// CheckGiftSite validates what the gift site of a brand links to, how it looks and how long gifts take. Absent enums of the theme get their
 // defaults, so that a stored theme is complete. Any colour is accepted: the site derives readable pairs of text and background from
 // it.
-func Check(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
+func CheckGiftSite(s *tenantsv1.GiftSite, errs *Errors) *tenantsv1.GiftSite {
 	if s == nil {
 		errs.Add("site", problem.FieldRequired, "is required")
 		return s
@@ -63,15 +60,15 @@ func Check(s *tenantsv1.GiftSite, errs *fields.Errors) *tenantsv1.GiftSite {
 	}
 }
 
-func matching(field string, value *string, form *regexp.Regexp, message string, errs *fields.Errors) *string {
-	if value = fields.Optional(value); value != nil && !form.MatchString(*value) {
+func matching(field string, value *string, form *regexp.Regexp, message string, errs *Errors) *string {
+	if value = Optional(value); value != nil && !form.MatchString(*value) {
 		errs.Add(field, problem.FieldInvalid, message)
 	}
 	return value
 }
 
 // choice returns the value, or the default if there is none.
-func choice[E enumname.Enum](field string, value, byDefault E, errs *fields.Errors) E {
+func choice[E enumname.Enum](field string, value, byDefault E, errs *Errors) E {
 	if value == 0 {
 		return byDefault
 	}
@@ -82,23 +79,23 @@ func choice[E enumname.Enum](field string, value, byDefault E, errs *fields.Erro
 }
 
 // pageURL checks the URL of a page of the brand.
-func pageURL(field string, value *string, errs *fields.Errors) *string {
-	value = fields.Optional(value)
+func pageURL(field string, value *string, errs *Errors) *string {
+	value = Optional(value)
 	if value != nil {
-		errs.URL(field, *value, maxURL, "https")
+		errs.URL(field, *value, maxSiteURL, "https")
 	}
 	return value
 }
 
 // supportURL checks a URL that may also be a link to an e-mail address.
-func supportURL(field string, value *string, errs *fields.Errors) *string {
-	value = fields.Optional(value)
+func supportURL(field string, value *string, errs *Errors) *string {
+	value = Optional(value)
 	if value == nil {
 		return nil
 	}
-	errs.Line(field, *value, maxURL)
+	errs.Line(field, *value, maxSiteURL)
 	address, mail := strings.CutPrefix(*value, "mailto:")
-	if !fields.IsURL(*value, "https") && (!mail || !fields.IsEmail(address) || strings.ContainsAny(address, "?%&")) {
+	if !IsURL(*value, "https") && (!mail || !IsEmail(address) || strings.ContainsAny(address, "?%&")) {
 		errs.Add(field, problem.FieldInvalid,
 			"must be an absolute https URL without user and password, or mailto: with one e-mail address")
 	}
@@ -111,7 +108,7 @@ const (
 )
 
 // deliveryTimes validates how long gifts take, by country. field is the path of the list.
-func deliveryTimes(field string, times []*tenantsv1.DeliveryTime, errs *fields.Errors) []*tenantsv1.DeliveryTime {
+func deliveryTimes(field string, times []*tenantsv1.DeliveryTime, errs *Errors) []*tenantsv1.DeliveryTime {
 	if len(times) > maxDeliveryTimes {
 		errs.Add(field, problem.FieldTooLong, fmt.Sprintf("must have at most %d entries", maxDeliveryTimes))
 		return nil
@@ -120,9 +117,9 @@ func deliveryTimes(field string, times []*tenantsv1.DeliveryTime, errs *fields.E
 	for i, d := range times {
 		at := fmt.Sprintf("%s[%d].", field, i)
 		switch {
-		case fields.Blank(d.GetCountry()):
+		case Blank(d.GetCountry()):
 			errs.Add(at+"country", problem.FieldRequired, "is required")
-		case !fields.IsCountry(d.GetCountry()):
+		case !IsCountry(d.GetCountry()):
 			errs.Add(at+"country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 		case seen[d.GetCountry()]:
 			errs.Add(at+"country", problem.FieldDuplicate, "is already in the list")
@@ -137,7 +134,7 @@ func deliveryTimes(field string, times []*tenantsv1.DeliveryTime, errs *fields.E
 	return times
 }
 
-func checkBusinessDays(field string, days int32, errs *fields.Errors) {
+func checkBusinessDays(field string, days int32, errs *Errors) {
 	if days < 1 || days > maxBusinessDays {
 		errs.Add(field, problem.FieldInvalid, fmt.Sprintf("must be from 1 to %d", maxBusinessDays))
 	}
