@@ -25,7 +25,8 @@ import (
 func TestTheFallbackIsCountedByItsLimiter(t *testing.T) {
 	t.Parallel()
 	tel := telemetrytest.New()
-	f := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel.Telemetry, Configure: func(cfg *gateway.Config) { cfg.RedisURL = "" }})
+	f := gatewaytest.NewWith(t,
+		gatewaytest.Options{Telemetry: tel.Telemetry, Configure: func(cfg *gateway.Config) { cfg.RedisURL = "" }})
 	f.Do("GET", "/me", "")
 	counts := tel.Values(t, "gifting.gateway.limiter.fallback")
 	const cause = "cause=not_configured,limiter="
@@ -40,7 +41,8 @@ func TestTheFallbackIsCountedByItsLimiter(t *testing.T) {
 func visit(t *testing.T, f *gatewaytest.Fixture, method, path, body string, headers ...string) gatewaytest.Answer {
 	t.Helper()
 	f.NewCaller()
-	req, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(f.Base, "/api/public/v1")+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(f.Base, "/api/public/v1")+path,
+		strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("X-Forwarded-For", f.Address)
 	if method == http.MethodPost {

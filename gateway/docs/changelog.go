@@ -23,8 +23,8 @@ func (b *builder) changelog() (string, error) {
 	}
 	b.add(atomPath, staticfile.New("application/atom+xml; charset=utf-8", staticfile.Revalidate, feed))
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Change log\n\nWhat changed in the Partner Gifting API, the newest first.\n\nAlso as an [Atom feed](%s). What we change, and how we\n"+
-		"announce it, is in [Versioning](versioning.md).\n", b.base+atomPath)
+	fmt.Fprintf(&out, "# Change log\n\nWhat changed in the Partner Gifting API, the newest first.\n\n"+
+		"Also as an [Atom feed](%s). What we change, and how we\nannounce it, is in [Versioning](versioning.md).\n", b.base+atomPath)
 	for _, c := range b.document.Changes {
 		fmt.Fprintf(&out, "\n## %s {#%s}\n\n%s, %s\n\n%s", escape.Replace(c.Title), c.ID, c.Date.Format(day), c.Kind, entry(&c))
 	}

@@ -16,8 +16,9 @@ import (
 
 // announced is a change log with deprecations. Nothing of the real API is deprecated.
 const announced = `
-- {id: no-urgent, date: 2027-02-01, title: No urgent orders, kind: deprecated, text: Say *when* instead., replacement: "` + "`deliverBy`" + `",
-   sunset: 2028-02-01, affects: [{schema: PlaceOrderRequest, property: urgent}, {schema: Order, property: urgent}]}
+- {id: no-urgent, date: 2027-02-01, title: No urgent orders, kind: deprecated, text: Say *when* instead.,
+   replacement: "` + "`deliverBy`" + `", sunset: 2028-02-01,
+   affects: [{schema: PlaceOrderRequest, property: urgent}, {schema: Order, property: urgent}]}
 - {id: no-brands, date: 2027-01-01, title: No brands, kind: deprecated, text: They are in me., replacement: getMe,
    sunset: 2028-06-01, affects: [{operation: listBrands}, {operation: listOrders, parameter: limit}, {code: out_of_stock}]}
 - {id: start, date: 2026-01-01, title: Start <here>, kind: added, text: Everything.}

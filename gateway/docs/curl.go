@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// curl is a sample of an operation, made from the examples of the document. What belongs to the reader's tenant is a variable of the
-// shell, named after its member: brandId is $BRAND_ID.
+// curl is a sample of an operation, made from the examples of the document. What belongs to the reader's tenant is a variable of
+// the shell, named after its member: brandId is $BRAND_ID.
 func curl(op operation) (string, error) {
 	var b strings.Builder
 	b.WriteString(`curl -s "$GIFTING_URL` + pathVariable.ReplaceAllStringFunc(op.Path, func(name string) string {

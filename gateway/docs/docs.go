@@ -1,8 +1,9 @@
-// Package docs serves the documentation of the public API: guides, the reference, the errors, the change log, and the same for programs.
+// Package docs serves the documentation of the public API: guides, the reference, the errors, the change log, and the same for
+// programs.
 //
-// Every page but the reference is made from Markdown, which is served beside it, and needs no script: guides/*.md, errors.yaml, and the
-// change log and the document of package openapi. The page of the reference loads Scalar, which this package carries, and the document
-// with samples. Nothing comes from another host, and the Content-Security-Policy allows none.
+// Every page but the reference is made from Markdown, which is served beside it, and needs no script: guides/*.md, errors.yaml, and
+// the change log and the document of package openapi. The page of the reference loads Scalar, which this package carries, and the
+// document with samples. Nothing comes from another host, and the Content-Security-Policy allows none.
 package docs
 
 import (
@@ -30,8 +31,8 @@ const (
 )
 
 // contentSecurityPolicy is that of all pages but the reference. Scripts may not make HTML.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
-	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 const (
 	htmlType     = "text/html; charset=utf-8"
@@ -115,14 +116,20 @@ type builder struct {
 	missing staticfile.File
 }
 
-// New makes the site of a document. basePath is that of the API: the site is below it, except what browsers and crawlers look for at the
-// root of the host.
+// New makes the site of a document. basePath is that of the API: the site is below it, except what browsers and crawlers look for
+// at the root of the host.
 func New(document *openapi.Document, basePath string, log *slog.Logger) (*Site, error) {
 	public, err := url.Parse(document.PublicURL)
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
-	b := &builder{document: document, base: public.Path, basePath: basePath, anchors: map[string]string{}, files: map[string]staticfile.File{}}
+	b := &builder{
+		document: document,
+		base:     public.Path,
+		basePath: basePath,
+		anchors:  map[string]string{},
+		files:    map[string]staticfile.File{},
+	}
 	errors := httperror.Writer{DocsURL: document.PublicURL + sitePath, Log: log}
 	return &Site{base: b.base, basePath: basePath, errors: errors, files: sync.OnceValues(func() (staticfile.Handler, error) {
 		err := b.make()

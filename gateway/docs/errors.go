@@ -44,9 +44,10 @@ const errorsIntroduction = `# Errors
 
 Cause and remedy of every error code of the Partner Gifting API.
 
-An error is a problem document (` + "`application/problem+json`" + `). Branch on its ` + "`code`" + `. New codes may be added. Existing codes do not
-change. If several codes of status 422 or 409 apply to a request, the first in the order of this page is returned. Quote ` + "`instance`" + ` when
-you ask about an error. What a client does with them is in [Errors and retries](errors-guide.md).
+An error is a problem document (` + "`application/problem+json`" + `). Branch on its ` + "`code`" + `. New codes may be added.
+Existing codes do not change. If several codes of status 422 or 409 apply to a request, the first in the order of this page is
+returned. Quote ` + "`instance`" + ` when you ask about an error. What a client does with them is in
+[Errors and retries](errors-guide.md).
 
 ## Codes {#codes}
 `

@@ -17,7 +17,8 @@ import (
 )
 
 // By default, goldmark omits raw HTML. Headings get ids, which may also be written: ## Title {#id}.
-var converter = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute()))
+var converter = goldmark.New(goldmark.WithExtensions(extension.Table),
+	goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute()))
 
 // section is a heading with the text below it, up to the next heading.
 type section struct {

@@ -35,7 +35,10 @@ var groups = []struct {
 	Names []string
 }{
 	{"Start", []string{home, "quickstart", "authentication"}},
-	{"Guides", []string{"webhooks", "events", "idempotency", "errors-guide", "personal-links", "sandbox", "sdks", "generators", "going-live", "versioning"}},
+	{"Guides", []string{
+		"webhooks", "events", "idempotency", "errors-guide", "personal-links", "sandbox", "sdks", "generators",
+		"going-live", "versioning",
+	}},
 	{"Reference", []string{referenceName, errorsName, changelogName}},
 }
 
@@ -73,7 +76,8 @@ func (b *builder) addPages() error {
 		}
 	}
 	for _, p := range pages {
-		b.add(sitePath+"/"+p.Name+markdownSuffix, staticfile.New(markdownType, staticfile.Revalidate, readable(p.Markdown)).ForAnyOrigin())
+		b.add(sitePath+"/"+p.Name+markdownSuffix,
+			staticfile.New(markdownType, staticfile.Revalidate, readable(p.Markdown)).ForAnyOrigin())
 		if p.Name == referenceName {
 			continue
 		}

@@ -88,7 +88,11 @@ func afterResponse(lines ...string) []object {
 
 func postmanOf(op operation, planned plannedRequest) (object, error) {
 	path := pathVariable.ReplaceAllString(op.Path, "{$0}")
-	url := object{"raw": "{{baseUrl}}" + path, "host": []string{"{{baseUrl}}"}, "path": strings.Split(strings.TrimPrefix(path, "/"), "/")}
+	url := object{
+		"raw":  "{{baseUrl}}" + path,
+		"host": []string{"{{baseUrl}}"},
+		"path": strings.Split(strings.TrimPrefix(path, "/"), "/"),
+	}
 	request := object{"method": op.Method, "description": op.Get("description").String(), "url": url}
 	if op.Get("security").Exists() {
 		request["auth"] = object{"type": "noauth"}
@@ -135,6 +139,7 @@ func postmanParameter(p openapi.Node) object {
 		value = "{{" + key + "}}"
 	}
 	return object{
-		"key": key, "value": value, "disabled": !p.Get("required").Has(yes), "description": strings.TrimSpace(p.Get("description").String()),
+		"key": key, "value": value, "disabled": !p.Get("required").Has(yes),
+		"description": strings.TrimSpace(p.Get("description").String()),
 	}
 }

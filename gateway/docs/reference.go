@@ -23,8 +23,8 @@ const (
 //go:embed renderer/scalar-1.72.1/standalone.js.gz
 var renderer []byte
 
-// addReference adds the page that shows the document with Scalar. Its style sheets are made by its scripts, so they need a nonce, and
-// so the page is fresh. Scalar sets attributes of style too, which no nonce covers: they may be inline, on this page only.
+// addReference adds the page that shows the document with Scalar. Its style sheets are made by its scripts, so they need a nonce,
+// and so the page is fresh. Scalar sets attributes of style too, which no nonce covers: they may be inline, on this page only.
 func (b *builder) addReference() error {
 	shown, err := b.shownDocument()
 	if err != nil {
@@ -39,13 +39,15 @@ func (b *builder) addReference() error {
 	}
 	b.add(pagePath("", referenceName), staticfile.Fresh(htmlType, func() ([]byte, string) {
 		nonce := rand.Text()
-		return []byte(strings.ReplaceAll(string(html), marker, nonce)), "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce +
-			"'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+		policy := "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; style-src-attr 'unsafe-inline'; " +
+			"img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+		return []byte(strings.ReplaceAll(string(html), marker, nonce)), policy
 	}))
 	return nil
 }
 
-// shownDocument is the document as the page of the reference loads it: with samples, badges of extensions and links within the site.
+// shownDocument is the document as the page of the reference loads it: with samples, badges of extensions and links within the
+// site.
 func (b *builder) shownDocument() ([]byte, error) {
 	written, err := b.document.YAML()
 	if err != nil {
@@ -98,8 +100,8 @@ func (b *builder) show(n *yaml.Node) error {
 	return value.Set("description", strings.TrimSpace("**Extension.** "+value.Get("description").String()))
 }
 
-// switchOff leaves an optional parameter out of requests until the reader gives it a value. Scalar would send its example, or the first
-// value of its list.
+// switchOff leaves an optional parameter out of requests until the reader gives it a value. Scalar would send its example, or the
+// first value of its list.
 func switchOff(parameter openapi.Node) error {
 	parameter.Delete("example")
 	schema := parameter.Get("schema")
@@ -108,7 +110,8 @@ func switchOff(parameter openapi.Node) error {
 	}
 	values := schema.Values()
 	schema.Delete("enum")
-	return parameter.Set("description", strings.TrimSpace(parameter.Get("description").String())+" Values: `"+strings.Join(values, "`, `")+"`.")
+	return parameter.Set("description",
+		strings.TrimSpace(parameter.Get("description").String())+" Values: `"+strings.Join(values, "`, `")+"`.")
 }
 
 // operation is an operation of the document, or a webhook.

@@ -12,7 +12,8 @@ import (
 func (b *builder) referenceMarkdown() (string, error) {
 	document := b.document.Root
 	out := &strings.Builder{}
-	fmt.Fprintf(out, "# API reference\n\n%s\n\nBase address: `%s`. The OpenAPI document is [YAML](%s.yaml) or [JSON](%[3]s.json).\n\n%s\n",
+	fmt.Fprintf(out,
+		"# API reference\n\n%s\n\nBase address: `%s`. The OpenAPI document is [YAML](%s.yaml) or [JSON](%[3]s.json).\n\n%s\n",
 		document.Get("info", "summary"), b.document.PublicURL, b.base+documentPath, b.prose(document.Get("info", "description")))
 	for _, tag := range document.Get("tags").All() {
 		name := tag.Get("name").String()
@@ -28,7 +29,9 @@ func (b *builder) referenceMarkdown() (string, error) {
 			}
 		}
 	}
-	out.WriteString("\n## Schemas\n\nIn a response every member is present. If its type says “or null”, null means that there is no value.\n")
+	out.WriteString(
+		"\n## Schemas\n\nIn a response every member is present. If its type says “or null”, null means that there is no value.\n",
+	)
 	for _, schema := range document.Get("components", "schemas").All() {
 		fmt.Fprintf(out, "\n### %s {#schema-%[1]s}\n\n", schema.Name)
 		if text := b.prose(schema.Get("description")); text != "" {
@@ -51,7 +54,8 @@ func (b *builder) prose(n openapi.Node) string {
 
 // writeOperation writes an operation with its samples, or a webhook, which readers do not call.
 func (b *builder) writeOperation(out *strings.Builder, op operation, called bool) error {
-	fmt.Fprintf(out, "\n### %s {#%s}\n\n`%s %s`\n\n%s%s\n\n", op.Get("summary"), op.ID(), op.Method, op.Path, marks(op.Node), b.prose(op.Get("description")))
+	fmt.Fprintf(out, "\n### %s {#%s}\n\n`%s %s`\n\n%s%s\n\n", op.Get("summary"), op.ID(), op.Method, op.Path, marks(op.Node),
+		b.prose(op.Get("description")))
 	for _, p := range op.Get("parameters").All() {
 		b.writeField(out, p.Get("name").String(), p.Get("in").String()+", ", p.Get("required").Has(yes), p, p.Get("schema"))
 	}
@@ -147,7 +151,8 @@ func typeOf(schema openapi.Node) string {
 	case schema.Get("additionalProperties").Exists():
 		return "object of " + typeOf(schema.Get("additionalProperties"))
 	}
-	if options := schema.Options(); len(options) > 1 || !schema.Get("type").Exists() && len(options) == 1 && options[0].SchemaName() != "" {
+	if options := schema.Options(); len(options) > 1 || !schema.Get("type").Exists() && len(options) == 1 &&
+		options[0].SchemaName() != "" {
 		names := make([]string, len(options))
 		for i, option := range options {
 			names[i] = typeOf(option)

@@ -148,14 +148,19 @@ func TestEveryFileIsServed(t *testing.T) {
 
 func TestThePathsOfTheAPIAreNotServed(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{base, base + "/", base + "/orders", base + "/docsx", base + "/openapi", base + "/openapi.yml", base + "/nothing/docs"} {
+	for _, path := range []string{
+		base, base + "/", base + "/orders", base + "/docsx", base + "/openapi", base + "/openapi.yml",
+		base + "/nothing/docs",
+	} {
 		require.False(t, site(t, apikey.Sandbox).Serves(path), path)
 	}
 }
 
 func TestEveryOtherAddressHasAPageForPeople(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{base + "/docs/other", base + "/docs/errors/other", base + "x", "/api/public", "/orders", "/docs/other"} {
+	for _, path := range []string{
+		base + "/docs/other", base + "/docs/errors/other", base + "x", "/api/public", "/orders", "/docs/other",
+	} {
 		require.True(t, site(t, apikey.Sandbox).Serves(path), path)
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 			got := call(t, method, path, nil)
@@ -188,7 +193,13 @@ func TestAddressesThatPeopleTypeLeadToTheirPages(t *testing.T) {
 
 func TestToolsOfOtherSitesMayLoadTheDocument(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string]string{"/openapi.json": "*", "/openapi.yaml": "*", "/docs/errors.md": "*", "/docs/llms.txt": "*", "/docs": ""} {
+	for path, want := range map[string]string{
+		"/openapi.json":   "*",
+		"/openapi.yaml":   "*",
+		"/docs/errors.md": "*",
+		"/docs/llms.txt":  "*",
+		"/docs":           "",
+	} {
 		w := call(t, http.MethodGet, base+path, http.Header{"Origin": {"https://editor.test"}})
 		require.Equal(t, want, w.Header().Get("Access-Control-Allow-Origin"), path)
 	}
@@ -261,5 +272,7 @@ func TestLinksHaveATarget(t *testing.T) {
 func TestRobotsMayReadTheSiteAndWhatAPreviewOfALinkNeeds(t *testing.T) {
 	t.Parallel()
 	robots := call(t, http.MethodGet, "/robots.txt", nil).Body.String()
-	require.Equal(t, "User-agent: *\nAllow: "+base+"/docs\nAllow: "+base+"/openapi\nAllow: /c/\nAllow: "+base+"/catalog/images/\nDisallow: /\n", robots)
+	require.Equal(t,
+		"User-agent: *\nAllow: "+base+"/docs\nAllow: "+base+"/openapi\nAllow: /c/\nAllow: "+base+"/catalog/images/\nDisallow: /\n",
+		robots)
 }

@@ -15,8 +15,9 @@ import (
 
 // announced is a change log with a deprecation of each kind. Nothing of the real API is deprecated.
 const announced = `
-- {id: no-urgent, date: 2027-02-01, title: No urgent orders, kind: deprecated, text: Say *when* instead., replacement: "` + "`deliverBy`" + `",
-   sunset: 2028-02-01, affects: [{schema: PlaceOrderRequest, property: urgent}, {schema: Order, property: urgent}]}
+- {id: no-urgent, date: 2027-02-01, title: No urgent orders, kind: deprecated, text: Say *when* instead.,
+   replacement: "` + "`deliverBy`" + `", sunset: 2028-02-01,
+   affects: [{schema: PlaceOrderRequest, property: urgent}, {schema: Order, property: urgent}]}
 - {id: no-brands, date: 2027-01-01, title: No brands, kind: deprecated, text: They are in me., replacement: getMe,
    sunset: 2028-06-01, affects: [{operation: listBrands}, {operation: listOrders, parameter: limit}, {code: out_of_stock}]}
 - {id: start, date: 2026-01-01, title: Start <here>, kind: added, text: Everything.}
@@ -38,30 +39,39 @@ func TestTheChangeLogIsValid(t *testing.T) {
 
 func TestInvalidChangeLogs(t *testing.T) {
 	t.Parallel()
-	const valid = `{id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-31, affects: [{operation: o}]}`
+	const (
+		gone  = `{id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, affects: [{operation: o}]`
+		valid = gone + `, sunset: 2028-01-31}`
+	)
 	parse(t, "- "+valid)
 	for name, tc := range map[string]struct{ text, want string }{
 		"a sunset after less than twelve months": {
-			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-30, affects: [{operation: o}]}`,
+			"- " + gone + `, sunset: 2028-01-30}`,
 			"gone: the sunset must be at least 12 months after the date",
 		},
 		"no sunset": {
-			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, affects: [{operation: o}]}`, "at least 12 months",
+			"- " + gone + "}",
+			"at least 12 months",
 		},
 		"no replacement": {
-			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, sunset: 2029-01-30, affects: [{operation: o}]}`, "needs affects and replacement",
+			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, sunset: 2029-01-30, affects: [{operation: o}]}`,
+			"needs affects and replacement",
 		},
 		"nothing affected": {
-			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2029-01-30}`, "needs affects and replacement",
+			`- {id: gone, date: 2027-01-31, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2029-01-30}`,
+			"needs affects and replacement",
 		},
-		"a sunset of an addition": {`- {id: new, date: 2027-01-31, title: T, kind: added, text: X, sunset: 2029-01-30}`, "only a deprecation"},
+		"a sunset of an addition": {
+			`- {id: new, date: 2027-01-31, title: T, kind: added, text: X, sunset: 2029-01-30}`, "only a deprecation",
+		},
 		"an unknown kind":         {`- {id: new, date: 2027-01-31, title: T, kind: fixed, text: X}`, `unknown kind "fixed"`},
 		"an id that is no anchor": {`- {id: New!, date: 2027-01-31, title: T, kind: added, text: X}`, "lower-case"},
 		"no date":                 {`- {id: new, title: T, kind: added, text: X}`, "required"},
 		"a misspelt member":       {`- {id: new, dates: 2027-01-31}`, "dates"},
 		"an id twice":             {"- " + valid + "\n- " + valid, "twice"},
 		"the oldest first": {
-			"- {id: a, date: 2026-01-01, title: T, kind: added, text: X}\n- {id: b, date: 2026-01-02, title: T, kind: added, text: X}", "b is newer",
+			"- {id: a, date: 2026-01-01, title: T, kind: added, text: X}\n- {id: b, date: 2026-01-02, title: T, kind: added, text: X}",
+			"b is newer",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +123,8 @@ func TestADeprecationOfNothingIsRefused(t *testing.T) {
 		"{operation: listNothing}", "{operation: listOrders, parameter: nothing}", "{operation: listOrders, parameter: Idempotency-Key}",
 		"{schema: Order, property: nothing}", "{schema: Nothing, property: id}", "{code: nothing}",
 	} {
-		changes := parse(t, `[{id: gone, date: 2027-01-01, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-01, affects: [`+target+`]}]`)
+		changes := parse(t,
+			`[{id: gone, date: 2027-01-01, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-01, affects: [`+target+`]}]`)
 		_, err := openapi.New(publicURL, apikey.Sandbox, changes)
 		require.ErrorContains(t, err, "to deprecate", target)
 	}
@@ -123,8 +134,9 @@ func TestADeprecationOfNothingIsRefused(t *testing.T) {
 func TestAnswersAreMarkedAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	made, err := openapi.New(publicURL, apikey.Sandbox, parse(t, `
-- {id: no-list, date: 2027-01-01, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-01, affects: [{operation: listOrders},
-   {operation: listOrders, parameter: limit}, {operation: listOrders, parameter: status}, {code: out_of_stock}]}
+- {id: no-list, date: 2027-01-01, title: T, kind: deprecated, text: X, replacement: Y, sunset: 2028-01-01,
+   affects: [{operation: listOrders}, {operation: listOrders, parameter: limit}, {operation: listOrders, parameter: status},
+   {code: out_of_stock}]}
 `))
 	require.NoError(t, err)
 	var answers sync.WaitGroup

@@ -282,7 +282,13 @@ func TestSchemasRejectInvalidValues(t *testing.T) {
 	page := d.object(d.object(d.object(d.at("paths", "/orders/{orderId}", "get", "responses", "200",
 		"content", "application/json", "examples", "sent")))["value"])
 	require.NoError(t, order.Validate(page))
-	for name, invalid := range map[string]any{"version": "0", "status": "GONE", "selection": "X", "urgent": nil, "createdAt": "yesterday"} {
+	for name, invalid := range map[string]any{
+		"version":   "0",
+		"status":    "GONE",
+		"selection": "X",
+		"urgent":    nil,
+		"createdAt": "yesterday",
+	} {
 		valid := page[name]
 		page[name] = invalid
 		require.Error(t, order.Validate(page), name)

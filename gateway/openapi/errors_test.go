@@ -14,7 +14,8 @@ import (
 )
 
 var fieldCodes = []string{
-	"required", "invalid", "too_long", "duplicate", "not_enabled", "manager_not_found", "not_allowed_with_catalog_selection", "events_lost",
+	"required", "invalid", "too_long", "duplicate", "not_enabled", "manager_not_found", "not_allowed_with_catalog_selection",
+	"events_lost",
 }
 
 func TestTheSchemaOfErrors(t *testing.T) {

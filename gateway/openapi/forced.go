@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// addForcedAnswers adds the parameter Sandbox-Fault to every operation that needs a key, and the header Sandbox to the errors, which it
-// forces and which operations below /sandbox return, so that the authors of operations need not repeat them. Only the document of
-// the sandbox has both.
+// addForcedAnswers adds the parameter Sandbox-Fault to every operation that needs a key, and the header Sandbox to the errors,
+// which it forces and which operations below /sandbox return, so that the authors of operations need not repeat them. Only the
+// document of the sandbox has both.
 func addForcedAnswers(root *yaml.Node) {
 	if member(member(member(root, "components"), "parameters"), "SandboxFault") == nil {
 		return

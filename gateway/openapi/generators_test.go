@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// These are the reasons for which generators dropped parts of the document or made clients that did not compile. `make clients` shows
-// the rest.
+// These are the reasons for which generators dropped parts of the document or made clients that did not compile. `make clients`
+// shows the rest.
 func TestGeneratorsGetWhatTheyNeed(t *testing.T) {
 	t.Parallel()
 	d := load(t)

@@ -122,7 +122,8 @@ const null = "null"
 
 // Nullable reports whether a schema allows null.
 func (n Node) Nullable() bool {
-	return n.Get("type").Has(null) || slices.ContainsFunc(n.Get("oneOf").All(), func(option Node) bool { return option.Get("type").String() == null })
+	return n.Get("type").Has(null) ||
+		slices.ContainsFunc(n.Get("oneOf").All(), func(option Node) bool { return option.Get("type").String() == null })
 }
 
 // Options are the alternatives of a schema without null, or the schema itself.

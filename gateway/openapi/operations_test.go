@@ -103,7 +103,8 @@ func TestOperationsFollowTheOrderOfTheTags(t *testing.T) {
 func TestPartsOfTheSandboxAreInItsDocumentOnly(t *testing.T) {
 	t.Parallel()
 	for environment, want := range map[apikey.Environment]bool{apikey.Production: false, apikey.Sandbox: true} {
-		has := slices.ContainsFunc(loadOf(t, environment).at("tags").([]any), func(tag any) bool { return tag.(object)["name"] == "Sandbox" })
+		has := slices.ContainsFunc(loadOf(t, environment).at("tags").([]any),
+			func(tag any) bool { return tag.(object)["name"] == "Sandbox" })
 		require.Equal(t, want, has, environment)
 	}
 }

@@ -48,8 +48,8 @@ func lists(root object, value any, at string, found map[string]object) {
 	}
 }
 
-// Clients may rely on the values that they know, except of codes, and on the alternatives, except of events. severity.txt makes oasdiff
-// accept new ones everywhere.
+// Clients may rely on the values that they know, except of codes, and on the alternatives, except of events. severity.txt makes
+// oasdiff accept new ones everywhere.
 func TestOnlyCodesAndEventsGetNewValues(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 1, strings.Count(string(load(t).raw), `"anyOf"`), "FeedEvent")

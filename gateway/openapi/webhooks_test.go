@@ -18,7 +18,8 @@ func TestWebhooksAreNamedByTheTypeOfTheirEvent(t *testing.T) {
 	require.NoError(t, unknown.Validate("order.renamed"))
 	d.each("webhooks", func(name, method string, op object) {
 		require.Equal(t, "post", method)
-		require.Equal(t, []any{name}, d.at("webhooks", name, "post", "requestBody", "content", "application/json", "schema", "properties", "type", "enum"))
+		require.Equal(t, []any{name},
+			d.at("webhooks", name, "post", "requestBody", "content", "application/json", "schema", "properties", "type", "enum"))
 		require.Equal(t, name != "ping", slices.Contains(feed, name), "only a ping is not in the feed")
 		require.Error(t, unknown.Validate(name), "UnknownEvent excludes every type that has a schema")
 		require.Len(t, op["parameters"], 5)

@@ -41,8 +41,15 @@ func TestUnmarshalRefusesTheWholeBody(t *testing.T) {
 		{"a second value", `{} {}`, "the body must end after its JSON object"},
 		{"a list", `[{}]`, "the body must be a JSON object"},
 		{"null", `null`, "the body must be a JSON object"},
-		{"unknown members nested too deep", `{"x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, "the body is nested deeper than 100 levels"},
-		{"wrong values nested too deep", `{"urgent":` + strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100) + `}`, "the body is nested deeper than 100 levels"},
+		{
+			"unknown members nested too deep", `{"x":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`,
+			"the body is nested deeper than 100 levels",
+		},
+		{
+			"wrong values nested too deep",
+			`{"urgent":` + strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100) + `}`,
+			"the body is nested deeper than 100 levels",
+		},
 		{"a million open brackets", `{"x":` + strings.Repeat("[", 1<<20), "the body is nested deeper than 100 levels"},
 		{"bad JSON after invalid fields", `{"urgent":5,"items":7,`, notJSON + "22"},
 	}
@@ -140,7 +147,10 @@ func TestUnmarshalTimestamps(t *testing.T) {
 		{"an offset of hours", `"2024-05-31T08:15:30-02"`, &timestamppb.Timestamp{Seconds: 1717150530}},
 		{"a comma before the fraction", `"2024-05-31T10:15:30,5Z"`, &timestamppb.Timestamp{Seconds: 1717150530, Nanos: 500000000}},
 		{"midnight at the end of a day", `"2024-02-28T24:00Z"`, &timestamppb.Timestamp{Seconds: 1709164800}},
-		{"midnight with seconds, a fraction and an offset", `"2024-02-28T24:00:00.000+01:00"`, &timestamppb.Timestamp{Seconds: 1709161200}},
+		{
+			"midnight with seconds, a fraction and an offset", `"2024-02-28T24:00:00.000+01:00"`,
+			&timestamppb.Timestamp{Seconds: 1709161200},
+		},
 		{"no zone", `"2024-05-31T10:15:30"`, nil},
 		{"a date only", `"2024-05-31"`, nil},
 		{"a space for the T", `"2024-05-31 10:15:30Z"`, nil},

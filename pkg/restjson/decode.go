@@ -30,8 +30,8 @@ func Unmarshal(data []byte, m proto.Message) []problem.Violation {
 	return UnmarshalBody(data, m).Violations
 }
 
-// UnmarshalBody is Unmarshal for the body of a request. Fields that the path binds are named in bound, by their protobuf names. In the
-// body they mean nothing.
+// UnmarshalBody is Unmarshal for the body of a request. Fields that the path binds are named in bound, by their protobuf names. In
+// the body they mean nothing.
 func UnmarshalBody(data []byte, m proto.Message, bound ...string) Findings {
 	pb := m.ProtoReflect()
 	p, err := planOf(pb.Type())

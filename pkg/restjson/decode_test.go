@@ -41,24 +41,54 @@ func TestUnmarshalAccepts(t *testing.T) {
 	}{
 		{"an empty body as an empty object", ``, &ordersv1.PlaceOrderRequest{}},
 		{"white space around the object", " \n{} \t", &ordersv1.PlaceOrderRequest{}},
-		{"null as omitted, for every kind of field", `{"externalOrderId":null,"urgent":null,"items":null,"client":null,"customFields":null}`, &ordersv1.PlaceOrderRequest{}},
-		{"unknown members of every shape", `{"x":1,"y":{"a":[{}, [], null, "s"]},"externalOrderId":"o","z":[]}`, &ordersv1.PlaceOrderRequest{ExternalOrderId: "o"}},
+		{
+			"null as omitted, for every kind of field",
+			`{"externalOrderId":null,"urgent":null,"items":null,"client":null,"customFields":null}`,
+			&ordersv1.PlaceOrderRequest{},
+		},
+		{
+			"unknown members of every shape", `{"x":1,"y":{"a":[{}, [], null, "s"]},"externalOrderId":"o","z":[]}`,
+			&ordersv1.PlaceOrderRequest{ExternalOrderId: "o"},
+		},
 		{"the protobuf name as an unknown member", `{"external_order_id":5,"URGENT":5}`, &ordersv1.PlaceOrderRequest{}},
 		{"escaped member names", `{"external\u004frderId":"o"}`, &ordersv1.PlaceOrderRequest{ExternalOrderId: "o"}},
-		{"escapes and surrogate pairs in strings", `{"externalOrderId":"a\"\\\/\b\f\n\r\t\u00e9\ud83c\udf81"}`, &ordersv1.PlaceOrderRequest{ExternalOrderId: "a\"\\/\b\f\n\r\té🎁"}},
+		{
+			"escapes and surrogate pairs in strings", `{"externalOrderId":"a\"\\\/\b\f\n\r\t\u00e9\ud83c\udf81"}`,
+			&ordersv1.PlaceOrderRequest{ExternalOrderId: "a\"\\/\b\f\n\r\té🎁"},
+		},
 		{"a set optional string that is empty", `{"courierComment":""}`, &ordersv1.PlaceOrderRequest{CourierComment: proto.String("")}},
-		{"booleans", `{"urgent":false,"brandedPackagingRequested":true}`, &ordersv1.PlaceOrderRequest{Urgent: proto.Bool(false), BrandedPackagingRequested: proto.Bool(true)}},
-		{"an empty object as a set message", `{"customization":{}}`, &ordersv1.PlaceOrderRequest{Customization: &ordersv1.OrderCustomization{}}},
-		{"a map with any keys", `{"items":[{"variations":{"Size":"M","a.b[0]":"","":"x"}}]}`, &ordersv1.PlaceOrderRequest{Items: []*ordersv1.OrderItemInput{{Variations: map[string]string{"Size": "M", "a.b[0]": "", "": "x"}}}}},
-		{"an enum by its short name", `{"status":"PROCESSING"}`, &ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}},
-		{"lists of enums and of strings", `{"scopes":["ORDERS","CATALOG"],"brandIds":["a","b"]}`, &commonv1.Principal{Scopes: []commonv1.Scope{2, 1}, BrandIds: []string{"a", "b"}}},
+		{
+			"booleans", `{"urgent":false,"brandedPackagingRequested":true}`,
+			&ordersv1.PlaceOrderRequest{Urgent: proto.Bool(false), BrandedPackagingRequested: proto.Bool(true)},
+		},
+		{
+			"an empty object as a set message", `{"customization":{}}`,
+			&ordersv1.PlaceOrderRequest{Customization: &ordersv1.OrderCustomization{}},
+		},
+		{
+			"a map with any keys", `{"items":[{"variations":{"Size":"M","a.b[0]":"","":"x"}}]}`,
+			&ordersv1.PlaceOrderRequest{
+				Items: []*ordersv1.OrderItemInput{{Variations: map[string]string{"Size": "M", "a.b[0]": "", "": "x"}}},
+			},
+		},
+		{
+			"an enum by its short name", `{"status":"PROCESSING"}`,
+			&ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()},
+		},
+		{
+			"lists of enums and of strings", `{"scopes":["ORDERS","CATALOG"],"brandIds":["a","b"]}`,
+			&commonv1.Principal{Scopes: []commonv1.Scope{2, 1}, BrandIds: []string{"a", "b"}},
+		},
 		{"an inline list", `{"brandIds":["a"]}`, &tenantsv1.Key{BrandIds: &tenantsv1.BrandIds{Ids: []string{"a"}}}},
 		{"an empty inline list as a set one", `{"brandIds":[]}`, &tenantsv1.Key{BrandIds: &tenantsv1.BrandIds{}}},
 		{"any value for raw JSON, which is never read", `{"id":"e","data":{"a":1}}`, &eventsv1.Event{Id: "e"}},
 		{"a decimal as a string, whatever it says", `{"amount":" 1e5x"}`, &commonv1.Money{Amount: " 1e5x"}},
 		{"a decimal as a number, as it was written", `{"amount":-0.10e+07}`, &commonv1.Money{Amount: "-0.10e+07"}},
 		{"a decimal of 64 characters", `{"amount":"` + strings.Repeat("é", 64) + `"}`, &commonv1.Money{Amount: strings.Repeat("é", 64)}},
-		{"a timestamp in another zone", `{"updatedSince":"2024-05-31T12:15:30.25+02:00"}`, &ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(time.Date(2024, 5, 31, 10, 15, 30, 250000000, time.UTC))}},
+		{
+			"a timestamp in another zone", `{"updatedSince":"2024-05-31T12:15:30.25+02:00"}`,
+			&ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(time.Date(2024, 5, 31, 10, 15, 30, 250000000, time.UTC))},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -71,7 +101,8 @@ func TestUnmarshalAccepts(t *testing.T) {
 
 func TestUnmarshalIntegers(t *testing.T) {
 	t.Parallel()
-	const range32, range64 = "must be an integer from -2147483648 to 2147483647", "must be an integer from -9223372036854775808 to 9223372036854775807"
+	const range32, range64 = "must be an integer from -2147483648 to 2147483647",
+		"must be an integer from -9223372036854775808 to 9223372036854775807"
 	huge := strings.Repeat("9", 1<<20)
 	tests := []struct {
 		give string
@@ -139,31 +170,85 @@ func TestUnmarshalReportsInvalidFields(t *testing.T) {
 		body string
 		want []problem.Violation
 	}{
-		{"another type than a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":5}`, []problem.Violation{invalid("externalOrderId", "must be a string")}},
-		{"another type than a boolean", &ordersv1.PlaceOrderRequest{}, `{"urgent":"true"}`, []problem.Violation{invalid("urgent", "must be a boolean")}},
-		{"another type than a list", &ordersv1.PlaceOrderRequest{}, `{"items":{}}`, []problem.Violation{invalid("items", "must be an array")}},
-		{"another type than an object", &ordersv1.PlaceOrderRequest{}, `{"client":"Acme"}`, []problem.Violation{invalid("client", "must be an object")}},
-		{"another type than a map", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":["M"]}]}`, []problem.Violation{invalid("items[0].variations", "must be an object")}},
-		{"a map value of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"Size":1}}]}`, []problem.Violation{invalid("items[0].variations.Size", "must be a string")}},
-		{"a map value that is null", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"Size":null}}]}`, []problem.Violation{invalid("items[0].variations.Size", "must be a string")}},
-		{"a list element that is null", &ordersv1.PlaceOrderRequest{}, `{"items":[null]}`, []problem.Violation{invalid("items[0]", "must be an object")}},
-		{"a list element of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{},"x"]}`, []problem.Violation{invalid("items[1]", "must be an object")}},
-		{"NUL in a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":"a\u0000"}`, []problem.Violation{invalid("externalOrderId", nul)}},
-		{"NUL in a map key, which the path does not repeat", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"a\u0000":"x"}}]}`, []problem.Violation{invalid("items[0].variations.a\uFFFD", nul)}},
-		{"a long map key is cut in the path", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"` + strings.Repeat("é", 65) + `":1}}]}`, []problem.Violation{invalid("items[0].variations."+strings.Repeat("é", 64)+"…", "must be a string")}},
+		{
+			"another type than a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":5}`,
+			[]problem.Violation{invalid("externalOrderId", "must be a string")},
+		},
+		{
+			"another type than a boolean", &ordersv1.PlaceOrderRequest{}, `{"urgent":"true"}`,
+			[]problem.Violation{invalid("urgent", "must be a boolean")},
+		},
+		{
+			"another type than a list", &ordersv1.PlaceOrderRequest{}, `{"items":{}}`,
+			[]problem.Violation{invalid("items", "must be an array")},
+		},
+		{
+			"another type than an object", &ordersv1.PlaceOrderRequest{}, `{"client":"Acme"}`,
+			[]problem.Violation{invalid("client", "must be an object")},
+		},
+		{
+			"another type than a map", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":["M"]}]}`,
+			[]problem.Violation{invalid("items[0].variations", "must be an object")},
+		},
+		{
+			"a map value of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"Size":1}}]}`,
+			[]problem.Violation{invalid("items[0].variations.Size", "must be a string")},
+		},
+		{
+			"a map value that is null", &ordersv1.PlaceOrderRequest{}, `{"items":[{"variations":{"Size":null}}]}`,
+			[]problem.Violation{invalid("items[0].variations.Size", "must be a string")},
+		},
+		{
+			"a list element that is null", &ordersv1.PlaceOrderRequest{}, `{"items":[null]}`,
+			[]problem.Violation{invalid("items[0]", "must be an object")},
+		},
+		{
+			"a list element of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{},"x"]}`,
+			[]problem.Violation{invalid("items[1]", "must be an object")},
+		},
+		{
+			"NUL in a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":"a\u0000"}`,
+			[]problem.Violation{invalid("externalOrderId", nul)},
+		},
+		{
+			"NUL in a map key, which the path does not repeat", &ordersv1.PlaceOrderRequest{},
+			`{"items":[{"variations":{"a\u0000":"x"}}]}`,
+			[]problem.Violation{invalid("items[0].variations.a\uFFFD", nul)},
+		},
+		{
+			"a long map key is cut in the path", &ordersv1.PlaceOrderRequest{},
+			`{"items":[{"variations":{"` + strings.Repeat("é", 65) + `":1}}]}`,
+			[]problem.Violation{invalid("items[0].variations."+strings.Repeat("é", 64)+"…", "must be a string")},
+		},
 		{"a decimal of another type", &commonv1.Money{}, `{"amount":true}`, []problem.Violation{invalid("amount", decimal)}},
-		{"a decimal string of 65 characters", &commonv1.Money{}, `{"amount":"` + strings.Repeat("1", 65) + `"}`, []problem.Violation{invalid("amount", "must not have more than 64 characters")}},
+		{
+			"a decimal string of 65 characters", &commonv1.Money{}, `{"amount":"` + strings.Repeat("1", 65) + `"}`,
+			[]problem.Violation{invalid("amount", "must not have more than 64 characters")},
+		},
 		{"an unknown enum value", &ordersv1.ListOrdersRequest{}, `{"status":"LOST"}`, []problem.Violation{invalid("status", statuses)}},
-		{"an enum value with its prefix", &ordersv1.ListOrdersRequest{}, `{"status":"ORDER_STATUS_SENT"}`, []problem.Violation{invalid("status", statuses)}},
+		{
+			"an enum value with its prefix", &ordersv1.ListOrdersRequest{}, `{"status":"ORDER_STATUS_SENT"}`,
+			[]problem.Violation{invalid("status", statuses)},
+		},
 		{"an enum value by its number", &ordersv1.ListOrdersRequest{}, `{"status":3}`, []problem.Violation{invalid("status", statuses)}},
-		{"an inline list of another type", &tenantsv1.Key{}, `{"brandIds":"a"}`, []problem.Violation{invalid("brandIds", "must be an array")}},
-		{"an element of an inline list", &tenantsv1.Key{}, `{"brandIds":[1]}`, []problem.Violation{invalid("brandIds[0]", "must be a string")}},
-		{"an inline oneof, which is never read", &catalogv1.ListProductsResponse{}, `{"items":[{"id":"p"}]}`, []problem.Violation{invalid("items[0]", "cannot be given")}},
+		{
+			"an inline list of another type", &tenantsv1.Key{}, `{"brandIds":"a"}`,
+			[]problem.Violation{invalid("brandIds", "must be an array")},
+		},
+		{
+			"an element of an inline list", &tenantsv1.Key{}, `{"brandIds":[1]}`,
+			[]problem.Violation{invalid("brandIds[0]", "must be a string")},
+		},
+		{
+			"an inline oneof, which is never read", &catalogv1.ListProductsResponse{}, `{"items":[{"id":"p"}]}`,
+			[]problem.Violation{invalid("items[0]", "cannot be given")},
+		},
 		{
 			"invalid fields everywhere, in the order of the body", &ordersv1.PlaceOrderRequest{},
 			`{"urgent":0,"items":[{"budget":{"amount":[],"currency":7}},{"productId":1}],"recipient":{"address":{"city":false}}}`,
 			[]problem.Violation{
-				invalid("urgent", "must be a boolean"), invalid("items[0].budget.amount", decimal), invalid("items[0].budget.currency", "must be a string"),
+				invalid("urgent", "must be a boolean"), invalid("items[0].budget.amount", decimal),
+				invalid("items[0].budget.currency", "must be a string"),
 				invalid("items[1].productId", "must be a string"), invalid("recipient.address.city", "must be a string"),
 			},
 		},
@@ -178,7 +263,10 @@ func TestUnmarshalReportsInvalidFields(t *testing.T) {
 func TestValidFieldsAreSetBesideInvalidOnes(t *testing.T) {
 	t.Parallel()
 	var got ordersv1.PlaceOrderRequest
-	found := decode(`{"externalOrderId":5,"brandId":"b","items":[1,{"productId":"p","variations":{"A":1,"B":"2"}}],"client":{"name":7,"email":"e"}}`, &got)
+	found := decode(
+		`{"externalOrderId":5,"brandId":"b","items":[1,{"productId":"p","variations":{"A":1,"B":"2"}}],"client":{"name":7,"email":"e"}}`,
+		&got,
+	)
 	require.Len(t, found, 4)
 	require.True(t, proto.Equal(&ordersv1.PlaceOrderRequest{
 		BrandId: proto.String("b"),
@@ -208,13 +296,35 @@ func TestUnmarshalOtherKinds(t *testing.T) {
 		want    string
 		invalid []problem.Violation
 	}{
-		{"every scalar is read", "Scalars", `{"aBool":true,"anInt32":-1,"anInt64":2,"aText":"x","aColour":"CRIMSON"}`, `a_bool: true an_int32: -1 an_int64: 2 a_text: "x" a_colour: API_COLOUR_RED`, nil},
-		{"names of an enum's aliases are listed", "Scalars", `{"aColour":"X"}`, ``, []problem.Violation{invalid("aColour", "must be one of RED, CRIMSON, PLAIN_BLUE")}},
-		{"lists of lists are read", "Lists", `{"nested":[{"texts":["a"]}],"inner":[[1],[]],"times":["1970-01-01T00:00:01Z"]}`, `nested: {texts: "a"} inner: {all: 1} inner: {} times: {seconds: 1}`, nil},
-		{"a null inline element is refused", "Lists", `{"inner":[null],"times":[null]}`, `inner: {} times: {}`, []problem.Violation{invalid("inner[0]", "must be an array"), invalid("times[0]", wantTimestamp)}},
-		{"maps of numbers and messages are read", "Maps", `{"counts":{"a":1,"b":"2"},"children":{"c":{"aBool":true},"d":null}}`, `counts: {key: "a" value: 1} children: {key: "c" value: {a_bool: true}}`, []problem.Violation{invalid("counts.b", "must be an integer"), invalid("children.d", "must be an object")}},
+		{
+			"every scalar is read", "Scalars",
+			`{"aBool":true,"anInt32":-1,"anInt64":2,"aText":"x","aColour":"CRIMSON"}`,
+			`a_bool: true an_int32: -1 an_int64: 2 a_text: "x" a_colour: API_COLOUR_RED`, nil,
+		},
+		{
+			"names of an enum's aliases are listed", "Scalars", `{"aColour":"X"}`, ``,
+			[]problem.Violation{invalid("aColour", "must be one of RED, CRIMSON, PLAIN_BLUE")},
+		},
+		{
+			"lists of lists are read", "Lists",
+			`{"nested":[{"texts":["a"]}],"inner":[[1],[]],"times":["1970-01-01T00:00:01Z"]}`,
+			`nested: {texts: "a"} inner: {all: 1} inner: {} times: {seconds: 1}`, nil,
+		},
+		{
+			"a null inline element is refused", "Lists", `{"inner":[null],"times":[null]}`, `inner: {} times: {}`,
+			[]problem.Violation{invalid("inner[0]", "must be an array"), invalid("times[0]", wantTimestamp)},
+		},
+		{
+			"maps of numbers and messages are read", "Maps",
+			`{"counts":{"a":1,"b":"2"},"children":{"c":{"aBool":true},"d":null}}`,
+			`counts: {key: "a" value: 1} children: {key: "c" value: {a_bool: true}}`,
+			[]problem.Violation{invalid("counts.b", "must be an integer"), invalid("children.d", "must be an object")},
+		},
 		{"one member of a oneof is read", "Choice", `{"aText":"","aMessage":null}`, `a_text: ""`, nil},
-		{"a second member of a oneof is refused", "Choice", `{"aText":"x","aMessage":[1]}`, `a_text: "x"`, []problem.Violation{invalid("aMessage", "cannot be given together with aText")}},
+		{
+			"a second member of a oneof is refused", "Choice", `{"aText":"x","aMessage":[1]}`, `a_text: "x"`,
+			[]problem.Violation{invalid("aMessage", "cannot be given together with aText")},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -231,5 +341,6 @@ func TestUnmarshalRefusesUnsupportedMessages(t *testing.T) {
 	t.Parallel()
 	found := restjson.Unmarshal([]byte(`{}`), newOf(t, "Waits"))
 	require.Equal(t, []problem.Violation{invalid("", "cannot be read: google.protobuf.Duration is not supported")}, found)
-	require.Equal(t, []problem.Violation{invalid("", "the body must be a JSON object")}, restjson.Unmarshal([]byte(`{}`), &tenantsv1.BrandIds{}))
+	require.Equal(t, []problem.Violation{invalid("", "the body must be a JSON object")},
+		restjson.Unmarshal([]byte(`{}`), &tenantsv1.BrandIds{}))
 }

@@ -33,23 +33,74 @@ func TestMarshalPlatformMessages(t *testing.T) {
 		give proto.Message
 		want string
 	}{
-		{"an unset optional string is null and a set empty one is not", &tenantsv1.Brand{Id: "b", LogoUrl: proto.String("")}, `{"id":"b","name":"","slug":"","primaryColour":null,"logoUrl":""}`},
-		{"an empty message has all members", &ordersv1.Order{}, `{"id":"","reference":"","version":0,"externalOrderId":null,"externalRecipientId":null,"externalCampaignRef":null,"externalActionRef":null,"source":null,"brandId":"","campaignId":null,"selection":null,"personalLinkId":null,"status":null,"items":[],"deliveryCountry":"","urgent":false,"receivedOutsideActiveHours":false,"shipments":[],"cancellationReason":null,"createdAt":null,"updatedAt":null}`},
-		{"a map is sorted and an enum has no prefix", &ordersv1.OrderItem{Kind: ordersv1.ItemKind_ITEM_KIND_CUSTOM, Variations: map[string]string{"b": "2", "a": "1", "": "0"}}, `{"kind":"CUSTOM","productId":null,"productName":"","variations":{"":"0","a":"1","b":"2"}}`},
-		{"an enum name of several words keeps them", &ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum()}, `{"externalOrderId":null,"externalRecipientId":null,"status":"SENT","brandId":null,"updatedSince":null,"after":null,"limit":null}`},
-		{"enum values that are zero or unknown are null in a list", &commonv1.Principal{Scopes: []commonv1.Scope{1, 0, 99}}, `{"tenantId":"","keyId":0,"keyName":"","scopes":["CATALOG",null,null],"allBrands":false,"brandIds":[],"tenantVersion":0}`},
-		{"an int64 is a number", &commonv1.Principal{TenantVersion: math.MaxInt64, KeyId: math.MinInt32}, `{"tenantId":"","keyId":-2147483648,"keyName":"","scopes":[],"allBrands":false,"brandIds":[],"tenantVersion":9223372036854775807}`},
+		{
+			"an unset optional string is null and a set empty one is not",
+			&tenantsv1.Brand{Id: "b", LogoUrl: proto.String("")},
+			`{"id":"b","name":"","slug":"","primaryColour":null,"logoUrl":""}`,
+		},
+		{
+			"an empty message has all members", &ordersv1.Order{},
+			`{"id":"","reference":"","version":0,"externalOrderId":null,"externalRecipientId":null,"externalCampaignRef":null,` +
+				`"externalActionRef":null,"source":null,"brandId":"","campaignId":null,"selection":null,"personalLinkId":null,` +
+				`"status":null,"items":[],"deliveryCountry":"","urgent":false,"receivedOutsideActiveHours":false,"shipments":[],` +
+				`"cancellationReason":null,"createdAt":null,"updatedAt":null}`,
+		},
+		{
+			"a map is sorted and an enum has no prefix",
+			&ordersv1.OrderItem{Kind: ordersv1.ItemKind_ITEM_KIND_CUSTOM, Variations: map[string]string{"b": "2", "a": "1", "": "0"}},
+			`{"kind":"CUSTOM","productId":null,"productName":"","variations":{"":"0","a":"1","b":"2"}}`,
+		},
+		{
+			"an enum name of several words keeps them",
+			&ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum()},
+			`{"externalOrderId":null,"externalRecipientId":null,"status":"SENT","brandId":null,"updatedSince":null,` +
+				`"after":null,"limit":null}`,
+		},
+		{
+			"enum values that are zero or unknown are null in a list",
+			&commonv1.Principal{Scopes: []commonv1.Scope{1, 0, 99}},
+			`{"tenantId":"","keyId":0,"keyName":"","scopes":["CATALOG",null,null],"allBrands":false,"brandIds":[],"tenantVersion":0}`,
+		},
+		{
+			"an int64 is a number", &commonv1.Principal{TenantVersion: math.MaxInt64, KeyId: math.MinInt32},
+			`{"tenantId":"","keyId":-2147483648,"keyName":"","scopes":[],"allBrands":false,"brandIds":[],` +
+				`"tenantVersion":9223372036854775807}`,
+		},
 		{"a decimal is a string", price, `{"amount":"12.50","currency":"EUR"}`},
-		{"an inline message that is unset is null", &tenantsv1.Key{Id: 1}, `{"id":1,"name":"","prefix":"","scopes":[],"brandIds":null,"webhookUrl":null}`},
-		{"an inline message with nothing in its list is an empty list", &tenantsv1.Key{Id: 1, BrandIds: &tenantsv1.BrandIds{}}, `{"id":1,"name":"","prefix":"","scopes":[],"brandIds":[],"webhookUrl":null}`},
+		{
+			"an inline message that is unset is null", &tenantsv1.Key{Id: 1},
+			`{"id":1,"name":"","prefix":"","scopes":[],"brandIds":null,"webhookUrl":null}`,
+		},
+		{
+			"an inline message with nothing in its list is an empty list",
+			&tenantsv1.Key{Id: 1, BrandIds: &tenantsv1.BrandIds{}},
+			`{"id":1,"name":"","prefix":"","scopes":[],"brandIds":[],"webhookUrl":null}`,
+		},
 		{"an inline message is its list", &tenantsv1.BrandIds{Ids: []string{"x", "y"}}, `["x","y"]`},
 		{"an inline oneof is its member", &catalogv1.ListProductsResponse{Items: []*catalogv1.ProductEntry{
-			{Entry: &catalogv1.ProductEntry_Unlisted{Unlisted: &catalogv1.UnlistedProduct{Id: "u", UpdatedAt: &timestamppb.Timestamp{}}}}, {},
+			{
+				Entry: &catalogv1.ProductEntry_Unlisted{Unlisted: &catalogv1.UnlistedProduct{Id: "u", UpdatedAt: &timestamppb.Timestamp{}}},
+			}, {},
 		}}, `{"items":[{"id":"u","listed":false,"updatedAt":"1970-01-01T00:00:00Z"},null],"nextCursor":null}`},
-		{"an entry is its product, with the product's money", &catalogv1.ProductEntry{Entry: &catalogv1.ProductEntry_Product{Product: &catalogv1.Product{Estimate: price, Images: []*catalogv1.Image{{Width: proto.Int32(0)}}}}}, `{"id":"","name":"","description":"","listed":false,"available":false,"priced":false,"estimate":{"amount":"12.50","currency":"EUR"},"estimateEur":null,"variations":[],"categories":[],"images":[{"url":"","width":0}],"customizationAvailable":false,"giftSet":false,"readyToSend":false,"updatedAt":null}`},
-		{"raw JSON is written as it is", &eventsv1.Event{Data: []byte(`{"b": [1.0, "<"]}`)}, `{"id":"","type":"","occurredAt":null,"environment":"","data":{"b": [1.0, "<"]}}`},
+		{
+			"an entry is its product, with the product's money",
+			&catalogv1.ProductEntry{Entry: &catalogv1.ProductEntry_Product{
+				Product: &catalogv1.Product{Estimate: price, Images: []*catalogv1.Image{{Width: proto.Int32(0)}}},
+			}},
+			`{"id":"","name":"","description":"","listed":false,"available":false,"priced":false,` +
+				`"estimate":{"amount":"12.50","currency":"EUR"},"estimateEur":null,"variations":[],"categories":[],` +
+				`"images":[{"url":"","width":0}],"customizationAvailable":false,"giftSet":false,"readyToSend":false,"updatedAt":null}`,
+		},
+		{
+			"raw JSON is written as it is", &eventsv1.Event{Data: []byte(`{"b": [1.0, "<"]}`)},
+			`{"id":"","type":"","occurredAt":null,"environment":"","data":{"b": [1.0, "<"]}}`,
+		},
 		{"empty raw JSON is null", &eventsv1.Event{}, `{"id":"","type":"","occurredAt":null,"environment":"","data":null}`},
-		{"text is escaped no more than JSON needs", &catalogv1.Subcategory{Code: "<a href='x'>&\u2028\x7f", Name: "\"\\/\b\f\n\r\t\x00\x1f é 🎁"}, `{"code":"<a href='x'>&` + "\u2028\x7f" + `","name":"\"\\/\b\f\n\r\t\u0000\u001f é 🎁"}`},
+		{
+			"text is escaped no more than JSON needs",
+			&catalogv1.Subcategory{Code: "<a href='x'>&\u2028\x7f", Name: "\"\\/\b\f\n\r\t\x00\x1f é 🎁"},
+			`{"code":"<a href='x'>&` + "\u2028\x7f" + `","name":"\"\\/\b\f\n\r\t\u0000\u001f é 🎁"}`,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { requireJSON(t, test.want, test.give) })
@@ -65,10 +116,25 @@ func TestMarshalOtherKinds(t *testing.T) {
 		want    string
 	}{
 		{"every scalar is written when empty", "Scalars", ``, `{"aBool":false,"anInt32":0,"anInt64":0,"aText":"","aColour":null}`},
-		{"every scalar is written", "Scalars", `a_bool: true an_int32: -1 an_int64: -9223372036854775808 a_text: "x" a_colour: API_COLOUR_CRIMSON`, `{"aBool":true,"anInt32":-1,"anInt64":-9223372036854775808,"aText":"x","aColour":"RED"}`},
-		{"an enum value without the prefix keeps its name", "Lists", `colours: [PLAIN_BLUE]`, `{"texts":[],"numbers":[],"colours":["PLAIN_BLUE"],"times":[],"nested":[],"inner":[]}`},
-		{"lists of all kinds are written", "Lists", `texts: ["a"] numbers: [1, 2] times: [{seconds: 1}] nested: [{}] inner: [{all: [1]}, {}]`, `{"texts":["a"],"numbers":[1,2],"colours":[],"times":["1970-01-01T00:00:01Z"],"nested":[{"texts":[],"numbers":[],"colours":[],"times":[],"nested":[],"inner":[]}],"inner":[[1],[]]}`},
-		{"maps of all kinds are sorted", "Maps", `counts: {key: "z" value: 1} counts: {key: "a" value: 2}`, `{"counts":{"a":2,"z":1},"children":{}}`},
+		{
+			"every scalar is written", "Scalars",
+			`a_bool: true an_int32: -1 an_int64: -9223372036854775808 a_text: "x" a_colour: API_COLOUR_CRIMSON`,
+			`{"aBool":true,"anInt32":-1,"anInt64":-9223372036854775808,"aText":"x","aColour":"RED"}`,
+		},
+		{
+			"an enum value without the prefix keeps its name", "Lists", `colours: [PLAIN_BLUE]`,
+			`{"texts":[],"numbers":[],"colours":["PLAIN_BLUE"],"times":[],"nested":[],"inner":[]}`,
+		},
+		{
+			"lists of all kinds are written", "Lists",
+			`texts: ["a"] numbers: [1, 2] times: [{seconds: 1}] nested: [{}] inner: [{all: [1]}, {}]`,
+			`{"texts":["a"],"numbers":[1,2],"colours":[],"times":["1970-01-01T00:00:01Z"],` +
+				`"nested":[{"texts":[],"numbers":[],"colours":[],"times":[],"nested":[],"inner":[]}],"inner":[[1],[]]}`,
+		},
+		{
+			"maps of all kinds are sorted", "Maps", `counts: {key: "z" value: 1} counts: {key: "a" value: 2}`,
+			`{"counts":{"a":2,"z":1},"children":{}}`,
+		},
 		{"nothing set in a oneof leaves it out", "Choice", ``, `{"before":"","after":false}`},
 		{"the set member of a oneof is written, empty too", "Choice", `a_text: ""`, `{"before":"","aText":"","after":false}`},
 		{"an inline member of a oneof is written as its value", "Choice", `a_message: {}`, `{"before":"","aMessage":[],"after":false}`},
@@ -112,10 +178,20 @@ func TestMarshalRefuses(t *testing.T) {
 		give proto.Message
 		want string
 	}{
-		{"invalid UTF-8 in a string, naming the innermost field", &ordersv1.ListOrdersResponse{Items: []*ordersv1.Order{{Id: "\xff"}}}, "gifting.orders.v1.Order.id: not valid UTF-8"},
-		{"invalid UTF-8 in a map key", &ordersv1.OrderItem{Variations: map[string]string{"\xff": ""}}, "gifting.orders.v1.OrderItem.variations: not valid UTF-8"},
+		{
+			"invalid UTF-8 in a string, naming the innermost field",
+			&ordersv1.ListOrdersResponse{Items: []*ordersv1.Order{{Id: "\xff"}}},
+			"gifting.orders.v1.Order.id: not valid UTF-8",
+		},
+		{
+			"invalid UTF-8 in a map key", &ordersv1.OrderItem{Variations: map[string]string{"\xff": ""}},
+			"gifting.orders.v1.OrderItem.variations: not valid UTF-8",
+		},
 		{"invalid UTF-8 in raw JSON", &eventsv1.Event{Data: []byte("\"\xff\"")}, "gifting.events.v1.Event.data: not valid UTF-8"},
-		{"a year past 9999", &ordersv1.Order{CreatedAt: &timestamppb.Timestamp{Seconds: 253402300800}}, "gifting.orders.v1.Order.created_at: timestamp outside the years 1 to 9999"},
+		{
+			"a year past 9999", &ordersv1.Order{CreatedAt: &timestamppb.Timestamp{Seconds: 253402300800}},
+			"gifting.orders.v1.Order.created_at: timestamp outside the years 1 to 9999",
+		},
 		{"a year before 1", &timestamppb.Timestamp{Seconds: -62135596801}, "timestamp outside the years 1 to 9999"},
 		{"negative nanoseconds", &timestamppb.Timestamp{Nanos: -1}, "timestamp outside the years 1 to 9999"},
 		{"an unsupported well-known type, set or not", &status.Status{}, "google.protobuf.Any is not supported"},
@@ -123,7 +199,10 @@ func TestMarshalRefuses(t *testing.T) {
 		{"numbers with a fraction", newOf(t, "Fraction"), "schema.Fraction.a_double: double fields are not supported"},
 		{"bytes that are not raw JSON", &commonv1.Request{}, "gifting.common.v1.Request.fingerprint: bytes fields are not supported"},
 		{"map keys that are numbers", newOf(t, "Numbered"), "schema.Numbered.names: map keys other than strings are not supported"},
-		{"an inline message with two fields", newOf(t, "TwoInline"), "schema.TwoInline: an inline message has one field, or one oneof and nothing else"},
+		{
+			"an inline message with two fields", newOf(t, "TwoInline"),
+			"schema.TwoInline: an inline message has one field, or one oneof and nothing else",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

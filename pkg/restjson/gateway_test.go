@@ -34,7 +34,10 @@ func (b *body) SetFindings(found restjson.Findings) { b.found = found }
 
 func TestMarshalerDecodes(t *testing.T) {
 	t.Parallel()
-	from := &body{Buffer: bytes.NewBufferString(`{"urgnt":true,"urgent":1,"brandId":5,"items":[{"budget":{"amout":1}}]}`), bound: []string{"brand_id"}}
+	from := &body{
+		Buffer: bytes.NewBufferString(`{"urgnt":true,"urgent":1,"brandId":5,"items":[{"budget":{"amout":1}}]}`),
+		bound:  []string{"brand_id"},
+	}
 	var got ordersv1.PlaceOrderRequest
 	require.NoError(t, restjson.Marshaler{}.NewDecoder(from).Decode(&got))
 	require.Equal(t, []problem.Violation{invalid("urgent", "must be a boolean")}, from.found.Violations)

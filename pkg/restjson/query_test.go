@@ -40,24 +40,54 @@ func TestUnmarshalQuery(t *testing.T) {
 		invalid []problem.Violation
 	}{
 		{"no parameters", ``, &ordersv1.ListOrdersRequest{}, nil},
-		{"strings, enums and numbers", `externalOrderId=a%20b&status=SENT&limit=50`, &ordersv1.ListOrdersRequest{ExternalOrderId: proto.String("a b"), Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum(), Limit: proto.Int32(50)}, nil},
+		{
+			"strings, enums and numbers", `externalOrderId=a%20b&status=SENT&limit=50`,
+			&ordersv1.ListOrdersRequest{
+				ExternalOrderId: proto.String("a b"),
+				Status:          ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum(),
+				Limit:           proto.Int32(50),
+			},
+			nil,
+		},
 		{"a timestamp in UTC", `updatedSince=2024-05-31T10:15:30Z`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
-		{"a timestamp with an encoded plus", `updatedSince=2024-05-31T12:15:30%2B02:00`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
-		{"a timestamp without seconds and colon", `updatedSince=2024-05-31t08:15-0200`, &ordersv1.ListOrdersRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: 1717150500}}, nil},
-		{"a timestamp with an unencoded plus", `updatedSince=2024-05-31T12:15:30+02:00`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", unencoded)}},
-		{"an empty timestamp", `updatedSince=`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", wantTimestamp)}},
+		{
+			"a timestamp with an encoded plus", `updatedSince=2024-05-31T12:15:30%2B02:00`,
+			&ordersv1.ListOrdersRequest{UpdatedSince: since}, nil,
+		},
+		{
+			"a timestamp without seconds and colon", `updatedSince=2024-05-31t08:15-0200`,
+			&ordersv1.ListOrdersRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: 1717150500}}, nil,
+		},
+		{
+			"a timestamp with an unencoded plus", `updatedSince=2024-05-31T12:15:30+02:00`,
+			&ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", unencoded)},
+		},
+		{
+			"an empty timestamp", `updatedSince=`, &ordersv1.ListOrdersRequest{},
+			[]problem.Violation{invalid("updatedSince", wantTimestamp)},
+		},
 		{"unknown parameters", `foo=1&foo=2&external_order_id=x&LIMIT=x&limit[]=x`, &ordersv1.ListOrdersRequest{}, nil},
 		{"an empty string as a set one", `after=`, &ordersv1.ListOrdersRequest{After: proto.String("")}, nil},
 		{"an empty number", `limit=`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
-		{"a parameter twice, though equal", `limit=5&limit=5`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", "must not be given more than once")}},
+		{
+			"a parameter twice, though equal", `limit=5&limit=5`, &ordersv1.ListOrdersRequest{},
+			[]problem.Violation{invalid("limit", "must not be given more than once")},
+		},
 		{"a negative number and leading zeros", `limit=-007`, &ordersv1.ListOrdersRequest{Limit: proto.Int32(-7)}, nil},
 		{"a number with a plus", `limit=%2B5`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
 		{"a number with an exponent", `limit=5e1`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
 		{"a number past its range", `limit=2147483648`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", in32)}},
-		{"an enum with its prefix", `status=ORDER_STATUS_SENT`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("status", statuses)}},
+		{
+			"an enum with its prefix", `status=ORDER_STATUS_SENT`, &ordersv1.ListOrdersRequest{},
+			[]problem.Violation{invalid("status", statuses)},
+		},
 		{"invalid UTF-8", `after=%FF`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("after", "must be valid UTF-8")}},
 		{"NUL, which no record has", `externalOrderId=a%00`, &ordersv1.ListOrdersRequest{ExternalOrderId: proto.String("a\x00")}, nil},
-		{"all violations are in the order of the fields, and the others are set", `limit=x&brandId=b&status=y`, &ordersv1.ListOrdersRequest{BrandId: proto.String("b")}, []problem.Violation{invalid("status", statuses), invalid("limit", integer)}},
+		{
+			"all violations are in the order of the fields, and the others are set", `limit=x&brandId=b&status=y`,
+			&ordersv1.ListOrdersRequest{BrandId: proto.String("b")},
+			[]problem.Violation{invalid("status", statuses), invalid("limit", integer)},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -77,7 +107,10 @@ func TestUnmarshalQueryOfOtherKinds(t *testing.T) {
 		want    string
 		invalid []problem.Violation
 	}{
-		{"every scalar is read", "Scalars", `aBool=false&anInt64=-9223372036854775808&aColour=RED`, `an_int64: -9223372036854775808 a_colour: API_COLOUR_RED`, nil},
+		{
+			"every scalar is read", "Scalars", `aBool=false&anInt64=-9223372036854775808&aColour=RED`,
+			`an_int64: -9223372036854775808 a_colour: API_COLOUR_RED`, nil,
+		},
 		{"booleans are true or false", "Scalars", `aBool=1`, ``, []problem.Violation{invalid("aBool", "must be true or false")}},
 		{"a list is no parameter", "Lists", `texts=a&numbers=x`, ``, nil},
 		{"a map and a message are none either", "Maps", `counts=a&children=b`, ``, nil},

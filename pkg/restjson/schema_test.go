@@ -50,7 +50,10 @@ message_type { name: "Choice"
   field { name: "a_message" number: 3 type: TYPE_MESSAGE type_name: ".schema.Numbers" label: LABEL_OPTIONAL oneof_index: 0 }
   field { name: "after" number: 4 type: TYPE_BOOL label: LABEL_OPTIONAL }
   oneof_decl { name: "choice" } }
-message_type { name: "Waits" field { name: "wait" number: 1 type: TYPE_MESSAGE type_name: ".google.protobuf.Duration" label: LABEL_OPTIONAL } }
+message_type {
+  name: "Waits"
+  field { name: "wait" number: 1 type: TYPE_MESSAGE type_name: ".google.protobuf.Duration" label: LABEL_OPTIONAL }
+}
 message_type { name: "Fraction" field { name: "a_double" number: 1 type: TYPE_DOUBLE label: LABEL_OPTIONAL } }
 message_type { name: "Numbered"
   field { name: "names" number: 1 type: TYPE_MESSAGE type_name: ".schema.Numbered.NamesEntry" label: LABEL_REPEATED }

@@ -65,7 +65,8 @@ func toRFC3339(text []byte) (precise []byte, midnight, ok bool) {
 	return precise, midnight, ok
 }
 
-// appendZone adds a zone: Z, or an offset of hours and perhaps minutes. Package time would accept offsets of 24 hours or 60 minutes.
+// appendZone adds a zone: Z, or an offset of hours and perhaps minutes. Package time would accept offsets of 24 hours or 60
+// minutes.
 func appendZone(dst, zone []byte) (_ []byte, ok bool) {
 	if zone[0] == 'Z' || zone[0] == 'z' {
 		return append(dst, 'Z'), len(zone) == 1

@@ -56,7 +56,10 @@ func contracts(t *testing.T) []contract {
 		require.NoError(t, err)
 		text := string(content)
 		for _, service := range serviceForm.FindAllStringSubmatch(text, -1) {
-			c := contract{name: packageForm.FindStringSubmatch(text)[1] + "." + service[1], public: strings.Contains(service[2], "(google.api.http)")}
+			c := contract{
+				name:   packageForm.FindStringSubmatch(text)[1] + "." + service[1],
+				public: strings.Contains(service[2], "(google.api.http)"),
+			}
 			for _, method := range methodForm.FindAllStringSubmatch(service[2], -1) {
 				c.methods = append(c.methods, method[1])
 			}
@@ -120,7 +123,8 @@ func TestTheTableOfCallers(t *testing.T) {
 }
 
 func isOperations(name string) bool {
-	return strings.HasSuffix(name, "OperationsService") || strings.HasSuffix(name, ".ImportService") || strings.HasSuffix(name, ".BrandLogosService")
+	return strings.HasSuffix(name, "OperationsService") || strings.HasSuffix(name, ".ImportService") ||
+		strings.HasSuffix(name, ".BrandLogosService")
 }
 
 // all serves every contract with empty responses and returns its address.

@@ -120,7 +120,8 @@ func TestACallOfAnUnrecordedTraceMakesNoSpanIfTheSamplerGoesByTheCaller(t *testi
 	const cause = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
 	for _, inherited := range []bool{true, false} {
 		tel := telemetrytest.New()
-		tel.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.AlwaysSample()), sdktrace.WithSpanProcessor(tel.Processor()))
+		tel.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.AlwaysSample()),
+			sdktrace.WithSpanProcessor(tel.Processor()))
 		tel.Inherited = inherited
 		var seen trace.SpanContext
 		conn := observed(t, tel.Telemetry, func(ctx context.Context) error {

@@ -41,7 +41,8 @@ func setup(t *testing.T, handle func(ctx context.Context) error, collectors ...s
 	conn, err := rpc.Dial(rpc.Target{Addr: addr}, telemetry.Discard())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		r, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: "gifting.webhook.v1.WebhookService"})
+		r, err := healthpb.NewHealthClient(conn).Check(t.Context(),
+			&healthpb.HealthCheckRequest{Service: "gifting.webhook.v1.WebhookService"})
 		return err == nil && r.GetStatus() == healthpb.HealthCheckResponse_SERVING
 	}, 5*time.Second, 5*time.Millisecond)
 	stop := func() error { cancel(); return <-done }
@@ -60,10 +61,15 @@ func TestErrorsOfAHandler(t *testing.T) {
 		handle func(context.Context) error
 		want   problem.Code
 	}{
-		"a problem arrives as itself":         {func(context.Context) error { return problem.New(problem.OutOfStock, "none") }, problem.OutOfStock},
-		"any other error is hidden":           {func(context.Context) error { return errors.New("secret cause") }, problem.InternalError},
-		"a panic is an internal error":        {func(context.Context) error { panic("secret cause") }, problem.InternalError},
-		"a database that is down is reported": {func(context.Context) error { return &net.OpError{Op: "dial", Err: errors.New("refused")} }, problem.ServiceUnavailable},
+		"a problem arrives as itself": {
+			func(context.Context) error { return problem.New(problem.OutOfStock, "none") }, problem.OutOfStock,
+		},
+		"any other error is hidden":    {func(context.Context) error { return errors.New("secret cause") }, problem.InternalError},
+		"a panic is an internal error": {func(context.Context) error { panic("secret cause") }, problem.InternalError},
+		"a database that is down is reported": {
+			func(context.Context) error { return &net.OpError{Op: "dial", Err: errors.New("refused")} },
+			problem.ServiceUnavailable,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, _ := setup(t, tc.handle)
@@ -123,7 +129,8 @@ func TestTheEndWaitsForRunningCalls(t *testing.T) {
 	go func() { answered <- call(t.Context(), conn) }()
 	<-entered
 	go func() { stopped <- stop() }()
-	require.Eventually(t, func() bool { return call(t.Context(), conn) != nil }, 5*time.Second, 10*time.Millisecond, "new calls are refused")
+	require.Eventually(t, func() bool { return call(t.Context(), conn) != nil }, 5*time.Second, 10*time.Millisecond,
+		"new calls are refused")
 	close(release)
 	require.NoError(t, <-answered)
 	require.NoError(t, <-stopped)

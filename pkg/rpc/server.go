@@ -117,7 +117,10 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		// Workers keep their grown stacks, which new goroutines would have to grow for every call. Further calls get new
 		// goroutines.
 		grpc.NumStreamWorkers(uint32(workersPerCPU*runtime.GOMAXPROCS(0))), //nolint:gosec // A small number.
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: maxConnectionAge, MaxConnectionAgeGrace: maxConnectionAgeGrace}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionAge:      maxConnectionAge,
+			MaxConnectionAgeGrace: maxConnectionAgeGrace,
+		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingInterval, PermitWithoutStream: true}),
 	)...)
 	healthpb.RegisterHealthServer(s, s.health)

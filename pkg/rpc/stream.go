@@ -41,7 +41,9 @@ func newStreamObserver(calls *observer, tel *telemetry.Telemetry) (*streamObserv
 }
 
 // serve also recovers a panic of the interceptors inside it.
-func (o *streamObserver) serve(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+func (o *streamObserver) serve(
+	srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
+) (err error) {
 	if isOwn(info.FullMethod) {
 		return next(srv, stream)
 	}

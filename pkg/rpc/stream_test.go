@@ -50,7 +50,8 @@ func TestAStreamWhoseClientDoesNotReadDelaysTheEndOnlyUntilTheLastCall(t *testin
 	conn, err := rpc.Dial(rpc.Target{Addr: addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	stream, err := eventsv1.NewEventOperationsServiceClient(conn).WatchEvents(t.Context(), &eventsv1.WatchEventsRequest{}, grpc.WaitForReady(true))
+	stream, err := eventsv1.NewEventOperationsServiceClient(conn).WatchEvents(t.Context(), &eventsv1.WatchEventsRequest{},
+		grpc.WaitForReady(true))
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	require.NoError(t, err)

@@ -101,7 +101,9 @@ func (k *keys) gapWithin(age time.Duration) bool {
 
 // latest returns the principal of a request that learned of a version of the tenant's settings; zero if that is unknown. Then the
 // look-up is not shared, because a change may have been answered since another one began.
-func (k *keys) latest(ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64) (caller.Principal, error) {
+func (k *keys) latest(
+	ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64,
+) (caller.Principal, error) {
 	switch {
 	case version == 0:
 		return k.fetch(ctx, hash, -k.unshared.Add(1))
@@ -115,7 +117,9 @@ func (k *keys) latest(ctx context.Context, hash string, p caller.Principal, age 
 
 // refresh looks up a key whose principal has outlived its lease. If that fails, the principal is used further, unless its tenant's
 // version is not confirmed, Redis did not take every version since, or it is stale.
-func (k *keys) refresh(ctx context.Context, hash string, p caller.Principal, age time.Duration, confirmed bool) (caller.Principal, error) {
+func (k *keys) refresh(
+	ctx context.Context, hash string, p caller.Principal, age time.Duration, confirmed bool,
+) (caller.Principal, error) {
 	if !confirmed || age >= k.stale || k.gapWithin(age) {
 		return k.fetch(ctx, hash, p.TenantVersion)
 	}

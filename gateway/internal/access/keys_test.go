@@ -192,8 +192,8 @@ func TestWithoutAVersionNoLookUpIsShared(t *testing.T) {
 	require.NoError(t, requests.Wait())
 }
 
-// A change waits a little longer than the lease for Redis to take its version. A gateway that has not seen Redis take a write for so
-// long may have missed one.
+// A change waits a little longer than the lease for Redis to take its version. A gateway that has not seen Redis take a write for
+// so long may have missed one.
 func TestAKeyGoesOnWithoutTheDirectoryOnlyIfRedisTookEveryVersion(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

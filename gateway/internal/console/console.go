@@ -1,8 +1,9 @@
-// Package console serves the console of the sandbox: one page on which the holder of an API key sees orders, personal links, events and
-// webhook deliveries live, acts on them and reads the requests that did it. The page calls the public API; this package only serves its
-// files, without a build step.
+// Package console serves the console of the sandbox: one page on which the holder of an API key sees orders, personal links, events
+// and webhook deliveries live, acts on them and reads the requests that did it. The page calls the public API; this package only
+// serves its files, without a build step.
 //
-// The library lit-html renders what comes from the API as text. Its files are those of the npm package, in the version of its folder.
+// The library lit-html renders what comes from the API as text. Its files are those of the npm package, in the version of its
+// folder.
 package console
 
 import (
@@ -28,8 +29,8 @@ const (
 )
 
 // contentSecurityPolicy allows the files of the page and calls of its own host. Only lit-html may make HTML, from templates.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
-	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html"
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html"
 
 //go:embed assets
 var assets embed.FS
@@ -70,7 +71,8 @@ func New(publicURL string, errors httperror.Writer) (http.Handler, error) {
 
 // page tells its scripts where the API is.
 func page(base string) ([]byte, error) {
-	parsed, err := template.New("index.html").Funcs(template.FuncMap{"api": func() string { return base }}).ParseFS(assets, "assets/index.html")
+	parsed, err := template.New("index.html").Funcs(template.FuncMap{"api": func() string { return base }}).ParseFS(assets,
+		"assets/index.html")
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ func TestThePageRunsOnlyItsOwnFiles(t *testing.T) {
 	require.NotRegexp(t, `(?i)<script>|<style|\son\w+=|style=|javascript:`, page.Body.String())
 	policy := page.Header().Get("Content-Security-Policy")
 	for _, directive := range []string{
-		"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "form-action 'none'",
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'",
+		"form-action 'none'",
 		"require-trusted-types-for 'script'",
 	} {
 		require.Contains(t, policy, directive+";", directive)
@@ -73,7 +74,10 @@ func TestFilesAreCachedByTheirContentOrVersion(t *testing.T) {
 		posted := get(t, http.MethodPost, path)
 		require.Equal(t, []any{http.StatusMethodNotAllowed, "GET, HEAD"}, []any{posted.Code, posted.Header().Get("Allow")})
 	}
-	for _, path := range []string{"/sandbox/", "/sandbox/index.html", "/sandbox/console.go", "/sandbox/../gateway.go", "/sandbox/lit-html-3.3.3"} {
+	for _, path := range []string{
+		"/sandbox/", "/sandbox/index.html", "/sandbox/console.go", "/sandbox/../gateway.go",
+		"/sandbox/lit-html-3.3.3",
+	} {
 		require.Equal(t, http.StatusNotFound, get(t, http.MethodGet, path).Code, path)
 	}
 }
@@ -105,7 +109,8 @@ func TestTheScriptsUseNothingDangerous(t *testing.T) {
 		content, err := os.ReadFile(name)
 		require.NoError(t, err)
 		for _, word := range []string{
-			"localStorage", "document.cookie", "innerHTML", "outerHTML", "insertAdjacentHTML", "unsafeHTML", "document.write", "eval(", "Function(",
+			"localStorage", "document.cookie", "innerHTML", "outerHTML", "insertAdjacentHTML", "unsafeHTML", "document.write", "eval(",
+			"Function(",
 			"setInterval", "console.log",
 		} {
 			require.NotContains(t, string(content), word, name)

@@ -31,7 +31,8 @@ func (h *Handler) readConditions(c *call) error {
 		c.request.IfMatch = condition
 	}
 	if wrong != "" {
-		c.request.Violations = append(c.request.Violations, problem.Violation{Field: "If-Match", Code: problem.FieldInvalid, Message: wrong})
+		c.request.Violations = append(c.request.Violations,
+			problem.Violation{Field: "If-Match", Code: problem.FieldInvalid, Message: wrong})
 	}
 	return nil
 }
@@ -44,8 +45,8 @@ func (c *call) responseWriter() http.ResponseWriter {
 	return c
 }
 
-// tagWriter adds the ETag to the body of a read, or replaces the body by 304. grpc-gateway writes a body at once, and only that of a
-// success.
+// tagWriter adds the ETag to the body of a read, or replaces the body by 304. grpc-gateway writes a body at once, and only that of
+// a success.
 type tagWriter struct{ *call }
 
 // Write implements http.ResponseWriter.

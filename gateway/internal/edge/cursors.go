@@ -13,8 +13,8 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Cursors signs the cursors that leave the platform and checks those that come back, so that callers cannot make their own. Services
-// know nothing of the signatures.
+// Cursors signs the cursors that leave the platform and checks those that come back, so that callers cannot make their own.
+// Services know nothing of the signatures.
 type Cursors struct {
 	// keys are at least one. The first signs, and all are accepted.
 	keys [][]byte
@@ -54,7 +54,9 @@ func (c Cursors) open(request proto.Message) []problem.Violation {
 	})
 	if !valid {
 		message.Clear(field)
-		return []problem.Violation{{Field: "after", Code: problem.FieldInvalid, Message: "is not a cursor of this list and these filters"}}
+		return []problem.Violation{
+			{Field: "after", Code: problem.FieldInvalid, Message: "is not a cursor of this list and these filters"},
+		}
 	}
 	message.Set(field, protoreflect.ValueOfString(cursor))
 	return nil

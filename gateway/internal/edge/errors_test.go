@@ -63,7 +63,8 @@ func returned(name string, code problem.Code, change func(e *problem.Error), mem
 
 func withStatus(code problem.Code, statuses ...string) (out []occurrence) {
 	for _, status := range statuses {
-		out = append(out, returned(status, code, func(e *problem.Error) { e.CurrentStatus = status }, map[string]any{"currentStatus": status}))
+		out = append(out,
+			returned(status, code, func(e *problem.Error) { e.CurrentStatus = status }, map[string]any{"currentStatus": status}))
 	}
 	return out
 }
@@ -112,7 +113,8 @@ func occurrences() map[problem.Code][]occurrence {
 		},
 		problem.IdempotencyInProgress: {occurrence{name: "returned by a service", lookUp: inProgress}.withHeader("Retry-After", "2")},
 		problem.ExternalOrderIDConflict: {
-			returned("with a visible order", problem.ExternalOrderIDConflict, func(e *problem.Error) { e.OrderID = orderID }, map[string]any{"orderId": orderID}),
+			returned("with a visible order", problem.ExternalOrderIDConflict, func(e *problem.Error) { e.OrderID = orderID },
+				map[string]any{"orderId": orderID}),
 			returned("with another order", problem.ExternalOrderIDConflict, func(*problem.Error) {}, nil),
 		},
 		problem.NotEditable:        withStatus(problem.NotEditable, "REQUESTED", "SENT", "COMPLETED", "CANCELLED"),
@@ -136,15 +138,19 @@ func occurrences() map[problem.Code][]occurrence {
 			{name: "a failure of a service", failure: errors.New("the password is hunter2")},
 			get("an operation that is not implemented", "/orders/another-order"),
 		},
-		problem.ServiceUnavailable: {occurrence{name: "a service that is down", failure: problem.Unavailable()}.withHeader("Retry-After", "2")},
+		problem.ServiceUnavailable: {
+			occurrence{name: "a service that is down", failure: problem.Unavailable()}.withHeader("Retry-After", "2"),
+		},
 		problem.RangeNotSatisfiable: {
-			get("a range after the end of an image", "/catalog/images/known", "Range", "bytes=100-").withHeader("Content-Range", "bytes */5"),
+			get("a range after the end of an image", "/catalog/images/known", "Range", "bytes=100-").
+				withHeader("Content-Range", "bytes */5"),
 		},
 	}
 	for _, code := range []problem.Code{
 		problem.OutOfStock, problem.VersionConflict, problem.BrandRequired, problem.BrandNotFound, problem.CampaignNotFound,
 		problem.CampaignNotActive, problem.ProductNotInCampaign, problem.ProductNotAvailable, problem.ProductNotFound,
-		problem.NotDeliverableToCountry, problem.TooManyMessages, problem.InvalidVariations, problem.InvalidCustomFields, problem.ManagerNotFound,
+		problem.NotDeliverableToCountry, problem.TooManyMessages, problem.InvalidVariations, problem.InvalidCustomFields,
+		problem.ManagerNotFound,
 		problem.CountryChangeNotAllowed, problem.NoProducts, problem.NoRecipients, problem.TooManyRecipients,
 		problem.ReplayTooLarge,
 	} {

@@ -145,7 +145,8 @@ func TestAnEmptyBodyNeedsNoContentType(t *testing.T) {
 		path := strings.NewReplacer("{", "", "}", "").Replace(op.Path)
 		for _, contentType := range []string{"", form, "text/plain", ";"} {
 			for name, empty := range map[string]io.Reader{"no body": strings.NewReader(""), "no chunk": unsized{strings.NewReader("")}} {
-				require.Equal(t, !op.EmptyBody, status(path, empty, contentType) == http.StatusUnsupportedMediaType, "%s %s %s", path, contentType, name)
+				require.Equal(t, !op.EmptyBody, status(path, empty, contentType) == http.StatusUnsupportedMediaType, "%s %s %s", path,
+					contentType, name)
 			}
 		}
 		require.Equal(t, http.StatusUnsupportedMediaType, status(path, strings.NewReader("a=b"), form), path)

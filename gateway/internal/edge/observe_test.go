@@ -43,7 +43,8 @@ func TestARequestIsItsOwnTrace(t *testing.T) {
 	const traceID, spanID = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 	t.Run("linked to the trace that the caller sent, without its state", func(t *testing.T) {
-		s := span("GET /orders", f.Do("GET", "/orders?limit=7", "", "Traceparent", "00-"+traceID+"-"+spanID+"-01", "Tracestate", "marked=x"))
+		s := span("GET /orders",
+			f.Do("GET", "/orders?limit=7", "", "Traceparent", "00-"+traceID+"-"+spanID+"-01", "Tracestate", "marked=x"))
 		require.Len(t, s.Links(), 1)
 		require.Equal(t, traceID, s.Links()[0].SpanContext.TraceID().String())
 		require.Equal(t, spanID, s.Links()[0].SpanContext.SpanID().String())
@@ -136,7 +137,9 @@ func TestNoLogHasTheTokenOfALink(t *testing.T) {
 	}
 	for _, failure := range []*problem.Error{nil, problem.Internal(), problem.Unavailable()} {
 		f.GiftFailure.Store(failure)
-		for _, path := range []string{"/c/" + token, "/c/" + token + "/gift", "/c/" + token + "x", "/c/" + token + "/" + token, "/x/" + token} {
+		for _, path := range []string{
+			"/c/" + token, "/c/" + token + "/gift", "/c/" + token + "x", "/c/" + token + "/" + token, "/x/" + token,
+		} {
 			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
 				visit(method, path)
 			}
@@ -162,13 +165,26 @@ func TestTheAccessLogHasOneLinePerRequestAndNothingFromTheCaller(t *testing.T) {
 		{method: "HEAD", path: "/orders?externalRecipientId=" + marked, route: "/orders", status: 200},
 		{method: "GET", path: "/orders?after=" + marked + "&limit=" + marked, route: "/orders", status: 400},
 		{method: "GET", path: "/orders/" + marked, route: "/orders/{order_id}", status: 500},
-		{method: "POST", path: "/orders", body: `{"externalOrderId":"` + marked + `","urgent":"` + marked + `"}`, route: "/orders", status: 400},
+		{
+			method: "POST", path: "/orders", body: `{"externalOrderId":"` + marked + `","urgent":"` + marked + `"}`,
+			route: "/orders", status: 400,
+		},
 		{method: "POST", path: "/orders", body: `{"externalOrderId":"` + marked + `"}`, route: "/orders", status: 201},
-		{method: "POST", path: "/orders", headers: []string{"Idempotency-Key", marked, "User-Agent", marked, "Referer", "https://x/" + marked}, route: "/orders", status: 400},
+		{
+			method: "POST", path: "/orders",
+			headers: []string{"Idempotency-Key", marked, "User-Agent", marked, "Referer", "https://x/" + marked},
+			route:   "/orders", status: 400,
+		},
 		{method: "GET", path: "/" + marked, route: "none", status: 404},
 		{method: "GET", path: "/me", headers: []string{"Authorization", "Bearer " + marked}, route: "none", status: 401, keyless: true},
-		{method: "GET", path: "/catalog/images/" + marked + "?x=" + marked, route: "/catalog/images/{file_id}", status: 404, keyless: true},
-		{method: "GET", path: "/docs?x=" + marked, headers: []string{"Accept-Encoding", "identity"}, route: "/docs", status: 200, keyless: true},
+		{
+			method: "GET", path: "/catalog/images/" + marked + "?x=" + marked, route: "/catalog/images/{file_id}",
+			status: 404, keyless: true,
+		},
+		{
+			method: "GET", path: "/docs?x=" + marked, headers: []string{"Accept-Encoding", "identity"}, route: "/docs",
+			status: 200, keyless: true,
+		},
 	} {
 		got := f.Do(tc.method, tc.path, tc.body, tc.headers...)
 		line := accessLine(t, &log, got.Header.Get("Request-Id"))

@@ -45,9 +45,15 @@ func checks() []check {
 		{name: "method", group: "route", code: problem.MethodNotAllowed, spoil: func(a *attempt) { a.method = "PUT" }},
 		{name: "scope", code: problem.InsufficientScope, spoil: func(a *attempt) { a.key.unscoped = true }},
 		{name: "Accept", code: problem.NotAcceptable, spoil: func(a *attempt) { a.set("Accept", "text/html") }},
-		{name: "media type", post: true, code: problem.UnsupportedMediaType, spoil: func(a *attempt) { a.set("Content-Type", "text/plain") }},
+		{
+			name: "media type", post: true, code: problem.UnsupportedMediaType,
+			spoil: func(a *attempt) { a.set("Content-Type", "text/plain") },
+		},
 		{name: "coding", post: true, code: problem.UnsupportedMediaType, spoil: func(a *attempt) { a.set("Content-Encoding", "gzip") }},
-		{name: "size", post: true, group: "body", code: problem.PayloadTooLarge, spoil: func(a *attempt) { a.body = strings.Repeat("{", 10<<20+1) }},
+		{
+			name: "size", post: true, group: "body", code: problem.PayloadTooLarge,
+			spoil: func(a *attempt) { a.body = strings.Repeat("{", 10<<20+1) },
+		},
 		{
 			name: "no Idempotency-Key", post: true, group: "header", code: problem.IdempotencyKeyRequired,
 			spoil: func(a *attempt) { a.set("Idempotency-Key", "") },
@@ -56,14 +62,23 @@ func checks() []check {
 			name: "a long Idempotency-Key", post: true, group: "header", code: problem.IdempotencyKeyInvalid,
 			spoil: func(a *attempt) { a.set("Idempotency-Key", strings.Repeat("k", 256)) },
 		},
-		{name: "an unknown fault", group: "fault", code: problem.InvalidRequest, spoil: func(a *attempt) { a.set("Sandbox-Fault", "418") }},
-		{name: "in-progress", get: true, group: "fault", code: problem.InvalidRequest, spoil: func(a *attempt) { a.set("Sandbox-Fault", "in-progress") }},
+		{
+			name: "an unknown fault", group: "fault", code: problem.InvalidRequest,
+			spoil: func(a *attempt) { a.set("Sandbox-Fault", "418") },
+		},
+		{
+			name: "in-progress", get: true, group: "fault", code: problem.InvalidRequest,
+			spoil: func(a *attempt) { a.set("Sandbox-Fault", "in-progress") },
+		},
 		{
 			name: "a forced 409", post: true, group: "fault", code: problem.IdempotencyInProgress,
 			spoil: func(a *attempt) { a.set("Sandbox-Fault", "in-progress") },
 		},
 		{name: "a forced 500", group: "fault", code: problem.InternalError, spoil: func(a *attempt) { a.set("Sandbox-Fault", "500") }},
-		{name: "a forced 503", group: "fault", code: problem.ServiceUnavailable, spoil: func(a *attempt) { a.set("Sandbox-Fault", "503") }},
+		{
+			name: "a forced 503", group: "fault", code: problem.ServiceUnavailable,
+			spoil: func(a *attempt) { a.set("Sandbox-Fault", "503") },
+		},
 		serviceCheck("running", problem.IdempotencyInProgress, func(a *attempt, err error) { a.lookUp = err }),
 		serviceCheck("reused", problem.IdempotencyKeyReused, func(a *attempt, err error) { a.lookUp = err }),
 		{name: "broken JSON", post: true, group: "body", code: problem.InvalidRequest, spoil: func(a *attempt) { a.body = `{` }},

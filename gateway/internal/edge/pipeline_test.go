@@ -107,7 +107,8 @@ func TestAKeyIsClaimedBeforeAServiceOtherThanOrdersIsCalled(t *testing.T) {
 	})
 	t.Run("a request that the edge refuses claims nothing", func(t *testing.T) {
 		for status, headers := range map[int][]string{
-			400: {"Idempotency-Key", ""}, 401: {"Authorization", "Bearer x"}, 406: {"Accept", "text/html"}, 415: {"Content-Type", "text/plain"},
+			400: {"Idempotency-Key", ""}, 401: {"Authorization", "Bearer x"},
+			406: {"Accept", "text/html"}, 415: {"Content-Type", "text/plain"},
 		} {
 			require.Equal(t, status, f.Do("POST", "/webhooks:test", "{}", headers...).Status)
 		}
@@ -160,7 +161,8 @@ func TestTheConsoleIsInTheSandboxOnly(t *testing.T) {
 	}
 	sandbox := root(gatewaytest.New(t))
 	require.Equal(t, 200, sandbox.Do("GET", "/sandbox", "", "Authorization", "").Status)
-	production := root(gatewaytest.NewWith(t, gatewaytest.Options{Configure: func(cfg *gateway.Config) { cfg.Environment = apikey.Production }}))
+	production := root(gatewaytest.NewWith(t,
+		gatewaytest.Options{Configure: func(cfg *gateway.Config) { cfg.Environment = apikey.Production }}))
 	for _, path := range []string{"/sandbox", "/sandbox/app.js", "/unknown"} {
 		require.Equal(t, 404, production.Do("GET", path, "", "Authorization", "").Status)
 		require.Equal(t, 404, production.Do("GET", path, "").Status)

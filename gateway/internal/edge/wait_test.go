@@ -100,7 +100,8 @@ func TestACallThatWaitsInVainIsAnsweredAsWithoutWait(t *testing.T) {
 	require.JSONEq(t, want.Body, got.Body)
 	require.Equal(t, want.Header.Get("Feed-Position"), got.Header.Get("Feed-Position"))
 	require.Empty(t, f.Do("HEAD", "/events?wait=1", "").Body)
-	require.Regexp(t, `r=295;`, f.Do("GET", "/events?wait=0", "").Header.Get("RateLimit"), "/me, and four calls, however long they were")
+	require.Regexp(t, `r=295;`, f.Do("GET", "/events?wait=0", "").Header.Get("RateLimit"),
+		"/me, and four calls, however long they were")
 }
 
 func TestOnlyTheKeysThatSeeAnEventAreWoken(t *testing.T) {

@@ -185,7 +185,9 @@ func (s *Services) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderReque
 	if s.Failure != nil {
 		return nil, s.Failure
 	}
-	return &ordersv1.PlaceOrderResponse{Order: &ordersv1.Order{Id: orderID, ExternalOrderId: proto.String(req.GetExternalOrderId())}}, nil
+	return &ordersv1.PlaceOrderResponse{
+		Order: &ordersv1.Order{Id: orderID, ExternalOrderId: proto.String(req.GetExternalOrderId())},
+	}, nil
 }
 
 func (s *Services) hold() {
@@ -318,7 +320,12 @@ func (s *Services) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftRe
 	if err := s.GiftFailure.Load(); err != nil {
 		return nil, err
 	}
-	draft := &linksv1.ClaimDraft{Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: "truffles"}, Recipient: r.GetRecipient(), Answer: r.GetAnswer()}
+	draft := &linksv1.ClaimDraft{
+		Version:   1,
+		Gift:      &linksv1.ClaimChoiceOfGift{ProductId: "truffles"},
+		Recipient: r.GetRecipient(),
+		Answer:    r.GetAnswer(),
+	}
 	s.giftDraft.Store(draft)
 	return &linksv1.SaveClaimDraftResponse{State: linksv1.ClaimState_CLAIM_STATE_OPEN, Draft: draft}, nil
 }

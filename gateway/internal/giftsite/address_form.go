@@ -70,7 +70,8 @@ var (
 
 // fieldNames are the names of all inputs.
 var fieldNames = []string{
-	fieldCountry, fieldName, addressform.Street, addressform.Street2, addressform.PostalCode, addressform.City, addressform.Region, fieldPhone,
+	fieldCountry, fieldName, addressform.Street, addressform.Street2, addressform.PostalCode, addressform.City, addressform.Region,
+	fieldPhone,
 	fieldEmail, fieldComment,
 }
 
@@ -131,8 +132,8 @@ func (t *texts) field(in input, country, value string, errs []formError) field {
 	return f
 }
 
-// Missing and Invalid are what the page says about an empty or a wrong text. The script says it when the input is left, and the server
-// when the form is sent.
+// Missing and Invalid are what the page says about an empty or a wrong text. The script says it when the input is left, and the
+// server when the form is sent.
 func (f field) Missing() string { return f.fieldError(f.input, problem.FieldRequired) }
 
 // Invalid belongs to inputs with a Form.
@@ -151,7 +152,8 @@ func (f field) Form() string {
 
 // DescribedBy returns the ids of the texts that describe the input to screen readers.
 func (f field) DescribedBy() string {
-	return describedBy(f.ID, description{"error", f.Error}, description{"advice", f.Advice}, description{"hint", f.Hint}, description{"prefix", f.Prefix})
+	return describedBy(f.ID, description{"error", f.Error}, description{"advice", f.Advice}, description{"hint", f.Hint},
+		description{"prefix", f.Prefix})
 }
 
 // description is a text beside an input, in an element whose id is that of the input and the kind.
@@ -175,7 +177,8 @@ type addressView struct {
 	// Country is the code of the country whose form is shown; empty: none is chosen yet.
 	Country   string
 	Countries []countryOption
-	// CountryError is shown at the list of countries, and so is Arrival: when the gift usually arrives in Country; empty: it is not said.
+	// CountryError is shown at the list of countries, and so is Arrival: when the gift usually arrives in Country; empty: it is not
+	// said.
 	CountryError, Arrival string
 	Fields                []field
 	// Errors are all errors of the page, in its order.
@@ -212,7 +215,8 @@ func (s *Site) addressView(v *visit) addressView {
 		form[i].MaxLength -= max(0, utf8.RuneCountInString(joined[in.ID])-utf8.RuneCountInString(entered[in.ID]))
 	}
 	p.Errors = p.fieldErrors(v.draft.GetAnswer(), form)
-	if chosen := entered[fieldCountry]; chosen != "" && !slices.Contains(gift.GetCountries(), chosen) && errorAt(p.Errors, fieldCountry) == "" {
+	if chosen := entered[fieldCountry]; chosen != "" && !slices.Contains(gift.GetCountries(), chosen) &&
+		errorAt(p.Errors, fieldCountry) == "" {
 		undeliverable := formError{Field: fieldCountry, Text: p.T("error.country.undeliverable"), Href: "#" + fieldCountry}
 		p.Errors = append([]formError{undeliverable}, p.Errors...)
 	}
@@ -278,8 +282,8 @@ type line struct {
 	Label, Text string
 }
 
-// addressLines are the texts of an address in the order of its form, without what is empty. The country follows them, then phone and
-// e-mail.
+// addressLines are the texts of an address in the order of its form, without what is empty. The country follows them, then phone
+// and e-mail.
 func (t *texts) addressLines(r *linksv1.ClaimRecipient) (lines []line) {
 	entered := enteredIn(r)
 	for _, in := range addressForm(r.GetCountry(), t.Lang) {

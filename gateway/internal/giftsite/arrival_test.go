@@ -19,7 +19,8 @@ func deliveryTimes() *tenantsv1.GiftSite {
 
 func TestThePagesSayWhenTheGiftUsuallyArrives(t *testing.T) {
 	t.Parallel()
-	const sweden, germany, said = "Usually arrives within 2 working days.", "Usually arrives within 3 to 5 working days.", "Usually arrives"
+	const sweden, germany, said = "Usually arrives within 2 working days.", "Usually arrives within 3 to 5 working days.",
+		"Usually arrives"
 	f := setup(t)
 	f.page.Brand.Site = deliveryTimes()
 	require.NotContains(t, f.get("").body, said)
@@ -62,7 +63,9 @@ func TestTheArrivalIsSaidInThePluralsOfTheLanguage(t *testing.T) {
 	t.Parallel()
 	tr := read(t)
 	at := func(name string, least, most int32) string {
-		site := &tenantsv1.GiftSite{DeliveryTimes: []*tenantsv1.DeliveryTime{{Country: "SE", MinBusinessDays: least, MaxBusinessDays: most}}}
+		site := &tenantsv1.GiftSite{
+			DeliveryTimes: []*tenantsv1.DeliveryTime{{Country: "SE", MinBusinessDays: least, MaxBusinessDays: most}},
+		}
 		return strings.NewReplacer("\u2068", "", "\u2069", "").Replace(tr.of(name).arrival(site, "SE"))
 	}
 	require.Equal(t, "Usually arrives within 1 working day.", at("en-GB", 1, 1))

@@ -60,14 +60,20 @@ var fonts = map[string]font{
 
 func newFont(name string) font {
 	f := font{files: map[string][]byte{}}
-	for part, letters := range map[string]string{"latin": "U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+2000-206F,U+20AC", "latin-ext": "U+0100-0130,U+0132-0151,U+0154-02BA,U+1E00-1EFF"} {
+	for part, letters := range map[string]string{
+		"latin":     "U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+2000-206F,U+20AC",
+		"latin-ext": "U+0100-0130,U+0132-0151,U+0154-02BA,U+1E00-1EFF",
+	} {
 		content, err := fontFiles.ReadFile("fonts/" + name + "-" + part + ".woff2")
 		if err != nil {
 			panic(err) // It is embedded.
 		}
 		address := addAsset(name+"-"+part+".woff2", "font/woff2", content)
 		f.files[address] = content
-		f.rules += fmt.Sprintf(`@font-face{font-family:Brand;font-weight:600;font-display:optional;src:url(%s) format("woff2");unicode-range:%s}`, address, letters)
+		f.rules += fmt.Sprintf(
+			`@font-face{font-family:Brand;font-weight:600;font-display:optional;src:url(%s) format("woff2");unicode-range:%s}`, address,
+			letters,
+		)
 		if part == "latin" {
 			f.path = address
 		}

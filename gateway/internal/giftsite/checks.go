@@ -73,9 +73,9 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, limits Limits, toke
 	return nil, false
 }
 
-// isCrossSite reports whether a page of another site sent the form. The headers of the browser are enough to tell: another site would
-// need the token, and with the token anyone can claim the gift without the player's browser. A secret in the form would fail for players
-// who return to an old tab.
+// isCrossSite reports whether a page of another site sent the form. The headers of the browser are enough to tell: another site
+// would need the token, and with the token anyone can claim the gift without the player's browser. A secret in the form would fail
+// for players who return to an old tab.
 //
 // A browser without Sec-Fetch-Site sends Origin: null here, because of the Referrer-Policy of the pages. It is accepted:
 // otherwise it could not claim anything.

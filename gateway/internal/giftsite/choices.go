@@ -44,7 +44,8 @@ type choices struct {
 	Whole *group
 }
 
-// maxOptions bounds the list of whole combinations. Without it a combination that is out of stock is only reported when the form is sent.
+// maxOptions bounds the list of whole combinations. Without it a combination that is out of stock is only reported when the form is
+// sent.
 const maxOptions = 200
 
 func choicesOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) (c choices) {

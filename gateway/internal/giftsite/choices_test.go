@@ -47,17 +47,41 @@ func TestEachDimensionIsAChoiceAndWholeCombinationsAreOneIfSomeAreGone(t *testin
 		picked map[string]string
 		want   []string
 	}{
-		"no dimensions":                       {&linksv1.ClaimGift{}, nil, nil},
-		"never limited":                       {gift(), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
-		"all available":                       {gift([2]string{"S", "Navy"}, [2]string{"S", "Grey"}, [2]string{"M", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
-		"a value that is not available":       {gift([2]string{"S", "Navy"}, [2]string{"M", "Navy"}), nil, []string{"Size: [S] [M]", "Colour: [Navy*] [Grey-]"}},
-		"a combination that is not available": {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]", "0,0 1,1"}},
-		"one combination left":                {gift([2]string{"M", "Grey"}), nil, []string{"Size: [S-] [M*]", "Colour: [Navy-] [Grey*]"}},
-		"picked":                              {gift(), map[string]string{"Size": "M"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey]"}},
-		"picked as a combination":             {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "M", "Colour": "Grey"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey*]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey*]", "0,0 1,1"}},
-		"picked and not available":            {gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "S", "Colour": "Grey"}, []string{"Size: [S*] [M]", "Colour: [Navy] [Grey*]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]", "0,0 1,1"}},
-		"picked an unknown value":             {gift(), map[string]string{"Size": "XXL", "Colour": ""}, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
-		"a dimension without name":            {&linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{{Dimension: "", Values: []string{"A", "B"}}}}, nil, []string{": [A] [B]"}},
+		"no dimensions": {&linksv1.ClaimGift{}, nil, nil},
+		"never limited": {gift(), nil, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"}},
+		"all available": {
+			gift([2]string{"S", "Navy"}, [2]string{"S", "Grey"}, [2]string{"M", "Navy"}, [2]string{"M", "Grey"}), nil,
+			[]string{"Size: [S] [M]", "Colour: [Navy] [Grey]"},
+		},
+		"a value that is not available": {
+			gift([2]string{"S", "Navy"}, [2]string{"M", "Navy"}), nil,
+			[]string{"Size: [S] [M]", "Colour: [Navy*] [Grey-]"},
+		},
+		"a combination that is not available": {
+			gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil,
+			[]string{"Size: [S] [M]", "Colour: [Navy] [Grey]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]", "0,0 1,1"},
+		},
+		"one combination left": {
+			gift([2]string{"M", "Grey"}), nil, []string{"Size: [S-] [M*]", "Colour: [Navy-] [Grey*]"},
+		},
+		"picked": {
+			gift(), map[string]string{"Size": "M"}, []string{"Size: [S] [M*]", "Colour: [Navy] [Grey]"},
+		},
+		"picked as a combination": {
+			gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "M", "Colour": "Grey"},
+			[]string{"Size: [S] [M*]", "Colour: [Navy] [Grey*]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey*]", "0,0 1,1"},
+		},
+		"picked and not available": {
+			gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), map[string]string{"Size": "S", "Colour": "Grey"},
+			[]string{"Size: [S*] [M]", "Colour: [Navy] [Grey*]", "Size, Colour: [S, Navy] [S, Grey-] [M, Navy-] [M, Grey]", "0,0 1,1"},
+		},
+		"picked an unknown value": {
+			gift(), map[string]string{"Size": "XXL", "Colour": ""}, []string{"Size: [S] [M]", "Colour: [Navy] [Grey]"},
+		},
+		"a dimension without name": {
+			&linksv1.ClaimGift{Variations: []*linksv1.ClaimVariation{{Dimension: "", Values: []string{"A", "B"}}}},
+			nil, []string{": [A] [B]"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, tc.want, shown(choicesOf(read(t).of("en-US"), tc.gift, tc.picked)))

@@ -77,7 +77,8 @@ func withFonts(style string) string {
 	for _, f := range fonts {
 		for address, content := range f.files {
 			if strings.Contains(style, address) {
-				style = strings.ReplaceAll(style, "url("+address+")", "url(data:font/woff2;base64,"+base64.StdEncoding.EncodeToString(content)+")")
+				style = strings.ReplaceAll(style, "url("+address+")",
+					"url(data:font/woff2;base64,"+base64.StdEncoding.EncodeToString(content)+")")
 			}
 		}
 	}
@@ -85,7 +86,9 @@ func withFonts(style string) string {
 }
 
 // embed reads the pictures of the page, in its order, while there is room. It returns data URLs by the source of a picture.
-func (d *document) embed(ctx context.Context, read func(ctx context.Context, address string, limit int) (string, error)) (map[string]string, error) {
+func (d *document) embed(
+	ctx context.Context, read func(ctx context.Context, address string, limit int) (string, error),
+) (map[string]string, error) {
 	embedded, copies := map[string]string{}, map[string]int{}
 	pictures := d.pictures()
 	for _, n := range pictures {
@@ -127,8 +130,8 @@ const (
 	widthOfPicture = 640
 )
 
-// versions are the addresses of a picture, the most suitable first: the smallest that is wide enough, then narrower ones. The original
-// may be large, so it is used only if there is no other.
+// versions are the addresses of a picture, the most suitable first: the smallest that is wide enough, then narrower ones. The
+// original may be large, so it is used only if there is no other.
 func versions(n *html.Node) []string {
 	wanted := widthOfPicture
 	if attribute(n, "class") == "hero" {
@@ -220,7 +223,8 @@ func (d *document) selfContained(embedded map[string]string) ([]byte, error) {
 
 // complete adds the policy and the style to the head.
 func (d *document) complete(head *html.Node) {
-	policy := "default-src 'none'; style-src " + hashOf(d.style) + "; img-src data:; font-src data:; form-action 'none'; base-uri 'none'"
+	policy := "default-src 'none'; style-src " + hashOf(d.style) +
+		"; img-src data:; font-src data:; form-action 'none'; base-uri 'none'"
 	head.InsertBefore(&html.Node{Type: html.ElementNode, Data: "meta", DataAtom: atom.Meta, Attr: []html.Attribute{
 		{Key: "http-equiv", Val: "Content-Security-Policy"}, {Key: "content", Val: policy},
 	}}, head.FirstChild)
@@ -231,7 +235,8 @@ func (d *document) complete(head *html.Node) {
 
 // references are attributes whose values are addresses, and those that only make sense with them.
 var references = []string{
-	"action", "autofocus", "fetchpriority", "formaction", "href", "imagesrcset", "loading", "method", "novalidate", "sizes", "src", "srcset",
+	"action", "autofocus", "fetchpriority", "formaction", "href", "imagesrcset", "loading", "method", "novalidate", "sizes", "src",
+	"srcset",
 }
 
 // isReference reports whether an attribute leads out of the document.

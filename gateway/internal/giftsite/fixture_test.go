@@ -67,7 +67,9 @@ type fixture struct {
 	nonce string
 }
 
-func (f *fixture) GetClaimPage(ctx context.Context, r *linksv1.GetClaimPageRequest, _ ...grpc.CallOption) (*linksv1.GetClaimPageResponse, error) {
+func (f *fixture) GetClaimPage(
+	ctx context.Context, r *linksv1.GetClaimPageRequest, _ ...grpc.CallOption,
+) (*linksv1.GetClaimPageResponse, error) {
 	_, bounded := ctx.Deadline()
 	require.True(f.t, bounded)
 	f.reads = append(f.reads, r.GetToken())
@@ -80,7 +82,9 @@ func (f *fixture) GetClaimPage(ctx context.Context, r *linksv1.GetClaimPageReque
 	return f.page, nil
 }
 
-func (f *fixture) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest, _ ...grpc.CallOption) (*linksv1.ClaimLinkResponse, error) {
+func (f *fixture) ClaimLink(
+	ctx context.Context, r *linksv1.ClaimLinkRequest, _ ...grpc.CallOption,
+) (*linksv1.ClaimLinkResponse, error) {
 	_, bounded := ctx.Deadline()
 	require.True(f.t, bounded)
 	_, err := proto.Marshal(r)
@@ -90,7 +94,9 @@ func (f *fixture) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest, _ 
 		return nil, f.failure
 	}
 	if f.page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN {
-		f.page.State, f.page.Gifts, f.claimedBy, f.drafts = f.claimed.GetState(), nil, r.GetFormNonce(), map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
+		f.page.State, f.page.Gifts, f.claimedBy, f.drafts = f.claimed.GetState(), nil, r.GetFormNonce(), map[string]*linksv1.ClaimDraft{
+			r.GetFormNonce(): {Recipient: r.GetRecipient()},
+		}
 	}
 	return f.claimed, nil
 }
@@ -100,7 +106,9 @@ func (f *fixture) hasDraft(nonce string) bool {
 	return f.page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN || f.claimedBy != "" && nonce == f.claimedBy
 }
 
-func (f *fixture) GetClaimDraft(_ context.Context, r *linksv1.GetClaimDraftRequest, _ ...grpc.CallOption) (*linksv1.GetClaimDraftResponse, error) {
+func (f *fixture) GetClaimDraft(
+	_ context.Context, r *linksv1.GetClaimDraftRequest, _ ...grpc.CallOption,
+) (*linksv1.GetClaimDraftResponse, error) {
 	resp := &linksv1.GetClaimDraftResponse{State: f.page.GetState()}
 	if f.hasDraft(r.GetFormNonce()) {
 		resp.Draft = proto.CloneOf(f.drafts[r.GetFormNonce()])
@@ -108,7 +116,9 @@ func (f *fixture) GetClaimDraft(_ context.Context, r *linksv1.GetClaimDraftReque
 	return resp, f.saveErr
 }
 
-func (f *fixture) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftRequest, _ ...grpc.CallOption) (*linksv1.SaveClaimDraftResponse, error) {
+func (f *fixture) SaveClaimDraft(
+	_ context.Context, r *linksv1.SaveClaimDraftRequest, _ ...grpc.CallOption,
+) (*linksv1.SaveClaimDraftResponse, error) {
 	_, err := proto.Marshal(r)
 	require.NoError(f.t, err, "invalid text must be rejected before the call")
 	f.saves = append(f.saves, proto.CloneOf(r))
@@ -147,7 +157,13 @@ func checked(r *linksv1.ClaimRecipient, found *linksv1.ClaimAnswer) *linksv1.Cla
 	add := func(field, code string) {
 		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: "recipient." + field, Code: code})
 	}
-	for field, text := range map[string]string{"name": r.GetName(), "street": r.GetStreet(), "city": r.GetCity(), "phone": r.GetPhone(), "country": r.GetCountry()} {
+	for field, text := range map[string]string{
+		"name":    r.GetName(),
+		"street":  r.GetStreet(),
+		"city":    r.GetCity(),
+		"phone":   r.GetPhone(),
+		"country": r.GetCountry(),
+	} {
 		if text == "" {
 			add(field, problem.FieldRequired)
 		}
@@ -161,7 +177,9 @@ func checked(r *linksv1.ClaimRecipient, found *linksv1.ClaimAnswer) *linksv1.Cla
 	return answer
 }
 
-func (f *fixture) GetClaimedGift(_ context.Context, r *linksv1.GetClaimedGiftRequest, _ ...grpc.CallOption) (*linksv1.GetClaimedGiftResponse, error) {
+func (f *fixture) GetClaimedGift(
+	_ context.Context, r *linksv1.GetClaimedGiftRequest, _ ...grpc.CallOption,
+) (*linksv1.GetClaimedGiftResponse, error) {
 	if f.orderErr != nil {
 		return nil, f.orderErr
 	}
@@ -224,7 +242,8 @@ func openPage() *linksv1.GetClaimPageResponse {
 	return &linksv1.GetClaimPageResponse{
 		State: linksv1.ClaimState_CLAIM_STATE_OPEN, Locale: "en-US", Label: "Astrid <3", Message: proto.String("Five years & counting"),
 		Brand: &linksv1.ClaimBrand{
-			Name: "Nordlys Casino", PrimaryColour: proto.String("#1B4B8F"), LogoUrl: proto.String("https://gifts.example/api/public/v1/catalog/images/logo"),
+			Name: "Nordlys Casino", PrimaryColour: proto.String("#1B4B8F"),
+			LogoUrl: proto.String("https://gifts.example/api/public/v1/catalog/images/logo"),
 		},
 		Gifts: []*linksv1.ClaimGift{
 			{

@@ -30,7 +30,8 @@ func TestAPlayerGoesFromTheGreetingToTheOrder(t *testing.T) {
 	require.Contains(t, address.body, "Where should we send it?")
 	review := f.follow(filled("name", "  Astrid Lindqvist ", "email", "astrid@example.com"))
 	for _, shown := range []string{
-		"Is everything right?", "Sweatshirt", "<dd><bdi>S</bdi></dd>", "<dd><bdi>Navy</bdi></dd>", "Astrid Lindqvist", "Storgatan 1", "111 22", "Visby", "Sweden", "&#43;46701234567",
+		"Is everything right?", "Sweatshirt", "<dd><bdi>S</bdi></dd>", "<dd><bdi>Navy</bdi></dd>", "Astrid Lindqvist", "Storgatan 1",
+		"111 22", "Visby", "Sweden", "&#43;46701234567",
 		"astrid@example.com", `href="?step=gift&amp;gift=shirt"`, `href="?step=address"`,
 	} {
 		require.Contains(t, review.body, shown)
@@ -94,10 +95,13 @@ func TestEveryFormRedirects(t *testing.T) {
 		"an old review":           {url.Values{"step": {"review"}, "version": {"1"}}, nil, "?step=review"},
 		"a claim":                 {nil, nil, ""},
 		"out of stock":            {nil, problem.New(problem.OutOfStock, "gone"), "?step=review"},
-		"a field":                 {nil, problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}), "?step=review"},
-		"busy":                    {nil, problem.New(problem.IdempotencyInProgress, "running"), "?step=review"},
-		"a failure of orders":     {nil, problem.Unavailable(), "?step=review"},
-		"a form of another page":  {url.Values{"step": {"send"}}, nil, ""},
+		"a field": {
+			nil, problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}),
+			"?step=review",
+		},
+		"busy":                   {nil, problem.New(problem.IdempotencyInProgress, "running"), "?step=review"},
+		"a failure of orders":    {nil, problem.Unavailable(), "?step=review"},
+		"a form of another page": {url.Values{"step": {"send"}}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
@@ -155,10 +159,14 @@ func TestABrowserThatKeepsNothingIsToldSo(t *testing.T) {
 		require.Equal(t, "/c/"+token+"?step=choose&kept=1", got.Header().Get("Location"))
 	}
 	require.Contains(t, f.get("?step=choose&kept=1").body, "These pages need cookies.")
-	require.Contains(t, f.follow(url.Values{"step": {"review"}, "version": {"1"}}).body, "These pages need cookies.", "a draft that has expired")
+	require.Contains(t, f.follow(url.Values{"step": {"review"}, "version": {"1"}}).body, "These pages need cookies.",
+		"a draft that has expired")
 	require.Empty(t, f.claims)
 	for name, form := range map[string]url.Values{
-		"the only gift": choose("truffles"), "a gift without its choices": choose("shirt"), "a gift that is gone": choose("vase"), "an address": filled(),
+		"the only gift":              choose("truffles"),
+		"a gift without its choices": choose("shirt"),
+		"a gift that is gone":        choose("vase"),
+		"an address":                 filled(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
@@ -232,7 +240,8 @@ func TestTheCountryIsFirst(t *testing.T) {
 	require.Regexp(t, `(?s)id="street".*id="postalCode".*id="city".*id="phone"`, swedish.body, "as Sweden writes it")
 	require.Contains(t, swedish.body, `value="Storgatan 1"`)
 	for id, autocomplete := range map[string]string{
-		"name": "name", "street": "address-line1", "postalCode": "postal-code", "city": "address-level2", "phone": "tel", "email": "email",
+		"name": "name", "street": "address-line1", "postalCode": "postal-code", "city": "address-level2", "phone": "tel",
+		"email": "email",
 	} {
 		require.Regexp(t, `id="`+id+`" name="`+id+`" type="\w+" value="[^"]*" autocomplete="`+autocomplete+`"`, swedish.body)
 	}
@@ -251,7 +260,8 @@ func TestARegionIsSentWithTheCity(t *testing.T) {
 	}
 	require.Contains(t, f.follow(american(" ")).body, `<a href="#region">`)
 	require.Contains(t, f.get("?step=address").body, `value="Austin"`)
-	require.Contains(t, f.follow(choose("truffles")).body, `id="region"`, "a region that is missing is not forgotten with the choice of a gift")
+	require.Contains(t, f.follow(choose("truffles")).body, `id="region"`,
+		"a region that is missing is not forgotten with the choice of a gift")
 	f.follow(url.Values{"step": {"review"}, "version": {strconv.Itoa(int(f.drafts[f.nonce].GetVersion()))}})
 	require.Empty(t, f.claims)
 	review := f.follow(american("TX"))
@@ -268,9 +278,11 @@ func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 		failure error
 		text    string
 	}{
-		"no stock":               {problem.New(problem.OutOfStock, "gone"), "Sorry, Dark truffles has just been taken."},
-		"no longer in the list":  {problem.New(problem.ProductNotAvailable, "gone"), "Sorry, the gift you chose is no longer available."},
-		"no longer the campaign": {problem.New(problem.ProductNotInCampaign, "gone"), "Sorry, the gift you chose is no longer available."},
+		"no stock":              {problem.New(problem.OutOfStock, "gone"), "Sorry, Dark truffles has just been taken."},
+		"no longer in the list": {problem.New(problem.ProductNotAvailable, "gone"), "Sorry, the gift you chose is no longer available."},
+		"no longer the campaign": {
+			problem.New(problem.ProductNotInCampaign, "gone"), "Sorry, the gift you chose is no longer available.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)
@@ -297,13 +309,20 @@ func TestAGiftThatIsGoneLeadsBackToTheListAndKeepsTheAddress(t *testing.T) {
 
 func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 	t.Parallel()
-	gone := []string{`<fieldset class="choices wrong" id="choice-1" aria-describedby="choice-1-error">`, "Your choice is no longer available."}
+	gone := []string{
+		`<fieldset class="choices wrong" id="choice-1" aria-describedby="choice-1-error">`,
+		"Your choice is no longer available.",
+	}
 	for name, tc := range map[string]struct {
 		failure   error
 		meanwhile func(f *fixture)
 		want      []string
 	}{
-		"a choice out of stock": {problem.New(problem.OutOfStock, "gone"), func(f *fixture) { f.page.Gifts[1].Choices = f.page.GetGifts()[1].GetChoices()[1:] }, []string{"Your choice is no longer available."}},
+		"a choice out of stock": {
+			problem.New(problem.OutOfStock, "gone"),
+			func(f *fixture) { f.page.Gifts[1].Choices = f.page.GetGifts()[1].GetChoices()[1:] },
+			[]string{"Your choice is no longer available."},
+		},
 		"an invalid choice": {problem.New(problem.InvalidVariations, "gone"), func(f *fixture) {
 			f.page.Gifts[1].Choices = []*linksv1.ClaimChoice{
 				{Variations: map[string]string{"Size": "M", "Colour": "Grey"}},
@@ -311,16 +330,24 @@ func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 				{Variations: map[string]string{"Size": "M", "Colour": "Navy"}},
 			}
 		}, gone},
-		"another country": {problem.New(problem.NotDeliverableToCountry, "no"), func(f *fixture) { f.page.Gifts[1].Countries = []string{"IE"} }, []string{
-			`<a href="#country">This gift cannot be sent to the country you chose.`,
-		}},
+		"another country": {
+			problem.New(problem.NotDeliverableToCountry, "no"),
+			func(f *fixture) { f.page.Gifts[1].Countries = []string{"IE"} },
+			[]string{`<a href="#country">This gift cannot be sent to the country you chose.`},
+		},
 		"a field": {
 			problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}), nil,
 			[]string{`<a href="#phone">Enter the phone number`, `value="Storgatan 1"`},
 		},
-		"an unknown field":    {problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid}), nil, []string{"Your gift could not be ordered just now."}},
-		"a claim in progress": {problem.New(problem.IdempotencyInProgress, "running"), nil, []string{"Your earlier click is still being processed."}},
-		"a failure":           {problem.Unavailable(), nil, []string{"Your gift could not be ordered just now.", "Storgatan 1"}},
+		"an unknown field": {
+			problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid}), nil,
+			[]string{"Your gift could not be ordered just now."},
+		},
+		"a claim in progress": {
+			problem.New(problem.IdempotencyInProgress, "running"), nil,
+			[]string{"Your earlier click is still being processed."},
+		},
+		"a failure": {problem.Unavailable(), nil, []string{"Your gift could not be ordered just now.", "Storgatan 1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := setup(t)

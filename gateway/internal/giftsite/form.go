@@ -118,7 +118,8 @@ func text(s string) string {
 func (f form) recipient() *linksv1.ClaimRecipient {
 	return &linksv1.ClaimRecipient{
 		Name: f.Entered[fieldName], Phone: f.Entered[fieldPhone], Email: unlessEmpty(f.Entered[fieldEmail]),
-		Street: f.Entered[addressform.Street], Street2: unlessEmpty(f.Entered[addressform.Street2]), City: f.Entered[addressform.City], Region: unlessEmpty(f.Entered[addressform.Region]),
+		Street: f.Entered[addressform.Street], Street2: unlessEmpty(f.Entered[addressform.Street2]),
+		City: f.Entered[addressform.City], Region: unlessEmpty(f.Entered[addressform.Region]),
 		PostalCode: unlessEmpty(f.Entered[addressform.PostalCode]), Country: f.Entered[fieldCountry],
 		CourierComment: unlessEmpty(f.Entered[fieldComment]),
 	}
@@ -127,9 +128,10 @@ func (f form) recipient() *linksv1.ClaimRecipient {
 // enteredIn are the texts of a recipient by the names of their inputs.
 func enteredIn(r *linksv1.ClaimRecipient) map[string]string {
 	return map[string]string{
-		fieldName: r.GetName(), fieldPhone: r.GetPhone(), fieldEmail: r.GetEmail(), addressform.Street: r.GetStreet(), addressform.Street2: r.GetStreet2(),
-		fieldComment:     r.GetCourierComment(),
-		addressform.City: r.GetCity(), addressform.Region: r.GetRegion(), addressform.PostalCode: r.GetPostalCode(), fieldCountry: r.GetCountry(),
+		fieldName: r.GetName(), fieldPhone: r.GetPhone(), fieldEmail: r.GetEmail(),
+		addressform.Street: r.GetStreet(), addressform.Street2: r.GetStreet2(), addressform.City: r.GetCity(),
+		addressform.Region: r.GetRegion(), addressform.PostalCode: r.GetPostalCode(), fieldCountry: r.GetCountry(),
+		fieldComment: r.GetCourierComment(),
 	}
 }
 
@@ -142,8 +144,8 @@ func asClaimed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	return out
 }
 
-// partsAnswer reports the errors that the services cannot see, because the address of an order has neither a second line nor a region.
-// Where both parts are too long together, the error is at the longer one; nil: there is none.
+// partsAnswer reports the errors that the services cannot see, because the address of an order has neither a second line nor a
+// region. Where both parts are too long together, the error is at the longer one; nil: there is none.
 func partsAnswer(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 	country, entered, joined := addressform.For(r.GetCountry(), ""), enteredIn(r), enteredIn(asClaimed(r))
 	answer := &linksv1.ClaimAnswer{}

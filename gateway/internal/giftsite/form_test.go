@@ -68,7 +68,10 @@ func TestContrastIsThatOfWCAG(t *testing.T) {
 func TestEveryColourMakesAReadablePalette(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	colours := []string{"#000000", "#ffffff", "#ffff00", "#0000ff", "#ff0000", "#00ff00", "#1B4B8F", "#0FA3B1", "#B8860B", "#7A1F3D", "#787878", "#848484"}
+	colours := []string{
+		"#000000", "#ffffff", "#ffff00", "#0000ff", "#ff0000", "#00ff00", "#1B4B8F", "#0FA3B1", "#B8860B",
+		"#7A1F3D", "#787878", "#848484",
+	}
 	for range 2000 {
 		colours = append(colours, rgb{random.Float64(), random.Float64(), random.Float64()}.String())
 	}

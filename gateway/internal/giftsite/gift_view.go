@@ -47,7 +47,8 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	if v.isLost() {
 		p.Problem, p.Failed = p.T("problem.lost"), true
 	}
-	if code := problem.Code(v.draft.GetAnswer().GetCode()); chosen && (code == problem.InvalidVariations || code == problem.OutOfStock) {
+	if code := problem.Code(v.draft.GetAnswer().GetCode()); chosen &&
+		(code == problem.InvalidVariations || code == problem.OutOfStock) {
 		p.addErrors(picked)
 	}
 	return p

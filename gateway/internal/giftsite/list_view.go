@@ -69,7 +69,8 @@ func (p *listView) filter(link *linksv1.GetClaimPageResponse, chosen string) {
 	}
 	p.Filters = []filter{{Name: p.T("filter.all"), Href: stepQuery(stepChoose)}}
 	for _, c := range link.GetCategories() {
-		p.Filters = append(p.Filters, filter{Code: c.GetCode(), Name: c.GetName(), Href: stepQuery(stepChoose, queryCategory, c.GetCode())})
+		p.Filters = append(p.Filters,
+			filter{Code: c.GetCode(), Name: c.GetName(), Href: stepQuery(stepChoose, queryCategory, c.GetCode())})
 	}
 	current := max(0, slices.IndexFunc(p.Filters, func(f filter) bool { return f.Code == chosen }))
 	p.Filters[current].Current = true
@@ -115,6 +116,7 @@ func (s *Site) listView(v *visit) listView {
 func (s *Site) cardOf(g *linksv1.ClaimGift) card {
 	return card{
 		ID: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(),
-		Picture: s.pictureOf(g.GetImages()), Gone: g.GetOutOfStock(), Categories: strings.Join(g.GetCategories(), " "), Href: stepQuery(stepGift, fieldGift, g.GetProductId()),
+		Picture: s.pictureOf(g.GetImages()), Gone: g.GetOutOfStock(), Categories: strings.Join(g.GetCategories(), " "),
+		Href: stepQuery(stepGift, fieldGift, g.GetProductId()),
 	}
 }

@@ -62,7 +62,9 @@ func (l *lookups) forget(token string) {
 
 // find returns an error if the token has no link. The page is nil if the link was found earlier. A positive wait means that the
 // address has no look-up left for so long.
-func (l *lookups) find(ctx context.Context, address, token string) (page *linksv1.GetClaimPageResponse, wait time.Duration, err error) {
+func (l *lookups) find(ctx context.Context, address, token string) (
+	page *linksv1.GetClaimPageResponse, wait time.Duration, err error,
+) {
 	hash := hashToken(token)
 	known, wait := l.begin(hash, address)
 	if known || wait > 0 {

@@ -22,7 +22,8 @@ const (
 	stepCorrected = "corrected"
 )
 
-// queryKept in a query says that a form was sent and kept. If the page finds nothing, the browser has no cookie or the draft has expired.
+// queryKept in a query says that a form was sent and kept. If the page finds nothing, the browser has no cookie or the draft has
+// expired.
 const queryKept = "kept"
 
 // getOpen shows a page of a link that can be claimed: the one that the query names, or an earlier one if something is missing.

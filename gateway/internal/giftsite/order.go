@@ -10,7 +10,8 @@ import (
 )
 
 // getClaimed shows how far the order is. The browser whose form claimed the link also sees the gift, the masked address and the
-// parcel. Others with the link see the progress only: perhaps the link was passed on, and the number of a parcel leads to its address.
+// parcel. Others with the link see the progress only: perhaps the link was passed on, and the number of a parcel leads to its
+// address.
 func (s *Site) getClaimed(v *visit) {
 	req := &linksv1.GetClaimedGiftRequest{Token: v.token}
 	if v.nonce != "" {

@@ -86,14 +86,20 @@ func TestEachReachedStepHasItsDay(t *testing.T) {
 		november3 = `<time datetime="2026-11-03">November 3</time>`
 	)
 	f.order.Gift.ClaimedAt = at(time.October, 31)
-	require.Equal(t, [][]string{{"done", "Chosen", october31}, {"current", "Being packed", ""}, {"ahead", "Sent", ""}, {"ahead", "Delivered", ""}}, way(f.get("").body))
+	require.Equal(t,
+		[][]string{{"done", "Chosen", october31}, {"current", "Being packed", ""}, {"ahead", "Sent", ""}, {"ahead", "Delivered", ""}},
+		way(f.get("").body))
 
 	f.order.Progress, f.order.Gift.SentAt = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, at(time.November, 1)
 	f.order.Gift.DeliveredAt = at(time.November, 3) // A step that is ahead has no day.
-	require.Equal(t, [][]string{{"done", "Chosen", october31}, {"done", "Packed", ""}, {"current", "Sent", november1}, {"ahead", "Delivered", ""}}, way(f.get("").body))
+	require.Equal(t,
+		[][]string{{"done", "Chosen", october31}, {"done", "Packed", ""}, {"current", "Sent", november1}, {"ahead", "Delivered", ""}},
+		way(f.get("").body))
 
 	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED
-	require.Equal(t, [][]string{{"done", "Chosen", october31}, {"done", "Packed", ""}, {"done", "Sent", november1}, {"done", "Delivered", november3}}, way(f.get("").body))
+	require.Equal(t,
+		[][]string{{"done", "Chosen", october31}, {"done", "Packed", ""}, {"done", "Sent", november1}, {"done", "Delivered", november3}},
+		way(f.get("").body))
 
 	f.order.Gift.SentAt = nil
 	require.Equal(t, []string{"done", "Sent", ""}, way(f.get("").body)[2], "the day is not known")
@@ -106,10 +112,14 @@ func TestTheOrderIsShownInTheWordsOfTheLink(t *testing.T) {
 	require.Contains(t, f.get("").body, "<dt>Colour</dt><dd><bdi>Navy</bdi></dd>")
 	f.order.Gift.Shown = &linksv1.ClaimGift{
 		Name: "Mörka tryfflar", Images: []*linksv1.ClaimImage{{Url: public + "/catalog/images/t"}},
-		Variations: []*linksv1.ClaimVariation{{Dimension: "Colour", Values: []string{"Navy"}, Name: "Färg", ValueNames: []string{"Marinblå"}}},
+		Variations: []*linksv1.ClaimVariation{
+			{Dimension: "Colour", Values: []string{"Navy"}, Name: "Färg", ValueNames: []string{"Marinblå"}},
+		},
 	}
 	shown := f.get("").body
-	for _, want := range []string{"Mörka tryfflar", `src="` + public + `/catalog/images/t"`, "<dt>Färg</dt><dd><bdi>Marinblå</bdi></dd>"} {
+	for _, want := range []string{
+		"Mörka tryfflar", `src="` + public + `/catalog/images/t"`, "<dt>Färg</dt><dd><bdi>Marinblå</bdi></dd>",
+	} {
 		require.Contains(t, shown, want)
 	}
 	require.NotContains(t, shown, "Dark truffles")
@@ -181,7 +191,10 @@ func TestACorrectionThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 		failure error
 		want    string
 	}{
-		"a field":           {problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}), `<a href="#phone">`},
+		"a field": {
+			problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}),
+			`<a href="#phone">`,
+		},
 		"another tab":       {problem.New(problem.VersionConflict, "old"), "The delivery details have been changed meanwhile."},
 		"too often":         {problem.New(problem.RateLimited, "often"), "You have corrected the delivery details too often."},
 		"a failure":         {problem.Unavailable(), "please try again"},

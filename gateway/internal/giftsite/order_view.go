@@ -93,7 +93,8 @@ func typedFor(draft *linksv1.ClaimDraft, gift *linksv1.ClaimedGift) *linksv1.Cla
 func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.ClaimRecipient) *ownOrder {
 	recipient := cmp.Or(typed, gift.GetMaskedRecipient())
 	mine := &ownOrder{
-		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()), Picture: s.pictureOf(gift.GetShown().GetImages()),
+		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()),
+		Picture:    s.pictureOf(gift.GetShown().GetImages()),
 		Variations: t.orderedVariations(gift), Address: t.addressLines(recipient), Masked: typed == nil,
 		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(),
 	}
@@ -106,12 +107,14 @@ func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.Clai
 	return mine
 }
 
-// orderedVariations are the chosen values of an order. Those of dimensions that the gift no longer has are in the words of the order.
+// orderedVariations are the chosen values of an order. Those of dimensions that the gift no longer has are in the words of the
+// order.
 func (t *texts) orderedVariations(gift *linksv1.ClaimedGift) []line {
 	lines := t.variationLines(gift.GetShown(), gift.GetVariations())
 	for _, dimension := range slices.Sorted(maps.Keys(gift.GetVariations())) {
 		former := &linksv1.ClaimVariation{Dimension: dimension}
-		if !slices.ContainsFunc(gift.GetShown().GetVariations(), func(d *linksv1.ClaimVariation) bool { return d.GetDimension() == dimension }) {
+		known := func(d *linksv1.ClaimVariation) bool { return d.GetDimension() == dimension }
+		if !slices.ContainsFunc(gift.GetShown().GetVariations(), known) {
 			lines = append(lines, line{Label: t.dimension(former), Text: gift.GetVariations()[dimension]})
 		}
 	}

@@ -238,7 +238,8 @@ func (p *sample) GetClaimedGift(
 		return resp, nil
 	}
 	resp.Gift = &linksv1.ClaimedGift{
-		Reference: "PREVIEW-1", ProductName: p.gift.GetName(), Variations: p.draft.GetGift().GetVariations(), ClaimedAt: timestamppb.Now(), Shown: p.gift,
+		Reference: "PREVIEW-1", ProductName: p.gift.GetName(), Variations: p.draft.GetGift().GetVariations(),
+		ClaimedAt: timestamppb.Now(), Shown: p.gift,
 		MaskedRecipient: &linksv1.ClaimRecipient{
 			Name: "A••• M•••", Phone: "+46 •••• 67", Street: "M••• 1", City: "S•••", PostalCode: proto.String("1••••"),
 			Country: p.draft.GetRecipient().GetCountry(),

@@ -65,7 +65,8 @@ func TestThePictureThatIsSeenFirstIsRequestedAsItIsShown(t *testing.T) {
 	}
 	for _, image := range headOf(t, page, atom.Img) {
 		if image["fetchpriority"] == "high" {
-			require.Equal(t, []string{image["src"], image["srcset"], image["sizes"]}, []string{preload["href"], preload["imagesrcset"], preload["imagesizes"]})
+			require.Equal(t, []string{image["src"], image["srcset"], image["sizes"]},
+				[]string{preload["href"], preload["imagesrcset"], preload["imagesizes"]})
 			require.Equal(t, public+"/catalog/images/t&1-320 320w, "+public+"/catalog/images/t&1-640 640w", image["srcset"])
 			return
 		}

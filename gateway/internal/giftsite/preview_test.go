@@ -79,7 +79,8 @@ func requireSelfContained(t *testing.T, content string) {
 			switch a.Key {
 			case "href", "src":
 				require.True(t, strings.HasPrefix(a.Val, "data:"), a.Val)
-			case "srcset", "imagesrcset", "action", "formaction", "method", "autofocus", "ping", "poster", "background", "data", "cite", "xlink:href":
+			case "srcset", "imagesrcset", "action", "formaction", "method", "autofocus", "ping", "poster", "background", "data", "cite",
+				"xlink:href":
 				require.Fail(t, a.Key+" in "+n.Data)
 			}
 		}
@@ -96,8 +97,9 @@ func TestEveryPageCanBePreviewedInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	page, s := openPage(), setup(t).site
 	page.Brand.Site = &tenantsv1.GiftSite{
-		PrivacyUrl: new("https://nordlys.example/privacy"), SupportUrl: new("mailto:help@nordlys.example"), HomeUrl: new("https://nordlys.example"),
-		Theme: &tenantsv1.Theme{Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND, Typeface: tenantsv1.Typeface_TYPEFACE_SERIF},
+		PrivacyUrl: new("https://nordlys.example/privacy"), SupportUrl: new("mailto:help@nordlys.example"),
+		HomeUrl: new("https://nordlys.example"),
+		Theme:   &tenantsv1.Theme{Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND, Typeface: tenantsv1.Typeface_TYPEFACE_SERIF},
 	}
 	before := proto.CloneOf(page)
 	for _, d := range read(t).byLocale {
@@ -187,7 +189,9 @@ func TestAPreviewReadsTheSmallestPictureThatIsWideEnough(t *testing.T) {
 	t.Run("and a narrower one if it does not fit", func(t *testing.T) {
 		page, asked := openPage(), []string(nil)
 		page.Gifts[0].Images = renditions("cup", 320, 640)
-		content, err := setup(t).site.Preview(t.Context(), Preview{Page: pageOfReview, Link: page, Picture: func(_ context.Context, address string, _ int) (string, error) {
+		content, err := setup(t).site.Preview(t.Context(), Preview{Page: pageOfReview, Link: page, Picture: func(
+			_ context.Context, address string, _ int,
+		) (string, error) {
 			asked = append(asked, strings.TrimPrefix(address, public+"/catalog/images/"))
 			if strings.HasSuffix(address, "320") {
 				return "data:image/png;base64,c21hbGw=", nil
@@ -219,7 +223,9 @@ func TestAPreviewReadsNothingFromOtherServers(t *testing.T) {
 	page, c := openPage(), &catalog{}
 	page.Brand.LogoUrl = new("https://169.254.169.254/latest/meta-data")
 	page.Brand.Hero = []*linksv1.ClaimImage{{Url: "https://elsewhere.example/hero"}}
-	page.Gifts[0].Images = []*linksv1.ClaimImage{{Url: "https://elsewhere.example/t320", Width: new(int32(320))}, {Url: "//elsewhere.example/t"}}
+	page.Gifts[0].Images = []*linksv1.ClaimImage{
+		{Url: "https://elsewhere.example/t320", Width: new(int32(320))}, {Url: "//elsewhere.example/t"},
+	}
 	require.NotContains(t, previewed(t, pageOfChoose, page, c), "<img")
 	require.Empty(t, c.read)
 }
@@ -253,7 +259,9 @@ func TestAPageThatShowsAGiftNeedsOne(t *testing.T) {
 	gone.Gifts = gone.GetGifts()[2:]
 	damaged.Gifts = damaged.GetGifts()[1:2]
 	damaged.Gifts[0].Choices, damaged.Gifts[0].Variations[0].Values = nil, nil
-	for name, page := range map[string]*linksv1.GetClaimPageResponse{"none": empty, "all are gone": gone, "one without values": damaged} {
+	for name, page := range map[string]*linksv1.GetClaimPageResponse{
+		"none": empty, "all are gone": gone, "one without values": damaged,
+	} {
 		t.Run(name, func(t *testing.T) {
 			for shown, known := range previews {
 				_, err := setup(t).site.Preview(t.Context(), Preview{Page: shown, Link: page, Picture: (&catalog{}).picture})

@@ -69,12 +69,12 @@ func (s *Site) write(w http.ResponseWriter, status int, content []byte) {
 	_, _ = w.Write(content)
 }
 
-// compressed is the response to a browser that accepts gzip. A page becomes so small that it arrives at once. Its size reveals nothing to
-// other sites: they can choose no text of it.
+// compressed is the response to a browser that accepts gzip. A page becomes so small that it arrives at once. Its size reveals
+// nothing to other sites: they can choose no text of it.
 type compressed struct{ http.ResponseWriter }
 
-// policy allows the style sheet and the fonts of this site, the theme in the page, the one script, the images of the catalog, the icon
-// in the page, and forms that are sent back to this site.
+// policy allows the style sheet and the fonts of this site, the theme in the page, the one script, the images of the catalog, the
+// icon in the page, and forms that are sent back to this site.
 func (s *Site) policy(v branded) string {
 	return "default-src 'none'; style-src 'self' " + hashOf(string(v.ThemeStyle())) +
 		"; font-src 'self'; script-src " + s.imageOrigin + scriptPath +

@@ -30,8 +30,8 @@ type reviewView struct {
 func (s *Site) reviewView(v *visit) reviewView {
 	gift := giftOf(v.link, v.draft.GetGift().GetProductId())
 	p := reviewView{
-		view: s.linkView(v.link), Gift: s.cardOf(gift), Version: v.draft.GetVersion(), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId()),
-		AddressHref: stepQuery(stepAddress),
+		view: s.linkView(v.link), Gift: s.cardOf(gift), Version: v.draft.GetVersion(),
+		GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId()), AddressHref: stepQuery(stepAddress),
 	}
 	p.begun()
 	p.setTitle(p.T("review.heading"))

@@ -19,7 +19,8 @@ func TestASecondLineIsSentWithTheStreetAndANoteToTheCourier(t *testing.T) {
 		require.Contains(t, review.body, "<dd><bdi>"+shown+"</bdi></dd>")
 	}
 	form := f.get("?step=address").body
-	require.Regexp(t, `(?s)id="street".*id="street2" name="street2" type="text" value="c/o Berg, lgh 1102" autocomplete="address-line2".*id="postalCode"`, form)
+	require.Regexp(t, `(?s)id="street".*id="street2" name="street2" type="text" value="c/o Berg, lgh 1102" `+
+		`autocomplete="address-line2".*id="postalCode"`, form)
 	require.Contains(t, form, "autocomplete=\"off\" aria-describedby=\"courierComment-hint\">\nPortkod 1234\nRing på</textarea>")
 	f.follow(f.confirm())
 	sent := f.claims[0].GetRecipient()
@@ -31,7 +32,8 @@ func TestASecondLineIsSentWithTheStreetAndANoteToTheCourier(t *testing.T) {
 		require.NotContains(t, f.get("?step=correct").body, `id="street2"`, "the order has it in the street")
 		f.follow(correction("courierComment", "Portkod 4321"))
 		require.Len(t, f.corrections, 1)
-		require.True(t, proto.Equal(&linksv1.ClaimRecipient{CourierComment: proto.String("Portkod 4321")}, f.corrections[0].GetRecipient()))
+		require.True(t,
+			proto.Equal(&linksv1.ClaimRecipient{CourierComment: proto.String("Portkod 4321")}, f.corrections[0].GetRecipient()))
 	})
 }
 
@@ -42,12 +44,16 @@ func TestTheErrorOfALongAddressIsAtItsLongPart(t *testing.T) {
 	f.page.Gifts[0].Countries = []string{"US"}
 	f.follow(choose("truffles"))
 	american := func(changes ...string) string {
-		return f.follow(filled(append([]string{"country", "US", "city", "Austin", "region", "TX", "postalCode", "78701"}, changes...)...)).body
+		return f.follow(filled(
+			append([]string{"country", "US", "city", "Austin", "region", "TX", "postalCode", "78701"}, changes...)...,
+		)).body
 	}
 	long := func(n int) string { return strings.Repeat("å", n) }
 	require.Contains(t, american("street", long(153), "street2", long(100)), "Is everything right?")
-	require.Contains(t, american("street", long(154), "street2", long(100)), `<a href="#street">Street and number: at most 153 characters</a>`)
-	require.Contains(t, american("street2", long(101)), `<a href="#street2">Apartment, floor, company or c/o: at most 100 characters</a>`)
+	require.Contains(t, american("street", long(154), "street2", long(100)),
+		`<a href="#street">Street and number: at most 153 characters</a>`)
+	require.Contains(t, american("street2", long(101)),
+		`<a href="#street2">Apartment, floor, company or c/o: at most 100 characters</a>`)
 	require.Contains(t, american("city", long(96)), "Is everything right?")
 	require.Contains(t, american("city", long(97)), `<a href="#city">City: at most 96 characters</a>`)
 	require.Contains(t, american("region", long(41)), `<a href="#region">State: at most 40 characters</a>`)
@@ -58,6 +64,7 @@ func TestAPostalCodeIsSentAsItsCountryWritesIt(t *testing.T) {
 	f := setup(t)
 	f.page.Gifts[0].Countries = []string{"GB", "SE"}
 	f.follow(choose("truffles"))
-	require.Contains(t, f.follow(filled("country", "GB", "postalCode", "sw1a2aa", "phone", "+447700900123")).body, "<dd><bdi>SW1A 2AA</bdi></dd>")
+	require.Contains(t, f.follow(filled("country", "GB", "postalCode", "sw1a2aa", "phone", "+447700900123")).body,
+		"<dd><bdi>SW1A 2AA</bdi></dd>")
 	require.Contains(t, f.follow(filled("postalCode", "１１１　２２")).body, "<dd><bdi>111 22</bdi></dd>")
 }

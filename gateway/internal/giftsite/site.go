@@ -73,7 +73,11 @@ func New(deps Deps, cfg Config) (*Site, error) {
 	}
 	return &Site{
 		Deps: deps, lookups: newLookups(deps.Links, deps.Clock), translations: tr, crossOrigin: http.NewCrossOriginProtection(),
-		assets:      staticfile.Handler{Files: assets, Policy: "default-src 'none'; frame-ancestors 'none'", Errors: httperror.Writer{Log: deps.Log}},
+		assets: staticfile.Handler{
+			Files:  assets,
+			Policy: "default-src 'none'; frame-ancestors 'none'",
+			Errors: httperror.Writer{Log: deps.Log},
+		},
 		imageOrigin: originOf(cfg.PublicURL), https: strings.HasPrefix(cfg.PublicURL, "https:"),
 	}, nil
 }

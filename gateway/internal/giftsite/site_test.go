@@ -27,7 +27,8 @@ func TestAnOpenLinkListsItsGifts(t *testing.T) {
 	require.Equal(t, "text/html; charset=utf-8", got.Header().Get("Content-Type"))
 	require.Contains(t, got.body, `<html lang="en-US" dir="ltr">`)
 	require.Contains(t, got.body, "A gift for Astrid &lt;3")
-	require.Contains(t, got.body, `<img class="logo" src="https://gifts.example/api/public/v1/catalog/images/logo" alt="Nordlys Casino">`)
+	require.Contains(t, got.body,
+		`<img class="logo" src="https://gifts.example/api/public/v1/catalog/images/logo" alt="Nordlys Casino">`)
 	require.Contains(t, got.body, `href="?step=gift&amp;gift=truffles"`)
 	require.Contains(t, got.body, `href="?step=gift&amp;gift=shirt"`)
 	require.NotContains(t, got.body, `gift=vase`, "a gift that is out of stock cannot be chosen")
@@ -47,7 +48,9 @@ func TestAGiftHasAllItsPicturesInTheirRenditions(t *testing.T) {
 	got := f.get("?step=gift&gift=truffles")
 	require.Contains(t, got.body, public+`/catalog/images/t320 320w"`)
 	require.Contains(t, got.body, `src="`+public+`/catalog/images/second"`)
-	f.page.Gifts[0].Images = []*linksv1.ClaimImage{{Url: "https://other.example/a.png"}, {Url: public + "/catalog/images/x", Width: proto.Int32(640)}}
+	f.page.Gifts[0].Images = []*linksv1.ClaimImage{
+		{Url: "https://other.example/a.png"}, {Url: public + "/catalog/images/x", Width: proto.Int32(640)},
+	}
 	other := f.get("?step=gift&gift=truffles").body
 	require.NotContains(t, other, "other.example", "pictures come from the API only")
 	require.Contains(t, other, `src="`+public+`/catalog/images/x"`, "without an original")
@@ -115,7 +118,9 @@ func TestAnUnknownTokenRevealsNothing(t *testing.T) {
 	require.Equal(t, 404, unknown.Code)
 	require.Contains(t, unknown.body, "We cannot find this page")
 	asked := len(f.reads)
-	for _, target := range []string{"/c/", "/c/short", "/c/short.", "/c/" + token + "%2fx", "/c/" + token + "%ff", "/c/a%20token-with-a-space"} {
+	for _, target := range []string{
+		"/c/", "/c/short", "/c/short.", "/c/" + token + "%2fx", "/c/" + token + "%ff", "/c/a%20token-with-a-space",
+	} {
 		got := f.do(http.MethodGet, target, "")
 		require.Equal(t, 404, got.Code, target)
 		require.Equal(t, unknown.body, got.body, target)
@@ -167,7 +172,8 @@ func TestCountriesHaveTheOrderAndLanguageOfTheReader(t *testing.T) {
 	f.page.Locale = "sv-SE"
 	f.page.Gifts[0].Countries = []string{"AX", "SE", "DE", "AT", "GB"}
 	got := f.follow(choose("truffles"))
-	require.Regexp(t, `(?s)Storbritannien</option>.*selected>Sverige</option>.*Tyskland</option>.*Åland</option>.*Österrike</option>`, got.body)
+	require.Regexp(t, `(?s)Storbritannien</option>.*selected>Sverige</option>.*Tyskland</option>.*Åland</option>.*Österrike</option>`,
+		got.body)
 
 	f.page.Locale = "en-US"
 	f.page.Gifts[0].Countries = []string{"US", "SE"}
@@ -229,7 +235,14 @@ func TestEveryPageLeadsToThePagesOfTheBrand(t *testing.T) {
 	f.follow(choose("truffles"))
 	review, address := f.follow(filled()).body, f.get("?step=address").body
 	thanks := f.follow(f.confirm()).body
-	for name, page := range map[string]string{"greeting": greeting, "list": list, "gift": gift, "address": address, "review": review, "thanks": thanks} {
+	for name, page := range map[string]string{
+		"greeting": greeting,
+		"list":     list,
+		"gift":     gift,
+		"address":  address,
+		"review":   review,
+		"thanks":   thanks,
+	} {
 		for _, link := range []string{
 			privacy + "Privacy", `<a href="https://nordlys.example/terms" rel="noreferrer">Terms`,
 			`<a href="mailto:vip@nordlys.example" rel="noreferrer">`, `<a href="https://nordlys.example/imprint" rel="noreferrer">`,
@@ -238,7 +251,8 @@ func TestEveryPageLeadsToThePagesOfTheBrand(t *testing.T) {
 		}
 	}
 	for name, page := range map[string]string{"address": address, "review": review} {
-		require.Contains(t, page, privacy+"How Nordlys Casino handles your details", "%s: beside the button that sends personal data", name)
+		require.Contains(t, page, privacy+"How Nordlys Casino handles your details", "%s: beside the button that sends personal data",
+			name)
 	}
 	require.Contains(t, thanks, `<a class="button" href="https://nordlys.example/vip" rel="noreferrer">Back to Nordlys Casino</a>`)
 }

@@ -90,7 +90,8 @@ type view struct {
 	Hero     picture
 	// First is the picture that is seen first; nil: none. The browser requests it before all others.
 	First *picture
-	// Links are at the end of each page, Privacy is also where personal data is asked for, and Home where a player goes after the claim.
+	// Links are at the end of each page, Privacy is also where personal data is asked for, and Home where a player goes after the
+	// claim.
 	Links         []siteLink
 	Privacy, Home string
 	// RequestID is shown on an error page, for questions to support.
@@ -195,8 +196,9 @@ func (v view) Font() string { return fonts[v.Theme.Typeface].path }
 // Icon is the icon of the page in the brand's colour. It also keeps browsers from requesting one.
 func (v view) Icon() template.URL {
 	p := v.Theme.Light
-	svg := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="` + p.Panel.String() +
-		`"/><path d="M7 13h18v4H7zm2 5h14v8H9zm7-5v13m0-13c-2-6-8-6-7-2 .5 2 4 2 7 2 3 0 6.5 0 7-2 1-4-5-4-7 2" fill="none" stroke="` +
+	svg := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="` +
+		p.Panel.String() + `"/><path d="M7 13h18v4H7zm2 5h14v8H9zm7-5v13m0-13c-2-6-8-6-7-2 .5 2 4 2 7 2 3 0 6.5 0 7-2 1-4-5-4-7 2"` +
+		` fill="none" stroke="` +
 		p.OnPanel.String() + `" stroke-width="2" stroke-linejoin="round"/></svg>`
 	return template.URL("data:image/svg+xml," + url.PathEscape(svg)) //nolint:gosec // Only two colours vary.
 }
@@ -225,7 +227,10 @@ func (p picture) Preload() template.HTMLAttr {
 	if p.Sources == "" {
 		return ""
 	}
-	return template.HTMLAttr(`imagesrcset="` + template.HTMLEscapeString(p.Sources) + `" imagesizes="` + template.HTMLEscapeString(p.Sizes) + `"`) //nolint:gosec // Escaped.
+	//nolint:gosec // Escaped.
+	return template.HTMLAttr(
+		`imagesrcset="` + template.HTMLEscapeString(p.Sources) + `" imagesizes="` + template.HTMLEscapeString(p.Sizes) + `"`,
+	)
 }
 
 // Widest is the address of the widest rendition, or of the original if there is none.

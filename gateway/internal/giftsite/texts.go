@@ -81,8 +81,8 @@ func (t *texts) N(key string, n int, pairs ...string) string {
 	return d.fill(text, append(slices.Clone(pairs), "n", strconv.Itoa(n)))
 }
 
-// fill replaces placeholders. A value that may be written in the other direction is isolated, so that it does not change the order of
-// the text around it.
+// fill replaces placeholders. A value that may be written in the other direction is isolated, so that it does not change the order
+// of the text around it.
 func (d *dictionary) fill(text string, pairs []string) string {
 	pairs = slices.Clone(pairs)
 	for i := 0; i+1 < len(pairs); i += 2 {

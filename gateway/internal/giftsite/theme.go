@@ -96,7 +96,8 @@ func withText(background rgb) (ground, text rgb) {
 }
 
 func (p palette) properties() string {
-	return fmt.Sprintf("--panel:%s;--on-panel:%s;--fill:%s;--on-fill:%s;--rim:%s;--ink:%s;--tint:%s", p.Panel, p.OnPanel, p.Fill, p.OnFill, p.Rim, p.Ink, p.Tint)
+	return fmt.Sprintf("--panel:%s;--on-panel:%s;--fill:%s;--on-fill:%s;--rim:%s;--ink:%s;--tint:%s", p.Panel, p.OnPanel, p.Fill,
+		p.OnFill, p.Rim, p.Ink, p.Tint)
 }
 
 // The values of attributes that the style sheet reads.
@@ -153,8 +154,8 @@ var (
 )
 
 // darkNeutrals are the other colours of dark pages. Those of light pages are in the style sheet.
-const darkNeutrals = "color-scheme:dark;--text:#f3f1ed;--muted:#b9b7b2;--surface:#14171c;--card:#1f2329;--line:#373c44;--edge:#8b919b;" +
-	"--wrong:#ffa29b;--halo:#000;--chip:#fff;"
+const darkNeutrals = "color-scheme:dark;--text:#f3f1ed;--muted:#b9b7b2;--surface:#14171c;--card:#1f2329;--line:#373c44;" +
+	"--edge:#8b919b;--wrong:#ffa29b;--halo:#000;--chip:#fff;"
 
 // onDarkDevice is the condition of the dark colours if the scheme is automatic.
 const onDarkDevice = "screen and (prefers-color-scheme:dark)"

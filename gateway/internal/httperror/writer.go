@@ -170,7 +170,9 @@ func (p Writer) malformedRequest() []byte {
 	id := make([]byte, idLen)
 	_, _ = rand.Read(id) // It never fails.
 	requestID := hex.EncodeToString(id)
-	body := p.Body(requestID, problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the request is not well-formed HTTP"}))
+	body := p.Body(requestID,
+		problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the request is not well-formed HTTP"}))
 	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
-		"Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nRequest-Id: %s\r\nConnection: close\r\n\r\n%s", contentType, len(body), requestID, body)
+		"Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nRequest-Id: %s\r\nConnection: close\r\n\r\n%s",
+		contentType, len(body), requestID, body)
 }

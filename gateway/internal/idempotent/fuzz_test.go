@@ -19,7 +19,8 @@ import (
 // of members. A changed body has another fingerprint.
 func FuzzFingerprint(f *testing.F) {
 	for _, seed := range []string{
-		`{"a":[1,{"b":null}]}`, "\xff{", ``, ` `, `{}`, `[]`, `{"b":1,"a":2}`, `{"a":1,"a":2}`, `{"a":"\u0078\/\ud83c\udf81"}`, `{"":{"":[]}}`,
+		`{"a":[1,{"b":null}]}`, "\xff{", ``, ` `, `{}`, `[]`, `{"b":1,"a":2}`, `{"a":1,"a":2}`, `{"a":"\u0078\/\ud83c\udf81"}`,
+		`{"":{"":[]}}`,
 		`{"a":1.0e+2,"b":1E2,"c":-0}`, `"a" `, `{"a":9007199254740993}`, `{} {}`, `[[[[[[]]]]]]`, `{"a":"\ud800"}`, "{\"a\":\"\x00\"}",
 	} {
 		f.Add([]byte(seed))
@@ -53,8 +54,8 @@ func FuzzFingerprint(f *testing.F) {
 // FuzzKey: no header causes a panic. A key is bounded text that is not blank, and its quoted form is the same key.
 func FuzzKey(f *testing.F) {
 	for _, seed := range []string{
-		`"a\"b"`, `abc-1`, `"abc-1"`, `""`, `"`, `"a`, `a"`, `"a\"`, `"\\"`, ` x `, `"  "`, "a\xff", "a\x00b", "\u00a0", strings.Repeat("å", 255),
-		strings.Repeat("a", 256), `"` + strings.Repeat("a", 255) + `"`, `"a";q=1`, "\u200b",
+		`"a\"b"`, `abc-1`, `"abc-1"`, `""`, `"`, `"a`, `a"`, `"a\"`, `"\\"`, ` x `, `"  "`, "a\xff", "a\x00b", "\u00a0",
+		strings.Repeat("å", 255), strings.Repeat("a", 256), `"` + strings.Repeat("a", 255) + `"`, `"a";q=1`, "\u200b",
 	} {
 		f.Add(seed)
 	}

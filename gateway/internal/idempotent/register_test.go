@@ -29,7 +29,9 @@ func (c *claims) ClaimKey(context.Context, *commonv1.ClaimKeyRequest, ...grpc.Ca
 	return &commonv1.ClaimKeyResponse{}, nil
 }
 
-func (c *claims) ReleaseKey(ctx context.Context, _ *commonv1.ReleaseKeyRequest, _ ...grpc.CallOption) (*commonv1.ReleaseKeyResponse, error) {
+func (c *claims) ReleaseKey(
+	ctx context.Context, _ *commonv1.ReleaseKeyRequest, _ ...grpc.CallOption,
+) (*commonv1.ReleaseKeyResponse, error) {
 	c.current--
 	return &commonv1.ReleaseKeyResponse{}, ctx.Err()
 }

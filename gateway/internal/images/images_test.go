@@ -38,7 +38,10 @@ func TestImagesNeedNoKey(t *testing.T) {
 		require.Equal(t, want, got.Header.Get(name), name)
 	}
 	require.NotEmpty(t, got.Header.Get("Request-Id"))
-	for _, path := range []string{"/catalog/images/other", "/catalog/images/", "/catalog/images/x/known", "/catalog/images/x%2Fknown", "/catalog/images/%ff"} {
+	for _, path := range []string{
+		"/catalog/images/other", "/catalog/images/", "/catalog/images/x/known", "/catalog/images/x%2Fknown",
+		"/catalog/images/%ff",
+	} {
 		missing := f.Do("GET", path, "", "Authorization", "")
 		require.Equal(t, 404, missing.Status, path)
 		require.Equal(t, "not_found", missing.Parsed["code"])

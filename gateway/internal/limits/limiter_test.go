@@ -110,7 +110,8 @@ func TestTheTenantVersionComesInTheSameRoundTrip(t *testing.T) {
 
 func TestWithoutRedisEachInstanceLimits(t *testing.T) {
 	t.Parallel()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0") // It accepts connections and never responds, like a Redis that hangs.
+	// It accepts connections and never responds, like a Redis that hangs.
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	c, err := redisconn.Open("redis://" + listener.Addr().String())

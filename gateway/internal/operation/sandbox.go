@@ -32,7 +32,11 @@ func sandboxRules() map[string]rule {
 		ordersv1.SandboxOrdersService_DeliverSandboxOrder_FullMethodName:    {scope: orders},
 		ordersv1.SandboxOrdersService_CorrectSandboxTracking_FullMethodName: {scope: orders},
 		ordersv1.SandboxOrdersService_CorrectSandboxStatus_FullMethodName:   {scope: orders},
-		ordersv1.SandboxOrdersService_PostSandboxMessage_FullMethodName:     {scope: orders, success: http.StatusCreated, created: postedInSandbox},
+		ordersv1.SandboxOrdersService_PostSandboxMessage_FullMethodName: {
+			scope:   orders,
+			success: http.StatusCreated,
+			created: postedInSandbox,
+		},
 
 		personallinksv1.SandboxPersonalLinksService_ApproveSandboxPersonalLink_FullMethodName: {scope: personalLinks},
 		personallinksv1.SandboxPersonalLinksService_ClaimSandboxPersonalLink_FullMethodName:   {scope: personalLinks},

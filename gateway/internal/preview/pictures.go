@@ -16,8 +16,8 @@ type pictures struct {
 	base string
 }
 
-// dataURL returns the image as a data URL of at most limit bytes. It is empty for a larger image, for one that is not public or whose
-// file is lost, and for an address that is not of the catalog.
+// dataURL returns the image as a data URL of at most limit bytes. It is empty for a larger image, for one that is not public or
+// whose file is lost, and for an address that is not of the catalog.
 func (p pictures) dataURL(ctx context.Context, address string, limit int) (string, error) {
 	id, own := strings.CutPrefix(address, p.base)
 	if !own || limit <= 0 {

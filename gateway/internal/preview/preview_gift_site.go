@@ -28,7 +28,8 @@ const (
 	timeout     = 10 * time.Second
 )
 
-// access is the permission of the call. A preview shows no personal data. It may show a campaign before its start, to all of the team.
+// access is the permission of the call. A preview shows no personal data. It may show a campaign before its start, to all of the
+// team.
 var access = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, System: true}
 
 // Deps are what a Server works with.

@@ -74,7 +74,9 @@ type images struct {
 	read    []string
 }
 
-func (i *images) GetImage(_ context.Context, r *catalogv1.GetImageRequest, _ ...grpc.CallOption) (*catalogv1.GetImageResponse, error) {
+func (i *images) GetImage(
+	_ context.Context, r *catalogv1.GetImageRequest, _ ...grpc.CallOption,
+) (*catalogv1.GetImageResponse, error) {
 	i.read = append(i.read, r.GetFileId())
 	switch {
 	case i.failure != nil:
@@ -93,12 +95,16 @@ func setup(t *testing.T) *fixture {
 		links: &links{page: &linksv1.GetClaimPageResponse{
 			Locale: "en-US", Brand: &linksv1.ClaimBrand{Name: "North Club"},
 			Gifts: []*linksv1.ClaimGift{{
-				ProductId: "cup", Name: "Cup", Countries: []string{"SE"}, Images: []*linksv1.ClaimImage{{Url: public + "/catalog/images/" + cup}},
+				ProductId: "cup", Name: "Cup", Countries: []string{"SE"}, Images: []*linksv1.ClaimImage{
+					{Url: public + "/catalog/images/" + cup},
+				},
 			}},
 		}},
 	}
 	directory := tenantstest.NewDirectory(t, &tenantstest.Settings{
-		Tenant: &tenantsv1.Tenant{Id: f.tenant}, Team: []*tenantsv1.TeamMember{{Id: "ann", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true}},
+		Tenant: &tenantsv1.Tenant{Id: f.tenant}, Team: []*tenantsv1.TeamMember{
+			{Id: "ann", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true},
+		},
 	})
 	site, err := giftsite.New(giftsite.Deps{Clock: time.Now, Log: slog.New(slog.DiscardHandler)}, giftsite.Config{PublicURL: public})
 	require.NoError(t, err)
@@ -111,7 +117,8 @@ func setup(t *testing.T) *fixture {
 // request is a preview of the campaign's list of gifts by a member of the team, with changes.
 func (f *fixture) request(change func(r *giftsitev1.PreviewGiftSiteRequest)) *giftsitev1.PreviewGiftSiteRequest {
 	r := &giftsitev1.PreviewGiftSiteRequest{
-		Actor: f.member, TenantId: f.tenant, BrandId: f.brand, Page: giftsitev1.PreviewPage_PREVIEW_PAGE_CHOOSE, CampaignId: new(uuid.NewString()),
+		Actor: f.member, TenantId: f.tenant, BrandId: f.brand, Page: giftsitev1.PreviewPage_PREVIEW_PAGE_CHOOSE,
+		CampaignId: new(uuid.NewString()),
 	}
 	change(r)
 	return r
@@ -148,7 +155,8 @@ func TestAPreviewWithoutACampaignHasExampleGifts(t *testing.T) {
 	for number := 1; number < len(giftsitev1.PreviewPage_name); number++ {
 		f.html(t, func(r *giftsitev1.PreviewGiftSiteRequest) { r.CampaignId, r.Page = nil, giftsitev1.PreviewPage(number) })
 	}
-	_, err := f.PreviewGiftSite(t.Context(), f.request(func(r *giftsitev1.PreviewGiftSiteRequest) { r.Page = giftsitev1.PreviewPage_PREVIEW_PAGE_GIFT }))
+	_, err := f.PreviewGiftSite(t.Context(),
+		f.request(func(r *giftsitev1.PreviewGiftSiteRequest) { r.Page = giftsitev1.PreviewPage_PREVIEW_PAGE_GIFT }))
 	require.True(t, problem.Is(err, problem.NoProducts), "a campaign without gifts: %v", err)
 }
 
@@ -173,13 +181,28 @@ func TestAllErrorsOfAPreviewAreFound(t *testing.T) {
 		change func(r *giftsitev1.PreviewGiftSiteRequest)
 		want   []string
 	}{
-		"an empty request":  {func(r *giftsitev1.PreviewGiftSiteRequest) { proto.Reset(r) }, []string{"actor required", "tenantId required", "brandId required", "page required"}},
-		"ids that are none": {func(r *giftsitev1.PreviewGiftSiteRequest) { r.TenantId, r.BrandId, r.CampaignId = "x", "x", new("") }, []string{"tenantId invalid", "brandId invalid", "campaignId invalid"}},
-		"words of no enum":  {func(r *giftsitev1.PreviewGiftSiteRequest) { r.Page, r.Device = 99, 99 }, []string{"page invalid", "device invalid"}},
-		"a long greeting":   {func(r *giftsitev1.PreviewGiftSiteRequest) { r.Greeting = new(strings.Repeat("x", 1001)) }, []string{"greeting too_long"}},
-		"a blank greeting":  {func(r *giftsitev1.PreviewGiftSiteRequest) { r.Greeting = new(" ") }, []string{"greeting required"}},
+		"an empty request": {
+			func(r *giftsitev1.PreviewGiftSiteRequest) { proto.Reset(r) },
+			[]string{"actor required", "tenantId required", "brandId required", "page required"},
+		},
+		"ids that are none": {
+			func(r *giftsitev1.PreviewGiftSiteRequest) { r.TenantId, r.BrandId, r.CampaignId = "x", "x", new("") },
+			[]string{"tenantId invalid", "brandId invalid", "campaignId invalid"},
+		},
+		"words of no enum": {
+			func(r *giftsitev1.PreviewGiftSiteRequest) { r.Page, r.Device = 99, 99 },
+			[]string{"page invalid", "device invalid"},
+		},
+		"a long greeting": {
+			func(r *giftsitev1.PreviewGiftSiteRequest) { r.Greeting = new(strings.Repeat("x", 1001)) },
+			[]string{"greeting too_long"},
+		},
+		"a blank greeting": {func(r *giftsitev1.PreviewGiftSiteRequest) { r.Greeting = new(" ") }, []string{"greeting required"}},
 		"a theme with errors": {func(r *giftsitev1.PreviewGiftSiteRequest) {
-			r.Site = &tenantsv1.GiftSite{SupportUrl: new("javascript:alert(1)"), Theme: &tenantsv1.Theme{AccentColour: new("red"), Corners: 9}}
+			r.Site = &tenantsv1.GiftSite{
+				SupportUrl: new("javascript:alert(1)"),
+				Theme:      &tenantsv1.Theme{AccentColour: new("red"), Corners: 9},
+			}
 		}, []string{"site.supportUrl invalid", "site.theme.accentColour invalid", "site.theme.corners invalid"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +231,9 @@ func TestWhoMayPreview(t *testing.T) {
 		"the operator":               {&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"}, ""},
 		"the platform":               {&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM}, ""},
 		"a member of another tenant": {&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: "bo"}, problem.NotFound},
-		"a client":                   {&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "c"}, problem.InsufficientScope},
+		"a client": {
+			&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "c"}, problem.InsufficientScope,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.links.asked = nil

@@ -1,5 +1,5 @@
-// Package staticfile serves files that a program has made or embedded. They need no API key and cost little: each has an ETag, texts are
-// compressed once, and only GET and HEAD are allowed.
+// Package staticfile serves files that a program has made or embedded. They need no API key and cost little: each has an ETag,
+// texts are compressed once, and only GET and HEAD are allowed.
 package staticfile
 
 import (

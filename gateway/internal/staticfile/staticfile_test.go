@@ -61,7 +61,8 @@ func TestTextsAreCompressedForThoseWhoAcceptIt(t *testing.T) {
 		staticfile.FromGzip("text/javascript", staticfile.Versioned, compressed(t)),
 	} {
 		for accepted, want := range map[string]string{
-			"": "", "gzip": "gzip", "br, GZIP;q=0.5": "gzip", "*": "gzip", "*;q=0": "", "gzip;q=0, *": "", "br": "", "gzip; q=x": "", "identity": "",
+			"": "", "gzip": "gzip", "br, GZIP;q=0.5": "gzip", "*": "gzip", "*;q=0": "", "gzip;q=0, *": "", "br": "", "gzip; q=x": "",
+			"identity": "",
 		} {
 			response := get(t, f, http.Header{"Accept-Encoding": {accepted}})
 			require.Equal(t, want, response.Header().Get("Content-Encoding"), accepted)
@@ -122,7 +123,8 @@ func TestTheFormsOfAFileHaveTheirOwnETags(t *testing.T) {
 func TestWhatWouldNotBecomeSmallerIsNotCompressed(t *testing.T) {
 	t.Parallel()
 	for _, f := range []staticfile.File{
-		staticfile.New("text/plain", staticfile.Revalidate, []byte("short")), staticfile.New("image/png", staticfile.Revalidate, []byte(text)),
+		staticfile.New("text/plain", staticfile.Revalidate, []byte("short")),
+		staticfile.New("image/png", staticfile.Revalidate, []byte(text)),
 	} {
 		response := get(t, f, http.Header{"Accept-Encoding": {"gzip"}})
 		require.Empty(t, response.Header().Get("Content-Encoding"))

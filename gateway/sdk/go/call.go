@@ -50,8 +50,8 @@ type call struct {
 // route is a path, and what the document calls it.
 type route struct{ path, template string }
 
-// at puts ids into the places {…} of a path. Without an id, or with dots, the path would be that of another operation; it becomes one
-// that no record has.
+// at puts ids into the places {…} of a path. Without an id, or with dots, the path would be that of another operation; it becomes
+// one that no record has.
 func at(template string, ids ...string) route {
 	path := template
 	for _, id := range ids {
@@ -78,8 +78,8 @@ func WithIfMatch(etag string) CallOption { return WithHeader(ifMatch, etag) }
 // WithIfNoneMatch makes a read that has an ETag return [ErrNotModified] if the record still has it.
 func WithIfNoneMatch(etag string) CallOption { return WithHeader(ifNoneMatch, etag) }
 
-// WithSandboxFault forces the first answer, to see what your code does then: one of 429, 500, 503, timeout, lost and in-progress. The
-// next attempt is answered as usual. Only in the sandbox.
+// WithSandboxFault forces the first answer, to see what your code does then: one of 429, 500, 503, timeout, lost and in-progress.
+// The next attempt is answered as usual. Only in the sandbox.
 func WithSandboxFault(fault string) CallOption { return WithHeader(sandboxFault, fault) }
 
 // WithHeader sets a header of the request, except those that the client sets itself.
@@ -121,8 +121,8 @@ var (
 // maxResponse is more than any response of the API has.
 const maxResponse = 64 << 20
 
-// Call sends any request, also one that this version has no method for: body is sent as JSON unless it is nil, and the response
-// is decoded into result unless it is nil. It retries like all calls. The path begins with a slash and may have a query. Call does not
+// Call sends any request, also one that this version has no method for: body is sent as JSON unless it is nil, and the response is
+// decoded into result unless it is nil. It retries like all calls. The path begins with a slash and may have a query. Call does not
 // know what the request takes, so it sends every option and leaves it to the API to refuse one.
 func (c *Client) Call(ctx context.Context, method, path string, body, result any, options ...CallOption) error {
 	plain, _, _ := strings.Cut(path, "?")

@@ -141,7 +141,8 @@ type ImageFile struct {
 	Content     []byte
 }
 
-// Image reads an image by the last part of its URL. No key is sent: image URLs open without one, so a browser can show them directly.
+// Image reads an image by the last part of its URL. No key is sent: image URLs open without one, so a browser can show them
+// directly.
 func (c Catalog) Image(ctx context.Context, fileID string, options ...CallOption) (*ImageFile, error) {
 	made := &call{method: http.MethodGet, route: at("/catalog/images/{fileId}", fileID), takes: []string{ifNoneMatch}, image: true}
 	return send[ImageFile](ctx, c.client, made, options)

@@ -127,8 +127,8 @@ func WithUserAgent(name string) Option {
 	return func(c *Client) { c.agent = strings.TrimSpace(name) + " " + userAgent() }
 }
 
-// WithWarnings passes on what the API ignored, each name once: a member or parameter that is perhaps misspelt. Several goroutines may call
-// warn at once. Without this option warnings go to [slog.Warn], with nil nowhere.
+// WithWarnings passes on what the API ignored, each name once: a member or parameter that is perhaps misspelt. Several goroutines
+// may call warn at once. Without this option warnings go to [slog.Warn], with nil nowhere.
 func WithWarnings(warn func(message string)) Option { return func(c *Client) { c.ignored.warn = warn } }
 
 // BaseURL is where the client sends its calls.

@@ -14,16 +14,22 @@ import (
 
 func TestAClientNeedsASafeAddressAndAKey(t *testing.T) {
 	t.Parallel()
-	for _, base := range []string{"", "api.example.com", "http://api.example.com", "ftp://localhost", "https://", "https://a.b?x=1", "https://a.b?", "https://a.b#", "https://u:p@a.b", ":"} {
+	for _, base := range []string{
+		"", "api.example.com", "http://api.example.com", "ftp://localhost", "https://", "https://a.b?x=1",
+		"https://a.b?", "https://a.b#", "https://u:p@a.b", ":",
+	} {
 		_, err := gifting.New(base, "key")
 		require.ErrorContains(t, err, "base URL", base)
 	}
-	for _, base := range []string{"https://api.example.com/api/public/v1", "http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1"} {
+	for _, base := range []string{
+		"https://api.example.com/api/public/v1", "http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1",
+	} {
 		_, err := gifting.New(base, "key")
 		require.NoError(t, err, base)
 	}
 	for key, says := range map[string]string{
-		"": "is empty: is the variable set", "a b": "has a line break or a space, perhaps pasted", "a\n": "has a line break", "ä": "has characters that no key has",
+		"": "is empty: is the variable set", "a b": "has a line break or a space, perhaps pasted", "a\n": "has a line break",
+		"ä": "has characters that no key has",
 	} {
 		_, err := gifting.New("https://a.b", key)
 		require.ErrorContains(t, err, "the API key "+says)
@@ -72,7 +78,8 @@ func TestFiltersAreSentAsTheAPIReadsThem(t *testing.T) {
 		Status: gifting.OrderStatusSENT, UpdatedSince: since, Paging: gifting.Paging{After: "a+b", Limit: 7},
 	}).First()
 	require.NoError(t, err)
-	require.Equal(t, "https://api.example.com/api/public/v1/orders?after=a%2Bb&limit=7&status=SENT&updatedSince=2026-03-14T09%3A26%3A53.589793Z",
+	require.Equal(t,
+		"https://api.example.com/api/public/v1/orders?after=a%2Bb&limit=7&status=SENT&updatedSince=2026-03-14T09%3A26%3A53.589793Z",
 		transport.attempts[0].url)
 }
 
@@ -80,7 +87,9 @@ func TestAnIDCannotBecomeAnotherPath(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{refused(404, "not_found")}}
 	client := newClient(t, transport)
-	for id, want := range map[string]string{"": "/orders/-", ".": "/orders/-", "..": "/orders/-", "../me": "/orders/..%2Fme", "a?b": "/orders/a%3Fb"} {
+	for id, want := range map[string]string{
+		"": "/orders/-", ".": "/orders/-", "..": "/orders/-", "../me": "/orders/..%2Fme", "a?b": "/orders/a%3Fb",
+	} {
 		_, err := client.Orders.Get(t.Context(), id)
 		require.True(t, gifting.HasCode(err, gifting.CodeNotFound))
 		require.Equal(t, "https://api.example.com/api/public/v1"+want, transport.attempts[len(transport.attempts)-1].url)
@@ -89,8 +98,9 @@ func TestAnIDCannotBecomeAnotherPath(t *testing.T) {
 
 func TestAProblemHasAllThatTheAPISays(t *testing.T) {
 	t.Parallel()
-	body := `{"type":"https://x/errors#a","title":"Invalid request","status":400,"code":"a_new_code","detail":"Two fields.","newMember":1,
-		"errors":[{"field":"items[0].budget.currency","code":"a_new_one","message":"must be SEK"}],"orderId":"o","currentStatus":"SENT"}`
+	body := `{"type":"https://x/errors#a","title":"Invalid request","status":400,"code":"a_new_code","detail":"Two fields.",
+		"newMember":1,"errors":[{"field":"items[0].budget.currency","code":"a_new_one","message":"must be SEK"}],
+		"orderId":"o","currentStatus":"SENT"}`
 	_, err := newClient(t, &stub{script: script{answered(400, body)}}).Account.Me(t.Context())
 	problem, ok := gifting.ProblemOf(err)
 	require.True(t, ok)
@@ -101,7 +111,8 @@ func TestAProblemHasAllThatTheAPISays(t *testing.T) {
 	require.Equal(t, "request-1", problem.RequestID)
 	require.Equal(t, []string{"o", "SENT"}, []string{problem.OrderID, problem.CurrentStatus})
 	require.Contains(t, string(problem.Raw), "newMember")
-	require.EqualError(t, err, "GET /me: Invalid request (a_new_code 400): Two fields.; items[0].budget.currency: must be SEK (a_new_one)")
+	require.EqualError(t, err,
+		"GET /me: Invalid request (a_new_code 400): Two fields.; items[0].budget.currency: must be SEK (a_new_one)")
 	require.False(t, gifting.HasCode(err, gifting.CodeNotFound))
 	_, err = newClient(t, &stub{script: script{answered(404, "<html>nginx")}}).Account.Me(t.Context())
 	require.EqualError(t, err, "GET /me: Not Found (404): <html>nginx")

@@ -10,7 +10,8 @@ import (
 )
 
 func eventOf(kind, data string) string {
-	return `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"` + kind + `","occurredAt":"2026-03-14T09:26:53.589793Z","environment":"sandbox","data":` + data + `}`
+	return `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"` + kind +
+		`","occurredAt":"2026-03-14T09:26:53.589793Z","environment":"sandbox","data":` + data + `}`
 }
 
 func TestEventsHaveTheDataOfTheirType(t *testing.T) {
@@ -20,10 +21,12 @@ func TestEventsHaveTheDataOfTheirType(t *testing.T) {
 		data string
 		want gifting.EventData
 	}{
-		gifting.EventOrderCreated:          {order, &gifting.OrderCreated{}},
-		gifting.EventOrderUpdated:          {order, &gifting.OrderUpdated{}},
-		gifting.EventOrderStatusChanged:    {`{"order":` + order + `,"previousStatus":"PROCESSING"}`, &gifting.OrderStatusChanged{}},
-		gifting.EventOrderMessagePosted:    {`{"orderId":"o","externalOrderId":null,"message":{"id":"m"}}`, &gifting.OrderMessagePosted{}},
+		gifting.EventOrderCreated:       {order, &gifting.OrderCreated{}},
+		gifting.EventOrderUpdated:       {order, &gifting.OrderUpdated{}},
+		gifting.EventOrderStatusChanged: {`{"order":` + order + `,"previousStatus":"PROCESSING"}`, &gifting.OrderStatusChanged{}},
+		gifting.EventOrderMessagePosted: {
+			`{"orderId":"o","externalOrderId":null,"message":{"id":"m"}}`, &gifting.OrderMessagePosted{},
+		},
 		gifting.EventPersonalLinkCreated:   {link, &gifting.PersonalLinkCreated{}},
 		gifting.EventPersonalLinkApproved:  {link, &gifting.PersonalLinkApproved{}},
 		gifting.EventPersonalLinkClaimed:   {link, &gifting.PersonalLinkClaimed{}},

@@ -74,9 +74,11 @@ func (e Events) List(ctx context.Context, query ListEventsQuery, options ...Call
 	return page, err
 }
 
-// ErrEventsLost is what the feed answers to a cursor whose next events are no longer kept: read all your records again, then read the
-// feed without a cursor.
-var ErrEventsLost = errors.New("events after this cursor are no longer kept: read all records again, then the feed from its beginning")
+// ErrEventsLost is what the feed answers to a cursor whose next events are no longer kept: read all your records again, then read
+// the feed without a cursor.
+var ErrEventsLost = errors.New(
+	"events after this cursor are no longer kept: read all records again, then the feed from its beginning",
+)
 
 // FeedOptions say where [Events.Feed] begins, and how it goes on.
 type FeedOptions struct {
@@ -88,15 +90,16 @@ type FeedOptions struct {
 	Limit int
 	// StopAtEnd ends the feed where it ends now. Otherwise it waits for new events.
 	StopAtEnd bool
-	// Wait is how long one call may wait for an event, in whole seconds up to MaxWait; MaxWait without it. Proxies in between must allow it.
+	// Wait is how long one call may wait for an event, in whole seconds up to MaxWait; MaxWait without it. Proxies in between must
+	// allow it.
 	Wait time.Duration
 	// OnDisconnect is called when the feed cannot be read for now, before it is tried again. It may be nil.
 	OnDisconnect func(error)
 }
 
 // Feed reads the feed: each page whose cursor has moved, as soon as there is one. Handle its events and store its NextCursor in one
-// transaction, and each event is handled once; or handle them and then store it, and after a crash some are handled twice. No event is
-// skipped. A page without events only moves the cursor.
+// transaction, and each event is handled once; or handle them and then store it, and after a crash some are handled twice. No event
+// is skipped. A page without events only moves the cursor.
 //
 // While the API cannot be reached, refuses because of the rate limit or answers 5xx, Feed tries again for as long as the context
 // allows. It ends with an error that stays: that of the context, a refusal such as CodeInvalidAPIKey, or ErrEventsLost.

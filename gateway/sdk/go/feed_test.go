@@ -80,7 +80,9 @@ func (f *feed) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	last := min(after+3, events)
 	items := []json.RawMessage{}
 	for i := after + 1; i <= last; i++ {
-		items = append(items, json.RawMessage(fmt.Sprintf(`{"id":"%d","type":"ping","occurredAt":"2026-01-01T00:00:00Z","environment":"sandbox","data":{}}`, i)))
+		items = append(items,
+			json.RawMessage(fmt.Sprintf(`{"id":"%d","type":"ping","occurredAt":"2026-01-01T00:00:00Z","environment":"sandbox","data":{}}`,
+				i)))
 	}
 	if last == events {
 		w.Header().Set("Feed-Position", "end")
@@ -271,7 +273,9 @@ func TestTheFeedBeginsAtItsEndAndALostAnswerDoesNotMoveTheBeginning(t *testing.T
 			queries = append(queries, queryOf(t, a).Encode())
 		}
 		require.Equal(t, []string{"from=end", "from=end", "after=now&wait=30", "after=now&wait=30"}, queries)
-		for _, err := range newClient(t, transport).Events.Feed(t.Context(), gifting.FeedOptions{From: gifting.FeedEnd, After: "a", StopAtEnd: true}) {
+		for _, err := range newClient(t, transport).Events.Feed(
+			t.Context(), gifting.FeedOptions{From: gifting.FeedEnd, After: "a", StopAtEnd: true},
+		) {
 			require.NoError(t, err)
 		}
 		require.Equal(t, "after=a", queryOf(t, transport.attempts[4]).Encode(), "a cursor goes first")

@@ -84,7 +84,10 @@ func TestWhatTheAPIIgnoredIsOneWarning(t *testing.T) {
 		_, _ = client.Orders.Cancel(t.Context(), id, gifting.CancelOrderRequest{})
 	}
 	var want []string
-	for _, name := range []string{"member items[0].colour", `member a"b\c`, "member x%20y", "parameter limt", "parameter statsu", "member phone"} {
+	for _, name := range []string{
+		"member items[0].colour", `member a"b\c`, "member x%20y", "parameter limt", "parameter statsu",
+		"member phone",
+	} {
 		want = append(want, "POST /orders/{orderId}:cancel: the API ignored the "+name+", perhaps because it is misspelt")
 	}
 	require.Equal(t, want, warnings)
@@ -100,7 +103,8 @@ func TestWarningsAreBounded(t *testing.T) {
 	}
 	transport := &stub{script: script{answered(200, "{}", "Ignored-Members", strings.Join(names, ","))}}
 	count := 0
-	_, err := newClient(t, transport, gifting.WithWarnings(func(string) { count++ })).Orders.Place(t.Context(), gifting.PlaceOrderRequest{})
+	_, err := newClient(t, transport,
+		gifting.WithWarnings(func(string) { count++ })).Orders.Place(t.Context(), gifting.PlaceOrderRequest{})
 	require.NoError(t, err)
 	require.Equal(t, 1000, count)
 	_, err = newClient(t, transport, gifting.WithWarnings(nil)).Orders.Place(t.Context(), gifting.PlaceOrderRequest{})

@@ -62,7 +62,9 @@ func (o Orders) UpdateDelivery(
 }
 
 // Cancel cancels an order that is REQUESTED or PROCESSING.
-func (o Orders) Cancel(ctx context.Context, orderID string, cancellation CancelOrderRequest, options ...CallOption) (*Order, error) {
+func (o Orders) Cancel(
+	ctx context.Context, orderID string, cancellation CancelOrderRequest, options ...CallOption,
+) (*Order, error) {
 	return act[Order](ctx, o.client, at("/orders/{orderId}:cancel", orderID), cancellation, options)
 }
 

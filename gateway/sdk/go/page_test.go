@@ -114,7 +114,8 @@ func TestACatalogEntryIsNeverNothing(t *testing.T) {
 func TestACatalogEntrySaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, `{"items":[
-		{"id":"a","listed":true,"name":"Cap","updatedAt":"2026-01-02T00:00:00Z"},{"id":"b","listed":false,"updatedAt":"2026-01-03T00:00:00Z"}]}`)}}
+		{"id":"a","listed":true,"name":"Cap","updatedAt":"2026-01-02T00:00:00Z"},
+		{"id":"b","listed":false,"updatedAt":"2026-01-03T00:00:00Z"}]}`)}}
 	page, err := newClient(t, transport).Catalog.Products(t.Context(), gifting.ListProductsQuery{Country: "SE"}).First()
 	require.NoError(t, err)
 	require.Equal(t, "Cap", page.Items[0].Product.Name)

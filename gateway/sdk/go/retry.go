@@ -20,8 +20,8 @@ type permanent struct{ error }
 // Unwrap returns the error.
 func (p *permanent) Unwrap() error { return p.error }
 
-// retryable reports that the same request may succeed later: without an answer, on 429 and 5xx, and while an earlier request with the
-// same Idempotency-Key still runs. Any other answer stays the same.
+// retryable reports that the same request may succeed later: without an answer, on 429 and 5xx, and while an earlier request with
+// the same Idempotency-Key still runs. Any other answer stays the same.
 func retryable(err error) bool {
 	if problem, ok := ProblemOf(err); ok {
 		return problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError ||

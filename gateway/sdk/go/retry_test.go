@@ -19,25 +19,35 @@ func TestACallIsRepeatedWithTheSameKeyAndBody(t *testing.T) {
 		first       func(context.Context) (reply, error)
 		least, most time.Duration
 	}{
-		"no connection":               {broken, 250 * time.Millisecond, 500 * time.Millisecond},
-		"no answer in time":           {silent, 15*time.Second + 250*time.Millisecond, 15*time.Second + 500*time.Millisecond},
-		"an answer that breaks off":   {brokenOff, 250 * time.Millisecond, 500 * time.Millisecond},
-		"500":                         {refused(500, "internal_error"), 250 * time.Millisecond, 500 * time.Millisecond},
-		"502 of a proxy":              {answered(502, "<html>Bad gateway</html>"), 250 * time.Millisecond, 500 * time.Millisecond},
-		"429":                         {refused(429, "rate_limited", "Retry-After", "7"), 7 * time.Second, 7700 * time.Millisecond},
-		"503":                         {refused(503, "service_unavailable", "Retry-After", "2"), 2 * time.Second, 2200 * time.Millisecond},
-		"the first request runs":      {refused(409, "idempotency_request_in_progress", "Retry-After", "2"), 2 * time.Second, 2200 * time.Millisecond},
-		"503 without a time":          {refused(503, "service_unavailable"), 250 * time.Millisecond, 500 * time.Millisecond},
-		"a time in the past":          {refused(503, "service_unavailable", "Retry-After", "-1"), 250 * time.Millisecond, 500 * time.Millisecond},
-		"a code of a later version":   {refused(599, "new_code"), 250 * time.Millisecond, 500 * time.Millisecond},
-		"a time that is no time":      {refused(429, "rate_limited", "Retry-After", "soon"), 250 * time.Millisecond, 500 * time.Millisecond},
+		"no connection":             {broken, 250 * time.Millisecond, 500 * time.Millisecond},
+		"no answer in time":         {silent, 15*time.Second + 250*time.Millisecond, 15*time.Second + 500*time.Millisecond},
+		"an answer that breaks off": {brokenOff, 250 * time.Millisecond, 500 * time.Millisecond},
+		"500":                       {refused(500, "internal_error"), 250 * time.Millisecond, 500 * time.Millisecond},
+		"502 of a proxy":            {answered(502, "<html>Bad gateway</html>"), 250 * time.Millisecond, 500 * time.Millisecond},
+		"429":                       {refused(429, "rate_limited", "Retry-After", "7"), 7 * time.Second, 7700 * time.Millisecond},
+		"503": {
+			refused(503, "service_unavailable", "Retry-After", "2"), 2 * time.Second, 2200 * time.Millisecond,
+		},
+		"the first request runs": {
+			refused(409, "idempotency_request_in_progress", "Retry-After", "2"), 2 * time.Second,
+			2200 * time.Millisecond,
+		},
+		"503 without a time": {refused(503, "service_unavailable"), 250 * time.Millisecond, 500 * time.Millisecond},
+		"a time in the past": {
+			refused(503, "service_unavailable", "Retry-After", "-1"), 250 * time.Millisecond, 500 * time.Millisecond,
+		},
+		"a code of a later version": {refused(599, "new_code"), 250 * time.Millisecond, 500 * time.Millisecond},
+		"a time that is no time": {
+			refused(429, "rate_limited", "Retry-After", "soon"), 250 * time.Millisecond, 500 * time.Millisecond,
+		},
 		"a problem with a wrong type": {answered(500, `{"code": 1}`), 250 * time.Millisecond, 500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				transport := &stub{script: script{c.first, answered(201, placed, "Idempotent-Replayed", "true")}}
 				var response gifting.Response
-				order, err := newClient(t, transport).Orders.Place(t.Context(), gifting.PlaceOrderRequest{ExternalOrderID: "1"}, gifting.WithResponse(&response))
+				order, err := newClient(t, transport).Orders.Place(t.Context(), gifting.PlaceOrderRequest{ExternalOrderID: "1"},
+					gifting.WithResponse(&response))
 				require.NoError(t, err)
 				require.Equal(t, gifting.OrderStatusPROCESSING, order.Status)
 				require.Len(t, transport.attempts, 2)
@@ -93,7 +103,8 @@ func TestAttemptsAreBounded(t *testing.T) {
 	t.Run("their number", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			transport := &stub{script: script{refused(503, "service_unavailable")}}
-			_, err := newClient(t, transport, gifting.WithMaxAttempts(3)).Orders.Place(t.Context(), gifting.PlaceOrderRequest{}, gifting.WithIdempotencyKey("mine"))
+			_, err := newClient(t, transport, gifting.WithMaxAttempts(3)).Orders.Place(t.Context(), gifting.PlaceOrderRequest{},
+				gifting.WithIdempotencyKey("mine"))
 			var failed *gifting.CallError
 			require.ErrorAs(t, err, &failed)
 			require.Equal(t, 3, failed.Attempts)

@@ -86,11 +86,13 @@ type failingReader struct{}
 // Read implements io.Reader.
 func (failingReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-const placed = `{"id":"8d4a6f0e-0000-4000-8000-000000000001","status":"PROCESSING","version":0,"newMember":{"of":"a later version"}}`
+const placed = `{"id":"8d4a6f0e-0000-4000-8000-000000000001","status":"PROCESSING","version":0,
+	"newMember":{"of":"a later version"}}`
 
 func newClient(t *testing.T, transport http.RoundTripper, options ...gifting.Option) *gifting.Client {
 	t.Helper()
-	client, err := gifting.New("https://api.example.com/api/public/v1/", "gft_sbx_x", append(options, gifting.WithTransport(transport))...)
+	client, err := gifting.New("https://api.example.com/api/public/v1/", "gft_sbx_x",
+		append(options, gifting.WithTransport(transport))...)
 	require.NoError(t, err)
 	return client
 }

@@ -26,7 +26,8 @@ var (
 	ErrSignature = errors.New("no signature of the request fits its body and a secret")
 	// ErrTimestamp means that the request was signed too long ago, or that the clock of one of the two is wrong.
 	ErrTimestamp = errors.New("the time of the signature is too far from the clock")
-	// ErrSecret means that there is no secret to verify with, or one that cannot be right: an error of the receiver, not of the sender.
+	// ErrSecret means that there is no secret to verify with, or one that cannot be right: an error of the receiver, not of the
+	// sender.
 	ErrSecret = errors.New("the webhook cannot be verified")
 )
 

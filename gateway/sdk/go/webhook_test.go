@@ -36,11 +36,12 @@ func TestAWebhookIsVerifiedByEitherForm(t *testing.T) {
 	t.Parallel()
 	now := func() time.Time { return signedAt.Add(299 * time.Second) }
 	for name, headers := range map[string]http.Header{
-		"both forms":            signed([]string{newSecret}),
-		"Service-Signature":     signed([]string{newSecret}, "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"),
-		"Standard Webhooks":     signed([]string{newSecret}, "Service-Event-Id", "Service-Signature"),
-		"during a rotation":     signed([]string{oldSecret, newSecret}),
-		"spaces, other schemes": withHeader(signed([]string{newSecret}), "Service-Signature", "v0=1, "+signed([]string{newSecret}).Get("Service-Signature")),
+		"both forms":        signed([]string{newSecret}),
+		"Service-Signature": signed([]string{newSecret}, "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"),
+		"Standard Webhooks": signed([]string{newSecret}, "Service-Event-Id", "Service-Signature"),
+		"during a rotation": signed([]string{oldSecret, newSecret}),
+		"spaces, other schemes": withHeader(signed([]string{newSecret}), "Service-Signature",
+			"v0=1, "+signed([]string{newSecret}).Get("Service-Signature")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			event, err := gifting.Verifier{Secrets: []string{newSecret}, Now: now}.Verify(payload, headers)
@@ -70,25 +71,47 @@ func TestAWebhookThatIsNotSignedRightIsRefused(t *testing.T) {
 		after   time.Duration
 		want    error
 	}{
-		"another body":              {append(payload, ' '), good, []string{newSecret}, 0, gifting.ErrSignature},
-		"another secret":            {payload, good, []string{oldSecret}, 0, gifting.ErrSignature},
-		"the decoded secret":        {payload, good, []string{string(decoded)}, 0, gifting.ErrSignature},
-		"an empty secret":           {payload, signed([]string{""}), []string{""}, 0, gifting.ErrSecret},
-		"no secret":                 {payload, good, nil, 0, gifting.ErrSecret},
-		"a line break after it":     {payload, good, []string{newSecret + "\n"}, 0, gifting.ErrSecret},
-		"too old":                   {payload, good, []string{newSecret}, 301 * time.Second, gifting.ErrTimestamp},
-		"from the future":           {payload, good, []string{newSecret}, -301 * time.Second, gifting.ErrTimestamp},
-		"no header":                 {payload, http.Header{}, []string{newSecret}, 0, gifting.ErrNoSignature},
-		"an empty header":           {payload, withHeader(signed([]string{newSecret}), "Service-Signature", ""), []string{newSecret}, 0, gifting.ErrNoSignature},
-		"no time":                   {payload, http.Header{"Service-Signature": {"v1=00"}}, []string{newSecret}, 0, gifting.ErrNoSignature},
-		"no hex":                    {payload, http.Header{"Service-Signature": {"t=1,v1=x"}}, []string{newSecret}, 0, gifting.ErrNoSignature},
-		"half a signature":          {payload, http.Header{"Service-Signature": {good.Get("Service-Signature")[:30]}}, []string{newSecret}, 0, gifting.ErrSignature},
-		"another time":              {payload, http.Header{"Service-Signature": {"t=1773480414" + good.Get("Service-Signature")[12:]}}, []string{newSecret}, 0, gifting.ErrSignature},
-		"Standard, another id":      {payload, withHeader(signed([]string{newSecret}, "Service-Signature"), "Webhook-Id", "x"), []string{newSecret}, 0, gifting.ErrSignature},
-		"Standard, another version": {payload, withHeader(signed([]string{newSecret}, "Service-Signature"), "Webhook-Signature", "v2,AA=="), []string{newSecret}, 0, gifting.ErrNoSignature},
+		"another body":          {append(payload, ' '), good, []string{newSecret}, 0, gifting.ErrSignature},
+		"another secret":        {payload, good, []string{oldSecret}, 0, gifting.ErrSignature},
+		"the decoded secret":    {payload, good, []string{string(decoded)}, 0, gifting.ErrSignature},
+		"an empty secret":       {payload, signed([]string{""}), []string{""}, 0, gifting.ErrSecret},
+		"no secret":             {payload, good, nil, 0, gifting.ErrSecret},
+		"a line break after it": {payload, good, []string{newSecret + "\n"}, 0, gifting.ErrSecret},
+		"too old":               {payload, good, []string{newSecret}, 301 * time.Second, gifting.ErrTimestamp},
+		"from the future":       {payload, good, []string{newSecret}, -301 * time.Second, gifting.ErrTimestamp},
+		"no header":             {payload, http.Header{}, []string{newSecret}, 0, gifting.ErrNoSignature},
+		"an empty header": {
+			payload, withHeader(signed([]string{newSecret}), "Service-Signature", ""), []string{newSecret}, 0,
+			gifting.ErrNoSignature,
+		},
+		"no time": {
+			payload, http.Header{"Service-Signature": {"v1=00"}}, []string{newSecret}, 0, gifting.ErrNoSignature,
+		},
+		"no hex": {
+			payload, http.Header{"Service-Signature": {"t=1,v1=x"}}, []string{newSecret}, 0, gifting.ErrNoSignature,
+		},
+		"half a signature": {
+			payload, http.Header{"Service-Signature": {good.Get("Service-Signature")[:30]}}, []string{newSecret}, 0,
+			gifting.ErrSignature,
+		},
+		"another time": {
+			payload, http.Header{"Service-Signature": {"t=1773480414" + good.Get("Service-Signature")[12:]}},
+			[]string{newSecret}, 0, gifting.ErrSignature,
+		},
+		"Standard, another id": {
+			payload, withHeader(signed([]string{newSecret}, "Service-Signature"), "Webhook-Id", "x"),
+			[]string{newSecret}, 0, gifting.ErrSignature,
+		},
+		"Standard, another version": {
+			payload, withHeader(signed([]string{newSecret}, "Service-Signature"), "Webhook-Signature", "v2,AA=="),
+			[]string{newSecret}, 0, gifting.ErrNoSignature,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := gifting.Verifier{Secrets: c.secrets, Now: func() time.Time { return signedAt.Add(c.after) }}.Verify(c.payload, c.headers)
+			_, err := gifting.Verifier{
+				Secrets: c.secrets,
+				Now:     func() time.Time { return signedAt.Add(c.after) },
+			}.Verify(c.payload, c.headers)
 			require.ErrorIs(t, err, c.want)
 		})
 	}
@@ -138,7 +161,8 @@ func TestTheSDKsAgree(t *testing.T) {
 func TestTheHeadersAreThoseOfThePlatform(t *testing.T) {
 	t.Parallel()
 	const id = "018f0000-0000-7000-8000-000000000001"
-	headers := gifting.WebhookHeaders([]byte(`{"id":"`+id+`","type":"ping","data":{}}`), id, time.Unix(1767225600, 999_999_000), newSecret)
+	headers := gifting.WebhookHeaders([]byte(`{"id":"`+id+`","type":"ping","data":{}}`), id, time.Unix(1767225600, 999_999_000),
+		newSecret)
 	require.Equal(t, http.Header{
 		"Content-Type":      {"application/json"},
 		"User-Agent":        {"Partner-Gifting-Webhooks/1"},

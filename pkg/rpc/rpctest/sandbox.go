@@ -16,8 +16,8 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
-// RequireOnlyInSandbox starts a program in each environment, and requires that only that of the sandbox knows the methods of the gRPC
-// service. start makes the program, which listens at the address, and returns its Run.
+// RequireOnlyInSandbox starts a program in each environment, and requires that only that of the sandbox knows the methods of the
+// gRPC service. start makes the program, which listens at the address, and returns its Run.
 func RequireOnlyInSandbox(
 	t *testing.T, service grpc.ServiceDesc,
 	start func(t *testing.T, addr string, environment apikey.Environment) (run func(ctx context.Context) error),
@@ -35,7 +35,8 @@ func RequireOnlyInSandbox(
 			require.NoError(t, err)
 			require.NotEmpty(t, service.Methods)
 			for _, method := range service.Methods {
-				err := conn.Invoke(t.Context(), "/"+service.ServiceName+"/"+method.MethodName, &emptypb.Empty{}, &emptypb.Empty{}, grpc.WaitForReady(true))
+				err := conn.Invoke(t.Context(), "/"+service.ServiceName+"/"+method.MethodName, &emptypb.Empty{}, &emptypb.Empty{},
+					grpc.WaitForReady(true))
 				require.Error(t, err) // There is no principal.
 				require.Equal(t, known, !strings.Contains(err.Error(), "Unimplemented: unknown service"), "%s: %v", method.MethodName, err)
 			}

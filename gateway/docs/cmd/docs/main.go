@@ -1,5 +1,5 @@
-// Command docs writes a file of the documentation to standard output, for linters and other tools. Its arguments are the public URL of the
-// API, the environment (production or sandbox) and the path of the file, such as /docs/asyncapi.yaml.
+// Command docs writes a file of the documentation to standard output, for linters and other tools. Its arguments are the public URL
+// of the API, the environment (production or sandbox) and the path of the file, such as /docs/asyncapi.yaml.
 package main
 
 import (

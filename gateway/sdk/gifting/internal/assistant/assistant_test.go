@@ -40,7 +40,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.Method + " " + r.URL.Path {
 	case "GET /me":
-		answer = `{"tenant":{"name":"` + cmp.Or(a.tenant, "Fjord") + `"},"key":{"scopes":["ORDERS"]},"environment":"` + a.environment + `"}`
+		answer = `{"tenant":{"name":"` + cmp.Or(a.tenant, "Fjord") +
+			`"},"key":{"scopes":["ORDERS"]},"environment":"` + a.environment + `"}`
 	case "GET /brands":
 		answer = `[{"id":"b1","name":"Nord"}]`
 	case "GET /catalog/categories":
@@ -99,8 +100,10 @@ func call(t *testing.T, session *mcp.ClientSession, name string, arguments any) 
 	return result.Content[0].(*mcp.TextContent).Text, result.IsError
 }
 
-const order = `{"externalOrderId":"e1","brandId":"b1","items":[{"customProductName":"A ball","budget":{"amount":"10","currency":"SEK"}}],
-	"client":{"name":"Ann"},"recipient":{"name":"Ann Berg","phone":"+46701234567","address":{"street":"Storgatan 1","city":"Stockholm","country":"SE"}}}`
+const order = `{"externalOrderId":"e1","brandId":"b1",
+	"items":[{"customProductName":"A ball","budget":{"amount":"10","currency":"SEK"}}],
+	"client":{"name":"Ann"},"recipient":{"name":"Ann Berg","phone":"+46701234567",
+	"address":{"street":"Storgatan 1","city":"Stockholm","country":"SE"}}}`
 
 func TestAnOrderIsPlacedInTheSandbox(t *testing.T) {
 	t.Parallel()
@@ -194,7 +197,8 @@ func TestAPersonSeesEveryMemberOfTheOrder(t *testing.T) {
 		require.True(t, r == '\n' || unicode.IsPrint(r), "%q", r)
 	}
 	for _, line := range []string{
-		`courierComment: "Ann\n\u202eurgent: false\x1b[2J\u0085\u2028"`, `recipient.address.postalCode: "Ann`, `recipient.phone: "Ann`, `additionalDetails: "Ann`,
+		`courierComment: "Ann\n\u202eurgent: false\x1b[2J\u0085\u2028"`, `recipient.address.postalCode: "Ann`, `recipient.phone: "Ann`,
+		`additionalDetails: "Ann`,
 		`"items[0].variations.Ann\n\u202eurgent: false\x1b[2J\u0085\u2028": "Ann`, "urgent: true",
 	} {
 		require.Contains(t, question, "\n"+line)

@@ -79,7 +79,8 @@ func TestACopyFollowsTheCatalog(t *testing.T) {
 			require.Equal(t, catalogcopy.Result{Updated: 3, Products: 3, Newest: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}, result)
 			result, err = sync(false)
 			require.NoError(t, err)
-			require.Equal(t, catalogcopy.Result{Updated: 1, Unlisted: 1, Products: 2, Newest: time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)}, result)
+			require.Equal(t, catalogcopy.Result{Updated: 1, Unlisted: 1, Products: 2, Newest: time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)},
+				result)
 			_, err = sync(false)
 			require.Error(t, err)
 			to := open(t, path)
@@ -95,7 +96,9 @@ func TestACopyFollowsTheCatalog(t *testing.T) {
 			result, err = sync(true)
 			require.NoError(t, err)
 			require.Equal(t, 1, result.Products)
-			require.Equal(t, []string{"", "", "2026-01-02T23:55:00Z", "2026-01-04T23:55:00Z", "2026-01-04T23:55:00Z", "2026-01-04T23:55:00Z", ""}, shop.since)
+			require.Equal(t,
+				[]string{"", "", "2026-01-02T23:55:00Z", "2026-01-04T23:55:00Z", "2026-01-04T23:55:00Z", "2026-01-04T23:55:00Z", ""},
+				shop.since)
 		})
 	}
 }
@@ -131,7 +134,8 @@ func TestTheFilesCanBeRead(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	var name string
-	require.NoError(t, db.QueryRowContext(t.Context(), "SELECT record ->> 'name' FROM products WHERE available AND id = 'a'").Scan(&name))
+	require.NoError(t,
+		db.QueryRowContext(t.Context(), "SELECT record ->> 'name' FROM products WHERE available AND id = 'a'").Scan(&name))
 	require.Equal(t, "Gift a", name)
 
 	lines := openNDJSON(t, filepath.Join(dir, "copy.ndjson"))
@@ -148,7 +152,8 @@ func TestTheFilesCanBeRead(t *testing.T) {
 func TestAFileThatIsNoDatabaseStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "notes.txt")
-	require.NoError(t, os.WriteFile(path, []byte("my notes, which are longer than a header of a database would have to be, so that it is read"), 0o600))
+	require.NoError(t,
+		os.WriteFile(path, []byte("my notes, which are longer than a header of a database would have to be, so that it is read"), 0o600))
 	_, err := catalogcopy.SQLite(t.Context(), path)
 	require.Error(t, err)
 	content, err := os.ReadFile(path)

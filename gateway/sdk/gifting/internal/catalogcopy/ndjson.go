@@ -16,8 +16,8 @@ import (
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
-// ndjson is a copy in a file with one gift in JSON on each line, sorted by id. Beside it, a file .state says what it is a copy of. It
-// is written last: after a crash between the two, the next sync reads some changes again.
+// ndjson is a copy in a file with one gift in JSON on each line, sorted by id. Beside it, a file .state says what it is a copy of.
+// It is written last: after a crash between the two, the next sync reads some changes again.
 type ndjson struct {
 	path     string
 	state    State

@@ -22,7 +22,9 @@ var (
 func (a *app) catalogCommand() *cobra.Command {
 	var query gifting.ListProductsQuery
 	var pages paging
-	list := a.command("list", "List the gifts that can be sent to a country", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	list := a.command("list", "List the gifts that can be sent to a country", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		if query.Country == "" {
 			return usage(errCountry)
 		}
@@ -68,7 +70,9 @@ func variations(all []gifting.Variation) string {
 func (a *app) syncCommand() *cobra.Command {
 	var country, locale, form, path string
 	var whole bool
-	catalog := a.command("catalog", "Keep a copy of the catalog in a file", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	catalog := a.command("catalog", "Keep a copy of the catalog in a file", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		switch {
 		case country == "":
 			return usage(errCountry)
@@ -84,10 +88,12 @@ func (a *app) syncCommand() *cobra.Command {
 			return catalogcopy.NDJSON(path)
 		}, catalogcopy.State{Country: country, Locale: locale}, whole)
 	})
-	catalog.Long = `sync catalog loads the catalog of a country into a file, and later only what has changed. Run it every few minutes or hours.
+	catalog.Long = `sync catalog loads the catalog of a country into a file, and later only what has changed. Run it every few
+minutes or hours.
 
-With --to sqlite, the file has a table products, with the whole gift as JSON in record. With --to ndjson it has one gift on each line,
-and the file .state beside it says up to when. Estimates follow the exchange rates of the day: --whole loads everything again.`
+With --to sqlite, the file has a table products, with the whole gift as JSON in record. With --to ndjson it
+has one gift on each line, and the file .state beside it says up to when. Estimates follow the exchange rates
+of the day: --whole loads everything again.`
 	flags := catalog.Flags()
 	flags.StringVar(&country, "country", "", "country of delivery, such as SE (required)")
 	flags.StringVar(&locale, "locale", "en-US", "language of names, one of the tenant's")

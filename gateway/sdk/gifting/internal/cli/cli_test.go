@@ -29,25 +29,48 @@ func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
 	server := newAPI(t, map[string]string{
 		"POST /orders/1:cancel": `409 {"title":"Not cancellable","code":"not_cancellable","detail":"It is sent.","currentStatus":"SENT"}`,
 		"GET /orders":           `401 {"title":"Invalid API key","code":"invalid_api_key"}`,
-		"POST /orders":          `400 {"title":"Invalid request","code":"invalid_request","errors":[{"field":"items[0].budget","code":"required","message":"is missing\u001b[2J"}]}`,
+		"POST /orders": `400 {"title":"Invalid request","code":"invalid_request",
+			"errors":[{"field":"items[0].budget","code":"required","message":"is missing\u001b[2J"}]}`,
 		"POST /orders:validate": `{"valid":false,"problems":[{"code":"brand_required"}]}`,
 	})
 	for line, want := range map[string]struct {
 		code int
 		err  string
 	}{
-		"orders cancel 1 --reason x":             {1, "gifting: Not cancellable (not_cancellable): It is sent.\n  status now: SENT\n  request: request-1\n"},
-		"orders place":                           {1, "gifting: Invalid request (invalid_request)\n  items[0].budget: is missing\\u001b[2J (required)\n  request: request-1\n"},
-		"orders cancel 1":                        {2, "gifting: Wrong command or profile: say why: --reason\n"},
-		"orders cancel":                          {2, "gifting: Wrong command or profile: the arguments are cancel ORDER\n"},
-		"orders burn":                            {2, "gifting: Wrong command or profile: unknown command: gifting orders burn: gifting orders --help lists the commands\n"},
-		"burn":                                   {2, "gifting: Wrong command or profile: unknown command: gifting burn: gifting --help lists the commands\n"},
-		"orders lisst":                           {2, "gifting: Wrong command or profile: unknown command: gifting orders lisst: did you mean list?\n"},
-		"lsten":                                  {2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n"},
-		"completion elvish":                      {2, ""},
-		"help lsten":                             {2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n"},
-		"help orders burn":                       {2, "gifting: Wrong command or profile: unknown command: gifting orders burn: gifting orders --help lists the commands\n"},
-		"burn -o json":                           {2, `{"code":"","title":"Wrong command or profile","detail":"unknown command: gifting burn: gifting --help lists the commands"}` + "\n"},
+		"orders cancel 1 --reason x": {
+			1, "gifting: Not cancellable (not_cancellable): It is sent.\n  status now: SENT\n  request: request-1\n",
+		},
+		"orders place": {
+			1,
+			"gifting: Invalid request (invalid_request)\n  items[0].budget: is missing\\u001b[2J (required)\n  request: request-1\n",
+		},
+		"orders cancel 1": {2, "gifting: Wrong command or profile: say why: --reason\n"},
+		"orders cancel":   {2, "gifting: Wrong command or profile: the arguments are cancel ORDER\n"},
+		"orders burn": {
+			2,
+			"gifting: Wrong command or profile: unknown command: gifting orders burn: gifting orders --help lists the commands\n",
+		},
+		"burn": {
+			2, "gifting: Wrong command or profile: unknown command: gifting burn: gifting --help lists the commands\n",
+		},
+		"orders lisst": {
+			2, "gifting: Wrong command or profile: unknown command: gifting orders lisst: did you mean list?\n",
+		},
+		"lsten": {
+			2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n",
+		},
+		"completion elvish": {2, ""},
+		"help lsten": {
+			2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n",
+		},
+		"help orders burn": {
+			2,
+			"gifting: Wrong command or profile: unknown command: gifting orders burn: gifting orders --help lists the commands\n",
+		},
+		"burn -o json": {
+			2, `{"code":"","title":"Wrong command or profile",` +
+				`"detail":"unknown command: gifting burn: gifting --help lists the commands"}` + "\n",
+		},
 		"orders place --idempotency-key=":        {2, "gifting: Wrong command or profile: --idempotency-key is empty\n"},
 		"events tail --after x --from-beginning": {2, "gifting: Wrong command or profile: give --after or --from-beginning, not both\n"},
 		"orders list --sort":                     {2, "gifting: Wrong command or profile: unknown flag: --sort\n"},
@@ -67,7 +90,8 @@ func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
 			require.Equal(t, want.err, got.err)
 		}
 	}
-	require.Contains(t, strings.Join(server.sent, "\n"), `POST /orders  {"externalOrderId":7}`, "the request is sent as it is, so that the API names its errors")
+	require.Contains(t, strings.Join(server.sent, "\n"), `POST /orders  {"externalOrderId":7}`,
+		"the request is sent as it is, so that the API names its errors")
 	got := server.user().run(t, "orders", "get", "1", "-o", "json")
 	require.JSONEq(t, `{"code":"not_found","title":"Not found","detail":"","requestId":"request-1"}`, got.err)
 }
@@ -91,10 +115,12 @@ func TestALostAnswerCanBeAskedForAgain(t *testing.T) {
 
 func TestAListIsATableOrJSON(t *testing.T) {
 	t.Parallel()
-	server := newAPI(t, map[string]string{"GET /orders": `{"items":[{"id":"1","reference":"G-1","status":"SENT","externalOrderId":"a","deliveryCountry":"SE","updatedAt":"2026-03-14T09:26:53.5Z"}],"nextCursor":"next"}`})
+	server := newAPI(t, map[string]string{"GET /orders": `{"items":[{"id":"1","reference":"G-1","status":"SENT","externalOrderId":"a",
+		"deliveryCountry":"SE","updatedAt":"2026-03-14T09:26:53.5Z"}],"nextCursor":"next"}`})
 	got := server.user().run(t, "orders", "list", "--status", "SENT", "--limit", "1", "--updated-since", "2026-03-14T09:00:00Z")
 	require.Zero(t, got.code)
-	require.Equal(t, "ID  REFERENCE  STATUS  EXTERNAL ORDER ID  COUNTRY  UPDATED\n1   G-1        SENT    a                  SE       2026-03-14T09:26:53Z\n", got.out)
+	require.Equal(t, "ID  REFERENCE  STATUS  EXTERNAL ORDER ID  COUNTRY  UPDATED\n"+
+		"1   G-1        SENT    a                  SE       2026-03-14T09:26:53Z\n", got.out)
 	require.Equal(t, "There are more: --after next, or --all\n", got.err)
 	require.Contains(t, server.sent[0], "limit=1&status=SENT&updatedSince=2026-03-14T09%3A00%3A00Z")
 	var listed struct {
@@ -146,7 +172,8 @@ func TestLogin(t *testing.T) {
 		require.Contains(t, got.out, "Fjord")
 		require.NotContains(t, got.out+got.err, "gft_sbx_key")
 		got = u.run(t, "profiles", "-o", "json")
-		require.JSONEq(t, `[{"name":"sandbox","current":true,"url":"`+server.URL+`","tenant":"Fjord","environment":"sandbox","keyIn":"keyring"}]`, got.out)
+		require.JSONEq(t,
+			`[{"name":"sandbox","current":true,"url":"`+server.URL+`","tenant":"Fjord","environment":"sandbox","keyIn":"keyring"}]`, got.out)
 		require.Equal(t, 4, u.run(t, "orders", "get", "1").code, "the key is used")
 	})
 	t.Run("stores a second key", func(t *testing.T) {
@@ -178,7 +205,8 @@ func TestLogin(t *testing.T) {
 func TestVerifySaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	secret := strings.Repeat("1", 64)
-	body := `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"ping","occurredAt":"2026-01-01T00:00:00Z","environment":"sandbox","data":{}}`
+	body := `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"ping","occurredAt":"2026-01-01T00:00:00Z",` +
+		`"environment":"sandbox","data":{}}`
 	headers := gifting.WebhookHeaders([]byte(body), "0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10", time.Now().Add(-time.Hour), secret)
 	signature := "Service-Signature: " + headers.Get("Service-Signature")
 	for name, c := range map[string]struct {
@@ -245,7 +273,10 @@ func TestEventsAreCausedOnlyInTheSandbox(t *testing.T) {
 func TestEveryCommandHelps(t *testing.T) {
 	t.Parallel()
 	u := &user{env: map[string]string{}, in: strings.NewReader("")}
-	for _, line := range []string{"", "orders", "links", "catalog", "sync", "events", "webhooks", "listen --help", "completion bash", "completion zsh", "--version", "help", "help orders", "help orders get 1"} {
+	for _, line := range []string{
+		"", "orders", "links", "catalog", "sync", "events", "webhooks", "listen --help", "completion bash",
+		"completion zsh", "--version", "help", "help orders", "help orders get 1",
+	} {
 		got := u.run(t, strings.Fields(line)...)
 		require.Zero(t, got.code, line)
 		require.NotEmpty(t, got.out, line)
@@ -284,7 +315,8 @@ func TestALinkNeedsNoCampaign(t *testing.T) {
 	got := server.user().run(t, "trigger", "personal_link.claimed")
 	require.Zero(t, got.code, got.err)
 	require.Contains(t, got.out, "CLAIMED")
-	require.Contains(t, strings.Join(server.sent, "\n"), `POST /personal-links:create-batch  {"brandId":"b","productIds":["p2"],"recipients":[`)
+	require.Contains(t, strings.Join(server.sent, "\n"),
+		`POST /personal-links:create-batch  {"brandId":"b","productIds":["p2"],"recipients":[`)
 }
 
 func TestAnOrderIsTakenToItsEvent(t *testing.T) {
@@ -304,9 +336,12 @@ func TestAFileOfJSONIsReadOrSaysWhereItIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ content, says string }{
 		"a byte order mark": {"\ufeff{\"externalOrderId\": \"e\"}\r\n", ""},
 		"UTF-16":            {"\xff\xfe{\x00}\x00", "is UTF-16: save it as UTF-8\n"},
-		"a comma too many":  {"{\n  \"name\": \"Åsa\",\n  \"ö\": 1,}", "is not JSON: line 3, column 10: invalid character '}' looking for beginning of object key string\n"},
-		"an early end":      {"{\"a\":", "is not JSON: line 1, column 5: unexpected end of JSON input\n"},
-		"nothing":           {"", "is not JSON: line 1, column 1: unexpected end of JSON input\n"},
+		"a comma too many": {
+			"{\n  \"name\": \"Åsa\",\n  \"ö\": 1,}",
+			"is not JSON: line 3, column 10: invalid character '}' looking for beginning of object key string\n",
+		},
+		"an early end": {"{\"a\":", "is not JSON: line 1, column 5: unexpected end of JSON input\n"},
+		"nothing":      {"", "is not JSON: line 1, column 1: unexpected end of JSON input\n"},
 	} {
 		path := fileOf(t, c.content)
 		got := server.user().run(t, "orders", "place", "-f", path)

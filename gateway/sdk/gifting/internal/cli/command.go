@@ -58,7 +58,9 @@ func showHelp(c *cobra.Command, args []string) error {
 }
 
 // command makes a command that calls the API. The words of use in capitals are its arguments.
-func (a *app) command(use, short string, run func(ctx context.Context, client *gifting.Client, args []string) error) *cobra.Command {
+func (a *app) command(
+	use, short string, run func(ctx context.Context, client *gifting.Client, args []string) error,
+) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: arguments, RunE: func(c *cobra.Command, args []string) error {
 		client, err := a.client()
 		if err != nil {
@@ -170,7 +172,8 @@ func (a *app) readJSON(path string) (json.RawMessage, error) {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := content[:max(syntax.Offset-1, 0)]
 		line := before[bytes.LastIndexByte(before, '\n')+1:]
-		err = fmt.Errorf("%s %w: line %d, column %d: %w", path, errJSON, bytes.Count(before, []byte("\n"))+1, utf8.RuneCount(line)+1, syntax)
+		err = fmt.Errorf("%s %w: line %d, column %d: %w", path, errJSON, bytes.Count(before, []byte("\n"))+1, utf8.RuneCount(line)+1,
+			syntax)
 	}
 	if err != nil {
 		return nil, usage(err)

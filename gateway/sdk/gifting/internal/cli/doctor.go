@@ -52,7 +52,9 @@ func (d *doctor) add(check, verdict, remedy, detail string, values ...any) {
 
 func (a *app) doctorCommand() *cobra.Command {
 	var receiver, secretFile string
-	command := a.command("doctor", "Find out what is wrong: key, scopes, clock, webhook, signature", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	command := a.command("doctor", "Find out what is wrong: key, scopes, clock, webhook, signature", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		secrets, err := a.webhookSecrets(secretFile)
 		if err != nil {
 			return err
@@ -68,10 +70,12 @@ func (a *app) doctorCommand() *cobra.Command {
 		}
 		return a.findings(found)
 	})
-	command.Long = `doctor checks the key, its scopes and brands, the clock of this machine, and the key's webhook: it sends a ping to the webhook
-URL. With --forward-to it also sends your receiver a ping that is signed right and one that is signed wrong, which it must refuse.`
+	command.Long = `doctor checks the key, its scopes and brands, the clock of this machine, and the key's webhook: it sends a
+ping to the webhook URL. With --forward-to it also sends your receiver a ping that is signed right and one
+that is signed wrong, which it must refuse.`
 	command.Flags().StringVar(&receiver, "forward-to", "", "address of your receiver on this machine, such as localhost:3000/webhooks")
-	command.Flags().StringVar(&secretFile, "secret-file", "", "the file with the signing secret of your receiver; also GIFTING_WEBHOOK_SECRET")
+	command.Flags().StringVar(&secretFile, "secret-file", "",
+		"the file with the signing secret of your receiver; also GIFTING_WEBHOOK_SECRET")
 	return command
 }
 
@@ -121,7 +125,8 @@ func (d *doctor) key(ctx context.Context) bool {
 		d.add("key", verdictOK, "", "%s (%s…) of %s, %s", me.Key.Name, me.Key.Prefix, me.Tenant.Name, me.Environment)
 		return true
 	case answered && problem.Code == gifting.CodeInvalidAPIKey:
-		d.add("key", verdictFailed, "check that the key and the address are of the same environment, and that the key is not revoked", "the API does not accept it")
+		d.add("key", verdictFailed, "check that the key and the address are of the same environment, and that the key is not revoked",
+			"the API does not accept it")
 	case answered:
 		d.add("key", verdictFailed, "check the address, and quote the request "+problem.RequestID, "%v", problem)
 	default:
@@ -156,7 +161,8 @@ func (d *doctor) scopes() {
 		}
 	}
 	if len(missing) > 0 {
-		d.add("scopes", verdictWarning, "an Administrator makes a key with more scopes, if you need them", "the key lacks %s", strings.Join(missing, ", "))
+		d.add("scopes", verdictWarning, "an Administrator makes a key with more scopes, if you need them", "the key lacks %s",
+			strings.Join(missing, ", "))
 	} else {
 		d.add("scopes", verdictOK, "", "all")
 	}
@@ -172,7 +178,8 @@ func (d *doctor) scopes() {
 // webhook checks that the platform reaches the key's webhook URL.
 func (d *doctor) webhook(ctx context.Context) {
 	if d.me.Key.WebhookURL == nil {
-		d.add("webhook", verdictLeftOut, "an Administrator sets it; until then read the feed, or use gifting listen", "the key has no webhook URL")
+		d.add("webhook", verdictLeftOut, "an Administrator sets it; until then read the feed, or use gifting listen",
+			"the key has no webhook URL")
 		return
 	}
 	result, err := d.Webhooks.Test(ctx)
@@ -180,7 +187,8 @@ func (d *doctor) webhook(ctx context.Context) {
 	case err != nil:
 		d.add("webhook", verdictFailed, "", "%v", err)
 	case result.Error != nil || result.ResponseStatus == nil:
-		d.add("webhook", verdictFailed, "the receiver must answer 2xx within ten seconds, by HTTPS at a public address, without a redirect", "%s", text(result.Error))
+		d.add("webhook", verdictFailed,
+			"the receiver must answer 2xx within ten seconds, by HTTPS at a public address, without a redirect", "%s", text(result.Error))
 	default:
 		d.add("webhook", verdictOK, "", "the receiver answered HTTP %d to a ping", *result.ResponseStatus)
 	}
@@ -209,9 +217,11 @@ func (d *doctor) signature(ctx context.Context, receiver string, secrets []strin
 	case right.Status == 0:
 		d.add("signature", verdictFailed, "start the receiver", "no answer: %s", right.Error)
 	case !right.Delivered:
-		d.add("signature", verdictFailed, "verify the raw body with the text of the secret: gifting verify says more", "a right signature was refused: %s", right.Error)
+		d.add("signature", verdictFailed, "verify the raw body with the text of the secret: gifting verify says more",
+			"a right signature was refused: %s", right.Error)
 	case wrong.Delivered:
-		d.add("signature", verdictFailed, "verify the signature of each request, and answer 400 or 401 if it is wrong", "a wrong signature was accepted: HTTP %d", wrong.Status)
+		d.add("signature", verdictFailed, "verify the signature of each request, and answer 400 or 401 if it is wrong",
+			"a wrong signature was accepted: HTTP %d", wrong.Status)
 	default:
 		d.add("signature", verdictOK, "", "a right one is accepted, a wrong one refused with HTTP %d", wrong.Status)
 	}

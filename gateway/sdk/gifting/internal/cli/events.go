@@ -35,14 +35,19 @@ func (s *selection) flags(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// follow calls handle with each chosen event, until the context ends. Without flags it begins at the end of the feed, and is ready once
-// it knows that. It says where to go on.
-func (a *app) follow(ctx context.Context, client *gifting.Client, s *selection, ready func(), handle func(gifting.Event) error) error {
+// follow calls handle with each chosen event, until the context ends. Without flags it begins at the end of the feed, and is ready
+// once it knows that. It says where to go on.
+func (a *app) follow(
+	ctx context.Context, client *gifting.Client, s *selection, ready func(), handle func(gifting.Event) error,
+) error {
 	if s.after != "" && s.beginning {
 		return usage(errStart)
 	}
 	cursor, begun := s.after, sync.OnceFunc(ready)
-	feed := gifting.FeedOptions{After: s.after, OnDisconnect: func(err error) { a.note("The feed cannot be read for now: " + err.Error()) }}
+	feed := gifting.FeedOptions{
+		After:        s.after,
+		OnDisconnect: func(err error) { a.note("The feed cannot be read for now: " + err.Error()) },
+	}
 	if s.after != "" || s.beginning {
 		begun()
 	} else {
@@ -78,7 +83,8 @@ func (a *app) eventsCommand() *cobra.Command {
 			if a.output == asJSON {
 				return terminal.Line(a.Out, event)
 			}
-			return terminal.Table(a.Out, nil, [][]string{append([]string{short(event.OccurredAt), string(event.Type), event.ID}, about(event)...)})
+			return terminal.Table(a.Out, nil,
+				[][]string{append([]string{short(event.OccurredAt), string(event.Type), event.ID}, about(event)...)})
 		})
 	})
 	tail.Long = `tail prints a line for each event of the feed, from now on. With -o json a line is the event as the API sends it.`

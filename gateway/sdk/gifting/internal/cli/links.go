@@ -21,7 +21,9 @@ func (a *app) createLinksCommand() *cobra.Command {
 	var path, campaign, brand, label, player, message, locale string
 	var products []string
 	var once idempotent
-	command := a.command("create", "Create a personal link, or many from a file", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	command := a.command("create", "Create a personal link, or many from a file", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		var body any = gifting.CreatePersonalLinksRequest{
 			CampaignID: optional(campaign), BrandID: optional(brand), ProductIDs: products,
 			Recipients: []gifting.PersonalLinkRecipient{{
@@ -37,8 +39,8 @@ func (a *app) createLinksCommand() *cobra.Command {
 		}
 		return a.createLinks(ctx, client, body, once)
 	})
-	command.Long = `create creates a link for one recipient, from its flags, or one for each recipient of a batch in a file. It fails if a
-recipient was rejected; the links of the others exist all the same.`
+	command.Long = `create creates a link for one recipient, from its flags, or one for each recipient of a batch in a file. It
+fails if a recipient was rejected; the links of the others exist all the same.`
 	flags := command.Flags()
 	flags.StringVarP(&path, "file", "f", "", "the batch as JSON; - is the standard input")
 	flags.StringVar(&campaign, "campaign-id", "", "the campaign to choose a gift from")
@@ -80,7 +82,9 @@ func (a *app) listLinksCommand() *cobra.Command {
 	var query gifting.ListPersonalLinksQuery
 	var pages paging
 	var since moment
-	command := a.command("list", "List personal links, newest first", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	command := a.command("list", "List personal links, newest first", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		query.UpdatedSince = since.Time
 		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.PersonalLink]{
@@ -104,7 +108,9 @@ func (a *app) listLinksCommand() *cobra.Command {
 func (a *app) cancelLinkCommand() *cobra.Command {
 	var reason string
 	var once idempotent
-	command := a.command("cancel LINK", "Withdraw a personal link", func(ctx context.Context, client *gifting.Client, args []string) error {
+	command := a.command("cancel LINK", "Withdraw a personal link", func(
+		ctx context.Context, client *gifting.Client, args []string,
+	) error {
 		if reason == "" {
 			return usage(errReason)
 		}

@@ -39,7 +39,9 @@ type listener struct {
 func (a *app) listenCommand() *cobra.Command {
 	var chosen selection
 	var receiver, secretFile string
-	command := a.command("listen", "Receive your own webhooks on this machine, without a tunnel", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	command := a.command("listen", "Receive your own webhooks on this machine, without a tunnel", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		address, err := receiverAddress(receiver)
 		if err != nil {
 			return err
@@ -50,12 +52,13 @@ func (a *app) listenCommand() *cobra.Command {
 		}
 		return a.listen(ctx, client, &chosen, address, secrets)
 	})
-	command.Long = `listen reads your events from the feed, waiting for each, and sends them to your receiver as the platform sends webhooks: the same
-body, the same headers, signed in both forms. It says what the platform would make of each answer. Type r and Enter to send the last
-event again, or r and the id of an event.
+	command.Long = `listen reads your events from the feed, waiting for each, and sends them to your receiver as the platform
+sends webhooks: the same body, the same headers, signed in both forms. It says what the platform would make of
+each answer. Type r and Enter to send the last event again, or r and the id of an event.
 
-Requests are signed with the secrets of GIFTING_WEBHOOK_SECRET or --secret-file, one a line, the newest last. Without any, listen makes
-one and prints it. Unlike real webhooks, listen also sends the changes that your own key makes; and nothing is sent again by itself.`
+Requests are signed with the secrets of GIFTING_WEBHOOK_SECRET or --secret-file, one a line, the newest last.
+Without any, listen makes one and prints it. Unlike real webhooks, listen also sends the changes that your own
+key makes; and nothing is sent again by itself.`
 	command.Flags().StringVar(&receiver, "forward-to", "", "address of your receiver, such as localhost:3000/webhooks (required)")
 	command.Flags().StringVar(&secretFile, "secret-file", "", "the file with the signing secrets")
 	return chosen.flags(command)

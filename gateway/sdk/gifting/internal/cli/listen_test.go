@@ -14,8 +14,10 @@ import (
 )
 
 const feedPage = `{"items":[
-	{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"order.created","occurredAt":"2026-01-01T00:00:00Z","environment":"sandbox","data":{"id":"o1","status":"PROCESSING"}},
-	{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e11","type":"order.status_changed","occurredAt":"2026-01-01T00:00:01Z","environment":"sandbox","data":{"order":{"id":"o1","status":"SENT"},"previousStatus":"PROCESSING"}}],
+	{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"order.created","occurredAt":"2026-01-01T00:00:00Z",
+	"environment":"sandbox","data":{"id":"o1","status":"PROCESSING"}},
+	{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e11","type":"order.status_changed","occurredAt":"2026-01-01T00:00:01Z",
+	"environment":"sandbox","data":{"order":{"id":"o1","status":"SENT"},"previousStatus":"PROCESSING"}}],
 	"nextCursor":"c2"}`
 
 // held answers the feed once, and holds calls after that.
@@ -86,7 +88,8 @@ func TestListenForwardsSignedEventsAndSendsThemAgain(t *testing.T) {
 	got := <-done
 	require.Equal(t, 130, got.code)
 	require.Regexp(t, `(?m)^2026-01-01T00:00:00Z  order\.created  \S+  o1  PROCESSING  delivered: HTTP 200 \(\d+ ms\)$`, got.out)
-	require.Regexp(t, `(?m)order\.status_changed .* PROCESSING → SENT  NOT delivered, the platform would try again: the receiver answered HTTP 500 \(\d+ ms\)\n  out of order\n  2026-01-01T00:00:00Z  delivered$`, got.out)
+	require.Regexp(t, `(?m)order\.status_changed .* PROCESSING → SENT  NOT delivered, the platform would try again: `+
+		`the receiver answered HTTP 500 \(\d+ ms\)\n  out of order\n  2026-01-01T00:00:00Z  delivered$`, got.out)
 	require.Contains(t, got.err, "Type r to send")
 	require.Contains(t, got.err, "To go on from here: --after c2")
 	require.NotContains(t, got.err, "Signing secret")
@@ -106,7 +109,9 @@ func TestListenMakesASecretAndChoosesTypes(t *testing.T) {
 	require.Equal(t, 130, got.code)
 	require.Regexp(t, `(?m)^Signing secret: [0-9a-f]{64}$`, got.err)
 	require.Equal(t, []string{"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e11"}, kinds)
-	for _, address := range []string{"", "ftp://x", ":", "http://example.com", "http://10.0.0.1:3000", "http://localhost.example.com"} {
+	for _, address := range []string{
+		"", "ftp://x", ":", "http://example.com", "http://10.0.0.1:3000", "http://localhost.example.com",
+	} {
 		require.Equal(t, 2, u.run(t, "listen", "--forward-to", address).code, address)
 	}
 	require.Equal(t, 2, u.run(t, "listen", "--forward-to", "localhost:1", "--secret-file", "/none").code)
@@ -119,7 +124,8 @@ func TestAnAddressIsCompleted(t *testing.T) {
 		"3000": "http://localhost:3000", ":3000": "http://localhost:3000", "3000/webhooks": "http://localhost:3000/webhooks",
 		"localhost": "http://localhost", "app.localhost:3000/a": "https://app.localhost:3000/a", "127.0.0.2:80": "http://127.0.0.2:80",
 		"[::1]:3000": "http://[::1]:3000", "example.com": "https://example.com", "10.0.0.1:3000": "https://10.0.0.1:3000",
-		"localhost@example.com": "https://localhost@example.com", "http://localhost:1": "http://localhost:1", "https://example.com/a": "https://example.com/a",
+		"localhost@example.com": "https://localhost@example.com", "http://localhost:1": "http://localhost:1",
+		"https://example.com/a": "https://example.com/a",
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		u := newAPI(t, map[string]string{"GET /events": feedPage}).user()
@@ -159,7 +165,8 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	withWebhook := strings.Replace(me, `"webhookUrl":null`, `"webhookUrl":"https://shop.example.com"`, 1)
 	healthy := map[string]string{
-		"GET /me": withWebhook, "POST /webhooks:test": `{"responseStatus":204,"error":null}`, "GET /webhooks/health": `{"state":"HEALTHY","pending":0}`,
+		"GET /me": withWebhook, "POST /webhooks:test": `{"responseStatus":204,"error":null}`,
+		"GET /webhooks/health": `{"state":"HEALTHY","pending":0}`,
 	}
 	r := newReceiver(t)
 	accepting := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -170,16 +177,32 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		code     int
 		want     string
 	}{
-		"nothing":                 {healthy, r.URL, 0, `signature +ok +a right one is accepted, a wrong one refused with HTTP 401`},
-		"no receiver to test":     {healthy, "", 0, `signature +left out`},
-		"no webhook":              {nil, "", 0, `webhook +left out`},
-		"a refused key":           {map[string]string{"GET /me": `401 {"code":"invalid_api_key"}`}, "", 6, `key +FAILED +the API does not accept it`},
-		"a receiver that is down": {with(healthy, "POST /webhooks:test", `{"responseStatus":null,"error":"could not be reached"}`), "", 6, `webhook +FAILED +could not be reached`},
-		"an outage":               {with(healthy, "GET /webhooks/health", `{"state":"FAILING","pending":7,"failingSince":"2026-01-01T00:00:00Z","lastError":"HTTP 500"}`), "", 6, `deliveries +FAILED +failing since 2026-01-01T00:00:00Z, 7 wait: HTTP 500`},
-		"an open door":            {healthy, accepting.URL, 6, `signature +FAILED +a wrong signature was accepted`},
-		"no receiver":             {healthy, "127.0.0.1:1", 6, `signature +FAILED +no answer`},
-		"a missing scope":         {with(healthy, "GET /me", strings.Replace(withWebhook, `"CATALOG",`, "", 1)), "", 0, `scopes +warning +the key lacks CATALOG`},
-		"no brand":                {with(healthy, "GET /me", strings.Replace(withWebhook, `"brandIds":null`, `"brandIds":[]`, 1)), "", 6, `brands +FAILED`},
+		"nothing":             {healthy, r.URL, 0, `signature +ok +a right one is accepted, a wrong one refused with HTTP 401`},
+		"no receiver to test": {healthy, "", 0, `signature +left out`},
+		"no webhook":          {nil, "", 0, `webhook +left out`},
+		"a refused key": {
+			map[string]string{"GET /me": `401 {"code":"invalid_api_key"}`}, "", 6,
+			`key +FAILED +the API does not accept it`,
+		},
+		"a receiver that is down": {
+			with(healthy, "POST /webhooks:test", `{"responseStatus":null,"error":"could not be reached"}`), "", 6,
+			`webhook +FAILED +could not be reached`,
+		},
+		"an outage": {
+			with(healthy, "GET /webhooks/health",
+				`{"state":"FAILING","pending":7,"failingSince":"2026-01-01T00:00:00Z","lastError":"HTTP 500"}`),
+			"", 6, `deliveries +FAILED +failing since 2026-01-01T00:00:00Z, 7 wait: HTTP 500`,
+		},
+		"an open door": {healthy, accepting.URL, 6, `signature +FAILED +a wrong signature was accepted`},
+		"no receiver":  {healthy, "127.0.0.1:1", 6, `signature +FAILED +no answer`},
+		"a missing scope": {
+			with(healthy, "GET /me", strings.Replace(withWebhook, `"CATALOG",`, "", 1)), "", 0,
+			`scopes +warning +the key lacks CATALOG`,
+		},
+		"no brand": {
+			with(healthy, "GET /me", strings.Replace(withWebhook, `"brandIds":null`, `"brandIds":[]`, 1)), "", 6,
+			`brands +FAILED`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newAPI(t, c.answers).user()

@@ -56,7 +56,8 @@ func (a *app) login(ctx context.Context, url string, noKeyring bool) error {
 	if name == "" {
 		name = string(me.Environment)
 	}
-	inFile, err := file.Add(name, profile.Profile{URL: client.BaseURL(), Tenant: me.Tenant.Name, Environment: string(me.Environment)}, key, noKeyring)
+	inFile, err := file.Add(name, profile.Profile{URL: client.BaseURL(), Tenant: me.Tenant.Name, Environment: string(me.Environment)},
+		key, noKeyring)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,9 @@ func (a *app) logoutCommand() *cobra.Command {
 }
 
 func (a *app) profilesCommand() *cobra.Command {
-	command := &cobra.Command{Use: "profiles", Short: "List the profiles", Args: arguments, RunE: func(*cobra.Command, []string) error {
+	command := &cobra.Command{Use: "profiles", Short: "List the profiles", Args: arguments, RunE: func(
+		*cobra.Command, []string,
+	) error {
 		return a.listProfiles()
 	}}
 	command.AddCommand(&cobra.Command{

@@ -14,7 +14,9 @@ import (
 
 func (a *app) mcpCommand() *cobra.Command {
 	var production bool
-	command := a.command("mcp", "Let an AI assistant use the API (Model Context Protocol)", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	command := a.command("mcp", "Let an AI assistant use the API (Model Context Protocol)", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		server := assistant.New(assistant.Config{
 			Client: client, Version: version(), Production: production,
 			Diagnose: func(ctx context.Context) any { return diagnose(ctx, client, "", nil) },
@@ -25,12 +27,14 @@ func (a *app) mcpCommand() *cobra.Command {
 		}
 		return err
 	})
-	command.Long = `mcp serves the Model Context Protocol on standard input and output, for assistants that start it as a program. It reads the catalog,
-validates orders, and finds out what is wrong with a feed or a webhook.
+	command.Long = `mcp serves the Model Context Protocol on standard input and output, for assistants that start it as a program.
+It reads the catalog, validates orders, and finds out what is wrong with a feed or a webhook.
 
-It places orders in the sandbox only. With --allow-production and a key of production it places them there too, each after a person has
-confirmed it in the assistant. An assistant that cannot ask a person places none. Nothing is cancelled, changed or sent again.`
-	command.Flags().BoolVar(&production, "allow-production", false, "place orders in production too, each after a person has confirmed it")
+It places orders in the sandbox only. With --allow-production and a key of production it places them there
+too, each after a person has confirmed it in the assistant. An assistant that cannot ask a person places none.
+Nothing is cancelled, changed or sent again.`
+	command.Flags().BoolVar(&production, "allow-production", false,
+		"place orders in production too, each after a person has confirmed it")
 	return command
 }
 

@@ -36,7 +36,8 @@ func assistantOf(t *testing.T, u *user, args ...string) (session *mcp.ClientSess
 
 func TestAnAssistantUsesTheAPI(t *testing.T) {
 	t.Parallel()
-	server := newAPI(t, map[string]string{"POST /orders": `{"id":"1","status":"REQUESTED"}`, "GET /webhooks/health": `{"state":"HEALTHY"}`})
+	server := newAPI(t,
+		map[string]string{"POST /orders": `{"id":"1","status":"REQUESTED"}`, "GET /webhooks/health": `{"state":"HEALTHY"}`})
 	session, leave := assistantOf(t, server.user())
 	call := func(name, arguments string) string {
 		result, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})

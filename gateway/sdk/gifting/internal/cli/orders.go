@@ -70,7 +70,8 @@ func (a *app) validateCommand() *cobra.Command {
 
 func (a *app) exampleCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "example", Short: "Print an order as JSON that can be placed: for the key's first brand, with a made-up recipient", Args: arguments,
+		Use: "example", Short: "Print an order as JSON that can be placed: for the key's first brand, with a made-up recipient",
+		Args: arguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := a.client()
 			if err != nil {
@@ -101,7 +102,8 @@ func example(ctx context.Context, client *gifting.Client) (gifting.PlaceOrderReq
 	return gifting.PlaceOrderRequest{
 		ExternalOrderID: "gifting-" + rand.Text(), BrandID: &brands[0].ID,
 		Items: []gifting.OrderItemInput{{
-			CustomProductName: new("A football signed by the whole team"), Budget: &gifting.Budget{Amount: "1500.00", Currency: me.Tenant.Currency},
+			CustomProductName: new("A football signed by the whole team"),
+			Budget:            &gifting.Budget{Amount: "1500.00", Currency: me.Tenant.Currency},
 		}},
 		Client:       gifting.OrderClient{Name: "Ann Berg"},
 		CustomFields: answers(me.Tenant.CustomFields),

@@ -53,7 +53,8 @@ func (a *app) report(ctx context.Context, err error) int {
 		return exitCheck
 	}
 	code, s := a.explain(ctx, err)
-	if failed, ok := errors.AsType[*gifting.CallError](err); ok && a.repeatable && (code == exitUnavailable || code == exitInterrupted) {
+	if failed, ok := errors.AsType[*gifting.CallError](err); ok && a.repeatable &&
+		(code == exitUnavailable || code == exitInterrupted) {
 		s.IdempotencyKey = failed.IdempotencyKey
 	}
 	if a.output == asJSON {

@@ -23,9 +23,12 @@ func TestMain(m *testing.M) {
 }
 
 const me = `{"tenant":{"id":"t","name":"Fjord","locales":["en-US"],"currency":"SEK","approvalRequired":false,"customFields":[
-	{"id":"f1","type":"TEXT","label":"Team","required":true},{"id":"f2","type":"DROPDOWN","label":"Size","required":true,"options":["S","M"]},
+	{"id":"f1","type":"TEXT","label":"Team","required":true},
+	{"id":"f2","type":"DROPDOWN","label":"Size","required":true,"options":["S","M"]},
 	{"id":"f3","type":"CHECKBOX","label":"Agreed","required":true},{"id":"f4","type":"TEXT","label":"Note","required":false}]},
-	"key":{"id":1,"name":"CRM","prefix":"gft_sbx_abc","scopes":["CATALOG","ORDERS","PERSONAL_LINKS"],"brandIds":null,"webhookUrl":null},"environment":"sandbox"}`
+	"key":{"id":1,"name":"CRM","prefix":"gft_sbx_abc","scopes":["CATALOG","ORDERS","PERSONAL_LINKS"],
+	"brandIds":null,"webhookUrl":null},
+	"environment":"sandbox"}`
 
 // api is a stub of the API. An answer of several words begins with its status.
 type api struct {

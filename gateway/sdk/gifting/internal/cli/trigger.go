@@ -59,7 +59,9 @@ func (a *app) triggerCommand() *cobra.Command {
 	for _, t := range triggers {
 		names = append(names, t.event)
 	}
-	command := a.command("trigger EVENT", "Cause a real event in the sandbox", func(ctx context.Context, client *gifting.Client, args []string) error {
+	command := a.command("trigger EVENT", "Cause a real event in the sandbox", func(
+		ctx context.Context, client *gifting.Client, args []string,
+	) error {
 		at := slices.Index(names, args[0])
 		if at < 0 {
 			return usage(fmt.Errorf("%s %w %s", args[0], errEvent, strings.Join(names, ", ")))
@@ -77,9 +79,10 @@ func (a *app) triggerCommand() *cobra.Command {
 		}
 		return a.print(done)
 	})
-	command.Long = `trigger places an order or creates a link in the sandbox, and takes it to where the event happens, as people do it in production. The
-event, and those before it, come by webhook and in the feed, as any other. Changes that your own key may make in production too, such as
-order.created, are not sent to it by webhook: read the feed, or use another key.
+	command.Long = `trigger places an order or creates a link in the sandbox, and takes it to where the event happens, as people
+do it in production. The event, and those before it, come by webhook and in the feed, as any other. Changes
+that your own key may make in production too, such as order.created, are not sent to it by webhook: read the
+feed, or use another key.
 
 Events: ` + strings.Join(names, ", ")
 	command.ValidArgsFunction = words(names...)

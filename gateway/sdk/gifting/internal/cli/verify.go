@@ -35,8 +35,9 @@ func (a *app) verifyCommand() *cobra.Command {
 	var at moment
 	command := &cobra.Command{
 		Use: "verify", Short: "Check the signature of a webhook that you received", Args: arguments,
-		Long: `verify checks a body and its headers against the signing secret, as your receiver must. Save the raw body to a file, and pass the
-header Service-Signature, or the three of Standard Webhooks. If the check fails, it says why, and what usually causes it.`,
+		Long: `verify checks a body and its headers against the signing secret, as your receiver must. Save the raw body to a
+file, and pass the header Service-Signature, or the three of Standard Webhooks. If the check fails, it says
+why, and what usually causes it.`,
 		Example: `  gifting verify --body body.json -H "Service-Signature: t=1773480413,v1=5257a8…"`,
 		RunE: func(*cobra.Command, []string) error {
 			if bodyFile == "-" && secretFile == "-" {
@@ -103,7 +104,8 @@ func remedy(err error, verifier gifting.Verifier, body []byte, header http.Heade
 	case errors.Is(err, gifting.ErrTimestamp):
 		return "set the clock of the machine (NTP), and verify a webhook when it arrives, not later"
 	case errors.Is(err, gifting.ErrNoSignature):
-		return "pass the header Service-Signature, or Webhook-Id, Webhook-Timestamp and Webhook-Signature, and see that no proxy removes them"
+		return "pass the header Service-Signature, or Webhook-Id, Webhook-Timestamp and Webhook-Signature, " +
+			"and see that no proxy removes them"
 	case !errors.Is(err, gifting.ErrSignature):
 		return "the signature is right, but the body is no event"
 	case len(trimmed) < len(body) && fits(trimmed):
@@ -111,5 +113,6 @@ func remedy(err error, verifier gifting.Verifier, body []byte, header http.Heade
 	case fits(append(bytes.Clone(body), '\n')):
 		return "the body lacks the line break at its end: verify the bytes as they arrive"
 	}
-	return "verify the raw body, before any parsing, with the secret as the text that was shown (64 characters, not decoded), and all secrets during a rotation"
+	return "verify the raw body, before any parsing, with the secret as the text that was shown (64 characters, not decoded), " +
+		"and all secrets during a rotation"
 }

@@ -28,7 +28,9 @@ func (a *app) deliveriesCommand() *cobra.Command {
 	var kinds []string
 	var pages paging
 	var since moment
-	command := a.command("deliveries", "List deliveries, newest first, with what your receiver answered", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	command := a.command("deliveries", "List deliveries, newest first, with what your receiver answered", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		if len(kinds) > 1 {
 			return usage(errOneType)
 		}
@@ -68,7 +70,9 @@ func lastAnswer(d gifting.WebhookDelivery) string {
 
 func (a *app) resendCommand() *cobra.Command {
 	var once idempotent
-	return a.once(a.command("resend DELIVERY", "Send the event of a delivery again", func(ctx context.Context, client *gifting.Client, args []string) error {
+	return a.once(a.command("resend DELIVERY", "Send the event of a delivery again", func(
+		ctx context.Context, client *gifting.Client, args []string,
+	) error {
 		return a.show(client.Webhooks.Resend(ctx, args[0], once.options()...))
 	}), &once)
 }
@@ -77,7 +81,9 @@ func (a *app) replayCommand() *cobra.Command {
 	var from, to moment
 	var kinds []string
 	var once idempotent
-	command := a.command("replay", "Send the deliveries of a time span again, such as those of an outage", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	command := a.command("replay", "Send the deliveries of a time span again, such as those of an outage", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		if from.IsZero() {
 			return usage(errSpan)
 		}
@@ -98,13 +104,17 @@ func (a *app) replayCommand() *cobra.Command {
 }
 
 func (a *app) healthCommand() *cobra.Command {
-	return a.command("health", "Show whether your receiver accepts webhooks", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	return a.command("health", "Show whether your receiver accepts webhooks", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		return a.show(client.Webhooks.Health(ctx))
 	})
 }
 
 func (a *app) testWebhookCommand() *cobra.Command {
-	return a.command("test", "Send a signed ping to the key's webhook URL", func(ctx context.Context, client *gifting.Client, _ []string) error {
+	return a.command("test", "Send a signed ping to the key's webhook URL", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
 		result, err := client.Webhooks.Test(ctx)
 		if err != nil {
 			return err

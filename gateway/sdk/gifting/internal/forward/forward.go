@@ -117,7 +117,8 @@ func reason(err error) string {
 		return "the headers of the receiver's answer are too large"
 	case says("malformed HTTP", "malformed MIME header"):
 		return "the receiver's answer is not HTTP"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "the receiver closed the connection without an answer"
 	default:
 		what = "there is no answer"

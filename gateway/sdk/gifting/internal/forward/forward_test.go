@@ -22,7 +22,8 @@ func TestAnEventArrivesAsAWebhook(t *testing.T) {
 	t.Parallel()
 	secrets := []string{strings.Repeat("1", 64), strings.Repeat("2", 64)}
 	var event gifting.Event
-	raw := `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"order.new", "occurredAt":"2026-01-01T00:00:00Z","environment":"sandbox","data":{"a":"<"}}`
+	raw := `{"id":"0198f2e4-7a2b-7c3d-8e4f-5a6b7c8d9e10","type":"order.new", ` +
+		`"occurredAt":"2026-01-01T00:00:00Z","environment":"sandbox","data":{"a":"<"}}`
 	require.NoError(t, json.Unmarshal([]byte(raw), &event))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
@@ -114,14 +115,19 @@ func TestAVerdictSaysWhatHappened(t *testing.T) {
 	tooNew.TLS = &tls.Config{MinVersion: tls.VersionTLS13}
 	tooNew.StartTLS()
 	t.Cleanup(tooNew.Close)
+	const (
+		refused = "the receiver could not be reached: dial tcp 127.0.0.1:1: connect: connection refused"
+		noTLS   = "the receiver does not answer with TLS: its address may begin with http"
+	)
+	long := "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 11<<20) + "\r\n"
 	for receiver, want := range map[string]string{
-		"http://127.0.0.1:1":         "the receiver could not be reached: dial tcp 127.0.0.1:1: connect: connection refused",
-		"http://nowhere.invalid:1":   "the host name nowhere.invalid could not be resolved",
-		"http://" + speaking(t, ""):  "the receiver closed the connection without an answer",
-		"http://" + speaking(t, "x"): "the receiver's answer is not HTTP",
-		"http://" + speaking(t, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 11<<20)+"\r\n"): "the headers of the receiver's answer are too large",
-		"https://" + speaking(t, "HTTP/1.1 400 Bad Request\r\n\r\n"):                         "the receiver does not answer with TLS: its address may begin with http",
-		"https://" + speaking(t, "220 mail.example.com ESMTP\r\n"):                           "the receiver does not answer with TLS: its address may begin with http",
+		"http://127.0.0.1:1":                                         refused,
+		"http://nowhere.invalid:1":                                   "the host name nowhere.invalid could not be resolved",
+		"http://" + speaking(t, ""):                                  "the receiver closed the connection without an answer",
+		"http://" + speaking(t, "x"):                                 "the receiver's answer is not HTTP",
+		"http://" + speaking(t, long):                                "the headers of the receiver's answer are too large",
+		"https://" + speaking(t, "HTTP/1.1 400 Bad Request\r\n\r\n"): noTLS,
+		"https://" + speaking(t, "220 mail.example.com ESMTP\r\n"):   noTLS,
 		tooNew.URL: "the receiver's TLS certificate is not valid: ",
 	} {
 		require.Contains(t, forward.New(receiver, "s").Send(t.Context(), forward.Ping()).Error, want, receiver)

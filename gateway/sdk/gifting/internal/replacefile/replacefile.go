@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Write replaces a file. The new content is first in a file with a name of its own, which nobody can have prepared, and which a second
-// process that does the same does not touch.
+// Write replaces a file. The new content is first in a file with a name of its own, which nobody can have prepared, and which a
+// second process that does the same does not touch.
 func Write(path string, content []byte, mode fs.FileMode) error {
 	next, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".next*")
 	if err != nil {

@@ -89,7 +89,8 @@ func Table(to io.Writer, names []string, rows [][]string) error {
 	return err
 }
 
-// Record prints the members of a record, one a line, those of records inside it with their path. Members without a value are left out.
+// Record prints the members of a record, one a line, those of records inside it with their path. Members without a value are left
+// out.
 func Record(to io.Writer, value any) error {
 	all, err := Members(value)
 	if err != nil {
