@@ -2,10 +2,19 @@ package rpc
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
+	"os"
+	"sync"
+	"syscall"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -111,4 +120,107 @@ func openIdentity(cfg identity.Config, tel *telemetry.Telemetry) (*identity.File
 		return nil, fmt.Errorf("metric of the certificate: %w", err)
 	}
 	return files, nil
+}
+
+const (
+	// handshakeLogInterval is how often a refused handshake is logged for a reason. Anybody who reaches the port can cause them.
+	handshakeLogInterval = 10 * time.Second
+	// maxHandshakeError is how many characters of an error are logged: one that names what a client asked for can have 300 KB.
+	maxHandshakeError = 256
+)
+
+// The reasons why a handshake was refused, which are values of a label.
+const (
+	reasonPlainText    = "plain_text"     // The client does not speak TLS.
+	reasonExpired      = "expired"        // The client's certificate is not valid now.
+	reasonAuthority    = "authority"      // The client's certificate is of another authority.
+	reasonCertificate  = "certificate"    // The client's certificate is unfit otherwise.
+	reasonRejected     = "rejected"       // The client does not accept the server's certificate.
+	reasonDisconnected = "disconnected"   // The client closed the connection.
+	reasonTimeout      = "timeout"        // The client did not finish in time.
+	reasonOther        = "not_acceptable" // No certificate, another program's name, an old version of TLS.
+)
+
+var handshakeReasons = []string{
+	reasonPlainText, reasonExpired, reasonAuthority, reasonCertificate, reasonRejected, reasonDisconnected, reasonTimeout, reasonOther,
+}
+
+// handshakes reports the handshakes that a server refused: each in a metric, and one per reason and handshakeLogInterval in the
+// log.
+type handshakes struct {
+	log      *slog.Logger
+	clock    func() time.Time
+	refusals metric.Int64Counter
+
+	mu     sync.Mutex
+	logged map[string]logged
+}
+
+// logged is when a reason was logged last, and how often it was left out since.
+type logged struct {
+	at      time.Time
+	skipped int
+}
+
+func newHandshakes(tel *telemetry.Telemetry, clock func() time.Time) (*handshakes, error) {
+	h := &handshakes{log: tel.Logger, clock: clock, logged: map[string]logged{}}
+	var err error
+	h.refusals, err = tel.Meters.Meter(scope).Int64Counter("gifting.tls.refusals",
+		metric.WithDescription("TLS handshakes that the server refused, by reason."))
+	if err != nil {
+		return nil, fmt.Errorf("metric of handshakes: %w", err)
+	}
+	for _, reason := range handshakeReasons {
+		h.refusals.Add(context.Background(), 0, metric.WithAttributes(attribute.String("reason", reason)))
+	}
+	return h, nil
+}
+
+func (h *handshakes) refused(peer net.Addr, err error) {
+	ctx, reason := context.Background(), handshakeReason(err)
+	h.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+	if skipped, ok := h.due(reason); ok {
+		h.log.WarnContext(ctx, "a TLS handshake was refused", "peer", peer.String(), "reason", reason,
+			"error", fmt.Sprintf("%.*s", maxHandshakeError, err), "not_logged", skipped)
+	}
+}
+
+// due reports whether the reason is to be logged, and how often it was not since the last time.
+func (h *handshakes) due(reason string) (skipped int, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	last, now := h.logged[reason], h.clock()
+	if !last.at.IsZero() && now.Sub(last.at) < handshakeLogInterval {
+		last.skipped++
+		h.logged[reason] = last
+		return 0, false
+	}
+	h.logged[reason] = logged{at: now}
+	return last.skipped, true
+}
+
+func handshakeReason(err error) string {
+	if record, ok := errors.AsType[tls.RecordHeaderError](err); ok && record.Conn != nil {
+		return reasonPlainText
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return reasonExpired
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return reasonAuthority
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return reasonCertificate
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" {
+		return reasonRejected
+	}
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET):
+		return reasonDisconnected
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return reasonTimeout
+	}
+	return reasonOther
 }

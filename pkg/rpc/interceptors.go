@@ -36,15 +36,19 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("%v: %v\n%s", errPanic, p.value, p.stack) }
 
-// recovery turns a panic of the interceptors inside it into an error. The errors interceptor recovers a handler's panics
-// itself, so that it logs and renders them like other errors.
-func recovery(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
-	defer func() {
-		if recover() != nil {
-			resp, err = nil, problem.Internal().Status().Err()
-		}
-	}()
-	return next(ctx, req)
+// asError is deferred, and turns a panic into an error.
+func asError(err *error) {
+	if value := recover(); value != nil {
+		*err = &panicError{value: value, stack: debug.Stack()}
+	}
+}
+
+// hidePanic is deferred around the interceptors. A handler's panic becomes an error before (asError), so that it is logged and
+// rendered like other errors.
+func hidePanic(err *error) {
+	if recover() != nil {
+		*err = problem.Internal().Status().Err()
+	}
 }
 
 // errorsToStatus renders the error of a handler: a problem as itself, a database that is down as
@@ -79,11 +83,7 @@ func refuseRetry(ctx context.Context) {
 }
 
 func callRecovered(ctx context.Context, req any, next grpc.UnaryHandler) (resp any, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &panicError{value: value, stack: debug.Stack()}
-		}
-	}()
+	defer asError(&err)
 	return next(ctx, req)
 }
 
@@ -202,12 +202,16 @@ func (o *observer) start(ctx context.Context, method string) (context.Context, t
 func (o *observer) end(ctx context.Context, span trace.Span, method string, err error, took time.Duration) {
 	code := status.Code(err)
 	o.duration.Record(ctx, took.Seconds(), metric.WithAttributes(labels(method, code)...))
+	endSpan(span, code, o.failed(code))
+}
+
+func endSpan(span trace.Span, code grpccodes.Code, failed bool) {
 	if span == nil {
 		return
 	}
 	if span.IsRecording() {
 		span.SetAttributes(semconv.RPCResponseStatusCode(name(code)))
-		if o.failed(code) {
+		if failed {
 			span.SetAttributes(semconv.ErrorTypeKey.String(name(code)))
 			span.SetStatus(codes.Error, "")
 		}

@@ -4,21 +4,16 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
-	"github.com/partnergifting/platform/pkg/testenv"
-	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
 const testWebhook = "gifting.webhook.v1.WebhookService/TestWebhook"
@@ -26,21 +21,7 @@ const testWebhook = "gifting.webhook.v1.WebhookService/TestWebhook"
 // observed serves handle and returns a connection to it. Client and server report to tel.
 func observed(t *testing.T, tel *telemetry.Telemetry, handle func(ctx context.Context) error) *grpc.ClientConn {
 	t.Helper()
-	addr := testenv.FreeAddr(t)
-	server, err := rpc.NewServer(rpc.Config{Addr: addr}, tel)
-	require.NoError(t, err)
-	webhookv1.RegisterWebhookServiceServer(server, service{handle: handle})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
-	t.Cleanup(func() { cancel(); require.NoError(t, <-done) })
-	conn, err := rpc.Dial(rpc.Target{Addr: addr}, tel)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	require.Eventually(t, func() bool {
-		_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
-		return err == nil
-	}, 5*time.Second, 5*time.Millisecond)
+	conn, _ := start(t, tel, handle)
 	return conn
 }
 

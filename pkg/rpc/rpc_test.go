@@ -28,24 +28,31 @@ func (s service) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	return &webhookv1.TestWebhookResponse{}, s.handle(ctx)
 }
 
-// setup serves handle on a free port and returns a connection to it and a way to stop the server.
 func setup(t *testing.T, handle func(ctx context.Context) error, collectors ...string) (*grpc.ClientConn, func() error) {
 	t.Helper()
+	return start(t, telemetry.Discard(), handle, collectors...)
+}
+
+// start serves handle on a free port and returns a connection to it and a way to stop the server. Both report to tel.
+func start(
+	t *testing.T, tel *telemetry.Telemetry, handle func(ctx context.Context) error, collectors ...string,
+) (conn *grpc.ClientConn, stop func() error) {
+	t.Helper()
 	addr := testenv.FreeAddr(t)
-	server, err := rpc.NewServer(rpc.Config{Addr: addr}, telemetry.Discard(), collectors...)
+	server, err := rpc.NewServer(rpc.Config{Addr: addr}, tel, collectors...)
 	require.NoError(t, err)
 	webhookv1.RegisterWebhookServiceServer(server, service{handle: handle})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
-	conn, err := rpc.Dial(rpc.Target{Addr: addr}, telemetry.Discard())
+	conn, err = rpc.Dial(rpc.Target{Addr: addr}, tel)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		r, err := healthpb.NewHealthClient(conn).Check(t.Context(),
 			&healthpb.HealthCheckRequest{Service: "gifting.webhook.v1.WebhookService"})
 		return err == nil && r.GetStatus() == healthpb.HealthCheckResponse_SERVING
 	}, 5*time.Second, 5*time.Millisecond)
-	stop := func() error { cancel(); return <-done }
+	stop = func() error { cancel(); return <-done }
 	t.Cleanup(func() { cancel(); _ = conn.Close() })
 	return conn, stop
 }

@@ -3,8 +3,8 @@
 //
 // A server handles a call in this order: deadline, observation, recovery, gate (who may call what), decoding, gate (for whom),
 // errors (also renders panics), caller. A stream of a service passes the same steps (stream.go), but has no deadline of the
-// server: it ends with UNAVAILABLE when LameDuck is over, or a little after the last call if its client does not read. A client
-// turns every failed call into an error that carries a *problem.Error.
+// server: it ends with UNAVAILABLE when LameDuck is over. A client turns every failed call into an error that carries a
+// *problem.Error.
 //
 // Calls use mutual TLS (package identity). The file callers.go says who may call what. A process without certificate files uses
 // plain text, only on loopback addresses; there every caller may call everything.
@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/tap"
 
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/netguard"
@@ -79,8 +81,6 @@ type Server struct {
 	// streams is the context of all streams; endStreams cancels it.
 	streams    context.Context
 	endStreams context.CancelFunc
-	// openStreams are the streams of services, and calls all other calls in flight. begun counts those that have begun.
-	openStreams, calls, begun atomic.Int64
 }
 
 // NewServer builds a server. collectors are the full names of the methods that report the edge's violations together with their
@@ -184,44 +184,10 @@ func (s *Server) drain() {
 	s.health.Shutdown()
 	s.log.Info("stopping: calls are still taken for a while", "lame_duck", s.cfg.LameDuck)
 	<-time.After(s.cfg.LameDuck)
-	streams := s.openStreams.Load() > 0
 	s.endStreams()
 	force := time.AfterFunc(s.cfg.DrainTimeout, s.Stop)
 	defer force.Stop()
-	ended := make(chan struct{})
-	defer close(ended)
-	if streams {
-		go s.cutOffStreams(ended)
-	}
 	s.GracefulStop()
-}
-
-// streamGrace is how long clients have to receive what was sent to them on streams, after all other calls have ended.
-const streamGrace = time.Second
-
-// cutOffStreams stops the server when only streams are left. A client that does not read takes neither what was sent to it nor the
-// end of its stream, and would delay the end by the whole DrainTimeout.
-func (s *Server) cutOffStreams(ended <-chan struct{}) {
-	tick := time.NewTicker(streamGrace)
-	defer tick.Stop()
-	const busy = -1
-	for quietSince := int64(busy); ; {
-		select {
-		case <-ended:
-			return
-		case <-tick.C:
-		}
-		switch begun := s.begun.Load(); {
-		case s.calls.Load() > 0:
-			quietSince = busy
-		case begun == quietSince:
-			s.log.Info("streams whose clients do not read are cut off")
-			s.Stop()
-			return
-		default:
-			quietSince = begun
-		}
-	}
 }
 
 func requireLoopback(addrs string) error {
@@ -235,4 +201,46 @@ func requireLoopback(addrs string) error {
 		}
 	}
 	return nil
+}
+
+// RegisterService implements grpc.ServiceRegistrar. gRPC decodes a request before its interceptors run, so a method's handler is
+// wrapped: the call is observed and its caller checked before a byte is decoded. Streams need no wrapping, because their handlers
+// receive inside the interceptors.
+func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
+	guarded := *desc
+	guarded.Methods = slices.Clone(desc.Methods)
+	for i, method := range guarded.Methods {
+		guarded.Methods[i].Handler = s.guard(desc.ServiceName, method)
+	}
+	for _, method := range desc.Streams {
+		s.streaming["/"+desc.ServiceName+"/"+method.StreamName] = true
+	}
+	s.Server.RegisterService(&guarded, impl)
+}
+
+func (s *Server) guard(service string, method grpc.MethodDesc) grpc.MethodHandler {
+	info := &grpc.UnaryServerInfo{FullMethod: "/" + service + "/" + method.MethodName}
+	return func(srv any, ctx context.Context, decode func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
+		return s.observer.serve(ctx, nil, info, func(ctx context.Context, _ any) (resp any, err error) {
+			defer hidePanic(&err)
+			if err := s.gate.admit(ctx, info.FullMethod); err != nil {
+				return nil, err
+			}
+			return method.Handler(srv, ctx, decode, intercept)
+		})
+	}
+}
+
+// serverDeadline bounds a call whose caller set none.
+const serverDeadline = 15 * time.Second
+
+// deadline bounds a call whose caller set none, except a stream, which may be open for ever. It begins with the call's headers, so
+// that a caller who announces a message must also send it.
+func (s *Server) deadline(ctx context.Context, info *tap.Info) (context.Context, error) {
+	if _, set := ctx.Deadline(); set || s.streaming[info.FullMethodName] {
+		return ctx, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, serverDeadline)
+	context.AfterFunc(ctx, cancel)
+	return ctx, nil
 }

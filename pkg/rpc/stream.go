@@ -3,18 +3,13 @@ package rpc
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"strings"
 
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
-	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
-	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	grpccodes "google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -50,28 +45,12 @@ func (o *streamObserver) serve(
 	ctx, span := o.start(extract(stream.Context()), info.FullMethod)
 	o.open.Add(ctx, 1)
 	defer func() {
-		if recover() != nil {
-			err = problem.Internal().Status().Err()
-		}
 		o.open.Add(ctx, -1)
-		endStreamSpan(span, status.Code(err))
+		code := status.Code(err)
+		endSpan(span, code, code != grpccodes.Unavailable && serverError(code)) // With UNAVAILABLE every stream ends.
 	}()
-	return next(srv, contextStream{ServerStream: stream, ctx: ctx})
-}
-
-// endStreamSpan does not count UNAVAILABLE as an error: that is how every stream ends.
-func endStreamSpan(span trace.Span, code grpccodes.Code) {
-	if span == nil {
-		return
-	}
-	if span.IsRecording() {
-		span.SetAttributes(semconv.RPCResponseStatusCode(name(code)))
-		if code != grpccodes.Unavailable && serverError(code) {
-			span.SetAttributes(semconv.ErrorTypeKey.String(name(code)))
-			span.SetStatus(codes.Error, "")
-		}
-	}
-	span.End()
+	defer hidePanic(&err)
+	return next(srv, contextStream{stream, ctx})
 }
 
 // untilEnd cancels streams when LameDuck is over. A client that watches health never ends its stream and would delay the end by
@@ -80,7 +59,7 @@ func (s *Server) untilEnd(srv any, stream grpc.ServerStream, _ *grpc.StreamServe
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	defer context.AfterFunc(s.streams, cancel)()
-	return next(srv, contextStream{ServerStream: stream, ctx: ctx})
+	return next(srv, contextStream{stream, ctx})
 }
 
 // contextStream is a stream with another context.
@@ -99,13 +78,11 @@ func (s *Server) serveStream(collectors []string) grpc.StreamServerInterceptor {
 		if isOwn(info.FullMethod) {
 			return next(srv, stream)
 		}
-		s.openStreams.Add(1)
-		defer s.openStreams.Add(-1)
 		ctx, err := withCaller(stream.Context(), info.FullMethod, collectors)
 		if err != nil {
 			return render(ctx, s.log, info.FullMethod, err)
 		}
-		received := &receivingStream{ServerStream: stream, ctx: ctx, server: s, method: info.FullMethod}
+		received := &receivingStream{contextStream: contextStream{stream, ctx}, server: s, method: info.FullMethod}
 		err = streamRecovered(srv, received, next)
 		switch {
 		case err == nil:
@@ -120,27 +97,19 @@ func (s *Server) serveStream(collectors []string) grpc.StreamServerInterceptor {
 }
 
 func streamRecovered(srv any, stream grpc.ServerStream, next grpc.StreamHandler) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &panicError{value: value, stack: debug.Stack()}
-		}
-	}()
+	defer asError(&err)
 	return next(srv, stream)
 }
 
 // receivingStream checks for whom each message acts.
 type receivingStream struct {
-	grpc.ServerStream
+	contextStream
 
-	ctx    context.Context
 	server *Server
 	method string
 	// err is why no message was received, as gRPC or the gate has put it.
 	err error
 }
-
-// Context implements grpc.ServerStream.
-func (s *receivingStream) Context() context.Context { return s.ctx }
 
 // RecvMsg implements grpc.ServerStream.
 func (s *receivingStream) RecvMsg(to any) error {
