@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
@@ -84,4 +86,88 @@ func (d *decoder) body(p *message, m protoreflect.Message) error {
 func (d *decoder) skip() error {
 	_, err := d.json.ReadValue()
 	return err
+}
+
+// maxDepth is how many objects and arrays may be nested.
+const maxDepth = 100
+
+// structure checks the nesting and the member names of a body. A set of names costs ten times as much as reading a body that
+// consists of names, so each name leaves only a hash of it and the position of its object. The seed is new for every body: a
+// caller cannot choose names with equal hashes, and by chance a body of a million names has two in one of forty million cases.
+type structure struct {
+	seed    maphash.Seed
+	hashes  []uint64
+	scratch []byte
+}
+
+// read returns false if the body is nested too deep. It accepts any bytes: later the decoder refuses what is not JSON.
+func (s *structure) read(body []byte) bool {
+	s.seed, s.hashes = maphash.MakeSeed(), s.hashes[:0]
+	return s.eachName(body, func(_ int, hash uint64) { s.hashes = append(s.hashes, hash) })
+}
+
+// duplicate returns the position of a name that its object had before, or -1. The body was read.
+func (s *structure) duplicate(body []byte) (at int) {
+	at = -1
+	slices.Sort(s.hashes)
+	for i := 1; i < len(s.hashes); i++ {
+		if s.hashes[i] != s.hashes[i-1] {
+			continue
+		}
+		s.eachName(body, func(position int, hash uint64) {
+			if hash == s.hashes[i] {
+				at = position
+			}
+		})
+		break
+	}
+	return at
+}
+
+// eachName calls use with the position and the hash of every member name. It returns false if the body is nested too deep.
+func (s *structure) eachName(body []byte, use func(position int, hash uint64)) bool {
+	var objects [maxDepth + 1]int
+	depth := 0
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return false
+			}
+			objects[depth] = i
+		case '}', ']':
+			depth = max(depth-1, 0)
+		case '"':
+			end := endOfString(body, i)
+			if after := bytes.TrimLeft(body[end:], " \t\r\n"); len(after) > 0 && after[0] == ':' {
+				use(i, s.hash(body[i:end], objects[depth]))
+			}
+			i = end - 1
+		}
+	}
+	return true
+}
+
+// endOfString returns the position after the string that begins at i, or after the body.
+func endOfString(body []byte, i int) int {
+	for i++; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return len(body)
+}
+
+func (s *structure) hash(name []byte, object int) uint64 {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		s.scratch, _ = jsontext.AppendUnquote(s.scratch[:0], name) // If it is no string, the decoder refuses the body.
+		name = s.scratch
+	} else {
+		name = bytes.Trim(name, `"`)
+	}
+	// The odd factor spreads positions over all bits.
+	return maphash.Bytes(s.seed, name) + uint64(object)*0x9e3779b97f4a7c15 //nolint:gosec // A position is not negative.
 }

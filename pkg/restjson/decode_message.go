@@ -48,10 +48,6 @@ func (d *decoder) field(f *field, m protoreflect.Message) error {
 	if k == jsontext.KindNull {
 		return d.skip()
 	}
-	if other := f.otherMember(m); other != nil {
-		d.violation("cannot be given together with " + other.JSONName())
-		return d.skip()
-	}
 	var v protoreflect.Value
 	var ok bool
 	var err error
@@ -93,7 +89,7 @@ func (d *decoder) message(p *message, m protoreflect.Message) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		seconds, nanos, ok := parseTimestamp(d.unquote(text))
+		seconds, nanos, ok := parseTimestamp(string(d.unquote(text)))
 		if !ok {
 			d.violation(expectedTimestamp)
 			return false, nil

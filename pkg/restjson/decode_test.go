@@ -124,13 +124,11 @@ func TestUnmarshalIntegers(t *testing.T) {
 		{"9223372036854775808", 0, range32, range64},
 		{"-9223372036854775809", 0, range32, range64},
 		{"1e999999999", 0, range32, range64},
-		{"-1e" + huge, 0, range32, range64},
 		{huge, 0, range32, range64},
 		{"1." + strings.Repeat("0", 1<<20), 1, "", ""},
 		{"0." + strings.Repeat("0", 99) + "1e100", 1, "", ""},
 		{"1.5", 0, "must be an integer", "must be an integer"},
 		{"1e-1", 0, "must be an integer", "must be an integer"},
-		{"1e-999999999", 0, "must be an integer", "must be an integer"},
 		{"1e-" + huge, 0, "must be an integer", "must be an integer"},
 		{`"1"`, 0, "must be an integer", "must be an integer"},
 		{`[1]`, 0, "must be an integer", "must be an integer"},
@@ -171,14 +169,6 @@ func TestUnmarshalReportsInvalidFields(t *testing.T) {
 		want []problem.Violation
 	}{
 		{
-			"another type than a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":5}`,
-			[]problem.Violation{invalid("externalOrderId", "must be a string")},
-		},
-		{
-			"another type than a boolean", &ordersv1.PlaceOrderRequest{}, `{"urgent":"true"}`,
-			[]problem.Violation{invalid("urgent", "must be a boolean")},
-		},
-		{
 			"another type than a list", &ordersv1.PlaceOrderRequest{}, `{"items":{}}`,
 			[]problem.Violation{invalid("items", "must be an array")},
 		},
@@ -203,10 +193,6 @@ func TestUnmarshalReportsInvalidFields(t *testing.T) {
 			[]problem.Violation{invalid("items[0]", "must be an object")},
 		},
 		{
-			"a list element of another type", &ordersv1.PlaceOrderRequest{}, `{"items":[{},"x"]}`,
-			[]problem.Violation{invalid("items[1]", "must be an object")},
-		},
-		{
 			"NUL in a string", &ordersv1.PlaceOrderRequest{}, `{"externalOrderId":"a\u0000"}`,
 			[]problem.Violation{invalid("externalOrderId", nul)},
 		},
@@ -220,7 +206,6 @@ func TestUnmarshalReportsInvalidFields(t *testing.T) {
 			`{"items":[{"variations":{"` + strings.Repeat("é", 65) + `":1}}]}`,
 			[]problem.Violation{invalid("items[0].variations."+strings.Repeat("é", 64)+"…", "must be a string")},
 		},
-		{"a decimal of another type", &commonv1.Money{}, `{"amount":true}`, []problem.Violation{invalid("amount", decimal)}},
 		{
 			"a decimal string of 65 characters", &commonv1.Money{}, `{"amount":"` + strings.Repeat("1", 65) + `"}`,
 			[]problem.Violation{invalid("amount", "must not have more than 64 characters")},
@@ -321,10 +306,6 @@ func TestUnmarshalOtherKinds(t *testing.T) {
 			[]problem.Violation{invalid("counts.b", "must be an integer"), invalid("children.d", "must be an object")},
 		},
 		{"one member of a oneof is read", "Choice", `{"aText":"","aMessage":null}`, `a_text: ""`, nil},
-		{
-			"a second member of a oneof is refused", "Choice", `{"aText":"x","aMessage":[1]}`, `a_text: "x"`,
-			[]problem.Violation{invalid("aMessage", "cannot be given together with aText")},
-		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

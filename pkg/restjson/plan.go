@@ -67,9 +67,8 @@ type field struct {
 	shape    shape
 	presence presence
 	desc     protoreflect.FieldDescriptor
-	oneof    protoreflect.OneofDescriptor // nil outside a real oneof
-	name     string                       // JSON name
-	key      string                       // `,"name":`
+	name     string // JSON name
+	key      string // `,"name":`
 }
 
 // message is the plan of one message type.
@@ -77,14 +76,6 @@ type message struct {
 	form   form
 	fields []field
 	byName map[string]*field // those a body may set
-}
-
-// otherMember returns the member of f's oneof that is already set in m, nil if there is none.
-func (f *field) otherMember(m protoreflect.Message) protoreflect.FieldDescriptor {
-	if f.oneof == nil {
-		return nil
-	}
-	return m.WhichOneof(f.oneof)
 }
 
 // setTimestamp sets a message that has the plan of a timestamp.
@@ -162,7 +153,7 @@ func (b *builder) field(f *field, t protoreflect.MessageType, fd protoreflect.Fi
 	case fd.IsList():
 		f.shape = shapeList
 	case fd.ContainingOneof() != nil && !fd.ContainingOneof().IsSynthetic():
-		f.presence, f.oneof = presenceOmitted, fd.ContainingOneof()
+		f.presence = presenceOmitted
 	case fd.HasPresence():
 		f.presence = presenceNull
 	}
@@ -238,15 +229,9 @@ func flag(options proto.Message, option protoreflect.ExtensionType) bool {
 
 const timestampName protoreflect.FullName = "google.protobuf.Timestamp"
 
-// checkSupported refuses the well-known types whose JSON is not an object of their fields.
+// checkSupported refuses the other well-known types, because the JSON of most is not an object of their fields.
 func checkSupported(desc protoreflect.MessageDescriptor) error {
-	switch desc.FullName() {
-	case "google.protobuf.Any", "google.protobuf.Duration", "google.protobuf.FieldMask",
-		"google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue",
-		"google.protobuf.BoolValue", "google.protobuf.BytesValue", "google.protobuf.StringValue",
-		"google.protobuf.DoubleValue", "google.protobuf.FloatValue",
-		"google.protobuf.Int32Value", "google.protobuf.Int64Value",
-		"google.protobuf.UInt32Value", "google.protobuf.UInt64Value":
+	if desc.FullName().Parent() == timestampName.Parent() && desc.FullName() != timestampName {
 		return fmt.Errorf("%s is not supported", desc.FullName())
 	}
 	return nil

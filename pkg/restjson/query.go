@@ -1,7 +1,6 @@
 package restjson
 
 import (
-	"bytes"
 	"net/url"
 	"slices"
 	"strings"
@@ -68,9 +67,6 @@ func setParameter(m protoreflect.Message, f *field, given []string) (wrong strin
 	if len(given) > 1 {
 		return "must not be given more than once"
 	}
-	if other := f.otherMember(m); other != nil {
-		return "cannot be given together with " + other.JSONName()
-	}
 	text := given[0]
 	if !utf8.ValidString(text) {
 		return "must be valid UTF-8"
@@ -86,10 +82,10 @@ func setParameter(m protoreflect.Message, f *field, given []string) (wrong strin
 }
 
 func setTimestampParameter(m protoreflect.Message, f *field, s string) (wrong string) {
-	seconds, nanos, ok := parseTimestamp([]byte(s))
+	seconds, nanos, ok := parseTimestamp(s)
 	if !ok {
 		// In a query a bare + means a space.
-		if _, _, ok := parseTimestamp(bytes.ReplaceAll([]byte(s), []byte(" "), []byte("+"))); ok {
+		if _, _, ok := parseTimestamp(strings.ReplaceAll(s, " ", "+")); ok {
 			return "has an unencoded +: send Z, or encode + as %2B"
 		}
 		return expectedTimestamp
@@ -113,7 +109,7 @@ func parameter(p *value, s string) (v protoreflect.Value, wrong string) {
 		if digits == "" || strings.Trim(digits, "0123456789") != "" {
 			return v, p.expected()
 		}
-		return integer(p, parseInteger([]byte(s)))
+		return integer(p, parseInteger(s))
 	case kindDecimal:
 		return decimal(s)
 	case kindString:

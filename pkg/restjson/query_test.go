@@ -49,18 +49,14 @@ func TestUnmarshalQuery(t *testing.T) {
 			},
 			nil,
 		},
-		{"a timestamp in UTC", `updatedSince=2024-05-31T10:15:30Z`, &ordersv1.ListOrdersRequest{UpdatedSince: since}, nil},
 		{
 			"a timestamp with an encoded plus", `updatedSince=2024-05-31T12:15:30%2B02:00`,
 			&ordersv1.ListOrdersRequest{UpdatedSince: since}, nil,
 		},
 		{
-			"a timestamp without seconds and colon", `updatedSince=2024-05-31t08:15-0200`,
-			&ordersv1.ListOrdersRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: 1717150500}}, nil,
-		},
-		{
 			"a timestamp with an unencoded plus", `updatedSince=2024-05-31T12:15:30+02:00`,
-			&ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("updatedSince", unencoded)},
+			&ordersv1.ListOrdersRequest{},
+			[]problem.Violation{invalid("updatedSince", unencoded)},
 		},
 		{
 			"an empty timestamp", `updatedSince=`, &ordersv1.ListOrdersRequest{},
@@ -75,7 +71,6 @@ func TestUnmarshalQuery(t *testing.T) {
 		},
 		{"a negative number and leading zeros", `limit=-007`, &ordersv1.ListOrdersRequest{Limit: proto.Int32(-7)}, nil},
 		{"a number with a plus", `limit=%2B5`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
-		{"a number with an exponent", `limit=5e1`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", integer)}},
 		{"a number past its range", `limit=2147483648`, &ordersv1.ListOrdersRequest{}, []problem.Violation{invalid("limit", in32)}},
 		{
 			"an enum with its prefix", `status=ORDER_STATUS_SENT`, &ordersv1.ListOrdersRequest{},
@@ -125,15 +120,6 @@ func TestUnmarshalQueryOfOtherKinds(t *testing.T) {
 			require.True(t, proto.Equal(want, got), "%v", got)
 		})
 	}
-}
-
-func TestFieldsBoundToThePathAreSkipped(t *testing.T) {
-	t.Parallel()
-	values := query(t, "productId=other&productId=twice&country=DE&country=FR")
-	got := &catalogv1.GetProductRequest{ProductId: "p"}
-	found := restjson.UnmarshalQuery(values, got, "product_id")
-	require.Equal(t, []problem.Violation{invalid("country", "must not be given more than once")}, found)
-	require.Equal(t, "p", got.GetProductId())
 }
 
 func TestQueryParser(t *testing.T) {

@@ -2,6 +2,8 @@ package restjson
 
 import (
 	"bytes"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -80,7 +82,7 @@ func (d *decoder) parse(p *value, k jsontext.Kind, raw []byte) (v protoreflect.V
 	case kindBool:
 		return protoreflect.ValueOfBool(k == jsontext.KindTrue), ""
 	case kindInt:
-		return integer(p, parseInteger(raw))
+		return integer(p, parseInteger(string(raw)))
 	case kindDecimal:
 		if k == jsontext.KindNumber {
 			return decimal(string(raw))
@@ -115,4 +117,64 @@ func decimal(s string) (v protoreflect.Value, wrong string) {
 	default:
 		return protoreflect.ValueOfString(s), ""
 	}
+}
+
+// maxDigits is how many digits the largest 64-bit integers have.
+const maxDigits = 20
+
+// whole is the outcome of reading a JSON number as an integer.
+type whole struct {
+	negative bool
+	size     uint64 // absolute value
+	integral bool
+	tooLarge bool // for 64 bits
+}
+
+// parseInteger reads a JSON number that may be written in any form: 12, 12.0, 1.2e1. Its cost depends on the literal's length,
+// not on the exponent.
+func parseInteger(number string) (w whole) {
+	number, w.negative = strings.CutPrefix(number, "-")
+	mantissa, exponent := number, 0
+	if i := strings.IndexAny(number, "eE"); i >= 0 {
+		power, _ := strconv.Atoi(number[i+1:]) // One that is out of range is the largest or the smallest.
+		mantissa, exponent = number[:i], min(max(power, math.MinInt32), math.MaxInt32)
+	}
+	before, after, _ := strings.Cut(mantissa, ".")
+	all := strings.TrimLeft(before+after, "0")
+	digits := strings.TrimRight(all, "0")
+	exponent += len(all) - len(digits) - len(after)
+	switch {
+	case digits == "":
+		w.integral = true
+	case exponent < 0: // The last digit is after the decimal point.
+	case exponent > maxDigits-len(digits):
+		w.integral, w.tooLarge = true, true
+	default:
+		size, err := strconv.ParseUint(digits+strings.Repeat("0", exponent), 10, 64)
+		w.integral, w.size, w.tooLarge = true, size, err != nil
+	}
+	return w
+}
+
+// integer converts w to the integer type of p, or returns what is wrong.
+func integer(p *value, w whole) (v protoreflect.Value, wrong string) {
+	if !w.integral {
+		return v, p.expected()
+	}
+	limit := uint64(1) << (p.bits - 1) // the absolute value of the smallest
+	largest := limit - 1
+	if w.negative {
+		largest = limit
+	}
+	if w.tooLarge || w.size > largest {
+		return v, "must be an integer from -" + strconv.FormatUint(limit, 10) + " to " + strconv.FormatUint(limit-1, 10)
+	}
+	n := int64(w.size) //nolint:gosec // 1<<63 wraps to the smallest, which is meant
+	if w.negative {
+		n = -n
+	}
+	if p.bits == 32 {
+		return protoreflect.ValueOfInt32(int32(n)), "" //nolint:gosec // within the limit
+	}
+	return protoreflect.ValueOfInt64(n), ""
 }

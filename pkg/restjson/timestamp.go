@@ -1,8 +1,10 @@
 package restjson
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
+	"regexp"
+	"strings"
 	"time"
 )
 
@@ -16,14 +18,28 @@ var errTimestampRange = errors.New("timestamp outside the years 1 to 9999")
 
 const expectedTimestamp = "must be an ISO 8601 date-time with a zone, such as 2024-05-31T10:15:30Z"
 
-// parseTimestamp reads an ISO 8601 date-time of the extended format with its zone. Digits past the nanosecond are dropped.
-func parseTimestamp(text []byte) (seconds int64, nanos int32, ok bool) {
-	precise, midnight, ok := toRFC3339(text)
-	if !ok {
+// dateTime matches a date-time of ISO 8601 in the extended format with its zone: its day, its time, seconds with a fraction, and
+// the sign, hours and minutes of an offset. Unlike RFC 3339, ISO 8601 has times without seconds, a comma before the fraction,
+// offsets without a colon or minutes, and 24:00, which is the midnight at the end of the day.
+var dateTime = regexp.MustCompile(
+	`^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$`)
+
+// parseTimestamp reads a date-time of ISO 8601. Digits past the nanosecond are dropped.
+func parseTimestamp(text string) (seconds int64, nanos int32, ok bool) {
+	m := dateTime.FindStringSubmatch(text)
+	if m == nil {
 		return 0, 0, false
 	}
+	clock, rest, zone := m[2], cmp.Or(strings.Replace(m[3], ",", ".", 1), ":00"), "Z"
+	if m[4] != "" {
+		zone = m[4] + m[5] + ":" + cmp.Or(m[6], "00")
+	}
+	midnight := clock == "24:00"
+	if midnight {
+		clock = "00:00"
+	}
 	var t time.Time
-	if err := t.UnmarshalText(precise); err != nil {
+	if err := t.UnmarshalText([]byte(m[1] + "T" + clock + rest + zone)); err != nil || midnight && strings.Trim(rest, ":.0") != "" {
 		return 0, 0, false
 	}
 	seconds = t.Unix()
@@ -31,60 +47,4 @@ func parseTimestamp(text []byte) (seconds int64, nanos int32, ok bool) {
 		seconds += int64(24 * time.Hour / time.Second)
 	}
 	return seconds, int32(t.Nanosecond()), seconds >= minSeconds && seconds <= maxSeconds //nolint:gosec // below 1e9
-}
-
-// toRFC3339 writes a date-time of ISO 8601 as RFC 3339 wants it. ISO 8601 also has times without seconds, a comma before the
-// fraction, zones without a colon or minutes, lower case, and 24:00, which is the midnight at the end of the day: it becomes 00:00,
-// and midnight is set.
-func toRFC3339(text []byte) (precise []byte, midnight, ok bool) {
-	const date = len("2006-01-02")
-	if len(text) < len("2006-01-02T15:04Z") || text[date] != 'T' && text[date] != 't' {
-		return nil, false, false
-	}
-	clock := text[date+1:]
-	zoneAt := bytes.LastIndexAny(clock, "Zz+-")
-	if zoneAt < len("15:04") || clock[len("15")] != ':' {
-		return nil, false, false
-	}
-	clock, zone := clock[:zoneAt], clock[zoneAt:]
-	precise = append(make([]byte, 0, len(text)+len(":00:00")), text[:date]...)
-	precise = append(precise, 'T')
-	if midnight = bytes.HasPrefix(clock, []byte("24:00")); midnight {
-		if len(bytes.Trim(clock[len("24:00"):], ":0.,")) > 0 {
-			return nil, false, false
-		}
-		precise = append(precise, "00"...)
-	} else {
-		precise = append(precise, clock[:len("15")]...)
-	}
-	precise = append(precise, bytes.Replace(clock[len("15"):], []byte(","), []byte("."), 1)...)
-	if len(clock) == len("15:04") {
-		precise = append(precise, ":00"...)
-	}
-	precise, ok = appendZone(precise, zone)
-	return precise, midnight, ok
-}
-
-// appendZone adds a zone: Z, or an offset of hours and perhaps minutes. Package time would accept offsets of 24 hours or 60
-// minutes.
-func appendZone(dst, zone []byte) (_ []byte, ok bool) {
-	if zone[0] == 'Z' || zone[0] == 'z' {
-		return append(dst, 'Z'), len(zone) == 1
-	}
-	hours, minutes := zone[1:], []byte("00")
-	switch len(hours) {
-	case len("02"):
-	case len("0200"):
-		hours, minutes = hours[:2], hours[2:]
-	case len("02:00"):
-		if hours[2] != ':' {
-			return nil, false
-		}
-		hours, minutes = hours[:2], hours[3:]
-	default:
-		return nil, false
-	}
-	dst = append(append(dst, zone[0]), hours...)
-	dst = append(append(dst, ':'), minutes...)
-	return dst, string(hours) < "24" && string(minutes) < "60"
 }
