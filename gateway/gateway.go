@@ -287,7 +287,6 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 			Limiter:  limiters["images"],
 			Errors:   e.errors,
 			ClientIP: proxies.Of,
-			Clock:    time.Now,
 		}, images.Config{Prefix: edge.BasePath + edge.ImagesPath}),
 		Docs:         documentation,
 		Pages:        newWindow(pageLimit),

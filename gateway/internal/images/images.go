@@ -1,21 +1,15 @@
 // Package images serves catalog images, the only part of the API without an API key (API specification, GET
 // /catalog/images/{fileId}).
 //
-// Content is always read from the catalog, so an image is no longer served once its gift has left the catalog. Revalidations
-// (304) and HEAD are answered from memory for a minute after the catalog last served the image. Callers and caches may keep
-// their copies forever, because the content of a file never changes.
+// Every image is looked up in the catalog, so it is no longer served once its gift has left the catalog. Callers and caches may
+// keep their copies forever, because the content of a file never changes.
 package images
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/gateway/internal/limits"
@@ -30,7 +24,6 @@ type Deps struct {
 	Limiter  *limits.Limiter
 	Errors   httperror.Writer
 	ClientIP func(r *http.Request) string
-	Clock    func() time.Time
 }
 
 // Config of a Handler. Prefix is the prefix of the paths; the id of the image follows.
@@ -40,15 +33,12 @@ type Config struct {
 
 // Handler serves images.
 type Handler struct {
-	deps  Deps
-	cfg   Config
-	cache *cache
+	deps Deps
+	cfg  Config
 }
 
 // New makes a Handler.
-func New(deps Deps, cfg Config) *Handler {
-	return &Handler{deps: deps, cfg: cfg, cache: newCache(deps.Clock)}
-}
+func New(deps Deps, cfg Config) *Handler { return &Handler{deps: deps, cfg: cfg} }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -75,52 +65,27 @@ func (h *Handler) check(header http.Header, r *http.Request) error {
 	return nil
 }
 
-// serve reads the content only if the response has a body.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) error {
 	if !utf8.ValidString(id) {
 		return problem.RecordNotFound()
 	}
 	head := r.Method == http.MethodHead
-	if head || r.Header.Get("If-None-Match") != "" {
-		f, err := h.file(r.Context(), id)
-		if err != nil {
-			return err
-		}
-		if held, _ := caller.ParseCondition(r.Header.Values("If-None-Match")); held.HasWeakly(f.etag) {
-			f.writeCacheHeaders(w.Header())
-			w.WriteHeader(http.StatusNotModified)
-			return nil
-		}
-		if head { // Ranges are for GET only.
-			f.writeHeaders(w.Header(), f.size)
-			w.WriteHeader(http.StatusOK)
-			return nil
-		}
-	}
-	image, err := h.read(r.Context(), id, false)
+	image, err := h.deps.Images.GetImage(r.Context(), &catalogv1.GetImageRequest{FileId: id, HeadOnly: head})
 	if err != nil {
 		return err
 	}
-	return fileOf(image).send(w, r, image.GetContent())
-}
-
-func (h *Handler) file(ctx context.Context, id string) (file, error) {
-	if f, ok := h.cache.get(id); ok {
-		return f, nil
+	f := fileOf(image)
+	if held, _ := caller.ParseCondition(r.Header.Values("If-None-Match")); held.HasWeakly(f.etag) {
+		f.writeCacheHeaders(w.Header())
+		w.WriteHeader(http.StatusNotModified)
+		return nil
 	}
-	image, err := h.read(ctx, id, true)
-	return fileOf(image), err
-}
-
-func (h *Handler) read(ctx context.Context, id string, headOnly bool) (*catalogv1.GetImageResponse, error) {
-	image, err := h.deps.Images.GetImage(ctx, &catalogv1.GetImageRequest{FileId: id, HeadOnly: headOnly})
-	switch {
-	case problem.Is(err, problem.NotFound):
-		h.cache.remove(id)
-	case err == nil:
-		h.cache.add(id, fileOf(image))
+	if head { // Ranges are for GET only.
+		f.writeHeaders(w.Header(), f.size)
+		w.WriteHeader(http.StatusOK)
+		return nil
 	}
-	return image, err
+	return f.send(w, r, image.GetContent())
 }
 
 func (f file) send(w http.ResponseWriter, r *http.Request, content []byte) error {
@@ -153,14 +118,6 @@ func (f file) writeHeaders(header http.Header, length int64) {
 	header.Set("Content-Length", strconv.FormatInt(length, 10))
 }
 
-const (
-	// lifetime is how long the header fields of a visible image are cached. For this time after a gift has left the catalog, a
-	// caller may still get the response that its copy is current. The content is read from the catalog every time.
-	lifetime = time.Minute
-	// maxFiles bounds the memory to about 10 MB.
-	maxFiles = 50_000
-)
-
 // file is an image without its content.
 type file struct {
 	contentType string
@@ -170,48 +127,4 @@ type file struct {
 
 func fileOf(image *catalogv1.GetImageResponse) file {
 	return file{contentType: image.GetContentType(), etag: `"` + image.GetDigest() + `"`, size: image.GetSize()}
-}
-
-// cache holds the header fields of recently visible images, so that revalidations need no call of the catalog.
-type cache struct {
-	clock func() time.Time
-
-	mu    sync.Mutex
-	files *simplelru.LRU[string, entry]
-}
-
-type entry struct {
-	file
-	expires time.Time
-}
-
-func newCache(clock func() time.Time) *cache {
-	files, err := simplelru.NewLRU[string, entry](maxFiles, nil)
-	if err != nil {
-		panic(err) // The size is positive.
-	}
-	return &cache{clock: clock, files: files}
-}
-
-func (c *cache) get(id string) (file, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, ok := c.files.Get(id)
-	if ok && c.clock().Before(e.expires) {
-		return e.file, true
-	}
-	c.files.Remove(id)
-	return file{}, false
-}
-
-func (c *cache) add(id string, f file) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.files.Add(id, entry{file: f, expires: c.clock().Add(lifetime)})
-}
-
-func (c *cache) remove(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.files.Remove(id)
 }

@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"regexp"
 	"strconv"
-	"strings"
 )
 
 // byteRange is a part of a file. Length 0 is a part outside of the file.
 type byteRange struct {
 	start, length int64
 }
+
+// rangeForm matches one range of bytes: its first and its last position, or the length of a suffix.
+var rangeForm = regexp.MustCompile(`(?i)^\s*bytes\s*=\s*(\d*)-(\d*)\s*$`)
 
 // requestedRange reads the Range header (RFC 9110, section 14.1.2). Several ranges, other units and malformed headers are
 // ignored: the response is the whole file, as the RFC allows.
@@ -20,14 +23,11 @@ func (f file) requestedRange(h http.Header) (byteRange, bool) {
 	if len(values) != 1 || !f.rangeApplies(h) {
 		return byteRange{}, false
 	}
-	unit, spec, _ := strings.Cut(values[0], "=")
-	if !strings.EqualFold(strings.TrimSpace(unit), "bytes") {
+	form := rangeForm.FindStringSubmatch(values[0])
+	if form == nil || form[1]+form[2] == "" {
 		return byteRange{}, false
 	}
-	first, last, ok := strings.Cut(strings.TrimSpace(spec), "-")
-	if !ok || !isDigits(first) || !isDigits(last) || first+last == "" {
-		return byteRange{}, false
-	}
+	first, last := form[1], form[2]
 	if first == "" {
 		length := min(number(last), f.size)
 		return byteRange{start: f.size - length, length: length}, true
@@ -43,10 +43,6 @@ func (f file) requestedRange(h http.Header) (byteRange, bool) {
 		return byteRange{}, true
 	}
 	return byteRange{start: start, length: min(end, f.size-1) - start + 1}, true
-}
-
-func isDigits(text string) bool {
-	return strings.Trim(text, "0123456789") == ""
 }
 
 // number returns the largest number for one that is too large.
