@@ -13,15 +13,7 @@ const asyncapiPath = sitePath + "/asyncapi.yaml"
 
 // addAsyncAPI describes the webhooks for tools of AsyncAPI 3, with the schemas of the OpenAPI document.
 func (b *builder) addAsyncAPI() error {
-	written, err := b.document.YAML()
-	if err != nil {
-		return err
-	}
-	var file yaml.Node
-	if err := yaml.Unmarshal(written, &file); err != nil {
-		return err
-	}
-	document := openapi.NewNode(file.Content[0])
+	document := b.document.Root
 	messages, operations := map[string]any{}, map[string]any{}
 	channel := map[string]any{}
 	for _, hook := range operationsIn(document, "webhooks") {
@@ -38,9 +30,11 @@ func (b *builder) addAsyncAPI() error {
 	}
 	schemas := map[string]any{}
 	for name := range used(document, messages) {
-		if schemas[name], err = document.Get("components", "schemas", name).Value(); err != nil {
+		schema, err := document.Get("components", "schemas", name).Value()
+		if err != nil {
 			return err
 		}
+		schemas[name] = schema
 	}
 	out, err := yaml.Marshal(map[string]any{
 		"asyncapi": "3.0.0",

@@ -1,11 +1,9 @@
 package docs_test
 
 import (
-	"encoding/xml"
 	"log/slog"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,50 +46,6 @@ func TestThePageOfChanges(t *testing.T) {
 		`<code>listBrands</code>, <code>parameter limit of listOrders</code>, <code>code out_of_stock</code>.`, `Start &lt;here&gt;`,
 	} {
 		require.Contains(t, page, part)
-	}
-}
-
-func TestTheFeedOfChangesIsAtom(t *testing.T) {
-	t.Parallel()
-	type atomLink struct {
-		Rel  string `xml:"rel,attr"`
-		Href string `xml:"href,attr"`
-	}
-	var feed struct {
-		XMLName xml.Name   `xml:"http://www.w3.org/2005/Atom feed"`
-		ID      string     `xml:"id"`
-		Title   string     `xml:"title"`
-		Updated string     `xml:"updated"`
-		Author  string     `xml:"author>name"`
-		Links   []atomLink `xml:"link"`
-		Entries []struct {
-			ID      string   `xml:"id"`
-			Title   string   `xml:"title"`
-			Updated string   `xml:"updated"`
-			Link    atomLink `xml:"link"`
-			Content struct {
-				Type string `xml:"type,attr"`
-				HTML string `xml:",chardata"`
-			} `xml:"content"`
-		} `xml:"entry"`
-	}
-	require.NoError(t, xml.Unmarshal([]byte(announcedSite(t, "/docs/changelog.atom")), &feed))
-	const page = publicURL + "/docs/changelog"
-	require.Equal(t, page, feed.ID)
-	require.Equal(t, []atomLink{{"self", page + ".atom"}, {"alternate", page}}, feed.Links)
-	require.NotEmpty(t, feed.Title)
-	require.NotEmpty(t, feed.Author)
-	require.Equal(t, "2027-02-01T00:00:00Z", feed.Updated)
-	require.Len(t, feed.Entries, 3)
-	for i, id := range []string{"no-urgent", "no-brands", "start"} {
-		entry := feed.Entries[i]
-		require.Equal(t, page+"#"+id, entry.ID)
-		require.Equal(t, atomLink{"alternate", entry.ID}, entry.Link)
-		require.NotEmpty(t, entry.Title)
-		_, err := time.Parse(time.RFC3339, entry.Updated)
-		require.NoError(t, err)
-		require.Equal(t, "html", entry.Content.Type)
-		require.Contains(t, entry.Content.HTML, "<p>")
 	}
 }
 

@@ -41,11 +41,8 @@ func (b *builder) addForPrograms(pages []*page) error {
 	fmt.Fprintf(list, "- [AsyncAPI document](%s%s): the webhooks\n", b.document.PublicURL, asyncapiPath)
 	b.add(sitePath+"/llms.txt", staticfile.New(textType, staticfile.Revalidate, []byte(list.String())).ForAnyOrigin())
 	for _, op := range operationsOf(b.document.Root) {
-		index = append(index,
-			found{
-				op.Get("summary").String(), "API reference", pagePath(b.base, referenceName) + b.anchors[op.ID()],
-				op.Method + " " + op.Path,
-			})
+		href := pagePath(b.base, referenceName) + b.anchors[op.ID()]
+		index = append(index, found{op.Get("summary").String(), "API reference", href, op.Method + " " + op.Path})
 	}
 	written, err := json.Marshal(index)
 	b.add(sitePath+"/search.json", staticfile.New(jsonType, staticfile.Revalidate, written))

@@ -1,12 +1,16 @@
 package docs
 
 import (
+	"bytes"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // The files of samples are programs that call each operation with the SDK of their language. Tests of the SDKs run them. The
@@ -87,4 +91,96 @@ func (b *builder) samplesOf(op operation) ([]sample, error) {
 		return nil, err
 	}
 	return append([]sample{{"shell", "curl", shell}}, b.samples[op.ID()]...), nil
+}
+
+// curl is a sample of an operation, made from the examples of the document. What belongs to the reader's tenant is a variable of
+// the shell, named after its member: brandId is $BRAND_ID.
+func curl(op operation) (string, error) {
+	var b strings.Builder
+	b.WriteString(`curl -s "$GIFTING_URL` + pathVariable.ReplaceAllStringFunc(op.Path, func(name string) string {
+		return "${" + variable(strings.Trim(name, "{}")) + "}"
+	}))
+	separator := "?"
+	for _, p := range op.parameters("query") {
+		if p.Get("required").Has(yes) {
+			fmt.Fprintf(&b, "%s%s=%s", separator, p.Get("name"), p.Get("example"))
+			separator = "&"
+		}
+	}
+	b.WriteString(`"`)
+	if !op.Get("security").Exists() {
+		b.WriteString(` \` + "\n" + `  -H "Authorization: Bearer $GIFTING_KEY"`)
+	}
+	if op.Method != http.MethodPost {
+		return b.String(), nil
+	}
+	for _, p := range op.parameters("header") {
+		if p.Get("name").String() == "Idempotency-Key" && p.Get("required").Has(yes) {
+			b.WriteString(` -H "Idempotency-Key: $(uuidgen)"`)
+		}
+	}
+	body, err := op.exampleBody()
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(` \` + "\n" + `  -H "Content-Type: application/json" -d ` + inShell(body))
+	return b.String(), nil
+}
+
+var pathVariable = regexp.MustCompile(`\{[A-Za-z]+\}`)
+
+// variable is the name of a shell variable for a member: orderId is ORDER_ID.
+func variable(member string) string {
+	var b strings.Builder
+	for _, r := range member {
+		if unicode.IsUpper(r) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToUpper(r))
+	}
+	return b.String()
+}
+
+// exampleBody is the first example of the body, as compact JSON.
+func (o operation) exampleBody() (string, error) {
+	examples := o.Get("requestBody", "content", "application/json", "examples").All()
+	if len(examples) == 0 {
+		return "", fmt.Errorf("%s has no example of its body", o.ID())
+	}
+	return examples[0].Get("value").JSON()
+}
+
+var (
+	// ids of records are those of the reader's tenant.
+	ids = regexp.MustCompile(`"([a-z]+Id)": "[0-9a-f-]{36}"`)
+	// listed are ids in a list, such as productIds.
+	listed = regexp.MustCompile(`"([a-z]+Id)s": \[\s*"[0-9a-f-]{36}"\s*\]`)
+	// unique is an id of the caller that can be used once.
+	unique = regexp.MustCompile(`("externalOrderId": )"[^"]*"`)
+)
+
+// withVariables puts variables of the shell in the place of the ids of records, and a fresh value into the caller's own id.
+func withVariables(body string) string {
+	body = ids.ReplaceAllStringFunc(body, func(found string) string {
+		name := ids.FindStringSubmatch(found)[1]
+		return fmt.Sprintf(`%q: "$%s"`, name, variable(name))
+	})
+	body = listed.ReplaceAllStringFunc(body, func(found string) string {
+		name := listed.FindStringSubmatch(found)[1]
+		return fmt.Sprintf(`"%ss": ["$%s"]`, name, variable(name))
+	})
+	return unique.ReplaceAllString(body, `${1}"crm-$$(uuidgen)"`)
+}
+
+// inShell quotes a body for the shell. With variables in it, it is a document that the shell expands.
+func inShell(body string) string {
+	expanded := withVariables(body)
+	if expanded != body {
+		return "@- <<JSON\n" + expanded + "\nJSON"
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(body)); err != nil || strings.Contains(body, "'") {
+		return "@- <<'JSON'\n" + body + "\nJSON"
+	}
+	return "'" + compact.String() + "'"
 }

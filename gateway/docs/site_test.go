@@ -90,11 +90,7 @@ func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	for path, contentType := range map[string]string{
 		base + "/docs":                 "text/html; charset=utf-8",
-		base + "/docs/quickstart":      "text/html; charset=utf-8",
 		base + "/docs/quickstart.md":   "text/markdown; charset=utf-8",
-		base + "/docs/reference":       "text/html; charset=utf-8",
-		base + "/docs/errors":          "text/html; charset=utf-8",
-		base + "/docs/changelog":       "text/html; charset=utf-8",
 		base + "/docs/changelog.atom":  "application/atom+xml; charset=utf-8",
 		base + "/docs/llms.txt":        "text/plain; charset=utf-8",
 		base + "/docs/assets/site.css": "text/css; charset=utf-8",
@@ -194,28 +190,10 @@ func TestAddressesThatPeopleTypeLeadToTheirPages(t *testing.T) {
 func TestToolsOfOtherSitesMayLoadTheDocument(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"/openapi.json":   "*",
-		"/openapi.yaml":   "*",
-		"/docs/errors.md": "*",
-		"/docs/llms.txt":  "*",
-		"/docs":           "",
+		"/openapi.json": "*", "/openapi.yaml": "*", "/docs/errors.md": "*", "/docs/llms.txt": "*", "/docs": "",
 	} {
 		w := call(t, http.MethodGet, base+path, http.Header{"Origin": {"https://editor.test"}})
 		require.Equal(t, want, w.Header().Get("Access-Control-Allow-Origin"), path)
-	}
-}
-
-func TestTheDocumentIsThatOfTheEnvironment(t *testing.T) {
-	t.Parallel()
-	for _, environment := range environments {
-		document, err := openapi.New(publicURL, environment, nil)
-		require.NoError(t, err)
-		asYAML, err := document.YAML()
-		require.NoError(t, err)
-		require.YAMLEq(t, string(asYAML), callOn(t, site(t, environment), http.MethodGet, base+"/openapi.yaml", nil).Body.String())
-		asJSON, err := document.JSON()
-		require.NoError(t, err)
-		require.JSONEq(t, string(asJSON), callOn(t, site(t, environment), http.MethodGet, base+"/openapi.json", nil).Body.String())
 	}
 }
 

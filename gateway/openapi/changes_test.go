@@ -2,7 +2,6 @@ package openapi_test
 
 import (
 	"net/http"
-	"os"
 	"sync"
 	"testing"
 
@@ -28,13 +27,6 @@ func parse(t *testing.T, text string) openapi.Changes {
 	changes, err := openapi.ParseChanges([]byte(text))
 	require.NoError(t, err)
 	return changes
-}
-
-func TestTheChangeLogIsValid(t *testing.T) {
-	t.Parallel()
-	raw, err := os.ReadFile("changes.yaml")
-	require.NoError(t, err)
-	require.NotEmpty(t, parse(t, string(raw)))
 }
 
 func TestInvalidChangeLogs(t *testing.T) {

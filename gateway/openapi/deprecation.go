@@ -84,7 +84,7 @@ func deprecate(root *yaml.Node, changes Changes, changelog string) (found *Notic
 	found = &Notices{changelog: changelog, byOperation: map[string][]notice{}}
 	for _, c := range changes.deprecations() {
 		for _, t := range c.Affects {
-			if !found.add(Node{root: root, value: root}, c, t) && missing == nil {
+			if !found.add(NewNode(root), c, t) && missing == nil {
 				missing = &t
 			}
 		}
@@ -158,7 +158,7 @@ func placesOf(name string, schema Node, path []string) (places [][]string) {
 		if ref == name {
 			places = append(places, path)
 		}
-		named := Node{root: schema.root, value: schema.root}.Get("components", "schemas", ref)
+		named := NewNode(schema.root).Get("components", "schemas", ref)
 		places = append(places, placesOf(name, named, path)...)
 	}
 	for _, p := range schema.Get("properties").All() {

@@ -66,7 +66,7 @@ func New(publicURL string, environment apikey.Environment, changes Changes) (*Do
 	if missing != nil && environment == apikey.Sandbox {
 		return nil, fmt.Errorf("%w: there is no %s to deprecate", errChanges, missing)
 	}
-	return &Document{publicURL, environment, Node{root: root, value: root}, changes, found}, nil
+	return &Document{publicURL, environment, NewNode(root), changes, found}, nil
 }
 
 // JSON writes the document as JSON.
@@ -98,18 +98,18 @@ func assemble(publicURL string, environment apikey.Environment) (*yaml.Node, err
 		}
 	}
 	addLengths(root)
-	addForcedAnswers(root)
-	inlineParametersOfWebhooks(root)
+	addForcedAnswers(NewNode(root))
+	inlineParametersOfWebhooks(NewNode(root))
 	return root, nil
 }
 
 // inlineParametersOfWebhooks moves the parameters of webhooks from the components to the webhooks, because some generators drop
 // components that no path uses and then refer to what they dropped.
-func inlineParametersOfWebhooks(root *yaml.Node) {
-	shared := member(member(root, "components"), "parameters")
+func inlineParametersOfWebhooks(document Node) {
+	shared := document.Get("components", "parameters").value
 	var moved []string
-	for _, hook := range values(member(root, "webhooks")) {
-		parameters := member(member(hook, "post"), "parameters")
+	for _, hook := range document.Get("webhooks").All() {
+		parameters := hook.Get("post", "parameters").value
 		for i, parameter := range parameters.Content {
 			name := path.Base(member(parameter, "$ref").Value)
 			parameters.Content[i] = member(shared, name)

@@ -216,3 +216,49 @@ func writeScalar(e *jsontext.Encoder, n *yaml.Node) error {
 		return e.WriteToken(jsontext.String(n.Value))
 	}
 }
+
+// addForcedAnswers adds the parameter Sandbox-Fault to every operation that needs a key, and the header Sandbox to the errors,
+// which it forces and which operations below /sandbox return, so that the authors of operations need not repeat them. Only the
+// document of the sandbox has both.
+func addForcedAnswers(document Node) {
+	if !document.Get("components", "parameters", "SandboxFault").Exists() {
+		return
+	}
+	for _, path := range document.Get("paths").All() {
+		for _, op := range path.All() {
+			if op.Get("security").Exists() {
+				continue // It needs no key.
+			}
+			addFault(op)
+			for _, response := range op.Get("responses").All() {
+				headers := response.Get("headers")
+				// Without a valid key nothing is known about the path.
+				if response.Name >= "400" && response.Name != "401" && headers.Exists() && !headers.Get("Sandbox").Exists() {
+					headers.value.Content = append(headers.value.Content, scalar("Sandbox"), refTo("headers", "Sandbox"))
+				}
+			}
+		}
+	}
+}
+
+// addFault adds Sandbox-Fault to an operation, with the values that it accepts.
+func addFault(op Node) {
+	parameters := op.Get("parameters")
+	if !parameters.Exists() {
+		parameters.value = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		op.value.Content = append(op.value.Content, scalar("parameters"), parameters.value)
+	}
+	fault := "SandboxFaultWithoutKey"
+	for _, p := range parameters.All() {
+		if p.Get("name").String() == "Idempotency-Key" && p.Get("required").Has("true") {
+			fault = "SandboxFault"
+		}
+	}
+	parameters.value.Content = append(parameters.value.Content, refTo("parameters", fault))
+}
+
+func refTo(kind, name string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{
+		scalar("$ref"), scalar("#/components/" + kind + "/" + name),
+	}}
+}

@@ -22,7 +22,7 @@ func NewNode(root *yaml.Node) Node { return Node{root: root, value: root} }
 // child follows references, except those to schemas.
 func (n Node) child(name string, value *yaml.Node) Node {
 	if ref := member(value, "$ref"); ref != nil && !strings.HasPrefix(ref.Value, schemaRef) {
-		value = Node{root: n.root, value: n.root}.Get(strings.Split(strings.TrimPrefix(ref.Value, "#/"), "/")...).value
+		value = NewNode(n.root).Get(strings.Split(strings.TrimPrefix(ref.Value, "#/"), "/")...).value
 	}
 	return Node{Name: name, root: n.root, value: value}
 }
