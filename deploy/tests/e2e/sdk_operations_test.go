@@ -162,7 +162,7 @@ func TestTheGoSDKHasEveryOperationOfTheDocument(t *testing.T) {
 
 func TestTheGoSDKHasEveryCodeOfThePlatform(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile(filepath.Join(root, "gateway/sdk/go/code.go"))
+	source, err := os.ReadFile(filepath.Join(root, "gateway/sdk/go/problem.go"))
 	require.NoError(t, err)
 	var known, want []string
 	for _, found := range regexp.MustCompile(` Code = "(\w+)"`).FindAllStringSubmatch(string(source), -1) {

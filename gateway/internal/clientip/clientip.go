@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -58,10 +59,7 @@ func network(addr netip.Addr) string {
 	if addr.Is4() {
 		return addr.String()
 	}
-	prefix, err := addr.Prefix(bits)
-	if err != nil {
-		return addr.String()
-	}
+	prefix, _ := addr.Prefix(bits) // No address has fewer bits.
 	return prefix.String()
 }
 
@@ -75,10 +73,5 @@ func parseHop(text string) (netip.Addr, error) {
 }
 
 func (p Proxies) trusts(addr netip.Addr) bool {
-	for _, prefix := range p {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }

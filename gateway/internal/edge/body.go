@@ -2,11 +2,13 @@ package edge
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -96,7 +98,7 @@ func (h *Handler) readQuery(c *call) error {
 		request := c.op.Request.New().Interface()
 		c.request.Violations = restjson.UnmarshalQuery(query, request, c.op.PathFields...)
 		c.ignored = restjson.IgnoredParameters(query, request, c.op.PathFields...)
-		c.wait = waitOf(request)
+		c.waiting.asked = waitOf(request)
 	case c.isPost():
 		// The look-up of the Idempotency-Key comes first, so the service reports the violation with those of the body.
 		h.fingerprint(c, url.Values{"": {c.r.URL.RawQuery}})
@@ -112,4 +114,62 @@ func (h *Handler) fingerprint(c *call, query url.Values) {
 		return
 	}
 	c.request.Fingerprint, c.request.OtherFingerprints = h.Fingerprinter.Of(c.op.Method, c.path, query, c.body)
+}
+
+// maxIgnoredMembers is the longest header Ignored-Members, in bytes.
+const maxIgnoredMembers = 1 << 10
+
+// nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a
+// string cannot hold is percent-encoded, and so is the percent sign. Only a success, or a refusal of what the body says, names
+// them.
+func nameIgnored(c *call, status int) {
+	switch status {
+	case http.StatusBadRequest, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
+	default:
+		if status >= http.StatusMultipleChoices {
+			return
+		}
+	}
+	var list strings.Builder
+	for _, path := range c.request.IgnoredMembers {
+		item := quoted(path)
+		if list.Len() > 0 {
+			item = ", " + item
+		}
+		if list.Len()+len(item) > maxIgnoredMembers {
+			break
+		}
+		list.WriteString(item)
+	}
+	if list.Len() > 0 {
+		c.Header().Set("Ignored-Members", list.String())
+	}
+}
+
+func quoted(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, octet := range []byte(text) {
+		switch {
+		case octet < ' ' || octet > '~' || octet == '%':
+			fmt.Fprintf(&b, "%%%02X", octet)
+		case octet == '"' || octet == '\\':
+			b.WriteByte('\\')
+			fallthrough
+		default:
+			b.WriteByte(octet)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// namesOf lists the first names of parameters in a header. They are encoded as in the query, so that they have no separators.
+func namesOf(parameters []string) string {
+	const most, longest = 10, 64
+	var names []string
+	for _, name := range parameters[:min(len(parameters), most)] {
+		names = append(names, url.QueryEscape(name[:min(len(name), longest)]))
+	}
+	return strings.Join(names, ", ")
 }

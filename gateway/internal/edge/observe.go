@@ -78,7 +78,7 @@ func (o *Observer) end(c *call) {
 	method := knownMethod(c.r.Method)
 	labels := o.labels(method, c)
 	if !c.forced.done { // A forced failure is none of the platform, and alerts count these measurements.
-		o.duration.Record(ctx, (took - c.held).Seconds(), metric.WithAttributes(labels...))
+		o.duration.Record(ctx, (took - c.waiting.held).Seconds(), metric.WithAttributes(labels...))
 	}
 	if span.IsRecording() {
 		span.SetName(method + " " + c.route)
@@ -100,8 +100,8 @@ func (o *Observer) logAccess(ctx context.Context, method string, c *call, took t
 	const maxAttrs = 8
 	attrs := append(make([]slog.Attr, 0, maxAttrs), slog.String("method", method), slog.String("route", c.route),
 		slog.Int("status", c.status), slog.Int("bytes", c.bytes), slog.Duration("took", took))
-	if c.held > 0 {
-		attrs = append(attrs, slog.Duration("held", c.held))
+	if c.waiting.held > 0 {
+		attrs = append(attrs, slog.Duration("held", c.waiting.held))
 	}
 	if c.principal.TenantID != "" {
 		attrs = append(attrs, slog.String("tenant_id", c.principal.TenantID), slog.Int("key_id", int(c.principal.KeyID)))

@@ -3,7 +3,6 @@ package edge_test
 import (
 	"encoding/json"
 	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -121,31 +120,6 @@ func accessLine(t *testing.T, log *gatewaytest.Log, requestID string) (found map
 		return found != nil
 	})
 	return found
-}
-
-func TestNoLogHasTheTokenOfALink(t *testing.T) {
-	t.Parallel()
-	var log gatewaytest.Log
-	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{LogLevel: slog.LevelDebug}, &log)
-	require.NoError(t, err)
-	f := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel})
-	const token = gatewaytest.GiftToken
-	visit := func(method, path string) {
-		req := f.Request(method, "", strings.NewReader("step=gift&product=truffles"), "Content-Type", "application/x-www-form-urlencoded")
-		req.URL.Path = path
-		accessLine(t, &log, f.Send(http.DefaultTransport.RoundTrip, req).Header.Get("Request-Id"))
-	}
-	for _, failure := range []*problem.Error{nil, problem.Internal(), problem.Unavailable()} {
-		f.GiftFailure.Store(failure)
-		for _, path := range []string{
-			"/c/" + token, "/c/" + token + "/gift", "/c/" + token + "x", "/c/" + token + "/" + token, "/x/" + token,
-		} {
-			for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
-				visit(method, path)
-			}
-		}
-	}
-	require.NotContains(t, log.String(), token)
 }
 
 func TestTheAccessLogHasOneLinePerRequestAndNothingFromTheCaller(t *testing.T) {

@@ -6,8 +6,8 @@
 //	forceLimit      429       forced.go: Sandbox-Fault, in the sandbox only
 //	findOperation   404, 405  operation.go
 //	checkScope      403       operation.go
-//	checkAccept     406       negotiate.go
-//	checkMediaType  415       negotiate.go
+//	checkAccept     406       operation.go
+//	checkMediaType  415       operation.go
 //	readBody        413, 503  body.go
 //	readKey         400       body.go: Idempotency-Key
 //	forceAnswer     any       forced.go: Sandbox-Fault
@@ -137,15 +137,8 @@ type call struct {
 	// state is the state of the record that was read, for its ETag.
 	state string
 	// err is the error that is answered.
-	err error
-	// wait is how long the caller would wait for an event, and waits that the answer is one to wait for, if it is a page without
-	// events.
-	wait  time.Duration
-	waits bool
-	// waiter is woken by events, slot is the permission to hold the call, and held how long it was held.
-	waiter *feedwait.Waiter
-	slot   *feedwait.Slot
-	held   time.Duration
+	err     error
+	waiting waiting
 }
 
 // ServeHTTP implements http.Handler.

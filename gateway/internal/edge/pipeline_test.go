@@ -133,12 +133,7 @@ func TestAClaimIsReleasedWhenNothingWasStored(t *testing.T) {
 		released bool
 	}{
 		"a field is wrong":                {problem.Invalid(problem.Violation{Field: "x", Code: problem.FieldInvalid}), true},
-		"there is no such record":         {problem.RecordNotFound(), true},
-		"the same request runs":           {problem.New(problem.IdempotencyInProgress, "x"), true},
-		"the owner knows another request": {problem.New(problem.IdempotencyKeyReused, "x"), true},
-		"the service failed":              {problem.Internal(), true},
 		"a conflict, which is stored":     {problem.New(problem.NotCancellable, "x"), false},
-		"a refusal, which is stored":      {problem.New(problem.NoRecipients, "x"), false},
 		"a database that may have stored": {problem.Unavailable(), false},
 	} {
 		t.Run(name, func(t *testing.T) {

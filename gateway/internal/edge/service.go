@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -88,7 +86,7 @@ func NewServices(ctx context.Context, c Connections, base string, environment ap
 }
 
 func (h *Handler) callService(c *call) error {
-	if c.wait > 0 {
+	if c.waiting.asked > 0 {
 		return h.answerHeld(c)
 	}
 	return h.call(c)
@@ -205,7 +203,7 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 		if c == nil {
 			return nil
 		}
-		c.slot.Release(ctx) // Before the caller has the answer: its next call may need the slot.
+		c.waiting.slot.Release(ctx) // Before the caller has the answer: its next call may need the slot.
 		if len(c.ignored) > 0 {
 			w.Header().Set("Ignored-Parameters", namesOf(c.ignored))
 		}
@@ -220,64 +218,6 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 		}
 		return nil
 	}
-}
-
-// maxIgnoredMembers is the longest header Ignored-Members, in bytes.
-const maxIgnoredMembers = 1 << 10
-
-// nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a
-// string cannot hold is percent-encoded, and so is the percent sign. Only a success, or a refusal of what the body says, names
-// them.
-func nameIgnored(c *call, status int) {
-	switch status {
-	case http.StatusBadRequest, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
-	default:
-		if status >= http.StatusMultipleChoices {
-			return
-		}
-	}
-	var list strings.Builder
-	for _, path := range c.request.IgnoredMembers {
-		item := quoted(path)
-		if list.Len() > 0 {
-			item = ", " + item
-		}
-		if list.Len()+len(item) > maxIgnoredMembers {
-			break
-		}
-		list.WriteString(item)
-	}
-	if list.Len() > 0 {
-		c.Header().Set("Ignored-Members", list.String())
-	}
-}
-
-func quoted(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, octet := range []byte(text) {
-		switch {
-		case octet < ' ' || octet > '~' || octet == '%':
-			fmt.Fprintf(&b, "%%%02X", octet)
-		case octet == '"' || octet == '\\':
-			b.WriteByte('\\')
-			fallthrough
-		default:
-			b.WriteByte(octet)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-// namesOf lists the first names of parameters in a header. They are encoded as in the query, so that they have no separators.
-func namesOf(parameters []string) string {
-	const most, longest = 10, 64
-	var names []string
-	for _, name := range parameters[:min(len(parameters), most)] {
-		names = append(names, url.QueryEscape(name[:min(len(name), longest)]))
-	}
-	return strings.Join(names, ", ")
 }
 
 // keepError leaves the error of a service to the pipeline.

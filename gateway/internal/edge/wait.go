@@ -8,6 +8,7 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/gateway/internal/feedwait"
 	"github.com/partnergifting/platform/pkg/caller"
 )
 
@@ -17,24 +18,36 @@ const waitHeader = "Wait"
 // errWait is the outcome of a call whose answer is a page to wait for. Nothing of the answer was written.
 var errWait = errors.New("the caller waits for an event")
 
+// waiting is what a call that waits for an event has.
+type waiting struct {
+	// asked is how long the caller would wait.
+	asked time.Duration
+	// unlessFound means that a page without events is not answered: the call is held.
+	unlessFound bool
+	// waiter is woken by events, slot is the permission to hold the call, and held how long it was held.
+	waiter *feedwait.Waiter
+	slot   *feedwait.Slot
+	held   time.Duration
+}
+
 // answerHeld calls the service. If the answer is one to wait for, it holds the call until an event of the key is committed or the
 // time is over, and then calls again.
 func (h *Handler) answerHeld(c *call) error {
-	c.waiter = h.Waits.Register(c.principal)
-	defer c.waiter.Leave()
+	c.waiting.waiter = h.Waits.Register(c.principal)
+	defer c.waiting.waiter.Leave()
 	if err := h.callUnlessWait(c, true); !errors.Is(err, errWait) {
 		return err
 	}
 	if c.mayBeHeld() {
-		c.slot = h.Waits.Acquire(c.r.Context(), c.principal, c.wait)
+		c.waiting.slot = h.Waits.Acquire(c.r.Context(), c.principal, c.waiting.asked)
 	}
-	if c.slot == nil {
+	if c.waiting.slot == nil {
 		c.Header().Set(waitHeader, "0")
 		h.closeIfShuttingDown(c)
 		return h.callUnlessWait(c, false)
 	}
-	defer c.slot.Release(c.r.Context())
-	for until := time.Now().Add(c.wait); ; {
+	defer c.waiting.slot.Release(c.r.Context())
+	for until := time.Now().Add(c.waiting.asked); ; {
 		noticed, err := h.hold(c, until)
 		if err != nil {
 			return err
@@ -59,9 +72,9 @@ func (h *Handler) hold(c *call, until time.Time) (noticed bool, err error) {
 	c.pass.Pause()
 	defer func() {
 		c.pass.Resume()
-		c.held += time.Since(began)
+		c.waiting.held += time.Since(began)
 	}()
-	return c.waiter.Wait(c.r.Context(), until)
+	return c.waiting.waiter.Wait(c.r.Context(), until)
 }
 
 // confirm checks the key again.
@@ -71,13 +84,13 @@ func (h *Handler) confirm(c *call) error {
 		return err
 	}
 	c.principal = principal
-	c.waiter.Update(principal)
+	c.waiting.waiter.Update(principal)
 	return nil
 }
 
 // callUnlessWait calls the service. If the caller waits and the page is one to wait for, the outcome is errWait.
 func (h *Handler) callUnlessWait(c *call, waits bool) error {
-	c.waits, c.err = waits, nil
+	c.waiting.unlessFound, c.err = waits, nil
 	return h.call(c)
 }
 
@@ -91,7 +104,7 @@ func (h *Handler) closeIfShuttingDown(c *call) {
 // mustWait reports whether the answer is a page to wait for.
 func mustWait(ctx context.Context) bool {
 	c := callFrom(ctx)
-	if c == nil || !c.waits {
+	if c == nil || !c.waiting.unlessFound {
 		return false
 	}
 	md, ok := runtime.ServerMetadataFromContext(ctx)

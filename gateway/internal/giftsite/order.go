@@ -1,13 +1,209 @@
 package giftsite
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
+
+// orderView is the page of a claimed link. Mine is nil for everybody but the browser that claimed it.
+type orderView struct {
+	view
+
+	// State begins the keys of the page's texts: thanks, sent, delivered, cancelled, or claimed for others.
+	State string
+	// Steps are the way of the order; empty if it was cancelled.
+	Steps []progressStep
+	Mine  *ownOrder
+	// Arrival is when the gift usually arrives, until it is sent; empty: the brand does not say it.
+	Arrival string
+	// Corrected means that the player has just corrected the address.
+	Corrected bool
+}
+
+// progressStep is a step on the way of an order. Its text has the key "progress." and the name.
+type progressStep struct {
+	Name          string
+	Done, Current bool
+	// Day is when the step was reached; nil: it was not, or the day is not known.
+	Day *day
+}
+
+// ownOrder is what only the player sees.
+type ownOrder struct {
+	Reference  string
+	Gift       string
+	Picture    picture
+	Variations []line
+	// Address is as it was typed, or Masked: with most characters hidden. Empty: it was erased, or nothing is delivered.
+	Address []line
+	Masked  bool
+	// Carrier, Tracking and TrackingURL are set once the order was sent, if they are known.
+	Carrier, Tracking, TrackingURL string
+	// CorrectHref is the page where the address is corrected; empty: it cannot be corrected any more.
+	CorrectHref string
+}
+
+// orderStates are the keys of the texts, by progress.
+var orderStates = map[linksv1.ClaimProgress]string{
+	linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING: stateThanks,
+	linksv1.ClaimProgress_CLAIM_PROGRESS_SENT:      "sent",
+	linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: "delivered",
+	linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED: stateCancelled,
+}
+
+func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderView {
+	p := orderView{view: s.linkView(v.link), State: orderStates[found.GetProgress()]}
+	p.Steps = p.progressSteps(found)
+	p.ended()
+	if gift := found.GetGift(); gift == nil {
+		p.State = stateClaimed
+	} else {
+		p.Mine = s.ownOrder(p.texts, gift, typedFor(v.draft, gift))
+		if p.State == stateCancelled {
+			p.Mine = &ownOrder{Reference: p.Mine.Reference, Gift: p.Mine.Gift, Picture: p.Mine.Picture, Variations: p.Mine.Variations}
+		}
+		if p.State == stateThanks {
+			p.Arrival = p.arrival(v.link.GetBrand().GetSite(), gift.GetMaskedRecipient().GetCountry())
+		}
+		p.Corrected = v.r.URL.Query().Get(fieldStep) == stepCorrected
+	}
+	if p.State == "" { // A progress that this gateway does not know yet.
+		p.State = stateClaimed
+	}
+	p.setTitle(p.T(p.State + ".heading"))
+	return p
+}
+
+// typedFor is where the gift is sent, as the form has typed it; nil: it is not kept any more, or the order was changed since.
+func typedFor(draft *linksv1.ClaimDraft, gift *linksv1.ClaimedGift) *linksv1.ClaimRecipient {
+	if draft.GetVersion() > 0 || gift.CorrectableVersion == nil || gift.GetCorrectableVersion() > 0 {
+		return nil
+	}
+	return draft.GetRecipient()
+}
+
+func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.ClaimRecipient) *ownOrder {
+	recipient := cmp.Or(typed, gift.GetMaskedRecipient())
+	mine := &ownOrder{
+		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()),
+		Picture:    s.pictureOf(gift.GetShown().GetImages()),
+		Variations: t.orderedVariations(gift), Address: t.addressLines(recipient), Masked: typed == nil,
+		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(),
+	}
+	if fields.IsURL(gift.GetTrackingUrl(), "https") {
+		mine.TrackingURL = gift.GetTrackingUrl()
+	}
+	if gift.CorrectableVersion != nil {
+		mine.CorrectHref = stepQuery(stepCorrect)
+	}
+	return mine
+}
+
+// orderedVariations are the chosen values of an order. Those of dimensions that the gift no longer has are in the words of the
+// order.
+func (t *texts) orderedVariations(gift *linksv1.ClaimedGift) []line {
+	lines := t.variationLines(gift.GetShown(), gift.GetVariations())
+	for _, dimension := range slices.Sorted(maps.Keys(gift.GetVariations())) {
+		former := &linksv1.ClaimVariation{Dimension: dimension}
+		known := func(d *linksv1.ClaimVariation) bool { return d.GetDimension() == dimension }
+		if !slices.ContainsFunc(gift.GetShown().GetVariations(), known) {
+			lines = append(lines, line{Label: t.dimension(former), Text: gift.GetVariations()[dimension]})
+		}
+	}
+	return lines
+}
+
+// progressSteps returns the steps of an order, none if it was cancelled. The time of packing is not recorded.
+func (t *texts) progressSteps(found *linksv1.GetClaimedGiftResponse) (steps []progressStep) {
+	const packed, sent, delivered = 1, 2, 3
+	reached := map[linksv1.ClaimProgress]int{
+		linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING: packed, linksv1.ClaimProgress_CLAIM_PROGRESS_SENT: sent,
+		linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: delivered,
+	}
+	current, ok := reached[found.GetProgress()]
+	if !ok {
+		return nil
+	}
+	gift := found.GetGift()
+	times := []*timestamppb.Timestamp{gift.GetClaimedAt(), nil, gift.GetSentAt(), gift.GetDeliveredAt()}
+	for i, name := range []string{"chosen", "packed", "sent", "delivered"} {
+		done := i < current || current == delivered
+		step := progressStep{Name: name, Done: done, Current: i == current && !done}
+		if i <= current {
+			step.Day = t.day(times[i])
+		}
+		if step.Current && i == packed {
+			step.Name = "packing"
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// correctView is the page where a player corrects the address of the order.
+type correctView struct {
+	view
+
+	// Fields are empty, with the masked text of the order as hint. What is left empty does not change.
+	Fields []field
+	// Country cannot be changed. Its code is sent back, because the other inputs depend on it.
+	Country, CountryCode string
+	// Version of the order that is corrected.
+	Version int64
+	// Problem is why nothing was corrected, if it belongs to no input.
+	Problem string
+	Errors  []formError
+}
+
+func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
+	p := correctView{view: s.linkView(v.link), Version: gift.GetCorrectableVersion()}
+	p.ended()
+	masked, entered := gift.GetMaskedRecipient(), enteredIn(v.draft.GetRecipient())
+	now := enteredIn(cmp.Or(typedFor(v.draft, gift), masked))
+	if v.draft.GetVersion() == 0 {
+		entered = nil // The draft is not of a correction.
+	}
+	p.Country = p.countryName(masked.GetCountry())
+	p.CountryCode = masked.GetCountry()
+	// The order has its region in the city, and the second line in the street.
+	form := slices.DeleteFunc(addressForm(masked.GetCountry(), p.Lang), func(in input) bool {
+		return in.ID == addressform.Region || in.ID == addressform.Street2
+	})
+	answer := v.draft.GetAnswer()
+	p.Errors = p.fieldErrors(answer, form)
+	for _, in := range form {
+		in.Optional = true
+		f := p.field(in, masked.GetCountry(), entered[in.ID], p.Errors)
+		if now[in.ID] != "" {
+			f.Hint = p.T("correct.now", "text", now[in.ID])
+		}
+		p.Fields = append(p.Fields, f)
+	}
+	switch problem.Code(answer.GetCode()) {
+	case "":
+	case problem.VersionConflict:
+		p.Problem = p.T("problem.corrected")
+	case problem.RateLimited:
+		p.Problem = p.T("problem.corrections")
+	default:
+		if len(p.Errors) == 0 {
+			p.Problem = p.T("problem.again")
+		}
+	}
+	p.Failed = answer.GetCode() != ""
+	p.setTitle(p.T("correct.heading"))
+	return p
+}
 
 // getClaimed shows how far the order is. The browser whose form claimed the link also sees the gift, the masked address and the
 // parcel. Others with the link see the progress only: perhaps the link was passed on, and the number of a parcel leads to its

@@ -37,8 +37,7 @@ func TestTheLinkShowsTheWayOfItsOrder(t *testing.T) {
 	f := ordered(t)
 	thanks := f.get("").body
 	for _, shown := range []string{
-		"Thank you", "NP-1", "Dark truffles", "A••• L•••", "St•••", "Sweden", `<li class="done">Chosen`,
-		`<li class="current" aria-current="step">Being packed`, `<li class="ahead">Sent`, `href="?step=correct"`,
+		"Thank you", "NP-1", "Dark truffles", "A••• L•••", "St•••", "Sweden", `href="?step=correct"`,
 	} {
 		require.Contains(t, thanks, shown)
 	}
@@ -55,11 +54,6 @@ func TestTheLinkShowsTheWayOfItsOrder(t *testing.T) {
 	f.order.Gift.TrackingUrl = "javascript:alert(1)"
 	require.NotContains(t, f.get("").body, "alert")
 
-	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED
-	require.Contains(t, f.get("").body, `<li class="done">Delivered`)
-	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED
-	require.Contains(t, f.get("").body, "This gift was cancelled")
-	require.NotContains(t, f.get("").body, "<ol")
 	f.order.Progress = 99
 	require.Equal(t, 200, f.get("").Code)
 }
@@ -279,7 +273,8 @@ func TestACancelledOrderSaysNothingOfADelivery(t *testing.T) {
 	got := f.get("").body
 	require.Contains(t, got, "NP-1")
 	require.Contains(t, got, "Dark truffles")
-	for _, of := range []string{"delivery", "Delivery", "St•••", "PostNord"} {
+	require.Contains(t, got, "This gift was cancelled")
+	for _, of := range []string{"<ol", "delivery", "Delivery", "St•••", "PostNord"} {
 		require.NotContains(t, got, of)
 	}
 }

@@ -1,17 +1,25 @@
 package giftsite
 
 import (
+	"embed"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
+	"golang.org/x/text/collate"
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 	"golang.org/x/text/unicode/bidi"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/fields"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // message is a text, or one for each plural form of the language.
@@ -141,4 +149,112 @@ func (t *texts) dimension(d *linksv1.ClaimVariation) string {
 		return t.T(key)
 	}
 	return d.GetDimension()
+}
+
+// The texts of the pages, one file for each locale. A language has one file with all texts. The file of another region has only
+// what is different there, such as de-CH beside de-DE.
+//
+//go:embed texts/*.json
+var textFiles embed.FS
+
+// translations are the texts of all locales.
+type translations struct {
+	byLocale map[string]*dictionary
+}
+
+func readTranslations() (*translations, error) {
+	tr := &translations{byLocale: map[string]*dictionary{}}
+	for _, name := range fields.SiteLocales {
+		d, err := readDictionary(name)
+		if err != nil {
+			return nil, fmt.Errorf("texts of %s: %w", name, err)
+		}
+		tr.byLocale[name] = d
+	}
+	return tr, nil
+}
+
+func readDictionary(name string) (*dictionary, error) {
+	raw, err := textFiles.ReadFile("texts/" + name + ".json")
+	if err != nil {
+		return nil, err
+	}
+	d := &dictionary{locale: name}
+	if err := json.Unmarshal(raw, &d.words); err != nil {
+		return nil, err
+	}
+	if d.tag, err = language.Parse(d.locale); err != nil {
+		return nil, err
+	}
+	d.countries = sync.OnceValue(func() []countryName { return countryNames(d.tag) })
+	return d, nil
+}
+
+// of returns the texts for a link's locale.
+func (tr *translations) of(name string) *texts {
+	t := &texts{}
+	for _, shown := range fields.SitePageLocales(name) {
+		t.dictionaries = append(t.dictionaries, tr.byLocale[shown])
+	}
+	t.Lang = t.dictionaries[0].locale
+	return t
+}
+
+// accepted returns the texts closest to the Accept-Language header of a browser.
+func (tr *translations) accepted(header string) *texts {
+	tags, _, err := language.ParseAcceptLanguage(header)
+	if err != nil {
+		return tr.of(fields.BaseLocale)
+	}
+	return tr.of(fields.ClosestSiteLocale(tags...))
+}
+
+func countryNames(tag language.Tag) []countryName {
+	names := display.Regions(tag)
+	var out []countryName
+	for _, code := range fields.Countries() {
+		region, err := language.ParseRegion(code)
+		if err != nil {
+			continue // A test ensures that this never happens.
+		}
+		out = append(out, countryName{Code: code, Name: names.Name(region)})
+	}
+	order := collate.New(tag)
+	slices.SortFunc(out, func(a, b countryName) int { return order.CompareString(a.Name, b.Name) })
+	return out
+}
+
+// day is a day on the page.
+type day struct {
+	// Date is for machines, Text in the words of the page. The text has no year: pages show days of the last weeks.
+	Date, Text string
+}
+
+// day returns the day of a time in UTC, nil for no time. The site does not know the time zone of its player: an address has only a
+// country, and some countries have several. So around midnight the day may be the one before or after that of the player.
+func (t *texts) day(at *timestamppb.Timestamp) *day {
+	if at == nil {
+		return nil
+	}
+	date := at.AsTime()
+	form, month := "date", "month."+strconv.Itoa(int(date.Month()))
+	if date.Day() == 1 {
+		form = "date.first"
+	}
+	return &day{Date: date.Format(time.DateOnly), Text: t.T(form, "day", strconv.Itoa(date.Day()), "month", t.T(month))}
+}
+
+// arrival says when a gift usually arrives in the country of the address; empty: the brand does not say it.
+func (t *texts) arrival(site *tenantsv1.GiftSite, country string) string {
+	for _, d := range site.GetDeliveryTimes() {
+		least, most := int(d.GetMinBusinessDays()), int(d.GetMaxBusinessDays())
+		switch {
+		case d.GetCountry() != country:
+		case least == most:
+			return t.N("arrival.exact", most)
+		default:
+			return t.N("arrival.range", most, "min", strconv.Itoa(least))
+		}
+	}
+	return ""
 }

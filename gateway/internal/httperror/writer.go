@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/rpc"
 )
 
 const contentType = "application/problem+json"
@@ -175,4 +177,14 @@ func (p Writer) malformedRequest() []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
 		"Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nRequest-Id: %s\r\nConnection: close\r\n\r\n%s",
 		contentType, len(body), requestID, body)
+}
+
+// AbortIfCallerLeft aborts a request, by a panic that package net/http knows, if it failed only because its caller has left: what
+// it was waiting for was cancelled with it. There is nobody to answer. Another error that comes at the same time is answered as
+// usual, so that it counts as a failure of the platform.
+func AbortIfCallerLeft(ctx context.Context, err error) {
+	cancelled := errors.Is(err, context.Canceled) || rpc.WasCanceled(err)
+	if cancelled && errors.Is(ctx.Err(), context.Canceled) {
+		panic(http.ErrAbortHandler)
+	}
 }

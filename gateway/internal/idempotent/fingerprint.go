@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -81,28 +82,15 @@ func Key(h http.Header) (string, error) {
 	return key, nil
 }
 
-// unquote reads a quoted string: printable ASCII, in which only \" and \\ are escapes.
-func unquote(s string) (string, bool) {
-	const shortest = 2
-	if len(s) < shortest || s[len(s)-1] != '"' {
+// quotedForm is printable ASCII in quotes, in which only \" and \\ are escapes.
+var quotedForm = regexp.MustCompile(`^"((?:[ !#-\[\]-~]|\\["\\])*)"$`)
+
+var unescaper = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
+
+func unquote(s string) (text string, ok bool) {
+	m := quotedForm.FindStringSubmatch(s)
+	if m == nil {
 		return "", false
 	}
-	var b strings.Builder
-	inner := s[1 : len(s)-1]
-	for i := 0; i < len(inner); i++ {
-		c := inner[i]
-		switch {
-		case c == '"' || c < ' ' || c > '~':
-			return "", false
-		case c == '\\':
-			i++
-			if i == len(inner) || inner[i] != '"' && inner[i] != '\\' {
-				return "", false
-			}
-			b.WriteByte(inner[i])
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), true
+	return unescaper.Replace(m[1]), true
 }

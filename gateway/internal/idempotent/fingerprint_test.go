@@ -114,7 +114,8 @@ func TestFingerprintsAreStable(t *testing.T) {
 	}{
 		"no body": {nil, "", "43868c5ff8a3fde12c34f369c8000cbcf0cccd2713495bf797d0903166a30017"},
 		"a query": {
-			url.Values{"b": {"2", "1"}, "a": {"ø"}}, "{}",
+			url.Values{"b": {"2", "1"}, "a": {"ø"}},
+			"{}",
 			"64d12f4ab97f208cf8155d295b33e709317ca1350e39ff0134d412eebba09a79",
 		},
 		"scalars": {

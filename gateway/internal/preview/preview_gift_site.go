@@ -6,6 +6,7 @@ package preview
 
 import (
 	"context"
+	"encoding/base64"
 	"strings"
 	"time"
 
@@ -148,4 +149,32 @@ func exampleGifts() []*linksv1.ClaimGift {
 		{ProductId: "example-2", Name: "Example chocolates", Description: "Twelve pieces, made by hand.", Countries: countries},
 		{ProductId: "example-3", Name: "Example mug", Description: "Glazed, for coffee or tea.", Countries: countries},
 	}
+}
+
+// pictures reads images of the catalog, and no others.
+type pictures struct {
+	images catalogv1.ImagesServiceClient
+	// base is the address of an image without its id.
+	base string
+}
+
+// dataURL returns the image as a data URL of at most limit bytes. It is empty for a larger image, for one that is not public or
+// whose file is lost, and for an address that is not of the catalog.
+func (p pictures) dataURL(ctx context.Context, address string, limit int) (string, error) {
+	id, own := strings.CutPrefix(address, p.base)
+	if !own || limit <= 0 {
+		return "", nil
+	}
+	image, err := p.images.GetImage(ctx, &catalogv1.GetImageRequest{FileId: id})
+	switch {
+	case problem.Is(err, problem.NotFound), problem.Is(err, problem.InternalError):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	begin := "data:" + image.GetContentType() + ";base64,"
+	if len(begin)+base64.StdEncoding.EncodedLen(len(image.GetContent())) > limit {
+		return "", nil
+	}
+	return begin + base64.StdEncoding.EncodeToString(image.GetContent()), nil
 }

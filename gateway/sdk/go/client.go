@@ -1,7 +1,20 @@
+// Package gifting calls the Partner Gifting API.
+//
+//	client, err := gifting.New("https://sandbox.example.com/api/public/v1", os.Getenv("GIFTING_KEY"))
+//	order, err := client.Orders.Place(ctx, gifting.PlaceOrderRequest{…})
+//
+// Each operation of the API is a method of a group of [Client], with the same names as in the SDKs for TypeScript and Python. A
+// method takes care of what the API asks of a client: the Idempotency-Key of a POST, which stays the same over all attempts,
+// retries that wait as long as the server says, and limits on the time of one attempt and of all. A refusal is a [*Problem], to
+// branch on by its Code.
+//
+// The package needs no other module. Records of the API are in models.gen.go, which is generated from the OpenAPI document; members
+// that this version does not know are ignored, and values of enumerations that it does not know are kept as they are.
 package gifting
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -159,4 +172,20 @@ func Version() string {
 		}
 	}
 	return unknown
+}
+
+// Account is what the key is.
+type Account struct{ client *Client }
+
+// Me reads the key in use, its tenant's settings and its environment.
+func (a Account) Me(ctx context.Context, options ...CallOption) (*Me, error) {
+	return get[Me](ctx, a.client, at("/me"), nil, options)
+}
+
+// Brands are those of the tenant.
+type Brands struct{ client *Client }
+
+// List reads the brands that the key reaches.
+func (b Brands) List(ctx context.Context, options ...CallOption) ([]Brand, error) {
+	return items(get[[]Brand](ctx, b.client, at("/brands"), nil, options))
 }

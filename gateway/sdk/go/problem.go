@@ -119,3 +119,50 @@ func (e *CallError) Error() string { return e.Method + " " + e.Path + ": " + e.E
 
 // Unwrap returns Err.
 func (e *CallError) Unwrap() error { return e.Err }
+
+// Code is the stable name of an error.
+type Code string
+
+// The codes of this version. docs/errors at the base URL has the cause and remedy of each.
+const (
+	CodeInvalidRequest               Code = "invalid_request"
+	CodeIdempotencyKeyRequired       Code = "idempotency_key_required"
+	CodeIdempotencyKeyInvalid        Code = "idempotency_key_invalid"
+	CodeInvalidAPIKey                Code = "invalid_api_key"
+	CodeInsufficientScope            Code = "insufficient_scope"
+	CodeNotFound                     Code = "not_found"
+	CodeMethodNotAllowed             Code = "method_not_allowed"
+	CodeNotAcceptable                Code = "not_acceptable"
+	CodeIdempotencyRequestInProgress Code = "idempotency_request_in_progress"
+	CodeOutOfStock                   Code = "out_of_stock"
+	CodeExternalOrderIDConflict      Code = "external_order_id_conflict"
+	CodeNotEditable                  Code = "not_editable"
+	CodeNotCancellable               Code = "not_cancellable"
+	CodeVersionConflict              Code = "version_conflict"
+	CodePayloadTooLarge              Code = "payload_too_large"
+	CodeUnsupportedMediaType         Code = "unsupported_media_type"
+	CodeIdempotencyKeyReused         Code = "idempotency_key_reused"
+	CodeBrandRequired                Code = "brand_required"
+	CodeBrandNotFound                Code = "brand_not_found"
+	CodeBrandCampaignMismatch        Code = "brand_campaign_mismatch"
+	CodeCampaignNotFound             Code = "campaign_not_found"
+	CodeCampaignNotActive            Code = "campaign_not_active"
+	CodeProductNotInCampaign         Code = "product_not_in_campaign"
+	CodeProductNotAvailable          Code = "product_not_available"
+	CodeProductNotFound              Code = "product_not_found"
+	CodeNotDeliverableToCountry      Code = "not_deliverable_to_country"
+	CodeInvalidVariations            Code = "invalid_variations"
+	CodeInvalidCustomFields          Code = "invalid_custom_fields"
+	CodeManagerNotFound              Code = "manager_not_found"
+	CodeCountryChangeNotAllowed      Code = "country_change_not_allowed"
+	CodeNoProducts                   Code = "no_products"
+	CodeNoRecipients                 Code = "no_recipients"
+	CodeTooManyRecipients            Code = "too_many_recipients"
+	CodeRateLimited                  Code = "rate_limited"
+	CodeInternalError                Code = "internal_error"
+	CodeServiceUnavailable           Code = "service_unavailable"
+	CodeRangeNotSatisfiable          Code = "range_not_satisfiable"
+	CodeTooManyMessages              Code = "too_many_messages"
+	CodePreconditionFailed           Code = "precondition_failed"
+	CodeReplayTooLarge               Code = "replay_too_large"
+)

@@ -181,7 +181,8 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		"no receiver to test": {healthy, "", 0, `signature +left out`},
 		"no webhook":          {nil, "", 0, `webhook +left out`},
 		"a refused key": {
-			map[string]string{"GET /me": `401 {"code":"invalid_api_key"}`}, "", 6,
+			map[string]string{"GET /me": `401 {"code":"invalid_api_key"}`},
+			"", 6,
 			`key +FAILED +the API does not accept it`,
 		},
 		"a receiver that is down": {

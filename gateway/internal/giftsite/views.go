@@ -1,0 +1,270 @@
+package giftsite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/problem"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// greetingView is the page with what the brand says before the gifts are shown.
+type greetingView struct {
+	view
+
+	// Next is the address of the gifts.
+	Next string
+}
+
+func (s *Site) greetingView(link *linksv1.GetClaimPageResponse) greetingView {
+	return greetingView{view: s.linkView(link), Next: stepQuery(stepChoose)}
+}
+
+// card is a gift in the list.
+type card struct {
+	ID          string
+	Name        string
+	Description string
+	Picture     picture
+	Gone        bool
+	// Categories are the codes of its categories, Hidden means that another one is chosen.
+	Categories string
+	Hidden     bool
+	// Href is the page of the gift.
+	Href string
+}
+
+// listView is the page that lists the gifts.
+type listView struct {
+	view
+
+	Cards []card
+	// Problem explains why the player has to choose again.
+	Problem string
+	// Resume is where a player goes on who has chosen before; empty: there is nothing to go on with.
+	Resume string
+	// AllGone means that no gift is available.
+	AllGone bool
+	// Filters are the categories; empty: there are few gifts.
+	Filters []filter
+}
+
+// filter is a link that shows the gifts of a category.
+type filter struct {
+	// Code is empty for all gifts.
+	Code, Name, Href string
+	Current          bool
+}
+
+const (
+	queryCategory = "category"
+	// manyGifts is from how many gifts on they can be filtered.
+	manyGifts = 13
+)
+
+// filter hides the gifts of other categories. They are on the page, so that a script can show them.
+func (p *listView) filter(link *linksv1.GetClaimPageResponse, chosen string) {
+	if len(p.Cards) < manyGifts || len(link.GetCategories()) < 2 {
+		return
+	}
+	p.Filters = []filter{{Name: p.T("filter.all"), Href: stepQuery(stepChoose)}}
+	for _, c := range link.GetCategories() {
+		p.Filters = append(p.Filters,
+			filter{Code: c.GetCode(), Name: c.GetName(), Href: stepQuery(stepChoose, queryCategory, c.GetCode())})
+	}
+	current := max(0, slices.IndexFunc(p.Filters, func(f filter) bool { return f.Code == chosen }))
+	p.Filters[current].Current = true
+	for i, g := range link.GetGifts() {
+		p.Cards[i].Hidden = current > 0 && !slices.Contains(g.GetCategories(), chosen)
+	}
+}
+
+func (s *Site) listView(v *visit) listView {
+	p := listView{view: s.linkView(v.link), AllGone: true}
+	chosen := v.draft.GetGift().GetProductId()
+	for _, g := range v.link.GetGifts() {
+		p.Cards = append(p.Cards, s.cardOf(g))
+		p.AllGone = p.AllGone && g.GetOutOfStock()
+	}
+	switch step := nextStep(v.link, v.draft); {
+	case chosen != "" && step == stepChoose:
+		p.Problem = p.T("problem.unavailable")
+		for _, g := range v.link.GetGifts() {
+			if g.GetProductId() == chosen && (g.GetOutOfStock() || v.draft.GetAnswer().GetCode() == string(problem.OutOfStock)) {
+				p.Problem = p.T("problem.gone", "gift", g.GetName())
+			}
+		}
+	case v.draft.GetAnswer().GetCode() == string(problem.ProductNotAvailable):
+		p.Problem = p.T("problem.unavailable")
+	case v.isLost():
+		p.Problem = p.T("problem.lost")
+	case chosen != "":
+		p.Resume = stepQuery(stepReview)
+	}
+	if p.Problem != "" || p.Resume != "" || v.r.URL.Query().Get(fieldStep) != "" {
+		p.begun()
+		p.setTitle(p.T("filter.all"))
+	}
+	p.Failed = p.Problem != ""
+	p.filter(v.link, v.r.URL.Query().Get(queryCategory))
+	if len(p.Cards) > 0 {
+		p.seenFirst(&p.Cards[0].Picture)
+	}
+	return p
+}
+
+func (s *Site) cardOf(g *linksv1.ClaimGift) card {
+	return card{
+		ID: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(),
+		Picture: s.pictureOf(g.GetImages()), Gone: g.GetOutOfStock(), Categories: strings.Join(g.GetCategories(), " "),
+		Href: stepQuery(stepGift, fieldGift, g.GetProductId()),
+	}
+}
+
+// giftView is the page of one gift, where it is chosen with its variations.
+type giftView struct {
+	view
+	choices
+
+	Gift card
+	// Pictures are all pictures of the gift. The first is also that of its card.
+	Pictures []picture
+	// OnlyGift means that the link has no other gift. The page then also has the greeting.
+	OnlyGift bool
+	// Problem is why the player has to choose again, if it belongs to no choice.
+	Problem string
+	// Errors are all errors of the page, in its order.
+	Errors []formError
+	// AllGifts is the page of all gifts.
+	AllGifts string
+}
+
+func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
+	p := giftView{
+		view: s.linkView(v.link), Gift: s.cardOf(gift), Pictures: s.picturesOf(gift.GetImages()), OnlyGift: len(v.link.GetGifts()) == 1,
+		AllGifts: stepQuery(stepChoose),
+	}
+	if !p.OnlyGift || v.r.URL.Query().Get(fieldStep) != "" {
+		p.begun()
+		p.setTitle(gift.GetName())
+	}
+	for i := range p.Pictures {
+		p.Pictures[i].Sizes = sizesDetail
+	}
+	if len(p.Pictures) > 0 {
+		p.seenFirst(&p.Pictures[0])
+	}
+	var picked map[string]string
+	chosen := v.draft.GetGift().GetProductId() == gift.GetProductId()
+	if chosen {
+		picked = v.draft.GetGift().GetVariations()
+	}
+	p.choices = choicesOf(p.texts, gift, picked)
+	if v.isLost() {
+		p.Problem, p.Failed = p.T("problem.lost"), true
+	}
+	if code := problem.Code(v.draft.GetAnswer().GetCode()); chosen &&
+		(code == problem.InvalidVariations || code == problem.OutOfStock) {
+		p.addErrors(picked)
+	}
+	return p
+}
+
+// addErrors adds the errors of a choice that cannot be made.
+func (p *giftView) addErrors(picked map[string]string) {
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		switch {
+		case g.isGone(picked):
+			g.Error = p.T("error.choice.gone")
+		case !g.isChosen():
+			g.Error = p.T("error.choice.required", "group", g.Legend)
+		default:
+			continue
+		}
+		p.Errors = append(p.Errors, formError{Field: fieldChoices, Text: g.Error, Href: "#" + g.firstID()})
+	}
+	if last := len(p.Groups) - 1; last >= 0 && len(p.Errors) == 0 { // Each value alone is available, or another one was preselected.
+		p.Groups[last].Error = p.T("error.choice.gone")
+		p.Errors = []formError{{Field: fieldChoices, Text: p.Groups[last].Error, Href: "#" + p.Groups[last].firstID()}}
+	}
+	if p.Whole != nil && len(p.Errors) > 0 { // The groups or the list are shown.
+		p.Whole.Error = p.Errors[0].Text
+		for i := range p.Errors {
+			p.Errors[i].Href = "#picks"
+		}
+	}
+	p.Failed = len(p.Errors) > 0
+}
+
+// reviewView is the page that shows everything that will be sent. Only its form claims the gift.
+type reviewView struct {
+	view
+
+	Gift card
+	// Variations are the chosen values by dimension.
+	Variations []line
+	// Address are the lines of the address.
+	Address []line
+	// PostalCodeNote says that the postal code does not look like one of the country. The API does not check it, so it is only advice.
+	PostalCodeNote string
+	// Arrival is when the gift usually arrives; empty: the brand does not say it.
+	Arrival string
+	// GiftHref and AddressHref are the pages where they are changed.
+	GiftHref, AddressHref string
+	// Version is sent back, so that nothing else than what the page shows is claimed.
+	Version int64
+	// Problem is why the gift was not claimed.
+	Problem string
+}
+
+func (s *Site) reviewView(v *visit) reviewView {
+	gift := giftOf(v.link, v.draft.GetGift().GetProductId())
+	p := reviewView{
+		view: s.linkView(v.link), Gift: s.cardOf(gift), Version: v.draft.GetVersion(),
+		GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId()), AddressHref: stepQuery(stepAddress),
+	}
+	p.begun()
+	p.setTitle(p.T("review.heading"))
+	p.Variations, p.Address = p.variationLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
+	country := v.draft.GetRecipient().GetCountry()
+	p.PostalCodeNote = p.postalCodeNote(country, v.draft.GetRecipient().GetPostalCode())
+	p.Arrival = p.arrival(v.link.GetBrand().GetSite(), country)
+	switch problem.Code(v.draft.GetAnswer().GetCode()) {
+	case "":
+		return p
+	case problem.IdempotencyInProgress:
+		p.Problem = p.T("problem.busy")
+	case problem.VersionConflict:
+		p.Problem = p.T("problem.changed")
+	default:
+		p.Problem = p.T("problem.again")
+	}
+	p.Failed = true
+	return p
+}
+
+// postalCodeNote says that a postal code is unusual in the country.
+func (t *texts) postalCodeNote(country, text string) string {
+	form := addressform.For(country, t.Lang)
+	postal, asked := form.Field(addressform.PostalCode)
+	if !asked || text == "" || form.PostalCodeFits(text) {
+		return ""
+	}
+	return t.postalCodeCheck(country, postal.Example)
+}
+
+func (t *texts) postalCodeCheck(country, example string) string {
+	return t.T("postalCode.check", "country", t.countryName(country), "example", example)
+}
+
+// variationLines are the chosen values of a gift in the words of its locale, in the order of its dimensions.
+func (t *texts) variationLines(gift *linksv1.ClaimGift, picked map[string]string) (lines []line) {
+	for _, d := range gift.GetVariations() {
+		if value, ok := picked[d.GetDimension()]; ok {
+			lines = append(lines, line{Label: t.dimension(d), Text: valueName(d, value)})
+		}
+	}
+	return lines
+}
