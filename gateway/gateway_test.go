@@ -60,32 +60,6 @@ const (
 	giftForm = "step=address&name=Marked+Astrid&street=Storgatan+1&city=Visby&country=SE&phone=%2B46701234567"
 )
 
-func TestAPlayerClaimsAGiftWithoutAKey(t *testing.T) {
-	t.Parallel()
-	f := gatewaytest.New(t)
-	page := visit(t, f, "GET", giftPath, "")
-	require.Equal(t, 200, page.Status, page.Body)
-	require.Contains(t, page.Body, "Dark truffles")
-	require.Contains(t, page.Header.Get("Content-Security-Policy"), "style-src 'self' 'sha256-", "the policy of the pages")
-	require.Len(t, page.Header.Values("Content-Security-Policy"), 1)
-	head := visit(t, f, "HEAD", giftPath, "")
-	require.Equal(t, 200, head.Status)
-	require.Empty(t, head.Body)
-	require.Equal(t, 404, visit(t, f, "GET", "/c/"+strings.Repeat("x", 22), "").Status)
-	require.Equal(t, 405, visit(t, f, "DELETE", giftPath, "").Status)
-	require.Equal(t, 404, visit(t, f, "GET", "/c", "").Status)
-
-	address := visit(t, f, "POST", giftPath, giftForm)
-	require.Equal(t, 303, address.Status, address.Body)
-	require.Equal(t, giftPath+"?step=review&kept=1", address.Header.Get("Location"))
-	cookie := address.Header.Get("Set-Cookie")
-	require.Contains(t, visit(t, f, "GET", giftPath+"?step=review", "", "Cookie", cookie).Body, "Storgatan 1")
-	claim := visit(t, f, "POST", giftPath, "step=review&version=1", "Cookie", cookie)
-	require.Equal(t, 303, claim.Status, claim.Body)
-	require.Equal(t, giftPath, claim.Header.Get("Location"))
-	require.Contains(t, visit(t, f, "GET", giftPath, "").Body, "This gift has already been chosen")
-}
-
 func TestAGiftsTokenAndAddressAreInNoLogSpanOrMetric(t *testing.T) {
 	t.Parallel()
 	log, spans, reader := &gatewaytest.Log{}, tracetest.NewSpanRecorder(), sdkmetric.NewManualReader()

@@ -24,18 +24,16 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
-const (
-	// Patience is how long a test waits for an expected event.
-	Patience = 10 * time.Second
-)
+// Patience is how long a test waits for an expected event.
+const Patience = 10 * time.Second
 
 // Fixture is a gateway in front of services, and a caller with a valid API key.
 type Fixture struct {
 	*Services
 
-	// Base is the address of the API, Metrics that of the readiness probe.
-	Base, Metrics string
-	Key           string
+	// Base is the address of the API.
+	Base string
+	Key  string
 	// Address is the client address that a trusted proxy reports. No two fixtures share one.
 	Address string
 	// End begins the shutdown of the gateway, Ended waits for its end.
@@ -87,7 +85,7 @@ func NewWith(t *testing.T, o Options) *Fixture {
 	require.NoError(t, err)
 	f.End, f.Ended = run(t, g.Run)
 	f.NewCaller()
-	require.Eventually(t, func() bool { return f.tryGet("/me") == http.StatusOK }, Patience, 5*time.Millisecond)
+	require.Eventually(t, f.answers, Patience, 5*time.Millisecond)
 	return f
 }
 
@@ -151,7 +149,8 @@ func (f *Fixture) Request(method, path string, body io.Reader, headers ...string
 	f.t.Helper()
 	req, err := http.NewRequestWithContext(f.t.Context(), method, f.Base+path, body)
 	require.NoError(f.t, err)
-	f.authorize(req)
+	req.Header.Set("Authorization", "Bearer "+f.Key)
+	req.Header.Set("X-Forwarded-For", f.Address)
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Idempotency-Key", uuid.NewString())
@@ -163,11 +162,6 @@ func (f *Fixture) Request(method, path string, body io.Reader, headers ...string
 		}
 	}
 	return req
-}
-
-func (f *Fixture) authorize(req *http.Request) {
-	req.Header.Set("Authorization", "Bearer "+f.Key)
-	req.Header.Set("X-Forwarded-For", f.Address)
 }
 
 // Send sends a request and reads the response.
@@ -185,23 +179,13 @@ func (f *Fixture) Send(send func(*http.Request) (*http.Response, error), req *ht
 	return a
 }
 
-// Get sends a GET and returns the status. Unlike Do it may be called by any goroutine.
-func (f *Fixture) Get(ctx context.Context, path string) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.Base+path, http.NoBody)
+// answers reports whether the gateway and its services have begun.
+func (f *Fixture) answers() bool {
+	resp, err := http.DefaultClient.Do(f.Request(http.MethodGet, "/me", http.NoBody))
 	if err != nil {
-		return 0, err
+		return false
 	}
-	f.authorize(req)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	return resp.StatusCode, resp.Body.Close()
-}
-
-func (f *Fixture) tryGet(path string) int {
-	status, _ := f.Get(f.t.Context(), path)
-	return status
+	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 }
 
 // UseUp uses up the requests that the key of the fixture has in a minute.

@@ -67,9 +67,6 @@ type Services struct {
 	Hold func()
 	// Calls counts calls of the orders service.
 	Calls atomic.Int32
-	// ImageReads counts reads of the image "known", ImageHidden hides it.
-	ImageReads  atomic.Int32
-	ImageHidden atomic.Bool
 	// ClaimFailure is the result of claiming an Idempotency-Key, Claim the last claim and Released the last release.
 	ClaimFailure error
 	Claim        *commonv1.ClaimKeyRequest
@@ -82,7 +79,6 @@ type Services struct {
 	// revoked and unscoped are hashes of keys.
 	revoked, unscoped sync.Map
 	giftDraft         atomic.Value
-	giftClaimed       atomic.Bool
 	mu                sync.Mutex
 	notes             []string
 }
@@ -119,17 +115,11 @@ func (s *Services) Revoke(t *testing.T, key string) {
 	t.Helper()
 	s.revoked.Store(string(apikey.Hash(key)), true)
 	version := fmt.Sprintf("gifting:tenant-version:{%s}", s.TenantID)
-	require.NoError(t, OpenRedis(t).Set(t.Context(), version, s.version.Add(1), time.Minute).Err())
-}
-
-// OpenRedis connects to the Redis of the tests.
-func OpenRedis(t *testing.T) *redis.Client {
-	t.Helper()
 	opts, err := redis.ParseURL(testenv.Require(t, testenv.RedisURL))
 	require.NoError(t, err)
 	client := redis.NewClient(opts)
 	t.Cleanup(func() { _ = client.Close() })
-	return client
+	require.NoError(t, client.Set(t.Context(), version, s.version.Add(1), time.Minute).Err())
 }
 
 // UnscopedKey makes a key without scopes.
@@ -137,11 +127,6 @@ func (s *Services) UnscopedKey() string {
 	key := apikey.New(apikey.Sandbox)
 	s.unscoped.Store(string(apikey.Hash(key)), true)
 	return key
-}
-
-// RequestLog is the key in Redis under which the requests of an API key are counted.
-func (s *Services) RequestLog(key string) string {
-	return fmt.Sprintf("gifting:requests:{%s}:%d", s.TenantID, keyID(apikey.Hash(key)))
 }
 
 // KeyID is the id of an API key.
@@ -274,9 +259,8 @@ func (s *Services) TestWebhook(context.Context, *webhookv1.TestWebhookRequest) (
 
 // GetImage implements ImagesService.
 func (s *Services) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
-	s.ImageReads.Add(1)
 	s.hold()
-	if r.GetFileId() != "known" || s.ImageHidden.Load() {
+	if r.GetFileId() != "known" {
 		return nil, problem.RecordNotFound()
 	}
 	resp := &catalogv1.GetImageResponse{ContentType: "image/png", Digest: "d1", Size: 5}
@@ -295,12 +279,10 @@ func (s *Services) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageReques
 	if r.GetToken() != GiftToken {
 		return nil, problem.RecordNotFound()
 	}
-	page := &linksv1.GetClaimPageResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED, Locale: "en-US"}
-	if !s.giftClaimed.Load() {
-		page.State = linksv1.ClaimState_CLAIM_STATE_OPEN
-		page.Gifts = []*linksv1.ClaimGift{{ProductId: "truffles", Name: "Dark truffles", Countries: []string{"SE"}}}
-	}
-	return page, nil
+	return &linksv1.GetClaimPageResponse{
+		State: linksv1.ClaimState_CLAIM_STATE_OPEN, Locale: "en-US",
+		Gifts: []*linksv1.ClaimGift{{ProductId: "truffles", Name: "Dark truffles", Countries: []string{"SE"}}},
+	}, nil
 }
 
 // GetPreviewPage implements GiftSiteService. The page is that of the link.
@@ -321,27 +303,10 @@ func (s *Services) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftRe
 		return nil, err
 	}
 	draft := &linksv1.ClaimDraft{
-		Version:   1,
-		Gift:      &linksv1.ClaimChoiceOfGift{ProductId: "truffles"},
-		Recipient: r.GetRecipient(),
-		Answer:    r.GetAnswer(),
+		Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: "truffles"}, Recipient: r.GetRecipient(), Answer: r.GetAnswer(),
 	}
 	s.giftDraft.Store(draft)
 	return &linksv1.SaveClaimDraftResponse{State: linksv1.ClaimState_CLAIM_STATE_OPEN, Draft: draft}, nil
-}
-
-// GetClaimedGift implements GiftSiteService.
-func (s *Services) GetClaimedGift(context.Context, *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {
-	return &linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}, nil
-}
-
-// ClaimLink implements GiftSiteService.
-func (s *Services) ClaimLink(context.Context, *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
-	if err := s.GiftFailure.Load(); err != nil {
-		return nil, err
-	}
-	s.giftClaimed.Store(true)
-	return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_CLAIMED}, nil
 }
 
 // ClaimKey implements IdempotencyRegisterService.
