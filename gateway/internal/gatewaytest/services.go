@@ -65,8 +65,8 @@ type Services struct {
 	Cursor string
 	// Hold, if not nil, is called while an order is placed or tried, an image is read or a gift page is made.
 	Hold func()
-	// Calls counts calls of the orders service.
-	Calls atomic.Int32
+	// Calls counts calls of the orders service, ImageContents the images whose content was read.
+	Calls, ImageContents atomic.Int32
 	// ClaimFailure is the result of claiming an Idempotency-Key, Claim the last claim and Released the last release.
 	ClaimFailure error
 	Claim        *commonv1.ClaimKeyRequest
@@ -265,6 +265,7 @@ func (s *Services) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*c
 	}
 	resp := &catalogv1.GetImageResponse{ContentType: "image/png", Digest: "d1", Size: 5}
 	if !r.GetHeadOnly() {
+		s.ImageContents.Add(1)
 		resp.Content = []byte("bytes")
 	}
 	return resp, nil

@@ -70,7 +70,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) error
 		return problem.RecordNotFound()
 	}
 	head := r.Method == http.MethodHead
-	image, err := h.deps.Images.GetImage(r.Context(), &catalogv1.GetImageRequest{FileId: id, HeadOnly: head})
+	read := &catalogv1.GetImageRequest{FileId: id, HeadOnly: head || r.Header.Get("If-None-Match") != ""}
+	image, err := h.deps.Images.GetImage(r.Context(), read)
 	if err != nil {
 		return err
 	}
@@ -84,6 +85,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) error
 		f.writeHeaders(w.Header(), f.size)
 		w.WriteHeader(http.StatusOK)
 		return nil
+	}
+	if read.GetHeadOnly() { // The caller's copy is not current.
+		read.HeadOnly = false
+		if image, err = h.deps.Images.GetImage(r.Context(), read); err != nil {
+			return err
+		}
 	}
 	return f.send(w, r, image.GetContent())
 }

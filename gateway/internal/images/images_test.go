@@ -111,6 +111,7 @@ func TestACopyThatIsCurrentIsNotSentAgain(t *testing.T) {
 	require.Equal(t, 200, head.Status)
 	require.Equal(t, "5", head.Header.Get("Content-Length"))
 	require.Equal(t, "image/png", head.Header.Get("Content-Type"))
+	require.Zero(t, f.ImageContents.Load(), "no content is read")
 	require.Equal(t, "bytes", f.image("GET", "If-None-Match", `"another"`).Body)
 }
 
