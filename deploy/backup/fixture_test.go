@@ -59,7 +59,8 @@ func newFixture(t *testing.T) *fixture {
 	script, err := os.ReadFile("backup.sh")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(f.script(), script, 0o755))
-	f.query(t, "postgres", fmt.Sprintf(`ALTER SYSTEM SET archive_command = 'BACKUP_DIR="%s" sh "%s" archive "%%p" "%%f"'`, f.backups, f.script()))
+	f.query(t, "postgres",
+		fmt.Sprintf(`ALTER SYSTEM SET archive_command = 'BACKUP_DIR="%s" sh "%s" archive "%%p" "%%f"'`, f.backups, f.script()))
 	f.query(t, "postgres", "SELECT pg_reload_conf()::text")
 	for database, migrate := range map[string]func(url string) error{
 		"orders": func(url string) error {

@@ -112,9 +112,11 @@ func (c Certificates) write(name identity.Name, p authority.Pair) error {
 	return errors.Join(WriteFile(c.Key(name), p.Key), WriteFile(c.Cert(name), p.Cert))
 }
 
+const startOver = "remove what is left to make a new authority, which no running program trusts"
+
 var (
-	errNoAuthorityKey = errors.New("ca.crt exists without ca.key: put the key back. Without it, remove ca.crt to make a new authority, which no running program trusts")
-	errAuthority      = errors.New("ca.crt and ca.key are no authority: restore them, or remove both to make a new authority, which no running program trusts")
+	errNoAuthorityKey = errors.New("ca.crt exists without ca.key: put the key back, or " + startOver)
+	errAuthority      = errors.New("ca.crt and ca.key are no authority: restore them, or " + startOver)
 	errTrustDomain    = errors.New("the trust domain must be lower-case letters, digits, dots, dashes and underscores")
 	errLife           = errors.New("a certificate cannot live longer than its authority, 3650 days")
 )

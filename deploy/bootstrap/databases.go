@@ -102,7 +102,9 @@ const feedMaintenance = "feed maintenance"
 const relayGroup = "gifting_relay"
 
 func relay(l login) []Statement {
-	group := Statement{SQL: "CREATE ROLE " + relayGroup + " NOLOGIN", Unless: "SELECT FROM pg_roles WHERE rolname = " + literal(relayGroup)}
+	group := Statement{
+		SQL: "CREATE ROLE " + relayGroup + " NOLOGIN", Unless: "SELECT FROM pg_roles WHERE rolname = " + literal(relayGroup),
+	}
 	return slices.Concat([]Statement{group}, role(l), []Statement{
 		{SQL: "GRANT " + relayGroup + " TO " + quoted(l.role)},
 		{SQL: "GRANT CONNECT ON DATABASE " + quoted(l.database) + " TO " + quoted(l.role)},

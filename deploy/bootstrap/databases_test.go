@@ -31,7 +31,9 @@ type fixture struct {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{dir: t.TempDir(), prefix: "boot_" + strings.ToLower(rand.Text()[:8]) + "_", admin: testenv.Require(t, testenv.PostgresURL)}
+	f := &fixture{
+		dir: t.TempDir(), prefix: "boot_" + strings.ToLower(rand.Text()[:8]) + "_", admin: testenv.Require(t, testenv.PostgresURL),
+	}
 	server, err := url.Parse(f.admin)
 	require.NoError(t, err)
 	_, err = bootstrap.WriteSecrets(f.dir, bootstrap.Stores{Postgres: server.Host, Options: server.RawQuery, Prefix: f.prefix})
@@ -95,7 +97,8 @@ func TestDatabases(t *testing.T) {
 			require.NoError(t, err, allowed)
 		}
 		for _, forbidden := range []string{
-			"CREATE TABLE own (id int)", "DROP TABLE orders", "TRUNCATE orders", "ALTER TABLE orders DISABLE TRIGGER ALL", "CREATE ROLE other",
+			"CREATE TABLE own (id int)", "DROP TABLE orders", "TRUNCATE orders", "ALTER TABLE orders DISABLE TRIGGER ALL",
+			"CREATE ROLE other",
 			"CREATE TEMPORARY TABLE own (id int)",
 		} {
 			_, err := conn.Exec(t.Context(), forbidden)
@@ -226,7 +229,9 @@ func TestNamesWithQuotesAndSpaces(t *testing.T) {
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	var database, role string
-	for _, path := range []string{"gifting-orders/migration-database-url", "gifting-orders/database-url", "gifting-events/database-url"} {
+	for _, path := range []string{
+		"gifting-orders/migration-database-url", "gifting-orders/database-url", "gifting-events/database-url",
+	} {
 		require.NoError(t, f.connect(t, path).QueryRow(t.Context(), "SELECT current_database(), current_user").Scan(&database, &role))
 		require.Contains(t, database, f.prefix+` o'";:"\ü_`)
 		require.Contains(t, role, f.prefix+` o'";:"\ü_`)
@@ -239,7 +244,8 @@ func TestANameThatPsqlWouldTakeForSomethingElseIsRefused(t *testing.T) {
 	f := setup(t)
 	path := filepath.Join(f.dir, "gifting-orders", "database-url")
 	for name, database := range map[string]string{
-		"a command in the next line": "orders%0A%5C!%20id", "a connection string": "dbname=orders", "the URL of a server": "postgres:%2F%2Fevil",
+		"a command in the next line": "orders%0A%5C!%20id", "a connection string": "dbname=orders",
+		"the URL of a server": "postgres:%2F%2Fevil",
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte("postgres://orders:hunter2@db/"+database), 0o600))
@@ -253,7 +259,9 @@ func TestANameThatPsqlWouldTakeForSomethingElseIsRefused(t *testing.T) {
 func TestDatabasesOfSeveralHosts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	_, err := bootstrap.WriteSecrets(dir, bootstrap.Stores{Postgres: "a.example.com:5432,b.example.com:5432", Options: "target_session_attrs=primary"})
+	_, err := bootstrap.WriteSecrets(dir, bootstrap.Stores{
+		Postgres: "a.example.com:5432,b.example.com:5432", Options: "target_session_attrs=primary",
+	})
 	require.NoError(t, err)
 	statements, err := bootstrap.Databases(bootstrap.OpenSecrets(dir))
 	require.NoError(t, err)

@@ -136,7 +136,8 @@ func TestAPlanThatCannotWorkIsRefused(t *testing.T) {
 var hardening = map[string]string{
 	"DynamicUser": "yes", "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes",
 	"PrivateDevices": "yes", "CapabilityBoundingSet": "", "SystemCallFilter": "@system-service", "MemoryDenyWriteExecute": "yes",
-	"RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "RestrictNamespaces": "yes", "ProtectKernelTunables": "yes", "UMask": "0077",
+	"RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "RestrictNamespaces": "yes", "ProtectKernelTunables": "yes",
+	"UMask": "0077",
 }
 
 func TestUnitsAreHardened(t *testing.T) {

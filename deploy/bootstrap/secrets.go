@@ -161,7 +161,8 @@ func (s Stores) value(p programs.Program, variable string) (string, error) {
 // databaseURL is the URL by which a role, named without the prefix, logs in to a database.
 func (s Stores) databaseURL(role, password, database string) string {
 	u := url.URL{
-		Scheme: "postgres", User: url.UserPassword(s.Prefix+role, password), Host: s.Postgres, Path: "/" + s.Prefix + database, RawQuery: s.Options,
+		Scheme: "postgres", User: url.UserPassword(s.Prefix+role, password), Host: s.Postgres, Path: "/" + s.Prefix + database,
+		RawQuery: s.Options,
 	}
 	return u.String()
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
-var stores = bootstrap.Stores{Postgres: "db.example.com:5432", Options: "sslmode=verify-full", Redis: "rediss://redis.example.com:6379", Prefix: "gifting_"}
+var stores = bootstrap.Stores{
+	Postgres: "db.example.com:5432", Options: "sslmode=verify-full", Redis: "rediss://redis.example.com:6379", Prefix: "gifting_",
+}
 
 // contents reads all files below the folder.
 func contents(t *testing.T, dir string) map[string]string {
@@ -71,9 +73,12 @@ func TestSecrets(t *testing.T) {
 	})
 	t.Run("name the login, the database and the server", func(t *testing.T) {
 		t.Parallel()
-		require.Regexp(t, `^postgres://gifting_orders:[A-Z2-7]{26}@db\.example\.com:5432/gifting_orders\?sslmode=verify-full$`, first["gifting-orders/database-url"])
+		require.Regexp(t, `^postgres://gifting_orders:[A-Z2-7]{26}@db\.example\.com:5432/gifting_orders\?sslmode=verify-full$`,
+			first["gifting-orders/database-url"])
 		require.Regexp(t, `^postgres://gifting_links_migrate:[A-Z2-7]{26}@`, first["gifting-personal-links/migration-database-url"])
-		require.Regexp(t, `^orders=postgres://gifting_relay_login:([A-Z2-7]{26})@[^,]*/gifting_orders\?[^,]*,links=postgres://gifting_relay_login:`, first["gifting-events/outbox-sources"])
+		require.Regexp(t,
+			`^orders=postgres://gifting_relay_login:([A-Z2-7]{26})@[^,]*/gifting_orders\?[^,]*,links=postgres://gifting_relay_login:`,
+			first["gifting-events/outbox-sources"])
 		require.Equal(t, stores.Redis, first["gifting-redis/url"])
 	})
 	t.Run("are readable by their owner only", func(t *testing.T) {

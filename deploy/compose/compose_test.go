@@ -154,7 +154,8 @@ func TestTheDatabasesAreThoseOfBootstrap(t *testing.T) {
 	statements, err := bootstrap.Databases(secrets)
 	require.NoError(t, err)
 	var script strings.Builder
-	script.WriteString("-- What `giftingctl bootstrap databases` prints for deploy/compose.yaml, whose passwords are for this demo only. Written by\n" +
+	script.WriteString("-- What `giftingctl bootstrap databases` prints for deploy/compose.yaml, " +
+		"whose passwords are for this demo only. Written by\n" +
 		"-- go test -tags manifests ./deploy/compose -run TestTheDatabases -write\n\n")
 	require.NoError(t, bootstrap.PrintDatabases(&script, statements))
 	if *write {

@@ -31,8 +31,8 @@ func (a *app) bootstrapKeys() *cobra.Command {
 	var stores bootstrap.Stores
 	c := &cobra.Command{
 		Use: "keys", Short: "Make the secrets of all programs: keys, and URLs with passwords", Args: arguments(0),
-		Long: `keys makes a folder for each Secret of the chart, with a file for each of its keys that only you may read. A file that exists
-is never changed: data that was sealed with a lost key can never be read again. Store a copy apart from the databases.`,
+		Long: `keys makes a folder for each Secret of the chart, with a file for each of its keys that only you may read. A file
+that exists is never changed: data that was sealed with a lost key can never be read again. Store a copy apart from the databases.`,
 		RunE: func(*cobra.Command, []string) error {
 			if redis != "" {
 				text, err := parser{a.In}.text(redis)
@@ -46,7 +46,8 @@ is never changed: data that was sealed with a lost key can never be read again. 
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&redis, "redis-file", "", "the same from a file, so that no password is on the command line; - is the standard input")
+	flags.StringVar(&redis, "redis-file", "",
+		"the same from a file, so that no password is on the command line; - is the standard input")
 	flags.StringVar(&dir, "dir", "secrets", "the folder")
 	flags.StringVar(&stores.Postgres, "postgres", "", "host:port of PostgreSQL, several separated by commas")
 	flags.StringVar(&stores.Options, "postgres-options", "sslmode=verify-full", "parameters of the connections to PostgreSQL")
@@ -74,9 +75,9 @@ func (a *app) bootstrapDatabases() *cobra.Command {
 	var run bool
 	c := &cobra.Command{
 		Use: "databases", Short: "Print or run the SQL that makes databases and roles", Args: arguments(0),
-		Long: `databases prints the SQL for psql that makes the databases and roles which the secrets name. It has verifiers of the passwords,
-not the passwords. With --run it executes the SQL, with the login of --url or of the variables PGHOST, PGUSER, PGPASSFILE, which
-needs CREATEDB and CREATEROLE.
+		Long: `databases prints the SQL for psql that makes the databases and roles which the secrets name. It has verifiers of the
+passwords, not the passwords. With --run it executes the SQL, with the login of --url or of the variables PGHOST, PGUSER,
+PGPASSFILE, which needs CREATEDB and CREATEROLE.
 
 <database>_migrate owns the database and migrates it, <database> serves, relay_login reads the outboxes as a member of
 gifting_relay.`,
@@ -106,7 +107,8 @@ gifting_relay.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&dir, "secrets", "secrets", "the folder that bootstrap keys made")
-	flags.StringSliceVar(&only, "only", nil, "only these databases, if they have a server of their own: tenants, catalog, orders, links, events, webhook")
+	flags.StringSliceVar(&only, "only", nil,
+		"only these databases, if they have a server of their own: tenants, catalog, orders, links, events, webhook")
 	flags.BoolVar(&run, "run", false, "execute the SQL instead of printing it")
 	flags.StringVar(&address, "url", "", "URL of the administrator")
 	flags.StringVar(&file, "url-file", "", "the same from a file, so that no password is on the command line; - is the standard input")
@@ -131,8 +133,9 @@ func (a *app) bootstrapCertificates() *cobra.Command {
 	files, days := bootstrap.Certificates{}, 0
 	c := &cobra.Command{
 		Use: "certificates", Short: "Make and renew an authority, and a certificate for every program and caller", Args: arguments(0),
-		Long: `certificates makes a private authority, and certificates of all programs and of workspace, backoffice and operator. Run it again to
-renew those in the last third of their life. Running programs notice changed files. Keep ca.key apart: it can make any caller.`,
+		Long: `certificates makes a private authority, and certificates of all programs and of workspace, backoffice and operator. Run it
+again to renew those in the last third of their life. Running programs notice changed files. Keep ca.key apart: it can make any
+caller.`,
 		RunE: func(*cobra.Command, []string) error {
 			if days < 1 || days > int(bootstrap.AuthorityLife/day) {
 				return usage(errDays)
@@ -149,7 +152,8 @@ renew those in the last third of their life. Running programs notice changed fil
 	flags := c.Flags()
 	flags.StringVar(&files.Dir, "dir", "certificates", "the folder")
 	flags.IntVar(&days, "days", int(bootstrap.DefaultLife.Hours()/24), "how many days a new certificate is valid")
-	flags.StringVar(&files.TrustDomain, "trust-domain", bootstrap.TrustDomain, "trust domain of the identities, GIFTING_TLS_TRUST_DOMAIN of all programs")
+	flags.StringVar(&files.TrustDomain, "trust-domain", bootstrap.TrustDomain,
+		"trust domain of the identities, GIFTING_TLS_TRUST_DOMAIN of all programs")
 	flags.BoolVar(&files.RenewAll, "renew", false, "renew all certificates now, by the same authority")
 	return c
 }
@@ -161,8 +165,8 @@ func (a *app) bootstrapMachines() *cobra.Command {
 	var from bootstrap.Sources
 	c := &cobra.Command{
 		Use: "machines", Short: "Make the files of machines that run the programs with systemd", Args: arguments(0),
-		Long: `machines reads a YAML file of machines and their programs. It writes a folder for each machine, to be copied to its root: settings
-and secrets in /etc/gifting, certificates in /etc/gifting/tls, units in /etc/systemd/system.`,
+		Long: `machines reads a YAML file of machines and their programs. It writes a folder for each machine, to be copied to its root:
+settings and secrets in /etc/gifting, certificates in /etc/gifting/tls, units in /etc/systemd/system.`,
 		RunE: func(*cobra.Command, []string) error {
 			plan, err := bootstrap.ReadPlan(file)
 			if err != nil {

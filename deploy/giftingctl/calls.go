@@ -45,8 +45,9 @@ type call struct {
 var about = map[string]string{
 	"tenants": "Tenants and their settings", "brands": "Brands of a tenant", "team": "The team of a tenant",
 	"fields": "Order fields of a tenant", "keys": "API keys and their webhooks", "people": "Personal data, on request of a person",
-	"offboarding": "The end of a tenant", "catalog": "Import of gifts, and the audit of the catalog", "regions": "Regions, which share a price",
-	"rates": "Exchange rates", "categories": "Categories of gifts", "products": "Gifts", "images": "Images of gifts",
+	"offboarding": "The end of a tenant", "catalog": "Import of gifts, and the audit of the catalog",
+	"regions": "Regions, which share a price", "rates": "Exchange rates", "categories": "Categories of gifts",
+	"products": "Gifts", "images": "Images of gifts",
 	"campaigns": "Campaigns of a tenant", "offerings": "What a campaign offers", "stock": "The stock of a campaign",
 	"orders": "Orders, step by step", "links": "Personal links", "events": "The event feed", "webhook": "Deliveries of webhooks",
 }
@@ -54,11 +55,13 @@ var about = map[string]string{
 // calls has a row for each command that makes one kind of call.
 var calls = []call{
 	{
-		use: "tenants put", method: tenantsv1.TenantOperationsService_PutTenant_FullMethodName, short: "Create a tenant or replace its settings",
-		args: []string{"id"}, generatedID: "id", required: []string{"name", "currency", "api_access"},
+		use: "tenants put", method: tenantsv1.TenantOperationsService_PutTenant_FullMethodName,
+		short: "Create a tenant or replace its settings",
+		args:  []string{"id"}, generatedID: "id", required: []string{"name", "currency", "api_access"},
 	},
 	{
-		use: "tenants list", method: tenantsv1.TenantOperationsService_ListTenants_FullMethodName, short: "List all tenants, newest first",
+		use: "tenants list", method: tenantsv1.TenantOperationsService_ListTenants_FullMethodName,
+		short:    "List all tenants, newest first",
 		readOnly: true, columns: []string{"tenant.id", "tenant.name", "api_access", "offboarding", "created_at"},
 	},
 	{
@@ -74,8 +77,8 @@ var calls = []call{
 		flatten: "brand", args: []string{"brand.id"}, generatedID: "brand.id", required: []string{"brand.name", "brand.slug"},
 	},
 	{
-		use: "brands upload-logo", method: catalogv1.BrandLogosService_UploadBrandLogo_FullMethodName, short: "Store a logo; set its URL with brands put",
-		args: []string{"brand_id", "content"},
+		use: "brands upload-logo", method: catalogv1.BrandLogosService_UploadBrandLogo_FullMethodName,
+		short: "Store a logo; set its URL with brands put", args: []string{"brand_id", "content"},
 	},
 	{
 		use: "brands upload-hero", method: catalogv1.BrandLogosService_UploadBrandHero_FullMethodName,
@@ -86,12 +89,13 @@ var calls = []call{
 		short: "Replace links, theme and delivery times of a brand's gift site", flatten: "site", args: []string{"brand_id"},
 	},
 	{
-		use: "team put", method: tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName, short: "Create or replace a member of the team",
-		flatten: "member", args: []string{"member.id"}, generatedID: "member.id",
+		use: "team put", method: tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName,
+		short: "Create or replace a member of the team", flatten: "member", args: []string{"member.id"}, generatedID: "member.id",
 		required: []string{"member.name", "member.email", "member.role", "member.active"},
 	},
 	{
-		use: "fields put", method: tenantsv1.TenantOperationsService_PutCustomField_FullMethodName, short: "Create or replace an order field",
+		use: "fields put", method: tenantsv1.TenantOperationsService_PutCustomField_FullMethodName,
+		short:   "Create or replace an order field",
 		flatten: "field", args: []string{"field.id"}, generatedID: "field.id", required: []string{"field.label", "field.type"},
 	},
 	{
@@ -99,41 +103,42 @@ var calls = []call{
 		required: []string{"name", "scopes"}, showOnce: "the API key and its signing secret",
 	},
 	{
-		use: "keys update", method: tenantsv1.TenantOperationsService_UpdateKey_FullMethodName, short: "Replace name, scopes and brands of a key",
-		args: []string{"key_id"}, required: []string{"name", "scopes"},
+		use: "keys update", method: tenantsv1.TenantOperationsService_UpdateKey_FullMethodName,
+		short: "Replace name, scopes and brands of a key", args: []string{"key_id"}, required: []string{"name", "scopes"},
 	},
 	{
 		use: "keys revoke", method: tenantsv1.TenantOperationsService_RevokeKey_FullMethodName, short: "Revoke a key",
 		args: []string{"key_id"},
 	},
 	{
-		use: "keys set-webhook-url", method: tenantsv1.TenantOperationsService_SetWebhookUrl_FullMethodName, short: "Set where webhooks of a key go",
-		args: []string{"key_id", "url"}, secretURL: "url",
+		use: "keys set-webhook-url", method: tenantsv1.TenantOperationsService_SetWebhookUrl_FullMethodName,
+		short: "Set where webhooks of a key go", args: []string{"key_id", "url"}, secretURL: "url",
 	},
 	{
-		use: "keys remove-webhook-url", method: tenantsv1.TenantOperationsService_SetWebhookUrl_FullMethodName, short: "Stop the webhooks of a key",
-		args: []string{"key_id"}, omit: []string{"url"},
+		use: "keys remove-webhook-url", method: tenantsv1.TenantOperationsService_SetWebhookUrl_FullMethodName,
+		short: "Stop the webhooks of a key", args: []string{"key_id"}, omit: []string{"url"},
 	},
 	{
 		use: "keys rotate-webhook-secret", method: tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName,
 		short: "Make a new signing secret", args: []string{"key_id"}, showOnce: "the signing secret", generatedID: "request_id",
 	},
 	{
-		use: "keys list", method: tenantsv1.TenantOperationsService_ListKeys_FullMethodName, short: "List the keys of a tenant, newest first",
+		use: "keys list", method: tenantsv1.TenantOperationsService_ListKeys_FullMethodName,
+		short:    "List the keys of a tenant, newest first",
 		readOnly: true, columns: []string{"key.id", "key.name", "key.prefix", "key.scopes", "webhook_host", "created_at", "revoked_at"},
 	},
 	{
-		use: "keys audit", method: tenantsv1.TenantOperationsService_ListKeyAudit_FullMethodName, short: "List what was done with keys, newest first",
-		readOnly: true,
+		use: "keys audit", method: tenantsv1.TenantOperationsService_ListKeyAudit_FullMethodName,
+		short: "List what was done with keys, newest first", readOnly: true,
 	},
 
 	{
-		use: "people erase", method: tenantsv1.PrivacyOperationsService_ErasePerson_FullMethodName, short: "Erase the personal data of a person",
-		generatedID: "request_id",
+		use: "people erase", method: tenantsv1.PrivacyOperationsService_ErasePerson_FullMethodName,
+		short: "Erase the personal data of a person", generatedID: "request_id",
 	},
 	{
-		use: "people export", method: tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName, short: "Write all that is stored of a person to a file",
-		readOnly: true, document: "document",
+		use: "people export", method: tenantsv1.PrivacyOperationsService_ExportPerson_FullMethodName,
+		short: "Write all that is stored of a person to a file", readOnly: true, document: "document",
 	},
 	{
 		use: "offboarding start", method: tenantsv1.OffboardingOperationsService_OffboardTenant_FullMethodName,
@@ -157,8 +162,8 @@ var calls = []call{
 		args: []string{"code"}, required: []string{"countries"},
 	},
 	{
-		use: "regions list", method: catalogv1.ProductOperationsService_ListRegions_FullMethodName, short: "List the regions with their countries",
-		readOnly: true,
+		use: "regions list", method: catalogv1.ProductOperationsService_ListRegions_FullMethodName,
+		short: "List the regions with their countries", readOnly: true,
 	},
 	{
 		use: "rates put", method: catalogv1.CatalogOperationsService_PutExchangeRate_FullMethodName, short: "Set the rate of a currency",
@@ -169,15 +174,16 @@ var calls = []call{
 		readOnly: true,
 	},
 	{
-		use: "categories put", method: catalogv1.CatalogOperationsService_PutCategory_FullMethodName, short: "Create or replace a category",
+		use: "categories put", method: catalogv1.CatalogOperationsService_PutCategory_FullMethodName,
+		short: "Create or replace a category",
 	},
 	{
 		use: "products put", method: catalogv1.CatalogOperationsService_PutProduct_FullMethodName, short: "Create or replace a gift",
 		args: []string{"id"}, generatedID: "id", required: []string{"name", "state"},
 	},
 	{
-		use: "products get", method: catalogv1.ProductOperationsService_GetProductRecord_FullMethodName, short: "Show a gift with all its data",
-		args: []string{"product_id"}, readOnly: true,
+		use: "products get", method: catalogv1.ProductOperationsService_GetProductRecord_FullMethodName,
+		short: "Show a gift with all its data", args: []string{"product_id"}, readOnly: true,
 	},
 	{
 		use: "products list", method: catalogv1.ProductOperationsService_ListProductRecords_FullMethodName, short: "List gifts, by id",
@@ -208,24 +214,25 @@ var calls = []call{
 		short: "List the operations on a gift, a campaign or its stock, newest first", args: []string{"subject_id"}, readOnly: true,
 	},
 	{
-		use: "campaigns put", method: catalogv1.CatalogOperationsService_PutCampaign_FullMethodName, short: "Create or replace a campaign",
-		args: []string{"id"}, generatedID: "id", required: []string{"name", "brand_id", "status"},
+		use: "campaigns put", method: catalogv1.CatalogOperationsService_PutCampaign_FullMethodName,
+		short: "Create or replace a campaign", args: []string{"id"}, generatedID: "id", required: []string{"name", "brand_id", "status"},
 	},
 	{
 		use: "campaigns get", method: catalogv1.CampaignOperationsService_GetCampaignRecord_FullMethodName,
 		short: "Show a campaign with its offerings and stock", args: []string{"campaign_id"}, readOnly: true,
 	},
 	{
-		use: "campaigns list", method: catalogv1.CampaignOperationsService_ListCampaignRecords_FullMethodName, short: "List campaigns, newest first",
+		use: "campaigns list", method: catalogv1.CampaignOperationsService_ListCampaignRecords_FullMethodName,
+		short:    "List campaigns, newest first",
 		readOnly: true, columns: []string{"id", "brand_id", "name", "status", "expires_at", "created_at"},
 	},
 	{
-		use: "campaigns start", method: catalogv1.CampaignOperationsService_StartCampaign_FullMethodName, short: "Open a campaign for orders",
-		args: []string{"campaign_id"},
+		use: "campaigns start", method: catalogv1.CampaignOperationsService_StartCampaign_FullMethodName,
+		short: "Open a campaign for orders", args: []string{"campaign_id"},
 	},
 	{
-		use: "campaigns complete", method: catalogv1.CampaignOperationsService_CompleteCampaign_FullMethodName, short: "Close a campaign for orders",
-		args: []string{"campaign_id"},
+		use: "campaigns complete", method: catalogv1.CampaignOperationsService_CompleteCampaign_FullMethodName,
+		short: "Close a campaign for orders", args: []string{"campaign_id"},
 	},
 	{
 		use: "campaigns set-greetings", method: catalogv1.CampaignOperationsService_SetCampaignGreetings_FullMethodName,
@@ -240,8 +247,8 @@ var calls = []call{
 		args: []string{"campaign_id", "product_id"},
 	},
 	{
-		use: "offerings resume", method: catalogv1.CampaignOperationsService_ResumeOffering_FullMethodName, short: "Offer a gift again after its review",
-		args: []string{"campaign_id", "product_id"},
+		use: "offerings resume", method: catalogv1.CampaignOperationsService_ResumeOffering_FullMethodName,
+		short: "Offer a gift again after its review", args: []string{"campaign_id", "product_id"},
 	},
 	{
 		use: "stock correct", method: catalogv1.CampaignOperationsService_CorrectStock_FullMethodName, short: "Change the stock of a SKU",
@@ -254,12 +261,12 @@ var calls = []call{
 		required: []string{"order.items", "order.client.name", "order.recipient.name", "order.recipient.phone"},
 	},
 	{
-		use: "orders approve", method: ordersv1.OrderOperationsService_ApproveOrder_FullMethodName, short: "Approve an order that was requested",
-		args: []string{"order_id"},
+		use: "orders approve", method: ordersv1.OrderOperationsService_ApproveOrder_FullMethodName,
+		short: "Approve an order that was requested", args: []string{"order_id"},
 	},
 	{
-		use: "orders dispatch", method: ordersv1.OrderOperationsService_DispatchOrder_FullMethodName, short: "Dispatch an order with its shipment",
-		flatten: "shipment", args: []string{"order_id"},
+		use: "orders dispatch", method: ordersv1.OrderOperationsService_DispatchOrder_FullMethodName,
+		short: "Dispatch an order with its shipment", flatten: "shipment", args: []string{"order_id"},
 		required: []string{"shipment.carrier", "shipment.tracking_reference", "shipment.tracking_url"},
 	},
 	{
@@ -271,16 +278,16 @@ var calls = []call{
 		args: []string{"order_id"}, required: []string{"reason"},
 	},
 	{
-		use: "orders correct", method: ordersv1.OrderOperationsService_CorrectDelivery_FullMethodName, short: "Correct the delivery details",
-		args: []string{"order_id"},
+		use: "orders correct", method: ordersv1.OrderOperationsService_CorrectDelivery_FullMethodName,
+		short: "Correct the delivery details", args: []string{"order_id"},
 	},
 	{
-		use: "orders correct-status", method: ordersv1.OrderOperationsService_CorrectStatus_FullMethodName, short: "Change the status to any other",
-		args: []string{"order_id", "status"},
+		use: "orders correct-status", method: ordersv1.OrderOperationsService_CorrectStatus_FullMethodName,
+		short: "Change the status to any other", args: []string{"order_id", "status"},
 	},
 	{
-		use: "orders correct-tracking", method: ordersv1.OrderOperationsService_CorrectTracking_FullMethodName, short: "Replace the shipment",
-		flatten: "shipment", args: []string{"order_id"},
+		use: "orders correct-tracking", method: ordersv1.OrderOperationsService_CorrectTracking_FullMethodName,
+		short: "Replace the shipment", flatten: "shipment", args: []string{"order_id"},
 		required: []string{"shipment.carrier", "shipment.tracking_reference", "shipment.tracking_url"},
 	},
 	{
@@ -292,41 +299,42 @@ var calls = []call{
 		short: "Add a note that only the operator can read", args: []string{"order_id", "body"}, generatedID: "message_id",
 	},
 	{
-		use: "orders conversation", method: ordersv1.OrderOperationsService_ListConversation_FullMethodName, short: "List the messages, oldest first",
-		args: []string{"order_id"}, readOnly: true,
+		use: "orders conversation", method: ordersv1.OrderOperationsService_ListConversation_FullMethodName,
+		short: "List the messages, oldest first", args: []string{"order_id"}, readOnly: true,
 	},
 	{
-		use: "orders get", method: ordersv1.OrderOperationsService_ReadOrder_FullMethodName, short: "Show an order with its delivery details",
-		args: []string{"order_id"}, readOnly: true,
+		use: "orders get", method: ordersv1.OrderOperationsService_ReadOrder_FullMethodName,
+		short: "Show an order with its delivery details", args: []string{"order_id"}, readOnly: true,
 	},
 	{
 		use: "orders search", method: ordersv1.OrderOperationsService_SearchOrders_FullMethodName, short: "Search orders, newest first",
 		readOnly: true, columns: []string{"order.id", "order.reference", "order.status", "order.external_order_id", "order.created_at"},
 	},
 	{
-		use: "orders audit", method: ordersv1.OrderOperationsService_ListAudit_FullMethodName, short: "List who did what with an order, oldest first",
-		args: []string{"order_id"}, readOnly: true,
+		use: "orders audit", method: ordersv1.OrderOperationsService_ListAudit_FullMethodName,
+		short: "List who did what with an order, oldest first", args: []string{"order_id"}, readOnly: true,
 	},
 
 	{
-		use: "links approve", method: personallinksv1.PersonalLinkOperationsService_ApprovePersonalLink_FullMethodName, short: "Approve a link",
-		args: []string{"link_id"},
+		use: "links approve", method: personallinksv1.PersonalLinkOperationsService_ApprovePersonalLink_FullMethodName,
+		short: "Approve a link", args: []string{"link_id"},
 	},
 	{
 		use: "links approve-batch", method: personallinksv1.PersonalLinkOperationsService_ApprovePersonalLinkBatch_FullMethodName,
 		short: "Approve all links of a batch that wait", args: []string{"batch_id"},
 	},
 	{
-		use: "links cancel", method: personallinksv1.PersonalLinkOperationsService_CancelPersonalLinkAs_FullMethodName, short: "Cancel a link",
-		args: []string{"link_id"}, required: []string{"reason"},
+		use: "links cancel", method: personallinksv1.PersonalLinkOperationsService_CancelPersonalLinkAs_FullMethodName,
+		short: "Cancel a link", args: []string{"link_id"}, required: []string{"reason"},
 	},
 	{
 		use: "links get", method: personallinksv1.PersonalLinkOperationsService_ReadPersonalLink_FullMethodName, short: "Show a link",
 		args: []string{"link_id"}, readOnly: true,
 	},
 	{
-		use: "links list", method: personallinksv1.PersonalLinkOperationsService_ListPersonalLinkBatch_FullMethodName, short: "List the links of a batch",
-		args: []string{"batch_id"}, readOnly: true, columns: []string{"link.id", "link.status", "label", "locale"},
+		use: "links list", method: personallinksv1.PersonalLinkOperationsService_ListPersonalLinkBatch_FullMethodName,
+		short: "List the links of a batch",
+		args:  []string{"batch_id"}, readOnly: true, columns: []string{"link.id", "link.status", "label", "locale"},
 	},
 
 	{
@@ -341,23 +349,24 @@ var calls = []call{
 	},
 
 	{
-		use: "webhook log", method: webhookv1.WebhookOperationsService_ListDeliveries_FullMethodName, short: "List the deliveries of a key, newest first",
-		args: []string{"key_id"}, readOnly: true,
+		use: "webhook log", method: webhookv1.WebhookOperationsService_ListDeliveries_FullMethodName,
+		short: "List the deliveries of a key, newest first", args: []string{"key_id"}, readOnly: true,
 	},
 	{
-		use: "webhook get", method: webhookv1.WebhookOperationsService_GetDelivery_FullMethodName, short: "Show a delivery with its attempts",
-		args: []string{"key_id", "event_id"}, readOnly: true,
+		use: "webhook get", method: webhookv1.WebhookOperationsService_GetDelivery_FullMethodName,
+		short: "Show a delivery with its attempts", args: []string{"key_id", "event_id"}, readOnly: true,
 	},
 	{
-		use: "webhook resend", method: webhookv1.WebhookOperationsService_ResendDelivery_FullMethodName, short: "Send a finished delivery again",
-		args: []string{"key_id", "event_id"},
+		use: "webhook resend", method: webhookv1.WebhookOperationsService_ResendDelivery_FullMethodName,
+		short: "Send a finished delivery again", args: []string{"key_id", "event_id"},
 	},
 	{
 		use: "webhook resend-range", method: webhookv1.WebhookOperationsService_ResendDeliveries_FullMethodName,
-		short: "Send the deliveries of a time span again", args: []string{"key_id"}, required: []string{"recorded_from", "recorded_before"},
+		short: "Send the deliveries of a time span again", args: []string{"key_id"},
+		required: []string{"recorded_from", "recorded_before"},
 	},
 	{
-		use: "webhook backlog", method: webhookv1.WebhookOperationsService_GetBacklog_FullMethodName, short: "Show what is pending for the keys of a tenant",
-		readOnly: true,
+		use: "webhook backlog", method: webhookv1.WebhookOperationsService_GetBacklog_FullMethodName,
+		short: "Show what is pending for the keys of a tenant", readOnly: true,
 	},
 }

@@ -35,7 +35,9 @@ func TestCertificatesThatCannotBeUsed(t *testing.T) {
 		}, 2, "the certificate is not valid now"},
 		"without an identity": {func(t *testing.T, dir string) {
 			t.Helper()
-			services.Authority.Files(t, dir, authority.Request{Hosts: []string{"ann"}, From: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour)})
+			services.Authority.Files(t, dir, authority.Request{
+				Hosts: []string{"ann"}, From: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour),
+			})
 		}, 2, "0 URI SANs"},
 		"with the key of another": {func(t *testing.T, dir string) {
 			t.Helper()
@@ -65,7 +67,8 @@ func TestCertificatesThatCannotBeUsed(t *testing.T) {
 		}, 3, "certificate signed by unknown authority"},
 		"in a file of contexts that others may change": {func(t *testing.T, dir string) {
 			t.Helper()
-			require.NoError(t, os.Chmod(filepath.Join(dir, "giftingctl.yaml"), 0o666)) //nolint:gosec // Others may change it, which is the test.
+			contexts := filepath.Join(dir, "giftingctl.yaml")
+			require.NoError(t, os.Chmod(contexts, 0o666)) //nolint:gosec // Others may change it, which is the test.
 		}, 2, "others may change it"},
 	} {
 		t.Run(name, func(t *testing.T) {

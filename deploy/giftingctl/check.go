@@ -111,7 +111,8 @@ func (c checker) order(ctx context.Context) (string, error) {
 	if err := c.call(ctx, http.MethodGet, "/orders/"+order.ID, nil, &read); err != nil {
 		return "", err
 	}
-	if err := c.call(ctx, http.MethodPost, "/orders/"+order.ID+":cancel", map[string]any{"reason": "A check of the sandbox."}, &ended); err != nil {
+	reason := map[string]any{"reason": "A check of the sandbox."}
+	if err := c.call(ctx, http.MethodPost, "/orders/"+order.ID+":cancel", reason, &ended); err != nil {
 		return "", err
 	}
 	if ended.Status != cancelled {
@@ -125,7 +126,9 @@ func testOrder(brand, currency string) map[string]any {
 	const budget = 100
 	return map[string]any{
 		"externalOrderId": "check-" + uuid.NewString(), "brandId": brand,
-		"items":  []any{map[string]any{"customProductName": "A check of the sandbox", "budget": map[string]any{"amount": budget, "currency": currency}}},
+		"items": []any{
+			map[string]any{"customProductName": "A check of the sandbox", "budget": map[string]any{"amount": budget, "currency": currency}},
+		},
 		"client": map[string]any{"name": "Check"},
 		"recipient": map[string]any{"name": "Check", "phone": "+46 70 123 45 67", "address": map[string]any{
 			"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE",

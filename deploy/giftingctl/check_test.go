@@ -43,7 +43,9 @@ func TestACheckPlacesNoOrderInProduction(t *testing.T) {
 
 func TestACheckThatCannotSucceedIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	for url, key := range map[string]string{"host/x": "key", "ftp://host": "key", "http://127.0.0.1:1": "two\nlines", "https://127.0.0.1:1": ""} {
+	for url, key := range map[string]string{
+		"host/x": "key", "ftp://host": "key", "http://127.0.0.1:1": "two\nlines", "https://127.0.0.1:1": "",
+	} {
 		require.Equal(t, 2, run(t, filepath.Join(t.TempDir(), "none"), "check", "--url", url, "--key-file", keyFile(t, key)).code, url)
 	}
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

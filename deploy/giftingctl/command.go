@@ -53,7 +53,8 @@ func (a *app) command(c call, verb string) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&cc.file, "file", "f", "", "read the request from a file of JSON; - is the standard input. Flags replace its values")
+	flags.StringVarP(&cc.file, "file", "f", "",
+		"read the request from a file of JSON; - is the standard input. Flags replace its values")
 	if !c.readOnly {
 		flags.BoolVar(&a.dryRun, "dry-run", false, "print the request and where it would be sent, and send nothing")
 	}

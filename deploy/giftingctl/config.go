@@ -28,8 +28,8 @@ type Config struct {
 
 // Context says where the services are and who calls them.
 type Context struct {
-	// Addresses are host:port of the gRPC server of each program, by its name: tenants, catalog, orders, personal-links, events, webhook,
-	// gateway.
+	// Addresses are host:port of the gRPC server of each program, by its name: tenants, catalog, orders, personal-links, events,
+	// webhook, gateway.
 	Addresses map[identity.Name]string `yaml:"addresses"`
 	// CA, Certificate and Key are PEM files. A relative path begins in the folder of the file of contexts.
 	CA          string `yaml:"ca"`

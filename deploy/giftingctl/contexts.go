@@ -23,7 +23,8 @@ func (a *app) contextCommand() *cobra.Command {
   current: production
   contexts:
     production:
-      addresses: {tenants: "host:9000", catalog: "host:9000", orders: "host:9000", personal-links: "host:9000", events: "host:9000", webhook: "host:9000", gateway: "host:9000"}
+      addresses: {tenants: "host:9000", catalog: "host:9000", orders: "host:9000", personal-links: "host:9000",
+        events: "host:9000", webhook: "host:9000", gateway: "host:9000"}
       ca: ca.crt                 # relative to this file
       certificate: ann.crt       # its URI SAN says what the caller may do: workspace, backoffice or operator
       key: ann.key
@@ -37,7 +38,8 @@ func (a *app) contextCommand() *cobra.Command {
 		}
 	}
 	show := one("show", "Show the context in use, and until when its certificate is valid", a.showContext)
-	group.AddCommand(one("list", "List the contexts", a.listContexts), one("use NAME", "Use a context from now on", a.useContext), show)
+	group.AddCommand(one("list", "List the contexts", a.listContexts), one("use NAME", "Use a context from now on", a.useContext),
+		show)
 	return group
 }
 

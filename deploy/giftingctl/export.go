@@ -42,7 +42,9 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 }
 
 // write writes all pages. After an error the request has the cursor of the page that is missing.
-func (c *callCommand) write(ctx context.Context, conn *connection, req proto.Message, file *os.File, shown *daemon.ProgressBar) error {
+func (c *callCommand) write(
+	ctx context.Context, conn *connection, req proto.Message, file *os.File, shown *daemon.ProgressBar,
+) error {
 	for {
 		resp := newMessage(method(c.method).Output())
 		if err := conn.call(ctx, c.method, req, resp); err != nil {

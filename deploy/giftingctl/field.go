@@ -26,13 +26,15 @@ type field struct {
 	values    []string
 }
 
-// fieldsOf lists the fields of a message that hold texts, numbers or lists, also of messages inside it. A message inside gives its name to
-// its fields, except the message that flatten names.
+// fieldsOf lists the fields of a message that hold texts, numbers or lists, also of messages inside it. A message inside gives
+// its name to its fields, except the message that flatten names.
 func fieldsOf(message protoreflect.MessageDescriptor, flatten string) []*field {
 	return appendFields(nil, message, nil, flatten)
 }
 
-func appendFields(to []*field, message protoreflect.MessageDescriptor, path []protoreflect.FieldDescriptor, flatten string) []*field {
+func appendFields(
+	to []*field, message protoreflect.MessageDescriptor, path []protoreflect.FieldDescriptor, flatten string,
+) []*field {
 	for i := range message.Fields().Len() {
 		fd := message.Fields().Get(i)
 		below := append(path[:len(path):len(path)], fd)

@@ -18,7 +18,9 @@ func TestNoFileIsWrittenThroughALink(t *testing.T) {
 	t.Parallel()
 	services := giftingctltest.Start(t, func(method string, _ proto.Message) (proto.Message, error) {
 		if strings.HasSuffix(method, "ImportProducts") {
-			return &catalogv1.ImportProductsResponse{Results: []*catalogv1.ImportResult{{Outcome: catalogv1.ImportOutcome_IMPORT_OUTCOME_CREATED}}}, nil
+			return &catalogv1.ImportProductsResponse{
+				Results: []*catalogv1.ImportResult{{Outcome: catalogv1.ImportOutcome_IMPORT_OUTCOME_CREATED}},
+			}, nil
 		}
 		return nil, nil
 	})

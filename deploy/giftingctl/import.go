@@ -218,8 +218,8 @@ func same(open io.Reader, path string) bool {
 	return err == nil && missing == nil && os.SameFile(info, other)
 }
 
-const importHelp = `Imports gifts into the running catalog service. A gift replaces the gift with the same id as a whole. A gift that is already
-as in the file is not changed. After an interruption or an error, run it again: it continues where it stopped.
+const importHelp = `Imports gifts into the running catalog service. A gift replaces the gift with the same id as a whole. A gift
+that is already as in the file is not changed. After an interruption or an error, run it again: it continues where it stopped.
 
 ` + importer.Files + `
 The report has an entry per row: line, id, outcome (created, updated, unchanged, rejected) and the errors of its fields. Invalid

@@ -49,10 +49,12 @@ func TestACommaSeparatesNoFreeText(t *testing.T) {
 	}
 	field := sent("fields", "put", "--label", "Occasion", "--type", "dropdown", "--options", "Birthday, 50+", "--options", "Other")
 	require.Equal(t, []any{"Birthday, 50+", "Other"}, field["field"].(map[string]any)["options"])
-	require.Equal(t, []any{"SE", "NO", "DK"}, sent("regions", "put", "NORDICS", "--countries", "SE,NO", "--countries", "DK")["countries"])
+	require.Equal(t, []any{"SE", "NO", "DK"},
+		sent("regions", "put", "NORDICS", "--countries", "SE,NO", "--countries", "DK")["countries"])
 	product := sent("products", "put", "--name", "Jersey", "--state", "draft", "--variations", "dimension=Size,values=S,values=M")
 	require.Equal(t, []any{map[string]any{"dimension": "Size", "values": []any{"S", "M"}}}, product["variations"])
-	code, _, errs := runLine(t, services.Config, "products", "put", "--name", "J", "--state", "draft", "--variations", "dimension=A,dimension=B", "--dry-run")
+	code, _, errs := runLine(t, services.Config, "products", "put", "--name", "J", "--state", "draft", "--variations",
+		"dimension=A,dimension=B", "--dry-run")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, `"dimension" is there twice`)
 }

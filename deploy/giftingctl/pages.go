@@ -71,6 +71,7 @@ func add(a, b proto.Message) map[protoreflect.FieldDescriptor]int64 {
 
 func set(m proto.Message, sums map[protoreflect.FieldDescriptor]int64) {
 	for fd, sum := range sums {
-		m.ProtoReflect().Set(fd, protoreflect.ValueOfInt32(int32(sum))) //nolint:gosec // Two billion deliveries are not sent by one command.
+		total := protoreflect.ValueOfInt32(int32(sum)) //nolint:gosec // Two billion deliveries are not sent by one command.
+		m.ProtoReflect().Set(fd, total)
 	}
 }

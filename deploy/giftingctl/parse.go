@@ -87,8 +87,8 @@ func (p parser) setMap(into protoreflect.Map, fd protoreflect.FieldDescriptor, p
 	return nil
 }
 
-// separated reports that commas may separate the entries of a list: words of the contract, ids and codes, none of which has one. Any
-// other list is of free text, with an entry for each time that the flag is given.
+// separated reports that commas may separate the entries of a list: words of the contract, ids and codes, none of which has
+// one. Any other list is of free text, with an entry for each time that the flag is given.
 func separated(fd protoreflect.FieldDescriptor) bool {
 	name := string(fd.Name())
 	return fd.Message() == nil && (fd.Kind() != protoreflect.StringKind || strings.HasSuffix(name, "_ids") ||

@@ -33,7 +33,8 @@ type result struct {
 func run(t *testing.T, config string, args ...string) result {
 	t.Helper()
 	var out, errs strings.Builder
-	code := giftingctl.Run(t.Context(), append([]string{"--config", config}, args...), giftingctl.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	code := giftingctl.Run(t.Context(), append([]string{"--config", config}, args...),
+		giftingctl.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return result{code, out.String(), errs.String()}
 }
 
@@ -112,7 +113,8 @@ func (f fixture) testOrder(t *testing.T, tenant string) {
 		"--recipient.address.street", "Storgatan 1", "--recipient.address.city", "Stockholm",
 		"--recipient.address.postal-code", "111 22", "--recipient.address.country", "SE"), "order", "id")
 	config := f.withActor(t, "workspace", tenant, administrator)
-	if shown := f.json(t, "orders", "get", order, "--tenant", tenant); member(t, shown, "order", "status") == "ORDER_STATUS_REQUESTED" {
+	shown := f.json(t, "orders", "get", order, "--tenant", tenant)
+	if member(t, shown, "order", "status") == "ORDER_STATUS_REQUESTED" {
 		approved := run(t, config, "orders", "approve", order)
 		require.Zero(t, approved.code, approved.err)
 	}
@@ -176,7 +178,8 @@ func (f fixture) testDryRun(t *testing.T) {
 	tenant := uuid.NewString()
 	shown := f.ok(t, "tenants", "put", tenant, "--name", "Never", "--currency", "EUR", "--api-access", "--dry-run")
 	require.Contains(t, shown.out, `"name": "Never"`)
-	require.Contains(t, shown.err, "Not sent: gifting.tenants.v1.TenantOperationsService/PutTenant to tenants at "+f.Env["GIFTING_GRPC_TENANTS"])
+	require.Contains(t, shown.err,
+		"Not sent: gifting.tenants.v1.TenantOperationsService/PutTenant to tenants at "+f.Env["GIFTING_GRPC_TENANTS"])
 	missing := f.run(t, "keys", "create", "--tenant", tenant, "--name", "CRM", "--scopes", "orders")
 	require.Equal(t, 1, missing.code, "the tenant was made")
 }
@@ -197,13 +200,16 @@ func (f fixture) testUnreachable(t *testing.T) {
 func (f fixture) testPreview(t *testing.T) {
 	brand, campaign := f.Env["GIFTING_BRAND_ID"], f.Env["GIFTING_CAMPAIGN_ID"]
 	preview := func(args ...string) []string { return append([]string{"links", "preview"}, args...) }
-	proposed := []string{"--brand-id", brand, "--campaign-id", campaign, "--theme.accent-colour", "#C8102E", "--theme.typeface", "serif"}
+	proposed := []string{
+		"--brand-id", brand, "--campaign-id", campaign, "--theme.accent-colour", "#C8102E", "--theme.typeface", "serif",
+	}
 	list := f.ok(t, preview(append(proposed, "choose")...)...).out
 	require.Regexp(t, `(?s)^<!DOCTYPE html>.*</html>\s*$`, list)
 	require.Contains(t, list, "data:font/woff2")
 	require.Contains(t, list, "data:image/jpeg", "pictures of gifts")
 	require.NotContains(t, list, "Example sweatshirt")
-	require.Contains(t, f.ok(t, preview("choose", "--brand-id", brand)...).out, "Example sweatshirt", "example gifts without a campaign")
+	require.Contains(t, f.ok(t, preview("choose", "--brand-id", brand)...).out, "Example sweatshirt",
+		"example gifts without a campaign")
 	require.NotContains(t, f.ok(t, "tenants", "get").out, "#C8102E", "it is not saved")
 	refused := f.run(t, preview("gift", "--brand-id", brand, "--theme.accent-colour", "red")...)
 	require.Equal(t, 1, refused.code)
@@ -279,7 +285,9 @@ func (f fixture) testImport(t *testing.T) {
 	refused := f.run(t, "catalog", "import", gifts, "--context", "workspace")
 	require.Equal(t, 1, refused.code)
 	require.Contains(t, refused.err, "(caller_not_allowed)")
-	for _, args := range [][]string{{}, {"-"}, {filepath.Join(dir, "none.csv")}, {gifts, "--format", "xml"}, {gifts, "--report-format", "xml"}} {
+	for _, args := range [][]string{
+		{}, {"-"}, {filepath.Join(dir, "none.csv")}, {gifts, "--format", "xml"}, {gifts, "--report-format", "xml"},
+	} {
 		require.Equal(t, 2, f.run(t, append([]string{"catalog", "import"}, args...)...).code, args)
 	}
 }

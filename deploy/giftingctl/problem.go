@@ -123,7 +123,8 @@ func (a *app) report(ctx context.Context, err error) int {
 		code, shows.Code, shows.Title = exitUsage, "usage", "Wrong command or context"
 	}
 	if _, ok := errors.AsType[laterError](err); ok {
-		code, shows.Code, shows.Title = exitUnavailable, string(problem.ServiceUnavailable), problem.Lookup(problem.ServiceUnavailable).Title
+		code, shows.Code = exitUnavailable, string(problem.ServiceUnavailable)
+		shows.Title = problem.Lookup(problem.ServiceUnavailable).Title
 	}
 	if a.output == asJSON {
 		a.noteJSON(shows)

@@ -61,7 +61,10 @@ func TestACommandThatMakesSomethingSaysHowToRepeatIt(t *testing.T) {
 	const id = `[0-9a-f]{8}-[0-9a-f-]{27}`
 	request := filepath.Join(t.TempDir(), "request.json")
 	require.NoError(t, os.WriteFile(request, []byte(`{"orderId": "5f0c3a2e-7d15-4a63-9d0e-0f3b8c1f2a77"}`), 0o600))
-	place := []string{"orders", "place", "--items", "custom-product-name=A ball", "--client.name", "Ann", "--recipient.name", "Ann", "--recipient.phone", "+46701234567"}
+	place := []string{
+		"orders", "place", "--items", "custom-product-name=A ball", "--client.name", "Ann", "--recipient.name", "Ann",
+		"--recipient.phone", "+46701234567",
+	}
 	for _, c := range []struct {
 		args []string
 		want string

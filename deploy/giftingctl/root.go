@@ -112,7 +112,8 @@ The exit code is 0, or
 	flags.StringVarP(&a.output, "output", "o", asTable, "table or json")
 	flags.DurationVar(&a.timeout, "timeout", 15*time.Second, "how long a call may take")
 	must(root.RegisterFlagCompletionFunc("context", a.completeContexts))
-	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{asTable, asJSON}, cobra.ShellCompDirectiveNoFileComp)))
+	must(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{asTable, asJSON},
+		cobra.ShellCompDirectiveNoFileComp)))
 	for _, group := range a.groups() {
 		root.AddCommand(group)
 	}

@@ -49,7 +49,9 @@ func TestSecretsArePrintedOnceAndCanBeReadFromElsewhere(t *testing.T) {
 	t.Run("the URL of an administrator is in no error", func(t *testing.T) {
 		dir := t.TempDir()
 		require.Zero(t, run(t, "", "bootstrap", "keys", "--postgres", "db:5432", "--dir", dir).code)
-		for _, url := range []string{"postgres://root:hunter6@127.0.0.1:1/postgres", "postgres://root:hunter6@127.0.0.1:1:1/postgres", "hunter6"} {
+		for _, url := range []string{
+			"postgres://root:hunter6@127.0.0.1:1/postgres", "postgres://root:hunter6@127.0.0.1:1:1/postgres", "hunter6",
+		} {
 			file := filepath.Join(dir, "admin")
 			require.NoError(t, os.WriteFile(file, []byte(url), 0o600))
 			refused := run(t, "", "bootstrap", "databases", "--secrets", dir, "--run", "--url-file", file)

@@ -21,7 +21,10 @@ func TestEveryStatusHasAnExitCodeAndWords(t *testing.T) {
 	services := giftingctltest.Start(t, func(string, proto.Message) (proto.Message, error) { return nil, answer })
 	for _, info := range problem.Registry() {
 		t.Run(string(info.Code), func(t *testing.T) {
-			answer = &problem.Error{Code: info.Code, Detail: "why", Violations: []problem.Violation{{Field: "name", Code: problem.FieldTooLong, Message: "is long"}}}
+			answer = &problem.Error{
+				Code: info.Code, Detail: "why",
+				Violations: []problem.Violation{{Field: "name", Code: problem.FieldTooLong, Message: "is long"}},
+			}
 			refused := run(t, services.Config, "regions", "list")
 			want := 1
 			if info.GRPC == codes.Unavailable {

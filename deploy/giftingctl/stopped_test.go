@@ -51,9 +51,11 @@ func TestAnInterruptedImportSaysWhereItContinues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gifts.csv")
 	require.NoError(t, os.WriteFile(path, []byte(file.String()), 0o600))
 	var out, errs strings.Builder
-	code := giftingctl.Run(ctx, []string{"--config", services.Config, "catalog", "import", path}, giftingctl.Streams{Out: &out, Err: &errs})
+	code := giftingctl.Run(ctx, []string{"--config", services.Config, "catalog", "import", path},
+		giftingctl.Streams{Out: &out, Err: &errs})
 	require.Equal(t, 130, code)
-	require.Regexp(t, `Stopped: import of the rows from line (202|402): context canceled. The same command continues the import.\n`, errs.String())
+	require.Regexp(t, `Stopped: import of the rows from line (202|402): context canceled. The same command continues the import.\n`,
+		errs.String())
 }
 
 func TestAStoppedCommandSaysThatItMayHaveHadAnEffect(t *testing.T) {
@@ -67,8 +69,10 @@ func TestAStoppedCommandSaysThatItMayHaveHadAnEffect(t *testing.T) {
 		return nil, nil
 	})
 	var errs strings.Builder
-	code := giftingctl.Run(ctx, []string{"--config", services.Config, "orders", "note", "x", "Hello"}, giftingctl.Streams{Out: &errs, Err: &errs})
+	code := giftingctl.Run(ctx, []string{"--config", services.Config, "orders", "note", "x", "Hello"},
+		giftingctl.Streams{Out: &errs, Err: &errs})
 	require.Equal(t, 130, code)
-	require.Contains(t, errs.String(), "giftingctl: Interrupted (interrupted): the command was stopped; the service may have carried it out\n")
+	require.Contains(t, errs.String(),
+		"giftingctl: Interrupted (interrupted): the command was stopped; the service may have carried it out\n")
 	require.Contains(t, errs.String(), "Nothing is done twice if you repeat the command with --message-id ")
 }

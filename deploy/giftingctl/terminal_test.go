@@ -22,7 +22,9 @@ func TestTextsOfTenantsCannotControlATerminal(t *testing.T) {
 		if strings.HasSuffix(method, "ListRegions") {
 			return nil, status.Error(codes.Internal, hostile)
 		}
-		return &ordersv1.ListConversationResponse{Entries: []*ordersv1.ConversationEntry{{Message: &ordersv1.OrderMessage{Body: hostile}}}}, nil
+		return &ordersv1.ListConversationResponse{
+			Entries: []*ordersv1.ConversationEntry{{Message: &ordersv1.OrderMessage{Body: hostile}}},
+		}, nil
 	})
 	for _, output := range []string{"table", "json"} {
 		for _, args := range [][]string{{"orders", "conversation", "x"}, {"regions", "list"}} {
@@ -34,7 +36,8 @@ func TestTextsOfTenantsCannotControlATerminal(t *testing.T) {
 			}
 		}
 	}
-	require.Contains(t, run(t, services.Config, "orders", "conversation", "x").out, `a\x1b[2J\x1b]0;owned\x07\u009b31m\u202egpj b c\x7f`)
+	require.Contains(t, run(t, services.Config, "orders", "conversation", "x").out,
+		`a\x1b[2J\x1b]0;owned\x07\u009b31m\u202egpj b c\x7f`)
 	read := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(run(t, services.Config, "orders", "conversation", "x", "-o", "json").out), &read))
 	require.Contains(t, fmt.Sprint(read), hostile, "JSON has the text as it is")

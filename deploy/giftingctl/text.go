@@ -11,8 +11,8 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 )
 
-// writeText writes the text of a response to the file of --out, which it replaces, or prints the text as it is. On a terminal it shows the
-// characters that would control it.
+// writeText writes the text of a response to the file of --out, which it replaces, or prints the text as it is. On a terminal
+// it shows the characters that would control it.
 func (c *callCommand) writeText(resp proto.Message) error {
 	m := resp.ProtoReflect()
 	text := m.Get(m.Descriptor().Fields().ByName(protoreflect.Name(c.text))).String()

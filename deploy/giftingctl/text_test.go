@@ -29,17 +29,20 @@ func TestAPreviewIsPrintedAsItIsOrWrittenToAFile(t *testing.T) {
 		return <-asked, out
 	}
 	t.Run("of the saved site", func(t *testing.T) {
-		req, out := preview(t, "address-errors", "--brand-id", "north", "--campaign-id", "c", "--locale", "sv-SE", "--device", "dark", "--greeting", "Hej")
+		req, out := preview(t, "address-errors", "--brand-id", "north", "--campaign-id", "c", "--locale", "sv-SE", "--device", "dark",
+			"--greeting", "Hej")
 		require.Equal(t, previewed, out)
 		require.Equal(t, giftsitev1.PreviewPage_PREVIEW_PAGE_ADDRESS_ERRORS, req.GetPage())
 		require.Equal(t, giftingctltest.Tenant, req.GetTenantId())
-		require.Equal(t, []string{"north", "c", "sv-SE", "Hej"}, []string{req.GetBrandId(), req.GetCampaignId(), req.GetLocale(), req.GetGreeting()})
+		require.Equal(t, []string{"north", "c", "sv-SE", "Hej"},
+			[]string{req.GetBrandId(), req.GetCampaignId(), req.GetLocale(), req.GetGreeting()})
 		require.Equal(t, tenantsv1.ColourScheme_COLOUR_SCHEME_DARK, req.GetDevice())
 		require.Nil(t, req.GetSite(), "no flag of a site: the saved one")
 	})
 	t.Run("of a proposed site, from flags and from a file", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "site.json")
-		require.NoError(t, os.WriteFile(file, []byte(`{"site": {"privacyUrl": "https://north.example", "theme": {"corners": "CORNER_STYLE_ROUND"}}}`), 0o600))
+		require.NoError(t, os.WriteFile(file,
+			[]byte(`{"site": {"privacyUrl": "https://north.example", "theme": {"corners": "CORNER_STYLE_ROUND"}}}`), 0o600))
 		req, _ := preview(t, "gift", "--brand-id", "north", "-f", file, "--theme.typeface", "serif")
 		require.Equal(t, "https://north.example", req.GetSite().GetPrivacyUrl())
 		require.Equal(t, tenantsv1.CornerStyle_CORNER_STYLE_ROUND, req.GetSite().GetTheme().GetCorners())

@@ -18,7 +18,8 @@ import (
 
 func watched(cursor string) *eventsv1.WatchEventsResponse {
 	return &eventsv1.WatchEventsResponse{
-		Event: &eventsv1.Event{Id: "e-" + cursor, Type: "order.created", Environment: "sandbox", Data: []byte(`{"id":  "a"}`)}, Cursor: &cursor,
+		Event:  &eventsv1.Event{Id: "e-" + cursor, Type: "order.created", Environment: "sandbox", Data: []byte(`{"id":  "a"}`)},
+		Cursor: &cursor,
 	}
 }
 
@@ -61,6 +62,7 @@ func TestAnInterruptedWatchExitsAsAnyCommand(t *testing.T) {
 		return nil, status.Error(codes.Unavailable, "late")
 	})
 	var out, errs strings.Builder
-	code := Run(ctx, []string{"--config", services.Config, "events", "watch"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	code := Run(ctx, []string{"--config", services.Config, "events", "watch"},
+		Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 	require.Equal(t, exitInterrupted, code, errs.String())
 }

@@ -20,7 +20,8 @@ import (
 )
 
 // Conn calls a service of the stack, each call with the certificate of a caller that may make it: the system where the acting
-// person works, the operator for imports, the webhook service for endpoints, and the gateway for all others. Its errors are gRPC status errors.
+// person works, the operator for imports, the webhook service for endpoints, and the gateway for all others. Its errors are
+// gRPC status errors.
 type Conn struct {
 	service      identity.Name
 	addr         string
@@ -56,7 +57,9 @@ func (c *Conn) Invoke(ctx context.Context, method string, req, resp any, opts ..
 }
 
 // NewStream implements grpc.ClientConnInterface.
-func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *Conn) NewStream(
+	ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
 	conn, err := c.As(callerOf(method, nil))
 	if err != nil {
 		return nil, err

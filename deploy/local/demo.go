@@ -87,7 +87,8 @@ func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientCon
 		return d, fmt.Errorf("set the webhook URL of the demo: %w", err)
 	}
 	// The secret is read, because the key may have rotated it.
-	answer, err := tenantsv1.NewDirectoryServiceClient(tenants).GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: []int32{d.Keys[keyMain].ID}})
+	answer, err := tenantsv1.NewDirectoryServiceClient(tenants).GetEndpoints(ctx,
+		&tenantsv1.GetEndpointsRequest{KeyIds: []int32{d.Keys[keyMain].ID}})
 	if err != nil {
 		return d, fmt.Errorf("read the signing secret of the demo: %w", err)
 	}

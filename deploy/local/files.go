@@ -39,7 +39,8 @@ var errRuns = errors.New("another stack runs in this folder")
 
 // lock locks the folder until the file is closed or the process ends.
 func lock(dir string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(dir, "stack.lock"), os.O_CREATE|os.O_RDWR, bootstrap.Private) //nolint:gosec // The stack's own folder.
+	path := filepath.Join(dir, "stack.lock")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, bootstrap.Private) //nolint:gosec // The stack's own folder.
 	if err != nil {
 		return nil, fmt.Errorf("lock the folder: %w", err)
 	}

@@ -21,7 +21,8 @@ func openLog(dir string) (*os.File, error) {
 	if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, bootstrap.Private) //nolint:gosec // Below the stack's own folder.
+	const flags = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	file, err := os.OpenFile(path, flags, bootstrap.Private) //nolint:gosec // Below the stack's own folder.
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}

@@ -126,7 +126,9 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 func (s *Stack) startDependencies(ctx context.Context, w *wiring) error {
 	cfg := w.Config
 	servers, err := deps.Start(ctx,
-		deps.PostgreSQLConfig{URL: cfg.PostgresURL, Dir: filepath.Join(cfg.Dir, "postgres"), Port: cfg.PortBase + postgresPort, Log: s.log},
+		deps.PostgreSQLConfig{
+			URL: cfg.PostgresURL, Dir: filepath.Join(cfg.Dir, "postgres"), Port: cfg.PortBase + postgresPort, Log: s.log,
+		},
 		deps.RedisConfig{URL: cfg.RedisURL, Dir: filepath.Join(cfg.Dir, "redis"), Port: cfg.PortBase + redisPort, Log: s.log},
 		deps.KafkaConfig{Brokers: cfg.KafkaBrokers, Dir: filepath.Join(cfg.Dir, "kafka"), Port: cfg.PortBase + kafkaPort, Log: s.log})
 	if err != nil {

@@ -99,7 +99,8 @@ func (w wiring) groupsReady(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("consumer groups: %w", err)
 	}
-	at := slices.IndexFunc(described.Groups, func(g kafka.DescribeGroupsResponseGroup) bool { return g.Error != nil || g.GroupState != "Stable" })
+	at := slices.IndexFunc(described.Groups,
+		func(g kafka.DescribeGroupsResponseGroup) bool { return g.Error != nil || g.GroupState != "Stable" })
 	if at >= 0 {
 		return fmt.Errorf("%w: consumer group %s is %s", errNotReady, described.Groups[at].GroupID, described.Groups[at].GroupState)
 	}

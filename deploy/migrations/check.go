@@ -22,10 +22,16 @@ func refuse(pattern, unless, why string) rule {
 	return r
 }
 
+// ownValues make a value of its own for each row.
+const ownValues = `\bDEFAULT\s+(gen_random_uuid|uuidv7|random|clock_timestamp|nextval)\b|` +
+	`\b(small|big)?serial\b|\bSTORED\b|\bAS\s+IDENTITY\b`
+
 var (
 	statements = []rule{
-		refuse(`^DROP\s+(TABLE|TYPE|VIEW|MATERIALIZED|FUNCTION|PROCEDURE|SCHEMA|SEQUENCE|DOMAIN)\b`, "", "removes what the previous version may use"),
-		refuse(`^ALTER\s+(TYPE|VIEW|FUNCTION|SCHEMA|SEQUENCE|DOMAIN|INDEX)\b.*\bRENAME\b`, "", "renames what the previous version may use"),
+		refuse(`^DROP\s+(TABLE|TYPE|VIEW|MATERIALIZED|FUNCTION|PROCEDURE|SCHEMA|SEQUENCE|DOMAIN)\b`, "",
+			"removes what the previous version may use"),
+		refuse(`^ALTER\s+(TYPE|VIEW|FUNCTION|SCHEMA|SEQUENCE|DOMAIN|INDEX)\b.*\bRENAME\b`, "",
+			"renames what the previous version may use"),
 		refuse(`^ALTER\s+TYPE\b`, `\b(ADD\s+VALUE|RENAME)\b`, "changes a type that the previous version may use"),
 		refuse(`^TRUNCATE\b`, "", "empties a table"),
 		refuse(`^(UPDATE|DELETE\s+FROM)\b`, "", "changes rows, which takes long in a large table"),
@@ -33,16 +39,20 @@ var (
 	}
 	actions = []rule{
 		refuse(`^RENAME\b`, "", "renames what the previous version may use"),
-		refuse(`^DROP\s+(COLUMN\b|(IF\s+EXISTS\s+)?\w+$)`, `^DROP\s+(CONSTRAINT|IDENTITY)\b`, "removes what the previous version may use"),
-		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+(SET\s+DATA\s+)?TYPE\b`, "", "rewrites the table and changes a type that the previous version may use"),
-		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+SET\s+NOT\s+NULL\b`, "", "breaks inserts of the previous version, which does not set the column"),
-		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+DROP\s+DEFAULT\b`, "", "breaks inserts of the previous version, which does not set the column"),
+		refuse(`^DROP\s+(COLUMN\b|(IF\s+EXISTS\s+)?\w+$)`, `^DROP\s+(CONSTRAINT|IDENTITY)\b`,
+			"removes what the previous version may use"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+(SET\s+DATA\s+)?TYPE\b`, "",
+			"rewrites the table and changes a type that the previous version may use"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+SET\s+NOT\s+NULL\b`, "",
+			"breaks inserts of the previous version, which does not set the column"),
+		refuse(`^ALTER\s+(COLUMN\s+)?\S+\s+DROP\s+DEFAULT\b`, "",
+			"breaks inserts of the previous version, which does not set the column"),
 		refuse(`^ADD\s+(COLUMN\s+)?.*\bNOT\s+NULL\b`, `\bDEFAULT\b|^ADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`,
 			"breaks inserts of the previous version, which does not set the column"),
-		refuse(`^ADD\s+(COLUMN\s+)?.*(\bDEFAULT\s+(gen_random_uuid|uuidv7|random|clock_timestamp|nextval)\b|\b(small|big)?serial\b|\bSTORED\b|\bAS\s+IDENTITY\b)`,
-			"", "rewrites the table to give each row its own value"),
+		refuse(`^ADD\s+(COLUMN\s+)?.*(`+ownValues+`)`, "", "rewrites the table to give each row its own value"),
 		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(CHECK|FOREIGN\s+KEY)\b`, `\bNOT\s+VALID\b`, "reads every row under a lock"),
-		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(UNIQUE|PRIMARY\s+KEY|EXCLUDE)\b`, `\bUSING\s+INDEX\b`, "blocks writes while the index is made"),
+		refuse(`^ADD\s+(CONSTRAINT\s+\S+\s+)?(UNIQUE|PRIMARY\s+KEY|EXCLUDE)\b`, `\bUSING\s+INDEX\b`,
+			"blocks writes while the index is made"),
 	}
 
 	contract     = regexp.MustCompile(`(?m)^\s*--[ \t]*contract:[ \t]*\S`)
@@ -50,7 +60,8 @@ var (
 	concurrently = regexp.MustCompile(`(?is)^CREATE\s+(UNIQUE\s+)?INDEX\s+CONCURRENTLY\b`)
 	creates      = regexp.MustCompile(`(?is)^CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w."]+)`)
 	alters       = regexp.MustCompile(`(?is)^ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?(?:ONLY\s+)?([\w."]+)\s+(.*)$`)
-	touches      = regexp.MustCompile(`(?is)^(?:UPDATE|DELETE\s+FROM|CREATE\s+(?:UNIQUE\s+)?INDEX\b.*?\bON|TRUNCATE(?:\s+TABLE)?)\s+(?:ONLY\s+)?([\w."]+)`)
+	touches      = regexp.MustCompile(`(?is)^(?:UPDATE|DELETE\s+FROM|CREATE\s+(?:UNIQUE\s+)?INDEX\b.*?\bON|TRUNCATE(?:\s+TABLE)?)` +
+		`\s+(?:ONLY\s+)?([\w."]+)`)
 )
 
 // Check returns the statements of a migration that break the rule, with the reasons.

@@ -85,7 +85,8 @@ func TestEveryMigrationFollowsTheRule(t *testing.T) {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			require.Empty(t, migrations.Check(string(text)), "%s\nsee the documentation of package migrations", strings.TrimPrefix(file, root))
+			require.Empty(t, migrations.Check(string(text)), "%s\nsee the documentation of package migrations",
+				strings.TrimPrefix(file, root))
 		}
 	}
 }

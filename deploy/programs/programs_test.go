@@ -23,13 +23,17 @@ func TestCheckOfAnEnvironment(t *testing.T) {
 		environment []programs.Variable
 		wrong       []string
 	}{
-		"required settings are enough":    {[]programs.Variable{sign}, nil},
-		"a secret from a secret store":    {[]programs.Variable{sign, {Name: "GIFTING_SAFE", Secret: true}}, nil},
-		"a variable that is no setting":   {[]programs.Variable{sign, {Name: "HOME"}}, nil},
-		"a required setting as a secret":  {[]programs.Variable{{Name: "GIFTING_SIGN", Secret: true}}, nil},
-		"a missing required setting":      {nil, []string{"shop lacks GIFTING_SIGN"}},
-		"an unknown setting":              {[]programs.Variable{sign, {Name: "GIFTING_SING"}}, []string{"GIFTING_SING is not a setting of shop"}},
-		"a secret in plain text":          {[]programs.Variable{sign, {Name: "GIFTING_SAFE", Value: "1234"}}, []string{"GIFTING_SAFE is a secret in plain text"}},
+		"required settings are enough":   {[]programs.Variable{sign}, nil},
+		"a secret from a secret store":   {[]programs.Variable{sign, {Name: "GIFTING_SAFE", Secret: true}}, nil},
+		"a variable that is no setting":  {[]programs.Variable{sign, {Name: "HOME"}}, nil},
+		"a required setting as a secret": {[]programs.Variable{{Name: "GIFTING_SIGN", Secret: true}}, nil},
+		"a missing required setting":     {nil, []string{"shop lacks GIFTING_SIGN"}},
+		"an unknown setting": {
+			[]programs.Variable{sign, {Name: "GIFTING_SING"}}, []string{"GIFTING_SING is not a setting of shop"},
+		},
+		"a secret in plain text": {
+			[]programs.Variable{sign, {Name: "GIFTING_SAFE", Value: "1234"}}, []string{"GIFTING_SAFE is a secret in plain text"},
+		},
 		"a setting that is defined twice": {[]programs.Variable{sign, sign}, []string{"GIFTING_SIGN is set twice"}},
 	} {
 		t.Run(name, func(t *testing.T) {

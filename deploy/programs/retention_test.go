@@ -57,14 +57,16 @@ func audit(work, table string) aged {
 
 // agedRows are rows of each program: at least one for each kind of periodic work that goes by age.
 func agedRows() map[identity.Name][]aged {
-	erasure := map[string]string{"completed_at": "$old", "action": "'EXPORT'", "subject_kind": "'ORDER'", "actor_kind": "'BACKOFFICE_ACCOUNT'"}
+	erasure := map[string]string{
+		"completed_at": "$old", "action": "'EXPORT'", "subject_kind": "'ORDER'", "actor_kind": "'BACKOFFICE_ACCOUNT'",
+	}
 	orders := audit("retention", "order_audit")
 	delete(orders.values, "detail")
 	orders.stays = "at < now() - interval '366 days'" // Others follow from the work on orders.
 	order := func(status string) map[string]string {
 		return map[string]string{
-			"status": status, "created_at": "$old", "updated_at": "$old", "details_sealed": "'x'", "source": "'API'", "item_kind": "'CATALOG'",
-			"product_id": "gen_random_uuid()", "delivery_country": "'SE'", "version": "0", "variations": "'{}'",
+			"status": status, "created_at": "$old", "updated_at": "$old", "details_sealed": "'x'", "source": "'API'", "version": "0",
+			"item_kind": "'CATALOG'", "product_id": "gen_random_uuid()", "variations": "'{}'", "delivery_country": "'SE'",
 		}
 	}
 	link := func(values map[string]string) map[string]string {
@@ -91,8 +93,14 @@ func agedRows() map[identity.Name][]aged {
 		},
 		identity.Orders: {
 			answer(), orders,
-			{work: "retention", setting: "GIFTING_DETAILS_RETENTION", table: "orders", values: order("'COMPLETED'"), stays: "status = 'COMPLETED' AND details_erased_at IS NULL"},
-			{work: "retention", setting: "GIFTING_OPEN_RETENTION", table: "orders", values: order("'SENT'"), stays: "status = 'SENT' AND details_erased_at IS NULL"},
+			{
+				work: "retention", setting: "GIFTING_DETAILS_RETENTION", table: "orders", values: order("'COMPLETED'"),
+				stays: "status = 'COMPLETED' AND details_erased_at IS NULL",
+			},
+			{
+				work: "retention", setting: "GIFTING_OPEN_RETENTION", table: "orders", values: order("'SENT'"),
+				stays: "status = 'SENT' AND details_erased_at IS NULL",
+			},
 			{work: "reservation outcomes", keep: 90 * day, table: "reservation_outcomes", values: map[string]string{
 				"outcome": "'ABANDONED'", "decided_at": "$old",
 			}},
@@ -100,19 +108,25 @@ func agedRows() map[identity.Name][]aged {
 		identity.PersonalLinks: {
 			answer(),
 			{
-				work: "retention", setting: "GIFTING_DETAILS_RETENTION", table: "links", stays: "status = 'CANCELLED' AND details_sealed IS NOT NULL",
+				work: "retention", setting: "GIFTING_DETAILS_RETENTION", table: "links",
+				stays:  "status = 'CANCELLED' AND details_sealed IS NOT NULL",
 				values: link(map[string]string{"status": "'CANCELLED'", "cancelled_at": "$old"}),
 			},
 			{
-				work: "retention", setting: "GIFTING_UNCLAIMED_RETENTION", table: "links", stays: "status = 'ACTIVE' AND details_sealed IS NOT NULL",
+				work: "retention", setting: "GIFTING_UNCLAIMED_RETENTION", table: "links",
+				stays:  "status = 'ACTIVE' AND details_sealed IS NOT NULL",
 				values: link(map[string]string{"status": "'ACTIVE'"}),
 			},
 			{work: "retention", table: "form_drafts", values: map[string]string{"expires_at": "$old", "nonce_hash": "sha256('x')"}},
 		},
-		identity.Events: {{work: "feed maintenance", setting: "GIFTING_FEED_RETENTION", keep: day, table: "feed", values: map[string]string{"day": "$old"}}},
-		identity.Webhook: {answer(), {work: "retention", setting: "GIFTING_WEBHOOK_LOG_RETENTION", table: "deliveries", values: map[string]string{
-			"state": "'DELIVERED'", "created_at": "$old", "finished_at": "$old",
-		}}},
+		identity.Events: {{
+			work: "feed maintenance", setting: "GIFTING_FEED_RETENTION", keep: day, table: "feed",
+			values: map[string]string{"day": "$old"},
+		}},
+		identity.Webhook: {answer(), {
+			work: "retention", setting: "GIFTING_WEBHOOK_LOG_RETENTION", table: "deliveries",
+			values: map[string]string{"state": "'DELIVERED'", "created_at": "$old", "finished_at": "$old"},
+		}},
 	}
 }
 
@@ -191,7 +205,8 @@ func newInstance(t *testing.T, p programs.Program) *instance {
 	values := map[string]string{
 		"GRPC_ADDR": "127.0.0.1:0", "METRICS_ADDR": "127.0.0.1:0", "LAME_DUCK": "0s", "ENVIRONMENT": "sandbox",
 		"DATABASE_URL": pgtest.NewURL(t), "REDIS_URL": testenv.Require(t, testenv.RedisURL), "KAFKA_BROKERS": cluster.ListenAddrs()[0],
-		"KAFKA_TOPIC": "changes", "SEAL_KEYS": ring, "EVENT_KEYS": ring, "CLAIM_URL": "http://localhost/c", "IMAGES_URL": "file://" + t.TempDir(), "PUBLIC_URL": "http://localhost",
+		"KAFKA_TOPIC": "changes", "SEAL_KEYS": ring, "EVENT_KEYS": ring, "CLAIM_URL": "http://localhost/c",
+		"IMAGES_URL": "file://" + t.TempDir(), "PUBLIC_URL": "http://localhost",
 		"OPENING_HOURS": "Mon-Fri 09:00-17:00", "OPENING_ZONE": "UTC", "OUTBOX_SOURCES": "orders=" + pgtest.NewURL(t),
 	}
 	for _, other := range programs.All() {
@@ -268,15 +283,16 @@ const feedDay = `DO $$ BEGIN EXECUTE format('CREATE TABLE %I PARTITION OF feed F
 
 func (i *instance) stays(t *testing.T, r aged) (stays bool) {
 	t.Helper()
-	require.NoError(t, i.db.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM "+r.table+" WHERE "+cmp.Or(r.stays, "true")+")").Scan(&stays))
+	found := i.db.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM "+r.table+" WHERE "+cmp.Or(r.stays, "true")+")")
+	require.NoError(t, found.Scan(&stays))
 	return stays
 }
 
 // succeeded is the outcome of a tick of periodic work.
 const succeeded = "succeeded"
 
-// work runs the program while the retention clock is so far behind the database's, until all periodic work was done once. It returns
-// how that ended.
+// work runs the program while the retention clock is so far behind the database's, until all periodic work was done once. It
+// returns how that ended.
 func (i *instance) work(t *testing.T, behind time.Duration) (outcomes map[string]string) {
 	t.Helper()
 	i.exec(t, "UPDATE retention_clock SET at = clock_timestamp() - $1::interval", behind)

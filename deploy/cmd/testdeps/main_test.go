@@ -39,7 +39,8 @@ func TestRun(t *testing.T) { //nolint:paralleltest // It sets the environment.
 	t.Run("the command finds its dependencies in the environment", func(t *testing.T) {
 		setGiven(t)
 		found := filepath.Join(t.TempDir(), "found")
-		script := `echo "$GIFTING_TEST_POSTGRES_URL $GIFTING_TEST_REDIS_URL $GIFTING_TEST_KAFKA_BROKERS $GIFTING_TEST_KAFKA_KIND" > ` + found
+		script := `echo "$GIFTING_TEST_POSTGRES_URL $GIFTING_TEST_REDIS_URL $GIFTING_TEST_KAFKA_BROKERS $GIFTING_TEST_KAFKA_KIND" > ` +
+			found
 		require.Equal(t, 0, run([]string{"--", "sh", "-c", script}))
 		text, err := os.ReadFile(found)
 		require.NoError(t, err)

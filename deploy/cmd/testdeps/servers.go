@@ -50,8 +50,13 @@ func start(ctx context.Context, local string, durable bool, log *slog.Logger) (*
 			URL: os.Getenv(testenv.PostgresURL), Dir: filepath.Join(dir, "postgres"), Port: ports[0],
 			Ephemeral: !durable, CountsStatements: durable, Log: log,
 		},
-		deps.RedisConfig{URL: os.Getenv(testenv.RedisURL), Dir: filepath.Join(dir, "redis"), Port: ports[1], RequireReal: true, Ephemeral: true, Log: log},
-		deps.KafkaConfig{Brokers: brokers, Dir: filepath.Join(dir, "kafka"), Port: ports[2], PreferApache: true, JarsDir: filepath.Join(local, "kafka"), Log: log})
+		deps.RedisConfig{
+			URL: os.Getenv(testenv.RedisURL), Dir: filepath.Join(dir, "redis"), Port: ports[1], RequireReal: true, Ephemeral: true, Log: log,
+		},
+		deps.KafkaConfig{
+			Brokers: brokers, Dir: filepath.Join(dir, "kafka"), Port: ports[2], PreferApache: true, JarsDir: filepath.Join(local, "kafka"),
+			Log: log,
+		})
 	if err != nil {
 		return nil, errors.Join(err, deps.RemoveData(dir))
 	}
@@ -89,7 +94,10 @@ const (
 
 func hasRoom(folder string) bool {
 	var found syscall.Statfs_t
-	return syscall.Statfs(folder, &found) == nil && found.Bavail*uint64(found.Bsize) >= room //nolint:gosec // A block has a positive size.
+	if syscall.Statfs(folder, &found) != nil {
+		return false
+	}
+	return found.Bavail*uint64(found.Bsize) >= room //nolint:gosec // A block has a positive size.
 }
 
 // sweep removes the directories of killed runs.

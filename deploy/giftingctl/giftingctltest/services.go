@@ -71,7 +71,8 @@ func (s *Services) serve(t testing.TB, name identity.Name) string {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	const most = 64 << 20
-	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(files.Server())), grpc.UnknownServiceHandler(s.handle), grpc.MaxRecvMsgSize(most))
+	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(files.Server())), grpc.UnknownServiceHandler(s.handle),
+		grpc.MaxRecvMsgSize(most))
 	go func() { _ = server.Serve(listener) }() // Stop ends it.
 	t.Cleanup(server.Stop)
 	return listener.Addr().String()

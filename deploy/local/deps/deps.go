@@ -130,7 +130,8 @@ func lockDir(dir string, how int) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // The directory is the caller's choice.
+	path := filepath.Join(dir, "lock")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // The directory is the caller's choice.
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}

@@ -101,7 +101,9 @@ func installPackages(ctx context.Context, packages ...string) error {
 	if !canInstall() {
 		return errNoPackages
 	}
-	for _, args := range [][]string{{"update", "-q"}, append([]string{"install", "-q", "-y", "--no-install-recommends"}, packages...)} {
+	for _, args := range [][]string{
+		{"update", "-q"}, append([]string{"install", "-q", "-y", "--no-install-recommends"}, packages...),
+	} {
 		cmd := exec.CommandContext(ctx, "apt-get", args...) //nolint:gosec // Fixed package names.
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		if output, err := cmd.CombinedOutput(); err != nil {

@@ -13,14 +13,16 @@ import (
 // themes are the looks of the demo brands, by slug.
 var themes = map[string]*tenantsv1.Theme{
 	"nordlys-casino": {
-		AccentColour: proto.String("#0B7A75"), Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SOFT,
+		AccentColour: proto.String("#0B7A75"), Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK,
+		Corners: tenantsv1.CornerStyle_CORNER_STYLE_SOFT,
 	},
 	"polar-spins": {
 		Typeface: tenantsv1.Typeface_TYPEFACE_HUMANIST, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
 	},
 	"fjord-live": {ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT},
 	"rheingold": {
-		AccentColour: proto.String("#6B1D2E"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
+		AccentColour: proto.String("#6B1D2E"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF,
+		Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
 	},
 	"lorelei-bingo": {
 		Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
@@ -37,15 +39,20 @@ func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenant
 	home := "https://" + brand.GetSlug() + ".example"
 	theme := proto.CloneOf(themes[brand.GetSlug()])
 	theme.HeroImageId = hero
-	_, err = s.tenants.PutGiftSite(ctx, &tenantsv1.PutGiftSiteRequest{Actor: Installer, TenantId: tenantID, BrandId: brand.GetId(), Site: &tenantsv1.GiftSite{
-		PrivacyUrl: proto.String(home + "/privacy"), TermsUrl: proto.String(home + "/gift-terms"), ImprintUrl: proto.String(home + "/imprint"),
+	site := &tenantsv1.GiftSite{
+		PrivacyUrl: proto.String(home + "/privacy"), TermsUrl: proto.String(home + "/gift-terms"),
+		ImprintUrl: proto.String(home + "/imprint"),
 		SupportUrl: proto.String("mailto:vip@" + brand.GetSlug() + ".example"), HomeUrl: proto.String(home + "/vip"), Theme: theme,
 		DeliveryTimes: deliveryTimes(),
-	}})
+	}
+	_, err = s.tenants.PutGiftSite(ctx, &tenantsv1.PutGiftSiteRequest{
+		Actor: Installer, TenantId: tenantID, BrandId: brand.GetId(), Site: site,
+	})
 	return err
 }
 
-// businessDays are how long gifts take to a country of each region, the least and the most. Regions that are not listed say nothing.
+// businessDays are how long gifts take to a country of each region, the least and the most. Regions that are not listed say
+// nothing.
 var businessDays = map[string][2]int32{
 	"NORDICS": {2, 4}, "CENTRAL_EUROPE": {3, 5}, "SOUTHERN_EUROPE": {4, 7}, "BRITISH_ISLES": {5, 8}, "NORTH_AMERICA": {7, 10},
 }
@@ -77,7 +84,9 @@ func (s *seeder) heroOf(ctx context.Context, tenantID string, brand *tenantsv1.B
 	if err != nil {
 		return nil, err
 	}
-	hero, err := s.logos.UploadBrandHero(ctx, &catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brand.GetId(), Content: content})
+	hero, err := s.logos.UploadBrandHero(ctx, &catalogv1.UploadBrandHeroRequest{
+		TenantId: tenantID, BrandId: brand.GetId(), Content: content,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +96,12 @@ func (s *seeder) heroOf(ctx context.Context, tenantID string, brand *tenantsv1.B
 // greetings are those of the demo campaign of Direct.
 func greetings() []*catalogv1.CampaignGreeting {
 	return []*catalogv1.CampaignGreeting{
-		{Locale: "en-US", Text: "Happy midsummer!\nThank you for a wonderful year with us. Here is a little something from all of us: pick what you like."},
-		{Locale: "sv-SE", Text: "Glad midsommar!\nTack för ett fantastiskt år med oss. Här är något litet från oss alla: välj det du tycker om."},
-		{Locale: "de-DE", Text: "Fröhlichen Mittsommer!\nDanke für ein wunderbares Jahr mit uns. Hier ist eine Kleinigkeit von uns allen: Suchen Sie sich etwas Schönes aus."},
+		{Locale: "en-US", Text: `Happy midsummer!
+Thank you for a wonderful year with us. Here is a little something from all of us: pick what you like.`},
+		{Locale: "sv-SE", Text: `Glad midsommar!
+Tack för ett fantastiskt år med oss. Här är något litet från oss alla: välj det du tycker om.`},
+		{Locale: "de-DE", Text: `Fröhlichen Mittsommer!
+Danke für ein wunderbares Jahr mit uns. Hier ist eine Kleinigkeit von uns allen: Suchen Sie sich etwas Schönes aus.`},
 	}
 }
 

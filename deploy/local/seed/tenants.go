@@ -41,7 +41,9 @@ func (s *seeder) putTenant(ctx context.Context, t tenant) error {
 		}
 	}
 	for _, member := range t.team {
-		if _, err := s.tenants.PutTeamMember(ctx, &tenantsv1.PutTeamMemberRequest{Actor: Installer, TenantId: tenantID, Member: member}); err != nil {
+		if _, err := s.tenants.PutTeamMember(ctx, &tenantsv1.PutTeamMemberRequest{
+			Actor: Installer, TenantId: tenantID, Member: member,
+		}); err != nil {
 			return fmt.Errorf("team member %s: %w", member.GetEmail(), err)
 		}
 	}
@@ -64,7 +66,9 @@ func (s *seeder) putBrand(ctx context.Context, tenantID string, brand *tenantsv1
 	if err != nil {
 		return err
 	}
-	stored, err := s.logos.UploadBrandLogo(ctx, &catalogv1.UploadBrandLogoRequest{TenantId: tenantID, BrandId: brand.GetId(), Content: content})
+	stored, err := s.logos.UploadBrandLogo(ctx, &catalogv1.UploadBrandLogoRequest{
+		TenantId: tenantID, BrandId: brand.GetId(), Content: content,
+	})
 	if err != nil {
 		return err
 	}
@@ -100,7 +104,8 @@ func nordlys() tenant {
 func rheingold() tenant {
 	return tenant{
 		settings: &tenantsv1.PutTenantRequest{
-			Actor: Installer, Id: Approving, Name: "Rheingold Gaming", Locales: []string{"de-DE"}, Currency: "EUR", ApprovalRequired: true, ApiAccess: true,
+			Actor: Installer, Id: Approving, Name: "Rheingold Gaming", Locales: []string{"de-DE"}, Currency: "EUR", ApprovalRequired: true,
+			ApiAccess: true,
 		},
 		brands: []*tenantsv1.Brand{
 			brand("rheingold", "Rheingold", "#B8860B"),

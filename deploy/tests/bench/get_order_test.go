@@ -28,9 +28,9 @@ const orderInSQL = `SELECT id, reference, version, external_order_id, external_r
   tracking_reference, tracking_url, cancellation_reason, created_at, updated_at
 FROM orders WHERE tenant_id = $1 AND id = $2`
 
-// BenchmarkGetOrder reads orders through the gateway, then by the same call of the orders service, then by the service's statement. Each
-// client of the gateway has its own connection, like different integrators. Those of the service share one, as the calls of the gateway
-// do, which lets the system send calls together.
+// BenchmarkGetOrder reads orders through the gateway, then by the same call of the orders service, then by the service's
+// statement. Each client of the gateway has its own connection, like different integrators. Those of the service share one, as
+// the calls of the gateway do, which lets the system send calls together.
 func BenchmarkGetOrder(b *testing.B) {
 	f := deployOrders(b, nil)
 	all, orders := f.clients(b, clients), f.placeMany(b)

@@ -59,8 +59,8 @@ func BenchmarkHeldCalls(b *testing.B) {
 	b.ReportMetric(most, "most-MB")
 	b.ReportMetric((used-idle).Seconds()/heldTime.Seconds()*100, "cpu-%")
 	b.ReportMetric(fixture.Load(b), "load")
-	b.Logf("%d calls, held after %s; gateway %.1f MB before, %.1f MB with them, at most %.1f MB; CPU in %s: %s before, %s with them; load %.1f",
-		all, took, before, after, most, heldTime, idle, used, fixture.Load(b))
+	b.Logf("%d calls, held after %s; gateway %.1f MB before, %.1f MB with them, at most %.1f MB", all, took, before, after, most)
+	b.Logf("CPU in %s: %s before, %s with them; load %.1f", heldTime, idle, used, fixture.Load(b))
 }
 
 // timeOfIdle returns the processor time that a program uses in heldTime.
@@ -111,10 +111,12 @@ func holdCalls(b *testing.B, base, metrics string, keys []string) (leave func())
 			conn, err := net.Dial("tcp", at.Host) //nolint:noctx // The benchmark closes it.
 			require.NoError(b, err)
 			conns = append(conns, conn)
-			_, err = io.WriteString(conn, "GET "+at.Path+"/events?wait=30 HTTP/1.1\r\nHost: "+at.Host+"\r\nAuthorization: Bearer "+key+"\r\n\r\n")
+			_, err = io.WriteString(conn,
+				"GET "+at.Path+"/events?wait=30 HTTP/1.1\r\nHost: "+at.Host+"\r\nAuthorization: Bearer "+key+"\r\n\r\n")
 			require.NoError(b, err)
 			if len(conns)%heldAtOnce == 0 {
-				require.Eventually(b, func() bool { return waiting(b, metrics) == len(conns) }, 15*time.Second, 5*time.Millisecond, "calls are not held")
+				require.Eventually(b, func() bool { return waiting(b, metrics) == len(conns) }, 15*time.Second, 5*time.Millisecond,
+					"calls are not held")
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func sendLargeBodies(url string, keys []string) map[int]int {
 
 // sendLargeBody returns the status of the answer, or 0 without one, and how long to wait before the next request.
 func sendLargeBody(ctx context.Context, client *http.Client, url, key, body string) (status int, wait time.Duration) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body)) //nolint:gosec // The gateway of the benchmark.
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body)) //nolint:gosec // The gateway's.
 	if err != nil {
 		return 0, time.Second
 	}

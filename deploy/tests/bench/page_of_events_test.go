@@ -27,8 +27,8 @@ type feedPage struct {
 	position int64
 }
 
-// BenchmarkPageOfEvents reads pages of fifty events through the gateway, and the same rows by one SQL statement, with one client and with
-// sixteen on each side.
+// BenchmarkPageOfEvents reads pages of fifty events through the gateway, and the same rows by one SQL statement, with one
+// client and with sixteen on each side.
 func BenchmarkPageOfEvents(b *testing.B) {
 	f := deployOrders(b, nil)
 	f.placeMany(b)
@@ -76,7 +76,8 @@ func BenchmarkPageOfEvents(b *testing.B) {
 func (f *ordersFixture) feedPages(b *testing.B) (pages []feedPage) {
 	b.Helper()
 	by := f.clients(b, 1)[0]
-	rows, err := f.Connect(b, "events").Query(b.Context(), `SELECT day, position FROM feed WHERE tenant_id = $1 ORDER BY day, position`, f.tenant.ID)
+	rows, err := f.Connect(b, "events").Query(b.Context(),
+		`SELECT day, position FROM feed WHERE tenant_id = $1 ORDER BY day, position`, f.tenant.ID)
 	require.NoError(b, err)
 	positions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (at feedPage, err error) {
 		err = row.Scan(&at.day, &at.position)

@@ -33,9 +33,9 @@ const orderBody = `{"externalOrderId": %q, "brandId": %q,
   "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
     "address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`
 
-// BenchmarkPlaceOrder places orders through the gateway, deployed and in one process. Then pgbench runs the same statements with the
-// same number of clients on the same server, in another database with the same schema: once in a pipeline, as the service sends them,
-// and once one by one.
+// BenchmarkPlaceOrder places orders through the gateway, deployed and in one process. Then pgbench runs the same statements
+// with the same number of clients on the same server, in another database with the same schema: once in a pipeline, as the
+// service sends them, and once one by one.
 func BenchmarkPlaceOrder(b *testing.B) {
 	b.Run("deployed", func(b *testing.B) {
 		requireDeployed(b)

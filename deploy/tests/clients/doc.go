@@ -1,6 +1,6 @@
 // Package clients tests the clients that public generators make of the OpenAPI document: each is generated from the document as a
-// gateway serves it, with the options of gateway/docs/guides/generators.md, compiled as strictly as its language allows, and used by a
-// small program. The test has the build tag clients and runs with `make clients`, which installs what it needs.
+// gateway serves it, with the options of gateway/docs/guides/generators.md, compiled as strictly as its language allows, and
+// used by a small program. The test has the build tag clients and runs with `make clients`, which installs what it needs.
 //
 // A program gets GIFTING_URL, GIFTING_KEY, GIFTING_BRAND_ID, and FUTURE_URL, a gateway that is newer than the document. It prints
 // four lines, each after it has done what the line reports:

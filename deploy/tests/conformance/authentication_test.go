@@ -120,7 +120,9 @@ func (f *fixture) testRefusedKeys(t *testing.T, made *tenantsv1.CreateKeyRespons
 	})
 	requirement(t, "AUT-7", func(t *testing.T) {
 		require.Equal(t, http.StatusOK, f.Get(t, made.GetApiKey(), "/me").Status)
-		_, err := f.Tenants(t).RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId()})
+		_, err := f.Tenants(t).RevokeKey(t.Context(), &tenantsv1.RevokeKeyRequest{
+			Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId(),
+		})
 		require.NoError(t, err)
 		f.requireRefused(t, made.GetApiKey())
 	})
@@ -153,7 +155,8 @@ func (f *fixture) testSecrets(t *testing.T) {
 	made := f.makeKey(t)
 	rotate := func(t *testing.T) string {
 		t.Helper()
-		rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId()})
+		rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(),
+			&tenantsv1.RotateWebhookSecretRequest{Actor: operator, TenantId: f.tenant, KeyId: made.GetKey().GetId()})
 		require.NoError(t, err)
 		return rotated.GetWebhookSecret()
 	}
@@ -345,7 +348,8 @@ func (f *fixture) testPushing(t *testing.T) {
 		message := f.requireEvents(t, two.key, idOf(placed), "order.created", "order.message_posted")[1]
 		two.await(t, message.ID)
 		one.await(t, f.requireEvents(t, f.key, idOf(f.place(t)), "order.created")[0].ID)
-		require.False(t, slices.ContainsFunc(one.all(t), func(d inbox.Delivery) bool { return eventOf(d) == sent.ID || eventOf(d) == message.ID }))
+		require.False(t, slices.ContainsFunc(one.all(t),
+			func(d inbox.Delivery) bool { return eventOf(d) == sent.ID || eventOf(d) == message.ID }))
 	})
 	requirement(t, "EVT-15", func(t *testing.T) {
 		before := len(two.all(t))

@@ -219,7 +219,8 @@ func (f *fixture) testLabels(t *testing.T) {
 	})
 	requirement(t, "CHO-47", func(t *testing.T) {
 		first := record{"label": " ", "email": "eve@example.org"}
-		made := results(t, f.Send(t, f.postCall(batches, f.batchOf(t, with("recipients", []any{first, record{"label": "Eve", "email": "Eve@example.org"}})))))
+		made := results(t, f.Send(t,
+			f.postCall(batches, f.batchOf(t, with("recipients", []any{first, record{"label": "Eve", "email": "Eve@example.org"}})))))
 		require.Equal(t, [][]string{{"label required"}, {"email duplicate"}}, [][]string{made[0].violations(), made[1].violations()})
 	})
 	f.testRejections(t, twice)

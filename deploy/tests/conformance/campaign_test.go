@@ -167,7 +167,8 @@ func testCampaignStates(t *testing.T, p *platform) {
 	requirement(t, "CST-4", func(t *testing.T) {
 		f := newFixture(t, p)
 		c := f.campaign(t, -1, gift)
-		c.Status, c.ExpiresAt = catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT, timestamppb.New(time.Now().Add(-time.Hour).Truncate(time.Second))
+		c.Status = catalogv1.CampaignStatus_CAMPAIGN_STATUS_DRAFT
+		c.ExpiresAt = timestamppb.New(time.Now().Add(-time.Hour).Truncate(time.Second))
 		f.putCampaign(t, c)
 		require.Equal(t, "COMPLETED", f.read(t, "/campaigns/"+c.GetId())["status"])
 		for filter, want := range map[string]int{"": 1, "?status=COMPLETED": 1, "?status=DRAFT": 0, "?status=ACTIVE": 0} {

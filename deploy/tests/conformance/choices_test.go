@@ -115,7 +115,9 @@ func (f *fixture) testChoicesOfLists(t *testing.T) {
 	requirement(t, "CHO-6", func(t *testing.T) {
 		_, cursor := f.Page(t, f.key, "/personal-links?limit=1")
 		require.NotEmpty(t, cursor)
-		for _, path := range []string{"/orders?", "/personal-links?status=ACTIVE&", "/personal-links?updatedSince=2026-01-01T00:00:00Z&", "/campaigns?"} {
+		for _, path := range []string{
+			"/orders?", "/personal-links?status=ACTIVE&", "/personal-links?updatedSince=2026-01-01T00:00:00Z&", "/campaigns?",
+		} {
 			f.Get(t, f.key, path+"limit=1&after="+cursor).Invalid(t, "after invalid")
 		}
 		key := f.newKey(t) // It has not used up any requests.
@@ -138,16 +140,24 @@ func (f *fixture) testChoicesOfLists(t *testing.T) {
 	requirement(t, "CHO-83", func(t *testing.T) {
 		f.place(t, with("externalRecipientId", "player-83"))
 		f.link(t, recipient("externalRecipientId", "player-83"))
-		for _, filter := range []string{"/orders?externalOrderId=", "/orders?externalRecipientId=", "/personal-links?externalRecipientId="} {
-			for _, value := range []string{"", "%00", "player-83%00", "player-8", "Player-83", "%20player-83", strings.Repeat("a", 129), strings.Repeat("%C3%A5", 3000)} {
+		for _, filter := range []string{
+			"/orders?externalOrderId=", "/orders?externalRecipientId=", "/personal-links?externalRecipientId=",
+		} {
+			for _, value := range []string{
+				"", "%00", "player-83%00", "player-8", "Player-83", "%20player-83", strings.Repeat("a", 129), strings.Repeat("%C3%A5", 3000),
+			} {
 				require.Empty(t, f.list(t, f.key, filter+value), filter+value)
 			}
 		}
 	})
 	requirement(t, "CHO-18", func(t *testing.T) {
 		for path, violation := range map[string]string{
-			"/orders?status=NEW": "status invalid", "/orders?brandId=1": "brandId invalid", "/orders?updatedSince=now": "updatedSince invalid",
-			"/personal-links?status=NEW": "status invalid", "/personal-links?campaignId=1": "campaignId invalid", "/campaigns?status=NEW": "status invalid",
+			"/orders?status=NEW":           "status invalid",
+			"/orders?brandId=1":            "brandId invalid",
+			"/orders?updatedSince=now":     "updatedSince invalid",
+			"/personal-links?status=NEW":   "status invalid",
+			"/personal-links?campaignId=1": "campaignId invalid",
+			"/campaigns?status=NEW":        "status invalid",
 		} {
 			f.Get(t, f.key, path).Invalid(t, violation)
 		}
@@ -181,7 +191,8 @@ func (f *fixture) testChoicesOfOrders(t *testing.T) {
 	})
 	requirement(t, "CHO-80", func(t *testing.T) {
 		order := f.orderIn(t, "SENT")
-		audit, err := f.Orders(t).ListAudit(t.Context(), &ordersv1.ListAuditRequest{Actor: operator, TenantId: f.tenant, OrderId: idOf(order)})
+		audit, err := f.Orders(t).ListAudit(t.Context(),
+			&ordersv1.ListAuditRequest{Actor: operator, TenantId: f.tenant, OrderId: idOf(order)})
 		require.NoError(t, err)
 		require.Contains(t, fmt.Sprint(audit.GetEntries()), "OPERATION_CORRECT_STATUS")
 	})

@@ -127,7 +127,9 @@ func (f *fixture) testIfMatch(t *testing.T) {
 		path = "/orders/" + idOf(f.place(t))
 		return path, f.tag(t, path)
 	}
-	actions := map[string]string{":update-delivery": `{"expectedVersion": 0, "urgent": true}`, ":cancel": reason, "/messages": `{"body": "Hi."}`}
+	actions := map[string]string{
+		":update-delivery": `{"expectedVersion": 0, "urgent": true}`, ":cancel": reason, "/messages": `{"body": "Hi."}`,
+	}
 	requirement(t, "CRD-8", func(t *testing.T) {
 		for action, body := range actions {
 			path, tag := place(t)

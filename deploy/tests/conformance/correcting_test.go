@@ -90,7 +90,8 @@ func testCorrecting(t *testing.T, p *platform) {
 		stale := now()
 		f.update(t, now(), `"courierComment": "Call."`)
 		f.sendUpdate(t, stale, invalid).Problem(t, "version_conflict")
-		f.sendUpdate(t, now(), invalid).Invalid(t, "urgent invalid", "recipient.name required", "recipient.phone invalid", "recipient.address.street invalid")
+		f.sendUpdate(t, now(), invalid).Invalid(t, "urgent invalid", "recipient.name required", "recipient.phone invalid",
+			"recipient.address.street invalid")
 	})
 	requirement(t, "CHO-36", func(t *testing.T) {
 		f.update(t, now(), `"courierComment": ""`)
@@ -244,7 +245,9 @@ func recipient(member string, value any) change { return with("recipients.0."+me
 
 // custom requests something that is not in the catalog, within the budget.
 func custom(amount any, currency string) change {
-	return with("items", []any{record{"customProductName": "A signed jersey", "budget": record{"amount": amount, "currency": currency}}})
+	return with("items", []any{
+		record{"customProductName": "A signed jersey", "budget": record{"amount": amount, "currency": currency}},
+	})
 }
 
 func small() record { return record{"Size": "S"} }

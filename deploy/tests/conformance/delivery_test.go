@@ -160,7 +160,8 @@ func testAccessOff(t *testing.T, p *platform) {
 		require.False(t, slices.ContainsFunc(paused.all(t), func(d inbox.Delivery) bool { return eventOf(d) != first }),
 			"only the earlier events have arrived")
 		f.putTenant(t)
-		require.Eventually(t, func() bool { return len(paused.all(t)) > len(placed) }, 2*harness.Slow, 50*time.Millisecond, "they are sent")
+		require.Eventually(t, func() bool { return len(paused.all(t)) > len(placed) }, 2*harness.Slow, 50*time.Millisecond,
+			"they are sent")
 		for _, id := range placed {
 			sent := f.requireEvents(t, f.key, id, "order.created")[0]
 			require.Equal(t, sent.Raw, paused.await(t, sent.ID).Raw)

@@ -202,13 +202,16 @@ func (g *generator) change(w *orderFixture) change {
 		without("brandId"), with("brandId", w.brand), with("brandId", w.other), with("brandId", w.foreign), with("brandId", "x"),
 		with("campaignId", oneOf(g, w.campaigns...)), with("campaignId", 1), with("campaignId", nil),
 		with("items.0.productId", oneOf(g, w.gone.GetId(), w.abroad.GetId(), uuid.NewString(), "x")),
-		with("items.0.variations", oneOf[any](g, record{}, record{"Size": "M"}, record{"Size": 1}, record{"Size": "s", "Colour": "Red"}, nil)),
+		with("items.0.variations",
+			oneOf[any](g, record{}, record{"Size": "M"}, record{"Size": 1}, record{"Size": "s", "Colour": "Red"}, nil)),
 		with("recipient.address.country", oneOf(g, "NO", "FI", "IE", "XX", "")),
 		without("recipient.address.postalCode"), without("recipient"), without("client"), without("items"), without("externalOrderId"),
 		with("managerEmail", oneOf(g, managerEmail, formerMember, "nobody@conformance.example", " ")),
 		with("customization", record{"details": "A. B."}), with("urgent", true),
 		with("customFields", []any{record{"fieldId": w.choice, "textValue": oneOf(g, "Jackpot", "Funeral")}}),
-		with("customFields", []any{record{"fieldId": w.choice, "textValue": "Jackpot"}, record{"fieldId": w.choice, "textValue": "Jackpot"}}),
+		with("customFields", []any{
+			record{"fieldId": w.choice, "textValue": "Jackpot"}, record{"fieldId": w.choice, "textValue": "Jackpot"},
+		}),
 		with("items.0.budget", record{"amount": "5.00", "currency": oneOf(g, "SEK", "EUR")}),
 	)
 }

@@ -26,7 +26,9 @@ func (f *fixture) validate(t *testing.T, key, body string) validation {
 	a := f.Send(t, call{Method: http.MethodPost, Path: dryRun, Key: key, Body: body, Header: map[string]string{"Idempotency-Key": ""}})
 	require.Equal(t, http.StatusOK, a.Status, a.Body)
 	v := validation{record: a.Object(t)}
-	require.ElementsMatch(t, []string{"valid", "status", "estimate", "estimateEur", "receivedOutsideActiveHours", "problems", "ignored"}, namesOf(v.record))
+	require.ElementsMatch(t, []string{
+		"valid", "status", "estimate", "estimateEur", "receivedOutsideActiveHours", "problems", "ignored",
+	}, namesOf(v.record))
 	for _, p := range v.record["problems"].([]any) {
 		require.ElementsMatch(t, []string{"code", "detail", "errors", "orderId"}, namesOf(p.(record)))
 		v.problems = append(v.problems, p.(record))
@@ -49,7 +51,9 @@ func testDryRun(t *testing.T, p *platform) {
 	campaign := f.campaign(t, 1, gift)
 	from := []change{ofCampaign(campaign.GetId()), ofGift(gift.GetId(), small())}
 	requirement(t, "DRY-1", func(t *testing.T) {
-		for _, body := range []string{f.body(t), f.body(t, custom("1.00", "SEK")), f.body(t, ofCampaign(f.campaign(t, -1, gift).GetId()), from[1])} {
+		for _, body := range []string{
+			f.body(t), f.body(t, custom("1.00", "SEK")), f.body(t, ofCampaign(f.campaign(t, -1, gift).GetId()), from[1]),
+		} {
 			a := f.Post(t, f.key, dryRun, body)
 			require.Equal(t, http.StatusOK, a.Status, a.Body)
 			require.Equal(t, []any{true, "PROCESSING", []any{}}, []any{a.Object(t)["valid"], a.Object(t)["status"], a.Object(t)["problems"]})
@@ -61,7 +65,8 @@ func testDryRun(t *testing.T, p *platform) {
 		require.Equal(t, "REQUESTED", waiting.validate(t, waiting.key, waiting.body(t)).record["status"])
 	})
 	requirement(t, "DRY-3", func(t *testing.T) {
-		body := f.body(t, without("client"), with("recipient.phone", "0701112233"), with("urgent", "yes"), ofGift(f.product), with("customization", record{"details": "x"}))
+		body := f.body(t, without("client"), with("recipient.phone", "0701112233"), with("urgent", "yes"), ofGift(f.product),
+			with("customization", record{"details": "x"}))
 		want := harness.Violations(t, f.Post(t, f.key, "/orders", body).Problem(t, "invalid_request"))
 		got := f.validate(t, f.key, body)
 		require.Equal(t, []string{"invalid_request"}, got.codes())
@@ -74,10 +79,12 @@ func testDryRun(t *testing.T, p *platform) {
 		require.ElementsMatch(t, []any{"urgnt", "recipient.adress"}, f.validate(t, f.key, body).record["ignored"])
 	})
 	requirement(t, "DRY-4", func(t *testing.T) {
-		body := f.body(t, ofGift(gift.GetId()), with("brandId", uuid.NewString()), with("recipient.address.country", "NO"), with("recipient.name", ""),
+		body := f.body(t, ofGift(gift.GetId()), with("brandId", uuid.NewString()), with("recipient.address.country",
+			"NO"), with("recipient.name", ""),
 			with("customFields", []any{record{"fieldId": f.choice, "textValue": "Funeral"}}), with("managerEmail", formerMember))
 		require.Equal(t, []string{
-			"invalid_request", "brand_not_found", "not_deliverable_to_country", "invalid_variations", "invalid_custom_fields", "manager_not_found",
+			"invalid_request", "brand_not_found", "not_deliverable_to_country", "invalid_variations", "invalid_custom_fields",
+			"manager_not_found",
 		}, f.validate(t, f.key, body).codes())
 		f.Post(t, f.key, "/orders", body).Problem(t, "invalid_request")
 	})

@@ -59,7 +59,8 @@ func newFixture(t *testing.T, p *platform, changes ...settings) *fixture {
 	f.putField(t, 0, &tenantsv1.CustomField{Id: f.text, Label: "Note", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT})
 	f.putField(t, 1, &tenantsv1.CustomField{Id: f.box, Label: "Card", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_CHECKBOX})
 	f.putField(t, 2, &tenantsv1.CustomField{
-		Id: f.choice, Label: "Occasion", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN, Options: []string{"Birthday", "Jackpot"},
+		Id: f.choice, Label: "Occasion", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN,
+		Options: []string{"Birthday", "Jackpot"},
 	})
 	f.product = f.putGift(t).GetId()
 	f.key = f.newKey(t)
@@ -105,7 +106,8 @@ func (f *fixture) requireField(t *testing.T) string {
 func (f *fixture) addMember(t *testing.T, name, email string, role tenantsv1.TeamRole, active bool) *commonv1.Actor {
 	t.Helper()
 	member := &tenantsv1.TeamMember{Id: uuid.NewString(), Name: name, Email: email, Role: role, Active: active}
-	_, err := f.Tenants(t).PutTeamMember(t.Context(), &tenantsv1.PutTeamMemberRequest{Actor: operator, TenantId: f.tenant, Member: member})
+	_, err := f.Tenants(t).PutTeamMember(t.Context(),
+		&tenantsv1.PutTeamMemberRequest{Actor: operator, TenantId: f.tenant, Member: member})
 	require.NoError(t, err)
 	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: member.GetId(), Name: name}
 }
@@ -143,7 +145,9 @@ func (f *fixture) postCall(path, body string) call {
 // putGift publishes a gift for Sweden and Ireland, in the sizes if there are any.
 func (f *fixture) putGift(t *testing.T, sizes ...string) *catalogv1.PutProductRequest {
 	t.Helper()
-	gift := &catalogv1.PutProductRequest{Id: uuid.NewString(), State: published, Name: "Umbrella", AvailableCountries: []string{"SE", "IE"}}
+	gift := &catalogv1.PutProductRequest{
+		Id: uuid.NewString(), State: published, Name: "Umbrella", AvailableCountries: []string{"SE", "IE"},
+	}
 	if len(sizes) > 0 {
 		gift.Variations = []*catalogv1.Variation{{Dimension: "Size", Values: sizes}}
 	}

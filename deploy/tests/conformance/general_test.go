@@ -52,7 +52,9 @@ func testGeneral(t *testing.T, p *platform) {
 			for _, path := range []string{orderPath, orderPath + "/messages", linkPath} {
 				f.Get(t, key, path).Problem(t, "not_found")
 			}
-			for _, path := range []string{orderPath + ":update-delivery", orderPath + ":cancel", orderPath + "/messages", linkPath + ":cancel"} {
+			for _, path := range []string{
+				orderPath + ":update-delivery", orderPath + ":cancel", orderPath + "/messages", linkPath + ":cancel",
+			} {
 				f.Post(t, key, path, `{"reason": "x", "body": "x", "expectedVersion": 0}`).Problem(t, "not_found")
 			}
 			require.Empty(t, f.list(t, key, "/orders"))
@@ -83,7 +85,8 @@ func (f *fixture) testTimes(t *testing.T) {
 	require.NoError(t, f.approveLink(t, f.coordinator, claimed))
 	f.claim(t, claimed)
 	const reason = `{"reason": "Another reward."}`
-	requireTimes(t, f.Post(t, f.key, "/personal-links/"+idOf(cancelled)+":cancel", reason).Body, "createdAt", "cancelledAt", "updatedAt")
+	requireTimes(t, f.Post(t, f.key, "/personal-links/"+idOf(cancelled)+":cancel", reason).Body, "createdAt", "cancelledAt",
+		"updatedAt")
 	f.requireEvents(t, f.key, idOf(order), "order.created", "order.message_posted")
 	f.requireEvents(t, f.key, idOf(cancelled), "personal_link.created", "personal_link.cancelled")
 

@@ -50,7 +50,8 @@ func testOrderStates(t *testing.T, p *platform) {
 		require.Contains(t, events[2].Raw, "T-2")
 	})
 	requirement(t, "OST-6", func(t *testing.T) {
-		_, err := f.Orders(t).DeliverOrder(t.Context(), &ordersv1.DeliverOrderRequest{Actor: operator, TenantId: f.tenant, OrderId: idOf(order)})
+		_, err := f.Orders(t).DeliverOrder(t.Context(),
+			&ordersv1.DeliverOrderRequest{Actor: operator, TenantId: f.tenant, OrderId: idOf(order)})
 		require.NoError(t, err)
 		require.Equal(t, "COMPLETED", f.read(t, "/orders/"+idOf(order))["status"])
 		f.requireStatusChange(t, idOf(order), "SENT", created, statusChanged, "order.updated", statusChanged)

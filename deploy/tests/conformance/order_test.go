@@ -20,7 +20,9 @@ func testOrders(t *testing.T, p *platform) {
 	gift := f.putGift(t, "S", "M")
 	campaign := f.campaign(t, 50, gift)
 	plain := f.place(t)
-	everything := []change{ofCampaign(campaign.GetId()), ofGift(gift.GetId(), small()), with("urgent", true), with("externalOrderId", "mine")}
+	everything := []change{
+		ofCampaign(campaign.GetId()), ofGift(gift.GetId(), small()), with("urgent", true), with("externalOrderId", "mine"),
+	}
 	for _, text := range orderTexts {
 		everything = append(everything, with(text.path, "my "+text.inRecord))
 	}

@@ -126,7 +126,9 @@ func (f *fixture) testOwnFilters(t *testing.T, key, first, second string) {
 	})
 	requirement(t, "WHD-5", func(t *testing.T) {
 		for query, want := range map[string][]string{
-			"state=FAILED&type=ping&eventId=x&since=today&limit=0": {"state invalid", "type invalid", "eventId invalid", "since invalid", "limit invalid"},
+			"state=FAILED&type=ping&eventId=x&since=today&limit=0": {
+				"state invalid", "type invalid", "eventId invalid", "since invalid", "limit invalid",
+			},
 			"after=x": {"after invalid"},
 		} {
 			f.Get(t, key, "/webhooks/deliveries?"+query).Invalid(t, want...)
@@ -208,8 +210,10 @@ func (f *fixture) testReplays(t *testing.T, r *ownReceiver, sent record) {
 		require.Equal(t, record{"deliveries": 1.0}, a.OK(t), "the one that is finished")
 		r.await(t, sent["eventId"].(string), 1)
 		require.Equal(t, a.Body, f.postOwn(t, r.key, "/webhooks:replay", body, key).Body)
-		require.Equal(t, record{"deliveries": 0.0}, f.Post(t, r.key, "/webhooks:replay", span(-time.Hour, time.Hour, `, "types": ["order.updated"]`)).OK(t))
-		require.Equal(t, record{"deliveries": 0.0}, f.Post(t, f.newKey(t), "/webhooks:replay", span(-time.Hour, time.Hour, "")).OK(t), "of another key")
+		require.Equal(t, record{"deliveries": 0.0}, f.Post(t, r.key, "/webhooks:replay",
+			span(-time.Hour, time.Hour, `, "types": ["order.updated"]`)).OK(t))
+		require.Equal(t, record{"deliveries": 0.0}, f.Post(t, f.newKey(t), "/webhooks:replay", span(-time.Hour, time.Hour, "")).OK(t),
+			"of another key")
 	})
 	requirement(t, "WHR-5", func(t *testing.T) {
 		f.Post(t, r.key, "/webhooks:replay", "{}").Invalid(t, "from required", "to required")
@@ -229,7 +233,8 @@ func (f *fixture) testResendsToNobody(t *testing.T) {
 	r.await(t, sent["eventId"].(string), 1)
 	path, replayKey, replay := "/webhooks/deliveries/"+sent["id"].(string)+":resend", uuid.NewString(), span(-time.Hour, time.Hour, "")
 	requirement(t, "WHR-9", func(t *testing.T) {
-		_, err := f.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{Actor: operator, TenantId: f.tenant, KeyId: r.keyID})
+		_, err := f.Tenants(t).SetWebhookUrl(t.Context(),
+			&tenantsv1.SetWebhookUrlRequest{Actor: operator, TenantId: f.tenant, KeyId: r.keyID})
 		require.NoError(t, err)
 		require.Equal(t, "PENDING", f.Post(t, r.key, path, "{}").OK(t)["state"])
 		f.awaitOwn(t, r.key, "DROPPED")

@@ -74,7 +74,8 @@ func (f *fixture) testIDs(t *testing.T) {
 	order := f.place(t, with("externalOrderId", "taken"), with("externalRecipientId", "player-1"))
 	requirement(t, "PLA-7", func(t *testing.T) {
 		f.refuse(t, "external_order_id_conflict", with("externalOrderId", "taken"), with("brandId", f.other))
-		require.Equal(t, "taken", newFixture(t, f.platform).place(t, with("externalOrderId", "taken"))["externalOrderId"], "another tenant has its own")
+		require.Equal(t, "taken", newFixture(t, f.platform).place(t, with("externalOrderId", "taken"))["externalOrderId"],
+			"another tenant has its own")
 	})
 	requirement(t, "PLA-54", func(t *testing.T) {
 		require.Equal(t, order["id"], f.refuse(t, "external_order_id_conflict", with("externalOrderId", "taken"))["orderId"])
@@ -140,9 +141,12 @@ func (f *fixture) testAnswers(t *testing.T) {
 		f.invalid(t, "customFields[0].fieldId invalid", answers(answer("x", "textValue", "x")))
 	})
 	requirement(t, "PLA-31", func(t *testing.T) {
-		order := f.place(t, answers(answer(f.text, "textValue", "Hi"), answer(f.choice, "textValue", "Jackpot"), answer(f.box, "checked", true)))
+		order := f.place(t, answers(answer(f.text, "textValue", "Hi"), answer(f.choice, "textValue", "Jackpot"),
+			answer(f.box, "checked", true)))
 		require.Len(t, f.readAsOperator(t, order).GetDetails().GetCustomFields(), 3)
-		for _, wrong := range []any{answer(f.text, "checked", true), answer(f.choice, "textValue", "Funeral"), answer(f.box, "textValue", "yes")} {
+		for _, wrong := range []any{
+			answer(f.text, "checked", true), answer(f.choice, "textValue", "Funeral"), answer(f.box, "textValue", "yes"),
+		} {
 			f.refuse(t, code, answers(wrong))
 		}
 	})
@@ -168,7 +172,8 @@ func (f *fixture) testAnswers(t *testing.T) {
 		gift := f.putGift(t, composed)
 		campaign := f.campaign(t, 2, gift)
 		for _, text := range []string{composed, decomposed} {
-			order := f.place(t, answers(answer(field.GetId(), "textValue", text)), ofCampaign(campaign.GetId()), ofGift(gift.GetId(), record{"Size": text}))
+			order := f.place(t, answers(answer(field.GetId(), "textValue", text)), ofCampaign(campaign.GetId()),
+				ofGift(gift.GetId(), record{"Size": text}))
 			require.Equal(t, text, at(order, "items.0.variations.Size"))
 			require.Equal(t, text, f.readAsOperator(t, order).GetDetails().GetCustomFields()[0].GetTextValue())
 		}
@@ -286,7 +291,8 @@ func (f *fixture) testRecipients(t *testing.T) {
 			f.invalid(t, "recipient.address.country invalid", with("recipient.address.country", country))
 		}
 	})
-	const postal = "SE NO DK FI IS DE FR NL BE AT CH ES IT PT PL GR CZ SK HU RO BG HR SI EE LT LV LU UA US CA MX BR GB IN JP SG CN KR AU NZ TH MY ID PH VN ZA TR IL"
+	const postal = "SE NO DK FI IS DE FR NL BE AT CH ES IT PT PL GR CZ SK HU RO BG HR SI EE LT LV LU UA " +
+		"US CA MX BR GB IN JP SG CN KR AU NZ TH MY ID PH VN ZA TR IL"
 	requirement(t, "PLA-51", func(t *testing.T) {
 		for country := range strings.FieldsSeq(postal) {
 			f.invalid(t, "recipient.address.postalCode required", custom("1.00", "SEK"), with("recipient.address.country", country),
@@ -390,9 +396,11 @@ func (f *fixture) testAmounts(t *testing.T, good, bad []any) {
 
 // testDefaults checks the optional fields of an order.
 func (f *fixture) testDefaults(t *testing.T) {
-	bare, full := f.place(t), f.place(t, with("urgent", true), with("afterHoursServiceAccepted", true), with("brandedPackagingRequested", true),
+	bare := f.place(t)
+	full := f.place(t, with("urgent", true), with("afterHoursServiceAccepted", true), with("brandedPackagingRequested", true),
 		with("courierComment", "Ring twice."), with("additionalDetails", "Gift wrap."), with("customFields", []any{
-			record{"fieldId": f.text, "textValue": "Hi"}, record{"fieldId": f.box, "checked": false}, record{"fieldId": f.choice, "textValue": "Birthday"},
+			record{"fieldId": f.text, "textValue": "Hi"}, record{"fieldId": f.box, "checked": false},
+			record{"fieldId": f.choice, "textValue": "Birthday"},
 		}))
 	requirement(t, "PLA-25", func(t *testing.T) { require.Equal(t, []any{false, true}, []any{bare["urgent"], full["urgent"]}) })
 	read := f.readAsOperator(t, full)

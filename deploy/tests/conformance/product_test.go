@@ -26,7 +26,9 @@ const (
 
 // unpublished are the states in which a gift is not in the catalog.
 func unpublished() []catalogv1.ProductState {
-	return []catalogv1.ProductState{catalogv1.ProductState_PRODUCT_STATE_DRAFT, archived, catalogv1.ProductState_PRODUCT_STATE_INTERNAL}
+	return []catalogv1.ProductState{
+		catalogv1.ProductState_PRODUCT_STATE_DRAFT, archived, catalogv1.ProductState_PRODUCT_STATE_INTERNAL,
+	}
 }
 
 // richGift publishes one for Sweden and Finland, with a price in their region, a picture and a Swedish text.
@@ -37,8 +39,10 @@ func (f *fixture) richGift(t *testing.T) *catalogv1.PutProductRequest {
 	gift := &catalogv1.PutProductRequest{
 		Id: uuid.NewString(), State: published, Name: "Blanket", Description: "Warm.", AvailableCountries: []string{"SE", "FI"},
 		Translations: []*catalogv1.ProductTranslation{{Locale: "sv-SE", Name: "Filt", Description: "Varm."}},
-		Variations:   []*catalogv1.Variation{{Dimension: "Size", Values: []string{"S", "M"}}, {Dimension: "Colour", Values: []string{"Red"}}},
-		Prices:       []*catalogv1.RegionPrice{{Region: "NORDICS", AmountEur: "10.00"}}, Categories: f.category(t),
+		Variations: []*catalogv1.Variation{
+			{Dimension: "Size", Values: []string{"S", "M"}}, {Dimension: "Colour", Values: []string{"Red"}},
+		},
+		Prices: []*catalogv1.RegionPrice{{Region: "NORDICS", AmountEur: "10.00"}}, Categories: f.category(t),
 		ImageFileIds: []string{uploaded.GetFileId()}, CustomizationAvailable: true, GiftSet: true,
 	}
 	f.putProduct(t, gift)
@@ -241,7 +245,8 @@ func testProductLists(t *testing.T, p *platform) {
 		require.Empty(t, f.list(t, f.key, later))
 	})
 	requirement(t, "PRL-8", func(t *testing.T) {
-		require.Equal(t, ids(f.All(t, f.key, products+"?country=SE&limit=100")...), ids(f.All(t, f.key, products+"?country=SE&limit=17")...))
+		require.Equal(t, ids(f.All(t, f.key, products+"?country=SE&limit=100")...),
+			ids(f.All(t, f.key, products+"?country=SE&limit=17")...))
 		require.Len(t, f.list(t, f.key, products+"?country=SE&limit=3"), 3)
 	})
 	requirement(t, "CHO-72", func(t *testing.T) {

@@ -97,7 +97,9 @@ func (f *fixture) page(t *testing.T, link record) *linksv1.GetClaimPageResponse 
 func (f *fixture) choiceOf(t *testing.T, link record) *linksv1.ClaimLinkRequest {
 	t.Helper()
 	gifts := f.page(t, link).GetGifts()
-	i := slices.IndexFunc(gifts, func(g *linksv1.ClaimGift) bool { return !g.GetOutOfStock() && slices.Contains(g.GetCountries(), "SE") })
+	i := slices.IndexFunc(gifts, func(g *linksv1.ClaimGift) bool {
+		return !g.GetOutOfStock() && slices.Contains(g.GetCountries(), "SE")
+	})
 	require.GreaterOrEqual(t, i, 0, "no gift goes to Sweden")
 	variations := map[string]string{}
 	for _, v := range gifts[i].GetVariations() {
@@ -198,7 +200,8 @@ func (f *fixture) placedBy(t *testing.T, actor *commonv1.Actor) string {
 	t.Helper()
 	placed, err := f.Orders(t).PlaceOrderAs(t.Context(), &ordersv1.PlaceOrderAsRequest{
 		Actor: actor, TenantId: f.tenant, OrderId: uuid.NewString(), Order: &ordersv1.PlaceOrderRequest{
-			BrandId: &f.brand, Items: []*ordersv1.OrderItemInput{{ProductId: &f.product}}, Client: &ordersv1.OrderClient{Name: harness.MarkedName},
+			BrandId: &f.brand, Items: []*ordersv1.OrderItemInput{{ProductId: &f.product}},
+			Client: &ordersv1.OrderClient{Name: harness.MarkedName},
 			Recipient: &ordersv1.OrderRecipient{Name: harness.MarkedName, Phone: harness.MarkedPhone, Address: &ordersv1.OrderAddress{
 				Street: harness.MarkedStreet, City: "Dublin", Country: "IE",
 			}},
@@ -289,7 +292,9 @@ func (f *fixture) messages(t *testing.T, key, orderID string) []record {
 // readAsOperator reads an order with all its details.
 func (f *fixture) readAsOperator(t *testing.T, order record) *ordersv1.ReadOrderResponse {
 	t.Helper()
-	read, err := f.Orders(t).ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{Actor: operator, TenantId: f.tenant, OrderId: idOf(order)})
+	read, err := f.Orders(t).ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{
+		Actor: operator, TenantId: f.tenant, OrderId: idOf(order),
+	})
 	require.NoError(t, err)
 	return read
 }

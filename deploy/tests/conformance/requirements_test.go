@@ -148,8 +148,19 @@ func (c *checklist) finish(t *testing.T, remote bool) {
 
 func TestARequirementWithoutAPassingCheckIsMissing(t *testing.T) {
 	t.Parallel()
-	c := newChecklist("# section\nX-1 passes\nX-2 has no check\nX-3 skips\nX-4 has a subtest that skips\nX-5 says two\n    as X-1 X-2\n" +
-		"X-6 says one\n    as X-1\nX-7 is shown elsewhere\n    in pkg/page TestLimits\nX-8 passes once and skips once\n")
+	c := newChecklist(`# section
+X-1 passes
+X-2 has no check
+X-3 skips
+X-4 has a subtest that skips
+X-5 says two
+    as X-1 X-2
+X-6 says one
+    as X-1
+X-7 is shown elsewhere
+    in pkg/page TestLimits
+X-8 passes once and skips once
+`)
 	skip := func(t *testing.T) {
 		c.skipped.Store(t.Name(), "")
 		t.Skip("as tested") // The test shows that a skipped check does not count.
@@ -240,7 +251,8 @@ func TestPlatform(t *testing.T) {
 	t.Cleanup(func() { requirements.finish(t, p.Remote()) })
 	t.Run("products", func(t *testing.T) { testProductLists(t, p) }) // It runs alone, because all tenants share one catalog.
 	for name, section := range map[string]func(t *testing.T, p *platform){
-		"general": testGeneral, "tenant": testTenants, "key": testKeys, "brand": testBrands, "product": testProducts, "images": testImages,
+		"general": testGeneral, "tenant": testTenants, "key": testKeys, "brand": testBrands, "product": testProducts,
+		"images":   testImages,
 		"campaign": testCampaigns, "campaign states": testCampaignStates, "order": testOrders, "order states": testOrderStates,
 		"placing": testPlacing, "orders": testOrderLists, "correcting": testCorrecting, "cancelling": testCancelling,
 		"messages": testMessages, "link": testLinks, "link states": testLinkStates, "batch": testBatches, "links": testLinkLists,

@@ -65,7 +65,8 @@ func testSandboxCatalog(t *testing.T, p *platform) {
 		f.putInState(t, hidden, archived)
 		for action, body := range map[string]string{"unlist": "", "relist": "", "set-available": `{"country": "SE", "available": true}`} {
 			f.onProduct(t, hidden.GetId(), action, body).Problem(t, "not_found")
-			f.Post(t, f.newKey(t, ofScope(commonv1.Scope_SCOPE_ORDERS)), "/sandbox/catalog/products/"+id+":"+action, body).Problem(t, "insufficient_scope")
+			f.Post(t, f.newKey(t, ofScope(commonv1.Scope_SCOPE_ORDERS)), "/sandbox/catalog/products/"+id+":"+action,
+				body).Problem(t, "insufficient_scope")
 		}
 		stock := `{"skuId": "` + sku + `", "stockRemaining": 9}`
 		stranger.Post(t, stranger.key, setStock, stock).Problem(t, "not_found")

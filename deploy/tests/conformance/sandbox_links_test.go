@@ -58,7 +58,8 @@ func (f *fixture) testSandboxClaims(t *testing.T) {
 		claimed := f.onLink(t, link, "claim", "{}").OK(t)
 		require.Equal(t, "CLAIMED", claimed["status"])
 		order := f.orderOf(t, claimed)
-		require.Equal(t, []any{"PERSONAL_LINK", "PROCESSING", idOf(link)}, []any{order["source"], order["status"], order["personalLinkId"]})
+		require.Equal(t, []any{"PERSONAL_LINK", "PROCESSING", idOf(link)},
+			[]any{order["source"], order["status"], order["personalLinkId"]})
 		f.Await(t, f.key, harness.Slow, "order.created", idOf(order))
 		f.Await(t, f.key, harness.Slow, "personal_link.claimed", idOf(link))
 	})
@@ -72,7 +73,8 @@ func (f *fixture) testSandboxClaims(t *testing.T) {
 	requirement(t, "SBL-5", func(t *testing.T) {
 		link := f.link(t)
 		f.onLink(t, link, "claim", `{"variations": {"Size": "M"}}`).Invalid(t, "productId required")
-		f.onLink(t, link, "claim", `{"productId": "x", "recipient": {"name": "Ann", "phone": "1", "address": {"street": "A", "city": "B", "country": "SE"}}}`).
+		f.onLink(t, link, "claim",
+			`{"productId": "x", "recipient": {"name": "Ann", "phone": "1", "address": {"street": "A", "city": "B", "country": "SE"}}}`).
 			Invalid(t, "productId invalid", "recipient.phone invalid", "recipient.address.postalCode required")
 		f.onLink(t, link, "claim", `{"productId": "`+uuid.NewString()+`"}`).Problem(t, "product_not_available")
 	})

@@ -57,7 +57,8 @@ func testTenants(t *testing.T, p *platform) {
 
 func testKeys(t *testing.T, p *platform) {
 	f := newFixture(t, p)
-	made := f.makeKey(t, ofScope(commonv1.Scope_SCOPE_ORDERS), ofBrand(f.other), func(key *tenantsv1.CreateKeyRequest) { key.Name = "Narrow" })
+	made := f.makeKey(t, ofScope(commonv1.Scope_SCOPE_ORDERS), ofBrand(f.other),
+		func(key *tenantsv1.CreateKeyRequest) { key.Name = "Narrow" })
 	_, narrow := f.me(t, made.GetApiKey())
 	_, wide := f.me(t, f.key)
 	requirement(t, "KEY-1", func(t *testing.T) { require.InDelta(t, made.GetKey().GetId(), narrow["id"], 0) })

@@ -13,7 +13,8 @@ import (
 // The texts of an order by what they may hold.
 var (
 	requiredLines = []string{
-		"externalOrderId", "client.name", "recipient.name", "recipient.address.street", "recipient.address.city", "recipient.address.postalCode",
+		"externalOrderId", "client.name", "recipient.name", "recipient.address.street", "recipient.address.city",
+		"recipient.address.postalCode",
 	}
 	optionalLines = []string{"externalRecipientId", "externalCampaignRef", "externalActionRef"}
 	orderComments = []string{"courierComment", "additionalDetails"}
@@ -66,16 +67,19 @@ func (f *fixture) testTexts(t *testing.T) {
 	order := "/orders/" + idOf(f.place(t))
 	requirement(t, "CHO-85", func(t *testing.T) {
 		blanks := []string{
-			"\u200b", "\u2060", "\ufeff", "\u00ad", "\u2800", "\u3164", "\u115f", "\u1160", "\uffa0", "\U000e0041", "\u202e", "\r\n", " \u200e\t",
+			"\u200b", "\u2060", "\ufeff", "\u00ad", "\u2800", "\u3164", "\u115f", "\u1160", "\uffa0", "\U000e0041", "\u202e", "\r\n",
+			" \u200e\t",
 		}
 		for _, blank := range blanks {
 			f.allInvalid(t, "required", blank, requiredLines...)
 			f.Post(t, f.key, order+"/messages", bodyWith(t, "body", blank)).Invalid(t, "body required")
 		}
 		f.rejectAll(t, "required", "label", blanks...)
-		optional := slices.Concat(optionalLines, orderComments, orderEmails, []string{"managerEmail", "campaignId", "customization.details"})
+		optional := slices.Concat(optionalLines, orderComments, orderEmails,
+			[]string{"managerEmail", "campaignId", "customization.details"})
 		// The call is not validated: in the OpenAPI document these members have formats and lengths.
-		placed := f.Send(t, f.postCall("/orders", f.body(t, with("customization", record{}), in(strings.Repeat("\u200b", 5000), optional...))))
+		placed := f.Send(t, f.postCall("/orders", f.body(t, with("customization", record{}),
+			in(strings.Repeat("\u200b", 5000), optional...))))
 		require.Equal(t, http.StatusCreated, placed.Status, placed.Body)
 		requireNull(t, placed.Object(t), optionalLines...)
 		details := f.readAsOperator(t, placed.Object(t)).GetDetails()

@@ -108,7 +108,8 @@ func testIgnored(t *testing.T, p *platform) {
 		require.Empty(t, f.Post(t, f.key, "/orders", f.body(t)).Header.Get("Ignored-Members"))
 	})
 	requirement(t, "IGN-3", func(t *testing.T) {
-		require.Equal(t, "limt", f.Send(t, call{Method: http.MethodGet, Path: "/orders?limt=1&limit=1", Key: f.key}).Header.Get("Ignored-Parameters"))
+		require.Equal(t, "limt",
+			f.Send(t, call{Method: http.MethodGet, Path: "/orders?limt=1&limit=1", Key: f.key}).Header.Get("Ignored-Parameters"))
 	})
 }
 

@@ -82,7 +82,9 @@ func (c *collector) Export(_ context.Context, req *tracev1.ExportTraceServiceReq
 type metricsOf struct{ *collector }
 
 // Export implements metricsv1.MetricsServiceServer.
-func (c metricsOf) Export(_ context.Context, req *metricsv1.ExportMetricsServiceRequest) (*metricsv1.ExportMetricsServiceResponse, error) {
+func (c metricsOf) Export(
+	_ context.Context, req *metricsv1.ExportMetricsServiceRequest,
+) (*metricsv1.ExportMetricsServiceResponse, error) {
 	defer c.lockWith(req)()
 	for _, resource := range req.GetResourceMetrics() {
 		for _, scope := range resource.GetScopeMetrics() {

@@ -52,7 +52,8 @@ func TestCrash(t *testing.T) {
 
 	second := startChild(t, binary, cfg)
 	again := harness.New(t, cfg, readEnv(t, cfg))
-	t.Run("addresses and keys are unchanged, and the secret is the one that signs", func(t *testing.T) { require.Equal(t, p.Env, again.Env) })
+	t.Run("addresses and keys are unchanged, and the secret is the one that signs",
+		func(t *testing.T) { require.Equal(t, p.Env, again.Env) })
 	t.Run("every order is there", func(t *testing.T) {
 		for _, id := range placed {
 			require.Equal(t, http.StatusOK, again.Get(t, again.Env["GIFTING_KEY"], "/orders/"+id).Status)
@@ -104,7 +105,8 @@ func verified(box *inbox.Inbox, orderID string) bool {
 func buildPlatform(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "gifting-local")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "github.com/partnergifting/platform/deploy/cmd/gifting-local")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary,
+		"github.com/partnergifting/platform/deploy/cmd/gifting-local")
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	return binary

@@ -64,7 +64,8 @@ func TestTheCurlSamplesOfTheReferenceRun(t *testing.T) {
 	t.Parallel()
 	s := stack{harness.Start(t)}
 	key := s.DemoKey(t)
-	image, _ := s.Get(t, key, "/catalog/products/"+seed.Product+"?country=SE").OK(t)["images"].([]any)[0].(map[string]any)["url"].(string)
+	image, _ := s.Get(t, key, "/catalog/products/"+seed.Product+"?country=SE").
+		OK(t)["images"].([]any)[0].(map[string]any)["url"].(string)
 	records := map[string]string{
 		"BRAND_ID": s.Env["GIFTING_BRAND_ID"], "CAMPAIGN_ID": s.Env["GIFTING_CAMPAIGN_ID"],
 		"FIELD_ID": s.textField(t, key), "SKU_ID": s.stockedSKU(t, key), "FILE_ID": filepath.Base(image),
@@ -146,7 +147,8 @@ func (s stack) placed(t *testing.T, key string) string {
 func (s stack) linked(t *testing.T, key string) string {
 	t.Helper()
 	batch := harness.JSON(t, map[string]any{
-		"brandId": s.Array(t, key, "/brands")[0]["id"], "productIds": []any{seed.Product}, "recipients": []any{map[string]any{"label": "Ann"}},
+		"brandId": s.Array(t, key, "/brands")[0]["id"], "productIds": []any{seed.Product},
+		"recipients": []any{map[string]any{"label": "Ann"}},
 	})
 	result := s.Post(t, key, "/personal-links:create-batch", batch).OK(t)["results"].([]any)[0].(map[string]any)
 	require.Equal(t, "CREATED", result["outcome"], result)
@@ -172,8 +174,9 @@ func (s stack) delivered(t *testing.T, key string) (id string) {
 func (s stack) sizedGift(t *testing.T) string {
 	t.Helper()
 	gift := &catalogv1.PutProductRequest{
-		Id: uuid.NewString(), State: catalogv1.ProductState_PRODUCT_STATE_PUBLISHED, Name: "Team jersey", AvailableCountries: []string{"SE"},
-		Variations: []*catalogv1.Variation{{Dimension: "Size", Values: []string{"S", "M"}}},
+		Id: uuid.NewString(), State: catalogv1.ProductState_PRODUCT_STATE_PUBLISHED, Name: "Team jersey",
+		AvailableCountries: []string{"SE"},
+		Variations:         []*catalogv1.Variation{{Dimension: "Size", Values: []string{"S", "M"}}},
 	}
 	_, err := s.Catalog(t).PutProduct(t.Context(), gift)
 	require.NoError(t, err)

@@ -25,7 +25,8 @@ const root = "../../.."
 func pages(t *testing.T) (found []string) {
 	t.Helper()
 	for _, pattern := range []string{
-		"README.md", "proto/README.md", "gateway/README.md", "helm/gifting/README.md", "gateway/sdk/gifting/README.md", "gateway/docs/guides/*.md",
+		"README.md", "proto/README.md", "gateway/README.md", "helm/gifting/README.md", "gateway/sdk/gifting/README.md",
+		"gateway/docs/guides/*.md",
 		"deploy/*/README.md", "deploy/tests/*/README.md", "services/*/README.md", ".github/*.md",
 	} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
@@ -143,7 +144,8 @@ func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
 	s := stack{harness.Start(t)}
 	key := s.NewKey(t, seed.Approving).GetApiKey()
 	brand := s.Array(t, key, "/brands")[0]["id"]
-	s.Post(t, key, "/orders", s.Order(t, func(order map[string]any) { order["brandId"] = brand })).OK(t) // With that of the page there are two pages of orders.
+	// With the order of the page there are two pages of orders.
+	s.Post(t, key, "/orders", s.Order(t, func(order map[string]any) { order["brandId"] = brand })).OK(t)
 	dir := s.likeRepository(t)
 	for _, path := range pages(t) {
 		content, err := os.ReadFile(path)
@@ -228,17 +230,25 @@ func (s stack) likeRepository(t *testing.T) string {
 
 func TestExamplesAreReadFromAPage(t *testing.T) {
 	t.Parallel()
-	page := "# Title\n\n1. List:\n\n   ```sh\n   make a\n   make b\n   ```\n\nIt prints:\n\n```text\nCode: NotFound\n```\n\n<!-- not run: it needs a cluster -->\n\n" +
-		"```sh\nhelm install\n```\n\n```json\n{}\n```\n\n```sh\nlast\n```\n\n```console\n$ one \\\n> two\nid  7\n\nend\n$ three\n```\n\n```console\nmake x\n```\n"
+	page := "# Title\n\n1. List:\n\n   ```sh\n   make a\n   make b\n   ```\n\n" +
+		"It prints:\n\n```text\nCode: NotFound\n```\n\n" +
+		"<!-- not run: it needs a cluster -->\n\n```sh\nhelm install\n```\n\n" +
+		"```json\n{}\n```\n\n```sh\nlast\n```\n\n" +
+		"```console\n$ one \\\n> two\nid  7\n\nend\n$ three\n```\n\n```console\nmake x\n```\n"
 	found := examplesIn(page)
-	require.Equal(t, []example{{script: "make a\nmake b", want: []string{"Code: NotFound"}}, {script: "last"}, {"one \\\ntwo", []string{"id  7", "", "end"}, true}, {script: "three", whole: true}}, found)
+	require.Equal(t, []example{
+		{script: "make a\nmake b", want: []string{"Code: NotFound"}}, {script: "last"},
+		{"one \\\ntwo", []string{"id  7", "", "end"}, true}, {script: "three", whole: true},
+	}, found)
 	require.True(t, found[0].fails())
 	require.False(t, found[1].fails())
 }
 
 func TestOutputsAreComparedUpToWhatDiffers(t *testing.T) {
 	t.Parallel()
-	const printed = "id  5f0c3a2e-7d15-4a63-9d0e-0f3b8c1f2a77\napi key     gft_sbx_abc\nat 2026-01-31T12:00:00Z, 12 rows; 3 s, 4 rows/s"
+	const printed = `id  5f0c3a2e-7d15-4a63-9d0e-0f3b8c1f2a77
+api key     gft_sbx_abc
+at 2026-01-31T12:00:00Z, 12 rows; 3 s, 4 rows/s`
 	require.Equal(t, "id  0\napi key  0\nat 0, 0 rows", masked(printed+"\n"))
 	require.NotEqual(t, masked("name  Fjord"), masked("name  Berg"))
 }

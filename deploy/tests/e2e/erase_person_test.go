@@ -55,7 +55,8 @@ func (s stack) claimOf(token string) *linksv1.ClaimLinkRequest {
 	return &linksv1.ClaimLinkRequest{
 		Token: token, ProductId: s.Env["GIFTING_PRODUCT_ID"],
 		Recipient: &linksv1.ClaimRecipient{
-			Name: harness.MarkedName, Phone: harness.MarkedPhone, Street: harness.MarkedStreet, City: "Visby", PostalCode: new("621 57"), Country: "SE",
+			Name: harness.MarkedName, Phone: harness.MarkedPhone, Street: harness.MarkedStreet, City: "Visby", PostalCode: new("621 57"),
+			Country: "SE",
 		},
 	}
 }
@@ -243,7 +244,9 @@ WHERE operation IN ('ERASE_PERSONAL_DATA', 'EXPORT_PERSONAL_DATA') AND order_id 
 // requireErased: nothing but Kafka, outboxes and backups has a person of whom everything was erased.
 func (s stack) requireErased(t *testing.T, key string, p person) {
 	t.Helper()
-	for _, path := range []string{"/orders/" + p.claimed, "/orders/" + p.placed, "/personal-links/" + p.link, "/personal-links/" + p.open} {
+	for _, path := range []string{
+		"/orders/" + p.claimed, "/orders/" + p.placed, "/personal-links/" + p.link, "/personal-links/" + p.open,
+	} {
 		require.NotContains(t, s.Get(t, key, path).Body, p.recipient)
 	}
 	require.Equal(t, "CANCELLED", s.Get(t, key, "/personal-links/"+p.open).OK(t)["status"])

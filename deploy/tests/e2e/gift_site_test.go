@@ -89,7 +89,8 @@ func (s stack) newGiftLink(t *testing.T) (id, address string) {
 	t.Helper()
 	batch := s.Post(t, s.DemoKey(t), "/personal-links:create-batch", s.Batch(t, func(batch map[string]any) {
 		batch["recipients"] = []any{map[string]any{
-			"label": harness.MarkedName, "email": harness.MarkedEmail, "message": "Of " + harness.MarkedStreet, "externalRecipientId": "player-1",
+			"label": harness.MarkedName, "email": harness.MarkedEmail, "message": "Of " + harness.MarkedStreet,
+			"externalRecipientId": "player-1",
 		}}
 	})).OK(t)
 	link, _ := batch["results"].([]any)[0].(map[string]any)["link"].(map[string]any)

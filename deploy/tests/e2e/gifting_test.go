@@ -48,7 +48,8 @@ func (i integrator) testCommandLine(t *testing.T) {
 }
 
 func (c commandLine) with(key string) []string {
-	return append(os.Environ(), "GIFTING_URL="+c.Env["GIFTING_URL"], "GIFTING_KEY="+key, "GIFTING_WEBHOOK_SECRET="+c.Env["GIFTING_WEBHOOK_SECRET"])
+	return append(os.Environ(), "GIFTING_URL="+c.Env["GIFTING_URL"], "GIFTING_KEY="+key,
+		"GIFTING_WEBHOOK_SECRET="+c.Env["GIFTING_WEBHOOK_SECRET"])
 }
 
 // run returns what a command prints, which must exit with the code.
@@ -83,7 +84,8 @@ func (c commandLine) testOrders(t *testing.T) {
 
 func (c commandLine) testLinks(t *testing.T) {
 	var results gifting.PersonalLinkResults
-	c.read(t, "", &results, "links", "create", "--campaign-id", c.Env["GIFTING_CAMPAIGN_ID"], "--label", "Ann", "--external-recipient-id", "cli-1")
+	c.read(t, "", &results, "links", "create", "--campaign-id", c.Env["GIFTING_CAMPAIGN_ID"], "--label", "Ann",
+		"--external-recipient-id", "cli-1")
 	id := results.Results[0].Link.ID
 	require.Contains(t, c.run(t, 0, "", "links", "list", "--external-recipient-id", "cli-1"), id)
 	require.Contains(t, c.run(t, 0, "", "links", "get", id), "ACTIVE")
@@ -167,8 +169,8 @@ func (c commandLine) testCopies(t *testing.T) {
 
 func (c commandLine) testDoctor(t *testing.T) {
 	require.Regexp(t, `webhook +ok +the receiver answered HTTP 204`, c.run(t, 0, "", "doctor"))
-	require.Regexp(t, `signature +FAILED +a wrong signature was accepted`, c.run(t, 6, "", "doctor", "--forward-to", c.Env["GIFTING_INBOX_URL"]),
-		"the demo's receiver keeps everything")
+	require.Regexp(t, `signature +FAILED +a wrong signature was accepted`,
+		c.run(t, 6, "", "doctor", "--forward-to", c.Env["GIFTING_INBOX_URL"]), "the demo's receiver keeps everything")
 	c.env = c.with("gft_sbx_wrong")
 	require.Regexp(t, `key +FAILED`, c.run(t, 6, "", "doctor"))
 }

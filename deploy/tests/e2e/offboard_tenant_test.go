@@ -69,10 +69,13 @@ func (s stack) newTenant(t *testing.T) (tenant, key, token string) {
 }
 
 func tenantRequest(id string) *tenantsv1.PutTenantRequest {
-	return &tenantsv1.PutTenantRequest{Actor: clerk, Id: id, Name: "Leaving", Locales: []string{"en-US"}, Currency: "EUR", ApiAccess: true}
+	return &tenantsv1.PutTenantRequest{
+		Actor: clerk, Id: id, Name: "Leaving", Locales: []string{"en-US"}, Currency: "EUR", ApiAccess: true,
+	}
 }
 
-// testOffboarding exports and disables one of two tenants with equal records. The erasure takes time: testErasedTenant waits for it.
+// testOffboarding exports and disables one of two tenants with equal records. The erasure takes time: testErasedTenant waits
+// for it.
 func (s stack) testOffboarding(t *testing.T) *leaving {
 	tenant, key, token := s.newTenant(t)
 	other, otherKey, _ := s.newTenant(t)
@@ -85,7 +88,10 @@ func (s stack) testOffboarding(t *testing.T) *leaving {
 		lines.Write(page.GetLines())
 		export.After = page.NextCursor
 	}
-	for _, part := range []string{`"service":"orders","table":"orders"`, `"service":"personal-links","table":"links"`, `"service":"events","table":"feed"`, harness.MarkedStreet} {
+	for _, part := range []string{
+		`"service":"orders","table":"orders"`, `"service":"personal-links","table":"links"`, `"service":"events","table":"feed"`,
+		harness.MarkedStreet,
+	} {
 		require.Contains(t, lines.String(), part)
 	}
 	require.NotContains(t, lines.String(), other)
@@ -98,13 +104,15 @@ func (s stack) testOffboarding(t *testing.T) *leaving {
 	require.NoError(t, err)
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_EXPIRED, claimed.GetState())
 	require.Equal(t, http.StatusOK, s.Get(t, otherKey, "/me").Status)
-	_, err = privacyv1.NewTenantDataServiceClient(s.dial(t, "GIFTING_GRPC_ORDERS")).EraseTenant(t.Context(), &privacyv1.EraseTenantRequest{TenantId: other})
+	_, err = privacyv1.NewTenantDataServiceClient(s.dial(t, "GIFTING_GRPC_ORDERS")).EraseTenant(t.Context(),
+		&privacyv1.EraseTenantRequest{TenantId: other})
 	require.Equal(t, codes.PermissionDenied, status.Code(err), "only the tenants service erases: %v", err)
 
 	gone := &leaving{tenant: tenant, other: other, rows: s.rowsOf(t, other)}
 	require.NotEmpty(t, gone.rows)
 	// The shortest grace period is a day.
-	_, err = s.connect(t, "tenants").Exec(t.Context(), `UPDATE offboardings SET erase_after = now() - interval '1 minute' WHERE tenant_id = $1`, tenant)
+	_, err = s.connect(t, "tenants").Exec(t.Context(),
+		`UPDATE offboardings SET erase_after = now() - interval '1 minute' WHERE tenant_id = $1`, tenant)
 	require.NoError(t, err)
 	return gone
 }
@@ -146,7 +154,8 @@ func (s stack) testErasedTenant(t *testing.T, gone *leaving) {
 	require.Equal(t, codes.FailedPrecondition, status.Code(err), "its id is never used again: %v", err)
 }
 
-// rowsOf counts the rows of all databases that have the text in any column, by table. Rows that have one of the others are left out.
+// rowsOf counts the rows of all databases that have the text in any column, by table. Rows that have one of the others are left
+// out.
 func (s stack) rowsOf(t *testing.T, text string, others ...string) map[string]int {
 	t.Helper()
 	rows := map[string]int{}
@@ -160,7 +169,8 @@ WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT re
 		require.NoError(t, err)
 		for _, table := range tables {
 			var n int
-			counting := "SELECT count(*) FROM " + pgx.Identifier{table}.Sanitize() + ` t WHERE (strpos(t::text, $1) > 0 OR strpos(t::text, $2) > 0)
+			counting := "SELECT count(*) FROM " + pgx.Identifier{table}.Sanitize() + ` t
+WHERE (strpos(t::text, $1) > 0 OR strpos(t::text, $2) > 0)
 AND NOT EXISTS (SELECT FROM unnest($3::text[]) other WHERE strpos(t::text, other) > 0)`
 			binary := hex.EncodeToString([]byte(text)) // In the text of a bytea.
 			require.NoError(t, conn.QueryRow(t.Context(), counting, text, binary, others).Scan(&n))

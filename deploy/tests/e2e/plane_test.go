@@ -340,7 +340,8 @@ func (f filler) fill(m protoreflect.Message) {
 	for i := range fields.Len() {
 		field := fields.Get(i)
 		oneof := field.ContainingOneof()
-		if field.IsList() || field.IsMap() || field.HasOptionalKeyword() || field.Name() == "actor" || oneof != nil && oneof.Fields().Get(0) != field {
+		if field.IsList() || field.IsMap() || field.HasOptionalKeyword() || field.Name() == "actor" ||
+			oneof != nil && oneof.Fields().Get(0) != field {
 			continue
 		}
 		switch field.Kind() {

@@ -27,15 +27,19 @@ SELECT md5('tenant' || n % 10)::uuid, lpad(to_hex(n), 32, '0')::uuid, 'PLACED' F
 SELECT lpad(to_hex(n), 32, '0')::uuid, convert_to(n::text, 'UTF8'), tenant_id, id, 1, 'CONFIRMED', now()
 FROM generate_series(2, $1::int, 2) AS n, (SELECT tenant_id, id FROM skus LIMIT 1) AS sku`
 
-	manyLinks = `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, order_id, created_at, claimed_at, updated_at)
+	manyLinks = `INSERT INTO links (
+  tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, order_id, created_at, claimed_at, updated_at)
 SELECT md5('tenant' || n % 10)::uuid, lpad(to_hex(n), 32, '1')::uuid, md5('brand')::uuid, md5('batch')::uuid, n, 'CLAIMED', '\x01',
   lpad(to_hex(n), 32, '0')::uuid, now(), now(), now()
 FROM generate_series(4, $1::int, 4) AS n`
 
-	manyEvents = `INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at, recorded_at, data)
+	manyEvents = `INSERT INTO feed (
+  tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at, recorded_at, data)
 SELECT md5('tenant' || n % 10)::uuid, current_date, nextval('feed_position'), gen_random_uuid(), type, md5('brand')::uuid,
-  lpad(to_hex(n), 32, '0')::uuid, 0, date_trunc('day', now()) + n * interval '1 microsecond' - early, now(), convert_to(repeat('x', 600), 'UTF8')
-FROM generate_series(1, $1::int) AS n, (VALUES ('order.created', interval '1 second'), ('order.status_changed', '0')) AS e (type, early)`
+  lpad(to_hex(n), 32, '0')::uuid, 0, date_trunc('day', now()) + n * interval '1 microsecond' - early, now(),
+  convert_to(repeat('x', 600), 'UTF8')
+FROM generate_series(1, $1::int) AS n,
+  (VALUES ('order.created', interval '1 second'), ('order.status_changed', '0')) AS e (type, early)`
 
 	manyTenants = `INSERT INTO feed_tenants (tenant_id, last_position) SELECT tenant_id, max(position) FROM feed GROUP BY tenant_id
 ON CONFLICT DO NOTHING`

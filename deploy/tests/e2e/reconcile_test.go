@@ -355,13 +355,15 @@ func (s reconciled) exec(t *testing.T, database, sql string) {
 	require.NoError(t, err)
 }
 
-const listTables = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'migrations_%' ORDER BY tablename`
+const listTables = `SELECT tablename FROM pg_tables
+WHERE schemaname = 'public' AND tablename NOT LIKE 'migrations_%' ORDER BY tablename`
 
 // backUp copies the tables of databases.
 func (s reconciled) backUp(t *testing.T, databases ...string) {
 	t.Helper()
 	for _, database := range databases {
-		s.eachTable(t, database, "CREATE SCHEMA backup", func(table string) string { return "CREATE TABLE backup." + table + " AS TABLE public." + table })
+		s.eachTable(t, database, "CREATE SCHEMA backup",
+			func(table string) string { return "CREATE TABLE backup." + table + " AS TABLE public." + table })
 	}
 }
 

@@ -229,7 +229,10 @@ func (s stack) settingsChanges() []settingsChange {
 			})
 			return err
 		}, http.StatusNotFound},
-		{"access off", seed.Approving, func(t *testing.T, h *hook, _ []string) error { return s.setAccess(t, h.tenant, false) }, http.StatusUnauthorized},
+		{
+			"access off", seed.Approving, func(t *testing.T, h *hook, _ []string) error { return s.setAccess(t, h.tenant, false) },
+			http.StatusUnauthorized,
+		},
 	}
 }
 
@@ -245,8 +248,9 @@ func (s stack) setAccess(t *testing.T, tenant string, on bool) error {
 	return err
 }
 
-// TestFaultOfRedisLetsNoChangeOfSettingsBeMissed has a Redis of its own that refuses writes, among other things. From the answer to a
-// change on, the gateway accepts nothing, the fan-out sends nothing and the sender signs nothing under the settings of before.
+// TestFaultOfRedisLetsNoChangeOfSettingsBeMissed has a Redis of its own that refuses writes, among other things. From the
+// answer to a change on, the gateway accepts nothing, the fan-out sends nothing and the sender signs nothing under the settings
+// of before.
 func TestFaultOfRedisLetsNoChangeOfSettingsBeMissed(t *testing.T) {
 	t.Parallel()
 	port, err := deps.FreeRow(t.Context(), 1)
@@ -292,7 +296,8 @@ func (s stack) testRedisState(t *testing.T, state redisState) {
 	}()
 	defer s.converse(t, orders)()
 	for _, h := range append(hooks, control) {
-		require.Eventually(t, func() bool { return len(h.after(time.Time{})) > 3 }, harness.Slow, 50*time.Millisecond, "the settings are known")
+		require.Eventually(t, func() bool { return len(h.after(time.Time{})) > 3 }, harness.Slow, 50*time.Millisecond,
+			"the settings are known")
 		require.Equal(t, http.StatusOK, s.Get(t, h.GetApiKey(), "/orders/"+h.order).Status)
 	}
 	t.Run("changes", func(t *testing.T) {

@@ -43,7 +43,8 @@ func TestTheCommandsOfTheRunbooksRun(t *testing.T) {
 		}
 		page, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(t, strings.Count(string(page), "```sh"), len(examplesIn(string(page)))+strings.Count(string(page), "<!-- not run: "), path)
+		require.Equal(t, strings.Count(string(page), "```sh"),
+			len(examplesIn(string(page)))+strings.Count(string(page), "<!-- not run: "), path)
 		name := strings.TrimSuffix(filepath.Base(path), ".md")
 		for section := range strings.SplitSeq(string(page), "\n## ") {
 			if examples := examplesIn(section); len(examples) > 0 {
@@ -169,8 +170,8 @@ var sealedColumns = map[identity.Name]string{
 	identity.Tenants: "SELECT webhook_secret FROM api_keys",
 }
 
-// prepareSealKeys lets the commands run with a new key at the front, as instances do when the page asks for them. Afterwards the values
-// move back to the key with which the instances of this test run.
+// prepareSealKeys lets the commands run with a new key at the front, as instances do when the page asks for them. Afterwards
+// the values move back to the key with which the instances of this test run.
 func (s operated) prepareSealKeys(t *testing.T, st *state) {
 	t.Helper()
 	const next = "next:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
@@ -185,7 +186,9 @@ func (s operated) prepareSealKeys(t *testing.T, st *state) {
 			s.requireSealed(t, name, "next")
 			st.programs[name][setting] = s.Programs[name][setting] + "," + next
 		}
-		back := example{script: s.functions + "\nprogram orders re-encrypt && program personal-links re-encrypt && program tenants re-encrypt"}
+		back := example{
+			script: s.functions + "\nprogram orders re-encrypt && program personal-links re-encrypt && program tenants re-encrypt",
+		}
 		runExamples(t, "sh", s.withPrograms(t, st.programs), []example{back})
 		for name := range sealedColumns {
 			s.requireSealed(t, name, "local")

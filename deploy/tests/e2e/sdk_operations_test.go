@@ -129,7 +129,8 @@ func fill(value reflect.Value) {
 	}
 }
 
-// Each operation is a method that sends every parameter of the query, and takes the options that the operation knows, and no others.
+// Each operation is a method that sends every parameter of the query, and takes the options that the operation knows, and no
+// others.
 func TestTheGoSDKHasEveryOperationOfTheDocument(t *testing.T) {
 	t.Parallel()
 	transport := &recorder{}

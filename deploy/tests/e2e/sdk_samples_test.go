@@ -91,7 +91,8 @@ func (i integrator) testOrderSamples(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, samples.ApproveSandboxOrder(ctx, approving, order.ID))
 	batch := gifting.CreatePersonalLinksRequest{
-		BrandID: &brands[0].ID, ProductIDs: []string{i.Env["GIFTING_PRODUCT_ID"]}, Recipients: []gifting.PersonalLinkRecipient{{Label: "Ann"}},
+		BrandID: &brands[0].ID, ProductIDs: []string{i.Env["GIFTING_PRODUCT_ID"]},
+		Recipients: []gifting.PersonalLinkRecipient{{Label: "Ann"}},
 	}
 	links, err := approving.PersonalLinks.Create(ctx, batch)
 	require.NoError(t, err)
@@ -100,7 +101,9 @@ func (i integrator) testOrderSamples(t *testing.T) {
 
 func (i integrator) testLinkSamples(t *testing.T) {
 	ctx := t.Context()
-	for _, end := range []func(context.Context, *gifting.Client, string) error{samples.ClaimSandboxPersonalLink, samples.CancelPersonalLink} {
+	for _, end := range []func(context.Context, *gifting.Client, string) error{
+		samples.ClaimSandboxPersonalLink, samples.CancelPersonalLink,
+	} {
 		links, err := samples.CreatePersonalLinks(ctx, i.Client, i.Env["GIFTING_CAMPAIGN_ID"])
 		require.NoError(t, err)
 		require.NoError(t, samples.GetPersonalLink(ctx, i.Client, links.Results[0].Link.ID))
@@ -121,7 +124,8 @@ func (i integrator) testEventSamples(t *testing.T) {
 	var deliveries *gifting.Page[gifting.WebhookDelivery]
 	require.Eventually(t, func() bool {
 		var err error
-		deliveries, err = i.Client.Webhooks.Deliveries(ctx, gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED}).First()
+		deliveries, err = i.Client.Webhooks.Deliveries(ctx,
+			gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED}).First()
 		return err == nil && len(deliveries.Items) > 0
 	}, 30*time.Second, 100*time.Millisecond)
 	require.NoError(t, samples.ListWebhookDeliveries(ctx, i.Client))

@@ -44,10 +44,13 @@ func TestIntegrators(t *testing.T) {
 func (i integrator) order(externalID string) gifting.PlaceOrderRequest {
 	return gifting.PlaceOrderRequest{
 		ExternalOrderID: externalID, BrandID: new(i.Env["GIFTING_BRAND_ID"]),
-		Items:  []gifting.OrderItemInput{{CustomProductName: new("A signed football"), Budget: &gifting.Budget{Amount: "1500", Currency: "SEK"}}},
+		Items: []gifting.OrderItemInput{
+			{CustomProductName: new("A signed football"), Budget: &gifting.Budget{Amount: "1500", Currency: "SEK"}},
+		},
 		Client: gifting.OrderClient{Name: "Ann Berg"},
 		Recipient: gifting.OrderRecipient{
-			Name: "Ann Berg", Phone: "+353 1 234 5678", Address: gifting.OrderAddress{Street: "1 Main Street", City: "Dublin", Country: "IE"},
+			Name: "Ann Berg", Phone: "+353 1 234 5678",
+			Address: gifting.OrderAddress{Street: "1 Main Street", City: "Dublin", Country: "IE"},
 		},
 	}
 }
@@ -58,7 +61,8 @@ func (i integrator) testForced(t *testing.T) {
 			client, err := gifting.New(i.Env["GIFTING_URL"], i.Env["GIFTING_KEY"], gifting.WithTimeout(4*time.Second))
 			require.NoError(t, err)
 			var response gifting.Response
-			placed, err := client.Orders.Place(t.Context(), i.order("sdk-"+fault), gifting.WithSandboxFault(fault), gifting.WithResponse(&response))
+			placed, err := client.Orders.Place(t.Context(), i.order("sdk-"+fault), gifting.WithSandboxFault(fault),
+				gifting.WithResponse(&response))
 			require.NoError(t, err)
 			require.Equal(t, fault == "timeout" || fault == "lost", response.Replayed(), "these take effect without an answer")
 			if fault != "lost" { // The transport itself may have repeated that.
@@ -108,7 +112,8 @@ func (i integrator) testEvents(t *testing.T) {
 	require.NoError(t, err)
 
 	missing := map[gifting.EventType]bool{
-		gifting.EventOrderCreated: true, gifting.EventOrderStatusChanged: true, gifting.EventOrderUpdated: true, gifting.EventOrderMessagePosted: true,
+		gifting.EventOrderCreated: true, gifting.EventOrderStatusChanged: true, gifting.EventOrderUpdated: true,
+		gifting.EventOrderMessagePosted:  true,
 		gifting.EventPersonalLinkCreated: true, gifting.EventPersonalLinkClaimed: true, gifting.EventPersonalLinkCancelled: true,
 	}
 	for page, err := range i.Events.Feed(ctx, gifting.FeedOptions{After: cursor}) {
@@ -142,7 +147,8 @@ func (i integrator) testSignatures(t *testing.T) {
 	arrived := i.delivered(t)
 	seconds, err := strconv.ParseInt(arrived.Headers["Webhook-Timestamp"], 10, 64)
 	require.NoError(t, err)
-	ours := gifting.WebhookHeaders([]byte(arrived.Raw), arrived.Headers["Service-Event-Id"], time.Unix(seconds, 0), i.Env["GIFTING_WEBHOOK_SECRET"])
+	ours := gifting.WebhookHeaders([]byte(arrived.Raw), arrived.Headers["Service-Event-Id"], time.Unix(seconds, 0),
+		i.Env["GIFTING_WEBHOOK_SECRET"])
 	theirs := http.Header{}
 	for name, value := range arrived.Headers {
 		if name != "Accept-Encoding" && name != "Content-Length" && name != "Traceparent" {
@@ -226,5 +232,6 @@ func main() {
 	command("mod", "edit", "-require", "github.com/partnergifting/platform/gateway/sdk/go@v0.0.0")
 	require.Contains(t, command("run", "."), "GET /me: ")
 	require.Equal(t, "github.com/partnergifting/platform/gateway/sdk/go\n",
-		command("list", "-deps", "-f", "{{if not .Standard}}{{if ne .ImportPath \"example.com/shop\"}}{{.ImportPath}}{{end}}{{end}}", "."))
+		command("list", "-deps", "-f", "{{if not .Standard}}{{if ne .ImportPath \"example.com/shop\"}}{{.ImportPath}}{{end}}{{end}}",
+			"."))
 }

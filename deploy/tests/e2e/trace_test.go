@@ -69,7 +69,9 @@ func TestTraceOfAnOrder(t *testing.T) {
 		require.Eventually(t, func() (ok bool) {
 			found, ok = c.trace(traceID).find(path...)
 			return ok
-		}, 20*time.Second, 50*time.Millisecond, "no span %v; the trace is\n%s", path, lazy(func() string { return c.trace(traceID).tree() }))
+		}, 20*time.Second, 50*time.Millisecond, "no span %v; the trace is\n%s", path, lazy(func() string {
+			return c.trace(traceID).tree()
+		}))
 		return found
 	}
 
@@ -98,7 +100,8 @@ func TestTraceOfAnOrder(t *testing.T) {
 		log, err := os.ReadFile(filepath.Join(p.Config.Dir, "stack.log"))
 		require.NoError(t, err)
 		require.Contains(t, string(log), `"trace_id":"`+traceID+`"`)
-		require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*/orders"[^}]*\} \d+ # \{[^}]*trace_id="`+traceID, p.scrape(t, programs.Named(identity.Gateway), openMetrics))
+		require.Regexp(t, `http_server_request_duration_seconds_bucket\{[^}]*/orders"[^}]*\} \d+ # \{[^}]*trace_id="`+traceID,
+			p.scrape(t, programs.Named(identity.Gateway), openMetrics))
 	})
 	t.Run("has no personal data, no key and no id in its metrics' labels", func(t *testing.T) {
 		token := rand.Text() + rand.Text()
@@ -141,12 +144,13 @@ type lazy func() string
 // String implements fmt.Stringer.
 func (l lazy) String() string { return l() }
 
-// rotateSecret rotates the signing secret of a key by its own call, and repeats the call. It returns the secret and the id of the first
-// request.
+// rotateSecret rotates the signing secret of a key by its own call, and repeats the call. It returns the secret and the id of
+// the first request.
 func (s stack) rotateSecret(t *testing.T) (secret, request string) {
 	t.Helper()
 	call := harness.Call{
-		Method: http.MethodPost, Path: "/webhooks:rotate-secret", Key: s.NewKey(t, seed.Direct).GetApiKey(), IdempotencyKey: rand.Text(), Body: "{}",
+		Method: http.MethodPost, Path: "/webhooks:rotate-secret", Key: s.NewKey(t, seed.Direct).GetApiKey(), IdempotencyKey: rand.Text(),
+		Body: "{}",
 	}
 	first := s.Do(t, call)
 	secret, _ = first.OK(t)["secret"].(string)

@@ -118,7 +118,8 @@ func (c *checker) checkContent() {
 
 func sameJSON(a, b string) bool {
 	var left, right any
-	return a == b || json.Unmarshal([]byte(a), &left) == nil && json.Unmarshal([]byte(b), &right) == nil && reflect.DeepEqual(left, right)
+	return a == b ||
+		json.Unmarshal([]byte(a), &left) == nil && json.Unmarshal([]byte(b), &right) == nil && reflect.DeepEqual(left, right)
 }
 
 // visible reports whether a key may see the event in the feed.

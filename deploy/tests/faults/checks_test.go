@@ -62,8 +62,8 @@ func (c *checker) checkRecordOrder() {
 }
 
 // checkCausalOrder checks any two changes, in all services and by all writers: if one was answered before the other was
-// requested, it must be first in the feed. Changes that were read again from the outboxes, one after the other, are in this order only
-// with those of the same outbox and with all others.
+// requested, it must be first in the feed. Changes that were read again from the outboxes, one after the other, are in this
+// order only with those of the same outbox and with all others.
 func (c *checker) checkCausalOrder() {
 	type newest struct {
 		requested time.Time

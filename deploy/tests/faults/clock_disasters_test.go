@@ -27,8 +27,8 @@ const (
 	clockSource             = "orders"
 )
 
-// clocksDiffer lets the clock of the orders database go ahead under load. Then its replica, whose clock is behind, takes over without
-// a loss.
+// clocksDiffer lets the clock of the orders database go ahead under load. Then its replica, whose clock is behind, takes over
+// without a loss.
 func clocksDiffer() disaster {
 	return disaster{
 		name:    "clock ahead and then behind",
@@ -60,8 +60,8 @@ func clocksDiffer() disaster {
 	}
 }
 
-// monthAhead lets the clock of the events database go ahead by more than the feed keeps events. Its programs start under that clock,
-// and drop old events as soon as they start. Later the clock is right again.
+// monthAhead lets the clock of the events database go ahead by more than the feed keeps events. Its programs start under that
+// clock, and drop old events as soon as they start. Later the clock is right again.
 func monthAhead() disaster {
 	const ahead, database = 40 * 24 * time.Hour, "events"
 	return disaster{

@@ -32,7 +32,9 @@ func (f *fixture) addDeadEndpoints(t *testing.T) {
 	t.Helper()
 	for i := range deadEndpoints {
 		r := f.newReader(t, fmt.Sprintf("dead %d", i), seed.Direct, "", allScopes...)
-		_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(f.receivers + deadPath)})
+		_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+			Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(f.receivers + deadPath),
+		})
 		require.NoError(t, err)
 		f.dead = append(f.dead, r)
 	}
@@ -60,7 +62,8 @@ func (f *fixture) checkDropped(t *testing.T) {
 	for _, r := range f.dead {
 		pending := -1
 		waitFor(dropTime, func() bool {
-			err := queue.QueryRow(t.Context(), "SELECT count(*) FROM deliveries WHERE key_id = $1 AND state = 'PENDING'", r.keyID).Scan(&pending)
+			err := queue.QueryRow(t.Context(), "SELECT count(*) FROM deliveries WHERE key_id = $1 AND state = 'PENDING'",
+				r.keyID).Scan(&pending)
 			require.NoError(t, err)
 			return pending == 0
 		})

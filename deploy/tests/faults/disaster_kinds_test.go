@@ -27,8 +27,8 @@ func eventDisasters() []disaster {
 	}
 }
 
-// databaseBack sets databases back, each of which is named with a table that grows. The readers find the loss by themselves and read
-// it again. Their programs may be stopped meanwhile, and must be if there is more to do.
+// databaseBack sets databases back, each of which is named with a table that grows. The readers find the loss by themselves and
+// read it again. Their programs may be stopped meanwhile, and must be if there is more to do.
 func databaseBack(name string, tables map[string]string, whileStopped step) disaster {
 	one := disaster{name: name, prepare: backUp(tables), after: redriveFindsNothing}
 	one.options.ownServers = slices.Sorted(maps.Keys(tables))
@@ -53,8 +53,8 @@ func databaseBack(name string, tables map[string]string, whileStopped step) disa
 	return one
 }
 
-// restoreAndRestart restores databases. In half of the cases their programs do not run meanwhile: then only Kafka knows how far they
-// had read.
+// restoreAndRestart restores databases. In half of the cases their programs do not run meanwhile: then only Kafka knows how far
+// they had read.
 func (d *drill) restoreAndRestart(ctx context.Context, t *testing.T, databases []string, whileStopped step) {
 	t.Helper()
 	var starts []func() error

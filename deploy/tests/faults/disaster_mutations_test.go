@@ -70,7 +70,8 @@ var disasterMutations = []disasterMutation{
 		"clocks are not measured", order, []replacement{{relayClock, `return (o.low + o.high) / 2 }`, `return 0 * (o.low + o.high) }`}},
 	}},
 	{disaster: "clock a month ahead", mutation: mutation{
-		"the feed drops old events by the database's clock", cursor, []replacement{{feedWriter, `keep+lag, tel.Logger`, `keep+0*lag, tel.Logger`}},
+		"the feed drops old events by the database's clock", cursor,
+		[]replacement{{feedWriter, `keep+lag, tel.Logger`, `keep+0*lag, tel.Logger`}},
 	}},
 	{disaster: "tenants database back", variant: volumeSetBack, mutation: mutation{
 		"versions that Redis has seen are handed out again", flat, []replacement{
@@ -93,9 +94,13 @@ var disasterMutations = []disasterMutation{
 		},
 	}},
 	{disaster: "links database back", mutation: mutation{
-		"a claim does not find the first order", answers, []replacement{{claimedOrder, `personal_link_id IS NOT NULL AND id <> $2`, `personal_link_id IS NOT NULL AND id < $2 AND id > $2`}},
+		"a claim does not find the first order", answers,
+		[]replacement{
+			{claimedOrder, `personal_link_id IS NOT NULL AND id <> $2`, `personal_link_id IS NOT NULL AND id < $2 AND id > $2`},
+		},
 	}},
 	{disaster: "a snapshot held open", mutation: mutation{
-		"reads begin at the oldest row", flat, []replacement{{relaySource, `w.low, limit, first, last, w.open()`, `min(w.low, 0), limit, first, last, w.open()`}},
+		"reads begin at the oldest row", flat,
+		[]replacement{{relaySource, `w.low, limit, first, last, w.open()`, `min(w.low, 0), limit, first, last, w.open()`}},
 	}},
 }

@@ -44,7 +44,8 @@ func (d *deployment) faultKinds() []draw {
 		server        *server
 		normal, crash syscall.Signal
 	}{
-		{d.postgres, syscall.SIGINT, syscall.SIGQUIT}, {d.kafka, syscall.SIGTERM, syscall.SIGKILL}, {d.redis, syscall.SIGTERM, syscall.SIGKILL},
+		{d.postgres, syscall.SIGINT, syscall.SIGQUIT}, {d.kafka, syscall.SIGTERM, syscall.SIGKILL},
+		{d.redis, syscall.SIGTERM, syscall.SIGKILL},
 	} {
 		draws = append(draws,
 			func(random *mathrand.Rand) fault {
@@ -135,18 +136,21 @@ func (d *deployment) flush(*mathrand.Rand) fault {
 
 // fullRedis lets Redis refuse writes that need memory. It goes on answering reads.
 func (d *deployment) fullRedis(random *mathrand.Rand) fault {
-	return d.refusingRedis("full Redis", mostlyShortTime(random), []any{"CONFIG", "SET", "maxmemory", "1"}, []any{"CONFIG", "SET", "maxmemory", "0"})
+	return d.refusingRedis("full Redis", mostlyShortTime(random), []any{"CONFIG", "SET", "maxmemory", "1"},
+		[]any{"CONFIG", "SET", "maxmemory", "0"})
 }
 
 // readOnlyRedis makes Redis a replica, as after a fail-over that the programs have not noticed.
 func (d *deployment) readOnlyRedis(random *mathrand.Rand) fault {
-	return d.refusingRedis("read-only Redis", mostlyShortTime(random), []any{"REPLICAOF", "127.0.0.1", "1"}, []any{"REPLICAOF", "NO", "ONE"})
+	return d.refusingRedis("read-only Redis", mostlyShortTime(random), []any{"REPLICAOF", "127.0.0.1", "1"},
+		[]any{"REPLICAOF", "NO", "ONE"})
 }
 
 func (d *deployment) refusingRedis(kind string, length time.Duration, begin, end []any) fault {
 	return newFault(kind, fmt.Sprintf("%s for %s", kind, length), func(ctx context.Context) error {
 		do := func(command []any) error {
-			return d.inRedis(context.WithoutCancel(ctx), func(ctx context.Context, client *redis.Client) error { return client.Do(ctx, command...).Err() })
+			return d.inRedis(context.WithoutCancel(ctx),
+				func(ctx context.Context, client *redis.Client) error { return client.Do(ctx, command...).Err() })
 		}
 		err := do(begin)
 		sleep(ctx, length)
@@ -192,7 +196,9 @@ func (d *deployment) slowRedis(random *mathrand.Rand) fault {
 	return f
 }
 
-func onRoute(r *route, word, description string, length time.Duration, begin func() error, end func(ctx context.Context) error) fault {
+func onRoute(
+	r *route, word, description string, length time.Duration, begin func() error, end func(ctx context.Context) error,
+) fault {
 	return newFault(word+" to "+r.class, fmt.Sprintf("%s for %s", description, length), func(ctx context.Context) error {
 		err := begin()
 		sleep(ctx, length)

@@ -23,7 +23,8 @@ import (
 )
 
 // timeouts bound the wait for the final state: for the last events in the feed, for their webhooks, whose retries are made due,
-// and for what the orders service does by itself: the release of stock that a killed instance had reserved, and the steps of orders.
+// and for what the orders service does by itself: the release of stock that a killed instance had reserved, and the steps of
+// orders.
 type timeouts struct{ feed, webhooks, stock time.Duration }
 
 // checkAll waits for the final state and checks all invariants.
@@ -81,14 +82,16 @@ func (f *fixture) awaitStock(t *testing.T, within time.Duration) {
 	f.require(held+remaining == units, stock, f.began, time.Now(), "of %d units orders hold %d and %d remain", units, held, remaining)
 }
 
-// readFinalState reads the stored records once all orders are where they stop, waits for their events in the feed, and reads the feed again from the start.
+// readFinalState reads the stored records once all orders are where they stop, waits for their events in the feed, and reads
+// the feed again from the start.
 func (f *fixture) readFinalState(t *testing.T, tenant string, within timeouts) *checker {
 	t.Helper()
 	r := f.newReader(t, "checker", tenant, "", allScopes...)
 	by := f.client.with(r.key)
 	all := f.followers[slices.IndexFunc(f.followers, func(of *follower) bool { return of.name == allOf+tenant })]
 	c := &checker{
-		results: f.results, tenant: tenant, began: f.began, redriven: f.redriven, changes: f.history.of(tenant), byEvent: map[eventName]change{}, brands: map[string]string{},
+		results: f.results, tenant: tenant, began: f.began, redriven: f.redriven, changes: f.history.of(tenant),
+		byEvent: map[eventName]change{}, brands: map[string]string{},
 		paced: f.history.paced, links: f.list(t, by, "/personal-links"), messages: f.messages(t, tenant),
 	}
 	waitFor(within.stock, func() bool {

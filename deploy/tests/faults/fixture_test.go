@@ -179,7 +179,9 @@ func (f *fixture) addReader(t *testing.T, r reader) {
 	f.followers = append(f.followers, follows)
 	f.endpoints = append(f.endpoints, newEndpoint(r, f.results, f.newRandom(), f.refuseIn))
 	url := fmt.Sprintf("%s/%d", f.receivers, len(f.endpoints)-1)
-	_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(url)})
+	_, err := f.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+		Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(url),
+	})
 	require.NoError(t, err)
 }
 

@@ -29,5 +29,7 @@ const (
 )
 
 func (i invariant) String() string {
-	return [invariants]string{"effect", "lost", "duplicate", "order", "delivery", "cursor", "loss", "flat", "stock", "leak", "answers"}[i]
+	return [invariants]string{
+		"effect", "lost", "duplicate", "order", "delivery", "cursor", "loss", "flat", "stock", "leak", "answers",
+	}[i]
 }

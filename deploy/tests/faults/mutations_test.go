@@ -75,7 +75,8 @@ var mutations = []mutation{
 	if r.IdempotencyKey != "" && rand.N(20) == 0 {
 		r.IdempotencyKey += "-other"
 	}`}}},
-	{"stale read", answers, []replacement{imports(getOrder, randPackage), {getOrder, `return &ordersv1.GetOrderResponse{Order: order}, nil`, `
+	{"stale read", answers, []replacement{imports(getOrder, randPackage), {getOrder,
+		`return &ordersv1.GetOrderResponse{Order: order}, nil`, `
 	if rand.N(5) == 0 {
 		order.Version--
 	}
@@ -97,7 +98,10 @@ var mutations = []mutation{
 			queueAutoAdvance(b, o)
 		}`}}},
 	{"foreign order", leak, []replacement{
-		{readOrder, "recordColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND", "recordColumns.Select() + ` FROM orders WHERE $1::text <> '' AND"},
+		{
+			readOrder, "recordColumns.Select() + ` FROM orders WHERE tenant_id = $1 AND",
+			"recordColumns.Select() + ` FROM orders WHERE $1::text <> '' AND",
+		},
 	}},
 	{"personal data in an event", leak, []replacement{imports(placeOrder, randPackage), {placeOrder, `outbox.Append(ctx, b, event)`, `
 		if rand.N(20) == 0 {

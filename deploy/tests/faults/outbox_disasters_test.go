@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kafkaBackToo sets databases and Kafka back to the same time. The changes since then are only in the outboxes, which keep them for a
-// while after they were stored. By the runbook, they are read again from there.
+// kafkaBackToo sets databases and Kafka back to the same time. The changes since then are only in the outboxes, which keep them
+// for a while after they were stored. By the runbook, they are read again from there.
 func kafkaBackToo(name string, tables map[string]string) disaster {
 	var topicBack restore
 	one := disaster{name: name, after: redriveFindsNothing}

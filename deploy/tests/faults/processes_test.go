@@ -219,7 +219,8 @@ func startServers(t *testing.T, dir string, first int, n *network, o options) se
 	}
 	redis := deps.RedisConfig{Dir: filepath.Join(dir, "redis"), Port: first + 1, Ephemeral: true, RequireReal: true, Log: log}
 	kafka := deps.KafkaConfig{
-		Dir: filepath.Join(dir, "kafka"), Port: first + 2, PreferApache: true, JarsDir: filepath.Join(root(t), ".local", "kafka"), Log: log,
+		Dir: filepath.Join(dir, "kafka"), Port: first + 2, PreferApache: true, JarsDir: filepath.Join(root(t), ".local", "kafka"),
+		Log:       log,
 		Advertise: n.to(t, toKafka, "to Kafka", loopback(first+2)),
 	}
 	s := servers{

@@ -16,8 +16,8 @@ import (
 	"github.com/partnergifting/platform/deploy/local/inbox"
 )
 
-// follower reads the feed while it grows, and checks that no event appears twice or before an older one. If its cursor is refused, it
-// does a full sync: the feed still has every event, so it reads it again from the start.
+// follower reads the feed while it grows, and checks that no event appears twice or before an older one. If its cursor is
+// refused, it does a full sync: the feed still has every event, so it reads it again from the start.
 type follower struct {
 	reader
 	client *client
@@ -105,7 +105,8 @@ func (f *follower) fullSync(began time.Time, refusal answer) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.syncs++
-	f.client.results.require(f.syncs <= f.maySync, cursor, began, time.Now(), "follower %s: its cursor is refused: %s", f.name, refusal.body)
+	f.client.results.require(f.syncs <= f.maySync, cursor, began, time.Now(), "follower %s: its cursor is refused: %s", f.name,
+		refusal.body)
 	f.cursor, f.events, f.step = "", nil, map[string]int64{}
 	clear(f.at)
 }

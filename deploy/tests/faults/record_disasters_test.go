@@ -58,7 +58,8 @@ func linksBack() disaster {
 	return one
 }
 
-// claimAgain is the player, who opens the link once more. The answer must be the first order. It reports whether there was an answer.
+// claimAgain is the player, who opens the link once more. The answer must be the first order. It reports whether there was an
+// answer.
 func (d *drill) claimAgain(ctx context.Context, link, orderID string) bool {
 	began := time.Now()
 	for _, w := range d.writers {
@@ -287,7 +288,8 @@ func (c *client) mustAnswer(ctx context.Context, t *testing.T, valid bool) {
 			a, ok = c.send(ctx, call{method: http.MethodGet, path: "/orders?limit=1", problems: []string{invalidKey}})
 			return ok && a.success() == valid
 		})
-		c.results.require(a.success() == valid, leak, began, time.Now(), "the key must be valid: %t, the answer is %d %s", valid, a.status, a.body)
+		c.results.require(a.success() == valid, leak, began, time.Now(), "the key must be valid: %t, the answer is %d %s", valid,
+			a.status, a.body)
 	}
 }
 

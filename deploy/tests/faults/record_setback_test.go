@@ -71,8 +71,8 @@ func (l lostRecords) earlier(fits func(before, after record) bool) (ids []string
 	return ids
 }
 
-// goBackQuietly restores a database. The caller holds the gate: no writer makes a change, so that it is known what is lost. The writers
-// forget their records: a client would send again what was lost, which the checks could not tell from a second effect.
+// goBackQuietly restores a database. The caller holds the gate: no writer makes a change, so that it is known what is lost. The
+// writers forget their records: a client would send again what was lost, which the checks could not tell from a second effect.
 func (d *drill) goBackQuietly(ctx context.Context, t *testing.T, database string) (l lostRecords) {
 	t.Helper()
 	d.awaitOutboxes(ctx, t)

@@ -119,7 +119,9 @@ func newTraffic(t *testing.T, d *deployment) *traffic {
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(hook.Close)
 	r := d.newReader(t, "webhook", seed.Direct, "", allScopes...)
-	_, err := d.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(hook.URL)})
+	_, err := d.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
+		Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(hook.URL),
+	})
 	require.NoError(t, err)
 	tr.webhookKey = r.key
 	return tr

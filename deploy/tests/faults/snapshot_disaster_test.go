@@ -30,8 +30,8 @@ var flatStatements = map[string]string{
 	"the claims":         "%current_setting('claim.locked'%",
 }
 
-// openSnapshot holds a snapshot of all databases open, as a backup does. It compares the pages that statements touch before and under
-// the snapshot, not their times: a busy machine does not change them.
+// openSnapshot holds a snapshot of all databases open, as a backup does. It compares the pages that statements touch before and
+// under the snapshot, not their times: a busy machine does not change them.
 func openSnapshot() disaster {
 	var before map[string]float64
 	return disaster{

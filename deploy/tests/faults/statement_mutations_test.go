@@ -26,7 +26,11 @@ var weakened = []struct {
 	new     string
 }{
 	{"tenant", regexp.MustCompile(`(?:\b\w+\.)?tenant_id = (?:\$\d+(?:::\w+)?|p_tenant_id|\w+\.tenant_id)`), "($0 OR true)"},
-	{"lease", regexp.MustCompile(`(?:\b\w+\.)?\w*lease_(?:until|token) (?:[<>=]+|IS NOT DISTINCT FROM|IS NOT|IS) (?:NULL|now\(\)|[\w.$]+)`), "($0 OR true)"},
+	{
+		"lease",
+		regexp.MustCompile(`(?:\b\w+\.)?\w*lease_(?:until|token) (?:[<>=]+|IS NOT DISTINCT FROM|IS NOT|IS) (?:NULL|now\(\)|[\w.$]+)`),
+		"($0 OR true)",
+	},
 	{"lease", regexp.MustCompile(`(?:\b\w+\.)?leased_by = (?:\$\d+|\w+\.\w+)`), "($0 OR true)"},
 	{"dedupe", regexp.MustCompile(`ON CONFLICT (?:\([^)]*\) )?DO NOTHING`), ""},
 	{"dedupe", regexp.MustCompile("(NOT EXISTS \\(\\s*SELECT [^`()]*? WHERE )"), "${1}false AND "},
@@ -92,7 +96,10 @@ var keyword = regexp.MustCompile(`\b(?:SET|SELECT|WHERE|ON|AND|OR|WHEN|CASE|VALU
 
 func statements(t *testing.T, module string) (all []statement) {
 	t.Helper()
-	for _, pattern := range []string{"services/*/internal/store/*.go", "services/*/internal/store/migrations/*.sql", "pkg/idempotency/*.go", "pkg/idempotency/migrations/*.sql"} {
+	for _, pattern := range []string{
+		"services/*/internal/store/*.go", "services/*/internal/store/migrations/*.sql", "pkg/idempotency/*.go",
+		"pkg/idempotency/migrations/*.sql",
+	} {
 		files, err := filepath.Glob(filepath.Join(root(t), pattern))
 		require.NoError(t, err)
 		for _, path := range files {

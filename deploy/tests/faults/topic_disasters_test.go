@@ -62,8 +62,8 @@ func (d *drill) backUpTopic(ctx context.Context, t *testing.T) restore {
 	}
 }
 
-// weakTopic gives the topic settings with which it may lose changes. An instance of production that starts now must refuse it; others
-// say so.
+// weakTopic gives the topic settings with which it may lose changes. An instance of production that starts now must refuse it;
+// others say so.
 func weakTopic() disaster {
 	const setting = "unclean.leader.election.enable"
 	weaker := func(ctx context.Context, t *testing.T, d *drill) bool {
@@ -94,7 +94,8 @@ func weakTopic() disaster {
 			restart(ctx, t, d)
 			d.require(weaker(ctx, t, d), loss, d.prepared, time.Now(), "no instance says that %s is weaker", setting)
 			output := d.startInProduction(ctx, t)
-			d.require(strings.Contains(output, "the topic may lose messages") && strings.Contains(output, setting), loss, d.prepared, time.Now(),
+			refused := strings.Contains(output, "the topic may lose messages") && strings.Contains(output, setting)
+			d.require(refused, loss, d.prepared, time.Now(),
 				"an instance of production does not refuse the topic:\n%s", output)
 		},
 		recover: func(ctx context.Context, t *testing.T, d *drill) {

@@ -52,8 +52,8 @@ func (d *drill) ends(ctx context.Context, t *testing.T) map[int]int64 {
 	return ends
 }
 
-// deleteGroups deletes the offsets of the readers' groups, when their sessions have ended. Then Kafka does not know how far they had
-// read.
+// deleteGroups deletes the offsets of the readers' groups, when their sessions have ended. Then Kafka does not know how far
+// they had read.
 func deleteGroups(ctx context.Context, t *testing.T, d *drill) {
 	t.Helper()
 	d.inKafka(t, func(client *kafka.Client) {
@@ -70,8 +70,8 @@ func deleteGroups(ctx context.Context, t *testing.T, d *drill) {
 	})
 }
 
-// awaitReaders waits until the feed and the webhook service have stored what Kafka has now. Offsets beyond the end are of a topic that
-// is gone: their reader has not looked at the new one yet.
+// awaitReaders waits until the feed and the webhook service have stored what Kafka has now. Offsets beyond the end are of a
+// topic that is gone: their reader has not looked at the new one yet.
 func (d *drill) awaitReaders(ctx context.Context, t *testing.T) {
 	t.Helper()
 	ends := d.ends(ctx, t)

@@ -137,7 +137,8 @@ func (w *writer) operate(ctx context.Context, name string, events []eventName, a
 				w.history.add(change{tenant: w.tenant, requested: began, answered: time.Now(), events: events})
 			}
 			return true
-		case codes.FailedPrecondition, codes.InvalidArgument, codes.NotFound, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented:
+		case codes.FailedPrecondition, codes.InvalidArgument, codes.NotFound, codes.PermissionDenied, codes.Unauthenticated,
+			codes.Unimplemented:
 			w.results.failed(answers, began, time.Now(), "%s: %v", name, err)
 			return false
 		default:

@@ -98,7 +98,8 @@ func TestPagesAreVisibleInForcedColours(t *testing.T) {
 		b.eachPage(t, f, locale, func(name string) {
 			b.inspect(t, "41-"+name+"-forced")
 			if name == "gift" {
-				require.True(t, get(t, b, chromedp.Evaluate[bool](`[...document.querySelectorAll(".option input")].every((i) => getComputedStyle(i).opacity === "1")`)))
+				require.True(t, get(t, b,
+					chromedp.Evaluate[bool](`[...document.querySelectorAll(".option input")].every((i) => getComputedStyle(i).opacity === "1")`)))
 			}
 		})
 	})
@@ -115,7 +116,8 @@ func TestTheThanksPageIsPrinted(t *testing.T) {
 		for _, hidden := range []string{".links", ".skip", ".quiet"} {
 			require.False(t, get(t, b, chromedp.Evaluate[bool](`document.querySelector("`+hidden+`").checkVisibility()`)), hidden)
 		}
-		require.Equal(t, "rgb(20, 23, 28)", b.value(t, `getComputedStyle(document.body).color`), "paper is light, even if the device is dark")
+		require.Equal(t, "rgb(20, 23, 28)", b.value(t, `getComputedStyle(document.body).color`),
+			"paper is light, even if the device is dark")
 		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
 		pdf, err := chromedp.Call(b.ctx, page.PrintToPDF, page.PrintToPDFParams{})
 		require.NoError(t, err)
@@ -127,7 +129,9 @@ func TestTheThanksPageIsPrinted(t *testing.T) {
 }
 
 // named are the roles of what a player uses or hears by its name.
-var named = map[string]bool{"button": true, "link": true, "textbox": true, "combobox": true, "radio": true, "heading": true, "group": true, "image": true}
+var named = map[string]bool{
+	"button": true, "link": true, "textbox": true, "combobox": true, "radio": true, "heading": true, "group": true, "image": true,
+}
 
 func TestScreenReadersReadANameForEverything(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
@@ -151,7 +155,8 @@ func TestScreenReadersReadANameForEverything(t *testing.T) {
 			"de-DE": "textbox Vor- und Nachname", "sv-SE": "textbox För- och efternamn", "en-US": "textbox Full name",
 		}[locale])
 		require.Contains(t, read["thanks"], map[string]string{
-			"de-DE": "heading Danke – Ihr Geschenk wird vorbereitet", "sv-SE": "heading Tack – vi gör i ordning din gåva", "en-US": "heading Thank you – we are preparing your gift",
+			"de-DE": "heading Danke – Ihr Geschenk wird vorbereitet", "sv-SE": "heading Tack – vi gör i ordning din gåva",
+			"en-US": "heading Thank you – we are preparing your gift",
 		}[locale])
 	})
 }
@@ -167,9 +172,15 @@ func valueOf(t *testing.T, v *accessibility.Value) (text string) {
 func TestEveryThemeIsAccessible(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
 		for name, theme := range map[string]*tenantsv1.Theme{
-			"square-grotesk": {Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE, AccentColour: proto.String("#B8860B")},
-			"dark-humanist":  {Typeface: tenantsv1.Typeface_TYPEFACE_HUMANIST, ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_DARK, AccentColour: proto.String("#FFE14D")},
-			"light-system":   {ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND},
+			"square-grotesk": {
+				Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
+				AccentColour: proto.String("#B8860B"),
+			},
+			"dark-humanist": {
+				Typeface: tenantsv1.Typeface_TYPEFACE_HUMANIST, ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_DARK,
+				AccentColour: proto.String("#FFE14D"),
+			},
+			"light-system": {ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND},
 		} {
 			link := f.openPage("en-US", "#7A1F3D")
 			link.Message, link.Brand.Site.Theme = nil, theme

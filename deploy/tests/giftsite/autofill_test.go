@@ -20,16 +20,33 @@ type address struct {
 // The formats differ in what they ask for: no region, a region, a county without a region, a postal code of letters.
 var savedAddresses = map[string]address{
 	"SE": {
-		map[string]string{"NAME_FULL": "Astrid Lindqvist", "ADDRESS_HOME_STREET_ADDRESS": "Storgatan 1", "ADDRESS_HOME_ZIP": "111 22", "ADDRESS_HOME_CITY": "Stockholm", "PHONE_HOME_WHOLE_NUMBER": "+46701234567", "EMAIL_ADDRESS": "astrid@example.com"},
-		map[string]string{"name": "Astrid Lindqvist", "street": "Storgatan 1", "postalCode": "111 22", "city": "Stockholm", "phone": "+46701234567", "email": "astrid@example.com"},
+		map[string]string{
+			"NAME_FULL": "Astrid Lindqvist", "ADDRESS_HOME_STREET_ADDRESS": "Storgatan 1", "ADDRESS_HOME_ZIP": "111 22",
+			"ADDRESS_HOME_CITY": "Stockholm", "PHONE_HOME_WHOLE_NUMBER": "+46701234567", "EMAIL_ADDRESS": "astrid@example.com",
+		},
+		map[string]string{
+			"name": "Astrid Lindqvist", "street": "Storgatan 1", "postalCode": "111 22", "city": "Stockholm", "phone": "+46701234567",
+			"email": "astrid@example.com",
+		},
 	},
 	"US": {
-		map[string]string{"NAME_FULL": "Alex Morgan", "ADDRESS_HOME_STREET_ADDRESS": "1 Main Street\nApt 4B", "ADDRESS_HOME_ZIP": "62701", "ADDRESS_HOME_CITY": "Springfield", "ADDRESS_HOME_STATE": "Illinois", "PHONE_HOME_WHOLE_NUMBER": "+12175550123"},
-		map[string]string{"name": "Alex Morgan", "street": "1 Main Street", "street2": "Apt 4B", "postalCode": "62701", "city": "Springfield", "region": "Illinois", "phone": "+12175550123"},
+		map[string]string{
+			"NAME_FULL": "Alex Morgan", "ADDRESS_HOME_STREET_ADDRESS": "1 Main Street\nApt 4B", "ADDRESS_HOME_ZIP": "62701",
+			"ADDRESS_HOME_CITY": "Springfield", "ADDRESS_HOME_STATE": "Illinois", "PHONE_HOME_WHOLE_NUMBER": "+12175550123",
+		},
+		map[string]string{
+			"name": "Alex Morgan", "street": "1 Main Street", "street2": "Apt 4B", "postalCode": "62701", "city": "Springfield",
+			"region": "Illinois", "phone": "+12175550123",
+		},
 	},
 	"GB": {
-		map[string]string{"NAME_FULL": "Sam Hill", "ADDRESS_HOME_STREET_ADDRESS": "2 High Street", "ADDRESS_HOME_ZIP": "SW1A 1AA", "ADDRESS_HOME_CITY": "London", "PHONE_HOME_WHOLE_NUMBER": "+442079460123"},
-		map[string]string{"name": "Sam Hill", "street": "2 High Street", "postalCode": "SW1A 1AA", "city": "London", "phone": "+442079460123"},
+		map[string]string{
+			"NAME_FULL": "Sam Hill", "ADDRESS_HOME_STREET_ADDRESS": "2 High Street", "ADDRESS_HOME_ZIP": "SW1A 1AA",
+			"ADDRESS_HOME_CITY": "London", "PHONE_HOME_WHOLE_NUMBER": "+442079460123",
+		},
+		map[string]string{
+			"name": "Sam Hill", "street": "2 High Street", "postalCode": "SW1A 1AA", "city": "London", "phone": "+442079460123",
+		},
 	},
 }
 

@@ -138,7 +138,8 @@ func (b *browser) visit(t *testing.T, address string, status int64) {
 	require.Equal(t, status, get(t, b, chromedp.NavigateResponse(address)).Status)
 }
 
-// click clicks the element and waits for nothing. One of the mouse that sends a form is only acknowledged when the response arrives.
+// click clicks the element and waits for nothing. One of the mouse that sends a form is only acknowledged when the response
+// arrives.
 func (b *browser) click(t *testing.T, selector string) {
 	t.Helper()
 	b.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("setTimeout(() => document.querySelector(%q).click()); undefined", selector)))
@@ -186,8 +187,11 @@ type finding struct {
 func (b *browser) inspect(t *testing.T, name string) {
 	t.Helper()
 	b.requireAccessible(t)
-	wide := get(t, b, chromedp.Evaluate[[]string](fmt.Sprintf(`document.documentElement.scrollWidth <= %d ? [] : [document.documentElement.scrollWidth,
-		...[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %[1]d).map((e) => e.outerHTML.slice(0, 99))].map(String)`, b.screen.width)))
+	wide := get(t, b, chromedp.Evaluate[[]string](fmt.Sprintf(`document.documentElement.scrollWidth <= %d ? [] : [
+		document.documentElement.scrollWidth,
+		...[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %[1]d)
+			.map((e) => e.outerHTML.slice(0, 99)),
+	].map(String)`, b.screen.width)))
 	require.Empty(t, wide, "the page is wider than the screen")
 	b.screenshot(t, name) // Last, because pages that draw themselves draw more in its high window.
 }

@@ -69,7 +69,8 @@ func (b *browser) make(t *testing.T, button string) {
 	b.choose(t, button)
 	b.await(t, fmt.Sprintf(`(() => {
 		const text = %s, answer = JSON.parse(text), link = answer.results?.[0].link;
-		const first = document.querySelector("section[aria-labelledby=" + (link ? "links" : "orders") + "] li:first-child button")?.ariaLabel;
+		const list = "section[aria-labelledby=" + (link ? "links" : "orders") + "]";
+		const first = document.querySelector(list + " li:first-child button")?.ariaLabel;
 		return text !== %q && (first ?? "").endsWith(link ? link.id.slice(-12) : answer.reference);
 	})()`, answer, before))
 }
@@ -111,7 +112,8 @@ func (p *platform) testResend(t *testing.T, b *browser) {
 	b.awaitText(t, order["reference"].(string))
 	delivered := func(attempts int) string {
 		return fmt.Sprintf(`[...document.querySelectorAll(%q)].some((li) => li.textContent.includes("order.created") &&
-			li.querySelector(".status").textContent === "DELIVERED" && li.querySelectorAll(".head ~ p time").length === %d)`, first, attempts)
+			li.querySelector(".status").textContent === "DELIVERED" &&
+			li.querySelectorAll(".head ~ p time").length === %d)`, first, attempts)
 	}
 	b.await(t, delivered(1))
 	b.choose(t, first+" button")
@@ -122,7 +124,8 @@ func (p *platform) testResend(t *testing.T, b *browser) {
 func (b *browser) testStock(t *testing.T) {
 	const stock = "section[aria-labelledby=stock]"
 	left := func(number string) string {
-		return fmt.Sprintf(`document.querySelector("%[1]s .hint")?.textContent === "%[2]s left" && document.querySelector("%[1]s input").value === %[2]q`, stock, number)
+		return fmt.Sprintf(`document.querySelector("%[1]s .hint")?.textContent === "%[2]s left" &&
+			document.querySelector("%[1]s input").value === %[2]q`, stock, number)
 	}
 	b.choose(t, stock+" .acts button")
 	b.await(t, `document.querySelector("`+stock+` input") !== null`)
@@ -149,7 +152,8 @@ func (b *browser) testForget(t *testing.T) {
 	b.await(t, `window.aborted === true && document.querySelector("#key") !== null`)
 	// What the abort causes has happened after the next task.
 	noticed := get(t, b, chromedp.Evaluate[string](
-		`new Promise((done) => setTimeout(() => done(document.querySelector("[role=status]").textContent), 100))`, chromedp.EvalAwaitPromise))
+		`new Promise((done) => setTimeout(() => done(document.querySelector("[role=status]").textContent), 100))`,
+		chromedp.EvalAwaitPromise))
 	require.Empty(t, noticed)
 	b.do(t, chromedp.Evaluate[chromedp.Void]("window.fetch = window.real; undefined"))
 }

@@ -100,7 +100,8 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 		require.Equal(t, "0", b.value(t, "String(document.images.length)"))
 		require.Equal(t, "Sandbox console", b.value(t, "document.title"))
 		b.choose(t, fmt.Sprintf(`button[aria-label="Cancel %s"]`, reference))
-		b.await(t, fmt.Sprintf(`[...document.querySelectorAll("li")].some((li) => li.textContent.includes(%q) && li.querySelector(".status")?.textContent === "CANCELLED")`, reference))
+		b.await(t, fmt.Sprintf(`[...document.querySelectorAll("li")].some((li) => li.textContent.includes(%q) &&
+			li.querySelector(".status")?.textContent === "CANCELLED")`, reference))
 	})
 	b.inspect(t, "2-records-"+scheme)
 
@@ -135,7 +136,8 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 
 // order is an order of a custom gift.
 func (p *platform) order(gift string) string {
-	return fmt.Sprintf(`{"externalOrderId": %q, "brandId": %q, "items": [{"customProductName": %q, "budget": {"amount": "150", "currency": "SEK"}}],
+	return fmt.Sprintf(`{"externalOrderId": %q, "brandId": %q,
+		"items": [{"customProductName": %q, "budget": {"amount": "150", "currency": "SEK"}}],
 		"client": {"name": "Ann Berg"}, "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
 		"address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`,
 		rand.Text(), p.env["GIFTING_BRAND_ID"], gift)

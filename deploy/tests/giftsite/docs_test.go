@@ -56,7 +56,8 @@ func (b *browser) testSearch(t *testing.T, site, scheme string) {
 	b.awaitText(t, "Nothing found.")
 }
 
-// testReference sends a POST from the page, as a reader does: it has a key of its own, and is not forced to fail. That key has no webhook.
+// testReference sends a POST from the page, as a reader does: it has a key of its own, and is not forced to fail. That key has
+// no webhook.
 func (b *browser) testReference(t *testing.T, site, scheme, key string) {
 	b.visit(t, site+"/reference#tag/webhooks/POST/webhooks:test", http.StatusOK)
 	const button = `[...document.querySelectorAll(".show-api-client-button")].find((b) => b.innerText.includes("post /webhooks:test"))`
@@ -67,7 +68,8 @@ func (b *browser) testReference(t *testing.T, site, scheme, key string) {
 	const token = `[role="dialog"] input[placeholder="Token"]`
 	b.await(t, `document.querySelector('`+token+`') !== null`)
 	b.do(t, chromedp.SendKeys(chromedp.CSS(token), key))
-	b.do(t, chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('[role="dialog"] button')].find((b) => b.innerText.startsWith("Send Request")).click()`))
+	b.do(t, chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('[role="dialog"] button')]
+		.find((b) => b.innerText.startsWith("Send Request")).click()`))
 	b.awaitText(t, "The key has no webhook URL")
 	b.screenshot(t, "4-request-"+scheme)
 }

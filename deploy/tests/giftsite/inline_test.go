@@ -15,9 +15,10 @@ import (
 // enter types a text and leaves the input.
 func (b *browser) enter(t *testing.T, input, text string) {
 	t.Helper()
-	b.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
-		`{ const i = document.querySelector("#%s"); i.value = %q; i.dispatchEvent(new Event("input")); i.dispatchEvent(new Event("change")); }; undefined`,
-		input, text)))
+	b.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+		const i = document.querySelector("#%s");
+		i.value = %q; i.dispatchEvent(new Event("input")); i.dispatchEvent(new Event("change"));
+	}; undefined`, input, text)))
 }
 
 const markupOf = `document.querySelector("#%s").outerHTML.replace(/\s+/g, " ")`

@@ -111,11 +111,13 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 		b.inspect(t, "11-corrected")
 		f.change(func() {
 			f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT
-			f.order.Gift.Carrier, f.order.Gift.TrackingReference, f.order.Gift.TrackingUrl = "PostNord", "SE1234567890", "https://carrier.example/track/1"
+			f.order.Gift.Carrier, f.order.Gift.TrackingReference = "PostNord", "SE1234567890"
+			f.order.Gift.TrackingUrl = "https://carrier.example/track/1"
 			f.order.Gift.CorrectableVersion, f.order.Gift.SentAt = nil, timestamppb.New(time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC))
 		})
 		b.visit(t, f.base+"/c/"+token, 200)
-		require.Equal(t, map[string]string{"en-US": "November 3", "de-DE": "3. November", "sv-SE": "3 november"}[locale], b.text(t, `time[datetime="2026-11-03"]`))
+		require.Equal(t, map[string]string{"en-US": "November 3", "de-DE": "3. November", "sv-SE": "3 november"}[locale],
+			b.text(t, `time[datetime="2026-11-03"]`))
 		b.inspectSchemes(t, "12-sent")
 		f.change(func() {
 			f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED

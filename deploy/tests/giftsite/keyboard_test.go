@@ -21,7 +21,8 @@ func (b *browser) tabTo(t *testing.T, selector string) {
 			if (focused === document.body) return "the end of the page";
 			const marks = [getComputedStyle(focused), getComputedStyle(focused, "::after")];
 			if (focused.matches(".option input")) marks.push(getComputedStyle(focused.nextElementSibling));
-			return marks.filter((mark) => mark.outlineStyle !== "none" && parseFloat(mark.outlineWidth) >= 2).map((mark) => mark.outline).join();
+			const seen = marks.filter((mark) => mark.outlineStyle !== "none" && parseFloat(mark.outlineWidth) >= 2);
+			return seen.map((mark) => mark.outline).join();
 		})()`)
 		require.NotEmpty(t, mark, "the focus is not visible at %s", b.value(t, "document.activeElement.outerHTML"))
 		if get(t, b, chromedp.Evaluate[bool](`document.activeElement.matches("`+selector+`")`)) {
@@ -62,7 +63,9 @@ func TestAGiftCanBeClaimedWithTheKeyboardOnly(t *testing.T) {
 			b.tabTo(t, "button[value=country]:not(.unseen)")
 			b.pressEnter(t, `#country option[value='SE'][selected]`)
 		}
-		for _, text := range [][2]string{{"#name", "Ada Player"}, {"#street", "Storgatan 1"}, {"#postalCode", "111 22"}, {"#city", "Stockholm"}, {"#phone", "701234567"}} {
+		for _, text := range [][2]string{
+			{"#name", "Ada Player"}, {"#street", "Storgatan 1"}, {"#postalCode", "111 22"}, {"#city", "Stockholm"}, {"#phone", "701234567"},
+		} {
 			b.tabTo(t, text[0])
 			b.do(t, chromedp.KeyEvent(text[1]))
 		}

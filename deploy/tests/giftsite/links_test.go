@@ -167,9 +167,11 @@ func (l *links) claim(r *linksv1.ClaimLinkRequest) (resp *linksv1.ClaimLinkRespo
 	l.claims++
 	l.page.State, l.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, r.GetFormNonce()
 	l.order.Gift = &linksv1.ClaimedGift{
-		Reference: "NP-4F7K2M", ProductName: giftOf(l.page, r.GetProductId()).GetName(), Variations: r.GetVariations(), ClaimedAt: timestamppb.New(time.Now()),
+		Reference: "NP-4F7K2M", ProductName: giftOf(l.page, r.GetProductId()).GetName(), Variations: r.GetVariations(),
+		ClaimedAt: timestamppb.New(time.Now()),
 		MaskedRecipient: &linksv1.ClaimRecipient{
-			Name: "A••• L••••••••", Phone: "+46 •• ••• •• 67", Street: "St••••••• •", City: "St•••••••", PostalCode: proto.String("111 ••"), Country: "SE",
+			Name: "A••• L••••••••", Phone: "+46 •• ••• •• 67", Street: "St••••••• •", City: "St•••••••", PostalCode: proto.String("111 ••"),
+			Country: "SE",
 		},
 		CorrectableVersion: proto.Int64(0), Shown: giftOf(l.page, r.GetProductId()),
 	}
@@ -197,7 +199,9 @@ func (l *links) GetClaimedGift(_ context.Context, r *linksv1.GetClaimedGiftReque
 	return resp, nil
 }
 
-func (l *links) CorrectClaimedGift(_ context.Context, r *linksv1.CorrectClaimedGiftRequest) (*linksv1.CorrectClaimedGiftResponse, error) {
+func (l *links) CorrectClaimedGift(
+	_ context.Context, r *linksv1.CorrectClaimedGiftRequest,
+) (*linksv1.CorrectClaimedGiftResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r.GetFormNonce() != l.claimedBy {

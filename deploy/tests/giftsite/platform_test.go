@@ -29,7 +29,8 @@ type platform struct {
 	tokens []string
 }
 
-// otherKey names a second key of the demo's tenant: what it changes is sent to the webhook of GIFTING_KEY, whose own changes are not.
+// otherKey names a second key of the demo's tenant: what it changes is sent to the webhook of GIFTING_KEY, whose own changes
+// are not.
 const otherKey = "GIFTING_KEY_OTHER"
 
 func startPlatform(t *testing.T) *platform {
@@ -173,7 +174,8 @@ func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product
 
 func (p *platform) testClosed(t *testing.T, b *browser) {
 	cancelled := p.link(t, "GIFTING_KEY", p.campaign(), "en-US")
-	callAPI[object](t, p, "GIFTING_KEY", http.MethodPost, "/personal-links/"+cancelled["id"].(string)+":cancel", `{"reason": "sent by mistake"}`)
+	callAPI[object](t, p, "GIFTING_KEY", http.MethodPost, "/personal-links/"+cancelled["id"].(string)+":cancel",
+		`{"reason": "sent by mistake"}`)
 	b.visit(t, cancelled["claimUrl"].(string), 410)
 	require.Contains(t, b.text(t, "h1"), "expired")
 

@@ -54,8 +54,10 @@ func TestAPreviewShowsThePageAndLoadsNothing(t *testing.T) {
 			document = f.preview(t, page, tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT)
 			b.visit(t, server.URL+"/"+name, 200)
 			b.inspect(t, "50-preview-"+name)
-			require.Equal(t, "[]", b.value(t, `JSON.stringify([...document.images].filter((i) => i.naturalWidth === 0).map((i) => i.outerHTML.slice(0, 99)))`))
-			require.Equal(t, int64(0), get(t, b, chromedp.Evaluate[int64](`document.querySelectorAll("script, form, [href]:not([href^='data:'])").length`)))
+			require.Equal(t, "[]",
+				b.value(t, `JSON.stringify([...document.images].filter((i) => i.naturalWidth === 0).map((i) => i.outerHTML.slice(0, 99)))`))
+			require.Equal(t, int64(0),
+				get(t, b, chromedp.Evaluate[int64](`document.querySelectorAll("script, form, [href]:not([href^='data:'])").length`)))
 		}
 		b.requireNoErrors(t)
 		b.mu.Lock()
@@ -75,9 +77,10 @@ func TestAPreviewLooksAsThePage(t *testing.T) {
 		link := f.withLook(f.openPage(locale, "#1B4B8F"))
 		link.Label = "Alex" // The player of every preview.
 		f.show(link)
-		const seen = `document.querySelector("main").innerText.replace(/\s+/g, " ") + " " + [...document.querySelectorAll("h1, .gifts > li, .picture, .logo, .hero")].map((e) => {
-			const r = e.getBoundingClientRect(); return [r.x, r.y, r.width, r.height].map(Math.round);
-		}).join(" ")`
+		const seen = `document.querySelector("main").innerText.replace(/\s+/g, " ") + " " +
+			[...document.querySelectorAll("h1, .gifts > li, .picture, .logo, .hero")].map((e) => {
+				const r = e.getBoundingClientRect(); return [r.x, r.y, r.width, r.height].map(Math.round);
+			}).join(" ")`
 		for page, query := range map[giftsitev1.PreviewPage]string{
 			giftsitev1.PreviewPage_PREVIEW_PAGE_CHOOSE: "?step=choose",
 			giftsitev1.PreviewPage_PREVIEW_PAGE_GIFT:   "?gift=dark-truffles",

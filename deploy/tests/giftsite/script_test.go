@@ -17,11 +17,15 @@ const visibleGifts = `[...document.querySelectorAll(".gifts > li")].filter((gift
 func (f *fixture) manyGifts(locale string) *linksv1.GetClaimPageResponse {
 	page := f.openPage(locale, "#1B4B8F")
 	page.Message = nil
-	page.Categories = []*linksv1.ClaimCategory{{Code: "FOOD", Name: "Food & sweets"}, {Code: "HOME", Name: "Home"}, {Code: "SPORT", Name: "Sport"}}
+	page.Categories = []*linksv1.ClaimCategory{
+		{Code: "FOOD", Name: "Food & sweets"}, {Code: "HOME", Name: "Home"}, {Code: "SPORT", Name: "Sport"},
+	}
 	for i, g := range page.GetGifts() {
 		g.Categories = []string{[]string{"FOOD", "HOME"}[i%2]}
 	}
-	for i, slug := range []string{"barolo", "chess-set", "wool-throw", "honey-library", "record-player", "moka-set", "silk-scarf", "tea-chest", "weekend-bag"} {
+	for i, slug := range []string{
+		"barolo", "chess-set", "wool-throw", "honey-library", "record-player", "moka-set", "silk-scarf", "tea-chest", "weekend-bag",
+	} {
 		g := f.gift(slug, slug, "A gift.")
 		g.Categories = []string{[]string{"FOOD", "HOME"}[i%2]}
 		page.Gifts = append(page.Gifts, g)

@@ -14,8 +14,8 @@ import (
 	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
 )
 
-// testPostman runs the collection by the command of the guide, with the address and the key of demo.env. It runs twice, because a run
-// leaves records behind.
+// testPostman runs the collection by the command of the guide, with the address and the key of demo.env. It runs twice, because
+// a run leaves records behind.
 func testPostman(t *testing.T, p *harness.Platform) {
 	t.Helper()
 	guide, err := os.ReadFile(filepath.Join(root, "gateway", "docs", "guides", "sandbox.md"))

@@ -1,7 +1,7 @@
 //go:build sdk
 
-// Package sdk installs the packages of the SDKs, as `make sdk` has built them, into empty projects, and uses them against a platform.
-// It also runs the Postman collection.
+// Package sdk installs the packages of the SDKs, as `make sdk` has built them, into empty projects, and uses them against a
+// platform. It also runs the Postman collection.
 package sdk_test
 
 import (
@@ -40,8 +40,9 @@ func newProject(t *testing.T, p *harness.Platform, language string) project {
 		Actor: seed.Installer, TenantId: seed.Direct, KeyId: made.GetKey().GetId(), Url: new(box + "/" + language),
 	})
 	require.NoError(t, err)
-	return project{dir: t.TempDir(), env: append(env, "GIFTING_KEY="+made.GetApiKey(), "GIFTING_WEBHOOK_SECRET="+made.GetWebhookSecret(),
-		"GIFTING_INBOX_URL="+box+"?path=/"+language)}
+	env = append(env, "GIFTING_KEY="+made.GetApiKey(), "GIFTING_WEBHOOK_SECRET="+made.GetWebhookSecret(),
+		"GIFTING_INBOX_URL="+box+"?path=/"+language)
+	return project{dir: t.TempDir(), env: env}
 }
 
 func (p project) run(t *testing.T, program string, args ...string) {
@@ -109,7 +110,8 @@ func testTypeScript(t *testing.T, p project) {
 	p.write(t, "package.json", `{"name": "shop", "private": true, "type": "module"}`)
 	p.run(t, "npm", "install", "--no-audit", "--no-fund", built(t, "*.tgz"), "typescript@5.9.3", "@types/node@18.19.130")
 	p.write(t, "tsconfig.json", `{"compilerOptions": {
-		"target": "ES2022", "module": "NodeNext", "strict": true, "exactOptionalPropertyTypes": true, "outDir": "build", "types": ["node"]}}`)
+		"target": "ES2022", "module": "NodeNext", "strict": true, "exactOptionalPropertyTypes": true,
+		"outDir": "build", "types": ["node"]}}`)
 	p.hasLicense(t, filepath.Join("node_modules", "@partnergifting", "sdk", "LICENSE"))
 	p.add(t, "gateway/sdk/typescript/stack/*ts")
 	samples := p.add(t, "gateway/docs/samples/typescript/*.ts")

@@ -88,9 +88,9 @@ func backlogs() int {
 	return 5
 }
 
-// benchmarkBacklog fills a table of a service with one statement, and waits until everything has arrived and the outbox is empty. The
-// rate counts from the commit to the last arrival. Deliveries that were stored without the service are only found by its next search,
-// within five seconds, so their rate counts from the first arrival.
+// benchmarkBacklog fills a table of a service with one statement, and waits until everything has arrived and the outbox is
+// empty. The rate counts from the commit to the last arrival. Deliveries that were stored without the service are only found by
+// its next search, within five seconds, so their rate counts from the first arrival.
 func benchmarkBacklog(b *testing.B, service, fill string, args func([]tenant) []any) {
 	b.Helper()
 	r := fixture.NewReceiver(b)

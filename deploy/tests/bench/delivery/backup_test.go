@@ -21,7 +21,8 @@ func finished() int {
 var finish = []string{
 	`WITH made AS (
   INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
-  SELECT ($1::uuid[])[1 + n % $3], gen_random_uuid(), 'order.created', gen_random_uuid(), gen_random_uuid(), '', now() FROM generate_series(1, $4::int) AS n
+  SELECT ($1::uuid[])[1 + n % $3], gen_random_uuid(), 'order.created', gen_random_uuid(), gen_random_uuid(), '', now()
+  FROM generate_series(1, $4::int) AS n
   RETURNING tenant_id, event_id
 )
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at, leased_by)

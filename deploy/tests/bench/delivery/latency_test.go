@@ -24,9 +24,9 @@ const (
 	pollInterval   = 5 * time.Millisecond
 )
 
-// BenchmarkChangeToReceiver measures the time from a change to its event at the receiver, and what a change costs: processor time by
-// program, statements, commits and flushes of the write-ahead log. The changes are spread evenly over the endpoints, each of a different
-// tenant.
+// BenchmarkChangeToReceiver measures the time from a change to its event at the receiver, and what a change costs: processor
+// time by program, statements, commits and flushes of the write-ahead log. The changes are spread evenly over the endpoints,
+// each of a different tenant.
 func BenchmarkChangeToReceiver(b *testing.B) {
 	for _, perSecond := range fixture.Rates() {
 		b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) { changeToReceiver(b, perSecond) })
@@ -88,10 +88,12 @@ func await(b *testing.B, r *fixture.Receiver, w *writer) (arrived map[string]tim
 	return arrived
 }
 
-// report reports the latencies of the changes until they arrived, what they cost, how late the writer was, and the load of the machine.
+// report reports the latencies of the changes until they arrived, what they cost, how late the writer was, and the load of the
+// machine.
 func (p *platform) report(b *testing.B, w *writer, arrived map[string]time.Time, of costs) {
 	b.Helper()
-	byDue, byRecord, byAnswer := fixture.Between(w.due, arrived), fixture.Between(p.Recorded(b, w.answered), arrived), fixture.Between(w.answered, arrived)
+	byDue, byAnswer := fixture.Between(w.due, arrived), fixture.Between(w.answered, arrived)
+	byRecord := fixture.Between(p.Recorded(b, w.answered), arrived)
 	byDue.Report(b, "due")
 	byRecord.Report(b, "record")
 	byAnswer.Report(b, "answer")

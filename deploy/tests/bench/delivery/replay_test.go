@@ -18,8 +18,8 @@ import (
 // replayed is the most that one replay sends again.
 const replayed = 10_000
 
-// BenchmarkBesideReplay measures how fast 99 of 100 endpoints get their events: first while the last one is dead, then, in the same run,
-// while the key of that one has just replayed 10,000 deliveries.
+// BenchmarkBesideReplay measures how fast 99 of 100 endpoints get their events: first while the last one is dead, then, in the
+// same run, while the key of that one has just replayed 10,000 deliveries.
 func BenchmarkBesideReplay(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it takes more than a minute")
@@ -43,8 +43,10 @@ func (p *platform) failDeliveries(b *testing.B, of tenant) time.Time {
 	first := uuid.Must(uuid.NewV7())
 	_, err := p.Pool(b, "webhook", connections).Exec(b.Context(), `
 WITH n AS (SELECT overlay($3::text PLACING lpad(to_hex(n), 12, '0') FROM 25)::uuid AS id FROM generate_series(1, $1::int) n),
-e AS (INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at) SELECT $2, id, 'order.created', $2, id, '{}', now() FROM n)
-INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, created_at, finished_at) SELECT $2, id, $4, 'FAILED', 8, now(), now() FROM n`,
+e AS (INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
+  SELECT $2, id, 'order.created', $2, id, '{}', now() FROM n)
+INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, created_at, finished_at)
+SELECT $2, id, $4, 'FAILED', 8, now(), now() FROM n`,
 		replayed, of.ID, first.String(), of.key)
 	require.NoError(b, err)
 	return time.Unix(first.Time().UnixTime())
@@ -57,9 +59,10 @@ func (p *platform) replay(b *testing.B, of tenant, recorded time.Time) {
 		TenantID: of.ID, KeyID: of.key, AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	}, caller.Request{})
 	require.NoError(b, err)
-	resp, err := webhookv1.NewWebhookServiceClient(p.Dial(b, "GIFTING_GRPC_WEBHOOK")).ReplayWebhooks(ctx, &webhookv1.ReplayWebhooksRequest{
-		From: timestamppb.New(recorded.Add(-time.Second)), To: timestamppb.New(recorded.Add(time.Millisecond)),
-	})
+	resp, err := webhookv1.NewWebhookServiceClient(p.Dial(b, "GIFTING_GRPC_WEBHOOK")).
+		ReplayWebhooks(ctx, &webhookv1.ReplayWebhooksRequest{
+			From: timestamppb.New(recorded.Add(-time.Second)), To: timestamppb.New(recorded.Add(time.Millisecond)),
+		})
 	require.NoError(b, err)
 	require.EqualValues(b, replayed, resp.GetDeliveries())
 }

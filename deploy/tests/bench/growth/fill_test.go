@@ -105,7 +105,7 @@ func (p *platform) readThrough(b *testing.B) {
 const days = 28
 
 const (
-	listedDay = `SELECT to_char(current_date - $1::int, 'YYYYMMDD'), (current_date - $1::int)::text, (current_date - $1::int + 1)::text`
+	listedDay = `SELECT to_char(day, 'YYYYMMDD'), day::text, (day + 1)::text FROM (SELECT current_date - $1::int AS day) AS listed`
 
 	// Every tenth event belongs to one of a thousand other tenants. One in a hundred is of the small brand, few of the rare
 	// one. Ids are in the order of the positions, nearly as in production.
@@ -118,7 +118,8 @@ SELECT
   lpad(to_hex(n), 32, '0')::uuid, 2, day + interval '12 hours', day + interval '12 hours',
   convert_to('{"id":"' || n || '","text":"' || repeat('x', 250) || '"}', 'UTF8')
 FROM (
-  SELECT n, (current_date - $9::int + ((n - 1) * $9::int / $4::bigint)::int) AS day FROM generate_series($1::bigint, $2::bigint) AS n
+  SELECT n, (current_date - $9::int + ((n - 1) * $9::int / $4::bigint)::int) AS day
+  FROM generate_series($1::bigint, $2::bigint) AS n
 ) AS numbered`
 
 	fillTenants = `INSERT INTO feed_tenants (tenant_id, last_position) SELECT tenant_id, max(position) FROM feed GROUP BY tenant_id`

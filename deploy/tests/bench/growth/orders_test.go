@@ -94,7 +94,9 @@ func (c *orderCalls) place() (*ordersv1.Order, error) {
 }
 
 // list is the operation that lists orders, which must return at least the given number.
-func (c *orderCalls) list(name string, least int, ctx func() context.Context, req func(n int) *ordersv1.ListOrdersRequest) operation {
+func (c *orderCalls) list(
+	name string, least int, ctx func() context.Context, req func(n int) *ordersv1.ListOrdersRequest,
+) operation {
 	return operation{name, func(n int) error {
 		page, err := c.orders.ListOrders(ctx(), req(n))
 		if err == nil && len(page.GetItems()) < least {
@@ -123,8 +125,10 @@ func (c *orderCalls) lists() []operation {
 		c.list("list-recipient", 5, all, func(n int) *ordersv1.ListOrdersRequest {
 			return &ordersv1.ListOrdersRequest{ExternalRecipientId: proto.String(fmt.Sprintf("recipient-%d", c.known(n)%(c.size/10)))}
 		}),
-		c.list("list-status-rare", page, all, same(&ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_REQUESTED.Enum()})),
-		c.list("list-status-common", page, all, same(&ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_COMPLETED.Enum()})),
+		c.list("list-status-rare", page, all,
+			same(&ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_REQUESTED.Enum()})),
+		c.list("list-status-common", page, all,
+			same(&ordersv1.ListOrdersRequest{Status: ordersv1.OrderStatus_ORDER_STATUS_COMPLETED.Enum()})),
 		c.list("list-brand-rare", page, all, same(&ordersv1.ListOrdersRequest{BrandId: &c.rareBrand})),
 		c.list("list-brand-small", page, all, same(&ordersv1.ListOrdersRequest{BrandId: &c.smallBrand})),
 		c.list("list-updated", page, all, same(&ordersv1.ListOrdersRequest{UpdatedSince: lately})),
@@ -217,7 +221,9 @@ func (c *orderCalls) changes() []operation {
 			return err
 		}},
 		{"message", func(n int) error {
-			_, err := c.orders.PostOrderMessage(c.as(), &ordersv1.PostOrderMessageRequest{OrderId: orderID(c.known(n)), Body: "When will it come?"})
+			_, err := c.orders.PostOrderMessage(c.as(), &ordersv1.PostOrderMessageRequest{
+				OrderId: orderID(c.known(n)), Body: "When will it come?",
+			})
 			return err
 		}},
 		{"correct-delivery", func(n int) error {

@@ -15,13 +15,13 @@ import (
 const output = `goos: linux
 BenchmarkPlaceOrder/deployed
     place_order_test.go:47: gateway 1089/s of 1500 µs CPU
-BenchmarkPlaceOrder/deployed-2   	       1	      1089 edge-orders/s-of-64	         0.4500 edge/pgbench-of-64	     120 B/op	       3 allocs/op
+BenchmarkPlaceOrder/deployed-2   	1	1089 edge-orders/s-of-64  0.4500 edge/pgbench-of-64  120 B/op  3 allocs/op
 BenchmarkChangeToFeed/rate=200
-BenchmarkChangeToFeed/rate=200-2         	       1	         3.000 load	         1.200 max-ms-late	         4.900 p50-ms-from-due	        15.10 p99-ms-from-due	         4.400 p50-ms-from-record	        14.30 p99-ms-from-record
-BenchmarkHeldCalls-2   	       1	        71.70 MB
+BenchmarkChangeToFeed/rate=200-2   	1	3.000 load	1.200 max-ms-late	4.900 p50-ms-from-due	14.30 p99-ms-from-record
+BenchmarkHeldCalls-2  1  71.70 MB
 BenchmarkGrowthOfFeed
     feed_test.go:25: 10k events: 15 MB
-BenchmarkGrowthOfFeed   	       1	         1.100 end-growth-1M	         1.400 end-growth-10M	         0.700 end-ms-10k	         0.770 end-ms-1M	         0.980 end-ms-10M
+BenchmarkGrowthOfFeed  1  1.100 end-growth-1M  1.400 end-growth-10M  0.700 end-ms-10k  0.770 end-ms-1M  0.980 end-ms-10M
 PASS
 `
 
@@ -37,7 +37,8 @@ func TestResultsAreReadByTheNameOfTheirBenchmark(t *testing.T) {
 	results := parsed(t)
 	require.Len(t, results, 4)
 	require.Equal(t, "PlaceOrder/deployed", results[0].Benchmark)
-	require.Equal(t, map[string]float64{"edge-orders/s-of-64": 1089, "edge/pgbench-of-64": 0.45, "B/op": 120, "allocs/op": 3}, results[0].Metrics)
+	require.Equal(t, map[string]float64{"edge-orders/s-of-64": 1089, "edge/pgbench-of-64": 0.45, "B/op": 120, "allocs/op": 3},
+		results[0].Metrics)
 	require.Equal(t, "ChangeToFeed/rate=200", results[1].Benchmark)
 	require.InDelta(t, 14.3, results[1].Metrics["p99-ms-from-record"], 0)
 	require.InDelta(t, 15.1, results[1].Metrics["p99-ms-from-due"], 0)
@@ -83,7 +84,9 @@ func TestAGoalWithoutAResultIsNotMeasuredAndNotReached(t *testing.T) {
 
 func TestTheTableShowsEveryGoal(t *testing.T) {
 	t.Parallel()
-	made := report.Report{Machine: report.Machine{Kafka: "apache"}, Results: parsed(t), Outcomes: report.Compare(parsed(t), report.Goals())}
+	made := report.Report{
+		Machine: report.Machine{Kafka: "apache"}, Results: parsed(t), Outcomes: report.Compare(parsed(t), report.Goals()),
+	}
 	var table strings.Builder
 	require.NoError(t, made.WriteTable(&table))
 	for _, wanted := range []string{

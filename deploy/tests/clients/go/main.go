@@ -108,7 +108,9 @@ func gift(ctx context.Context, client *api.ClientWithResponses) (id uuid.UUID, e
 	return id, errors.New("there is no gift to order")
 }
 
-func place(ctx context.Context, client *api.ClientWithResponses, externalOrderID string, product uuid.UUID) (*api.PlaceOrderResponse, error) {
+func place(
+	ctx context.Context, client *api.ClientWithResponses, externalOrderID string, product uuid.UUID,
+) (*api.PlaceOrderResponse, error) {
 	brand := uuid.MustParse(os.Getenv("GIFTING_BRAND_ID"))
 	postalCode := "111 22"
 	return client.PlaceOrderWithResponse(ctx, &api.PlaceOrderParams{IdempotencyKey: uuid.NewString()}, api.PlaceOrderRequest{

@@ -1,8 +1,8 @@
 // Package contract validates HTTP traffic against an OpenAPI 3.1 document: calls of its paths, and its webhooks.
 //
 // A request with a 2xx response must be valid, and so must every response, in status, media type, headers and body. A response
-// must not have members, values or platform headers that the document does not declare, although callers must tolerate them. A path or
-// method that the document does not have must be refused with a problem.
+// must not have members, values or platform headers that the document does not declare, although callers must tolerate them. A
+// path or method that the document does not have must be refused with a problem.
 package contract
 
 import (
@@ -79,13 +79,14 @@ func Read(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// strict refuses undeclared headers, except those of HTTP itself, of browsers and of deprecations, which any answer may have. Bodies
-// are validated by closed schemas.
+// strict refuses undeclared headers, except those of HTTP itself, of browsers and of deprecations, which any answer may have.
+// Bodies are validated by closed schemas.
 func strict() []config.Option {
 	return []config.Option{
 		config.WithStrictMode(), config.WithStrictIgnorePaths("$.body", "$.body.**"),
 		config.WithStrictIgnoredHeadersExtra("accept-ranges", "allow", "content-range", "content-security-policy",
-			"cross-origin-resource-policy", "deprecation", "link", "referrer-policy", "strict-transport-security", "sunset", "x-content-type-options"),
+			"cross-origin-resource-policy", "deprecation", "link", "referrer-policy", "strict-transport-security", "sunset",
+			"x-content-type-options"),
 	}
 }
 

@@ -171,7 +171,9 @@ func AllScopes() []commonv1.Scope {
 // NewKey makes a key of one of the demo's tenants, so that the test has its own rate limit.
 func (p *Platform) NewKey(t *testing.T, tenantID string) *tenantsv1.CreateKeyResponse {
 	t.Helper()
-	return p.CreateKey(t, &tenantsv1.CreateKeyRequest{Actor: seed.Installer, TenantId: tenantID, Name: "End-to-end test", Scopes: AllScopes(), AllBrands: true})
+	return p.CreateKey(t, &tenantsv1.CreateKeyRequest{
+		Actor: seed.Installer, TenantId: tenantID, Name: "End-to-end test", Scopes: AllScopes(), AllBrands: true,
+	})
 }
 
 // DemoKey is a new key of the demo's tenant whose orders need no approval.

@@ -78,7 +78,9 @@ func wait(ctx context.Context) bool {
 // warmReads reads with a group of its own for each partition, so that groups are warm too.
 func warmReads(ctx context.Context, addresses []string, topic string, partition int) error {
 	client := &kafka.Client{Addr: kafka.TCP(addresses...)}
-	reader := kafka.NewReader(kafka.ReaderConfig{Brokers: addresses, Topic: topic, Partition: partition, MinBytes: 1, MaxBytes: 1 << 20}) //nolint:mnd // 1 MiB.
+	reader := kafka.NewReader(kafka.ReaderConfig{
+		Brokers: addresses, Topic: topic, Partition: partition, MinBytes: 1, MaxBytes: 1 << 20,
+	})
 	defer func() { _ = reader.Close() }()
 	for n := range warmRequests {
 		if _, err := reader.ReadMessage(ctx); err != nil {

@@ -26,8 +26,8 @@ func packages() []string {
 	return []string{"./deploy/tests/bench/delivery", "./deploy/tests/bench", "./deploy/tests/bench/growth", "./pkg/restjson"}
 }
 
-// suite runs the benchmarks one after another, because they would slow each other down, and each in a process of its own. So one that
-// fails or hangs does not stop the others.
+// suite runs the benchmarks one after another, because they would slow each other down, and each in a process of its own. So
+// one that fails or hangs does not stop the others.
 type suite struct {
 	dir, only string
 	quick     bool
