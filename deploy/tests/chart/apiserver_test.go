@@ -39,7 +39,8 @@ func startAPIServer(t *testing.T) *rest.Config {
 	require.NoError(t, err)
 	address := func(at int) string { return fmt.Sprintf("http://127.0.0.1:%d", first+at) }
 	token := rand.Text()
-	tokens, accountKey, certificates := filepath.Join(dir, "tokens.csv"), filepath.Join(dir, "accounts.key"), filepath.Join(dir, "certificates")
+	tokens, accountKey := filepath.Join(dir, "tokens.csv"), filepath.Join(dir, "accounts.key")
+	certificates := filepath.Join(dir, "certificates")
 	require.NoError(t, os.WriteFile(tokens, []byte(token+",admin,admin,system:masters\n"), 0o600))
 	writeKey(t, accountKey)
 
@@ -47,9 +48,11 @@ func startAPIServer(t *testing.T) *rest.Config {
 		"--listen-client-urls="+address(0), "--advertise-client-urls="+address(0),
 		"--listen-peer-urls="+address(1), "--initial-advertise-peer-urls="+address(1), "--initial-cluster=default="+address(1))
 	startServer(t, dir, "kube-apiserver", "--etcd-servers="+address(0),
-		fmt.Sprintf("--secure-port=%d", first+2), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
-		"--cert-dir="+certificates, "--token-auth-file="+tokens, "--authorization-mode=RBAC", "--service-cluster-ip-range=10.96.0.0/16",
-		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+accountKey, "--service-account-signing-key-file="+accountKey)
+		fmt.Sprintf("--secure-port=%d", first+2), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none", "--cert-dir="+certificates, "--token-auth-file="+tokens,
+		"--authorization-mode=RBAC", "--service-cluster-ip-range=10.96.0.0/16",
+		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+accountKey,
+		"--service-account-signing-key-file="+accountKey)
 
 	config := &rest.Config{
 		Host: fmt.Sprintf("https://127.0.0.1:%d", first+2), BearerToken: token, QPS: -1, Timeout: time.Minute,

@@ -50,7 +50,8 @@ func TestAnAPIServerAcceptsTheChart(t *testing.T) {
 
 			for _, manifest := range manifests {
 				first, again := n.apply(t, manifest.Content), n.apply(t, manifest.Content)
-				require.Equal(t, first.GetResourceVersion(), again.GetResourceVersion(), "%s changes although its manifest does not", first.GetName())
+				require.Equal(t, first.GetResourceVersion(), again.GetResourceVersion(),
+					"%s changes although its manifest does not", first.GetName())
 			}
 		})
 	}
@@ -78,25 +79,14 @@ func TestAnAPIServerAcceptsTheChart(t *testing.T) {
 // requireMutationsFound shows what only an API server finds: each of these charts renders.
 func requireMutationsFound(t *testing.T, server apiServer) {
 	t.Helper()
-	const (
-		deployments = "templates/deployments.yaml"
-		services    = "templates/services.yaml"
-	)
-	for name, tc := range map[string]struct{ file, text, by, problem string }{
-		"a pod that is not restricted":     {"templates/_pod.tpl", "  type: RuntimeDefault", "  type: Unconfined", "warning: would violate PodSecurity"},
-		"a label that is deprecated":       {"templates/_pod.tpl", "automountServiceAccountToken: false", "automountServiceAccountToken: false\nnodeSelector: {beta.kubernetes.io/os: linux}", "deprecated since v1.14"},
-		"a name of a port that is no name": {services, "- name: metrics", "- name: Metrics", "spec.ports[1].name: Invalid value"},
-		"a variable given twice":           {deployments, "          env:", "          env:\n            - {name: GOMEMLIMIT, value: 1MiB}", `GOMEMLIMIT`},
-		"a route to no path":               {"templates/httproute.yaml", "value: /", "value: gifting", "must be an absolute path"},
-		"a selector that changes":          {deployments, `{{- include "gifting.selector" $program | nindent 6 }}`, "app.kubernetes.io/component: {{ $name }}", "field is immutable"},
-	} {
+	for name, m := range mutations(t, "server") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := server.namespace(t, strings.ReplaceAll(name, " ", "-"), lean(t))
 			n.install(t, dir, lean(t))
 			n.requireNoProblems(t)
-			n.upgrade(t, changed(t, tc.file, tc.text, tc.by), lean(t))
-			require.Contains(t, strings.Join(n.problems, "\n"), tc.problem)
+			n.upgrade(t, m.chart(t), lean(t))
+			require.Contains(t, strings.Join(n.problems, "\n"), m.Problem)
 		})
 	}
 }

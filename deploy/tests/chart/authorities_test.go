@@ -24,26 +24,6 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// Authorities that a part of the platform does not trust would only be noticed in a cluster.
-func TestMutationsOfTheAuthoritiesAreFound(t *testing.T) {
-	t.Parallel()
-	const migrations = "templates/migrations.yaml"
-	for name, tc := range map[string]struct{ file, text, by, problem string }{
-		"migrations that do not mount them":           {migrations, `include "gifting.commonMounts" $program`, `""`, "Job gifting-migrate-orders mounts private authorities and does not read them, or the reverse"},
-		"programs without them":                       {"templates/deployments.yaml", `include "gifting.commonMounts" $program`, `""`, "Deployment gifting-orders does not trust private authorities"},
-		"no others than them":                         {"templates/_extras.tpl", "value: /etc/ssl/certs:", "value: ", "Deployment gifting-orders mounts private authorities and does not read them"},
-		"a ConfigMap that comes after the migrations": {"templates/authorities.yaml", "{{- if $migration }}", "{{- if false }}", "ConfigMap gifting-migration-authorities is not a hook"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			values := changedValues(t, `{"authorities": {"inline": "`+bundle+`"}}`)
-			objects, err := chart.Render(changed(t, tc.file, tc.text, tc.by), values)
-			require.NoError(t, err)
-			require.Contains(t, strings.Join(chart.Check(objects), "\n"), tc.problem)
-		})
-	}
-}
-
 // handshakes accepts TLS connections with a certificate of the authority and reports how each handshake ended. Like PostgreSQL
 // it answers a client that asks for TLS first.
 func handshakes(t *testing.T, signer *authority.Authority) (string, <-chan error) {
@@ -57,13 +37,14 @@ func handshakes(t *testing.T, signer *authority.Authority) (string, <-chan error
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	results := make(chan error, 100)
+	cfg := &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
 	go func() {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			results <- handshake(conn, &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12})
+			results <- handshake(conn, cfg)
 			_ = conn.Close()
 		}
 	}()
@@ -174,7 +155,8 @@ func TestPrivateAuthoritiesAreTrusted(t *testing.T) {
 				t.Parallel()
 				address, results := handshakes(t, tc.signer)
 				command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAClientOfAServer$") //nolint:gosec // This test.
-				command.Env = append(os.Environ(), clientVariable+"="+client, serverVariable+"="+address, "SSL_CERT_DIR="+tc.folders, "SSL_CERT_FILE=/none")
+				command.Env = append(os.Environ(), clientVariable+"="+client, serverVariable+"="+address,
+					"SSL_CERT_DIR="+tc.folders, "SSL_CERT_FILE=/none")
 				output, err := command.CombinedOutput()
 				require.NoError(t, err, string(output))
 				select {

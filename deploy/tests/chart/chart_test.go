@@ -3,13 +3,16 @@
 package chart_test
 
 import (
-	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
+	"sigs.k8s.io/yaml"
 
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/deploy/tests/chart"
@@ -67,34 +70,29 @@ func values(e chart.Environment) map[string]string {
 	return env
 }
 
-// changedValues returns the lean values, overridden by the JSON text.
+// changedValues returns the lean values, overridden by those of the text.
 func changedValues(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var values map[string]any
-	require.NoError(t, json.Unmarshal([]byte(text), &values))
+	require.NoError(t, yaml.Unmarshal([]byte(text), &values))
 	return chartutil.CoalesceTables(values, lean(t))
+}
+
+// testdata reads a file of testdata.
+func testdata[T any](t *testing.T, file string) (content T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", file))
+	require.NoError(t, err)
+	require.NoError(t, yaml.UnmarshalStrict(text, &content))
+	return content
 }
 
 func TestEverySwitchLeavesAChartThatKeepsTheRules(t *testing.T) {
 	t.Parallel()
-	for name, over := range map[string]string{
-		"no network policies":           `{"networkPolicy": {"enabled": false}}`,
-		"no budgets":                    `{"podDisruptionBudget": {"enabled": false}}`,
-		"no migrations":                 `{"migrations": {"enabled": false}}`,
-		"no telemetry":                  `{"telemetry": {"otlpEndpoint": ""}}`,
-		"no spreading":                  `{"topologySpread": {"keys": []}}`,
-		"no Redis":                      `{"gateway": {"secrets": {"redisUrl": {"name": ""}}}, "tenants": {"secrets": {"redisUrl": {"name": ""}}}, "webhook": {"secrets": {"redisUrl": {"name": ""}}}}`,
-		"an ingress beside a HTTPRoute": `{"ingress": {"enabled": true, "className": "nginx", "hosts": ["api.example.com"]}}`,
-		"given certificates":            `{"tls": {"source": "secrets"}}`,
-		"images on a volume":            `{"catalog": {"images": {"url": "file:///var/lib/gifting/images?metadata=skip", "existingClaim": "images"}}}`,
-		"another name":                  `{"fullnameOverride": "gifts"}`,
-		"a tag that is not a label":     `{"image": {"tag": "_0123456789012345678901234567890123456789012345678901234567890.-1"}}`,
-		"brokers over IPv6":             `{"kafka": {"brokers": ["[2001:db8::1]:9092"]}}`,
-		"every setting that has bounds": `{"webhook": {"settings": {"GIFTING_WEBHOOK_TIMEOUT": "1m30s", "GIFTING_WEBHOOK_LEASE": "95s", "GIFTING_LOG_LEVEL": "debug"}}}`,
-	} {
+	for name, values := range testdata[map[string]map[string]any](t, "accepted.yaml") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			requireNoProblems(t, changedValues(t, over))
+			requireNoProblems(t, chartutil.CoalesceTables(values, lean(t)))
 		})
 	}
 }
@@ -144,4 +142,25 @@ func TestATelemetrySignalCanBeSwitchedOff(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTheRulesKnowTheirEnvironmentEvenIfNothingOfItRuns(t *testing.T) {
+	t.Parallel()
+	objects, err := chart.Render(dir, read(t, "production"))
+	require.NoError(t, err)
+	var found []monitoring.Rule
+	for _, object := range objects {
+		if rules, ok := object.(*monitoring.PrometheusRule); ok {
+			for _, group := range rules.Spec.Groups {
+				for _, rule := range group.Rules {
+					if rule.Record == "gifting:environment:programs" {
+						found = append(found, rule)
+					}
+				}
+			}
+		}
+	}
+	require.Len(t, found, 1)
+	require.Equal(t, fmt.Sprintf("vector(%d)", len(programs.All())), found[0].Expr.String())
+	require.Equal(t, map[string]string{"namespace": chart.Release}, found[0].Labels)
 }

@@ -43,7 +43,8 @@ func (c *checker) certificates() {
 			}
 		}
 		for _, s := range of[*core.Service](c.objects) {
-			if target := c.selectedBy(s.Spec.Selector); len(target) == 1 && target[0].owner == p.owner && !slices.Contains(spec.DNSNames, s.Name) {
+			target := c.selectedBy(s.Spec.Selector)
+			if len(target) == 1 && target[0].owner == p.owner && !slices.Contains(spec.DNSNames, s.Name) {
 				c.report("%s: the certificate lacks the name %s", p.owner, s.Name)
 			}
 		}

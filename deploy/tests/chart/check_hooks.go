@@ -69,7 +69,8 @@ func mounts(volumes []core.Volume, object meta.Object) bool {
 		return source.ConfigMap != nil && source.ConfigMap.Name == object.GetName()
 	}
 	return slices.ContainsFunc(volumes, func(v core.Volume) bool {
-		return v.ConfigMap != nil && v.ConfigMap.Name == object.GetName() || v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, of)
+		return v.ConfigMap != nil && v.ConfigMap.Name == object.GetName() ||
+			v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, of)
 	})
 }
 

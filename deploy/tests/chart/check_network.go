@@ -197,7 +197,8 @@ func (c *checker) internet() {
 					c.report("%s: %v", title(policy), err)
 				}
 				for _, forbidden := range netguard.Forbidden() {
-					if outside.Bits() < shortestPrivate && outside.Contains(forbidden.Addr()) && !slices.Contains(peer.IPBlock.Except, forbidden.String()) {
+					if outside.Bits() < shortestPrivate && outside.Contains(forbidden.Addr()) &&
+						!slices.Contains(peer.IPBlock.Except, forbidden.String()) {
 						c.report("%s lets webhooks out to %s", title(policy), forbidden)
 					}
 				}

@@ -29,8 +29,11 @@ func establishDefinitions(t *testing.T, config *rest.Config) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(config)
 	require.NoError(t, err)
-	definitions := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
-	gateways, certificates, operator := required(t, "sigs.k8s.io/gateway-api"), required(t, "github.com/cert-manager/cert-manager"), downloaded(t, prometheusOperator)
+	definitions := client.Resource(schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	})
+	gateways, certificates := required(t, "sigs.k8s.io/gateway-api"), required(t, "github.com/cert-manager/cert-manager")
+	operator := downloaded(t, prometheusOperator)
 	for name, file := range map[string]string{
 		"httproutes.gateway.networking.k8s.io":  gateways + "/config/crd/standard/gateway.networking.k8s.io_httproutes.yaml",
 		"certificates.cert-manager.io":          certificates + "/deploy/crds/cert-manager.io_certificates.yaml",

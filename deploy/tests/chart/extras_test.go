@@ -87,26 +87,34 @@ func TestAChangeOfTheAuthoritiesRestartsThePods(t *testing.T) {
 }
 
 // everyExtra has a value for each way to add to the pods, for all programs and for orders.
-const everyExtra = `{
-	"podLabels": {"mesh": "on"}, "podAnnotations": {"mesh/inject": "true"}, "nodeSelector": {"pool": "all"},
-	"tolerations": [{"key": "all", "operator": "Exists"}],
-	"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {"matchExpressions": [{"key": "arm", "operator": "DoesNotExist"}]}}]}},
-	"extraEnv": [{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}],
-	"extraVolumes": [{"name": "shared", "emptyDir": {}}], "extraVolumeMounts": [{"name": "shared", "mountPath": "/shared"}],
-	"extraEgress": [{"to": [{"ipBlock": {"cidr": "10.9.0.0/24"}}], "ports": [{"protocol": "TCP", "port": 3128}]}],
-	"extraObjects": [
-		{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "map"}, "data": {"release": "{{ .Release.Name }}"}},
-		"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: text\ndata:\n  release: {{ .Release.Name }}\n"
-	],
-	"orders": {
-		"podLabels": {"mesh": "orders"}, "podAnnotations": {"only": "orders"}, "nodeSelector": {"pool": "orders"},
-		"tolerations": [{"key": "orders", "operator": "Exists"}], "affinity": {"podAntiAffinity": {}},
-		"topologySpread": {"keys": ["rack"]},
-		"extraEnv": [{"name": "GODEBUG", "value": "netdns=go"}],
-		"extraVolumes": [{"name": "own", "emptyDir": {}}], "extraVolumeMounts": [{"name": "own", "mountPath": "/own"}],
-		"extraEgress": [{"to": [{"ipBlock": {"cidr": "10.9.1.0/24"}}], "ports": [{"protocol": "TCP", "port": 443}]}]
-	}
-}`
+const everyExtra = `
+podLabels: {mesh: "on"}
+podAnnotations: {mesh/inject: "true"}
+nodeSelector: {pool: all}
+tolerations: [{key: all, operator: Exists}]
+affinity:
+  nodeAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - {weight: 1, preference: {matchExpressions: [{key: arm, operator: DoesNotExist}]}}
+extraEnv: [{name: HTTPS_PROXY, value: "http://proxy:3128"}]
+extraVolumes: [{name: shared, emptyDir: {}}]
+extraVolumeMounts: [{name: shared, mountPath: /shared}]
+extraEgress: [{to: [{ipBlock: {cidr: 10.9.0.0/24}}], ports: [{protocol: TCP, port: 3128}]}]
+extraObjects:
+  - {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {release: "{{ .Release.Name }}"}}
+  - "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: text\ndata:\n  release: {{ .Release.Name }}\n"
+orders:
+  podLabels: {mesh: orders}
+  podAnnotations: {only: orders}
+  nodeSelector: {pool: orders}
+  tolerations: [{key: orders, operator: Exists}]
+  affinity: {podAntiAffinity: {}}
+  topologySpread: {keys: [rack]}
+  extraEnv: [{name: GODEBUG, value: netdns=go}]
+  extraVolumes: [{name: own, emptyDir: {}}]
+  extraVolumeMounts: [{name: own, mountPath: /own}]
+  extraEgress: [{to: [{ipBlock: {cidr: 10.9.1.0/24}}], ports: [{protocol: TCP, port: 443}]}]
+`
 
 func TestWhatIsAddedReachesEveryPodAndItsOwn(t *testing.T) {
 	t.Parallel()
@@ -178,8 +186,11 @@ const longestRelease = 53
 func TestNamesBeginWithALetterWhateverTheReleaseIsCalled(t *testing.T) {
 	t.Parallel()
 	for release, want := range map[string]string{
-		"gifting": "gifting", "prod": "prod-gifting", "2026": "gifting-2026", "2gifting": "gifting-2gifting", "eu.prod": "eu-prod-gifting",
-		strings.Repeat("9", longestRelease): "gifting-99999999", strings.Repeat("a", longestRelease): "aaaaaaaa", strings.Repeat("a-", 26) + "a": "a-a-a-a-",
+		"gifting": "gifting", "prod": "prod-gifting", "eu.prod": "eu-prod-gifting",
+		"2026": "gifting-2026", "2gifting": "gifting-2gifting",
+		strings.Repeat("9", longestRelease): "gifting-99999999",
+		strings.Repeat("a", longestRelease): "aaaaaaaa",
+		strings.Repeat("a-", 26) + "a":      "a-a-a-a-",
 	} {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()

@@ -79,7 +79,8 @@ func (s apiServer) namespace(t *testing.T, name string, sets ...map[string]any) 
 	require.NoError(t, err)
 	n.client = client
 	n.apply(t, fmt.Sprintf(`{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {
-		pod-security.kubernetes.io/enforce: restricted, pod-security.kubernetes.io/warn: restricted, pod-security.kubernetes.io/audit: restricted}}}`, name))
+		pod-security.kubernetes.io/enforce: restricted, pod-security.kubernetes.io/warn: restricted,
+		pod-security.kubernetes.io/audit: restricted}}}`, name))
 	n.apply(t, `{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}`)
 	for _, values := range sets {
 		if class, ok := values["priorityClassName"].(string); ok {
@@ -123,7 +124,9 @@ func (n *namespace) apply(t *testing.T, text string, dryRun ...string) *unstruct
 }
 
 // release renders the chart with the objects that the namespace has, and sorts its manifests as helm does.
-func (n *namespace) release(t *testing.T, dir string, values map[string]any, upgrade bool) ([]*release.Hook, []releaseutil.Manifest) {
+func (n *namespace) release(
+	t *testing.T, dir string, values map[string]any, upgrade bool,
+) ([]*release.Hook, []releaseutil.Manifest) {
 	t.Helper()
 	options := chartutil.ReleaseOptions{Name: chart.Release, Namespace: n.name, Revision: 1, IsInstall: !upgrade, IsUpgrade: upgrade}
 	files, err := chart.Files(dir, options, values, cluster{n.client})
@@ -184,8 +187,9 @@ func (n *namespace) run(t *testing.T, hooks []*release.Hook, event release.HookE
 func (n *namespace) remove(t *testing.T, text string) {
 	t.Helper()
 	object, resource := n.resource(t, text)
-	atOnce, orphans := int64(0), metav1.DeletePropagationBackground
-	err := resource.Delete(t.Context(), object.GetName(), metav1.DeleteOptions{GracePeriodSeconds: &atOnce, PropagationPolicy: &orphans})
+	err := resource.Delete(t.Context(), object.GetName(), metav1.DeleteOptions{
+		GracePeriodSeconds: new(int64), PropagationPolicy: new(metav1.DeletePropagationBackground),
+	})
 	if !errors.IsNotFound(err) {
 		n.check("delete "+object.GetKind()+" "+object.GetName(), err)
 	}
@@ -210,10 +214,14 @@ func (n *namespace) admitPods(t *testing.T, dir string, values map[string]any) i
 		if template == nil {
 			continue
 		}
-		pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": template["metadata"], "spec": template["spec"]}}
+		pod := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Pod", "metadata": template["metadata"], "spec": template["spec"],
+		}}
 		pod.SetName(owner.GetName() + "-0")
 		_, resource := n.resource(t, `{apiVersion: v1, kind: Pod}`)
-		_, err := resource.Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+		_, err := resource.Create(t.Context(), pod, metav1.CreateOptions{
+			DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict,
+		})
 		n.check("the pod of "+owner.GetKind()+" "+owner.GetName(), err)
 		admitted++
 	}

@@ -60,7 +60,8 @@ func Render(dir string, values map[string]any) (Objects, error) {
 
 // RenderAs is Render for a release of another name.
 func RenderAs(dir, release string, values map[string]any) (Objects, error) {
-	loaded, complete, err := load(dir, chartutil.ReleaseOptions{Name: release, Namespace: release, Revision: 1, IsInstall: true}, values)
+	options := chartutil.ReleaseOptions{Name: release, Namespace: release, Revision: 1, IsInstall: true}
+	loaded, complete, err := load(dir, options, values)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,8 @@ func RenderAs(dir, release string, values map[string]any) (Objects, error) {
 
 // Upgrade renders the chart in a cluster that has objects, which the chart can look up.
 func Upgrade(dir string, values map[string]any, cluster engine.ClientProvider) (Objects, error) {
-	files, err := Files(dir, chartutil.ReleaseOptions{Name: Release, Namespace: Release, Revision: 2, IsUpgrade: true}, values, cluster)
+	options := chartutil.ReleaseOptions{Name: Release, Namespace: Release, Revision: 2, IsUpgrade: true}
+	files, err := Files(dir, options, values, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +84,9 @@ func Upgrade(dir string, values map[string]any, cluster engine.ClientProvider) (
 }
 
 // Files renders the chart in a cluster and returns the text of each file, which is not decoded.
-func Files(dir string, release chartutil.ReleaseOptions, values map[string]any, cluster engine.ClientProvider) (map[string]string, error) {
+func Files(
+	dir string, release chartutil.ReleaseOptions, values map[string]any, cluster engine.ClientProvider,
+) (map[string]string, error) {
 	loaded, complete, err := load(dir, release, values)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,8 @@ func runProgram(t *testing.T, state, name string) (string, error) {
 	require.NoError(t, err)
 	_, functions, _ := strings.Cut(string(page), "```sh\n")
 	functions, _, _ = strings.Cut(functions, "```")
-	command := exec.CommandContext(t.Context(), "sh", "-c", functions+"\nprogram "+name+" migrate --check 'two words'") //nolint:gosec // The text is the project's.
+	script := functions + "\nprogram " + name + " migrate --check 'two words'"
+	command := exec.CommandContext(t.Context(), "sh", "-c", script) //nolint:gosec // The text is the project's.
 	command.Env = append(os.Environ(), "STATE="+state, "PATH="+state+":"+os.Getenv("PATH"))
 	out, err := command.CombinedOutput()
 	return string(out), err

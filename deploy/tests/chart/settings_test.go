@@ -40,9 +40,11 @@ func TestTheChartKnowsTheTypesOfAllSettings(t *testing.T) {
 var candidates = []string{
 	"abc", "LOUD", "debug", "INFO", "WARN+1", "90d", "90", "0", "1", "-1", "+8", "7.5", "1000001", "60000000", "true", "yes",
 	"1s", "1h30m", "1.5h", ".5s", "5 s", "-1h", "100ms", "24h", "720h", "30000h", "10us",
-	"foo", "10.0.0.1", "10.0.0.0/8", "10.0.0.0/99", "256.0.0.1", "::1", "2001:db8::/32", "2001:db8::/129", "10.0.0.0/8, ::1", "10.0.0.0/8,",
+	"foo", "10.0.0.1", "10.0.0.0/8", "10.0.0.0/99", "256.0.0.1", "::1", "2001:db8::/32", "2001:db8::/129",
+	"10.0.0.0/8, ::1", "10.0.0.0/8,",
 	"UTC", "Europe/Stockholm", "utc +1", "on", "off", "12345::", "::ffff", "1:2:3:4:5:6:7:8", "1::2::3", "fe80::/10",
-	"Mon-Fri 08:00-18:00", "Mon-Fri 08:00-18:00; Sat 10:00-24:00", "Mon-Fri 18:00-08:00", "Mo-Fr 08:00-18:00", "8-18", "Mon 25:00-26:00", "Mon 08:00-18:00;",
+	"Mon-Fri 08:00-18:00", "Mon-Fri 08:00-18:00; Sat 10:00-24:00", "Mon-Fri 18:00-08:00", "Mo-Fr 08:00-18:00", "8-18",
+	"Mon 25:00-26:00", "Mon 08:00-18:00;",
 }
 
 // notCompared are settings whose values no template can check completely, and one that also depends on another.
@@ -123,25 +125,30 @@ func refused(t *testing.T, over map[string]any) []string {
 
 func TestPortsOfPoliciesAreThoseOfTheAddresses(t *testing.T) {
 	t.Parallel()
+	s3 := func(query string) string { return `catalog: {images: {url: "s3://images?` + query + `"}}` }
 	for name, tc := range map[string]struct {
 		values, policy string
 		ports          []int
 	}{
-		"brokers":                            {`{"kafka": {"brokers": ["a:9093", "b:9093", "[::1]:9094"]}}`, "gifting-events", []int{9093, 9094}},
-		"the collector":                      {`{"telemetry": {"otlpEndpoint": "http://collector:14317"}}`, "gifting-events", []int{14317}},
-		"S3 of the cloud":                    {`{}`, "gifting-catalog", []int{443}},
-		"another S3":                         {`{"catalog": {"images": {"url": "s3://images?region=x&endpoint=https://storage:9000&use_path_style=true"}}}`, "gifting-catalog", []int{9000}},
-		"another S3 with an escaped address": {`{"catalog": {"images": {"url": "s3://images?endpoint=http%3A%2F%2Fstorage%3A9001&region=x"}}}`, "gifting-catalog", []int{9001}},
-		"another S3 without a port":          {`{"catalog": {"images": {"url": "s3://images?endpoint=http://storage&region=x"}}}`, "gifting-catalog", []int{80}},
+		"brokers":                            {`kafka: {brokers: ["a:9093", "b:9093", "[::1]:9094"]}`, "events", []int{9093, 9094}},
+		"the collector":                      {`telemetry: {otlpEndpoint: "http://collector:14317"}`, "events", []int{14317}},
+		"S3 of the cloud":                    {`{}`, "catalog", []int{443}},
+		"another S3":                         {s3("region=x&endpoint=https://storage:9000&use_path_style=true"), "catalog", []int{9000}},
+		"another S3 with an escaped address": {s3("endpoint=http%3A%2F%2Fstorage%3A9001&region=x"), "catalog", []int{9001}},
+		"another S3 without a port":          {s3("endpoint=http://storage&region=x"), "catalog", []int{80}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			open := ports(render(t, tc.values), tc.policy)
+			open := ports(render(t, tc.values), "gifting-"+tc.policy)
 			for _, port := range tc.ports {
 				require.Contains(t, open, port)
 			}
 			require.NotContains(t, open, 9092)
 		})
 	}
-	require.NotContains(t, ports(render(t, `{"gateway": {"secrets": {"redisUrl": {"name": ""}}}, "tenants": {"secrets": {"redisUrl": {"name": ""}}}, "webhook": {"secrets": {"redisUrl": {"name": ""}}}}`), "gifting-gateway"), 6380)
+	const withoutRedis = `
+gateway: {secrets: {redisUrl: {name: ""}}}
+tenants: {secrets: {redisUrl: {name: ""}}}
+webhook: {secrets: {redisUrl: {name: ""}}}`
+	require.NotContains(t, ports(render(t, withoutRedis), "gifting-gateway"), 6380)
 }
