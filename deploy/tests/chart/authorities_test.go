@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/programs"
-	"github.com/partnergifting/platform/deploy/tests/chart"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/identity/authority"
 	"github.com/partnergifting/platform/pkg/kafka"

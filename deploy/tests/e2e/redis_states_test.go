@@ -9,19 +9,19 @@ import (
 	"encoding/hex"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -32,77 +32,6 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// redisProxy is between the platform and its Redis.
-type redisProxy struct {
-	to    string
-	down  atomic.Bool
-	delay atomic.Int64
-
-	lock sync.Mutex
-	open []net.Conn
-}
-
-func startRedisProxy(t *testing.T, to string) (p *redisProxy, address string) {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	p = &redisProxy{to: to}
-	var conns sync.WaitGroup
-	t.Cleanup(func() {
-		require.NoError(t, listener.Close())
-		p.cut(true)
-		conns.Wait()
-	})
-	conns.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			conns.Go(func() { p.serve(conn) })
-		}
-	})
-	return p, "redis://" + listener.Addr().String()
-}
-
-func (p *redisProxy) serve(conn net.Conn) {
-	defer func() { _ = conn.Close() }()
-	server, err := (&net.Dialer{}).Dial("tcp", p.to)
-	if err != nil {
-		return
-	}
-	defer func() { _ = server.Close() }()
-	p.lock.Lock()
-	if p.open = append(p.open, conn, server); p.down.Load() {
-		p.lock.Unlock()
-		return
-	}
-	p.lock.Unlock()
-	go func() { _, _ = io.Copy(server, conn); _ = server.Close() }()
-	answer := make([]byte, 1<<16)
-	for {
-		n, err := server.Read(answer)
-		if err != nil {
-			return
-		}
-		<-time.After(time.Duration(p.delay.Load()))
-		if _, err := conn.Write(answer[:n]); err != nil {
-			return
-		}
-	}
-}
-
-// cut closes all connections, and refuses new ones while it is down.
-func (p *redisProxy) cut(down bool) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.down.Store(down)
-	for _, conn := range p.open {
-		_ = conn.Close()
-	}
-	p.open = nil
-}
-
 // redisState is what Redis does while settings change.
 type redisState struct {
 	name       string
@@ -111,7 +40,7 @@ type redisState struct {
 	answered func(ctx context.Context) error
 }
 
-func redisStates(client *redis.Client, proxy *redisProxy) []redisState {
+func redisStates(client *redis.Client, proxy *toxiproxy.Proxy) []redisState {
 	nothing := func(context.Context) error { return nil }
 	config := func(name, value string) func(ctx context.Context) error {
 		return func(ctx context.Context) error { return client.ConfigSet(ctx, name, value).Err() }
@@ -119,17 +48,18 @@ func redisStates(client *redis.Client, proxy *redisProxy) []redisState {
 	replica := func(of ...any) func(ctx context.Context) error {
 		return func(ctx context.Context) error { return client.Do(ctx, append([]any{"REPLICAOF"}, of...)...).Err() }
 	}
-	down := func(down bool) func(context.Context) error {
-		return func(context.Context) error { proxy.cut(down); return nil }
+	down := func(context.Context) error { proxy.Stop(); return nil }
+	up := func(context.Context) error { return proxy.Start() }
+	slow := func(context.Context) error {
+		_, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"type": "latency", "attributes": {"latency": 300}}`))
+		return err
 	}
-	slow := func(delay time.Duration) func(context.Context) error {
-		return func(context.Context) error { proxy.delay.Store(int64(delay)); return nil }
-	}
+	quick := func(ctx context.Context) error { proxy.Toxics.ResetToxics(ctx); return nil }
 	flush := func(ctx context.Context) error { return client.FlushAll(ctx).Err() }
 	return []redisState{
 		{"up", nothing, nothing, nothing},
-		{"down", down(true), down(false), nothing},
-		{"slow", slow(300 * time.Millisecond), slow(0), nothing},
+		{"down", down, up, nothing},
+		{"slow", slow, quick, nothing},
 		{"read-only", replica("127.0.0.1", "1"), replica("NO", "ONE"), nothing},
 		{"full", config("maxmemory", "1"), config("maxmemory", "0"), nothing},
 		{"lost", flush, nothing, flush},
@@ -264,9 +194,12 @@ func TestFaultOfRedisLetsNoChangeOfSettingsBeMissed(t *testing.T) {
 	require.NoError(t, err)
 	client := redis.NewClient(&redis.Options{Addr: at.Host})
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	proxy, address := startRedisProxy(t, at.Host)
+	proxies := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	proxy := toxiproxy.NewProxy(proxies, "Redis", "127.0.0.1:0", at.Host)
+	require.NoError(t, proxy.Start())
+	t.Cleanup(proxy.Stop)
 	cfg := harness.NewConfig(t)
-	cfg.RedisURL = address
+	cfg.RedisURL = "redis://" + proxy.Listen
 	s := stack{harness.StartWith(t, cfg)}
 	for _, state := range redisStates(client, proxy) {
 		t.Run(state.name, func(t *testing.T) { s.testRedisState(t, state) })

@@ -7,9 +7,11 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local/inbox"
@@ -134,4 +136,15 @@ func (s stack) testFeed(t *testing.T) {
 		same := func() bool { return reflect.DeepEqual(orders, s.RebuildOrders(t, key)) }
 		require.Eventually(t, same, harness.Slow, 200*time.Millisecond, "the feed differs")
 	}
+}
+
+// connect connects to a database of the stack by the name of its service.
+func (s stack) connect(t *testing.T, name string) *pgx.Conn {
+	t.Helper()
+	address := strings.Replace(s.Config.PostgresURL, "/postgres?", "/"+s.Config.Name+"_"+name+"?", 1)
+	require.NotEqual(t, s.Config.PostgresURL, address)
+	conn, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close(t.Context())) })
+	return conn
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
 )
 
 // timeouts bound the wait for the final state: for the last events in the feed, for their webhooks, whose retries are made due,
@@ -201,7 +202,7 @@ func (f *fixture) searchPersonalData(t *testing.T) {
 	})
 	eachFile(t, filepath.Join(filepath.Dir(f.config.Dir), "kafka"), search)
 	for _, database := range local.Databases(f.config.Name) {
-		for _, row := range f.rows(t, strings.TrimPrefix(database, f.config.Name+"_")) {
+		for _, row := range harness.Rows(t, f.connect(t, strings.TrimPrefix(database, f.config.Name+"_"))) {
 			search("a row of "+database, row)
 		}
 	}
@@ -251,22 +252,4 @@ func eachFile(t *testing.T, dir string, look func(name, text string)) {
 		look(filepath.Join(dir, path), string(raw))
 		return err
 	}))
-}
-
-// rows returns every row of every table of the database as text.
-func (f *fixture) rows(t *testing.T, database string) (rows []string) {
-	t.Helper()
-	conn := f.connect(t, database)
-	query := func(sql string) []string {
-		found, err := conn.Query(t.Context(), sql)
-		require.NoError(t, err)
-		texts, err := pgx.CollectRows(found, pgx.RowTo[string])
-		require.NoError(t, err)
-		return texts
-	}
-	for _, table := range query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'") {
-		rows = append(rows, query("SELECT t::text FROM "+pgx.Identifier{table}.Sanitize()+" t")...)
-	}
-	require.NotEmpty(t, rows)
-	return rows
 }

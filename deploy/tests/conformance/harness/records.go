@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,6 +27,23 @@ func RequireNoPersonalData(t *testing.T, text string) {
 		require.NotContains(t, text, marked)
 		require.NotContains(t, text, hex.EncodeToString([]byte(marked)))
 	}
+}
+
+// Rows returns every row of every table of a database as text.
+func Rows(t *testing.T, conn *pgx.Conn) (rows []string) {
+	t.Helper()
+	query := func(sql string) []string {
+		found, err := conn.Query(t.Context(), sql)
+		require.NoError(t, err)
+		texts, err := pgx.CollectRows(found, pgx.RowTo[string])
+		require.NoError(t, err)
+		return texts
+	}
+	for _, table := range query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'") {
+		rows = append(rows, query("SELECT t::text FROM "+pgx.Identifier{table}.Sanitize()+" t")...)
+	}
+	require.NotEmpty(t, rows)
+	return rows
 }
 
 // Order is the body of an order for the demo's gift, after the changes.
