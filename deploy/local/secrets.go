@@ -2,7 +2,9 @@ package local
 
 import (
 	"crypto/rand"
+	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/programs"
@@ -46,3 +48,17 @@ func (s secrets) add(name, value string) {
 
 // sealKeys is the key ring of the program.
 func (s secrets) sealKeys(p programs.Program) string { return s[p.Database+"SealKeys"] }
+
+// certificates is the folder with the stack's own authority and a certificate for every caller.
+type certificates struct{ bootstrap.Certificates }
+
+// newCertificates makes the certificates that are missing or near expiry, and keeps the others.
+func newCertificates(dir string, now time.Time) (certificates, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, "tls"))
+	if err != nil {
+		return certificates{}, fmt.Errorf("folder of certificates: %w", err)
+	}
+	c := certificates{bootstrap.Certificates{Dir: dir, Authority: "Partner Gifting on this machine"}}
+	_, err = c.Make(now)
+	return c, err
+}

@@ -4,7 +4,9 @@ package programs
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -139,4 +141,56 @@ func define[C any](program service.Program[C], p Program) Program {
 		return program.Open(ctx, cfg, tel)
 	}
 	return p
+}
+
+// Variable of a program's environment.
+type Variable struct {
+	Name string
+	// Value is empty if Secret is set.
+	Value string
+	// Secret means that the value comes from a secret store.
+	Secret bool
+}
+
+// Check returns the problems of an environment: unknown and missing settings, and secrets in plain text.
+func (p Program) Check(environment []Variable) []string {
+	var wrong []string
+	set := map[string]bool{}
+	for _, v := range environment {
+		if set[v.Name] {
+			wrong = append(wrong, v.Name+" is set twice")
+		}
+		set[v.Name] = true
+		field, known := p.Settings[v.Name]
+		switch {
+		case !known && strings.HasPrefix(v.Name, settings.Prefix):
+			wrong = append(wrong, fmt.Sprintf("%s is not a setting of %s", v.Name, p.Name))
+		case known && field.Secret && !v.Secret:
+			wrong = append(wrong, v.Name+" is a secret in plain text")
+		}
+	}
+	for name, field := range p.Settings {
+		if field.Required && !set[name] {
+			wrong = append(wrong, fmt.Sprintf("%s lacks %s", p.Name, name))
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// Build builds the named programs, or all, into a folder, with flags of `go build`. sources is a folder of the workspace to
+// build; empty means the working directory.
+func Build(ctx context.Context, into, sources string, flags []string, names ...identity.Name) error {
+	args := append(append([]string{"build"}, flags...), "-o", into+"/")
+	for _, p := range All() {
+		if len(names) == 0 || slices.Contains(names, p.Name) {
+			args = append(args, "github.com/partnergifting/platform/"+p.Main())
+		}
+	}
+	command := exec.CommandContext(ctx, "go", args...) //nolint:gosec // The caller chooses the flags.
+	command.Dir = sources
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build programs: %w\n%s", err, output)
+	}
+	return nil
 }

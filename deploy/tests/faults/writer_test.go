@@ -5,12 +5,10 @@ package faults_test
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	mathrand "math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/local/seed"
+	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -149,28 +148,18 @@ func (w *writer) operate(ctx context.Context, name string, events []eventName, a
 	return false
 }
 
-// Marked values are personal data, which must be nowhere outside the sealed columns.
-const (
-	markedName   = "Zebedee Quillfeather"
-	markedPhone  = "+46701112233"
-	markedEmail  = "zebedee.quillfeather@example.org"
-	markedStreet = "Kattfotsgränd 987"
-)
-
-// findPersonal describes a marked value in a text, in clear or as the database shows bytes.
+// findPersonal describes personal data in a text. It must be nowhere outside the sealed columns.
 func findPersonal(where, text string) string {
-	for _, marked := range []string{markedName, markedPhone, markedEmail, markedStreet} {
-		if strings.Contains(text, marked) || strings.Contains(text, hex.EncodeToString([]byte(marked))) {
-			return where + " shows " + marked
-		}
+	if marked := harness.FindPersonalData(text); marked != "" {
+		return where + " shows " + marked
 	}
 	return ""
 }
 
 var (
-	allScopes = []commonv1.Scope{
-		commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS,
-	}
+	allScopes = harness.AllScopes()
+	orderBody = harness.OrderOf
+
 	approver = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: seed.Approver, Name: "Felix Brandt"}
 	staff    = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7", Name: "Bea"}
 )
@@ -185,25 +174,11 @@ func toJSON(o object) string {
 	return string(raw)
 }
 
-// orderBody places an order of the product for the brand.
-func orderBody(product, brand string) object {
-	return object{
-		"externalOrderId": "faults-" + rand.Text(),
-		"brandId":         brand,
-		"items":           []any{object{"productId": product}},
-		"client":          object{"name": markedName, "email": markedEmail},
-		"recipient": object{
-			"name": markedName, "phone": markedPhone, "email": markedEmail,
-			"address": object{"street": markedStreet, "city": "Visby", "postalCode": "621 57", "country": "SE"},
-		},
-	}
-}
-
 // batchBody makes a number of links.
 func batchBody(product, brand string, links int) object {
 	recipients := make([]any, links)
 	for i := range recipients {
-		recipients[i] = object{"label": markedName, "message": "Of " + markedStreet}
+		recipients[i] = object{"label": harness.MarkedName, "message": "Of " + harness.MarkedStreet}
 	}
 	return object{"brandId": brand, "productIds": []any{product}, "recipients": recipients}
 }
@@ -213,7 +188,7 @@ func claim(token, product string) *linksv1.ClaimLinkRequest {
 	return &linksv1.ClaimLinkRequest{
 		Token: token, ProductId: product,
 		Recipient: &linksv1.ClaimRecipient{
-			Name: markedName, Phone: markedPhone, Street: markedStreet, City: "Visby", PostalCode: proto.String("621 57"), Country: "SE",
+			Name: harness.MarkedName, Phone: harness.MarkedPhone, Street: harness.MarkedStreet, City: "Visby", PostalCode: proto.String("621 57"), Country: "SE",
 		},
 	}
 }
