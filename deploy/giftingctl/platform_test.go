@@ -82,8 +82,6 @@ func TestPlatform(t *testing.T) {
 	t.Run("an order is placed, approved, dispatched and delivered", func(t *testing.T) { f.testOrder(t, tenant) })
 	t.Run("a check of the sandbox", f.testCheck)
 	t.Run("wrong input", f.testWrongInput)
-	t.Run("a dry run sends nothing", f.testDryRun)
-	t.Run("a service that cannot be reached", f.testUnreachable)
 	t.Run("gifts are imported", f.testImport)
 	t.Run("images and logos are stored", func(t *testing.T) { f.testImages(t, tenant) })
 	t.Run("a theme is previewed before it is saved", f.testPreview)
@@ -161,7 +159,6 @@ func (f fixture) testWrongInput(t *testing.T) {
 		"only one can be":    {"people", "erase", "--tenant", seed.Direct, "--order-id", "a", "--personal-link-id", "b"},
 		"--out FILE":         {"people", "export", "--tenant", seed.Direct, "--order-id", uuid.NewString()},
 		"-o is table or":     {"regions", "list", "-o", "xml"},
-		"unknown command":    {"orders", "explode"},
 		"is not a time such": {"orders", "search", "--placed-from", "yesterday"},
 		"no such context":    {"regions", "list", "--context", "moon"},
 	} {
@@ -172,29 +169,6 @@ func (f fixture) testWrongInput(t *testing.T) {
 			require.Empty(t, r.out)
 		})
 	}
-}
-
-func (f fixture) testDryRun(t *testing.T) {
-	tenant := uuid.NewString()
-	shown := f.ok(t, "tenants", "put", tenant, "--name", "Never", "--currency", "EUR", "--api-access", "--dry-run")
-	require.Contains(t, shown.out, `"name": "Never"`)
-	require.Contains(t, shown.err,
-		"Not sent: gifting.tenants.v1.TenantOperationsService/PutTenant to tenants at "+f.Env["GIFTING_GRPC_TENANTS"])
-	missing := f.run(t, "keys", "create", "--tenant", tenant, "--name", "CRM", "--scopes", "orders")
-	require.Equal(t, 1, missing.code, "the tenant was made")
-}
-
-func (f fixture) testUnreachable(t *testing.T) {
-	content, err := os.ReadFile(f.config)
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "giftingctl.yaml")
-	closed := strings.ReplaceAll(string(content), f.Env["GIFTING_GRPC_ORDERS"], "127.0.0.1:1")
-	require.NoError(t, os.WriteFile(path, []byte(closed), 0o600))
-	r := run(t, path, "orders", "message", uuid.NewString(), "Hello", "--tenant", seed.Direct)
-	require.Equal(t, 3, r.code)
-	require.Contains(t, r.err, "giftingctl: Service unavailable (service_unavailable): ")
-	require.Contains(t, r.err, "127.0.0.1:1")
-	require.Regexp(t, `Nothing is done twice if you repeat the command with --message-id [0-9a-f-]{36}\n$`, r.err)
 }
 
 func (f fixture) testPreview(t *testing.T) {

@@ -188,7 +188,8 @@ func claim(token, product string) *linksv1.ClaimLinkRequest {
 	return &linksv1.ClaimLinkRequest{
 		Token: token, ProductId: product,
 		Recipient: &linksv1.ClaimRecipient{
-			Name: harness.MarkedName, Phone: harness.MarkedPhone, Street: harness.MarkedStreet, City: "Visby", PostalCode: proto.String("621 57"), Country: "SE",
+			Name: harness.MarkedName, Phone: harness.MarkedPhone, Street: harness.MarkedStreet, City: "Visby",
+			PostalCode: proto.String("621 57"), Country: "SE",
 		},
 	}
 }
