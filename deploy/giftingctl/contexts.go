@@ -38,8 +38,8 @@ func (a *app) contextCommand() *cobra.Command {
 		}
 	}
 	show := one("show", "Show the context in use, and until when its certificate is valid", a.showContext)
-	group.AddCommand(one("list", "List the contexts", a.listContexts), one("use NAME", "Use a context from now on", a.useContext),
-		show)
+	list, use := one("list", "List the contexts", a.listContexts), one("use NAME", "Use a context from now on", a.useContext)
+	group.AddCommand(list, use, show)
 	return group
 }
 

@@ -46,8 +46,8 @@ func TestPagesThatChangeSomethingSayWhereTheyGoOn(t *testing.T) {
 		}
 		return &webhookv1.ResendDeliveriesResponse{Resent: 1000, NextPageToken: proto.String("2")}, nil
 	})
-	r := run(t, services.Config, "webhook", "resend-range", "1", "--recorded-from", "2026-01-01", "--recorded-before", "2026-02-01",
-		"--all")
+	r := run(t, services.Config, "webhook", "resend-range", "1", "--all",
+		"--recorded-from", "2026-01-01", "--recorded-before", "2026-02-01")
 	require.Equal(t, 3, r.code)
 	require.Contains(t, r.err, "The pages before were done. It goes on with --all --page-token 2\n")
 }

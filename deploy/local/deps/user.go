@@ -143,8 +143,8 @@ func home(log *slog.Logger, dir string, user *serverUser) (string, error) {
 			if err := os.Symlink(external, filepath.Join(dir, externalLink)); err != nil && !errors.Is(err, os.ErrExist) {
 				return "", fmt.Errorf("data directory: %w", err)
 			}
-			log.Info("the server's user cannot enter the data directory, using another one", "user", user.name, "directory", dir, "used",
-				external)
+			log.Info("the server's user cannot enter the data directory, using another one",
+				"user", user.name, "directory", dir, "used", external)
 		}
 		return candidate, nil
 	}

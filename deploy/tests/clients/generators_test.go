@@ -63,8 +63,8 @@ func TestGeneratedClients(t *testing.T) {
 			c.check(c.shell(g.run), passed)
 		})
 	}
-	fmt.Printf("\n| generator | %s | seconds |\n|%s\n%s\n", strings.Join(steps, " | "), strings.Repeat(" --- |", len(steps)+2),
-		table.String())
+	fmt.Printf("\n| generator | %s | seconds |\n|%s\n%s\n",
+		strings.Join(steps, " | "), strings.Repeat(" --- |", len(steps)+2), table.String())
 }
 
 func (g generator) row(passed map[string]bool, took time.Duration) string {

@@ -134,8 +134,8 @@ func (f *fixture) testSnapshots(t *testing.T) {
 		f.correctStatus(t, idOf(order), processing)
 		then = append(then, now())
 		then = append(then, f.cancel(t, path))
-		events := f.requireEvents(t, f.key, idOf(order), created, statusChanged, updated, updated, statusChanged, statusChanged,
-			statusChanged)
+		events := f.requireEvents(t, f.key, idOf(order),
+			created, statusChanged, updated, updated, statusChanged, statusChanged, statusChanged)
 		for i, e := range events {
 			data := e.Record(t)
 			if e.Type == statusChanged {
@@ -153,8 +153,8 @@ func (f *fixture) testSnapshots(t *testing.T) {
 		require.NoError(t, f.approveLink(t, f.coordinator, then[0]))
 		then = append(then, f.read(t, path))
 		then = append(then, f.cancel(t, path))
-		for i, e := range f.requireEvents(t, f.key, idOf(then[0]), "personal_link.created", "personal_link.approved",
-			"personal_link.cancelled") {
+		types := []string{"personal_link.created", "personal_link.approved", "personal_link.cancelled"}
+		for i, e := range f.requireEvents(t, f.key, idOf(then[0]), types...) {
 			require.Equal(t, then[i], e.Record(t))
 			require.Equal(t, then[i]["updatedAt"], e.Object(t)["occurredAt"])
 		}

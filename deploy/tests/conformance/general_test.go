@@ -85,8 +85,8 @@ func (f *fixture) testTimes(t *testing.T) {
 	require.NoError(t, f.approveLink(t, f.coordinator, claimed))
 	f.claim(t, claimed)
 	const reason = `{"reason": "Another reward."}`
-	requireTimes(t, f.Post(t, f.key, "/personal-links/"+idOf(cancelled)+":cancel", reason).Body, "createdAt", "cancelledAt",
-		"updatedAt")
+	requireTimes(t, f.Post(t, f.key, "/personal-links/"+idOf(cancelled)+":cancel", reason).Body,
+		"createdAt", "cancelledAt", "updatedAt")
 	f.requireEvents(t, f.key, idOf(order), "order.created", "order.message_posted")
 	f.requireEvents(t, f.key, idOf(cancelled), "personal_link.created", "personal_link.cancelled")
 

@@ -232,6 +232,5 @@ func main() {
 	command("mod", "edit", "-require", "github.com/partnergifting/platform/gateway/sdk/go@v0.0.0")
 	require.Contains(t, command("run", "."), "GET /me: ")
 	require.Equal(t, "github.com/partnergifting/platform/gateway/sdk/go\n",
-		command("list", "-deps", "-f", "{{if not .Standard}}{{if ne .ImportPath \"example.com/shop\"}}{{.ImportPath}}{{end}}{{end}}",
-			"."))
+		command("list", "-deps", "-f", `{{if not .Standard}}{{if ne .ImportPath "example.com/shop"}}{{.ImportPath}}{{end}}{{end}}`, "."))
 }

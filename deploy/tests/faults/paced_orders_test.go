@@ -90,8 +90,8 @@ func (c *checker) checkSteps() (steps int) {
 		_, seen := c.span(e.name, e.id)
 		c.require(before != stop && nextStatus[before] == e.record.Status, effect, since, seen,
 			"second effect: %s was never answered, and is no step from %s to %s", e.name, before, stop)
-		c.require(at.Sub(since) >= pace-paceUnit, effect, since, seen, "early step: %s comes %s after the step before", e.name,
-			at.Sub(since))
+		c.require(at.Sub(since) >= pace-paceUnit, effect, since, seen,
+			"early step: %s comes %s after the step before", e.name, at.Sub(since))
 		steps++
 	}
 	return steps

@@ -105,8 +105,8 @@ func (f *follower) fullSync(began time.Time, refusal answer) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.syncs++
-	f.client.results.require(f.syncs <= f.maySync, cursor, began, time.Now(), "follower %s: its cursor is refused: %s", f.name,
-		refusal.body)
+	f.client.results.require(f.syncs <= f.maySync, cursor, began, time.Now(),
+		"follower %s: its cursor is refused: %s", f.name, refusal.body)
 	f.cursor, f.events, f.step = "", nil, map[string]int64{}
 	clear(f.at)
 }
