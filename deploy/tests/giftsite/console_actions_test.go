@@ -21,10 +21,10 @@ const (
 
 // testActions presses every button of the console.
 func (p *platform) testActions(t *testing.T, b *browser) {
-	root := strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1")
+	root := strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1")
 	b.visit(t, root+"/sandbox", http.StatusOK)
 	b.await(t, `document.querySelector("#key") !== null`)
-	b.enterKey(t, p.env["GIFTING_KEY_APPROVAL"])
+	b.enterKey(t, p.Env["GIFTING_KEY_APPROVAL"])
 	b.awaitText(t, "requests left")
 	t.Run("what needs an approval gets it", func(t *testing.T) {
 		b.make(t, sampleOrder)
@@ -35,7 +35,7 @@ func (p *platform) testActions(t *testing.T, b *browser) {
 	b.do(t, chromedp.Click(chromedp.CSS("header nav button")))
 	b.awaitText(t, "API key of the sandbox")
 
-	b.enterKey(t, p.env["GIFTING_KEY"])
+	b.enterKey(t, p.Env["GIFTING_KEY"])
 	b.awaitText(t, "requests left")
 	t.Run("an order is sent, corrected and delivered", func(t *testing.T) { b.testOrderActions(t) })
 	t.Run("a link is claimed, another one cancelled", func(t *testing.T) {
@@ -56,7 +56,7 @@ func (p *platform) testActions(t *testing.T, b *browser) {
 	t.Run("the stock that was set is shown at once", func(t *testing.T) { b.testStock(t) })
 	b.inspect(t, "5-actions")
 	t.Run("a key that is forgotten ends its calls without a notice", func(t *testing.T) { b.testForget(t) })
-	t.Run("deliveries are read during a steady stream of events", func(t *testing.T) { b.testStream(t, p.env["GIFTING_KEY"]) })
+	t.Run("deliveries are read during a steady stream of events", func(t *testing.T) { b.testStream(t, p.Env["GIFTING_KEY"]) })
 	b.requireNoErrors(t)
 	b.requireNoLeak(t, root)
 }
@@ -108,7 +108,7 @@ func (b *browser) testOrderActions(t *testing.T) {
 
 func (p *platform) testResend(t *testing.T, b *browser) {
 	const first = `section[aria-labelledby=deliveries] li:first-child`
-	order := callAPI[object](t, p, otherKey, http.MethodPost, "/orders", p.order("A ball"))
+	order := p.Post(t, p.Env[otherKey], "/orders", p.order("A ball")).OK(t)
 	b.awaitText(t, order["reference"].(string))
 	delivered := func(attempts int) string {
 		return fmt.Sprintf(`[...document.querySelectorAll(%q)].some((li) => li.textContent.includes("order.created") &&

@@ -73,14 +73,14 @@ func (b *browser) enterKey(t *testing.T, key string) {
 }
 
 func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
-	root := strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1")
+	root := strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1")
 	b.visit(t, root+"/sandbox", http.StatusOK)
 	b.await(t, `document.querySelector("#key") !== null`)
 	b.inspect(t, "1-key-"+scheme)
 	b.enterKey(t, "gft_sbx_wrong")
 	b.awaitText(t, "The API key is missing, unknown, revoked")
 
-	key := p.env["GIFTING_KEY"]
+	key := p.Env["GIFTING_KEY"]
 	b.enterKey(t, key)
 	b.awaitText(t, "requests left")
 	b.choose(t, ".start button:nth-of-type(1)")
@@ -92,7 +92,7 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 	b.await(t, `document.querySelectorAll("section[aria-labelledby=events] li").length >= 3`)
 
 	t.Run("an order of another key arrives by itself, as text", func(t *testing.T) {
-		order := callAPI[object](t, p, otherKey, http.MethodPost, "/orders", p.order(hostile))
+		order := p.Post(t, p.Env[otherKey], "/orders", p.order(hostile)).OK(t)
 		reference := order["reference"].(string)
 		b.awaitText(t, reference)
 		b.await(t, `document.querySelectorAll("section[aria-labelledby=deliveries] li").length > 0`)
@@ -122,7 +122,7 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 	})
 
 	t.Run("an order waits for approval, and gets it", func(t *testing.T) {
-		b.enterKey(t, p.env["GIFTING_KEY_APPROVAL"])
+		b.enterKey(t, p.Env["GIFTING_KEY_APPROVAL"])
 		b.awaitText(t, "Place a sample order")
 		b.choose(t, ".start button:nth-of-type(1)")
 		b.awaitText(t, "Sample order: done.")
@@ -140,5 +140,5 @@ func (p *platform) order(gift string) string {
 		"items": [{"customProductName": %q, "budget": {"amount": "150", "currency": "SEK"}}],
 		"client": {"name": "Ann Berg"}, "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
 		"address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`,
-		rand.Text(), p.env["GIFTING_BRAND_ID"], gift)
+		rand.Text(), p.Env["GIFTING_BRAND_ID"], gift)
 }

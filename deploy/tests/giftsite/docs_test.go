@@ -22,11 +22,11 @@ func TestTheDocumentation(t *testing.T) {
 				features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
 				_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 				require.NoError(t, err)
-				site := p.env["GIFTING_URL"] + "/docs"
+				site := p.Env["GIFTING_URL"] + "/docs"
 				t.Run("pages", func(t *testing.T) { b.testPages(t, site, scheme) })
 				t.Run("search", func(t *testing.T) { b.testSearch(t, site, scheme) })
-				t.Run("reference", func(t *testing.T) { b.testReference(t, site, scheme, p.env["GIFTING_KEY_APPROVAL"]) })
-				b.requireNoLeak(t, strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1"))
+				t.Run("reference", func(t *testing.T) { b.testReference(t, site, scheme, p.Env["GIFTING_KEY_APPROVAL"]) })
+				b.requireNoLeak(t, strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1"))
 			})
 		}
 	}

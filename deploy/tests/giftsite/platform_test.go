@@ -3,11 +3,7 @@
 package giftsite_test
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +20,8 @@ import (
 
 // platform is the whole stack with its demo data and its own servers.
 type platform struct {
-	env map[string]string
+	*harness.Platform
+
 	// tokens are the tokens of the links that a test has created.
 	tokens []string
 }
@@ -35,28 +32,16 @@ const otherKey = "GIFTING_KEY_OTHER"
 
 func startPlatform(t *testing.T) *platform {
 	t.Helper()
-	cfg := local.Config{Dir: t.TempDir(), PortBase: freePorts(t, local.PortSpan)}
-	stack, err := local.Start(t.Context(), cfg)
-	if err != nil {
-		log, _ := os.ReadFile(filepath.Join(cfg.Dir, "stack.log"))
-		require.NoError(t, err, "stack.log:\n%s", log)
-	}
-	p := &platform{env: stack.Env}
+	base, err := deps.FreeRow(t.Context(), local.PortSpan)
+	require.NoError(t, err)
+	p, cfg := &platform{}, local.Config{Dir: t.TempDir(), PortBase: base}
 	t.Cleanup(func() {
-		require.NoError(t, stack.Stop(context.WithoutCancel(t.Context())))
 		p.requireNoSecretsInLog(t, filepath.Join(cfg.Dir, "stack.log"))
 		require.NoError(t, deps.RemoveData(cfg.Dir))
 	})
-	p.env[otherKey] = harness.New(t, cfg, stack.Env).DemoKey(t)
+	p.Platform = harness.StartWith(t, cfg)
+	p.Env[otherKey] = p.DemoKey(t)
 	return p
-}
-
-// freePorts returns the first of n consecutive free ports.
-func freePorts(t *testing.T, n int) int {
-	t.Helper()
-	base, err := deps.FreeRow(t.Context(), n)
-	require.NoError(t, err)
-	return base
 }
 
 // requireNoSecretsInLog requires that no part of the platform has logged a token or an address.
@@ -65,37 +50,19 @@ func (p *platform) requireNoSecretsInLog(t *testing.T, path string) {
 	log, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Contains(t, string(log), `"msg":"request"`)
-	for _, secret := range append(p.tokens, p.env["GIFTING_KEY"], p.env[otherKey], "Storgatan", "+46 70 123", "+46701234567") {
+	for _, secret := range append(p.tokens, p.Env["GIFTING_KEY"], p.Env[otherKey], "Storgatan", "+46 70 123", "+46701234567") {
 		require.NotContains(t, string(log), secret)
 	}
 }
 
 type object = map[string]any
 
-// callAPI calls the API with the key in the variable and reads the response.
-func callAPI[T any](t *testing.T, p *platform, variable, method, path, body string) T {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, p.env["GIFTING_URL"]+path, strings.NewReader(body))
-	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+p.env[variable])
-	if method == http.MethodPost {
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Idempotency-Key", rand.Text())
-	}
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer func() { _ = res.Body.Close() }()
-	require.Less(t, res.StatusCode, http.StatusMultipleChoices)
-	var out T
-	require.NoError(t, json.NewDecoder(res.Body).Decode(&out))
-	return out
-}
-
 // link creates a link to the selection, which is part of a JSON object.
 func (p *platform) link(t *testing.T, variable, selection, locale string) object {
 	t.Helper()
-	made := callAPI[object](t, p, variable, http.MethodPost, "/personal-links:create-batch", fmt.Sprintf(
-		`{%s, "recipients": [{"label": "Astrid Lindqvist", "message": "Grattis på födelsedagen!", "locale": %q}]}`, selection, locale))
+	batch := fmt.Sprintf(`{%s, "recipients": [{"label": "Astrid Lindqvist", "message": "Grattis på födelsedagen!", "locale": %q}]}`,
+		selection, locale)
+	made := p.Post(t, p.Env[variable], "/personal-links:create-batch", batch).OK(t)
 	result := made["results"].([]any)[0].(object)
 	require.Equal(t, "CREATED", result["outcome"], made)
 	link := result["link"].(object)
@@ -105,11 +72,11 @@ func (p *platform) link(t *testing.T, variable, selection, locale string) object
 }
 
 func (p *platform) campaign() string {
-	return fmt.Sprintf(`"campaignId": %q`, p.env["GIFTING_CAMPAIGN_ID"])
+	return fmt.Sprintf(`"campaignId": %q`, p.Env["GIFTING_CAMPAIGN_ID"])
 }
 
 func (p *platform) catalog() string {
-	return fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, p.env["GIFTING_BRAND_ID"], p.env["GIFTING_PRODUCT_ID"])
+	return fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, p.Env["GIFTING_BRAND_ID"], p.Env["GIFTING_PRODUCT_ID"])
 }
 
 func TestOnTheWholePlatform(t *testing.T) {
@@ -144,7 +111,7 @@ func (p *platform) testCampaign(t *testing.T, b *browser) {
 	b.press(t, ".confirm .send")
 	b.inspectSchemes(t, "20-campaign-thanks")
 	p.requireOrdered(t, b, link, "Hooded sweatshirt")
-	b.requireNoLeak(t, strings.TrimSuffix(p.env["GIFTING_URL"], "/api/public/v1"))
+	b.requireNoLeak(t, strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1"))
 }
 
 func (p *platform) testOneGift(t *testing.T, b *browser) {
@@ -162,9 +129,9 @@ func (p *platform) testOneGift(t *testing.T, b *browser) {
 // requireOrdered requires that the page shows the reference of the order of the link.
 func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product string) {
 	t.Helper()
-	claimed := callAPI[object](t, p, "GIFTING_KEY", http.MethodGet, "/personal-links/"+link["id"].(string), "")
+	claimed := p.Get(t, p.Env["GIFTING_KEY"], "/personal-links/"+link["id"].(string)).OK(t)
 	require.Equal(t, "CLAIMED", claimed["status"])
-	order := callAPI[object](t, p, "GIFTING_KEY", http.MethodGet, "/orders/"+claimed["orderId"].(string), "")
+	order := p.Get(t, p.Env["GIFTING_KEY"], "/orders/"+claimed["orderId"].(string)).OK(t)
 	require.Equal(t, "PERSONAL_LINK", order["source"])
 	require.Equal(t, "SE", order["deliveryCountry"])
 	require.Contains(t, b.text(t, ".reference"), order["reference"])
@@ -174,14 +141,14 @@ func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product
 
 func (p *platform) testClosed(t *testing.T, b *browser) {
 	cancelled := p.link(t, "GIFTING_KEY", p.campaign(), "en-US")
-	callAPI[object](t, p, "GIFTING_KEY", http.MethodPost, "/personal-links/"+cancelled["id"].(string)+":cancel",
-		`{"reason": "sent by mistake"}`)
+	reason := `{"reason": "sent by mistake"}`
+	p.Post(t, p.Env["GIFTING_KEY"], "/personal-links/"+cancelled["id"].(string)+":cancel", reason).OK(t)
 	b.visit(t, cancelled["claimUrl"].(string), 410)
 	require.Contains(t, b.text(t, "h1"), "expired")
 
-	brands := callAPI[[]object](t, p, "GIFTING_KEY_APPROVAL", http.MethodGet, "/brands", "")
+	brands := p.Array(t, p.Env["GIFTING_KEY_APPROVAL"], "/brands")
 	waiting := p.link(t, "GIFTING_KEY_APPROVAL",
-		fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, brands[0]["id"], p.env["GIFTING_PRODUCT_ID"]), "de-DE")
+		fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, brands[0]["id"], p.Env["GIFTING_PRODUCT_ID"]), "de-DE")
 	b.visit(t, waiting["claimUrl"].(string), 200)
 	require.Contains(t, b.text(t, "h1"), "bald bereit")
 	b.inspect(t, "22-waiting")

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/deploy/local/deps"
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -35,7 +36,8 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	ports := freePorts(t, 3)
+	ports, err := deps.FreeRow(t.Context(), 3)
+	require.NoError(t, err)
 	services, address := fmt.Sprintf("127.0.0.1:%d", ports), fmt.Sprintf("127.0.0.1:%d", ports+1)
 	f := &fixture{
 		links: &links{drafts: map[string]*linksv1.ClaimDraft{}}, base: "http://" + address,
