@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/inbox"
 	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
@@ -28,15 +27,6 @@ import (
 )
 
 var clerk = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"}
-
-// dial connects to a service by its variable in demo.env.
-func (s stack) dial(t *testing.T, variable string) *local.Conn {
-	t.Helper()
-	conn, err := local.Dial(s.Env, variable)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	return conn
-}
 
 // linkFor makes a link for the person and returns it with the token in its claim URL.
 func (s stack) linkFor(t *testing.T, key, brand, recipient string) (link, token string) {
@@ -170,7 +160,7 @@ func (s stack) testErasure(t *testing.T) {
 // exported returns what is stored about the person of an order.
 func (s stack) exported(t *testing.T, tenant, order string) string {
 	t.Helper()
-	privacy := tenantsv1.NewPrivacyOperationsServiceClient(s.dial(t, "GIFTING_GRPC_TENANTS"))
+	privacy := tenantsv1.NewPrivacyOperationsServiceClient(s.Conn(t, "GIFTING_GRPC_TENANTS"))
 	exported, err := privacy.ExportPerson(t.Context(), &tenantsv1.ExportPersonRequest{
 		Actor: clerk, TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_OrderId{OrderId: order},
 	})
@@ -182,7 +172,7 @@ func (s stack) exported(t *testing.T, tenant, order string) string {
 // erase exports and erases the orders and links, twice.
 func (s stack) erase(t *testing.T, p person, request *tenantsv1.ErasePersonRequest, links, orders []string) {
 	t.Helper()
-	privacy := tenantsv1.NewPrivacyOperationsServiceClient(s.dial(t, "GIFTING_GRPC_TENANTS"))
+	privacy := tenantsv1.NewPrivacyOperationsServiceClient(s.Conn(t, "GIFTING_GRPC_TENANTS"))
 	_, err := privacy.ErasePerson(t.Context(), request)
 	require.Equal(t, codes.FailedPrecondition, status.Code(err), "%v", err)
 	require.ErrorContains(t, err, p.claimed, "the order in flight")
@@ -316,7 +306,7 @@ func (s stack) deliver(t *testing.T, tenant, order string) {
 func (s stack) requireOnlyTenantsErases(t *testing.T, order string) {
 	t.Helper()
 	for _, variable := range []string{"GIFTING_GRPC_ORDERS", "GIFTING_GRPC_LINKS"} {
-		_, err := privacyv1.NewPersonalDataServiceClient(s.dial(t, variable)).ErasePersonRecords(t.Context(),
+		_, err := privacyv1.NewPersonalDataServiceClient(s.Conn(t, variable)).ErasePersonRecords(t.Context(),
 			&privacyv1.ErasePersonRecordsRequest{TenantId: seed.Direct, RequestedBy: clerk, RecordIds: []string{order}})
 		require.Equal(t, codes.PermissionDenied, status.Code(err), "%v", err)
 	}

@@ -34,7 +34,7 @@ type leaving struct {
 
 func (s stack) offboardings(t *testing.T) tenantsv1.OffboardingOperationsServiceClient {
 	t.Helper()
-	return tenantsv1.NewOffboardingOperationsServiceClient(s.dial(t, "GIFTING_GRPC_TENANTS"))
+	return tenantsv1.NewOffboardingOperationsServiceClient(s.Conn(t, "GIFTING_GRPC_TENANTS"))
 }
 
 // newTenant makes a tenant with an endpoint, completed orders, and an open link, whose token it returns.
@@ -104,7 +104,7 @@ func (s stack) testOffboarding(t *testing.T) *leaving {
 	require.NoError(t, err)
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_EXPIRED, claimed.GetState())
 	require.Equal(t, http.StatusOK, s.Get(t, otherKey, "/me").Status)
-	_, err = privacyv1.NewTenantDataServiceClient(s.dial(t, "GIFTING_GRPC_ORDERS")).EraseTenant(t.Context(),
+	_, err = privacyv1.NewTenantDataServiceClient(s.Conn(t, "GIFTING_GRPC_ORDERS")).EraseTenant(t.Context(),
 		&privacyv1.EraseTenantRequest{TenantId: other})
 	require.Equal(t, codes.PermissionDenied, status.Code(err), "only the tenants service erases: %v", err)
 

@@ -241,14 +241,14 @@ func (s stack) testPlane(t *testing.T) {
 		"common": "GIFTING_GRPC_ORDERS", "privacy": "GIFTING_GRPC_ORDERS", "giftsite": "GIFTING_GRPC_GATEWAY",
 	}
 	for service, variable := range variables {
-		conn := s.dial(t, variable)
+		conn := s.Conn(t, variable)
 		for name, m := range methods() {
 			if !strings.HasPrefix(name, service+".") {
 				continue
 			}
 			conn := conn
 			if strings.HasPrefix(name, "privacy.v1.RecordEventsService/") {
-				conn = s.dial(t, "GIFTING_GRPC_EVENTS") // Orders holds no events.
+				conn = s.Conn(t, "GIFTING_GRPC_EVENTS") // Orders holds no events.
 			}
 			t.Run(name, func(t *testing.T) {
 				for _, from := range identity.Names() {

@@ -102,8 +102,8 @@ func New(t *testing.T, cfg local.Config, env map[string]string) *Platform {
 // Remote reports whether the platform runs outside of this process.
 func (p *Platform) Remote() bool { return p.Config.Name == "" }
 
-// conn connects to the service whose address the variable of demo.env holds.
-func (p *Platform) conn(t *testing.T, variable string) *local.Conn {
+// Conn connects to the service whose address the variable of demo.env holds.
+func (p *Platform) Conn(t *testing.T, variable string) *local.Conn {
 	t.Helper()
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -118,49 +118,49 @@ func (p *Platform) conn(t *testing.T, variable string) *local.Conn {
 // Tenants manages tenants and their keys.
 func (p *Platform) Tenants(t *testing.T) tenantsv1.TenantOperationsServiceClient {
 	t.Helper()
-	return tenantsv1.NewTenantOperationsServiceClient(p.conn(t, "GIFTING_GRPC_TENANTS"))
+	return tenantsv1.NewTenantOperationsServiceClient(p.Conn(t, "GIFTING_GRPC_TENANTS"))
 }
 
 // Catalog fills the catalog.
 func (p *Platform) Catalog(t *testing.T) catalogv1.CatalogOperationsServiceClient {
 	t.Helper()
-	return catalogv1.NewCatalogOperationsServiceClient(p.conn(t, "GIFTING_GRPC_CATALOG"))
+	return catalogv1.NewCatalogOperationsServiceClient(p.Conn(t, "GIFTING_GRPC_CATALOG"))
 }
 
 // Products manages the prices of gifts.
 func (p *Platform) Products(t *testing.T) catalogv1.ProductOperationsServiceClient {
 	t.Helper()
-	return catalogv1.NewProductOperationsServiceClient(p.conn(t, "GIFTING_GRPC_CATALOG"))
+	return catalogv1.NewProductOperationsServiceClient(p.Conn(t, "GIFTING_GRPC_CATALOG"))
 }
 
 // Logos keeps the logos of brands.
 func (p *Platform) Logos(t *testing.T) catalogv1.BrandLogosServiceClient {
 	t.Helper()
-	return catalogv1.NewBrandLogosServiceClient(p.conn(t, "GIFTING_GRPC_CATALOG"))
+	return catalogv1.NewBrandLogosServiceClient(p.Conn(t, "GIFTING_GRPC_CATALOG"))
 }
 
 // Orders are the operations of people on orders.
 func (p *Platform) Orders(t *testing.T) ordersv1.OrderOperationsServiceClient {
 	t.Helper()
-	return ordersv1.NewOrderOperationsServiceClient(p.conn(t, "GIFTING_GRPC_ORDERS"))
+	return ordersv1.NewOrderOperationsServiceClient(p.Conn(t, "GIFTING_GRPC_ORDERS"))
 }
 
 // Links are the operations of people on personal links.
 func (p *Platform) Links(t *testing.T) linksv1.PersonalLinkOperationsServiceClient {
 	t.Helper()
-	return linksv1.NewPersonalLinkOperationsServiceClient(p.conn(t, "GIFTING_GRPC_LINKS"))
+	return linksv1.NewPersonalLinkOperationsServiceClient(p.Conn(t, "GIFTING_GRPC_LINKS"))
 }
 
 // GiftSite is the service for the pages of a personal link.
 func (p *Platform) GiftSite(t *testing.T) linksv1.GiftSiteServiceClient {
 	t.Helper()
-	return linksv1.NewGiftSiteServiceClient(p.conn(t, "GIFTING_GRPC_LINKS"))
+	return linksv1.NewGiftSiteServiceClient(p.Conn(t, "GIFTING_GRPC_LINKS"))
 }
 
 // Webhooks shows the deliveries of webhooks.
 func (p *Platform) Webhooks(t *testing.T) webhookv1.WebhookOperationsServiceClient {
 	t.Helper()
-	return webhookv1.NewWebhookOperationsServiceClient(p.conn(t, "GIFTING_GRPC_WEBHOOK"))
+	return webhookv1.NewWebhookOperationsServiceClient(p.Conn(t, "GIFTING_GRPC_WEBHOOK"))
 }
 
 // AllScopes are the scopes that a key can have.
@@ -201,5 +201,5 @@ func (p *Platform) CreateKey(t *testing.T, request *tenantsv1.CreateKeyRequest) 
 // PlaceDemo places the demo's tenants and gifts again.
 func (p *Platform) PlaceDemo(t *testing.T) error {
 	t.Helper()
-	return seed.Place(t.Context(), p.conn(t, "GIFTING_GRPC_TENANTS"), p.conn(t, "GIFTING_GRPC_CATALOG"), true)
+	return seed.Place(t.Context(), p.Conn(t, "GIFTING_GRPC_TENANTS"), p.Conn(t, "GIFTING_GRPC_CATALOG"), true)
 }
