@@ -399,7 +399,8 @@ func (f *fixture) testDefaults(t *testing.T) {
 	bare := f.place(t)
 	full := f.place(t, with("urgent", true), with("afterHoursServiceAccepted", true), with("brandedPackagingRequested", true),
 		with("courierComment", "Ring twice."), with("additionalDetails", "Gift wrap."), with("customFields", []any{
-			record{"fieldId": f.text, "textValue": "Hi"}, record{"fieldId": f.box, "checked": false},
+			record{"fieldId": f.text, "textValue": "Hi"},
+			record{"fieldId": f.box, "checked": false},
 			record{"fieldId": f.choice, "textValue": "Birthday"},
 		}))
 	requirement(t, "PLA-25", func(t *testing.T) { require.Equal(t, []any{false, true}, []any{bare["urgent"], full["urgent"]}) })

@@ -237,8 +237,10 @@ func TestExamplesAreReadFromAPage(t *testing.T) {
 		"```console\n$ one \\\n> two\nid  7\n\nend\n$ three\n```\n\n```console\nmake x\n```\n"
 	found := examplesIn(page)
 	require.Equal(t, []example{
-		{script: "make a\nmake b", want: []string{"Code: NotFound"}}, {script: "last"},
-		{"one \\\ntwo", []string{"id  7", "", "end"}, true}, {script: "three", whole: true},
+		{script: "make a\nmake b", want: []string{"Code: NotFound"}},
+		{script: "last"},
+		{"one \\\ntwo", []string{"id  7", "", "end"}, true},
+		{script: "three", whole: true},
 	}, found)
 	require.True(t, found[0].fails())
 	require.False(t, found[1].fails())

@@ -44,7 +44,8 @@ func (d *deployment) faultKinds() []draw {
 		server        *server
 		normal, crash syscall.Signal
 	}{
-		{d.postgres, syscall.SIGINT, syscall.SIGQUIT}, {d.kafka, syscall.SIGTERM, syscall.SIGKILL},
+		{d.postgres, syscall.SIGINT, syscall.SIGQUIT},
+		{d.kafka, syscall.SIGTERM, syscall.SIGKILL},
 		{d.redis, syscall.SIGTERM, syscall.SIGKILL},
 	} {
 		draws = append(draws,

@@ -75,12 +75,14 @@ var mutations = []mutation{
 	if r.IdempotencyKey != "" && rand.N(20) == 0 {
 		r.IdempotencyKey += "-other"
 	}`}}},
-	{"stale read", answers, []replacement{imports(getOrder, randPackage), {getOrder,
+	{"stale read", answers, []replacement{imports(getOrder, randPackage), {
+		getOrder,
 		`return &ordersv1.GetOrderResponse{Order: order}, nil`, `
 	if rand.N(5) == 0 {
 		order.Version--
 	}
-	return &ordersv1.GetOrderResponse{Order: order}, nil`}}},
+	return &ordersv1.GetOrderResponse{Order: order}, nil`,
+	}}},
 	{"oversold stock", stock, []replacement{{
 		stockUnits, `SET stock = stock + returned.units`,
 		`SET stock = stock + returned.units + (random() < 0.5)::int`,
