@@ -196,13 +196,14 @@ func replaceTopic(t *testing.T, cfg Config, topic string) {
 		_, err := cluster.countPartitions(t.Context(), topic)
 		return errors.Is(err, kafkago.UnknownTopicOrPartition)
 	}, patience, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 1}) == nil }, patience, 50*time.Millisecond)
+	anew := TopicSettings{Name: topic, Partitions: 1}
+	require.Eventually(t, func() bool { return EnsureTopic(t.Context(), cfg, anew) == nil }, patience, 50*time.Millisecond)
 }
 
 func TestALostTailIsReadAgain(t *testing.T) {
 	t.Parallel()
-	for name, newer := range map[string]int{"and is as long as before": 40, "and is longer than before": 55, "and is shorter than before": 7} {
-		t.Run("while no consumer runs, "+name, func(t *testing.T) {
+	for name, newer := range map[string]int{"as long as before": 40, "longer than before": 55, "shorter than before": 7} {
+		t.Run("while no consumer runs, and is "+name, func(t *testing.T) {
 			msgs := numbered(40+newer, 1)
 			cfg, topic, _ := setupLedger(t, msgs[:40])
 			l, group := newLedger(), newGroup()
@@ -279,7 +280,9 @@ func TestMessagesThatWereNeverStored(t *testing.T) {
 
 		c, count := countingConsumer(t, cfg, l.options(topic, group), l.handle)
 		start(t, c)
-		require.Eventually(t, func() bool { return count("reader.gaps") == 1 && count("consumer.blocked") == 1 }, patience, 5*time.Millisecond)
+		require.Eventually(t, func() bool {
+			return count("reader.gaps") == 1 && count("consumer.blocked") == 1
+		}, patience, 5*time.Millisecond)
 		l.waitFor(t, msgs[:20])
 		require.NoError(t, l.Move(t.Context(), 0, 20, 30))
 		l.waitFor(t, append(msgs[:20:20], msgs[30:]...))

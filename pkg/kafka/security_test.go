@@ -31,18 +31,20 @@ const (
 func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	t.Parallel()
 	login := SASLConfig{Mechanism: "SCRAM-SHA-512", User: testUser, Password: testPassword}
+	const password = "KAFKA_SASL_PASSWORD"
+	refused := func(variables ...string) []string { return variables }
 	for name, tc := range map[string]struct {
 		cfg     Config
 		refused []string
 	}{
-		"nothing":                      {cfg: Config{}},
-		"a password over TLS":          {cfg: Config{TLS: TLSConfig{Enabled: true}, SASL: login}},
-		"a password on loopback":       {cfg: Config{Brokers: []string{"127.0.0.1:1", "localhost:2", "[::1]:3"}, SASL: login}},
-		"a password in plain text":     {cfg: Config{Brokers: []string{"127.0.0.1:1", "k1:2"}, SASL: login}, refused: []string{"KAFKA_SASL_PASSWORD"}},
-		"files without TLS":            {cfg: Config{TLS: TLSConfig{CAFile: "ca"}}, refused: []string{"KAFKA_TLS_ENABLED"}},
-		"a certificate without a key":  {cfg: Config{TLS: TLSConfig{Enabled: true, CertFile: "c"}}, refused: []string{"KAFKA_TLS_KEY_FILE"}},
-		"a user only":                  {cfg: Config{SASL: SASLConfig{User: testUser}}, refused: []string{"KAFKA_SASL_MECHANISM", "KAFKA_SASL_PASSWORD"}},
-		"a mechanism without a secret": {cfg: Config{SASL: SASLConfig{Mechanism: "PLAIN", User: testUser}}, refused: []string{"KAFKA_SASL_PASSWORD"}},
+		"nothing":                      {Config{}, nil},
+		"a password over TLS":          {Config{TLS: TLSConfig{Enabled: true}, SASL: login}, nil},
+		"a password on loopback":       {Config{Brokers: []string{"127.0.0.1:1", "localhost:2", "[::1]:3"}, SASL: login}, nil},
+		"a password in plain text":     {Config{Brokers: []string{"127.0.0.1:1", "k1:2"}, SASL: login}, refused(password)},
+		"files without TLS":            {Config{TLS: TLSConfig{CAFile: "ca"}}, refused("KAFKA_TLS_ENABLED")},
+		"a certificate without a key":  {Config{TLS: TLSConfig{Enabled: true, CertFile: "c"}}, refused("KAFKA_TLS_KEY_FILE")},
+		"a user only":                  {Config{SASL: SASLConfig{User: testUser}}, refused("KAFKA_SASL_MECHANISM", password)},
+		"a mechanism without a secret": {Config{SASL: SASLConfig{Mechanism: "PLAIN", User: testUser}}, refused(password)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := tc.cfg.Validate()

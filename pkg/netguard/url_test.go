@@ -27,24 +27,32 @@ func TestCheckURL(t *testing.T) {
 
 	for refusal, all := range map[string]map[string]string{
 		"must have at most 2048 characters": {"too long": long + "a"},
-		"must begin with https://":          {"empty": "", "no scheme": "example.com", "http": "http://example.com/", "ftp": "ftp://example.com/"},
-		"must have a host":                  {"no host": "https:///path", "only a port": "https://:443/", "opaque": "https:example.com"},
+		"must begin with https://": {
+			"empty": "", "no scheme": "example.com", "http": "http://example.com/", "ftp": "ftp://example.com/",
+		},
+		"must have a host": {"no host": "https:///path", "only a port": "https://:443/", "opaque": "https:example.com"},
 		"must not have a user or a password": {
 			"user": "https://user@example.com/", "user and password": "https://u:p@example.com/", "empty user": "https://@example.com/",
 		},
-		"must not have a fragment, which # begins":  {"fragment": "https://example.com/#a", "empty fragment": "https://example.com/#"},
-		"must have no port, or one from 1 to 65535": {"port 0": "https://example.com:0/", "port 65536": "https://example.com:65536/", "empty port": "https://example.com:/"},
-		"must be a well-formed URL":                 {"port in words": "https://example.com:https/", "bad bracket": "https://[::1/"},
-		"must not have the character ' '":           {"space": "https://example.com/a b", "space at the end": "https://example.com/ "},
-		`must not have the character '\n'`:          {"newline": "https://example.com/\nHost: x"},
-		`must not have the character '\t'`:          {"tab": "https://exa\tmple.com/"},
-		`must not have the character '\x7f'`:        {"delete": "https://example.com/\x7f"},
-		`must not have the character '\\'`:          {"backslash": `https://example.com\@127.0.0.1/`},
+		"must not have a fragment, which # begins": {"fragment": "https://example.com/#a", "empty fragment": "https://example.com/#"},
+		"must have no port, or one from 1 to 65535": {
+			"port 0": "https://example.com:0/", "port 65536": "https://example.com:65536/", "empty port": "https://example.com:/",
+		},
+		"must be a well-formed URL":          {"port in words": "https://example.com:https/", "bad bracket": "https://[::1/"},
+		"must not have the character ' '":    {"space": "https://example.com/a b", "space at the end": "https://example.com/ "},
+		`must not have the character '\n'`:   {"newline": "https://example.com/\nHost: x"},
+		`must not have the character '\t'`:   {"tab": "https://exa\tmple.com/"},
+		`must not have the character '\x7f'`: {"delete": "https://example.com/\x7f"},
+		`must not have the character '\\'`:   {"backslash": `https://example.com\@127.0.0.1/`},
 		"must have its host in ASCII: a name with other letters begins with xn-- there": {
 			"unicode": "https://bücher.example/", "full-width digits": "https://１２７.0.0.1/", "dotted circle": "https://①②⑦.0.0.1/",
 		},
-		"must have characters other than ASCII percent-encoded": {"path": "https://example.com/tåg", "zero-width": "https://example.com/\u200b"},
-		"must not lead to localhost, which is a local name":     {"localhost": "https://localhost/", "localhost with a dot": "https://localhost./"},
+		"must have characters other than ASCII percent-encoded": {
+			"path": "https://example.com/tåg", "zero-width": "https://example.com/\u200b",
+		},
+		"must not lead to localhost, which is a local name": {
+			"localhost": "https://localhost/", "localhost with a dot": "https://localhost./",
+		},
 		"must not lead to metadata.google.internal, which is a local name": {
 			"internal": "https://metadata.google.internal/", "INTERNAL": "https://metadata.google.INTERNAL./",
 		},
@@ -56,7 +64,8 @@ func TestCheckURL(t *testing.T) {
 			"hex": "https://0x7f.0.0.1/", "hex, short": "https://0x7f.1/", "hex, whole": "https://0x7f000001/", "short": "https://127.1/",
 			"leading zeros": "https://127.000.000.001/", "too many parts": "https://1.2.3.4.5/", "above 255": "https://256.1.1.1/",
 			"dot at the end": "https://127.0.0.1./", "empty label": "https://a..example.com/", "leading hyphen": "https://-a.example.com/",
-			"long label": "https://" + strings.Repeat("a", 64) + ".example.com/", "long name": "https://" + strings.Repeat("a.", 127) + "com/",
+			"long label": "https://" + strings.Repeat("a", 64) + ".example.com/",
+			"long name":  "https://" + strings.Repeat("a.", 127) + "com/",
 		},
 	} {
 		for name, bad := range all {

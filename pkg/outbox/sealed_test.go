@@ -26,7 +26,8 @@ func TestTheOutboxNeedsTheKeysOfItsEvents(t *testing.T) {
 		at := seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}
 		message, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(id)), at, "x")
 		appendEvent(t, pool, at, message)
-		require.ErrorContains(t, check("b"), fmt.Sprintf("outbox.data has values sealed with key %q, but the ring lacks the key: append it to GIFTING_EVENT_KEYS", id))
+		require.ErrorContains(t, check("b"), fmt.Sprintf(
+			"outbox.data has values sealed with key %q, but the ring lacks the key: append it to GIFTING_EVENT_KEYS", id))
 	}
 	require.NoError(t, check("b", "a", strings.Repeat("c", 32)))
 }
@@ -54,7 +55,9 @@ func TestAnEventThatLooksSealedIsStoredAndNeedsNoKey(t *testing.T) {
 		appendEvent(t, pool, seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}, []byte(data))
 	}
 	require.NoError(t, sealtest.Ready(t, pool, eventKeys(t, "a")))
-	for _, data := range []string{`{"body":{"$sealed":"`, `{"body":{"$sealed":"é\"}}`, `{"claimUrl":{"$sealed":"A"}}`, `{"claimUrl":{"$sealed":"////"}}`} {
+	for _, data := range []string{
+		`{"body":{"$sealed":"`, `{"body":{"$sealed":"é\"}}`, `{"claimUrl":{"$sealed":"A"}}`, `{"claimUrl":{"$sealed":"////"}}`,
+	} {
 		appendEvent(t, pool, seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}, []byte(data))
 	}
 }
@@ -65,7 +68,8 @@ func TestTheCheckReadsFewRowsOfALargeOutbox(t *testing.T) {
 	at := seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}
 	message, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("a")), at, "x")
 	const fill = `INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data)
-SELECT $1, $2, $2, $2, 'order.message_added', now(), CASE WHEN n % 2 = 0 THEN $3::bytea ELSE '{}' END FROM generate_series(1, 20000) n`
+SELECT $1, $2, $2, $2, 'order.message_added', now(), CASE WHEN n % 2 = 0 THEN $3::bytea ELSE '{}' END
+  FROM generate_series(1, 20000) n`
 	_, err := pool.Exec(t.Context(), fill, at.EventID, at.TenantID, message)
 	require.NoError(t, err)
 	require.Less(t, sealtest.RowsRead(t, pool, eventKeys(t, "a"), "outbox"), 100)

@@ -25,7 +25,9 @@ func TestSources(t *testing.T) {
 	})
 
 	t.Run("anything else is refused without repeating it", func(t *testing.T) {
-		for _, text := range []string{"", "postgres://u:secret@h/db", "orders", "secret,orders=postgres://h/db", "a=postgres://h/1,a=postgres://secret/2"} {
+		for _, text := range []string{
+			"", "postgres://u:secret@h/db", "orders", "secret,orders=postgres://h/db", "a=postgres://h/1,a=postgres://secret/2",
+		} {
 			var s Sources
 			err := s.UnmarshalText([]byte(text))
 			require.ErrorIs(t, err, errSources, text)

@@ -26,7 +26,9 @@ type feedServer struct {
 	changes []*eventsv1.Change
 }
 
-func (f *feedServer) ListFeedEvents(_ context.Context, req *eventsv1.ListFeedEventsRequest) (*eventsv1.ListFeedEventsResponse, error) {
+func (f *feedServer) ListFeedEvents(
+	_ context.Context, req *eventsv1.ListFeedEventsRequest,
+) (*eventsv1.ListFeedEventsResponse, error) {
 	at := len(req.GetPageToken())
 	resp := &eventsv1.ListFeedEventsResponse{Changes: f.changes[at : at+1]}
 	if at+1 < len(f.changes) {
@@ -87,9 +89,8 @@ func TestRedriveSendsEventsThatHaveNoDeliveries(t *testing.T) {
 	f.requireArrivals(t, 3)
 	f.requireRedriven(t, 0, 0, "--tenant", f.tenant)
 
-	old := time.Now().Add(-48 * time.Hour).Format(time.RFC3339)
-	require.ErrorContains(t, webhook.Redrive(t.Context(), f.cfg, []string{"--from", old, "--to", time.Now().Format(time.RFC3339)}, &bytes.Buffer{}),
-		"would be sent again")
+	tooOld := []string{"--from", time.Now().Add(-48 * time.Hour).Format(time.RFC3339), "--to", time.Now().Format(time.RFC3339)}
+	require.ErrorContains(t, webhook.Redrive(t.Context(), f.cfg, tooOld, &bytes.Buffer{}), "would be sent again")
 }
 
 func TestRedriveSendsAKeyWhatOnlyOtherKeysHaveGot(t *testing.T) {

@@ -46,8 +46,8 @@ func setup(t *testing.T) *fixture {
 	directory := tenantstest.NewDirectory(t)
 	f := &fixture{directory: directory, receiver: webhooktest.NewReceiver(t), tenant: uuid.NewString(), cfg: webhook.Config{
 		RPC: rpc.Config{Addr: "127.0.0.1:0"}, Database: postgres.Config{URL: pgtest.NewURL(t)},
-		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true, Environment: apikey.Sandbox,
-		EventKeys: sealtest.Keys("a"),
+		Kafka: kafka.Config{Brokers: cluster.ListenAddrs()}, TenantsAddr: directory.Addr, AllowLoopback: true,
+		Environment: apikey.Sandbox, EventKeys: sealtest.Keys("a"),
 	}}
 	require.NoError(t, webhook.Program().Migrate(t.Context(), f.cfg, io.Discard))
 	f.subscribe(7, commonv1.Scope_SCOPE_ORDERS)
@@ -154,10 +154,12 @@ func TestAnInvalidConfigurationIsRefused(t *testing.T) {
 		set  func(cfg *webhook.Config)
 		says string
 	}{
-		"loopback webhooks in production": {func(c *webhook.Config) { c.Environment, c.AllowLoopback = apikey.Production, true }, "not allowed in production"},
-		"a lease as short as an attempt":  {func(c *webhook.Config) { c.Sender.Lease = 10 * time.Second }, "too short"},
-		"no brokers":                      {func(c *webhook.Config) { c.Kafka.Brokers = nil }, "no Kafka brokers"},
-		"a negative retention":            {func(c *webhook.Config) { c.LogRetention = -time.Hour }, "must be positive"},
+		"loopback webhooks in production": {func(c *webhook.Config) {
+			c.Environment, c.AllowLoopback = apikey.Production, true
+		}, "not allowed in production"},
+		"a lease as short as an attempt": {func(c *webhook.Config) { c.Sender.Lease = 10 * time.Second }, "too short"},
+		"no brokers":                     {func(c *webhook.Config) { c.Kafka.Brokers = nil }, "no Kafka brokers"},
+		"a negative retention":           {func(c *webhook.Config) { c.LogRetention = -time.Hour }, "must be positive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := webhook.Config{

@@ -162,7 +162,8 @@ func TestARestoredOutboxLosesNothing(t *testing.T) {
 	} {
 		exec(t, f.owners[0], sql)
 	}
-	require.NoError(t, postgres.Migrate(t.Context(), postgres.Config{URL: f.owners[0].Config().ConnString()}, io.Discard, outbox.Migrations()))
+	owner := postgres.Config{URL: f.owners[0].Config().ConnString()}
+	require.NoError(t, postgres.Migrate(t.Context(), owner, io.Discard, outbox.Migrations()))
 	f.sources[0].pool.Reset()
 	after := []string{f.add(t, 0), f.add(t, 0)}
 	f.published.stored = -1
@@ -203,7 +204,8 @@ func TestANewLeaderSoonReadsNoRowsThatAreKept(t *testing.T) {
 	t.Parallel()
 	const kept = 3000
 	f := setup(t, Config{Retention: time.Hour}, telemetry.Discard())
-	exec(t, f.owners[0], fmt.Sprintf(`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data, confirmed_at)
+	exec(t, f.owners[0], fmt.Sprintf(`
+INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data, confirmed_at)
 SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'order.created', now(), '{}', now()
 FROM generate_series(1, %d)`, kept))
 	require.Eventually(t, func() bool {

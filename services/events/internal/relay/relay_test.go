@@ -74,7 +74,8 @@ func TestMetrics(t *testing.T) {
 	require.Equal(t, map[string]float64{"": 0}, tel.Values(t, "gifting.relay.published"))
 	f.start(t)
 	f.add(t, 1)
-	require.Eventually(t, func() bool { return ages()["source=links"] > 0.1 }, waitLimit, pollInterval, "the age grows while nothing can be published")
+	require.Eventually(t, func() bool { return ages()["source=links"] > 0.1 }, waitLimit, pollInterval,
+		"the age grows while nothing can be published")
 	require.InDelta(t, 0, ages()["source=orders"], 0)
 	require.InDelta(t, 1, leads(), 0)
 	require.Positive(t, tel.Values(t, "gifting.relay.failures")[""])
@@ -83,5 +84,6 @@ func TestMetrics(t *testing.T) {
 	f.published.lock.Unlock()
 	require.Eventually(t, func() bool { return ages()["source=links"] == 0 }, waitLimit, pollInterval)
 	require.Equal(t, map[string]float64{"": 1}, tel.Values(t, "gifting.relay.published"))
-	require.Contains(t, tel.Values(t, "db.client.connection.max"), "db.client.connection.pool.name=outbox/links,db.system.name=postgresql")
+	require.Contains(t, tel.Values(t, "db.client.connection.max"),
+		"db.client.connection.pool.name=outbox/links,db.system.name=postgresql")
 }

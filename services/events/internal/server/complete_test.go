@@ -62,7 +62,9 @@ func (r recorded) list(t *testing.T, after *eventsv1.FeedPosition) *eventsv1.Lis
 	// The call waits for half of it.
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 	defer cancel()
-	page, err := r.ListOrderEvents(ctx, &eventsv1.ListOrderEventsRequest{TenantId: r.tenant, Limit: 10, After: after, CheckComplete: true})
+	page, err := r.ListOrderEvents(ctx, &eventsv1.ListOrderEventsRequest{
+		TenantId: r.tenant, Limit: 10, After: after, CheckComplete: true,
+	})
 	require.NoError(t, err)
 	require.Equal(t, page.GetIncompleteReason() == "", page.GetComplete())
 	return page

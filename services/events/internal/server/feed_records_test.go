@@ -59,7 +59,9 @@ func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 	t.Run("and limits", func(t *testing.T) {
 		_, err := records.ListFeedTenants(t.Context(), &eventsv1.ListFeedTenantsRequest{AfterTenantId: new("x"), Limit: 5001})
 		require.True(t, problem.Is(err, problem.InvalidRequest))
-		for _, request := range []*eventsv1.ListOrderEventsRequest{{Limit: 1}, {TenantId: uuid.NewString()}, {TenantId: uuid.NewString(), Limit: 10_001}} {
+		for _, request := range []*eventsv1.ListOrderEventsRequest{
+			{Limit: 1}, {TenantId: uuid.NewString()}, {TenantId: uuid.NewString(), Limit: 10_001},
+		} {
 			_, err := records.ListOrderEvents(t.Context(), request)
 			require.True(t, problem.Is(err, problem.InvalidRequest))
 		}

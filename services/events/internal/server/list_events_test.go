@@ -243,7 +243,8 @@ func TestAListFromTheEndIsEmptyAndHasACursor(t *testing.T) {
 	fromEnd := func(wait int32) (*string, bool) {
 		t.Helper()
 		s := &headers{}
-		resp, err := f.ListEvents(grpc.NewContextWithServerTransportStream(ctx, s), &eventsv1.ListEventsRequest{From: proto.String("end"), Wait: &wait})
+		req := &eventsv1.ListEventsRequest{From: proto.String("end"), Wait: &wait}
+		resp, err := f.ListEvents(grpc.NewContextWithServerTransportStream(ctx, s), req)
 		require.NoError(t, err)
 		require.Empty(t, resp.GetItems())
 		require.NotNil(t, resp.NextCursor)

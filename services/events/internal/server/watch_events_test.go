@@ -67,7 +67,9 @@ func setupWatch(t *testing.T) *watchFixture {
 	return f
 }
 
-func (f *watchFixture) watch(t *testing.T, change func(r *eventsv1.WatchEventsRequest)) grpc.ServerStreamingClient[eventsv1.WatchEventsResponse] {
+func (f *watchFixture) watch(
+	t *testing.T, change func(r *eventsv1.WatchEventsRequest),
+) grpc.ServerStreamingClient[eventsv1.WatchEventsResponse] {
 	t.Helper()
 	req := &eventsv1.WatchEventsRequest{TenantId: f.tenant, Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM}}
 	if change != nil {

@@ -49,9 +49,11 @@ func TestTheCheckReadsFewRowsOfALargeFeed(t *testing.T) {
 	require.NoError(t, s.EnsureDays(t.Context(), 3))
 	place := seal.EventPlace{TenantID: tenantA, EventID: uuid.NewString()}
 	sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("a")), place, "x")
-	_, err := s.pool.Exec(t.Context(), `INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at, recorded_at, data)
-SELECT $1, $3::date + n % 3, n, gen_random_uuid(), 'order.message_added', $1, $1, 0, now(), now(), CASE WHEN n % 2 = 0 THEN $2::bytea ELSE '{}' END
-FROM generate_series(1, 20000) n`, tenantA, sealed, today)
+	_, err := s.pool.Exec(t.Context(), `
+INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at, recorded_at, data)
+SELECT $1, $3::date + n % 3, n, gen_random_uuid(), 'order.message_added', $1, $1, 0, now(), now(),
+       CASE WHEN n % 2 = 0 THEN $2::bytea ELSE '{}' END
+  FROM generate_series(1, 20000) n`, tenantA, sealed, today)
 	require.NoError(t, err)
 	require.Less(t, sealtest.RowsRead(t, s.pool, eventKeys(t, "a"), "feed%"), 100)
 }

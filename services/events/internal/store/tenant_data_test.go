@@ -14,7 +14,8 @@ import (
 func TestEveryTableOfTenantsIsErased(t *testing.T) {
 	t.Parallel()
 	tenantstest.Check(t, store.TenantData(nil, nil), func(t *testing.T, db postgres.Querier, tenantID string, _ int32) {
-		_, err := db.Exec(t.Context(), `CREATE TABLE IF NOT EXISTS feed_today PARTITION OF feed FOR VALUES FROM ('2026-01-01') TO ('2026-01-02')`)
+		_, err := db.Exec(t.Context(),
+			`CREATE TABLE IF NOT EXISTS feed_today PARTITION OF feed FOR VALUES FROM ('2026-01-01') TO ('2026-01-02')`)
 		require.NoError(t, err)
 		for _, sql := range []string{
 			`INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at, recorded_at, data)

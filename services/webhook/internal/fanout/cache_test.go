@@ -49,7 +49,8 @@ func setupPublished(t *testing.T) *published {
 
 // publish publishes the version of the directory, as the tenants service does before it answers a change.
 func (p *published) publish() {
-	require.NoError(p.t, p.redis.Set(p.t.Context(), tenants.VersionKey(p.tenant), strconv.FormatInt(p.directory.Version(), 10), time.Minute).Err())
+	version := strconv.FormatInt(p.directory.Version(), 10)
+	require.NoError(p.t, p.redis.Set(p.t.Context(), tenants.VersionKey(p.tenant), version, time.Minute).Err())
 }
 
 // change fans out a change of the tenant and returns the keys that get it, and how many lookups it took.

@@ -48,7 +48,9 @@ type fixture struct {
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations()), directory: tenantstest.NewDirectory(t), versions: &tenants.VersionReader{}}
+	f := &fixture{
+		t: t, pool: pgtest.New(t, store.Migrations()), directory: tenantstest.NewDirectory(t), versions: &tenants.VersionReader{},
+	}
 	webhooktest.RequireConsistentRows(t, f.pool)
 	offsets := store.Offsets{Store: store.New(f.pool)}
 	for partition := range 16 {
@@ -117,7 +119,8 @@ func messages(t *testing.T, changes ...*eventsv1.Change) []kafka.Message {
 
 // deliveries returns the keys that each event goes to.
 func (f *fixture) deliveries() map[string][]int32 {
-	rows, err := f.pool.Query(f.t.Context(), "SELECT event_id, key_id FROM deliveries WHERE state = 'PENDING' ORDER BY event_id, key_id")
+	rows, err := f.pool.Query(f.t.Context(),
+		"SELECT event_id, key_id FROM deliveries WHERE state = 'PENDING' ORDER BY event_id, key_id")
 	require.NoError(f.t, err)
 	got := map[string][]int32{}
 	var id string
@@ -153,7 +156,8 @@ func TestAChangeIsQueuedForTheKeysThatReceiveIt(t *testing.T) {
 		link.GetEventId():     {1},
 	}, f.deliveries())
 	var known int
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM events WHERE brand_id = $1 AND subject_id = ANY ($2::uuid[])",
+	require.NoError(t, f.pool.QueryRow(t.Context(),
+		"SELECT count(*) FROM events WHERE brand_id = $1 AND subject_id = ANY ($2::uuid[])",
 		brand, []string{byKey.GetSubjectId(), byNobody.GetSubjectId(), link.GetSubjectId()}).Scan(&known))
 	require.Equal(t, 3, known)
 }

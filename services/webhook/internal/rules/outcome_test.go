@@ -38,6 +38,12 @@ func TestFailuresWithoutAResponseAreDistinguished(t *testing.T) {
 			Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 443}, Err: err,
 		}}
 	}
+	alert := &net.OpError{Op: "remote error", Err: tls.AlertError(40)}
+	forbidden := fmt.Errorf("%w: 10.1.2.3", netguard.ErrForbiddenAddress)
+	unknown := &net.DNSError{Err: "no such host", IsNotFound: true}
+	refused := &net.DNSError{Err: "refused", Server: "10.0.0.2:53", IsTemporary: true}
+	silent := &net.DNSError{Err: "i/o timeout", IsTimeout: true}
+	const unresolved = "host name could not be resolved"
 	for name, c := range map[string]struct {
 		err   error
 		says  string
@@ -46,13 +52,13 @@ func TestFailuresWithoutAResponseAreDistinguished(t *testing.T) {
 	}{
 		"no route":                {dialed(syscall.EHOSTUNREACH), "no route to its address", false, "unreachable"},
 		"anything else":           {dialed(errors.New("to 10.1.2.3")), "could not be reached.", false, "unreachable"},
-		"a TLS alert":             {&url.Error{Op: "Post", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(40)}}, "the TLS handshake failed", false, "tls"},
-		"forbidden address":       {dialed(fmt.Errorf("%w: 10.1.2.3", netguard.ErrForbiddenAddress)), "does not lead to a public address", false, "forbidden_address"},
+		"a TLS alert":             {&url.Error{Op: "Post", Err: alert}, "the TLS handshake failed", false, "tls"},
+		"forbidden address":       {dialed(forbidden), "does not lead to a public address", false, "forbidden_address"},
 		"plain HTTP":              {fmt.Errorf("%w: scheme", netguard.ErrURL), "must use HTTPS", false, "forbidden_address"},
 		"time-out":                {&url.Error{Op: "Post", Err: context.DeadlineExceeded}, "did not answer in time", false, "timeout"},
-		"unknown host name":       {dialed(&net.DNSError{Err: "no such host", IsNotFound: true}), "host name could not be resolved", false, "dns"},
-		"resolver out of reach":   {dialed(&net.DNSError{Err: "refused", Server: "10.0.0.2:53", IsTemporary: true}), "host name could not be resolved", true, "dns"},
-		"resolver does not reply": {dialed(&net.DNSError{Err: "i/o timeout", IsTimeout: true}), "host name could not be resolved", true, "dns"},
+		"unknown host name":       {dialed(unknown), unresolved, false, "dns"},
+		"resolver out of reach":   {dialed(refused), unresolved, true, "dns"},
+		"resolver does not reply": {dialed(silent), unresolved, true, "dns"},
 		"no file descriptors":     {dialed(syscall.EMFILE), "could not be reached", true, "internal"},
 		"we are stopping":         {&url.Error{Op: "Post", Err: context.Canceled}, "could not be reached", true, "internal"},
 	} {

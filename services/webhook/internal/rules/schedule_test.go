@@ -36,20 +36,24 @@ func TestRetriesFollowTheTable(t *testing.T) {
 func TestAnOutcomeDecidesTheNextState(t *testing.T) {
 	t.Parallel()
 	ours := rules.Outcome{Problem: "x", Internal: true}
+	delivered, failed := rules.Verdict{State: rules.Delivered, Counted: true}, rules.Verdict{State: rules.Failed, Counted: true}
+	again := func(wait time.Duration) rules.Verdict {
+		return rules.Verdict{State: rules.Pending, Counted: true, Wait: wait}
+	}
 	for name, c := range map[string]struct {
 		outcome  rules.Outcome
 		attempts int
 		age      time.Duration
 		want     rules.Verdict
 	}{
-		"2xx is delivered":                     {rules.Answered(204), 0, time.Hour, rules.Verdict{State: rules.Delivered, Counted: true}},
-		"2xx is delivered the last time":       {rules.Answered(200), 7, time.Hour, rules.Verdict{State: rules.Delivered, Counted: true}},
-		"another status is tried again":        {rules.Answered(500), 0, time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Minute}},
-		"the seventh waits twelve hours":       {rules.Answered(500), 6, time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: 12 * time.Hour}},
-		"the eighth failure is the last":       {rules.Answered(500), 7, time.Hour, rules.Verdict{State: rules.Failed, Counted: true}},
+		"2xx is delivered":                     {rules.Answered(204), 0, time.Hour, delivered},
+		"2xx is delivered the last time":       {rules.Answered(200), 7, time.Hour, delivered},
+		"another status is tried again":        {rules.Answered(500), 0, time.Hour, again(time.Minute)},
+		"the seventh waits twelve hours":       {rules.Answered(500), 6, time.Hour, again(12 * time.Hour)},
+		"the eighth failure is the last":       {rules.Answered(500), 7, time.Hour, failed},
 		"a failure on our side does not count": {ours, 7, time.Hour, rules.Verdict{State: rules.Pending, Wait: 30 * time.Second}},
-		"but not forever":                      {ours, 3, 72 * time.Hour, rules.Verdict{State: rules.Pending, Counted: true, Wait: time.Hour}},
-		"and then it ends like any other":      {ours, 7, 72 * time.Hour, rules.Verdict{State: rules.Failed, Counted: true}},
+		"but not forever":                      {ours, 3, 72 * time.Hour, again(time.Hour)},
+		"and then it ends like any other":      {ours, 7, 72 * time.Hour, failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := rules.Progress{Attempts: c.attempts, Age: c.age}

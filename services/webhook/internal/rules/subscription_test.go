@@ -82,7 +82,8 @@ func TestOtherLibrariesAcceptTheSignatures(t *testing.T) {
 		require.NoError(t, stripe.ValidatePayload(body, header, secret))
 		require.Error(t, stripe.ValidatePayload(append(body, ' '), header, secret), "another body")
 		require.Error(t, stripe.ValidatePayload(body, header, strings.ToUpper(secret)), "another secret")
-		require.Error(t, stripe.ValidatePayload(body, rules.Signature([]string{secret}, now.Add(-6*time.Minute), body), secret), "too old")
+		old := rules.Signature([]string{secret}, now.Add(-6*time.Minute), body)
+		require.Error(t, stripe.ValidatePayload(body, old, secret), "too old")
 	})
 	t.Run("webhook-signature, by the library of Standard Webhooks", func(t *testing.T) {
 		verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString([]byte(secret)))
@@ -115,7 +116,7 @@ func TestOtherLibrariesAcceptASignatureOfEitherSecret(t *testing.T) {
 		require.NoError(t, verifier.Verify(body, headers))
 	}
 	require.Error(t, stripe.ValidatePayload(body, rules.Signature(both, now, body), strings.Repeat("0", 64)))
-	alone := rules.Signature([]string{secret}, now, body)
-	require.True(t, strings.HasSuffix(rules.Signature(both, now, body), strings.TrimPrefix(alone, "t="+strconv.FormatInt(now.Unix(), 10))),
+	_, alone, _ := strings.Cut(rules.Signature([]string{secret}, now, body), ",")
+	require.True(t, strings.HasSuffix(rules.Signature(both, now, body), ","+alone),
 		"a receiver that reads only the last v1 finds that of the new secret")
 }

@@ -42,7 +42,8 @@ func arriving(name string, secrets ...string) vector {
 		Name: name, Body: sdkBody, Secrets: []string{secret}, Now: signedAt, Valid: true,
 		Headers: map[string]string{
 			"Content-Type": "application/json", "Service-Event-Id": id, "Service-Signature": rules.Signature(secrets, at, []byte(sdkBody)),
-			"Webhook-Id": id, "Webhook-Timestamp": strconv.Itoa(signedAt), "Webhook-Signature": rules.StandardSignature(secrets, id, at, []byte(sdkBody)),
+			"Webhook-Id": id, "Webhook-Timestamp": strconv.Itoa(signedAt),
+			"Webhook-Signature": rules.StandardSignature(secrets, id, at, []byte(sdkBody)),
 		},
 	}
 }

@@ -26,8 +26,9 @@ func TestFirstAttemptsDoNotNeedASearch(t *testing.T) {
 	_, err := f.pool.Exec(t.Context(), "DELETE FROM senders WHERE id = $1", s.id)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		var registered bool
-		return f.pool.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM senders WHERE id = $1)", s.id).Scan(&registered) == nil && registered
+		var registered int
+		err := f.pool.QueryRow(t.Context(), "SELECT count(*) FROM senders WHERE id = $1", s.id).Scan(&registered)
+		return err == nil && registered == 1
 	}, waitLimit, pollInterval)
 	id, _ = f.event(7)
 	s.Notify(f.due(7))

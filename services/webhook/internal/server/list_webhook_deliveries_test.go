@@ -161,7 +161,8 @@ func TestAKeyFindsOnlyDeliveriesThatItMaySeeNow(t *testing.T) {
 			t.Parallel()
 			o := setupOwn(t)
 			events := []string{
-				o.addOf("order.created", brand, key), o.addOf("order.message_posted", second, key), o.addOf("personal_link.claimed", brand, key),
+				o.addOf("order.created", brand, key), o.addOf("order.message_posted", second, key),
+				o.addOf("personal_link.claimed", brand, key),
 			}
 			o.attempt(failed, rules.Answered(500))
 			p := caller.Principal{TenantID: tenant, KeyID: key, Scopes: c.scopes, BrandIDs: c.brands}

@@ -62,7 +62,8 @@ func newOperations(t *testing.T) *operations {
 	s, err := rpc.NewServer(rpc.Config{}, tel)
 	require.NoError(t, err)
 	reader := sealtest.Reader(t, sealtest.Keys("a"))
-	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(o.store, reader, tenants.NewCache(directory), func() { o.woken++ }, tel.Logger))
+	webhookv1.RegisterWebhookOperationsServiceServer(s, server.NewOperations(
+		o.store, reader, tenants.NewCache(directory), func() { o.woken++ }, tel.Logger))
 	o.WebhookOperationsServiceClient = webhookv1.NewWebhookOperationsServiceClient(serve(t, s))
 	return o
 }
@@ -91,7 +92,8 @@ func (o *deliveries) addOf(eventType, brandID string, keys ...int32) string {
 	o.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
 	_, err := o.store.FanOut(o.t.Context(), []store.Event{{
-		TenantID: tenant, ID: id, Type: eventType, BrandID: brandID, SubjectID: uuid.NewString(), Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
+		TenantID: tenant, ID: id, Type: eventType, BrandID: brandID, SubjectID: uuid.NewString(),
+		Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
 	}}, nil)
 	require.NoError(o.t, err)
 	return id
@@ -146,7 +148,8 @@ var (
 
 func (o *operations) get(keyID int32, eventID string) *webhookv1.GetDeliveryResponse {
 	o.t.Helper()
-	got, err := o.GetDelivery(o.t.Context(), &webhookv1.GetDeliveryRequest{Actor: staff, TenantId: tenant, KeyId: keyID, EventId: eventID})
+	req := &webhookv1.GetDeliveryRequest{Actor: staff, TenantId: tenant, KeyId: keyID, EventId: eventID}
+	got, err := o.GetDelivery(o.t.Context(), req)
 	require.NoError(o.t, err)
 	return got
 }
@@ -275,11 +278,11 @@ func TestResending(t *testing.T) {
 	})
 	t.Run("an invalid span is refused", func(t *testing.T) {
 		o := newOperations(t)
+		now, earlier := timestamppb.Now(), timestamppb.New(time.Now().Add(-time.Hour))
 		for _, req := range []*webhookv1.ResendDeliveriesRequest{
-			{Actor: staff, TenantId: tenant, KeyId: 7},
-			{Actor: staff, TenantId: tenant, KeyId: 7, RecordedFrom: timestamppb.Now(), RecordedBefore: timestamppb.New(time.Now().Add(-time.Hour))},
-			{Actor: staff, TenantId: tenant, KeyId: 7, RecordedFrom: &timestamppb.Timestamp{Seconds: -5}, RecordedBefore: timestamppb.Now()},
+			{}, {RecordedFrom: now, RecordedBefore: earlier}, {RecordedFrom: &timestamppb.Timestamp{Seconds: -5}, RecordedBefore: now},
 		} {
+			req.Actor, req.TenantId, req.KeyId = staff, tenant, 7
 			_, err := o.ResendDeliveries(t.Context(), req)
 			require.Equal(t, codes.InvalidArgument, status.Code(err))
 		}

@@ -42,15 +42,29 @@ func (o *own) fill(number int) {
 	const step = 2000 // Each statement is short, also on a busy machine.
 	for ; number > 0; number -= step {
 		_, err := o.pool.Exec(o.fixture.t.Context(), `
-WITH n AS (SELECT overlay(overlay($3::text PLACING '7000-8000' FROM 15) PLACING lpad(to_hex(n), 12, '0') FROM 25)::uuid AS id FROM generate_series(1, $1::int) n),
-e AS (INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at) SELECT $2, id, 'order.created', $2, id, '{}', now() FROM n)
+WITH n AS (
+  SELECT overlay(overlay($3::text PLACING '7000-8000' FROM 15) PLACING lpad(to_hex(n), 12, '0') FROM 25)::uuid AS id
+    FROM generate_series(1, $1::int) n
+), e AS (
+  INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
+  SELECT $2, id, 'order.created', $2, id, '{}', now() FROM n
+)
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at) SELECT $2, id, $4, now(), now() FROM n`,
 			min(number, step), tenant, uuid.Must(uuid.NewV7()).String(), key)
 		require.NoError(o.fixture.t, err)
 		_, err = o.pool.Exec(o.fixture.t.Context(), `UPDATE deliveries
-SET state = 'FAILED', attempts = 8, next_attempt_at = NULL, finished_at = now() WHERE tenant_id = $1 AND key_id = $2 AND state = 'PENDING'`, tenant, key)
+   SET state = 'FAILED', attempts = 8, next_attempt_at = NULL, finished_at = now()
+ WHERE tenant_id = $1 AND key_id = $2 AND state = 'PENDING'`, tenant, key)
 		require.NoError(o.fixture.t, err)
 	}
+}
+
+// deleteFirst deletes the first delivery of the key that is not of the event.
+func (o *own) deleteFirst(except string) {
+	o.fixture.t.Helper()
+	_, err := o.pool.Exec(o.fixture.t.Context(), `DELETE FROM deliveries WHERE tenant_id = $1 AND key_id = $2 AND event_id = (
+  SELECT min(event_id::text)::uuid FROM deliveries WHERE tenant_id = $1 AND event_id <> $3)`, tenant, key, except)
+	require.NoError(o.fixture.t, err)
 }
 
 func TestAReplaySendsFinishedDeliveriesAgain(t *testing.T) {
@@ -67,7 +81,8 @@ func TestAReplaySendsFinishedDeliveriesAgain(t *testing.T) {
 	require.Equal(t, 2, o.replayed("k1", req))
 	require.Equal(t, 3, o.due())
 	require.EqualValues(t, 1, o.woken.Load())
-	require.Equal(t, before, o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &waiting}).GetItems()[0].String(), "pending ones stay")
+	after := o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &waiting}).GetItems()[0].String()
+	require.Equal(t, before, after, "pending ones stay")
 
 	o.attempt(delivered, rules.Answered(200))
 	require.Equal(t, 2, o.replayed("k1", req), "a repetition returns the first answer")
@@ -75,10 +90,14 @@ func TestAReplaySendsFinishedDeliveriesAgain(t *testing.T) {
 
 	require.Zero(t, o.replayed("k2", lately("order.updated")))
 	at := rules.EventAt(sent)
-	one := &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(at), To: timestamppb.New(at.Add(time.Millisecond)), Types: []string{"order.created", "order.created"}}
+	one := &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(at), To: timestamppb.New(at.Add(time.Millisecond))}
+	one.Types = []string{"order.created", "order.created"}
 	require.GreaterOrEqual(t, o.replayed("k3", one), 1)
 	before = fmt.Sprint(o.due())
-	require.Zero(t, o.replayed("k4", &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(at.Add(-time.Hour)), To: timestamppb.New(at.Add(-time.Minute))}))
+	earlier := &webhookv1.ReplayWebhooksRequest{
+		From: timestamppb.New(at.Add(-time.Hour)), To: timestamppb.New(at.Add(-time.Minute)),
+	}
+	require.Zero(t, o.replayed("k4", earlier))
 	require.Equal(t, before, fmt.Sprint(o.due()))
 }
 
@@ -89,7 +108,9 @@ func TestAnInvalidReplayIsRefused(t *testing.T) {
 		req  *webhookv1.ReplayWebhooksRequest
 		want []string
 	}{
-		"no times":   {&webhookv1.ReplayWebhooksRequest{From: &timestamppb.Timestamp{Nanos: -1}, To: &timestamppb.Timestamp{Seconds: -5}}, []string{"from", "to"}},
+		"no times": {&webhookv1.ReplayWebhooksRequest{
+			From: &timestamppb.Timestamp{Nanos: -1}, To: &timestamppb.Timestamp{Seconds: -5},
+		}, []string{"from", "to"}},
 		"types":      {lately("order.created", "ping", ""), []string{"types[1]", "types[2]"}},
 		"many types": {lately(make([]string, 101)...), []string{"types"}},
 	} {
@@ -107,7 +128,9 @@ func TestAReplayIsBounded(t *testing.T) {
 		o := setupOwn(t)
 		o.fill(1)
 		from := time.Now().Add(-time.Hour)
-		month := &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(from), To: timestamppb.New(from.Add(30*24*time.Hour + time.Microsecond))}
+		month := &webhookv1.ReplayWebhooksRequest{
+			From: timestamppb.New(from), To: timestamppb.New(from.Add(30*24*time.Hour + time.Microsecond)),
+		}
 		for range 2 {
 			_, err := o.replay("k", month)
 			require.True(t, problem.Is(err, problem.ReplayTooLarge), "%v", err)
@@ -130,9 +153,7 @@ func TestAReplayIsBounded(t *testing.T) {
 		require.Equal(t, problem.ReplayTooLarge, refused.Code)
 		require.Equal(t, "The span has more than 100000 deliveries of any type and state.", refused.Detail)
 		require.Zero(t, o.due())
-		_, err = o.pool.Exec(t.Context(), `DELETE FROM deliveries
-WHERE tenant_id = $1 AND key_id = $2 AND event_id = (SELECT min(event_id::text)::uuid FROM deliveries WHERE tenant_id = $1 AND event_id <> $3)`, tenant, key, rare)
-		require.NoError(t, err)
+		o.deleteFirst(rare)
 		require.Equal(t, 1, o.replayed("l", lately("order.updated")), "of as many deliveries as a span may have")
 		require.Equal(t, webhookv1.WebhookDeliveryState_WEBHOOK_DELIVERY_STATE_PENDING,
 			o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &rare}).GetItems()[0].GetState())
@@ -144,9 +165,7 @@ WHERE tenant_id = $1 AND key_id = $2 AND event_id = (SELECT min(event_id::text):
 		_, err := o.replay("k", lately())
 		require.True(t, problem.Is(err, problem.ReplayTooLarge), "%v", err)
 		require.Zero(t, o.due())
-		_, err = o.pool.Exec(t.Context(), `DELETE FROM deliveries
-WHERE tenant_id = $1 AND key_id = $2 AND event_id = (SELECT min(event_id::text)::uuid FROM deliveries WHERE tenant_id = $1)`, tenant, key)
-		require.NoError(t, err)
+		o.deleteFirst(uuid.NewString())
 		require.Equal(t, store.MaxReplayed, o.replayed("l", lately()))
 
 		// While so many are pending, more must wait.

@@ -78,7 +78,8 @@ func TestOnlyTheOwnDeliveriesAreFound(t *testing.T) {
 		_, err := o.resend(name, id)
 		require.True(t, problem.Is(err, problem.NotFound), "%s: %v", name, err)
 	}
-	_, err := o.client.ResendWebhookDelivery(o.as(key, other), &webhookv1.ResendWebhookDeliveryRequest{DeliveryId: rules.DeliveryID(key, event)})
+	req := &webhookv1.ResendWebhookDeliveryRequest{DeliveryId: rules.DeliveryID(key, event)}
+	_, err := o.client.ResendWebhookDelivery(o.as(key, other), req)
 	require.True(t, problem.Is(err, problem.NotFound), "of another tenant: %v", err)
 	require.Zero(t, o.due())
 	_, err = o.resend("unknown", rules.DeliveryID(key, event))

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,8 @@ func (o *operations) callsAs(by *commonv1.Actor, tenantID, eventID string) map[s
 		},
 		"ResendDeliveries": func(ctx context.Context) error {
 			_, err := o.ResendDeliveries(ctx, &webhookv1.ResendDeliveriesRequest{
-				Actor: by, TenantId: tenantID, KeyId: 7, RecordedFrom: timestamppb.New(timestamppb.Now().AsTime().Add(-1e9)), RecordedBefore: timestamppb.Now(),
+				Actor: by, TenantId: tenantID, KeyId: 7,
+				RecordedFrom: timestamppb.New(time.Now().Add(-time.Second)), RecordedBefore: timestamppb.Now(),
 			})
 			return err
 		},

@@ -31,7 +31,8 @@ func TestAClaimTakesEndpointsInTurn(t *testing.T) {
 		}
 		return n
 	}
-	require.Equal(t, map[int32]int{1: 1, 2: 1, 3: 1}, count(f.claim(t, noon, 3, 8)), "the first row of each endpoint before the second of any")
+	require.Equal(t, map[int32]int{1: 1, 2: 1, 3: 1}, count(f.claim(t, noon, 3, 8)),
+		"the first row of each endpoint before the second of any")
 	require.Equal(t, map[int32]int{1: 4}, count(f.claim(t, noon, 100, 5)), "up to the limit per endpoint")
 	require.Empty(t, f.claim(t, noon, 100, 5))
 	require.Equal(t, map[int32]int{4: 1}, count(f.claim(t, noon.Add(time.Microsecond), 100, 5)), "event %s is due now", future)
@@ -203,9 +204,7 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 		return d
 	}
 	const slack = time.Minute
-	_, err := f.FanOut(t.Context(), []Event{
-		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}},
-	}, nil)
+	_, err := f.FanOut(t.Context(), []Event{anEvent(newID(), 1)}, nil)
 	require.NoError(t, err)
 	require.InDelta(t, 0, since("created_at"), float64(slack))
 
@@ -293,15 +292,14 @@ func TestAClaimReturnsTheTraceOfItsEventAndWhetherItWasResent(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	id := "0190eeee-0000-7000-8000-000000000001"
-	_, err := f.FanOut(t.Context(), []Event{
-		{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}, TraceParent: parent},
-	}, nil)
+	e := anEvent(newID(), 1)
+	e.TraceParent = parent
+	_, err := f.FanOut(t.Context(), []Event{e}, nil)
 	require.NoError(t, err)
 	taken := f.claim(t, noon, 1, 1)
 	require.Equal(t, parent, taken[0].TraceParent)
 	require.False(t, taken[0].Resent)
 	require.NoError(t, f.record(t, taken[0], failed, 500))
-	require.NoError(t, f.Resend(t.Context(), Endpoint{TenantID: tenantA, KeyID: 1}, id))
+	require.NoError(t, f.Resend(t.Context(), own, e.ID))
 	require.True(t, f.claim(t, noon, 1, 1)[0].Resent)
 }

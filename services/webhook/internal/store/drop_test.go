@@ -46,14 +46,15 @@ func TestDroppingTakesTheRowsOfAnEndpointThatNobodySends(t *testing.T) {
 	require.Equal(t, 1, drop(10))
 	require.Zero(t, drop(10))
 
-	rows, err := f.pool.Query(t.Context(), "SELECT event_id::text FROM deliveries WHERE tenant_id = $1 AND key_id = 1 AND state = 'PENDING' ORDER BY event_id", tenantA)
+	const ofKey = " FROM deliveries WHERE tenant_id = $1 AND key_id = $2 AND state = 'PENDING'"
+	rows, err := f.pool.Query(t.Context(), "SELECT event_id::text"+ofKey+" ORDER BY event_id", tenantA, 1)
 	require.NoError(t, err)
 	pending, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	require.Equal(t, []string{claimed.Deliveries[0].EventID, late}, pending, "the leased one, and one that was stored later")
 	require.NoError(t, f.record(t, claimed.Deliveries[0], delivered, 200), "its lease is not lost")
 	var others int
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM deliveries WHERE tenant_id = $1 AND key_id = 2 AND state = 'PENDING'", tenantA).Scan(&others))
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*)"+ofKey, tenantA, 2).Scan(&others))
 	require.Equal(t, 5, others)
 }
 

@@ -16,15 +16,14 @@ func TestErasedEventsAreSentWithoutThePerson(t *testing.T) {
 	subject, other := uuid.NewString(), uuid.NewString()
 	const body, erased = `{"id":"e","data":{"externalRecipientId":"marked"}}`, `{"id":"e","data":{"externalRecipientId":"[erased]"}}`
 	stored := map[string]string{} // By event.
-	for _, e := range []struct{ tenant, subject, want string }{
+	for _, c := range []struct{ tenant, subject, want string }{
 		{tenantA, subject, erased}, {tenantA, subject, erased}, {tenantA, other, body}, {tenantB, subject, body},
 	} {
-		id := uuid.Must(uuid.NewV7()).String()
-		_, err := f.FanOut(t.Context(), []Event{
-			{TenantID: e.tenant, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: e.subject, Body: []byte(body), KeyIDs: []int32{1}},
-		}, nil)
+		e := anEvent(newID(), 1)
+		e.TenantID, e.SubjectID, e.Body = c.tenant, c.subject, []byte(body)
+		_, err := f.FanOut(t.Context(), []Event{e}, nil)
 		require.NoError(t, err)
-		stored[id] = e.want
+		stored[e.ID] = c.want
 	}
 	erase := func() int {
 		sending, err := f.EraseEvents(t.Context(), tenantA, []string{subject, uuid.NewString()})
@@ -60,16 +59,14 @@ func TestErasedEventsAreSentWithoutThePerson(t *testing.T) {
 func TestTheLeaseOfACrashedSenderHoldsUpAnErasureUntilItEnds(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)
-	subject := uuid.NewString()
-	_, err := f.FanOut(t.Context(), []Event{{
-		TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", BrandID: aBrand, SubjectID: subject, Body: []byte(`{"data":{}}`),
-		KeyIDs: []int32{1},
-	}}, nil)
+	e := anEvent(newID(), 1)
+	e.Body = []byte(`{"data":{}}`)
+	_, err := f.FanOut(t.Context(), []Event{e}, nil)
 	require.NoError(t, err)
 	f.claim(t, noon, 1, 1)
 	for at, want := range map[time.Duration]int{29 * time.Second: 1, 30 * time.Second: 0} {
 		f.now = noon.Add(at)
-		sending, err := f.EraseEvents(t.Context(), tenantA, []string{subject})
+		sending, err := f.EraseEvents(t.Context(), tenantA, []string{aSubject})
 		require.NoError(t, err)
 		require.Equal(t, want, sending)
 	}

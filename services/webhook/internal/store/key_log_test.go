@@ -44,8 +44,10 @@ e AS (
   SELECT $2, id, `+eventType+`, $2, id, '{}', $3 FROM n)
 INSERT INTO deliveries (tenant_id, event_id, key_id, state, attempts, next_attempt_at, created_at, finished_at)
 SELECT $2, id, key, state, CASE WHEN state = 'PENDING' THEN 1 ELSE 8 END,
-       CASE WHEN state = 'PENDING' THEN $3::timestamptz + interval '1 hour' END, $3, CASE WHEN state <> 'PENDING' THEN $3::timestamptz END
-  FROM (SELECT id, key, `+state+` AS state FROM n CROSS JOIN generate_series(1, 2) key) d`, first, tenantA, f.now, min(number, first+step-1))
+       CASE WHEN state = 'PENDING' THEN $3::timestamptz + interval '1 hour' END, $3,
+       CASE WHEN state <> 'PENDING' THEN $3::timestamptz END
+  FROM (SELECT id, key, `+state+` AS state FROM n CROSS JOIN generate_series(1, 2) key) d`,
+			first, tenantA, f.now, min(number, first+step-1))
 		require.NoError(t, err)
 	}
 }
@@ -102,8 +104,9 @@ func TestAnEntryOfTheLogHasItsLastAttempts(t *testing.T) {
 func TestTheLogOfAKeyByStateAndType(t *testing.T) {
 	t.Parallel()
 	for name, mix := range map[string]string{
-		"mixed":            `(ARRAY['PENDING','DELIVERED','FAILED','DROPPED'])[n % 4 + 1]`,
-		"of a dead server": `CASE WHEN n = 7 THEN 'DELIVERED' WHEN n > 11000 THEN 'DROPPED' WHEN n > 10800 THEN 'FAILED' ELSE 'PENDING' END`,
+		"mixed": `(ARRAY['PENDING','DELIVERED','FAILED','DROPPED'])[n % 4 + 1]`,
+		"of a dead server": `CASE WHEN n = 7 THEN 'DELIVERED' WHEN n > 11000 THEN 'DROPPED'
+			WHEN n > 10800 THEN 'FAILED' ELSE 'PENDING' END`,
 		"of a good server": `CASE WHEN n = 7 THEN 'PENDING' WHEN n = 8 THEN 'FAILED' WHEN n = 9 THEN 'DROPPED' ELSE 'DELIVERED' END`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,11 +114,11 @@ func TestTheLogOfAKeyByStateAndType(t *testing.T) {
 			f := setupAlone(t)
 			const number = 11_100
 			f.fill(t, number, mix, `CASE WHEN n % 100 = 0 THEN 'order.updated' ELSE 'order.created' END`)
-			var all [][3]string
-			rows, err := f.pool.Query(t.Context(), `SELECT d.event_id, d.state, e.type FROM deliveries d JOIN events e USING (tenant_id, event_id)
-WHERE d.key_id = 1 ORDER BY d.event_id DESC`)
+			rows, err := f.pool.Query(t.Context(), `
+SELECT ARRAY[d.event_id::text, d.state, e.type] FROM deliveries d JOIN events e USING (tenant_id, event_id)
+ WHERE d.key_id = 1 ORDER BY d.event_id DESC`)
 			require.NoError(t, err)
-			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r [3]string, err error) { return r, row.Scan(&r[0], &r[1], &r[2]) })
+			all, err := pgx.CollectRows(rows, pgx.RowTo[[]string])
 			require.NoError(t, err)
 			for _, state := range []rules.State{"", rules.Pending, rules.Delivered, rules.Failed, rules.Dropped} {
 				for _, eventType := range []string{"", "order.updated", "personal_link.claimed"} {
@@ -159,7 +162,8 @@ func (f *fixture) blocksOf(t *testing.T, q KeyLogQuery, few bool) (blocks int) {
 	sql, args := keyLogStatement(q, few)
 	require.NoError(t, pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
 		// As the service does, see webhook.New.
-		const asServed = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL plan_cache_mode = force_generic_plan"
+		const asServed = `SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
+			SET LOCAL plan_cache_mode = force_generic_plan`
 		if _, err := tx.Exec(t.Context(), asServed); err != nil {
 			return err
 		}

@@ -24,11 +24,10 @@ func (f *fixture) lease(t *testing.T, n, inFlight int) FannedOut {
 	l := newLease(30*time.Second, inFlight)
 	var events []Event
 	for range n {
-		id := uuid.Must(uuid.NewV7()).String()
-		events = append(events, Event{
-			TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte(id), TraceParent: "trace", KeyIDs: []int32{1, 2},
-		})
-		l.Deliveries[DeliveryID{Endpoint{tenantA, 1}, id}] = struct{}{}
+		e := anEvent(newID(), 1, 2)
+		e.Body, e.TraceParent = []byte(e.ID), "trace"
+		events = append(events, e)
+		l.Deliveries[DeliveryID{own, e.ID}] = struct{}{}
 	}
 	stored := f.stored(t, 0)
 	done, err := f.FanOutMessages(t.Context(), Messages{First: stored.Next, Next: stored.Next + 1, LastTime: noon}, events, nil, l)
@@ -49,7 +48,7 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 		require.Len(t, done.Leased, 2)
 		for _, d := range done.Leased {
 			require.Equal(t, Delivery{
-				DeliveryID: DeliveryID{Endpoint{tenantA, 1}, d.EventID}, Type: "order.created", BrandID: aBrand, Body: []byte(d.EventID),
+				DeliveryID: DeliveryID{own, d.EventID}, Type: "order.created", BrandID: aBrand, Body: []byte(d.EventID),
 				Token: d.Token, TraceParent: "trace",
 			}, d)
 			require.NoError(t, uuid.Validate(d.Token))
@@ -95,9 +94,8 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 		id := f.add(t, tenantA, noon, 1)
 		l := newLease(time.Minute, 0)
 		l.Deliveries[DeliveryID{Endpoint{tenantA, 1}, id}] = struct{}{}
-		again := []Event{{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}}}
 		f.stored(t, 0)
-		done, err := f.FanOutMessages(t.Context(), Messages{Next: 1, LastTime: noon}, again, nil, l)
+		done, err := f.FanOutMessages(t.Context(), Messages{Next: 1, LastTime: noon}, []Event{anEvent(id, 1)}, nil, l)
 		require.NoError(t, err)
 		require.Empty(t, done.Leased)
 		require.Len(t, done.Due, 1)
@@ -118,9 +116,9 @@ func TestBatchesThatShareATransactionLeaseNoMoreThanTheLimit(t *testing.T) {
 			lease:    newLease(time.Minute, 1+partition),
 		}
 		for range 2 {
-			id := uuid.Must(uuid.NewV7()).String()
-			b.events = append(b.events, Event{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}})
-			b.lease.Deliveries[DeliveryID{Endpoint{tenantA, 1}, id}] = struct{}{}
+			e := anEvent(newID(), 1)
+			b.events = append(b.events, e)
+			b.lease.Deliveries[DeliveryID{own, e.ID}] = struct{}{}
 		}
 		batches = append(batches, b)
 	}

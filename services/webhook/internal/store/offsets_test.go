@@ -3,7 +3,6 @@ package store
 import (
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/kafka"
@@ -11,9 +10,8 @@ import (
 
 // messages are n messages of partition 0 from an offset on, with one event.
 func messages(first, n int64) (Messages, []Event) {
-	id := uuid.Must(uuid.NewV7()).String()
-	return Messages{First: first, Next: first + n, LastID: id, LastTime: noon},
-		[]Event{{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte(id), KeyIDs: []int32{1}}}
+	e := anEvent(newID(), 1)
+	return Messages{First: first, Next: first + n, LastID: e.ID, LastTime: noon}, []Event{e}
 }
 
 func (f *fixture) stored(t *testing.T, reached int64) kafka.Stored {

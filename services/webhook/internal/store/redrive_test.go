@@ -13,32 +13,31 @@ import (
 func TestAKeyGetsTheEventsThatOnlyOthersHaveGot(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	event := func(id string, keys ...int32) Event {
-		return Event{TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: keys}
-	}
 	const fresh = "0190eeee-0000-7000-8000-000000000001"
 	sent := f.add(t, tenantA, noon, 1)
 	f.finish(t, noon)
 	pending := f.add(t, tenantA, noon, 1)
 	both := f.add(t, tenantA, noon, 1, 2)
-	events := []Event{event(sent, 1, 2), event(pending, 1, 2), event(both, 1, 2), event(fresh, 1, 2)}
+	events := []Event{anEvent(sent, 1, 2), anEvent(pending, 1, 2), anEvent(both, 1, 2), anEvent(fresh, 1, 2)}
 
 	missing, err := f.Missing(t.Context(), events, 0)
 	require.NoError(t, err)
 	require.Equal(t, events[3:], missing)
 	missing, err = f.Missing(t.Context(), events, 2)
 	require.NoError(t, err)
-	require.Equal(t, []Event{event(sent, 2), event(pending, 2), event(fresh, 1, 2)}, missing)
+	require.Equal(t, []Event{anEvent(sent, 2), anEvent(pending, 2), anEvent(fresh, 1, 2)}, missing)
 
 	for range 2 {
 		_, err = f.FanOutTo(t.Context(), 2, missing)
 		require.NoError(t, err)
-		rows, err := f.pool.Query(t.Context(), "SELECT event_id || ' ' || key_id FROM deliveries WHERE tenant_id <> $1 AND state = 'PENDING' ORDER BY 1", pgtest.TwinTenant)
+		rows, err := f.pool.Query(t.Context(),
+			"SELECT event_id || ' ' || key_id FROM deliveries WHERE tenant_id <> $1 AND state = 'PENDING'", pgtest.TwinTenant)
 		require.NoError(t, err)
 		got, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)
-		require.ElementsMatch(t, []string{sent + " 2", pending + " 1", pending + " 2", both + " 1", both + " 2", fresh + " 1", fresh + " 2"}, got,
-			"what was delivered is not sent again")
+		require.ElementsMatch(t, []string{
+			sent + " 2", pending + " 1", pending + " 2", both + " 1", both + " 2", fresh + " 1", fresh + " 2",
+		}, got, "what was delivered is not sent again")
 	}
 	missing, err = f.Missing(t.Context(), events, 2)
 	require.NoError(t, err)
@@ -56,9 +55,7 @@ func TestNoDeliveryIsAddedWhileAnEventIsDeleted(t *testing.T) {
 		_, err := tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock($1)", int64(retentionLock))
 		require.NoError(t, err)
 		go func() {
-			_, err := f.FanOutTo(t.Context(), 2, []Event{{
-				TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{2},
-			}})
+			_, err := f.FanOutTo(t.Context(), 2, []Event{anEvent(id, 2)})
 			stored <- err
 		}()
 		require.Eventually(t, func() bool {

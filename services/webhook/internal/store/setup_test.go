@@ -60,16 +60,25 @@ func setupAlone(t *testing.T) *fixture {
 	return f
 }
 
+// anEvent is an event of tenant A for the keys.
+func anEvent(id string, keys ...int32) Event {
+	return Event{
+		TenantID: tenantA, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: keys,
+	}
+}
+
+// newID is the id of a new event.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
 // add stores an event for the keys and returns its id.
 func (f *fixture) add(t *testing.T, tenant string, at time.Time, keys ...int32) string {
 	t.Helper()
 	f.now = at
-	id := uuid.Must(uuid.NewV7()).String()
-	_, err := f.FanOut(t.Context(), []Event{
-		{TenantID: tenant, ID: id, Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte(id), KeyIDs: keys},
-	}, nil)
+	e := anEvent(newID(), keys...)
+	e.TenantID, e.Body = tenant, []byte(e.ID)
+	_, err := f.FanOut(t.Context(), []Event{e}, nil)
 	require.NoError(t, err)
-	return id
+	return e.ID
 }
 
 func (f *fixture) claim(t *testing.T, at time.Time, limit, perEndpoint int) []Delivery {

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -44,8 +43,8 @@ func (o *old) finish(sender int64, deliveries int, keys ...int32) {
 )
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at)
 SELECT tenant_id, event_id, ($3::int[])[1 + (row_number() OVER () % $4::int)], now() - random() * interval '1 s', now() FROM made`
-		lease = `UPDATE deliveries SET lease_token = gen_random_uuid(), leased_by = $1, next_attempt_at = next_attempt_at + interval '30 s'
- WHERE state = 'PENDING'`
+		lease = `UPDATE deliveries
+   SET lease_token = gen_random_uuid(), leased_by = $1, next_attempt_at = next_attempt_at + interval '30 s' WHERE state = 'PENDING'`
 		finish = `UPDATE deliveries SET state = 'DELIVERED', lease_token = NULL, leased_by = 0, next_attempt_at = NULL,
   finished_at = clock_timestamp() WHERE state = 'PENDING'`
 	)
@@ -80,9 +79,7 @@ func TestSendingReadsNoEntriesOfFinishedDeliveries(t *testing.T) {
 	require.NoError(t, o.Register(t.Context(), sender+1))
 	o.finish(sender, deliveries, 1, 2)
 
-	due, err := o.FanOut(t.Context(), []Event{
-		{TenantID: tenantA, ID: "0190eeee-0000-7000-8000-000000000001", Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1, 2}},
-	}, nil)
+	due, err := o.FanOut(t.Context(), []Event{anEvent(newID(), 1, 2)}, nil)
 	require.NoError(t, err)
 	r := ClaimRequest{Sender: sender, Lease: 30 * time.Second, Limit: 10}
 	for _, d := range due {
@@ -136,8 +133,7 @@ func TestFanningOutReadsTheNewestVersionOfAnOffset(t *testing.T) {
 	require.NoError(t, err)
 	var next int64
 	fanOut := func() {
-		event := Event{TenantID: tenantA, ID: uuid.NewString(), Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: []int32{1}}
-		_, err := o.FanOutMessages(t.Context(), Messages{First: next, Next: next + 1}, []Event{event}, nil, nil)
+		_, err := o.FanOutMessages(t.Context(), Messages{First: next, Next: next + 1}, []Event{anEvent(newID(), 1)}, nil, nil)
 		require.NoError(t, err)
 		next++
 	}

@@ -4,14 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
 // sameEvent stores an event with one id for two tenants, each with deliveries to its keys, and returns the first one's.
 func (f *fixture) sameEvent(t *testing.T, keysA, keysB []int32) Event {
 	t.Helper()
-	a := Event{TenantID: tenantA, ID: uuid.Must(uuid.NewV7()).String(), Type: "order.created", BrandID: aBrand, SubjectID: aSubject, Body: []byte("{}"), KeyIDs: keysA}
+	a := anEvent(newID(), keysA...)
 	b := a
 	b.TenantID, b.KeyIDs = tenantB, keysB
 	f.now = noon

@@ -155,16 +155,26 @@ func TestAFailedRequestSaysWhatHappened(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	long := "X: " + strings.Repeat("x", 1<<20) + "\r\n"
+	const (
+		noHTTP = "did not answer: its response is not HTTP."
+		large  = "did not answer: the headers of its response are too large."
+		noTLS  = "could not be reached: its port does not answer with TLS."
+		closes = "did not answer: it closed the connection."
+		smtp   = "220 mail.example.com ESMTP\r\n"
+		status = "HTTP/1.1 200 OK\r\n"
+	)
+	says := func(text string, end func(*net.TCPConn)) (url string) { return "http://" + speaking(t, text, end) }
+	saysTo := func(text string) (url string) { return "https://" + speaking(t, text, cut) }
 	for name, c := range map[string]struct{ url, says, class string }{
 		"a closed port":         {closed.URL, "could not be reached: it refused the connection.", rules.ClassUnreachable},
-		"another protocol":      {"http://" + speaking(t, "220 mail.example.com ESMTP\r\n", cut), "did not answer: its response is not HTTP.", rules.ClassUnreachable},
-		"a header that is none": {"http://" + speaking(t, "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", cut), "did not answer: its response is not HTTP.", rules.ClassUnreachable},
-		"headers without end":   {"http://" + speaking(t, "HTTP/1.1 200 OK\r\n"+long, cut), "did not answer: the headers of its response are too large.", rules.ClassUnreachable},
-		"an early end":          {"http://" + speaking(t, "", cut), "did not answer: it closed the connection.", rules.ClassUnreachable},
-		"half an answer":        {"http://" + speaking(t, "HTTP/1.1 200 OK\r\nX: y\r\n", cut), "did not answer: it closed the connection.", rules.ClassUnreachable},
-		"a reset":               {"http://" + speaking(t, "", reset), "did not answer: it closed the connection.", rules.ClassUnreachable},
-		"HTTP without TLS":      {"https://" + speaking(t, "HTTP/1.1 400 Bad Request\r\n\r\n", cut), "could not be reached: its port does not answer with TLS.", rules.ClassTLS},
-		"no TLS at all":         {"https://" + speaking(t, "220 mail.example.com ESMTP\r\n", cut), "could not be reached: its port does not answer with TLS.", rules.ClassTLS},
+		"another protocol":      {says(smtp, cut), noHTTP, rules.ClassUnreachable},
+		"a header that is none": {says(status+"nonsense\r\n\r\n", cut), noHTTP, rules.ClassUnreachable},
+		"headers without end":   {says(status+long, cut), large, rules.ClassUnreachable},
+		"an early end":          {says("", cut), closes, rules.ClassUnreachable},
+		"half an answer":        {says(status+"X: y\r\n", cut), closes, rules.ClassUnreachable},
+		"a reset":               {says("", reset), closes, rules.ClassUnreachable},
+		"HTTP without TLS":      {saysTo("HTTP/1.1 400 Bad Request\r\n\r\n"), noTLS, rules.ClassTLS},
+		"no TLS at all":         {saysTo(smtp), noTLS, rules.ClassTLS},
 		"an old TLS":            {tooNew.URL, "could not be reached: the TLS handshake failed.", rules.ClassTLS},
 		"an unknown authority":  {untrusted.URL, "could not be reached: its TLS certificate is not valid.", rules.ClassTLS},
 	} {
