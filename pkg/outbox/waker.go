@@ -44,21 +44,25 @@ func (w *Waker) Wake() {
 }
 
 // Run notifies until ctx ends. Calls during the delay are covered by the next notification, and those before the end by a last one.
-func (w *Waker) Run(ctx context.Context) error {
+func (w *Waker) Run(ctx context.Context) error { return Coalesce(ctx, w.due, w.notify) }
+
+// Coalesce calls flush when due receives, but not before the gap that the last call returned is over. When ctx ends, it calls flush
+// once more.
+func Coalesce(ctx context.Context, due <-chan struct{}, flush func(ctx context.Context) (gap time.Duration)) error {
 	gap := time.NewTimer(0)
 	defer gap.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			w.notify(context.WithoutCancel(ctx))
+			flush(context.WithoutCancel(ctx))
 			return nil
 		case <-gap.C:
 		}
 		select {
 		case <-ctx.Done():
-		case <-w.due:
+		case <-due:
 		}
-		gap.Reset(w.notify(ctx))
+		gap.Reset(flush(ctx))
 	}
 }
 

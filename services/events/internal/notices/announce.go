@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -19,6 +19,10 @@ const (
 	notifyTimeout = 2 * time.Second
 	// notifyPause follows a notification that failed. It is sent again until it arrives.
 	notifyPause = 200 * time.Millisecond
+
+	// checkInterval is how often a quiet connection that listens is checked.
+	checkInterval = 3 * time.Second
+	listenPause   = 250 * time.Millisecond
 )
 
 // Announcer announces committed events to all instances.
@@ -28,15 +32,13 @@ type Announcer struct {
 	log  *slog.Logger
 	// self is the name of this process in notifications, whose own it does not publish twice.
 	self uuid.UUID
-	due  chan struct{}
-
-	mu      sync.Mutex
-	pending pending
+	// outgoing has what is not sent yet.
+	outgoing Subscription
 }
 
 // NewAnnouncer makes an announcer of the events in the pool's database.
 func NewAnnouncer(hub *Hub, pool *pgxpool.Pool, log *slog.Logger) *Announcer {
-	return &Announcer{hub: hub, pool: pool, log: log, self: uuid.New(), due: make(chan struct{}, 1)}
+	return &Announcer{hub: hub, pool: pool, log: log, self: uuid.New(), outgoing: Subscription{due: make(chan struct{}, 1)}}
 }
 
 // Announce announces events that have been committed. It never waits.
@@ -46,49 +48,23 @@ func (a *Announcer) Announce(changes []*eventsv1.Change) {
 		found[i] = Of(c)
 	}
 	a.hub.Publish(found)
-	a.change(func(p *pending) { p.add(found) })
+	a.outgoing.change(func(p *pending) { p.add(found) })
 }
 
 // Missed announces that events may have been committed without a notice.
 func (a *Announcer) Missed() {
 	a.hub.Missed()
-	a.change((*pending).miss)
-}
-
-func (a *Announcer) change(change func(p *pending)) {
-	a.mu.Lock()
-	change(&a.pending)
-	a.mu.Unlock()
-	select {
-	case a.due <- struct{}{}:
-	default:
-	}
+	a.outgoing.change((*pending).miss)
 }
 
 // Run notifies the other instances until ctx ends. Under load it does so less often, with more notices.
 func (a *Announcer) Run(ctx context.Context) error {
-	gap := time.NewTimer(0)
-	defer gap.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			a.flush(context.WithoutCancel(ctx))
-			return nil
-		case <-gap.C:
-		}
-		select {
-		case <-ctx.Done():
-		case <-a.due:
-		}
-		gap.Reset(a.flush(ctx))
-	}
+	return outbox.Coalesce(ctx, a.outgoing.Due(), a.flush)
 }
 
 // flush sends what is pending, and returns how long to wait before the next time.
 func (a *Announcer) flush(ctx context.Context) time.Duration {
-	a.mu.Lock()
-	found, missed := a.pending.take()
-	a.mu.Unlock()
+	found, missed := a.outgoing.Take()
 	if len(found) == 0 && !missed {
 		return 0
 	}
@@ -99,7 +75,7 @@ func (a *Announcer) flush(ctx context.Context) time.Duration {
 	if ctx.Err() == nil {
 		a.log.WarnContext(ctx, "other instances were not told of new events, trying again", "error", err)
 	}
-	a.change(func(p *pending) {
+	a.outgoing.change(func(p *pending) {
 		if p.add(found); missed {
 			p.miss()
 		}
@@ -119,4 +95,43 @@ func (a *Announcer) send(ctx context.Context, found []Notice, missed bool) error
 // Missed announces from a process that does not run an Announcer that events may have been committed without a notice.
 func Missed(ctx context.Context, pool *pgxpool.Pool) error {
 	return NewAnnouncer(&Hub{}, pool, nil).send(ctx, nil, true)
+}
+
+// Listen publishes what other instances announce, until ctx ends. Whenever it begins to listen, notices may have been missed.
+func (a *Announcer) Listen(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := a.listen(ctx); err != nil && ctx.Err() == nil {
+			a.log.WarnContext(ctx, "cannot listen to other instances, trying again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(listenPause):
+		}
+	}
+	return nil
+}
+
+// listen returns when its connection breaks.
+func (a *Announcer) listen(ctx context.Context) error {
+	conn, err := postgres.Listen(ctx, a.pool.Config().ConnConfig, channel)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	a.hub.Missed()
+	return postgres.AwaitNotifications(ctx, conn, checkInterval, func(payload string) { a.arrived(ctx, payload) })
+}
+
+func (a *Announcer) arrived(ctx context.Context, payload string) {
+	sender, found, err := decode(payload)
+	switch {
+	case err != nil: // Of a later version.
+		a.log.WarnContext(ctx, "cannot read what another instance announces", "error", err)
+		a.hub.Missed()
+	case sender == a.self:
+	case len(found) == 0:
+		a.hub.Missed()
+	default:
+		a.hub.Publish(found)
+	}
 }

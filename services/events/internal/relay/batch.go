@@ -29,8 +29,7 @@ type batch struct {
 	readings []reading
 	// times are when the rows of each reading were recorded, by the relay's clock.
 	times [][]time.Time
-	// published is how many rows of each reading are published, by this process or, of groups that others lead, by those. items are
-	// the own ones of these rows, in the order of publishing.
+	// published is how many rows of each reading are published. items are these rows, in the order of publishing.
 	published []int
 	items     []item
 	// watermark is the time up to which all changes are published.
@@ -48,21 +47,18 @@ type item struct {
 
 // outcome of a batch.
 type outcome struct {
-	// published is how many rows it had, of which the oldest was recorded at a time.
+	// published is how many rows it had.
 	published int
-	oldest    time.Time
 	// full: a source may have more rows. held: the watermark holds rows back.
 	full, held bool
 }
 
 // publishBatch publishes the next rows.
 func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
-	leads := r.assignment.Load()
-	if restart := r.restart.Swap(false); restart || leads.generation != r.generation {
-		r.generation = leads.generation
+	if r.restart.Swap(false) {
 		r.reset()
 	}
-	b, err := r.nextBatch(ctx, leads.groups)
+	b, err := r.nextBatch(ctx)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -89,27 +85,24 @@ func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
 
 func (b batch) outcome() outcome {
 	o := outcome{published: len(b.items)}
-	if len(b.items) > 0 {
-		o.oldest = b.items[0].at
-	}
 	for i, read := range b.readings {
 		o.full = o.full || read.full
-		o.held = o.held || slices.ContainsFunc(read.rows[b.published[i]:], func(r row) bool { return r.ownGroup })
+		o.held = o.held || b.published[i] < len(read.rows)
 	}
 	return o
 }
 
 // nextBatch reads the next rows in the order in which they are to be published.
-func (r *Relay) nextBatch(ctx context.Context, groups []int32) (batch, error) {
+func (r *Relay) nextBatch(ctx context.Context) (batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, sourcesTimeout)
 	defer cancel()
-	b, err := r.readSources(ctx, groups)
+	b, err := r.readSources(ctx)
 	if done := b.outcome(); err == nil && done.held && !done.full {
 		// All rows that were seen now are older than the next read.
 		for i, read := range b.readings {
 			r.windows[i].saw(read.rows)
 		}
-		b, err = r.readSources(ctx, groups)
+		b, err = r.readSources(ctx)
 	}
 	if err == nil {
 		r.metrics.observe(r.clock.now(), b, false, r.offsetOf)
@@ -118,10 +111,10 @@ func (r *Relay) nextBatch(ctx context.Context, groups []int32) (batch, error) {
 }
 
 // readSources reads all sources once.
-func (r *Relay) readSources(ctx context.Context, groups []int32) (batch, error) {
+func (r *Relay) readSources(ctx context.Context) (batch, error) {
 	b := batch{began: r.clock.now(), readings: make([]reading, len(r.sources))}
 	err := r.forEachSource(ctx, func(ctx context.Context, i int, s *source) (err error) {
-		b.readings[i], err = s.read(ctx, r.clock.now, &r.windows[i], groups, r.cfg.BatchSize)
+		b.readings[i], err = s.read(ctx, r.clock.now, &r.windows[i], r.cfg.BatchSize)
 		return err
 	})
 	if err == nil {
@@ -243,9 +236,7 @@ func (r *Relay) merge(b *batch) {
 	for i, read := range b.readings {
 		n := 0
 		for ; n < len(read.rows) && !b.times[i][n].After(b.watermark); n++ {
-			if read.rows[n].ownGroup {
-				b.items = append(b.items, item{source: i, at: b.times[i][n], byClock: byClock[i][n], row: read.rows[n]})
-			}
+			b.items = append(b.items, item{source: i, at: b.times[i][n], byClock: byClock[i][n], row: read.rows[n]})
 		}
 		b.published = append(b.published, n)
 	}

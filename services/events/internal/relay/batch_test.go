@@ -101,7 +101,7 @@ func TestOfTwoSourcesWhoseClocksAreAheadTheOneThatRecordedFirstComesFirst(t *tes
 	// An earlier read has seen both rows, so both count as recorded no later than now. The sources share a clock, which has
 	// stepped back.
 	read := func(recordedAt time.Time) reading {
-		return reading{rows: []row{{id: 1, recordedAt: recordedAt, ownGroup: true}}, tick: tick{server: at}}
+		return reading{rows: []row{{id: 1, recordedAt: recordedAt}}, tick: tick{server: at}}
 	}
 	for first := range 2 {
 		readings := []reading{read(began.Add(2 * time.Hour)), read(began.Add(2 * time.Hour))}

@@ -50,20 +50,12 @@
 //
 // # Leaders
 //
-// The tenants are divided into groups, and each group has one leader. Any number of processes may run the relay. They campaign:
-// each leads the groups whose advisory locks its session holds, and takes no more than a fair share of them. The locks are
-// released when the session ends, and a process that loses it stops. A process that leads all groups reads and publishes as if
-// there were none.
+// Any number of processes may run the relay. The leader is the one whose session holds an advisory lock. The lock is released when
+// the session ends, and a process that loses it stops.
 //
-// A process that leads some groups reads the rows of the others once, without their data, because its window must know that they
-// are no gaps. So a backlog of another group costs it nothing. When it gains a group, it begins again with the oldest row.
-//
-// If two processes lead a group for a moment, after a pause, a lost connection or because one has just released the group, each of
-// them publishes all changes of a tenant in their order, from the oldest that was not stored on, and may stop at any time. The next
-// change after those that one has published may come from the other, but never before its own predecessors. So the only effect is
-// duplicates.
-//
-// A version with another number of groups needs another lock for its members, and must not lead while sessions hold this one.
+// If two processes lead for a moment, after a pause or a lost connection, each of them publishes all changes in their order, from
+// the oldest that was not stored on, and may stop at any time. The next change after those that one has published may come from the
+// other, but never before its own predecessors. So the only effect is duplicates.
 //
 // # Failures
 //
@@ -83,7 +75,6 @@
 // # Notifications
 //
 // Services notify the relay right after a commit, over a channel of their database, so an idle relay need not poll: it only reads
-// the outboxes once per heartbeat. It polls quickly while it does not listen to all sources. It also does for a time after the
-// heartbeat has found a change that was recorded long enough before to have been announced: then a notification was lost. So a lost
-// notification delays a change by the heartbeat at most, and the next ones by the poll interval.
+// the outboxes once per heartbeat, which is the most that a lost notification delays a change. It polls quickly while it does not
+// listen to all sources.
 package relay

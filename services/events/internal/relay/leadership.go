@@ -5,28 +5,26 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/partnergifting/platform/pkg/postgres"
 )
 
 const (
-	// memberLock is the advisory lock that every process that campaigns holds in shared mode: so they count each other.
-	memberLock = 0x67696674_72656c79
-	// The leader of a group holds the advisory lock with the group's number after this one.
-	groupLocks = memberLock + 1
-	// campaignInterval is how often processes look for groups without a leader. A lock is released immediately when its holder stops
+	// leaderLock is the advisory lock that the leader's session holds.
+	leaderLock = 0x67696674_72656c79
+	// campaignInterval is how often a process that does not lead tries to. The lock is released immediately when its holder stops
 	// or crashes. If its host vanishes, it is released when the server ends the session.
 	campaignInterval = 500 * time.Millisecond
-	// pingInterval is how often a process that is alone looks for others. With checkTimeout it bounds how long a dead connection goes
+	// pingInterval is how often the leader checks its connection. With the time-out of the check it bounds how long a dead one goes
 	// unnoticed.
 	pingInterval = 2 * time.Second
-	// idleSession is when the server ends an idle session and releases its locks. It is longer than pingInterval and checkTimeout
-	// together, so that a disconnected leader stops before the next one begins.
+	// idleSession is when the server ends an idle session and releases its lock. It is longer than these two together, so that a
+	// disconnected leader stops before the next one begins.
 	idleSession = 10 * time.Second
 )
 
@@ -39,30 +37,13 @@ var sessionSettings = map[string]string{
 	"tcp_keepalives_count":    "3",
 }
 
-const (
-	becomeMember = `SELECT pg_advisory_lock_shared($1)`
-
-	// A key of 64 bits is in two columns.
-	readLocks = `SELECT count(*) FILTER (WHERE key = $1),
-  coalesce(array_agg((key - $2)::int) FILTER (WHERE key >= $2 AND key < $2 + $3), '{}')
-FROM (SELECT (classid::bigint << 32) | objid::bigint AS key FROM pg_locks
-  WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) l`
-
-	tryGroups     = `SELECT g FROM unnest($1::int[]) AS g WHERE pg_try_advisory_lock($2::bigint + g)`
-	releaseGroups = `SELECT count(pg_advisory_unlock($2::bigint + g)) FROM unnest($1::int[]) AS g`
-)
-
-// campaign divides the groups among the processes that campaign, as evenly as possible: each leads those whose locks its session
-// holds.
+// campaign makes one of the processes that campaign the leader: the one whose session holds the lock.
 type campaign struct {
 	url string
 	log *slog.Logger
-	// assign is called with the groups that this process leads, before it releases others.
-	assign func(groups []int32)
 }
 
-// run calls lead each time this process becomes a leader. lead's context ends as soon as the connection with the locks is lost.
+// run calls lead each time this process becomes the leader. lead's context ends as soon as the connection with the lock is lost.
 func (c campaign) run(ctx context.Context, lead func(ctx context.Context)) error {
 	for ctx.Err() == nil {
 		if err := c.leadOnce(ctx, lead); err != nil && ctx.Err() == nil {
@@ -73,36 +54,31 @@ func (c campaign) run(ctx context.Context, lead func(ctx context.Context)) error
 	return nil
 }
 
-// leadOnce connects, and leads what it can get until the connection is lost.
+// leadOnce connects, waits for the lock, and leads until the connection is lost.
 func (c campaign) leadOnce(ctx context.Context, lead func(ctx context.Context)) error {
 	conn, err := c.connect(ctx)
 	if err != nil {
 		return fmt.Errorf("connect to campaign for leadership: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	m := &member{campaign: c, conn: conn}
-	if err := m.register(ctx); err != nil {
+	if err := awaitLock(ctx, conn); err != nil || ctx.Err() != nil {
 		return err
 	}
-	for len(m.groups) == 0 {
-		if err := m.tick(ctx); err != nil || ctx.Err() != nil {
-			return err
-		}
-		if len(m.groups) == 0 {
-			pause(ctx, campaignInterval, nil)
-		}
-	}
+	c.log.InfoContext(ctx, "relay leads")
 	leading, resign := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		lead(leading)
 	}()
-	err = m.watch(ctx)
+	// The leader notices immediately when the server closes the connection.
+	err = postgres.AwaitNotifications(ctx, conn, pingInterval, func(string) {})
 	resign()
 	<-done
-	c.assign(nil)
-	return err
+	if err != nil {
+		return fmt.Errorf("lost the leader's connection: %w", err)
+	}
+	return nil
 }
 
 func (c campaign) connect(ctx context.Context) (*pgx.Conn, error) {
@@ -116,97 +92,22 @@ func (c campaign) connect(ctx context.Context) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }
 
-// member is a session that campaigns.
-type member struct {
-	campaign
-	conn *pgx.Conn
-	// members is how many sessions campaign.
-	members int
-	// groups are those whose locks the session holds.
-	groups []int32
-}
-
-// register takes the lock by which the others count this session.
-func (m *member) register(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	_, err := m.conn.Exec(ctx, becomeMember, int64(memberLock))
-	return err
-}
-
-// watch campaigns until ctx ends or the connection is lost. Between two ticks it reads from the connection, so it notices
-// immediately when the server closes it.
-func (m *member) watch(ctx context.Context) error {
-	for {
-		interval := pingInterval
-		if m.members > 1 {
-			interval = campaignInterval
+// awaitLock returns when the session holds the lock, or ctx ends. It polls instead of waiting on the server, where a waiting
+// statement would delay vacuum.
+func awaitLock(ctx context.Context, conn *pgx.Conn) error {
+	for ctx.Err() == nil {
+		leads, err := tryLock(ctx, conn)
+		if leads || err != nil {
+			return err
 		}
-		wait, cancel := context.WithTimeout(ctx, interval)
-		_, err := m.conn.WaitForNotification(wait)
-		cancel()
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil && !pgconn.Timeout(err) {
-			return fmt.Errorf("lost the leader's connection: %w", err)
-		}
-		if err := m.tick(ctx); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("lost the leader's connection: %w", err)
-		}
+		pause(ctx, campaignInterval, nil)
 	}
-}
-
-// tick claims groups without a leader, up to a fair share, and releases those beyond. It polls instead of waiting on the server,
-// where a waiting statement would delay vacuum.
-func (m *member) tick(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	var leads []int32
-	if err := m.conn.QueryRow(ctx, readLocks, int64(memberLock), int64(groupLocks), groupCount).Scan(&m.members, &leads); err != nil {
-		return err
-	}
-	share := (groupCount + m.members - 1) / m.members
-	if len(m.groups) > share {
-		return m.release(ctx, share)
-	}
-	var free []int32
-	for g := range int32(groupCount) {
-		if !slices.Contains(leads, g) {
-			free = append(free, g)
-		}
-	}
-	return m.claim(ctx, free[:min(len(free), share-len(m.groups))])
-}
-
-func (m *member) claim(ctx context.Context, free []int32) error {
-	if len(free) == 0 {
-		return nil
-	}
-	rows, err := m.conn.Query(ctx, tryGroups, free, int64(groupLocks))
-	if err != nil {
-		return err
-	}
-	claimed, err := pgx.CollectRows(rows, pgx.RowTo[int32])
-	if err != nil || len(claimed) == 0 {
-		return err
-	}
-	m.setGroups(ctx, append(slices.Clone(m.groups), claimed...))
 	return nil
 }
 
-// release releases all groups but the first ones. The process publishes no more of them from its next batch on. The batch in flight
-// may overlap with the next leader's: it makes duplicates, as after a lost connection.
-func (m *member) release(ctx context.Context, keep int) error {
-	released := m.groups[keep:]
-	m.setGroups(ctx, slices.Clone(m.groups[:keep]))
-	_, err := m.conn.Exec(ctx, releaseGroups, released, int64(groupLocks))
-	return err
-}
-
-func (m *member) setGroups(ctx context.Context, groups []int32) {
-	slices.Sort(groups)
-	m.groups = groups
-	m.assign(groups)
-	m.log.InfoContext(ctx, "relay leads", "groups", groups, "of", groupCount, "members", m.members)
+func tryLock(ctx context.Context, conn *pgx.Conn) (leads bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, postgres.CheckTimeout)
+	defer cancel()
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&leads)
+	return leads, err
 }

@@ -17,12 +17,10 @@ const unreadAfter = sourcesTimeout
 // metrics of the relay. Only the leader reports ages, and only of sources that it could read: a source that cannot be read has no
 // age, not the age zero. The others report that they do not lead.
 type metrics struct {
-	published, failures, lostTails, lostWakeups metric.Int64Counter
+	published, failures, lostTails metric.Int64Counter
 
 	lock    sync.Mutex
 	leading bool
-	// groups is how many this process leads.
-	groups int
 	// sources are as of the last read, which is zero before the leader has read them all.
 	sources []sourceState
 	readAt  time.Time
@@ -64,13 +62,7 @@ func newMetrics(ctx context.Context, meters metric.MeterProvider, sources []Sour
 	if err != nil {
 		return nil, err
 	}
-	m.lostWakeups, err = meter.Int64Counter("gifting.relay.lost_wakeups",
-		metric.WithDescription("Batches with changes of which the relay was not notified, so that they waited for its heartbeat."))
-	if err != nil {
-		return nil, err
-	}
 	m.published.Add(ctx, 0)
-	m.lostWakeups.Add(ctx, 0)
 	m.failures.Add(ctx, 0)
 	m.lostTails.Add(ctx, 0)
 	return m, nil
@@ -100,8 +92,7 @@ func (m *metrics) observeState(meters metric.MeterProvider, unconfirmed func() t
 	if err != nil {
 		return err
 	}
-	leads, err := meter.Float64ObservableGauge("gifting.relay.leads",
-		metric.WithDescription("Share of the groups of tenants that this process leads, from 0 to 1."))
+	leads, err := meter.Int64ObservableGauge("gifting.relay.leads", metric.WithDescription("1 if this process leads, otherwise 0."))
 	if err != nil {
 		return err
 	}
@@ -109,10 +100,10 @@ func (m *metrics) observeState(meters metric.MeterProvider, unconfirmed func() t
 		m.lock.Lock()
 		defer m.lock.Unlock()
 		if !m.leading {
-			o.ObserveFloat64(leads, 0)
+			o.ObserveInt64(leads, 0)
 			return nil
 		}
-		o.ObserveFloat64(leads, float64(m.groups)/groupCount)
+		o.ObserveInt64(leads, 1)
 		if m.readAt.IsZero() {
 			return nil
 		}
@@ -138,12 +129,6 @@ func (s sourceState) oldestAge(after time.Duration) float64 {
 		return 0
 	}
 	return max(0, (s.age + after).Seconds())
-}
-
-func (m *metrics) assign(groups int) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.groups = groups
 }
 
 func (m *metrics) lead(leading bool) {

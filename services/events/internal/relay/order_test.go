@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -31,11 +32,47 @@ func TestOrderUnderWriters(t *testing.T) {
 		}
 		return rand.IntN(n)
 	}
-	published, all := f.write(t, 8*time.Second, nil)
+	published, all := f.write(t, 8*time.Second)
 	t.Logf("%d changes, published %d times", len(all), len(published))
 	require.Greater(t, len(all), 10*writers)
 	require.Greater(t, len(published), len(all), "the failures made duplicates")
 	require.Empty(t, violations(published, all))
+}
+
+// TestOrderUnderWritersWhileLeadersChange ends the sessions of leaders, and starts and stops relays.
+func TestOrderUnderWritersWhileLeadersChange(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{BatchSize: 20}, telemetry.Discard())
+	f.another(t).start(t)
+	third := f.another(t)
+	until, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		var errs []error
+		for until.Err() == nil {
+			pause(until, time.Duration(300+rand.IntN(900))*time.Millisecond, nil)
+			errs = append(errs, endSession(t.Context(), f.owners[0], f.cfg.LeaderURL))
+			running, stop := context.WithTimeout(t.Context(), time.Second)
+			errs = append(errs, third.Run(running))
+			stop()
+		}
+		ended <- errors.Join(errs...)
+	}()
+	published, all := f.write(t, 8*time.Second)
+	require.NoError(t, <-ended)
+	t.Logf("%d changes, published %d times", len(all), len(published))
+	require.Greater(t, len(all), 5*writers)
+	require.Empty(t, violations(published, all))
+}
+
+// another makes a relay of the same outboxes and topic.
+func (f *fixture) another(t *testing.T) *fixture {
+	t.Helper()
+	relay, err := New(t.Context(), Deps{Publisher: f.published, Readers: f.readers, Telemetry: telemetry.Discard()}, f.cfg)
+	require.NoError(t, err)
+	t.Cleanup(relay.Close)
+	return &fixture{Relay: relay, published: f.published, owners: f.owners}
 }
 
 // TestCauseBeforeEffect commits a change right after its source was read, and its effect right before the other source is read.
@@ -69,14 +106,13 @@ const (
 	subjects = 12
 )
 
-// write runs the writers and the relay for a time and returns when the outboxes are empty. Each writer changes records of one of
-// the tenants, or of a new one each time.
-func (f *fixture) write(t *testing.T, d time.Duration, tenants []string) (published []change, all []string) {
+// write runs the writers and the relay for a time and returns when the outboxes are empty.
+func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all []string) {
 	t.Helper()
 	for _, owner := range f.owners {
 		_, err := owner.Exec(t.Context(), `CREATE TABLE subject (id int PRIMARY KEY, version int NOT NULL)`)
 		require.NoError(t, err)
-		_, err = owner.Exec(t.Context(), `INSERT INTO subject SELECT n, 0 FROM generate_series(0, $1) n`, subjects*max(1, len(tenants)))
+		_, err = owner.Exec(t.Context(), `INSERT INTO subject SELECT n, 0 FROM generate_series(0, $1) n`, subjects)
 		require.NoError(t, err)
 	}
 	f.start(t)
@@ -87,16 +123,12 @@ func (f *fixture) write(t *testing.T, d time.Duration, tenants []string) (publis
 		lock sync.Mutex
 		errs []error
 	)
-	seen := make([]lastCommitted, max(1, len(tenants)))
-	for n := range writers {
+	var seen lastCommitted
+	for range writers {
 		work.Go(func() {
-			mine, of := "", n%len(seen)
+			mine := ""
 			for until.Err() == nil {
-				tenant := uuid.NewString()
-				if len(tenants) > 0 {
-					tenant = tenants[of]
-				}
-				id, err := f.change(t.Context(), tenant, of, mine, &seen[of])
+				id, err := f.change(t.Context(), mine, &seen)
 				lock.Lock()
 				all, errs = append(all, id), append(errs, err)
 				lock.Unlock()
@@ -120,9 +152,9 @@ func (f *fixture) write(t *testing.T, d time.Duration, tenants []string) (publis
 // lastCommitted holds a recently committed change of each source.
 type lastCommitted [2]atomic.Pointer[string]
 
-// change makes one change of a random record of the n-th tenant and returns its id once it is committed.
-func (f *fixture) change(ctx context.Context, tenant string, n int, mine string, seen *lastCommitted) (string, error) {
-	source, subject := rand.IntN(len(f.owners)), rand.IntN(subjects)+n*subjects
+// change makes one change of a random record and returns its id once it is committed.
+func (f *fixture) change(ctx context.Context, mine string, seen *lastCommitted) (string, error) {
+	source, subject := rand.IntN(len(f.owners)), rand.IntN(subjects)
 	c := change{ID: uuid.NewString(), Subject: fmt.Sprintf("%c%d", 'a'+source, subject)}
 	if mine != "" {
 		c.After = append(c.After, mine)
@@ -138,7 +170,7 @@ func (f *fixture) change(ctx context.Context, tenant string, n int, mine string,
 			return err
 		}
 		e := event(uuid.NewString())
-		e.ID, e.TenantID = c.ID, tenant
+		e.ID = c.ID
 		if e.Data, err = json.Marshal(c); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ type Config struct {
 	Retention time.Duration
 	// ConfirmInterval is how often the relay asks what the readers have stored.
 	ConfirmInterval time.Duration
-	// PollInterval is how long an idle relay waits, unless it is woken, while notifications of changes are known to be lost.
+	// PollInterval is how long an idle relay waits, unless it is woken, while it does not listen to all sources.
 	PollInterval time.Duration
 	// HeartbeatInterval is how long it waits otherwise. It is the most that a lost notification delays a change.
 	HeartbeatInterval time.Duration
@@ -70,8 +70,6 @@ type Relay struct {
 	log       *slog.Logger
 	metrics   *metrics
 	wakeups   *wakeups
-	// assignment is set while batches run: each reads it once.
-	assignment atomic.Pointer[assignment]
 
 	// What follows is known only while this process leads. It is empty at first: all rows are read and published again.
 	clock clock
@@ -81,8 +79,6 @@ type Relay struct {
 	// offsets of the clocks, by the instance of the server.
 	offsets     map[string]*clockOffset
 	outstanding outstanding
-	// generation is that of the assignment of the last batch.
-	generation int
 	// restart requests that all rows are published again.
 	restart atomic.Bool
 }
@@ -101,7 +97,6 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wakeups: newWakeups(len(cfg.Sources)),
 		clock: clock{time.Now()}, offsets: map[string]*clockOffset{},
 	}
-	r.assignment.Store(allGroups())
 	for _, s := range cfg.Sources {
 		opened, err := openSource(ctx, s, tel)
 		if err != nil {
@@ -146,8 +141,7 @@ func (r *Relay) Wake() { r.wakeups.wake() }
 
 // Run campaigns for leadership, and publishes while it leads, until ctx ends.
 func (r *Relay) Run(ctx context.Context) error {
-	r.assign(nil)
-	return campaign{url: r.cfg.LeaderURL, log: r.log, assign: r.assign}.run(ctx, r.lead)
+	return campaign{url: r.cfg.LeaderURL, log: r.log}.run(ctx, r.lead)
 }
 
 // lead publishes batch after batch until its leadership, and with it ctx, ends.
@@ -160,7 +154,7 @@ func (r *Relay) lead(ctx context.Context) {
 	background.Go(func() { r.listen(ctx) })
 	background.Go(func() { r.confirmRows(ctx) })
 	backoff := firstBackoff
-	for announced := true; ctx.Err() == nil; {
+	for ctx.Err() == nil {
 		began := time.Now()
 		done, err := r.publishBatch(ctx)
 		switch {
@@ -171,39 +165,33 @@ func (r *Relay) lead(ctx context.Context) {
 			r.log.ErrorContext(ctx, "relay cannot publish, trying again", "error", err, "wait", backoff)
 			pause(ctx, backoff, nil)
 			backoff = min(2*backoff, maxBackoff)
-			continue
-		case !announced:
-			r.checkWakeups(ctx, done)
+		default:
+			backoff = firstBackoff
+			r.await(ctx, done, began)
 		}
-		backoff = firstBackoff
-		announced = r.await(ctx, done, began)
 	}
 }
 
-// await returns when the next batch is due, and whether there was a reason to expect changes.
-func (r *Relay) await(ctx context.Context, done outcome, began time.Time) (expected bool) {
+// await returns when the next batch is due.
+func (r *Relay) await(ctx context.Context, done outcome, began time.Time) {
 	if done.full && done.published >= r.cfg.BatchSize {
-		return true
+		return
 	}
-	next := time.Until(began.Add(r.cfg.BatchInterval(done.published)))
 	if done.published > 0 || done.full || done.held {
-		pause(ctx, next, nil)
+		pause(ctx, time.Until(began.Add(r.cfg.BatchInterval(done.published))), nil)
 	}
-	if done.full || done.held {
-		return true
+	if !done.full && !done.held {
+		pause(ctx, r.wakeups.interval(r.cfg), r.wakeups.due)
 	}
-	return pause(ctx, r.wakeups.interval(r.cfg), r.wakeups.due)
 }
 
-// pause returns after d, or early when ctx ends or wake receives, and reports whether it received.
-func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) (woken bool) {
+// pause returns after d, or early when ctx ends or wake receives.
+func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
 	case <-wake:
-		return true
 	}
-	return false
 }

@@ -30,13 +30,9 @@ const (
 	// tickColumns is how many columns readRows returns before those of a row.
 	tickColumns = 4
 
-	columnsOfGroups = `id, recorded_at, event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at,
-    CASE WHEN ` + groupOf + ` = ANY($6::int[]) THEN data ELSE '' END, traceparent, ` + groupOf + ` = ANY($6::int[])`
-
 	// The clock is read after the snapshot of the rows was taken, so no row of the result was recorded later. A transaction begins
 	// only on request, because it uses up an id and writes to the log. Late rows, in the gaps of the window, come before the others.
-	// OFFSET makes each gap a range of the primary key. Rows of groups that others lead come without their data: they are skipped,
-	// so that a group with a backlog costs the others nothing. Without rows, the result has one line with the clock.
+	// OFFSET makes each gap a range of the primary key. Without rows, the result has one line with the clock.
 	readRows = `WITH tick AS MATERIALIZED (
   SELECT clock_timestamp(), pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
     CASE WHEN $5 THEN pg_current_xact_id()::text::bigint ELSE 0 END,
@@ -44,7 +40,7 @@ const (
   FROM CAST(pg_get_serial_sequence('outbox', 'id') AS regclass) AS ids
 )
 SELECT tick.*, rows.* FROM tick LEFT JOIN (
-  SELECT ` + columnsOfGroups + `
+  SELECT ` + columns + `
   FROM (
     SELECT o.* FROM unnest($3::bigint[], $4::bigint[]) AS gap (first, last)
      CROSS JOIN LATERAL (SELECT * FROM outbox WHERE id BETWEEN gap.first AND gap.last AND ` + unconfirmed + ` OFFSET 0) o
@@ -86,8 +82,6 @@ type row struct {
 	id         int64
 	recordedAt time.Time
 	change     *eventsv1.Change
-	// ownGroup: this process leads the row's group.
-	ownGroup bool
 }
 
 // source is one outbox. Its statements are prepared on first use of a connection.
@@ -171,10 +165,10 @@ func (s *source) identify(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // read returns the visible rows of the window with the lowest ids, among all that were committed before the call.
-func (s *source) read(ctx context.Context, now func() time.Time, w *window, groups []int32, limit int) (reading, error) {
+func (s *source) read(ctx context.Context, now func() time.Time, w *window, limit int) (reading, error) {
 	first, last := w.ranges()
 	r := reading{tick: tick{asked: now()}}
-	if err := r.collect(s.pool.Query(ctx, readRows, w.low, limit, first, last, w.open(), groups)); err != nil {
+	if err := r.collect(s.pool.Query(ctx, readRows, w.low, limit, first, last, w.open())); err != nil {
 		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
 	}
 	r.answered, r.server, r.full = now(), s.server.Load(), len(r.rows) == limit
@@ -195,12 +189,10 @@ func (r *reading) collect(lines pgx.Rows, err error) error {
 		if lines.RawValues()[tickColumns] == nil {
 			return errors.Join(lines.Scan(into...), lines.Err())
 		}
-		var ownGroup bool
-		found, err := scanRow(lines, into[:tickColumns], &ownGroup)
+		found, err := scanRow(lines, into[:tickColumns])
 		if err != nil {
 			return err
 		}
-		found.ownGroup = ownGroup
 		r.rows = append(r.rows, found)
 	}
 	return lines.Err()
@@ -228,14 +220,13 @@ func (s *source) readUnread(ctx context.Context, w *window, r *reading) error {
 	return nil
 }
 
-// scanRow reads an outbox row with other columns before and after its own.
-func scanRow(c pgx.CollectableRow, before []any, after ...any) (row, error) {
+// scanRow reads an outbox row with other columns before its own.
+func scanRow(c pgx.CollectableRow, before []any) (row, error) {
 	e := &eventsv1.Change{}
 	r := row{change: e}
 	var occurredAt time.Time
-	into := append(before[:len(before):len(before)], &r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId, &e.Type,
-		&e.OriginKeyId, &occurredAt, &e.Data, &e.Traceparent)
-	err := c.Scan(append(into, after...)...)
+	err := c.Scan(append(before[:len(before):len(before)], &r.id, &r.recordedAt, &e.EventId, &e.TenantId, &e.BrandId, &e.SubjectId,
+		&e.Type, &e.OriginKeyId, &occurredAt, &e.Data, &e.Traceparent)...)
 	e.OccurredAt = timestamppb.New(occurredAt)
 	return r, err
 }

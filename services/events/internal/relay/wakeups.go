@@ -4,23 +4,21 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
 )
 
-const (
-	// lateWakeup is longer than the notification of a change takes, after the change was recorded.
-	lateWakeup = 100 * time.Millisecond
-	// pollAfterLoss is how long the relay polls after it has found a change of which it was not notified.
-	pollAfterLoss = 30 * time.Second
-)
+// checkInterval is how often a quiet connection that listens is checked.
+const checkInterval = 3 * time.Second
 
-// wakeups notify the relay of changes. It relies on them while it listens to all sources and every change was announced lately.
-// Otherwise it polls.
+// wakeups notify the relay of changes. It relies on them while it listens to all sources, and otherwise polls.
 type wakeups struct {
 	due chan struct{}
 	// unheard is how many sources the relay does not listen to.
 	unheard atomic.Int64
-	// lostAt is when a change was found of which the relay was not notified.
-	lostAt time.Time
 }
 
 func newWakeups(sources int) *wakeups {
@@ -49,18 +47,36 @@ func (w *wakeups) listens() (ended func()) {
 
 // interval is how long an idle relay waits.
 func (w *wakeups) interval(cfg Config) time.Duration {
-	if w.unheard.Load() > 0 || !w.lostAt.IsZero() && time.Since(w.lostAt) < pollAfterLoss {
+	if w.unheard.Load() > 0 {
 		return cfg.PollInterval
 	}
 	return max(cfg.PollInterval, cfg.HeartbeatInterval)
 }
 
-// checkWakeups looks at a batch that nothing has announced. If a change was recorded long enough before, its notification is lost.
-func (r *Relay) checkWakeups(ctx context.Context, done outcome) {
-	if done.published == 0 || r.clock.now().Sub(done.oldest) < lateWakeup {
-		return
+// listen wakes the relay at each notification of a source until ctx ends.
+func (r *Relay) listen(ctx context.Context) {
+	var group errgroup.Group
+	for _, s := range r.sources {
+		group.Go(func() error {
+			for ctx.Err() == nil {
+				if err := s.listen(ctx, r.wakeups); err != nil && ctx.Err() == nil {
+					r.log.WarnContext(ctx, "cannot listen to a source, polling it", "source", s.name, "error", err)
+				}
+				pause(ctx, maxBackoff, nil)
+			}
+			return nil
+		})
 	}
-	r.wakeups.lostAt = time.Now()
-	r.metrics.lostWakeups.Add(ctx, 1)
-	r.log.WarnContext(ctx, "relay found changes of which it was not notified, polling for a time", "changes", done.published)
+	_ = group.Wait()
+}
+
+// listen wakes for each notification, over a connection of its own, until the connection breaks.
+func (s *source) listen(ctx context.Context, w *wakeups) error {
+	conn, err := postgres.Listen(ctx, s.pool.Config().ConnConfig, outbox.Channel)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	defer w.listens()()
+	return postgres.AwaitNotifications(ctx, conn, checkInterval, func(string) { w.wake() })
 }

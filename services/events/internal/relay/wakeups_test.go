@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 // listening waits until the relay listens to all sources.
@@ -40,20 +39,16 @@ func TestAnIdleRelayThatListensReadsNothing(t *testing.T) {
 
 func TestTheHeartbeatFindsAChangeWhoseNotificationWasLost(t *testing.T) {
 	t.Parallel()
-	const heartbeat = 2 * lateWakeup
-	tel := telemetrytest.New()
-	f := setup(t, Config{PollInterval: time.Millisecond, HeartbeatInterval: heartbeat}, tel.Telemetry)
+	f := setup(t, Config{PollInterval: time.Millisecond, HeartbeatInterval: 200 * time.Millisecond}, telemetry.Discard())
 	f.start(t)
 	f.listening(t)
-	lost := func() float64 { return tel.Values(t, "gifting.relay.lost_wakeups")[""] }
-	require.Zero(t, lost())
-	for n := 1; lost() == 0; n++ { // A change that was recorded just before the heartbeat may have been announced right after it.
+	for n := range 3 {
 		f.add(t, 0)
-		require.Eventually(t, func() bool { return len(f.published.subjects(t)) == n }, waitLimit, pollInterval)
+		require.Eventually(t, func() bool { return len(f.published.subjects(t)) == n+1 }, waitLimit, pollInterval)
 	}
 }
 
-func TestTheRelayPollsWhileNotificationsAreLost(t *testing.T) {
+func TestTheRelayPollsWhileItDoesNotListen(t *testing.T) {
 	t.Parallel()
 	cfg := Config{PollInterval: time.Millisecond, HeartbeatInterval: time.Second}
 	w := newWakeups(2)
@@ -61,10 +56,6 @@ func TestTheRelayPollsWhileNotificationsAreLost(t *testing.T) {
 	ended := w.listens()
 	require.Equal(t, cfg.PollInterval, w.interval(cfg), "it listens to one of two sources")
 	w.listens()
-	require.Equal(t, cfg.HeartbeatInterval, w.interval(cfg))
-	w.lostAt = time.Now()
-	require.Equal(t, cfg.PollInterval, w.interval(cfg))
-	w.lostAt = time.Now().Add(-pollAfterLoss)
 	require.Equal(t, cfg.HeartbeatInterval, w.interval(cfg))
 	ended()
 	require.Equal(t, cfg.PollInterval, w.interval(cfg))
