@@ -17,7 +17,7 @@ func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (s
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
-		Sender: s.id, Endpoints: wanted, Lease: s.cfg.Lease, Limit: limit,
+		Sender: s.id, Endpoints: wanted, Share: s.cfg.PerEndpoint, Lease: s.cfg.Lease, Limit: limit,
 	})
 	if err != nil {
 		s.schedule.claimed(nil)

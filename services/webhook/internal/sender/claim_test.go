@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
@@ -188,25 +187,6 @@ func TestEndpointsAreLookedUpOnceForAClaim(t *testing.T) {
 	s.Notify(f.due(8, 7, 8))
 	delivered(second)
 	require.Equal(t, 2, f.lookups())
-}
-
-// Dropping a delivery is final, but the endpoint may have been set again while the claim waited.
-func TestAnEndpointThatIsGoneIsLookedUpAgainAfterTheClaim(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.cfg.Poll = time.Hour
-	f.healthy = []int32{7, 8}
-	f.receiver(8)
-	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
-	first, _ := f.event(8)
-	s := f.start()
-	f.until(first, 8, inState("DELIVERED"))
-
-	before := f.lookups()
-	second, _ := f.event(7)
-	s.Notify(f.due(7))
-	f.until(second, 7, inState("DROPPED"))
-	require.Equal(t, 2, f.lookups()-before)
 }
 
 func TestASenderWhoseRegistrationIsRemovedRegistersAgain(t *testing.T) {

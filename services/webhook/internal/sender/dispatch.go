@@ -10,10 +10,9 @@ import (
 // pauseDuration is for how long deliveries to an endpoint are not claimed while its tenant's API access is off.
 const pauseDuration = 15 * time.Second
 
-// dispatch gives each leased delivery to a worker, or releases it. leaseEnd is when their leases end; early is the lookup that
-// was started before they were leased.
-func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leaseEnd time.Time, early earlyLookup) {
-	found, err := s.endpointsOf(ctx, deliveries, early)
+// dispatch gives each leased delivery to a worker, or releases it. leaseEnd is when their leases end.
+func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leaseEnd time.Time, earlier earlierLookup) {
+	found, err := s.endpointsOf(ctx, deliveries, earlier)
 	ctx = context.WithoutCancel(ctx) // Claimed deliveries are sent or released even if the process is stopping.
 	if err != nil {
 		s.log.WarnContext(ctx, "cannot look up endpoints, deliveries wait", "deliveries", len(deliveries), "error", err)

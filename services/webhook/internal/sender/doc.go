@@ -5,10 +5,10 @@
 //	sender.go     waits until something may be due
 //	schedule.go   has the endpoints that may have due deliveries
 //	health.go     remembers which of them answer
-//	slots.go      says how many workers slow endpoints, and those of one tenant, may occupy
+//	slots.go      says how many workers endpoints that are not healthy, and those of one tenant, may occupy
 //	claim.go      leases due deliveries of these endpoints, as many as workers are free
-//	endpoints.go  looks up where to send them
 //	dispatch.go   gives each to a worker, or releases it
+//	endpoints.go  looks up where to send them
 //	attempt.go    sends one
 //	record.go     stores the result
 //
@@ -30,13 +30,13 @@
 // At most PerEndpoint requests to one endpoint are in flight over all instances. The sender counts its own, and the claim those of
 // the others by their leases.
 //
-// A receiver that does not answer occupies a worker until the timeout. So slow, dead and unknown endpoints get only a part of the
-// workers, and a dead one gets one attempt at a time until it accepts an event. It is healthy once it has not occupied a worker for
-// half a minute. All receivers of a tenant may stop answering at the same moment, so no tenant gets all workers either. Deliveries
-// that wait for a worker are not claimed: they stay due, in order, and use no attempt. Health is only in memory: a sender that
-// starts tries each endpoint once before it sends more.
+// A receiver that does not answer occupies a worker until the timeout. So endpoints that are not healthy get half of the workers
+// together, and one that does not answer gets one attempt at a time until it accepts an event. An endpoint is healthy once it has not
+// occupied a worker for half a minute. All receivers of a tenant may stop answering at the same moment, so no tenant gets all workers
+// either. Deliveries that wait for a worker are not claimed: they stay due, in order, and use no attempt. Health is only in memory: a
+// sender that starts tries each endpoint once before it sends more.
 //
-// URL and secret are looked up for every batch, while it is claimed or before the fan-out stores it, and again if the lookup began
+// URL and secret are looked up for every batch, after it is claimed or before the fan-out stores it, and again if the lookup began
 // more than a tenth of a second before. An event that the key may not see any more is dropped. While the tenants service does not
 // answer, or the tenant's API access is off, deliveries wait and none is lost.
 package sender

@@ -15,9 +15,9 @@ import (
 const (
 	// lookupTimeout bounds a lookup of endpoints.
 	lookupTimeout = 3 * time.Second
-	// earlyLookupAge is how old an early lookup may be when the claim ends. An older one is repeated: keys may have been revoked and
-	// secrets rotated since.
-	earlyLookupAge = 100 * time.Millisecond
+	// maxLookupAge is how old an earlier lookup may be. An older one is repeated: keys may have been revoked and secrets rotated
+	// since.
+	maxLookupAge = 100 * time.Millisecond
 )
 
 // endpoint is the current endpoint of a key. The zero value is an endpoint that is gone.
@@ -38,65 +38,32 @@ func (e endpoint) refuses(d store.Delivery) bool {
 // endpoints maps the keys that were looked up to their endpoints.
 type endpoints map[int32]endpoint
 
-// earlyLookup is a lookup that runs while deliveries are claimed.
-type earlyLookup struct {
-	began  time.Time
-	result chan lookupResult
-}
-
-type lookupResult struct {
+// earlierLookup is a lookup from before the deliveries were leased; the zero value is none.
+type earlierLookup struct {
+	began time.Time
 	found endpoints
-	err   error
 }
 
-// keysOf returns the keys of the endpoints.
-func keysOf(wanted []store.Wanted) []int32 {
-	keys := make([]int32, len(wanted))
-	for i, w := range wanted {
-		keys[i] = w.KeyID
-	}
-	return keys
-}
-
-// startLookup looks up the endpoints of the keys in the background, until ctx ends.
-func (s *Sender) startLookup(ctx context.Context, keys []int32) earlyLookup {
-	early := earlyLookup{began: time.Now(), result: make(chan lookupResult, 1)}
-	s.workers.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-		defer cancel()
-		found, err := s.lookUp(ctx, keys)
-		early.result <- lookupResult{found, err}
-	})
-	return early
-}
-
-// endpointsOf returns the endpoints of the deliveries. It repeats the lookup for endpoints that the early one did not include,
-// found gone or without the right to a delivery, because dropping is final, and for all if the claim took too long.
-func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, early earlyLookup) (endpoints, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	var known endpoints
-	if time.Since(early.began) < s.lookupAge {
-		result := <-early.result
-		if result.err != nil {
-			return nil, result.err
-		}
-		known = result.found
+// endpointsOf returns the endpoints of the deliveries. It looks up those that the earlier lookup did not include, found gone or
+// without the right to a delivery, because dropping is final, and all if it is too old.
+func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, earlier earlierLookup) (endpoints, error) {
+	if time.Since(earlier.began) >= s.maxLookupAge {
+		earlier.found = nil
 	}
 	var keys []int32
 	for _, d := range deliveries {
-		if known[d.KeyID].refuses(d) {
+		if earlier.found[d.KeyID].refuses(d) {
 			keys = append(keys, d.KeyID)
 		}
 	}
 	if len(keys) == 0 {
-		return known, nil
+		return earlier.found, nil
 	}
 	found, err := s.lookUp(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	for key, e := range known {
+	for key, e := range earlier.found {
 		if !slices.Contains(keys, key) {
 			found[key] = e
 		}
@@ -107,6 +74,8 @@ func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, e
 // lookUp reads the endpoints of the keys from the tenants service. It leaves out keys that do not exist:
 // their endpoints are gone.
 func (s *Sender) lookUp(ctx context.Context, keys []int32) (endpoints, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
 	slices.Sort(keys)
 	began := time.Now()
 	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: slices.Compact(keys)})

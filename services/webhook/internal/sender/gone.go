@@ -2,12 +2,11 @@ package sender
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/daemon"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
@@ -27,12 +26,12 @@ const (
 // may be about to be restored.
 func (s *Sender) dropGone(ctx context.Context, found store.Found) error {
 	for chunk := range slices.Chunk(found.Pending, maxLookup) {
-		gone, err := s.lookUpGone(ctx, chunk)
+		at, err := s.lookUp(ctx, postgres.Column(chunk, func(e store.Endpoint) int32 { return e.KeyID }))
 		if err != nil {
 			return err
 		}
 		for _, e := range chunk {
-			if !gone[e.KeyID] {
+			if known, ok := at[e.KeyID]; !ok || !known.gone() {
 				continue
 			}
 			if err := s.drop(ctx, e, found.At); err != nil {
@@ -41,25 +40,6 @@ func (s *Sender) dropGone(ctx context.Context, found store.Found) error {
 		}
 	}
 	return nil
-}
-
-// lookUpGone returns the keys of those endpoints that are gone.
-func (s *Sender) lookUpGone(ctx context.Context, list []store.Endpoint) (map[int32]bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	keys := make([]int32, len(list))
-	for i, e := range list {
-		keys[i] = e.KeyID
-	}
-	resp, err := s.directory.GetEndpoints(ctx, &tenantsv1.GetEndpointsRequest{KeyIds: keys})
-	if err != nil {
-		return nil, fmt.Errorf("look for endpoints that are gone: %w", err)
-	}
-	gone := map[int32]bool{}
-	for _, e := range resp.GetEndpoints() {
-		gone[e.GetKeyId()] = e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_GONE
-	}
-	return gone, nil
 }
 
 // drop drops the deliveries of an endpoint that were stored until then, in batches.

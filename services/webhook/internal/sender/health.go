@@ -6,30 +6,24 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
-// health is what the attempts to an endpoint have shown of its receiver. The values are in the order in which endpoints get
-// workers: each class leaves a quarter of them to the better ones.
+// health is what the attempts to an endpoint have shown of its receiver.
 type health int
 
 const (
 	// healthy receivers have answered or refused quickly, at least since probation.
 	healthy health = iota
-	// unknown receivers have not been tried by this process.
-	unknown
-	// slow receivers occupy workers, but may answer.
+	// slow receivers occupy workers, but accept events.
 	slow
-	// dead receivers have only occupied workers lately. One attempt at a time shows whether that is still so.
+	// dead receivers have occupied a worker and failed since they last accepted an event, or have not been tried by this process.
+	// They get one attempt at a time.
 	dead
-
-	classes
 )
 
-var healthNames = [classes]string{healthy: "healthy", unknown: "unknown", slow: "slow", dead: "dead"}
+var healthNames = map[health]string{healthy: "healthy", slow: "slow", dead: "dead"}
 
 const (
 	// occupiedAfter is how long an attempt may take before it counts as occupying its worker.
 	occupiedAfter = time.Second
-	// deadAfter is how many attempts in a row must have occupied their workers and failed before an endpoint is dead.
-	deadAfter = 3
 	// probation is for how long a receiver must not occupy a worker to be healthy again. Otherwise one that only answers at times
 	// could occupy the workers that are left to the healthy ones, again and again.
 	probation = 30 * time.Second
@@ -40,14 +34,15 @@ const (
 // history is what is remembered of an endpoint.
 type history struct {
 	health health
-	// failures counts the attempts since the last delivery that occupied their workers and failed.
-	failures int
 	// occupied is how many attempts in flight have taken longer than occupiedAfter.
 	occupied int
 	// lastAttempt is when an attempt last began or ended, lastOccupied when one last occupied its worker, and lastImpaired when the
-	// endpoint was last slow or dead.
+	// endpoint was last impaired.
 	lastAttempt, lastOccupied, lastImpaired time.Time
 }
+
+// impaired reports whether the receiver has occupied a worker and has not proved since that it is healthy.
+func (h *history) impaired() bool { return h.health != healthy && !h.lastOccupied.IsZero() }
 
 // runningAttempt is an attempt in flight.
 type runningAttempt struct {
@@ -55,7 +50,7 @@ type runningAttempt struct {
 	of                 *history
 	timer              *time.Timer
 	occupied, finished bool
-	// impaired is when the endpoint was last slow or dead: a change made before may have waited for its receiver.
+	// impaired is when the endpoint was last impaired: a change made before may have waited for its receiver.
 	impaired time.Time
 }
 
@@ -66,7 +61,7 @@ func (s *schedule) startAttempt(e store.Endpoint) *runningAttempt {
 	defer s.guard.Unlock()
 	of := s.known[e]
 	if of == nil {
-		of = &history{health: unknown}
+		of = &history{health: dead}
 		s.known[e] = of
 	}
 	of.touch()
@@ -77,7 +72,7 @@ func (s *schedule) startAttempt(e store.Endpoint) *runningAttempt {
 
 // touch notes the time of an attempt.
 func (h *history) touch() {
-	if h.lastAttempt = time.Now(); h.health >= slow {
+	if h.lastAttempt = time.Now(); h.impaired() {
 		h.lastImpaired = h.lastAttempt
 	}
 }
@@ -94,7 +89,7 @@ func (a *runningAttempt) occupy() {
 	a.of.health = max(a.of.health, slow)
 }
 
-// finish notes the result. A fast failure occupies no worker, so it says nothing of an endpoint that is slow or dead.
+// finish notes the result. A fast failure occupies no worker, so it says nothing of an endpoint that has occupied one.
 func (a *runningAttempt) finish(delivered bool) {
 	a.schedule.guard.Lock()
 	defer a.schedule.guard.Unlock()
@@ -106,17 +101,14 @@ func (a *runningAttempt) finish(delivered bool) {
 		of.occupied--
 		of.lastOccupied = of.lastAttempt
 	}
+	proven := !a.occupied && of.occupied == 0 && of.lastAttempt.Sub(of.lastOccupied) >= a.schedule.probation
 	switch {
-	case delivered && !a.occupied && of.occupied == 0 && of.lastAttempt.Sub(of.lastOccupied) >= a.schedule.probation:
-		of.health, of.failures = healthy, 0
-	case delivered:
-		of.health, of.failures = slow, 0
-	case a.occupied:
-		if of.failures++; of.failures >= deadAfter {
-			of.health = dead
-		}
-	case of.health == unknown:
+	case delivered && proven, !a.occupied && of.lastOccupied.IsZero():
 		of.health = healthy
+	case delivered:
+		of.health = slow
+	case a.occupied:
+		of.health = dead
 	}
 }
 
@@ -125,7 +117,7 @@ func (s *schedule) healthOf(e store.Endpoint) health {
 	if of := s.known[e]; of != nil {
 		return of.health
 	}
-	return unknown
+	return dead
 }
 
 // forget removes the endpoints that have not been tried for long. The guard is held.
@@ -137,12 +129,12 @@ func (s *schedule) forget(now time.Time) {
 	}
 }
 
-// impaired returns the endpoints that are slow or dead.
+// impaired returns the endpoints whose receivers are slow or do not answer.
 func (s *schedule) impaired() (list []store.Endpoint) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	for e, of := range s.known {
-		if of.health >= slow {
+		if of.impaired() {
 			list = append(list, e)
 		}
 	}
@@ -150,10 +142,11 @@ func (s *schedule) impaired() (list []store.Endpoint) {
 }
 
 // count returns how many endpoints of each health were tried lately.
-func (s *schedule) count() (n [classes]int) {
+func (s *schedule) count() map[health]int {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	s.forget(time.Now())
+	n := map[health]int{healthy: 0, slow: 0, dead: 0}
 	for _, of := range s.known {
 		n[of.health]++
 	}

@@ -55,11 +55,11 @@ func newMetrics(meter metric.Meter, of *schedule) (*metrics, error) {
 }
 
 // observeByHealth registers a gauge with a value for each health.
-func observeByHealth(meter metric.Meter, name, description string, values func() [classes]int) error {
+func observeByHealth(meter metric.Meter, name, description string, values func() map[health]int) error {
 	_, err := meter.Int64ObservableGauge(name, metric.WithDescription(description),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			for class, n := range values() {
-				o.Observe(int64(n), metric.WithAttributes(attribute.String("health", healthNames[class])))
+			for of, n := range values() {
+				o.Observe(int64(n), metric.WithAttributes(attribute.String("health", healthNames[of])))
 			}
 			return nil
 		}))

@@ -48,7 +48,7 @@ type Reservation struct {
 	lease   *store.Lease
 	// leaseEnd is before the end of the lease in the database.
 	leaseEnd time.Time
-	early    earlyLookup
+	lookup   earlierLookup
 }
 
 // Reserve reserves free workers for new deliveries of the events. The fan-out stores them with the reservation's lease. Others are
@@ -71,8 +71,7 @@ func (s *Sender) Reserve(events []store.Event, l Lookup) *Reservation {
 	}
 	s.workers.Add(1)
 	r.lease, r.leaseEnd = lease, s.now().Add(s.cfg.Lease)
-	r.early = earlyLookup{began: l.Began, result: make(chan lookupResult, 1)}
-	r.early.result <- lookupResult{found: at}
+	r.lookup = earlierLookup{l.Began, at}
 	return r
 }
 
@@ -94,7 +93,7 @@ func (r *Reservation) Send(ctx context.Context, leased []store.Delivery) {
 	s.unreserve(r.workers)
 	if len(leased) > 0 {
 		// The context may be of a trace that is not that of each delivery.
-		s.dispatch(trace.ContextWithSpanContext(context.WithoutCancel(ctx), trace.SpanContext{}), leased, r.leaseEnd, r.early)
+		s.dispatch(trace.ContextWithSpanContext(context.WithoutCancel(ctx), trace.SpanContext{}), leased, r.leaseEnd, r.lookup)
 	}
 }
 
@@ -116,7 +115,7 @@ func (s *Sender) unreserve(workers map[store.Endpoint]int) {
 
 // reserve counts new deliveries as in flight for which a claim would get a worker, and adds them to the lease. It returns how many
 // of each endpoint. An endpoint that waits for a claim, or is being claimed for, waits for the claim with its new deliveries
-// too, and so does one that is slow or dead. Each endpoint that might be claimed for keeps a worker.
+// too, and so does one that is impaired. Each endpoint that might be claimed for keeps a worker.
 func (s *schedule) reserve(events []store.Event, at endpoints, lease *store.Lease) map[store.Endpoint]int {
 	s.guard.Lock()
 	defer s.guard.Unlock()
@@ -149,8 +148,9 @@ func (s *schedule) reserve(events []store.Event, at endpoints, lease *store.Leas
 func (s *schedule) reservable(e store.Endpoint, used *slots) bool {
 	_, waits := s.due[e]
 	_, claimed := s.claiming[e]
-	of := s.healthOf(e)
-	return !waits && !claimed && of < slow && s.budget(store.Due{Endpoint: e}).Rows > 0 && used.available(of, e.TenantID) > 0
+	of := s.known[e]
+	return !waits && !claimed && (of == nil || !of.impaired()) &&
+		s.budget(store.Due{Endpoint: e}).Rows > 0 && used.available(s.healthOf(e), e.TenantID) > 0
 }
 
 // claimable counts the scheduled endpoints for which a claim might get something.

@@ -145,33 +145,6 @@ func TestWhatACrashedProcessHadReservedIsSentWhenItsLeaseEnds(t *testing.T) {
 	require.Len(t, r.Arrivals(), 1)
 }
 
-func TestAResultThatACrashOfTheServerLosesIsRecordedByARepetition(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	r := f.receiver(7)
-	s, p := f.startRegistered(), f.partition(0)
-	events := []store.Event{newEvent(7)}
-	reserved := f.reserve(s, lookup(r.Endpoint(7)), events...)
-	stored := p.store(reserved, events...)
-	reserved.Send(t.Context(), stored.Leased)
-	f.until(events[0].ID, 7, inState("DELIVERED"))
-	s.stop()
-	require.NoError(t, s.wait())
-	// The transaction of the result is gone; that of the fan-out had waited for the disk.
-	_, err := f.pool.Exec(t.Context(), "DELETE FROM attempts")
-	require.NoError(t, err)
-	_, err = f.pool.Exec(t.Context(), `UPDATE deliveries SET state = 'PENDING', attempts = 0, finished_at = NULL, next_attempt_at = $1,
-  lease_token = $2, leased_by = $3`, f.clock.now().Add(f.cfg.Lease), stored.Leased[0].Token, s.id)
-	require.NoError(t, err)
-
-	require.Empty(t, claimDue(t, f.store, time.Minute))
-	f.clock.advance(f.cfg.Lease)
-	f.noSearch, f.cfg.Poll = false, 50*time.Millisecond
-	f.start()
-	require.Equal(t, row{State: "DELIVERED", Attempts: 1, Logged: 1}, f.until(events[0].ID, 7, inState("DELIVERED")))
-	require.Len(t, r.Arrivals(), 2, "it is sent once more")
-}
-
 func TestStoppingSendsWhatWasReservedBefore(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -289,7 +262,7 @@ func TestWhatMayBeReserved(t *testing.T) {
 	t.Run("a slow or dead one gets none", func(t *testing.T) {
 		s := newOf8(1)
 		s.try(endpointOfKey(1), true, false)
-		require.Equal(t, slow, s.healthOf(endpointOfKey(1)))
+		require.Equal(t, dead, s.healthOf(endpointOfKey(1)))
 		require.Zero(t, s.reserves(1, 1))
 	})
 	t.Run("one that is paused or not known to the lookup gets none", func(t *testing.T) {

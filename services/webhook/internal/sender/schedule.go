@@ -91,18 +91,21 @@ func (s *schedule) pick(limit int) []store.Wanted {
 	}
 	used := s.slots()
 	list := make([]store.Wanted, 0, len(s.due))
-	candidates := newSlots(s.workers)
+	candidates := map[string]int{} // The healthy endpoints of each tenant.
 	for _, d := range s.due {
 		of := s.healthOf(d.Endpoint)
 		if w := s.budget(d.Due); w.Rows > 0 && used.available(of, w.TenantID) > 0 {
 			list = append(list, w)
-			candidates.add(of, w.TenantID, 1)
+			if of == healthy {
+				candidates[w.TenantID]++
+			}
 		}
 	}
-	// A claim may get as many rows as are wanted, so the tenant's endpoints divide its room.
+	// A claim may get as many rows as are wanted, so the tenant's endpoints divide its room. The others want one row each.
 	for i, w := range list {
-		of := s.healthOf(w.Endpoint)
-		list[i].Rows = max(1, min(w.Rows, used.available(of, w.TenantID)/candidates.ofTenant[w.TenantID][of]))
+		if w.Rows > 1 {
+			list[i].Rows = max(1, min(w.Rows, used.available(healthy, w.TenantID)/candidates[w.TenantID]))
+		}
 	}
 	rank := func(w store.Wanted) int {
 		if s.due[w.Endpoint].skipped {
@@ -115,31 +118,28 @@ func (s *schedule) pick(limit int) []store.Wanted {
 	})
 	picked := list[:0]
 	for _, w := range list {
-		class := s.healthOf(w.Endpoint)
-		if len(picked) == limit || used.available(class, w.TenantID) <= 0 {
+		of := s.healthOf(w.Endpoint)
+		if len(picked) == limit || used.available(of, w.TenantID) <= 0 {
 			continue
 		}
-		used.add(class, w.TenantID, 1)
+		used.add(of, w.TenantID, 1)
 		picked = append(picked, w)
 		delete(s.due, w.Endpoint)
 	}
 	return picked
 }
 
-// budget says how much a claim may get for an endpoint: all of its slots if it is healthy, otherwise one row at a time, and at
-// most one in flight unless it is known to answer. The number of one dead endpoint's attempts is bounded over all instances.
+// budget says how much a claim may get for an endpoint: all of its free slots if it is healthy, one row at a time if it is slow, and
+// one in flight if it is dead.
 func (s *schedule) budget(d store.Due) store.Wanted {
-	w := store.Wanted{Due: d, InFlight: s.inFlight[d.Endpoint], Share: s.perEndpoint}
-	own := s.perEndpoint
+	w := store.Wanted{Due: d, InFlight: s.inFlight[d.Endpoint]}
+	w.Rows = max(0, s.perEndpoint-w.InFlight)
 	switch s.healthOf(d.Endpoint) {
-	case dead:
-		w.Share, own = 1, 1
-	case unknown:
-		own = 1
-	case healthy, slow, classes:
-	}
-	if w.Rows = max(0, own-w.InFlight); s.healthOf(d.Endpoint) != healthy {
+	case healthy:
+	case slow:
 		w.Rows = min(w.Rows, 1)
+	case dead:
+		w.Rows = max(0, 1-w.InFlight)
 	}
 	return w
 }

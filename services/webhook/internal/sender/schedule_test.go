@@ -24,7 +24,7 @@ func TestTheScheduleTakesTheLeastBusyEndpointsFirst(t *testing.T) {
 		s.startAttempt(due(key+1, 0).Endpoint).finish(true)
 	}
 	wanted := func(d store.Due, inFlight int) store.Wanted {
-		return store.Wanted{Due: d, InFlight: inFlight, Share: perEndpoint, Rows: perEndpoint - inFlight}
+		return store.Wanted{Due: d, InFlight: inFlight, Rows: perEndpoint - inFlight}
 	}
 	s.claimed([]store.Delivery{delivery(1), delivery(2), delivery(2)})
 	s.add(false, due(1, 10), due(2, 10), due(3, 30), due(4, 20))

@@ -75,7 +75,7 @@ type Sender struct {
 	lookedForGone time.Time
 	goneInterval  time.Duration
 	heartbeat     time.Duration
-	lookupAge     time.Duration
+	maxLookupAge  time.Duration
 	// woken means that deliveries may be due in the database, ready that the schedule may have some to claim.
 	woken, ready chan struct{}
 	schedule     *schedule
@@ -102,7 +102,7 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
 		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: scheduled,
 		discoverTimeout: discoverTimeout, lookedForGone: time.Now(), goneInterval: goneInterval, heartbeat: heartbeat,
-		lookupAge: earlyLookupAge,
+		maxLookupAge: maxLookupAge,
 	}
 	if tel.Tracing {
 		s.tracer = tel.Tracers.Tracer(scope)
@@ -160,9 +160,6 @@ func (s *Sender) tick(ctx context.Context) time.Duration {
 	if len(wanted) == 0 {
 		return s.cfg.Poll
 	}
-	lookupCtx, cancel := context.WithCancel(ctx)
-	defer cancel() // The lookup is not needed if nothing was claimed.
-	early := s.startLookup(lookupCtx, keysOf(wanted))
 	// The lease in the database begins later, so it ends after leaseEnd.
 	leaseEnd := s.now().Add(s.cfg.Lease)
 	claimed, err := s.claim(ctx, wanted, limit)
@@ -173,7 +170,8 @@ func (s *Sender) tick(ctx context.Context) time.Duration {
 		return s.cfg.Poll
 	}
 	if len(claimed.Deliveries) > 0 {
-		s.dispatch(ctx, claimed.Deliveries, leaseEnd, early)
+		// The next claim need not wait until the endpoints are looked up.
+		s.workers.Go(func() { s.dispatch(ctx, claimed.Deliveries, leaseEnd, earlierLookup{}) })
 	}
 	if len(claimed.Contended) > 0 {
 		return min(contendedInterval, s.cfg.Poll)

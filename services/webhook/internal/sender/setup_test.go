@@ -114,7 +114,7 @@ func (f *fixture) activate(key int32, r *webhooktest.Receiver) {
 	f.directory.SetEndpoint(r.Endpoint(key))
 }
 
-// lookupAge is how old an early lookup may be in these tests, which count lookups on a busy machine.
+// lookupAge is how old an earlier lookup may be in these tests, which count lookups on a busy machine.
 const lookupAge = time.Hour
 
 // lookups is how often endpoints were looked up.
@@ -145,7 +145,7 @@ func (f *fixture) startAt(now func() time.Time) running {
 	if f.noSearch {
 		s.discoverTimeout = time.Nanosecond
 	}
-	s.lookupAge, s.goneInterval, s.heartbeat = lookupAge, f.goneInterval, cmp.Or(f.heartbeat, f.cfg.Poll)
+	s.maxLookupAge, s.goneInterval, s.heartbeat = lookupAge, f.goneInterval, cmp.Or(f.heartbeat, f.cfg.Poll)
 	if f.occupiedAfter != 0 {
 		s.schedule.occupiedAfter = f.occupiedAfter
 	}
@@ -196,13 +196,13 @@ func (f *fixture) due(keys ...int32) []store.Due {
 // claimDue claims what is due, as another sender.
 func claimDue(t *testing.T, st *store.Store, lease time.Duration) []store.Delivery {
 	t.Helper()
-	r := store.ClaimRequest{Sender: rand.Int64(), Lease: lease, Limit: 10}
+	r := store.ClaimRequest{Sender: rand.Int64(), Share: 8, Lease: lease, Limit: 10}
 	require.NoError(t, st.Register(t.Context(), r.Sender))
 	found, err := st.Discover(t.Context(), r.Sender, false)
 	require.NoError(t, err)
 	require.True(t, found.Registered)
 	for _, d := range found.Due {
-		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d, Share: 8, Rows: 8})
+		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d, Rows: 8})
 	}
 	claimed, err := st.Claim(t.Context(), r)
 	require.NoError(t, err)

@@ -1,23 +1,19 @@
 package sender
 
-import "slices"
-
-// tenantShare is how many workers of a class a tenant may occupy for each that is free. If all receivers of one tenant stop
-// answering at the same moment, an eighth of the workers stays free for the other tenants; if those of two do, a fifteenth.
+// tenantShare is how many workers a tenant may occupy for each that is free. If all receivers of one tenant stop answering at the
+// same moment, an eighth of the workers stays free for the other tenants; if those of two do, a fifteenth.
 const tenantShare = 7
 
-// slots count the workers that the endpoints of each class have, of all tenants and of each.
-type slots struct {
-	workers  int
-	used     [classes]int
-	ofTenant map[string]*[classes]int
+// slots count the workers in use. Endpoints that are not healthy get at most half of them, together.
+type slots struct{ all, unhealthy usage }
+
+// usage is how many workers are used of those that may be, and by each tenant.
+type usage struct {
+	used, limit int
+	ofTenant    map[string]int
 }
 
-func newSlots(workers int) *slots {
-	return &slots{workers: workers, ofTenant: map[string]*[classes]int{}}
-}
-
-// slots returns the workers that are in use, and those that the claim in flight may use.
+// slots returns the workers that are in use, and those that the claim in flight may use. The guard is held.
 func (s *schedule) slots() *slots {
 	used := newSlots(s.workers)
 	for e, n := range s.inFlight {
@@ -29,55 +25,50 @@ func (s *schedule) slots() *slots {
 	return used
 }
 
+func newSlots(workers int) *slots {
+	return &slots{
+		all:       usage{limit: workers, ofTenant: map[string]int{}},
+		unhealthy: usage{limit: max(1, workers/2), ofTenant: map[string]int{}}, //nolint:mnd // Half.
+	}
+}
+
 // add counts workers as used.
 func (s *slots) add(of health, tenant string, n int) {
-	if s.ofTenant[tenant] == nil {
-		s.ofTenant[tenant] = &[classes]int{}
+	s.all.add(tenant, n)
+	if of != healthy {
+		s.unhealthy.add(tenant, n)
 	}
-	s.used[of] += n
-	s.ofTenant[tenant][of] += n
 }
 
-// available returns how many more workers endpoints of the class and tenant may have. Each class and those below it leave a
-// quarter of the workers to the better classes, and each tenant leaves some of that to other tenants. If there are few workers,
-// each class may still have one, and a tenant that has none may have the last one.
+// available returns how many more workers endpoints of the health and tenant may have.
 func (s *slots) available(of health, tenant string) int {
-	own := s.ofTenant[tenant]
-	if own == nil {
-		own = &[classes]int{}
+	if of == healthy {
+		return s.all.available(tenant)
 	}
-	available, used, ownUsed := s.workers, 0, 0
-	for class := classes - 1; class >= healthy; class-- {
-		used += s.used[class]
-		ownUsed += own[class]
-		if class > of {
-			continue
-		}
-		free := s.limit(class) - used
-		available = min(available, free, max((tenantShare*free-ownUsed)/(tenantShare+1), 1-ownUsed))
-	}
-	return available
+	return min(s.all.available(tenant), s.unhealthy.available(tenant))
 }
 
-// limit returns how many workers the class and the worse ones may have.
-func (s *slots) limit(class health) int { return max(1, s.workers*int(classes-class)/int(classes)) }
+func (u *usage) add(tenant string, n int) {
+	u.used += n
+	u.ofTenant[tenant] += n
+}
 
-// workersUsed returns how many workers each class and the worse ones have.
-func (s *schedule) workersUsed() (used [classes]int) {
+// available leaves some of the free workers to other tenants. A tenant that has none may have the last one.
+func (u *usage) available(tenant string) int {
+	free, own := u.limit-u.used, u.ofTenant[tenant]
+	return min(free, max((tenantShare*free-own)/(tenantShare+1), 1-own))
+}
+
+// workersUsed returns how many workers endpoints of each health and worse ones have: dead ones share those of slow ones.
+func (s *schedule) workersUsed() map[health]int {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	total := 0
-	for class, n := range slices.Backward(s.slots().used[:]) {
-		total += n
-		used[class] = total
-	}
-	return used
+	used := s.slots()
+	return map[health]int{healthy: used.all.used, slow: used.unhealthy.used}
 }
 
-// workersLimit returns how many workers each class and the worse ones may have.
-func (s *schedule) workersLimit() (limits [classes]int) {
-	for class := range limits {
-		limits[class] = newSlots(s.workers).limit(health(class))
-	}
-	return limits
+// workersLimit returns how many workers they may have.
+func (s *schedule) workersLimit() map[health]int {
+	used := newSlots(s.workers)
+	return map[health]int{healthy: used.all.limit, slow: used.unhealthy.limit}
 }

@@ -118,9 +118,9 @@ func (o *deliveries) lease() []store.Delivery {
 	require.NoError(o.t, o.store.Register(o.t.Context(), sender))
 	found, err := o.store.Discover(o.t.Context(), sender, false)
 	require.NoError(o.t, err)
-	r := store.ClaimRequest{Sender: sender, Lease: time.Minute, Limit: 5000}
+	r := store.ClaimRequest{Sender: sender, Share: 5000, Lease: time.Minute, Limit: 5000}
 	for _, d := range found.Due {
-		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d, Share: 5000, Rows: 5000})
+		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d, Rows: 5000})
 	}
 	claimed, err := o.store.Claim(o.t.Context(), r)
 	require.NoError(o.t, err)

@@ -33,6 +33,8 @@ type ClaimRequest struct {
 	Sender int64
 	// Endpoints are those to claim for. Among those with equally many rows in flight, the first ones come first.
 	Endpoints []Wanted
+	// Share is how many rows of one endpoint may be leased, over all instances.
+	Share int
 	// Lease is the time from the beginning of the claim until the rows are due again, unless their results are recorded before.
 	Lease time.Duration
 	// Limit is the most rows to claim.
@@ -44,8 +46,6 @@ type Wanted struct {
 	Due
 	// InFlight is how many of its rows the claiming process has. Leases of other processes are counted by the claim.
 	InFlight int
-	// Share is how many of its rows may be leased, over all instances.
-	Share int
 	// Rows is the most rows of it to claim.
 	Rows int
 }
@@ -116,10 +116,10 @@ func leasedByOthers(endpoint, sender, limit string) string {
 var leaseRows = `
 WITH endpoint AS MATERIALIZED (
   SELECT w.tenant_id, w.key_id, w.since, w.n, others.leased AS others, w.in_flight + others.leased AS leased,
-         least(w.share - w.in_flight - others.leased, w.rows) AS free
-    FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::int[], $7::int[], $11::int[])
-         WITH ORDINALITY AS w (tenant_id, key_id, since, in_flight, share, rows, n)
-   CROSS JOIN LATERAL (` + leasedByOthers("w", "$6", "w.share") + `) others
+         least($7 - w.in_flight - others.leased, w.rows) AS free
+    FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::int[], $11::int[])
+         WITH ORDINALITY AS w (tenant_id, key_id, since, in_flight, rows, n)
+   CROSS JOIN LATERAL (` + leasedByOthers("w", "$6", "$7::int") + `) others
    WHERE w.n = ANY (nullif(current_setting('claim.locked', true), '')::bigint[])
 ), candidate AS (
   SELECT d.tenant_id, d.event_id, d.key_id, d.next_attempt_at, e.n, e.others,
@@ -151,7 +151,6 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	keys := postgres.Column(r.Endpoints, func(w Wanted) int32 { return w.KeyID })
 	since := postgres.Column(r.Endpoints, func(w Wanted) time.Time { return w.Since })
 	inFlight := postgres.Column(r.Endpoints, func(w Wanted) int { return w.InFlight })
-	share := postgres.Column(r.Endpoints, func(w Wanted) int { return w.Share })
 	most := postgres.Column(r.Endpoints, func(w Wanted) int { return w.Rows })
 	var (
 		claimed Claimed
@@ -163,7 +162,7 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 			found, err = lockedOf(rows, r.Endpoints, &claimed)
 			return err
 		})
-		b.Queue(leaseRows, at, tenants, keys, since, inFlight, r.Sender, share, r.Limit, token, r.Lease, most).
+		b.Queue(leaseRows, at, tenants, keys, since, inFlight, r.Sender, r.Share, r.Limit, token, r.Lease, most).
 			Query(func(rows pgx.Rows) error { return claimed.read(rows, found, r, token) })
 	})
 	if err != nil {
@@ -221,7 +220,7 @@ func (c *Claimed) read(rows pgx.Rows, found []locked, r ClaimRequest, token stri
 		return nil
 	})
 	for _, l := range found {
-		if l.rows == 0 || l.rows >= min(l.Share-l.InFlight-l.others, l.Rows) || len(c.Deliveries) >= r.Limit {
+		if l.rows == 0 || l.rows >= min(r.Share-l.InFlight-l.others, l.Rows) || len(c.Deliveries) >= r.Limit {
 			c.Left = append(c.Left, l.Due)
 		}
 	}

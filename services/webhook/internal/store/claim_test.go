@@ -42,13 +42,13 @@ func TestAClaimGetsNoMoreOfAnEndpointThanItWants(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	for range 5 {
-		f.add(t, tenantA, noon, 1, 2, 3)
+		f.add(t, tenantA, noon, 1, 2)
 	}
 	const first, second = 1, 2
 	claim := func(sender int64, endpoints ...Wanted) (rows, left map[int32]int) {
 		require.NoError(t, f.Register(t.Context(), sender))
 		r := request(100)
-		r.Sender, r.Endpoints = sender, endpoints
+		r.Sender, r.Share, r.Endpoints = sender, 3, endpoints
 		claimed, err := f.Claim(t.Context(), r)
 		require.NoError(t, err)
 		rows, left = map[int32]int{}, map[int32]int{}
@@ -60,17 +60,17 @@ func TestAClaimGetsNoMoreOfAnEndpointThanItWants(t *testing.T) {
 		}
 		return rows, left
 	}
-	want := func(key int32, inFlight, share, rows int) Wanted {
-		w := wanted(key, noon, inFlight)
-		w.Share, w.Rows = share, rows
+	want := func(key int32, rows int) Wanted {
+		w := wanted(key, noon, 0)
+		w.Rows = rows
 		return w
 	}
-	rows, left := claim(first, want(1, 0, 8, 8), want(2, 0, 8, 1), want(3, 0, 1, 1))
-	require.Equal(t, map[int32]int{1: 5, 2: 1, 3: 1}, rows)
-	require.Equal(t, map[int32]int{2: 1, 3: 1}, left)
-	rows, left = claim(second, want(2, 0, 8, 1), want(3, 0, 1, 1))
-	require.Equal(t, map[int32]int{2: 1}, rows, "the share of the third is that of all senders")
-	require.Equal(t, map[int32]int{2: 1, 3: 1}, left)
+	rows, left := claim(first, want(1, 8), want(2, 1))
+	require.Equal(t, map[int32]int{1: 3, 2: 1}, rows)
+	require.Equal(t, map[int32]int{1: 1, 2: 1}, left)
+	rows, left = claim(second, want(1, 1), want(2, 1))
+	require.Equal(t, map[int32]int{2: 1}, rows, "the share is that of all senders")
+	require.Equal(t, map[int32]int{1: 1, 2: 1}, left)
 }
 
 func TestConcurrentClaimsNeverExceedTheLimitPerEndpoint(t *testing.T) {

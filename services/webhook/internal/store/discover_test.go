@@ -25,10 +25,10 @@ func (f *fixture) claimAs(t *testing.T, sender int64, perEndpoint int, endpoints
 	t.Helper()
 	f.now = noon
 	for i := range endpoints {
-		endpoints[i].Share, endpoints[i].Rows = perEndpoint, perEndpoint
+		endpoints[i].Rows = perEndpoint
 	}
 	r := request(100)
-	r.Sender, r.Endpoints = sender, endpoints
+	r.Sender, r.Share, r.Endpoints = sender, perEndpoint, endpoints
 	claimed, err := f.Claim(t.Context(), r)
 	require.NoError(t, err)
 	return claimed

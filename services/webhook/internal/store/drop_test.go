@@ -19,8 +19,8 @@ func TestDroppingTakesTheRowsOfAnEndpointThatNobodySends(t *testing.T) {
 	late := f.add(t, tenantA, noon.Add(time.Microsecond), 1)
 	f.now = noon
 	r := request(1)
-	r.Sender, r.Endpoints = 1, []Wanted{wanted(1, noon.Add(-time.Hour), 0)}
-	r.Endpoints[0].Share, r.Endpoints[0].Rows = 1, 1
+	r.Sender, r.Share, r.Endpoints = 1, 1, []Wanted{wanted(1, noon.Add(-time.Hour), 0)}
+	r.Endpoints[0].Rows = 1
 	require.NoError(t, f.Register(t.Context(), 1))
 	claimed, err := f.Claim(t.Context(), r)
 	require.NoError(t, err)

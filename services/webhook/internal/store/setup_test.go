@@ -99,14 +99,14 @@ func (f *fixture) storeMessages(t *testing.T, m Messages, events []Event) error 
 
 // claimDue claims for all endpoints with due rows, as a sender that has no deliveries yet.
 func (s *Store) claimDue(ctx context.Context, r ClaimRequest, perEndpoint int) (Claimed, error) {
-	r.Sender = rand.Int64()
+	r.Sender, r.Share = rand.Int64(), perEndpoint
 	if err := s.Register(ctx, r.Sender); err != nil {
 		return Claimed{}, err
 	}
 	found, err := s.Discover(ctx, r.Sender, false)
 	slices.SortFunc(found.Due, func(a, b Due) int { return a.Since.Compare(b.Since) })
 	for _, d := range found.Due {
-		r.Endpoints = append(r.Endpoints, Wanted{Due: d, Share: perEndpoint, Rows: perEndpoint})
+		r.Endpoints = append(r.Endpoints, Wanted{Due: d, Rows: perEndpoint})
 	}
 	if err != nil {
 		return Claimed{}, err

@@ -81,9 +81,9 @@ func TestSendingReadsNoEntriesOfFinishedDeliveries(t *testing.T) {
 
 	due, err := o.FanOut(t.Context(), []Event{anEvent(newID(), 1, 2)}, nil)
 	require.NoError(t, err)
-	r := ClaimRequest{Sender: sender, Lease: 30 * time.Second, Limit: 10}
+	r := ClaimRequest{Sender: sender, Share: 8, Lease: 30 * time.Second, Limit: 10}
 	for _, d := range due {
-		r.Endpoints = append(r.Endpoints, Wanted{Due: d, Share: 8, Rows: 8})
+		r.Endpoints = append(r.Endpoints, Wanted{Due: d, Rows: 8})
 	}
 	var claimed Claimed
 	read := o.entries(func() {
