@@ -98,32 +98,19 @@ func numbered(n, keys int) []Message {
 }
 
 // readLog returns all messages of the topic, by partition.
-func readLog(t *testing.T, cfg Config, topic string, partitions int) map[int][]Message {
+func readLog(t *testing.T, cfg Config, topic string) map[int][]Message {
 	t.Helper()
-	client := newClient(t, cfg, topic)
-	asked := make([]kafkago.OffsetRequest, partitions)
-	for i := range asked {
-		asked[i] = kafkago.LastOffsetOf(i)
-	}
-	ends, err := client.ListOffsets(t.Context(), &kafkago.ListOffsetsRequest{
-		Topics: map[string][]kafkago.OffsetRequest{topic: asked},
-	})
+	i, err := NewInspector(cfg, topic, telemetry.Discard())
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	defer i.Close()
+	spans, err := i.Spans(t.Context())
+	require.NoError(t, err)
 	log := map[int][]Message{}
-	for _, end := range ends.Topics[topic] {
-		require.NoError(t, end.Error)
-		reader := kafkago.NewReader(kafkago.ReaderConfig{
-			Brokers: cfg.Brokers, Topic: topic, Partition: end.Partition, MaxWait: 100 * time.Millisecond, ReadLagInterval: -1,
-		})
-		for next := int64(0); next < end.LastOffset; {
-			m, err := reader.FetchMessage(ctx)
-			require.NoError(t, err)
-			log[end.Partition] = append(log[end.Partition], message(m))
-			next = m.Offset + 1
-		}
-		require.NoError(t, reader.Close())
+	for _, span := range spans {
+		require.NoError(t, ReadSpan(t.Context(), cfg, topic, span, func(_ context.Context, msgs []Message) error {
+			log[span.Partition] = append(log[span.Partition], msgs...)
+			return nil
+		}))
 	}
 	return log
 }

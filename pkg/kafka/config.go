@@ -1,12 +1,18 @@
 package kafka
 
 import (
-	"context"
+	"errors"
+	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/pkg/settings"
 )
 
 // Config says where Kafka is and how to connect to it. Its fields are filled from the environment by the program that starts.
@@ -40,85 +46,99 @@ type Message struct {
 // fresh metadata. A transport asks so often also while it has nothing else to do.
 const metadataAge = 10 * time.Second
 
-// conns holds the connections of one reader, so that they can be closed. The library's Close waits until the pending read
-// reaches its deadline, or forever if it has none. Closing the connections ends both immediately.
-type conns struct {
-	open func(ctx context.Context, network, address string) (net.Conn, error)
-
-	lock   sync.Mutex
-	closed bool
-	live   map[*trackedConn]struct{}
-	// fresh: a connection was made since the last call of renewed.
-	fresh bool
+// TLSConfig says how connections are encrypted. Changed files count for new connections, without a restart.
+type TLSConfig struct {
+	Enabled    bool   `env:"ENABLED" doc:"Connect to the brokers with TLS."`
+	CAFile     string `env:"CA_FILE" doc:"PEM file of the authorities that sign the certificates of the brokers; empty: the authorities of the operating system."`
+	CertFile   string `env:"CERT_FILE" doc:"PEM file of the client's certificate, followed by its intermediates, for mutual TLS."`
+	KeyFile    string `env:"KEY_FILE" doc:"PEM file of the client certificate's private key."`
+	ServerName string `env:"SERVER_NAME" doc:"Name in the certificates of the brokers if it is not the host of their addresses."`
 }
 
-func newConns(open func(ctx context.Context, network, address string) (net.Conn, error)) *conns {
-	return &conns{open: open, live: map[*trackedConn]struct{}{}}
+// The mechanisms of a login.
+const (
+	plainText   = "PLAIN"
+	scramSHA256 = "SCRAM-SHA-256"
+	scramSHA512 = "SCRAM-SHA-512"
+)
+
+// SASLConfig is a login with a password.
+type SASLConfig struct {
+	Mechanism string `env:"MECHANISM" check:"oneof=PLAIN|SCRAM-SHA-256|SCRAM-SHA-512" doc:"Mechanism with which the program logs in to the brokers; empty: it does not use a password."`
+	User      string `env:"USER" doc:"User of the login."`
+	Password  string `env:"PASSWORD" secret:"true" doc:"Password of the login. Beyond loopback it needs TLS."`
 }
 
-func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	inner, err := c.open(ctx, network, address)
-	if err != nil {
-		return nil, err
+var (
+	errTLSOff    = errors.New("is not true, so the other settings of TLS would not be used")
+	errPair      = errors.New("is not set, and a client certificate needs both certificate and key")
+	errLogin     = errors.New("is not set, and a login needs mechanism, user and password")
+	errClearText = errors.New("needs TLS: passwords are sent without it on loopback addresses only")
+	errMechanism = errors.New("unknown mechanism")
+)
+
+// Validate refuses settings that contradict each other. It implements the check of package settings.
+func (c Config) Validate() error {
+	return errors.Join(c.TLS.validate(), c.SASL.validate(), c.validatePassword())
+}
+
+func (t TLSConfig) validate() error {
+	switch {
+	case !t.Enabled && t != TLSConfig{}:
+		return settings.Invalid("KAFKA_TLS_ENABLED", errTLSOff)
+	case t.CertFile == "" && t.KeyFile != "":
+		return settings.Invalid("KAFKA_TLS_CERT_FILE", errPair)
+	case t.CertFile != "" && t.KeyFile == "":
+		return settings.Invalid("KAFKA_TLS_KEY_FILE", errPair)
 	}
-	conn := &trackedConn{Conn: inner, owner: c}
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if c.closed {
-		_ = inner.Close()
-		return nil, net.ErrClosed
+	return nil
+}
+
+func (s SASLConfig) validate() error {
+	if s == (SASLConfig{}) {
+		return nil
 	}
-	c.live[conn], c.fresh = struct{}{}, true
-	return conn, nil
-}
-
-// renewed reports whether a connection was made since the last call.
-func (c *conns) renewed() bool {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	fresh := c.fresh
-	c.fresh = false
-	return fresh
-}
-
-// cut closes every connection and refuses new ones.
-func (c *conns) cut() {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.closed = true
-	for conn := range c.live {
-		_ = conn.Conn.Close()
-	}
-	clear(c.live)
-}
-
-// unlessClosed drops the reader's messages about connections that were closed on purpose.
-func (c *conns) unlessClosed(next kafkago.Logger) kafkago.Logger {
-	return kafkago.LoggerFunc(func(format string, args ...any) {
-		c.lock.Lock()
-		closed := c.closed
-		c.lock.Unlock()
-		if !closed {
-			next.Printf(format, args...)
+	var errs []error
+	for _, part := range []struct{ setting, value string }{
+		{"KAFKA_SASL_MECHANISM", s.Mechanism}, {"KAFKA_SASL_USER", s.User}, {"KAFKA_SASL_PASSWORD", s.Password},
+	} {
+		if part.value == "" {
+			errs = append(errs, settings.Invalid(part.setting, errLogin))
 		}
-	})
+	}
+	return errors.Join(errs...)
 }
 
-type trackedConn struct {
-	net.Conn
-	owner *conns
+// validatePassword also covers SCRAM: without TLS, whoever listens can guess its password offline, and take the connection over.
+func (c Config) validatePassword() error {
+	if c.SASL.Password == "" || c.TLS.Enabled || c.onLoopback() {
+		return nil
+	}
+	return settings.Invalid("KAFKA_SASL_PASSWORD", errClearText)
 }
 
-// Close closes the connection and forgets it.
-func (t *trackedConn) Close() error {
-	t.owner.lock.Lock()
-	delete(t.owner.live, t)
-	t.owner.lock.Unlock()
-	return t.Conn.Close()
+// onLoopback reports whether all brokers are on this machine.
+func (c Config) onLoopback() bool {
+	for _, broker := range c.Brokers {
+		if host, _, err := net.SplitHostPort(broker); err != nil || !netguard.IsLoopback(host) {
+			return false
+		}
+	}
+	return true
 }
 
-// closeReader closes a reader without waiting for its pending read.
-func closeReader(reader *kafkago.Reader, conns *conns) {
-	conns.cut()
-	_ = reader.Close()
+// mechanism returns nil without a login.
+func (s SASLConfig) mechanism() (sasl.Mechanism, error) {
+	switch s.Mechanism {
+	case "":
+		return nil, nil //nolint:nilnil // No login is not an error.
+	case plainText:
+		return plain.Mechanism{Username: s.User, Password: s.Password}, nil
+	case scramSHA256:
+		return scram.Mechanism(scram.SHA256, s.User, s.Password)
+	case scramSHA512:
+		return scram.Mechanism(scram.SHA512, s.User, s.Password)
+	default:
+		return nil, fmt.Errorf("%w: %q", errMechanism, s.Mechanism)
+	}
 }

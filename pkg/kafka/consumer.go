@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -37,17 +35,15 @@ type ConsumerOptions struct {
 	// CheckPartitions, if set, is called with the number of partitions of the topic before any is read. Its error is reported and
 	// nothing is read until it returns none.
 	CheckPartitions func(ctx context.Context, count int) error
-	// MaxBatch is how many messages a handler gets at most; 0 means 500.
-	MaxBatch int
-	// StallAfter is how long a reader may return nothing before the broker is asked for new messages; 0 means 10 s.
-	StallAfter time.Duration
+	// FetchTimeout is how long a fetch may take before its connection is given up; 0 means 10 s. The broker waits for half of it for
+	// a message.
+	FetchTimeout time.Duration
 }
 
 // Consumer reads one topic as a member of a group.
 //
-// It is built on the library's ConsumerGroup and one Reader per partition, and not on the Reader that does both. So a slow
-// partition does not delay the others, a stuck Reader is replaced without disturbing the group, and the broker refuses commits
-// of a member that has lost its partition.
+// It is built on the library's ConsumerGroup and fetches each partition itself, unlike the library's Reader. So a slow partition does
+// not delay the others, each fetch has a time-out, and the broker refuses commits of a member that has lost its partition.
 type Consumer struct {
 	cluster  *cluster
 	opts     ConsumerOptions
@@ -58,27 +54,25 @@ type Consumer struct {
 	// refused is how many assigned partitions are not read because the topic has another number of partitions.
 	refused atomic.Int64
 
-	// checks finds out whether quiet readers are stuck.
+	// checks compares messages with the log, over other connections than those that fetch.
 	checks *Inspector
-	// dial opens the connections of the partition readers.
+	// dial opens the connections that fetch.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 const (
-	defaultMaxBatch   = 500
-	defaultStallAfter = 10 * time.Second
-	// askStore is after how many times StallAfter without a message the store is asked whether it went back to an earlier state.
+	// maxBatch is how many messages a handler gets at most.
+	maxBatch            = 500
+	defaultFetchTimeout = 10 * time.Second
+	// askStore is after how many times FetchTimeout without a message the store is asked whether it went back to an earlier state.
 	askStore = 3
 )
 
 // NewConsumer returns a consumer that does nothing before Run. Its telemetry measures and traces what it handles, and how
 // far behind it is.
 func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, handler Handler) (*Consumer, error) {
-	if opts.MaxBatch <= 0 {
-		opts.MaxBatch = defaultMaxBatch
-	}
-	if opts.StallAfter <= 0 {
-		opts.StallAfter = defaultStallAfter
+	if opts.FetchTimeout <= 0 {
+		opts.FetchTimeout = defaultFetchTimeout
 	}
 	cluster, err := open(cfg, tel)
 	if err != nil {
@@ -95,7 +89,7 @@ func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, han
 		checks:  cluster.inspector(opts.Topic),
 		dial:    cluster.dial,
 	}
-	c.checks.transport.MetadataTTL = opts.StallAfter
+	c.checks.transport.MetadataTTL = opts.FetchTimeout
 	return c, c.measure(tel)
 }
 
@@ -145,20 +139,11 @@ const (
 	// partitionWatch is how often a topic that did not exist, or had fewer partitions, is looked up again.
 	partitionWatch = 5 * time.Second
 
-	// minBytes of one lets the broker answer a waiting fetch with the first
-	// message instead of collecting more. This alone makes delivery prompt.
-	minBytes = 1
 	// maxBytes is larger than any produce request.
 	maxBytes = 4 << 20
-	// maxWait is how long a fetch waits at the broker when there is no message. It adds no latency, since the broker answers at
-	// the first byte. Every idle partition sends one request per maxWait. It is also how late a reader notices that its connection
-	// is dead. The library asks the broker for a quarter less, for the network round trip.
-	maxWait = 5 * time.Second
-	// batchReadTimeout bounds the wait for the rest of a response that has begun.
-	batchReadTimeout = 5 * time.Second
-	// readBackoff paces a reader after an error. The library's minimum of 100 ms would delay every reconnect.
-	firstReadBackoff   = 10 * time.Millisecond
-	longestReadBackoff = time.Second
+	// fetchBackoff paces a partition after a fetch that failed.
+	firstFetchBackoff   = 10 * time.Millisecond
+	longestFetchBackoff = time.Second
 )
 
 func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
@@ -179,39 +164,9 @@ func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
 	}
 }
 
-func (c *Consumer) readerConfig(partition int, conns *conns) kafkago.ReaderConfig {
-	return kafkago.ReaderConfig{
-		Brokers:   c.cluster.Brokers,
-		Topic:     c.opts.Topic,
-		Partition: partition,
-		Dialer: &kafkago.Dialer{
-			ClientID: c.cluster.ClientID, Timeout: dialTimeout, DialFunc: conns.dial,
-		},
-		MinBytes:         minBytes,
-		MaxBytes:         maxBytes,
-		MaxWait:          maxWait,
-		ReadBatchTimeout: batchReadTimeout,
-		// Read-ahead is bounded: one batch here, one in the worker.
-		QueueCapacity:   c.opts.MaxBatch,
-		ReadLagInterval: -1,
-		ReadBackoffMin:  firstReadBackoff,
-		ReadBackoffMax:  longestReadBackoff,
-		ErrorLogger:     conns.unlessClosed(c.libraryLog()),
-	}
-}
-
 // libraryLog logs the library's errors as warnings, because the library recovers from them. They hold no message content.
 func (c *Consumer) libraryLog() kafkago.Logger {
 	return kafkago.LoggerFunc(func(format string, args ...any) {
-		level := slog.LevelWarn
-		if slices.ContainsFunc(args, isTimeout) {
-			level = slog.LevelDebug // Every fetch that finds nothing ends with this error.
-		}
-		c.log.Log(context.Background(), level, "kafka library: "+fmt.Sprintf(format, args...))
+		c.log.Warn("kafka library: " + fmt.Sprintf(format, args...))
 	})
-}
-
-func isTimeout(arg any) bool {
-	err, ok := arg.(error)
-	return ok && errors.Is(err, os.ErrDeadlineExceeded)
 }

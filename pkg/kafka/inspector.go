@@ -53,32 +53,56 @@ func (i *Inspector) startFresh(err *error) {
 }
 
 // Message returns the message at an offset of a partition, or ErrNoMessage.
-func (i *Inspector) Message(ctx context.Context, partition int, offset int64) (m Message, err error) {
+func (i *Inspector) Message(ctx context.Context, partition int, offset int64) (Message, error) {
+	msgs, _, err := i.fetch(ctx, partition, offset, fetchBounds{messages: 1, bytes: 1, wait: inspectTimeout / 10})
+	if err == nil && (len(msgs) == 0 || msgs[0].Offset != offset) {
+		err = ErrNoMessage
+	}
+	if err != nil {
+		return Message{}, err
+	}
+	return msgs[0], nil
+}
+
+// fetchBounds are the most messages and bytes of a fetch, at least one batch, and how long the broker waits for the first message.
+type fetchBounds struct {
+	messages, bytes int
+	wait            time.Duration
+}
+
+// fetch returns the messages of a partition from an offset on, and the partition's end. There is none if none came within the wait.
+// ErrNoMessage means that the partition ends before the offset, or begins after it.
+func (i *Inspector) fetch(
+	ctx context.Context, partition int, offset int64, most fetchBounds,
+) (msgs []Message, end int64, err error) {
 	defer i.startFresh(&err)
 	res, err := i.client.Fetch(ctx, &kafkago.FetchRequest{
-		Topic: i.topic, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: 1, MaxWait: inspectTimeout / 10,
+		Topic: i.topic, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: int64(most.bytes), MaxWait: most.wait,
 	})
 	if err == nil {
 		err = res.Error
 	}
 	if errors.Is(err, kafkago.OffsetOutOfRange) {
-		return Message{}, ErrNoMessage
+		return nil, 0, ErrNoMessage
+	}
+	if err == nil {
+		msgs, err = messagesFrom(res.Records, partition, offset, most.messages)
 	}
 	if err != nil {
-		return Message{}, fmt.Errorf("kafka: read %s/%d at offset %d: %w", i.topic, partition, offset, err)
+		return nil, 0, fmt.Errorf("kafka: read %s/%d at offset %d: %w", i.topic, partition, offset, err)
 	}
-	return messageAt(res.Records, partition, offset)
+	return msgs, res.HighWatermark, nil
 }
 
-// messageAt finds the message in a response, which begins with the batch that has it.
-func messageAt(records kafkago.RecordReader, partition int, offset int64) (Message, error) {
-	for {
+// messagesFrom reads the messages of a response from an offset on. Its first batch may begin before.
+func messagesFrom(records kafkago.RecordReader, partition int, offset int64, most int) (msgs []Message, err error) {
+	for len(msgs) < most {
 		r, err := records.ReadRecord()
-		if errors.Is(err, io.EOF) || err == nil && r.Offset > offset {
-			return Message{}, ErrNoMessage
+		if errors.Is(err, io.EOF) {
+			break
 		}
 		if err != nil {
-			return Message{}, fmt.Errorf("kafka: read record: %w", err)
+			return nil, err
 		}
 		if r.Offset < offset {
 			continue
@@ -87,8 +111,12 @@ func messageAt(records kafkago.RecordReader, partition int, offset int64) (Messa
 		if m.Key, err = kafkago.ReadAll(r.Key); err == nil {
 			m.Value, err = kafkago.ReadAll(r.Value)
 		}
-		return m, err
+		if err != nil {
+			return nil, err
+		}
+		msgs = append(msgs, m)
 	}
+	return msgs, nil
 }
 
 // Spans returns what Kafka has of each partition, in the order of their numbers.

@@ -178,10 +178,6 @@ func (c *Consumer) awaitPartitions(ctx context.Context, assigned int) {
 			c.refused.Store(int64(assigned))
 		}
 		c.log.ErrorContext(ctx, "nothing is read before the number of partitions is accepted", "error", err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
+		wait(ctx, pause)
 	}
 }

@@ -97,7 +97,7 @@ func (l *ledger) waitFor(t *testing.T, msgs []Message) {
 }
 
 func (l *ledger) options(topic, group string) ConsumerOptions {
-	return ConsumerOptions{Topic: topic, Group: group, Offsets: l, ID: idOf, StallAfter: time.Second}
+	return ConsumerOptions{Topic: topic, Group: group, Offsets: l, ID: idOf, FetchTimeout: time.Second}
 }
 
 // setupLedger returns a topic with one partition and a producer that has written the messages.
@@ -293,11 +293,11 @@ func TestMessagesThatWereNeverStored(t *testing.T) {
 	t.Run("are counted once, however often the partition is read", func(t *testing.T) {
 		c, count := countingConsumer(t, Config{Brokers: []string{"127.0.0.1:1"}}, options("t", "g"), (&sink{}).handle)
 		p := newPartition(c, kafkago.PartitionAssignment{Offset: 5}, nil)
-		s := &stream{partition: p, at: position{next: 5}, out: make(chan kafkago.Message, 1)}
-		require.True(t, s.accept(t.Context(), kafkago.Message{Offset: 5}))
+		s := &stream{partition: p, at: position{next: 5}, out: make(chan fetched, 1)}
+		require.True(t, s.accept(t.Context(), fetched{Message: Message{Offset: 5}}))
 		require.Zero(t, count("reader.gaps"))
-		require.False(t, s.accept(t.Context(), kafkago.Message{Offset: 9}))
-		require.False(t, s.accept(t.Context(), kafkago.Message{Offset: 9}))
+		require.False(t, s.accept(t.Context(), fetched{Message: Message{Offset: 9}}))
+		require.False(t, s.accept(t.Context(), fetched{Message: Message{Offset: 9}}))
 		require.Equal(t, 1, count("reader.gaps"))
 		require.EqualValues(t, 6, s.at.next)
 	})

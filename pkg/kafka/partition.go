@@ -3,7 +3,10 @@ package kafka
 import (
 	"context"
 	"errors"
+	"math"
+	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -41,158 +44,145 @@ func (p *partition) run(ctx context.Context) {
 		} else if ctx.Err() == nil && !errors.Is(err, errMissing) {
 			c.log.WarnContext(ctx, "cannot find out where to read, trying again", "partition", p.id, "error", err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		wait(ctx, pause)
 	}
 }
 
-// session reads from a position on: pump fetches, work gathers and handles. It ends with the context or when the partition
+// session reads from a position on: a stream fetches, work gathers and handles. It ends with the context or when the partition
 // must be read from another position. It reports whether it has handled a message.
 func (p *partition) session(ctx context.Context, at position) (handled bool) {
 	ctx, cancel := context.WithCancel(ctx)
-	fetched := make(chan kafkago.Message, p.consumer.opts.MaxBatch)
-	var pump sync.WaitGroup
-	pump.Go(func() {
+	out := make(chan fetched, maxBatch)
+	var fetching sync.WaitGroup
+	fetching.Go(func() {
 		// The worker handles what was fetched before the end.
-		defer close(fetched)
-		p.pump(ctx, &stream{partition: p, at: at, out: fetched})
+		defer close(out)
+		p.stream(at, out).run(ctx)
 	})
-	handled = p.work(ctx, fetched)
+	handled = p.work(ctx, out)
 	cancel()
-	pump.Wait()
+	fetching.Wait()
 	return handled
 }
 
-// stream is what pump has read in a session.
+// fetched is a message, and where its partition ended when it was fetched.
+type fetched struct {
+	Message
+
+	end int64
+}
+
+// stream fetches in a session.
 type stream struct {
 	*partition
 	// at is the position to read next; the id is that of last, if that is set.
 	at position
 	// last is the last message that was passed on, or nil.
-	last *kafkago.Message
-	out  chan<- kafkago.Message
+	last *Message
+	out  chan<- fetched
+
+	log *Inspector
+	// dials is how many connections were made, and verified how many had been when the log was last compared, at that time.
+	dials      atomic.Int64
+	verified   int64
+	verifiedAt time.Time
 }
 
-// pump fetches until the context or the session ends, with a new reader whenever one is stuck.
-func (p *partition) pump(ctx context.Context, s *stream) {
-	for ctx.Err() == nil && s.read(ctx) {
+func (p *partition) stream(at position, out chan<- fetched) *stream {
+	c := p.consumer
+	s := &stream{partition: p, at: at, out: out, log: c.cluster.inspector(c.opts.Topic), verifiedAt: time.Now()}
+	s.log.client.Timeout = c.opts.FetchTimeout
+	s.log.transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		s.dials.Add(1)
+		return c.dial(ctx, network, address)
 	}
+	return s
 }
 
-// read fetches with one reader until the context ends or the reader is stuck. It returns false if the session must end.
-func (s *stream) read(ctx context.Context) (again bool) {
+// run fetches until the context ends, or the partition must be read from another position.
+func (s *stream) run(ctx context.Context) {
 	c := s.consumer
-	conns := newConns(c.dial)
-	reader := kafkago.NewReader(c.readerConfig(s.id, conns))
-	defer closeReader(reader, conns)
-	if err := reader.SetOffset(s.at.next); err != nil {
-		c.log.ErrorContext(ctx, "cannot set the offset", "partition", s.id, "offset", s.at.next, "error", err)
-		return false
-	}
-	check := time.Now().Add(c.opts.StallAfter)
-	for {
-		msg, err := fetch(ctx, reader, check)
+	defer s.log.Close()
+	most := fetchBounds{messages: math.MaxInt, bytes: maxBytes, wait: c.opts.FetchTimeout}
+	for backoff := firstFetchBackoff; ctx.Err() == nil; {
+		msgs, end, err := s.log.fetch(ctx, s.id, s.at.next, most)
 		switch {
-		case ctx.Err() != nil:
-			return false
-		case err == nil:
-			if !s.verified(ctx, conns) || !s.accept(ctx, msg) {
-				return false
+		case ctx.Err() != nil || errors.Is(err, ErrNoMessage):
+			return
+		case err != nil:
+			c.log.WarnContext(ctx, "cannot fetch, trying again", "partition", s.id, "error", err)
+			s.verified = -1 // Whoever answers next may have another log.
+			wait(ctx, backoff)
+			backoff = min(2*backoff, longestFetchBackoff)
+			continue
+		case !s.verify(ctx, len(msgs) == 0):
+			return
+		}
+		backoff = firstFetchBackoff
+		s.progress.fetched(end)
+		for _, m := range msgs {
+			if !s.accept(ctx, fetched{m, end}) {
+				return
 			}
-			// The clock starts after the hand-over, because a busy worker delays it and the reader is not to blame.
-			check = time.Now().Add(c.opts.StallAfter)
-		case time.Now().Before(check):
-			c.log.WarnContext(ctx, "cannot fetch, the reader tries again", "partition", s.id, "error", err)
-		default:
-			if stuck, lost := s.stalled(ctx); stuck || lost {
-				return !lost
-			}
-			check = time.Now().Add(c.opts.StallAfter)
 		}
 	}
 }
 
-func fetch(ctx context.Context, reader *kafkago.Reader, until time.Time) (kafkago.Message, error) {
-	ctx, cancel := context.WithDeadline(ctx, until)
-	defer cancel()
-	return reader.FetchMessage(ctx)
-}
-
-// verified reports whether the log still has the last message that was passed on. It asks Kafka only after the reader has made
-// a connection: brokers close the connections of readers when a partition gets another leader.
-func (s *stream) verified(ctx context.Context, conns *conns) bool {
-	if !conns.renewed() {
+// verify reports whether the log still has the last message that was passed on. It asks Kafka only after a connection was made, since
+// brokers close the connections when a partition gets another leader, and from time to time while no message comes.
+func (s *stream) verify(ctx context.Context, quiet bool) bool {
+	dials := s.dials.Load()
+	if dials == s.verified && !(quiet && time.Since(s.verifiedAt) >= s.consumer.opts.FetchTimeout) {
 		return true
 	}
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		_, holds, err := s.compare(ctx)
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
+		holds, err := s.compare(ctx)
 		if err == nil {
+			s.verified, s.verifiedAt = dials, time.Now()
 			return holds
 		}
 		if ctx.Err() == nil {
 			s.consumer.log.WarnContext(ctx, "cannot compare the last message with Kafka, trying again", "partition", s.id, "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(pause):
-		}
+		wait(ctx, pause)
 	}
+	return false
 }
 
-// stalled reports whether the partition holds messages that its reader should have brought by now, and counts that. The
-// library's reader sometimes gets stuck, for instance on a dead connection while it looks up the leader, because it sets no
-// deadline there. It also reports whether the log has lost the last message that was passed on.
-func (s *stream) stalled(ctx context.Context) (stuck, lost bool) {
+// compare reports whether the log has the last message that was passed on.
+func (s *stream) compare(ctx context.Context) (holds bool, err error) {
 	c := s.consumer
-	end, holds, err := s.compare(ctx)
-	switch {
-	case err != nil:
-		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "cannot find out whether the reader is stuck", "partition", s.id, "error", err)
-		}
-		return false, false
-	case !holds:
-		return false, true
-	}
-	s.progress.fetched(end)
-	if end <= s.at.next {
-		return false, false
-	}
-	c.measured.restarts()
-	c.log.ErrorContext(ctx, "the reader is stuck, starting another one",
-		"partition", s.id, "offset", s.at.next, "end", end)
-	return true, false
-}
-
-// compare returns the end of the log and whether it holds the last message that was passed on.
-func (s *stream) compare(ctx context.Context) (end int64, holds bool, err error) {
 	if s.last != nil {
-		s.at.id = s.consumer.opts.ID(message(*s.last))
+		s.at.id = c.opts.ID(*s.last)
 	}
-	c := s.consumer
 	log, err := c.checks.span(ctx, s.id)
-	if err == nil {
-		holds, err = c.checks.holds(ctx, log, s.at, c.opts.ID)
+	if err != nil {
+		return false, err
 	}
-	return log.To, holds, err
+	s.progress.fetched(log.To)
+	return c.checks.holds(ctx, log, s.at, c.opts.ID)
 }
 
 // accept hands a message to the worker. It returns false if the context ends first or messages before it are missing.
-func (s *stream) accept(ctx context.Context, msg kafkago.Message) bool {
-	if msg.Offset > s.at.next {
+func (s *stream) accept(ctx context.Context, m fetched) bool {
+	if m.Offset > s.at.next {
 		s.missing = s.at.next
-		s.block(ctx, s.at.next, msg.Offset)
+		s.block(ctx, s.at.next, m.Offset)
 		return false
 	}
-	s.progress.fetched(msg.HighWaterMark)
 	select {
-	case s.out <- msg:
-		s.at.next, s.last = msg.Offset+1, &msg
+	case s.out <- m:
+		s.at.next, s.last = m.Offset+1, &m.Message
 		return true
 	case <-ctx.Done():
 		return false
+	}
+}
+
+// wait returns after d, or when ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
-
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -54,31 +52,25 @@ func Spans(ctx context.Context, cfg Config, topic string, from, to time.Time) ([
 func ReadSpan(
 	ctx context.Context, cfg Config, topic string, span Span, handle func(ctx context.Context, msgs []Message) error,
 ) error {
-	cluster, err := open(cfg, telemetry.Discard())
+	inspector, err := NewInspector(cfg, topic, telemetry.Discard())
 	if err != nil {
 		return err
 	}
-	conns := newConns(cluster.dial)
-	reader := kafkago.NewReader(kafkago.ReaderConfig{
-		Brokers: cfg.Brokers, Topic: topic, Partition: span.Partition,
-		Dialer:   &kafkago.Dialer{ClientID: cfg.ClientID, Timeout: dialTimeout, DialFunc: conns.dial},
-		MinBytes: minBytes, MaxBytes: maxBytes, MaxWait: maxWait, ReadBatchTimeout: batchReadTimeout, ReadLagInterval: -1,
-	})
-	defer closeReader(reader, conns)
-	if err := reader.SetOffset(span.From); err != nil {
-		return err
-	}
+	defer inspector.Close()
 	for next := span.From; next < span.To; {
-		var msgs []Message
-		for len(msgs) < defaultMaxBatch && next < span.To {
-			m, err := reader.FetchMessage(ctx)
-			if err != nil {
-				return fmt.Errorf("kafka: read %s/%d at offset %d: %w", topic, span.Partition, next, err)
-			}
+		most := fetchBounds{messages: int(min(maxBatch, span.To-next)), bytes: maxBytes, wait: inspectTimeout}
+		msgs, _, err := inspector.fetch(ctx, span.Partition, next, most)
+		if err != nil {
+			return err
+		}
+		for _, m := range msgs {
 			if m.Offset != next {
 				return fmt.Errorf("kafka: read %s/%d at offset %d: %w", topic, span.Partition, next, errCompacted)
 			}
-			msgs, next = append(msgs, message(m)), next+1
+			next++
+		}
+		if len(msgs) == 0 {
+			return fmt.Errorf("kafka: read %s/%d at offset %d: %w", topic, span.Partition, next, ErrNoMessage)
 		}
 		if err := handle(ctx, msgs); err != nil {
 			return err

@@ -97,11 +97,7 @@ func (c *Consumer) awaitTopic(ctx context.Context) {
 			c.log.WarnContext(ctx, "the topic cannot be read yet, waiting for it", "error", err)
 			logged = time.Now()
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(joinBackoff):
-		}
+		wait(ctx, joinBackoff)
 	}
 }
 

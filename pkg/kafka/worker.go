@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	kafkago "github.com/segmentio/kafka-go"
 )
 
 const (
@@ -18,9 +16,9 @@ const (
 
 // work passes batches to the handler until the context or the messages end, the handler refuses a batch, or the store has moved
 // while no message came. It reports whether it has handled one.
-func (p *partition) work(ctx context.Context, fetched <-chan kafkago.Message) (handled bool) {
+func (p *partition) work(ctx context.Context, in <-chan fetched) (handled bool) {
 	opts := p.consumer.opts
-	batch := &batch{in: fetched, most: opts.MaxBatch, idleAfter: askStore * opts.StallAfter, idleCheck: p.unmoved}
+	batch := &batch{in: in, most: maxBatch, idleAfter: askStore * opts.FetchTimeout, idleCheck: p.unmoved}
 	for batch.gather(ctx) {
 		p.progress.handling(batch.messages[0].Time)
 		if !p.handle(ctx, batch.messages) {
@@ -63,11 +61,11 @@ func (p *partition) handle(ctx context.Context, msgs []Message) bool {
 
 // batch collects messages with contiguous offsets.
 type batch struct {
-	in       <-chan kafkago.Message
+	in       <-chan fetched
 	most     int
 	messages []Message
 	// next is a message that was read but begins the next batch.
-	next *kafkago.Message
+	next *fetched
 	// idleCheck is called whenever no message has come for idleAfter. If it returns false, there is no next batch.
 	idleAfter time.Duration
 	idleCheck func(ctx context.Context) bool
@@ -80,9 +78,9 @@ func (b *batch) gather(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	b.messages = append(make([]Message, 0, 1+len(b.in)), message(first))
+	b.messages = append(make([]Message, 0, 1+len(b.in)), first.Message)
 	for last := first; len(b.messages) < b.most; {
-		m, ok := b.more(ctx, last.Offset+1 < last.HighWaterMark)
+		m, ok := b.more(ctx, last.Offset+1 < last.end)
 		if !ok {
 			break
 		}
@@ -90,13 +88,13 @@ func (b *batch) gather(ctx context.Context) bool {
 			b.next = &m
 			break
 		}
-		b.messages = append(b.messages, message(m))
+		b.messages = append(b.messages, m.Message)
 		last = m
 	}
 	return true
 }
 
-func (b *batch) first(ctx context.Context) (kafkago.Message, bool) {
+func (b *batch) first(ctx context.Context) (fetched, bool) {
 	if b.next != nil {
 		m := *b.next
 		b.next = nil
@@ -109,23 +107,23 @@ func (b *batch) first(ctx context.Context) (kafkago.Message, bool) {
 		case m, ok := <-b.in:
 			return m, ok && ctx.Err() == nil
 		case <-ctx.Done():
-			return kafkago.Message{}, false
+			return fetched{}, false
 		case <-ticker.C:
 			if !b.idleCheck(ctx) {
-				return kafkago.Message{}, false
+				return fetched{}, false
 			}
 		}
 	}
 }
 
-func (b *batch) more(ctx context.Context, coming bool) (kafkago.Message, bool) {
+func (b *batch) more(ctx context.Context, coming bool) (fetched, bool) {
 	select {
 	case m, ok := <-b.in:
 		return m, ok
 	default:
 	}
 	if !coming {
-		return kafkago.Message{}, false
+		return fetched{}, false
 	}
 	timer := time.NewTimer(gatherWait)
 	defer timer.Stop()
@@ -135,12 +133,5 @@ func (b *batch) more(ctx context.Context, coming bool) (kafkago.Message, bool) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return kafkago.Message{}, false
-}
-
-func message(m kafkago.Message) Message {
-	return Message{
-		Key: m.Key, Value: m.Value, Headers: m.Headers,
-		Partition: m.Partition, Offset: m.Offset, Time: m.Time,
-	}
+	return fetched{}, false
 }

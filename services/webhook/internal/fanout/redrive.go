@@ -49,7 +49,7 @@ func (f *FanOut) Redrive(ctx context.Context, list []*eventsv1.Change, key int32
 		done.Missing, done.Deliveries = done.Missing+1, done.Deliveries+len(e.KeyIDs)
 	}
 	if len(missing) > 0 && !dryRun {
-		_, err = f.store.FanOutTo(ctx, key, missing)
+		_, err = f.store.FanOut(ctx, key, missing)
 	}
 	return done, err
 }

@@ -17,10 +17,10 @@ func (f *fixture) message(w *seal.EventWriter, key int32) (id string, body []byt
 	f.t.Helper()
 	id = uuid.Must(uuid.NewV7()).String()
 	sealed, plain := sealtest.Message(f.t, w, seal.EventPlace{TenantID: tenant, EventID: id}, "Happy birthday")
-	_, err := f.store.FanOut(f.t.Context(), []store.Event{{
+	_, err := f.store.FanOut(f.t.Context(), 0, []store.Event{{
 		TenantID: tenant, ID: id, Type: "order.message_posted", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
 		Body: sealed, KeyIDs: []int32{key},
-	}}, nil)
+	}})
 	require.NoError(f.t, err)
 	return id, plain
 }

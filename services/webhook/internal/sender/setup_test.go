@@ -174,10 +174,10 @@ func (f *fixture) eventIn(traceParent string, keys ...int32) (id string, body []
 	f.t.Helper()
 	id = uuid.Must(uuid.NewV7()).String()
 	body = []byte(`{"id":"` + id + `"}`)
-	_, err := f.store.FanOut(f.t.Context(), []store.Event{{
+	_, err := f.store.FanOut(f.t.Context(), 0, []store.Event{{
 		TenantID: tenant, ID: id, Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
 		Body: body, KeyIDs: keys, TraceParent: traceParent,
-	}}, nil)
+	}})
 	require.NoError(f.t, err)
 	return id, body
 }

@@ -104,10 +104,10 @@ func TestAWebhookWhoseEventsDoNotOpenIsPaused(t *testing.T) {
 	o := setupOwn(t)
 	at := seal.EventPlace{TenantID: tenant, EventID: uuid.Must(uuid.NewV7()).String()}
 	sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("lost")), at, "x")
-	_, err := o.store.FanOut(t.Context(), []store.Event{{
+	_, err := o.store.FanOut(t.Context(), 0, []store.Event{{
 		TenantID: tenant, ID: at.EventID, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
 		Body: append(append([]byte(`{"data":`), sealed...), '}'), KeyIDs: []int32{key},
-	}}, nil)
+	}})
 	require.NoError(t, err)
 	require.Equal(t, paused, o.health().GetState())
 	require.EqualValues(t, 1, o.health().GetPending())

@@ -91,10 +91,10 @@ func (o *deliveries) add(keys ...int32) string {
 func (o *deliveries) addOf(eventType, brandID string, keys ...int32) string {
 	o.t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
-	_, err := o.store.FanOut(o.t.Context(), []store.Event{{
+	_, err := o.store.FanOut(o.t.Context(), 0, []store.Event{{
 		TenantID: tenant, ID: id, Type: eventType, BrandID: brandID, SubjectID: uuid.NewString(),
 		Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
-	}}, nil)
+	}})
 	require.NoError(o.t, err)
 	return id
 }

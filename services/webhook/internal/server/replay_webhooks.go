@@ -53,18 +53,18 @@ func (s *Server) ReplayWebhooks(
 	replay := s.deps.Store.NewReplay(store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, span, sight)
 	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, replay.Read, func() (effect replayEffect, err error) {
 		switch {
-		case replay.Busy():
+		case replay.Busy:
 			e := problem.New(problem.RateLimited, "The key has %d or more pending deliveries; replay when there are fewer.",
 				store.MaxReplayed)
 			e.RetryAfter = replayRetryAfter
 			return effect, e
-		case replay.TooLong():
+		case replay.TooLong:
 			return effect, problem.New(problem.ReplayTooLarge, "The span has more than %d deliveries of any type and state.",
 				store.MaxReplaySpan)
-		case replay.TooMany():
+		case replay.Deliveries > store.MaxReplayed:
 			return effect, problem.New(problem.ReplayTooLarge, "The span has more than %d deliveries to send again.", store.MaxReplayed)
 		}
-		effect.Answer = &webhookv1.ReplayWebhooksResponse{Deliveries: int32(replay.Deliveries())} //nolint:gosec // At most MaxReplayed.
+		effect.Answer = &webhookv1.ReplayWebhooksResponse{Deliveries: int32(replay.Deliveries)} //nolint:gosec // At most MaxReplayed.
 		effect.Queue = replay.Write
 		return effect, nil
 	})

@@ -39,15 +39,14 @@ func (s *Server) ResendWebhookDelivery(
 	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
 	resend := s.deps.Store.NewResend(endpoint, sightOf(p), rules.EventOfDelivery(p.KeyID, uuid.MustParse(text)))
 	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, resend.Read, func() (effect resendEffect, err error) {
-		found, ok := resend.Found()
-		if !ok {
+		if resend.Found == nil {
 			return effect, problem.RecordNotFound()
 		}
-		effect.Record = idempotency.Record{BrandID: resend.BrandID(), Scope: rules.ScopeOf(found.EventType)}
-		shown := ownDelivery(p.KeyID, found)
+		effect.Record = idempotency.Record{BrandID: resend.BrandID, Scope: rules.ScopeOf(resend.Found.EventType)}
+		shown := ownDelivery(p.KeyID, *resend.Found)
 		effect.Answer = &webhookv1.ResendWebhookDeliveryResponse{Delivery: shown}
-		if resend.Needed() {
-			shown.State, shown.NextAttemptAt = publicState(rules.Pending), timestamppb.New(resend.Now())
+		if resend.Needed {
+			shown.State, shown.NextAttemptAt = publicState(rules.Pending), timestamppb.New(resend.Now)
 			effect.Queue = resend.Write
 		}
 		return effect, nil

@@ -21,10 +21,10 @@ func TestADeliveryIsShownAsItIsSent(t *testing.T) {
 		id := uuid.Must(uuid.NewV7()).String()
 		at := seal.EventPlace{TenantID: tenant, EventID: id}
 		sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(written)), at, "Happy birthday")
-		_, err = o.store.FanOut(t.Context(), []store.Event{{
+		_, err = o.store.FanOut(t.Context(), 0, []store.Event{{
 			TenantID: tenant, ID: id, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
 			Body: sealed, KeyIDs: []int32{7},
-		}}, nil)
+		}})
 		require.NoError(t, err)
 		resp, err := o.GetDelivery(t.Context(), &webhookv1.GetDeliveryRequest{Actor: staff, TenantId: tenant, KeyId: 7, EventId: id})
 		return string(resp.GetBody()), err

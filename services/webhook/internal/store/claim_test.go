@@ -204,7 +204,7 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 		return d
 	}
 	const slack = time.Minute
-	_, err := f.FanOut(t.Context(), []Event{anEvent(newID(), 1)}, nil)
+	_, err := f.FanOut(t.Context(), 0, []Event{anEvent(newID(), 1)})
 	require.NoError(t, err)
 	require.InDelta(t, 0, since("created_at"), float64(slack))
 
@@ -294,7 +294,7 @@ func TestAClaimReturnsTheTraceOfItsEventAndWhetherItWasResent(t *testing.T) {
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	e := anEvent(newID(), 1)
 	e.TraceParent = parent
-	_, err := f.FanOut(t.Context(), []Event{e}, nil)
+	_, err := f.FanOut(t.Context(), 0, []Event{e})
 	require.NoError(t, err)
 	taken := f.claim(t, noon, 1, 1)
 	require.Equal(t, parent, taken[0].TraceParent)

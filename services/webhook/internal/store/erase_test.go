@@ -21,7 +21,7 @@ func TestErasedEventsAreSentWithoutThePerson(t *testing.T) {
 	} {
 		e := anEvent(newID(), 1)
 		e.TenantID, e.SubjectID, e.Body = c.tenant, c.subject, []byte(body)
-		_, err := f.FanOut(t.Context(), []Event{e}, nil)
+		_, err := f.FanOut(t.Context(), 0, []Event{e})
 		require.NoError(t, err)
 		stored[e.ID] = c.want
 	}
@@ -61,7 +61,7 @@ func TestTheLeaseOfACrashedSenderHoldsUpAnErasureUntilItEnds(t *testing.T) {
 	f := setupAlone(t)
 	e := anEvent(newID(), 1)
 	e.Body = []byte(`{"data":{}}`)
-	_, err := f.FanOut(t.Context(), []Event{e}, nil)
+	_, err := f.FanOut(t.Context(), 0, []Event{e})
 	require.NoError(t, err)
 	f.claim(t, noon, 1, 1)
 	for at, want := range map[time.Duration]int{29 * time.Second: 1, 30 * time.Second: 0} {

@@ -163,10 +163,10 @@ type batch struct {
 	token    string
 }
 
-// FanOut stores the events with one pending delivery per key, due now, and returns their endpoints. Events that are already
-// stored have no effect.
-func (s *Store) FanOut(ctx context.Context, events []Event, rejected []Rejected) ([]Due, error) {
-	done, err := s.store(ctx, &batch{events: events, rejected: rejected})
+// FanOut stores the events with one pending delivery per key, due now, and returns their endpoints. Events that are already stored
+// get one only for the given key, unless they have one; 0 is none.
+func (s *Store) FanOut(ctx context.Context, key int32, events []Event) ([]Due, error) {
+	done, err := s.store(ctx, &batch{events: events, key: key})
 	return done.Due, err
 }
 

@@ -61,12 +61,6 @@ func (s *Store) Missing(ctx context.Context, events []Event, key int32) ([]Event
 	return missing, nil
 }
 
-// FanOutTo stores the events as FanOut does. Events that are already stored get a delivery for the key unless they have one.
-func (s *Store) FanOutTo(ctx context.Context, key int32, events []Event) ([]Due, error) {
-	done, err := s.store(ctx, &batch{events: events, key: key})
-	return done.Due, err
-}
-
 // queueKeys adds the deliveries for single keys.
 func queueKeys(b *pgx.Batch, at *time.Time, batches []*batch) {
 	for _, stored := range batches {

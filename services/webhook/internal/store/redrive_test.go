@@ -28,7 +28,7 @@ func TestAKeyGetsTheEventsThatOnlyOthersHaveGot(t *testing.T) {
 	require.Equal(t, []Event{anEvent(sent, 2), anEvent(pending, 2), anEvent(fresh, 1, 2)}, missing)
 
 	for range 2 {
-		_, err = f.FanOutTo(t.Context(), 2, missing)
+		_, err = f.FanOut(t.Context(), 2, missing)
 		require.NoError(t, err)
 		rows, err := f.pool.Query(t.Context(),
 			"SELECT event_id || ' ' || key_id FROM deliveries WHERE tenant_id <> $1 AND state = 'PENDING'", pgtest.TwinTenant)
@@ -55,7 +55,7 @@ func TestNoDeliveryIsAddedWhileAnEventIsDeleted(t *testing.T) {
 		_, err := tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock($1)", int64(retentionLock))
 		require.NoError(t, err)
 		go func() {
-			_, err := f.FanOutTo(t.Context(), 2, []Event{anEvent(id, 2)})
+			_, err := f.FanOut(t.Context(), 2, []Event{anEvent(id, 2)})
 			stored <- err
 		}()
 		require.Eventually(t, func() bool {

@@ -19,10 +19,14 @@ type Resend struct {
 	sight    Sight
 	eventID  string
 
-	now     time.Time
-	needed  bool
-	brandID string
-	page    KeyLogPage
+	// Found is the delivery as it was read; nil if the endpoint has none for the event that its key may see.
+	Found *KeyLogEntry
+	// BrandID is the brand of the event.
+	BrandID string
+	// Needed reports whether the delivery is neither due nor in flight.
+	Needed bool
+	// Now is when the transaction began: the delivery is due from then on.
+	Now time.Time
 }
 
 // NewResend prepares the resend of a delivery that the key may see.
@@ -32,34 +36,20 @@ func (s *Store) NewResend(e Endpoint, sight Sight, eventID string) *Resend {
 
 // Read queues the statements that lock and read the delivery.
 func (r *Resend) Read(b *pgx.Batch) {
-	r.needed, r.brandID, r.page = false, "", KeyLogPage{}
+	r.Found, r.BrandID, r.Needed = nil, "", false
 	b.Queue(lockOne, r.store.nowOverride(), r.endpoint.TenantID, r.endpoint.KeyID, r.eventID).Query(func(rows pgx.Rows) error {
-		_, err := pgx.ForEachRow(rows, []any{&r.now, &r.needed, &r.brandID}, func() error { return nil })
+		_, err := pgx.ForEachRow(rows, []any{&r.Now, &r.Needed, &r.BrandID}, func() error { return nil })
 		return err
 	})
 	sql, args := keyLogStatement(KeyLogQuery{Endpoint: r.endpoint, Sight: r.sight, EventID: &r.eventID, Limit: 1}, false)
-	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
-		r.page, err = keyLogPage(rows, 1)
+	b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		page, err := keyLogPage(rows, 1)
+		if len(page.Deliveries) > 0 {
+			r.Found = &page.Deliveries[0]
+		}
 		return err
 	})
 }
-
-// Found is the delivery as it was read; false if the endpoint has none for the event that its key may see.
-func (r *Resend) Found() (KeyLogEntry, bool) {
-	if len(r.page.Deliveries) == 0 {
-		return KeyLogEntry{}, false
-	}
-	return r.page.Deliveries[0], true
-}
-
-// BrandID is the brand of the event.
-func (r *Resend) BrandID() string { return r.brandID }
-
-// Needed reports whether the delivery is neither due nor in flight.
-func (r *Resend) Needed() bool { return r.needed }
-
-// Now is when the transaction began: the delivery is due from then on.
-func (r *Resend) Now() time.Time { return r.now }
 
 // Write queues the resend.
 func (r *Resend) Write(b *pgx.Batch) {
@@ -94,7 +84,7 @@ WITH looked AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM looked) > $7, coalesce((SELECT array_agg(event_id) FROM chosen), '{}')`
 
-const countPending = `SELECT count(*) FROM (
+const pendingReached = `SELECT count(*) >= $3 FROM (
   SELECT FROM deliveries d WHERE d.tenant_id = $1 AND d.key_id = $2 AND d.state = 'PENDING' LIMIT $3) w`
 
 var resendMany = `WITH resent AS (
@@ -108,10 +98,14 @@ type Replay struct {
 	endpoint Endpoint
 	span     Span
 	sight    Sight
+	events   []string
 
-	pending int
-	bounded bool
-	events  []string
+	// Busy reports whether so many deliveries of the endpoint are pending that more must wait.
+	Busy bool
+	// TooLong reports whether the span has more deliveries of any type and state than a replay looks at.
+	TooLong bool
+	// Deliveries is how many are sent again. More than MaxReplayed are too many.
+	Deliveries int
 }
 
 // NewReplay prepares a replay. The span's states are not used.
@@ -122,25 +116,16 @@ func (s *Store) NewReplay(e Endpoint, span Span, sight Sight) *Replay {
 // Read queues the statements that lock and read the deliveries.
 func (r *Replay) Read(b *pgx.Batch) {
 	r.events = nil
-	b.Queue(countPending, r.endpoint.TenantID, r.endpoint.KeyID, MaxReplayed).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&r.pending)
+	b.Queue(pendingReached, r.endpoint.TenantID, r.endpoint.KeyID, MaxReplayed).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&r.Busy)
 	})
 	b.Queue(lockReplayed, r.endpoint.TenantID, r.endpoint.KeyID, r.span.From, r.span.Before, r.sight.Types, MaxReplayed, MaxReplaySpan,
-		r.sight.Brands).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&r.bounded, &r.events) })
+		r.sight.Brands).QueryRow(func(row pgx.Row) error {
+		err := row.Scan(&r.TooLong, &r.events)
+		r.Deliveries = len(r.events)
+		return err
+	})
 }
-
-// Busy reports whether so many deliveries of the endpoint are pending that more must wait.
-func (r *Replay) Busy() bool { return r.pending >= MaxReplayed }
-
-// TooLong reports whether the span has more deliveries of any type and state than a replay looks at.
-func (r *Replay) TooLong() bool { return r.bounded }
-
-// TooMany reports whether the span has more deliveries to send than a replay sends.
-func (r *Replay) TooMany() bool { return len(r.events) > MaxReplayed }
-
-// Deliveries is how many are sent again.
-func (r *Replay) Deliveries() int { return len(r.events) }
 
 // Write queues the replay.
 func (r *Replay) Write(b *pgx.Batch) {

@@ -29,13 +29,13 @@ var resends = map[string]func(t *testing.T, f *fixture, event string){
 		t.Helper()
 		resend := f.NewResend(own, Sight{}, event)
 		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, func(b *pgx.Batch) { resend.Read(b); resend.Write(b) }))
-		require.True(t, resend.Needed())
+		require.True(t, resend.Needed)
 	},
 	"a replay": func(t *testing.T, f *fixture, event string) {
 		t.Helper()
 		replay := f.NewReplay(own, Span{From: event, Before: rules.EventAfter(event)}, Sight{})
 		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, replay.Read))
-		require.Equal(t, 1, replay.Deliveries())
+		require.Equal(t, 1, replay.Deliveries)
 		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, replay.Write))
 	},
 }

@@ -76,7 +76,7 @@ func (f *fixture) add(t *testing.T, tenant string, at time.Time, keys ...int32) 
 	f.now = at
 	e := anEvent(newID(), keys...)
 	e.TenantID, e.Body = tenant, []byte(e.ID)
-	_, err := f.FanOut(t.Context(), []Event{e}, nil)
+	_, err := f.FanOut(t.Context(), 0, []Event{e})
 	require.NoError(t, err)
 	return e.ID
 }

@@ -79,7 +79,7 @@ func TestSendingReadsNoEntriesOfFinishedDeliveries(t *testing.T) {
 	require.NoError(t, o.Register(t.Context(), sender+1))
 	o.finish(sender, deliveries, 1, 2)
 
-	due, err := o.FanOut(t.Context(), []Event{anEvent(newID(), 1, 2)}, nil)
+	due, err := o.FanOut(t.Context(), 0, []Event{anEvent(newID(), 1, 2)})
 	require.NoError(t, err)
 	r := ClaimRequest{Sender: sender, Share: 8, Lease: 30 * time.Second, Limit: 10}
 	for _, d := range due {

@@ -14,7 +14,7 @@ func (f *fixture) sameEvent(t *testing.T, keysA, keysB []int32) Event {
 	b := a
 	b.TenantID, b.KeyIDs = tenantB, keysB
 	f.now = noon
-	_, err := f.FanOut(t.Context(), []Event{a, b}, nil)
+	_, err := f.FanOut(t.Context(), 0, []Event{a, b})
 	require.NoError(t, err)
 	return a
 }
