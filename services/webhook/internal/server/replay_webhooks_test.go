@@ -67,58 +67,25 @@ func (o *own) deleteFirst(except string) {
 	require.NoError(o.fixture.t, err)
 }
 
-func TestAReplaySendsFinishedDeliveriesAgain(t *testing.T) {
+func TestAReplayLeavesPendingDeliveriesAndOtherKeysAlone(t *testing.T) {
 	t.Parallel()
 	o := setupOwn(t)
-	o.add(key, key+1)
+	at := rules.EventAt(o.add(key, key+1))
 	o.attempt(failed, rules.Answered(500))
-	sent := o.add(key)
-	o.attempt(delivered, rules.Answered(200))
-	waiting := o.add(key)
-	before := o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &waiting}).GetItems()[0].String()
-
-	req := lately()
-	require.Equal(t, 2, o.replayed("k1", req))
-	require.Equal(t, 3, o.due())
-	require.EqualValues(t, 1, o.woken.Load())
-	after := o.list(&webhookv1.ListWebhookDeliveriesRequest{EventId: &waiting}).GetItems()[0].String()
-	require.Equal(t, before, after, "pending ones stay")
-
-	o.attempt(delivered, rules.Answered(200))
-	require.Equal(t, 2, o.replayed("k1", req), "a repetition returns the first answer")
-	require.Zero(t, o.due(), "and sends nothing")
-
-	require.Zero(t, o.replayed("k2", lately("order.updated")))
-	at := rules.EventAt(sent)
-	one := &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(at), To: timestamppb.New(at.Add(time.Millisecond))}
-	one.Types = []string{"order.created", "order.created"}
-	require.GreaterOrEqual(t, o.replayed("k3", one), 1)
-	before = fmt.Sprint(o.due())
-	earlier := &webhookv1.ReplayWebhooksRequest{
-		From: timestamppb.New(at.Add(-time.Hour)), To: timestamppb.New(at.Add(-time.Minute)),
+	span := func(from, to time.Time) *webhookv1.ReplayWebhooksRequest {
+		return &webhookv1.ReplayWebhooksRequest{From: timestamppb.New(from), To: timestamppb.New(to)}
 	}
-	require.Zero(t, o.replayed("k4", earlier))
-	require.Equal(t, before, fmt.Sprint(o.due()))
-}
-
-func TestAnInvalidReplayIsRefused(t *testing.T) {
-	t.Parallel()
-	o := setupOwn(t)
-	for name, c := range map[string]struct {
-		req  *webhookv1.ReplayWebhooksRequest
-		want []string
-	}{
-		"no times": {&webhookv1.ReplayWebhooksRequest{
-			From: &timestamppb.Timestamp{Nanos: -1}, To: &timestamppb.Timestamp{Seconds: -5},
-		}, []string{"from", "to"}},
-		"types":      {lately("order.created", "ping", ""), []string{"types[1]", "types[2]"}},
-		"many types": {lately(make([]string, 101)...), []string{"types"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := o.replay(name, c.req)
-			require.Equal(t, c.want, violated(t, err))
-		})
-	}
+	require.Zero(t, o.replayed("before", span(at.Add(-time.Hour), at)))
+	require.Zero(t, o.replayed("after", span(at.Add(time.Millisecond), at.Add(time.Hour))))
+	waiting := &webhookv1.ListWebhookDeliveriesRequest{EventId: new(o.add(key))}
+	before := o.list(waiting).GetItems()[0].String()
+	woken := o.woken.Load()
+	require.Equal(t, 1, o.replayed("k1", span(at, at.Add(time.Millisecond))))
+	require.Equal(t, 2, o.due())
+	require.Equal(t, woken+1, o.woken.Load())
+	require.Equal(t, before, o.list(waiting).GetItems()[0].String())
+	_, err := o.replay("k2", lately(make([]string, 101)...))
+	require.Equal(t, []string{"types"}, violated(t, err), "too many types")
 }
 
 func TestAReplayIsBounded(t *testing.T) {
