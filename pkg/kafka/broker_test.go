@@ -107,7 +107,7 @@ func readLog(t *testing.T, cfg Config, topic string) map[int][]Message {
 	require.NoError(t, err)
 	log := map[int][]Message{}
 	for _, span := range spans {
-		require.NoError(t, ReadSpan(t.Context(), cfg, topic, span, func(_ context.Context, msgs []Message) error {
+		require.NoError(t, i.Read(t.Context(), span, func(_ context.Context, msgs []Message) error {
 			log[span.Partition] = append(log[span.Partition], msgs...)
 			return nil
 		}))

@@ -54,7 +54,7 @@ type Consumer struct {
 	// refused is how many assigned partitions are not read because the topic has another number of partitions.
 	refused atomic.Int64
 
-	// checks compares messages with the log, over other connections than those that fetch.
+	// checks finds out what the log has, over other connections than those that fetch.
 	checks *Inspector
 	// dial opens the connections that fetch.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)

@@ -238,3 +238,61 @@ func (i *Inspector) Committed(ctx context.Context, group string) (committed map[
 	}
 	return committed, nil
 }
+
+var errCompacted = errors.New("the log has no message at an offset in the middle")
+
+// Span is a part of a partition, such as what was written within a time span.
+type Span struct {
+	Partition int
+	// From is the first offset, To the one after the last.
+	From, To int64
+}
+
+// Between returns the part of each partition that begins with the first message not older than from and ends before the first one
+// not older than to. Clocks of the writers may differ, so it may have messages of other times.
+func (i *Inspector) Between(ctx context.Context, from, to time.Time) ([]Span, error) {
+	spans, err := i.Spans(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for n, all := range spans {
+		if spans[n].From, err = i.offsetAt(ctx, all.Partition, from); err != nil {
+			return nil, err
+		}
+		if spans[n].To, err = i.offsetAt(ctx, all.Partition, to); err != nil {
+			return nil, err
+		}
+		if spans[n].From < 0 {
+			spans[n].From = all.To
+		}
+		if spans[n].To < 0 {
+			spans[n].To = all.To
+		}
+		spans[n].To = max(spans[n].From, spans[n].To)
+	}
+	return spans, nil
+}
+
+// Read passes the messages of a span to a handler, in batches, in the order of their offsets.
+func (i *Inspector) Read(ctx context.Context, span Span, handle func(ctx context.Context, msgs []Message) error) error {
+	for next := span.From; next < span.To; {
+		most := fetchBounds{messages: int(min(maxBatch, span.To-next)), bytes: maxBytes, wait: inspectTimeout}
+		msgs, _, err := i.fetch(ctx, span.Partition, next, most)
+		if err == nil && len(msgs) == 0 {
+			err = ErrNoMessage
+		}
+		for _, m := range msgs {
+			if m.Offset != next {
+				err = errCompacted
+			}
+			next++
+		}
+		if err != nil {
+			return fmt.Errorf("kafka: read %s/%d before offset %d: %w", i.topic, span.Partition, next, err)
+		}
+		if err := handle(ctx, msgs); err != nil {
+			return err
+		}
+	}
+	return nil
+}

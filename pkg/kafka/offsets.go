@@ -60,9 +60,7 @@ func (p *partition) begin(ctx context.Context) (position, error) {
 	if err != nil {
 		return position{}, err
 	}
-	inspector := c.cluster.inspector(c.opts.Topic)
-	defer inspector.Close()
-	log, err := inspector.span(ctx, p.id)
+	log, err := c.checks.span(ctx, p.id)
 	switch {
 	case err != nil:
 		return position{}, err
@@ -75,12 +73,12 @@ func (p *partition) begin(ctx context.Context) (position, error) {
 		return position{}, errMissing
 	}
 	at := position{stored.Next, stored.LastID}
-	holds, err := inspector.holds(ctx, log, at, c.opts.ID)
+	holds, err := c.checks.holds(ctx, log, at, c.opts.ID)
 	if err != nil {
 		return position{}, err
 	}
 	if !holds {
-		at, err = p.rewind(ctx, inspector, stored, log)
+		at, err = p.rewind(ctx, stored, log)
 	}
 	if at.next != p.missing {
 		p.unblock()
@@ -121,11 +119,11 @@ func (p *partition) unmoved(ctx context.Context) bool {
 
 // rewind moves the stored offset back to the oldest message that can have been written after the loss. Messages that it
 // reads again are dropped by their ids.
-func (p *partition) rewind(ctx context.Context, inspector *Inspector, stored Stored, log Span) (position, error) {
+func (p *partition) rewind(ctx context.Context, stored Stored, log Span) (position, error) {
 	c := p.consumer
 	to := log.From
 	if !stored.LastTime.IsZero() {
-		since, err := inspector.offsetAt(ctx, p.id, stored.LastTime.Add(-rewindMargin))
+		since, err := c.checks.offsetAt(ctx, p.id, stored.LastTime.Add(-rewindMargin))
 		if err != nil {
 			return position{}, err
 		}

@@ -18,7 +18,7 @@ func TestPublish(t *testing.T) {
 		require.NoError(t, p.Publish(t.Context(), msgs[:2000]))
 		require.NoError(t, p.Publish(t.Context(), msgs[2000:]))
 
-		log := readLog(t, cfg, topic, 4)
+		log := readLog(t, cfg, topic)
 		require.Equal(t, expected(msgs), firstSeen(log))
 		home := map[string]int{}
 		total := 0

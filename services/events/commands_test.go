@@ -131,7 +131,10 @@ func TestTheFeedMovesToATopicWithMorePartitions(t *testing.T) {
 	stop = f.start(t)
 	want = append(want, f.add(t, 10)...)
 	require.Never(t, func() bool { return len(f.feed(t)) > 10 }, time.Second, pollInterval, "the topic is not read")
-	spans, err := kafka.Spans(t.Context(), f.cfg.Kafka, f.cfg.KafkaTopic, time.Now().Add(-time.Hour), time.Now())
+	inspector, err := kafka.NewInspector(f.cfg.Kafka, f.cfg.KafkaTopic, telemetry.Discard())
+	require.NoError(t, err)
+	defer inspector.Close()
+	spans, err := inspector.Spans(t.Context())
 	require.NoError(t, err)
 	require.Len(t, spans, 7)
 	for _, span := range spans {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/telemetry"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	"github.com/partnergifting/platform/services/events/internal/relay"
 	"github.com/partnergifting/platform/services/events/internal/store"
@@ -35,14 +36,19 @@ type Redrive struct {
 
 // Topic reads a topic. It returns the results so far with an error too.
 func (r Redrive) Topic(ctx context.Context, cfg kafka.Config, topic string) ([]Redriven, error) {
-	spans, err := kafka.Spans(ctx, cfg, topic, r.From, r.To)
+	inspector, err := kafka.NewInspector(cfg, topic, telemetry.Discard())
+	if err != nil {
+		return nil, err
+	}
+	defer inspector.Close()
+	spans, err := inspector.Between(ctx, r.From, r.To)
 	if err != nil {
 		return nil, err
 	}
 	var results []Redriven
 	for _, span := range spans {
 		done := Redriven{Source: fmt.Sprintf("partition %d", span.Partition)}
-		err := kafka.ReadSpan(ctx, cfg, topic, span, func(ctx context.Context, msgs []kafka.Message) error {
+		err := inspector.Read(ctx, span, func(ctx context.Context, msgs []kafka.Message) error {
 			var changes []store.Change
 			for _, m := range msgs {
 				c, err := decode(m)

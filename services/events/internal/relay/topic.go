@@ -16,15 +16,17 @@ import (
 
 // Topic publishes to a topic that it creates on first use, so the relay can start before Kafka. It is safe for concurrent use.
 type Topic struct {
-	cfg       kafka.Config
-	settings  TopicSettings
-	producer  *kafka.Producer
-	inspector *kafka.Inspector
-	log       *slog.Logger
-	exists    atomic.Bool
-	counted   atomic.Bool
-	tried     atomic.Bool
-	report    atomic.Pointer[kafka.TopicReport]
+	// Inspector looks up messages of the topic.
+	*kafka.Inspector
+
+	cfg      kafka.Config
+	settings TopicSettings
+	producer *kafka.Producer
+	log      *slog.Logger
+	exists   atomic.Bool
+	counted  atomic.Bool
+	tried    atomic.Bool
+	report   atomic.Pointer[kafka.TopicReport]
 }
 
 // TopicSettings say how the topic must be.
@@ -48,7 +50,7 @@ func NewTopic(cfg kafka.Config, settings TopicSettings, tel *telemetry.Telemetry
 	if err != nil {
 		return nil, err
 	}
-	t := &Topic{cfg: cfg, settings: settings, producer: producer, inspector: inspector, log: tel.Logger}
+	t := &Topic{Inspector: inspector, cfg: cfg, settings: settings, producer: producer, log: tel.Logger}
 	return t, t.measure(tel.Meters)
 }
 
@@ -84,17 +86,9 @@ func (t *Topic) checkPartitions(ctx context.Context) error {
 	return nil
 }
 
-// Message implements Publisher.
-func (t *Topic) Message(ctx context.Context, partition int, offset int64) (kafka.Message, error) {
-	return t.inspector.Message(ctx, partition, offset)
-}
-
-// Spans returns what Kafka has of each partition.
-func (t *Topic) Spans(ctx context.Context) ([]kafka.Span, error) { return t.inspector.Spans(ctx) }
-
 // Group returns how far a consumer group has committed the topic, which it does after it has stored the messages.
 func (t *Topic) Group(name string) Reader {
-	return func(ctx context.Context) (map[int]int64, error) { return t.inspector.Committed(ctx, name) }
+	return func(ctx context.Context) (map[int]int64, error) { return t.Committed(ctx, name) }
 }
 
 // Ensure creates the topic if it is missing, and checks its settings before it is first used.
@@ -201,6 +195,6 @@ func (t *Topic) measure(meters metric.MeterProvider) error {
 
 // Close ends the connections.
 func (t *Topic) Close() {
-	t.inspector.Close()
+	t.Inspector.Close()
 	t.producer.Close()
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // checkInterval is how often a quiet connection that listens is checked.
-const checkInterval = 3 * time.Second
+const checkInterval = 10 * time.Second
 
 // wakeups notify the relay of changes. It relies on them while it listens to all sources, and otherwise polls.
 type wakeups struct {

@@ -1,14 +1,12 @@
 package server
 
 import (
-	"context"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/apikey"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/tenants"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/events/internal/notices"
@@ -23,25 +21,18 @@ var watching = caller.Permission{
 // permissionAge is how old the last check of the actor of a stream may be.
 const permissionAge = 30 * time.Second
 
-// Permitter knows the teams of tenants. *tenants.Cache implements it.
-type Permitter interface {
-	Permit(ctx context.Context, tenantID string, by *commonv1.Actor, needs caller.Permission) error
-}
-
-var _ Permitter = (*tenants.Cache)(nil)
-
 // Operations implements EventOperationsService.
 type Operations struct {
 	eventsv1.UnimplementedEventOperationsServiceServer
 
 	pages   *Server
 	hub     *notices.Hub
-	tenants Permitter
+	tenants *tenants.Cache
 }
 
 // NewOperations makes the server of the operations plane. The reader opens the events that it shows.
 func NewOperations(
-	feed Feed, reader *seal.EventReader, environment apikey.Environment, hub *notices.Hub, tenants Permitter,
+	feed Feed, reader *seal.EventReader, environment apikey.Environment, hub *notices.Hub, tenants *tenants.Cache,
 ) *Operations {
 	return &Operations{pages: New(feed, reader, environment), hub: hub, tenants: tenants}
 }

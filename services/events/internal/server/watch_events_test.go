@@ -13,23 +13,17 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/tenants"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/events/internal/notices"
 )
-
-// team is that of one tenant.
-type team []*tenantsv1.TeamMember
-
-func (m team) Permit(_ context.Context, _ string, by *commonv1.Actor, needs caller.Permission) error {
-	return needs.Check(by, m)
-}
 
 // watchFixture is the operations plane over gRPC.
 type watchFixture struct {
@@ -47,11 +41,14 @@ func setupWatch(t *testing.T) *watchFixture {
 	cfg := rpc.Config{Addr: testenv.FreeAddr(t), LameDuck: time.Millisecond}
 	server, err := rpc.NewServer(cfg, telemetry.Discard())
 	require.NoError(t, err)
-	members := team{
-		{Id: "coordinator", Active: true, Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR},
-		{Id: "member", Active: true, Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER},
-	}
-	eventsv1.RegisterEventOperationsServiceServer(server, NewOperations(f.store, nil, apikey.Sandbox, &f.hub, members))
+	directory := tenantstest.NewDirectory(t, &tenantstest.Settings{
+		Tenant: &tenantsv1.Tenant{Id: f.tenant}, Version: 1, Team: []*tenantsv1.TeamMember{
+			{Id: "coordinator", Active: true, Role: tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR},
+			{Id: "member", Active: true, Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER},
+		},
+	})
+	eventsv1.RegisterEventOperationsServiceServer(server,
+		NewOperations(f.store, nil, apikey.Sandbox, &f.hub, tenants.NewCache(directory.Client)))
 	ctx, cancel := context.WithCancel(t.Context())
 	f.end = cancel
 	done := make(chan error, 1)
