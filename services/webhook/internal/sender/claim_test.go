@@ -42,7 +42,7 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 		release := make(chan struct{})
 		receiver := f.receiver(7, webhooktest.Blocked(release))
 		hanging := f.start()
-		id, _ := f.event(7)
+		id := f.event(7)
 		require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
 
 		receiver.Respond(webhooktest.Status(204))
@@ -61,7 +61,7 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 	t.Run("after the crash of a sender that had claimed it", func(t *testing.T) {
 		f := setup(t)
 		f.receiver(7)
-		id, _ := f.event(7)
+		id := f.event(7)
 		require.Len(t, claimDue(t, f.store, 30*time.Second), 1)
 
 		f.clock.advance(30*time.Second - time.Microsecond)
@@ -82,13 +82,13 @@ func TestASenderWithAWrongClockClaimsNothingThatIsBeingSent(t *testing.T) {
 			slow := f.receiver(7, webhooktest.Blocked(release))
 			f.receiver(8)
 			first := f.start()
-			held, _ := f.event(7)
+			held := f.event(7)
 			require.Eventually(t, func() bool { return len(slow.Arrivals()) == 1 }, waitLimit, pollInterval)
 			first.stop() // It still waits for the response, but claims no further deliveries.
 
 			f.startAt(func() time.Time { return f.clock.now().Add(off) })
 			for range 3 {
-				id, _ := f.event(8)
+				id := f.event(8)
 				require.Equal(t, 1, f.until(id, 8, inState("DELIVERED")).Attempts, "it delivers what is due")
 			}
 			require.Len(t, slow.Arrivals(), 1)
@@ -111,7 +111,7 @@ func TestADeliveryIsNotBegunWhenItsLeaseMightEndFirst(t *testing.T) {
 		return nil
 	})
 	f.start()
-	id, _ := f.event(7)
+	id := f.event(7)
 	require.Equal(t, 1, f.until(id, 7, inState("DELIVERED")).Attempts)
 	require.Equal(t, 2, f.lookups(), "it was given back and claimed again")
 	require.Len(t, receiver.Arrivals(), 1)
@@ -157,7 +157,7 @@ func TestStoppingFinishesTheAttemptsInFlight(t *testing.T) {
 	release := make(chan struct{})
 	receiver := f.receiver(7, webhooktest.Blocked(release))
 	s := f.start()
-	id, _ := f.event(7)
+	id := f.event(7)
 	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
 
 	s.stop()
@@ -177,13 +177,13 @@ func TestEndpointsAreLookedUpOnceForAClaim(t *testing.T) {
 		f.until(id, 7, inState("DELIVERED"))
 		f.until(id, 8, inState("DELIVERED"))
 	}
-	first, _ := f.event(7, 8)
+	first := f.event(7, 8)
 	s := f.start()
 	delivered(first)
 	require.Equal(t, 1, f.lookups())
 
 	// From now on the sender claims only when it is notified.
-	second, _ := f.event(7, 8)
+	second := f.event(7, 8)
 	s.Notify(f.due(8, 7, 8))
 	delivered(second)
 	require.Equal(t, 2, f.lookups())
@@ -194,12 +194,12 @@ func TestASenderWhoseRegistrationIsRemovedRegistersAgain(t *testing.T) {
 	f := setup(t)
 	f.receiver(7)
 	s := f.start()
-	first, _ := f.event(7)
+	first := f.event(7)
 	s.Notify(f.due(7))
 	f.until(first, 7, inState("DELIVERED"))
 	_, err := f.pool.Exec(t.Context(), "DELETE FROM senders")
 	require.NoError(t, err)
-	second, _ := f.event(7)
+	second := f.event(7)
 	s.Notify(f.due(7))
 	f.until(second, 7, inState("DELIVERED"))
 }

@@ -18,7 +18,7 @@ func TestFirstAttemptsDoNotNeedASearch(t *testing.T) {
 	f.noSearch = true
 	f.receiver(7)
 	s := f.start()
-	id, _ := f.event(7)
+	id := f.event(7)
 	s.Notify(f.due(7))
 	f.until(id, 7, inState("DELIVERED"))
 
@@ -30,7 +30,7 @@ func TestFirstAttemptsDoNotNeedASearch(t *testing.T) {
 		err := f.pool.QueryRow(t.Context(), "SELECT count(*) FROM senders WHERE id = $1", s.id).Scan(&registered)
 		return err == nil && registered == 1
 	}, waitLimit, pollInterval)
-	id, _ = f.event(7)
+	id = f.event(7)
 	s.Notify(f.due(7))
 	f.until(id, 7, inState("DELIVERED"))
 }
@@ -41,7 +41,7 @@ func TestARetryIsFoundWhenItIsDueWithoutPolling(t *testing.T) {
 	f.cfg.Poll, f.heartbeat = 10*time.Millisecond, time.Hour
 	r := f.receiver(7, webhooktest.Status(http.StatusInternalServerError))
 	first := f.start()
-	id, _ := f.event(7)
+	id := f.event(7)
 	first.Wake()
 	next := f.until(id, 7, attempted(1)).Next
 	first.stop()

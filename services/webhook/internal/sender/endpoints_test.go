@@ -17,7 +17,7 @@ func TestDeliveriesOfAnEndpointThatIsGoneAreDropped(t *testing.T) {
 	f := setup(t)
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
 	f.start()
-	id, _ := f.event(7, 8)
+	id := f.event(7, 8)
 	require.Equal(t, row{State: "DROPPED"}, f.until(id, 7, inState("DROPPED")))
 	require.Equal(t, row{State: "DROPPED"}, f.until(id, 8, inState("DROPPED")), "a key that does not exist")
 }
@@ -28,7 +28,7 @@ func TestAnEventThatTheKeyMayNotSeeAnyMoreIsDropped(t *testing.T) {
 	f := setup(t)
 	receiver := f.receiver(7, webhooktest.Status(http.StatusServiceUnavailable))
 	s := f.start()
-	id, _ := f.event(7)
+	id := f.event(7)
 	r := f.until(id, 7, attempted(1))
 	changed := receiver.Endpoint(7)
 	changed.AllBrands, changed.BrandIds = false, []string{"0190bbbb-0000-7000-8000-000000000009"}

@@ -26,7 +26,7 @@ func TestDeliveriesThatWaitForARetryAreDroppedWhenTheirEndpointIsGone(t *testing
 	f.receiver(8, webhooktest.Status(http.StatusInternalServerError))
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 9, State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED})
 	f.start()
-	id, _ := f.event(7, 8, 9)
+	id := f.event(7, 8, 9)
 	f.until(id, 7, attempted(1))
 	f.until(id, 8, attempted(1))
 
@@ -58,10 +58,10 @@ func TestAnAttemptInFlightFinishesWhenItsEndpointIsGone(t *testing.T) {
 				<-release
 				w.WriteHeader(c.status)
 			})
-			first, _ := f.event(7)
+			first := f.event(7)
 			f.start()
 			require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
-			second, _ := f.event(7)
+			second := f.event(7)
 			f.remove(7)
 			f.until(second, 7, inState("DROPPED"))
 			require.True(t, f.row(first, 7).Leased)
@@ -79,7 +79,7 @@ func TestTheRetriesOfAnUnknownKeyAreKept(t *testing.T) {
 	s := f.start()
 	s.stop()
 	require.NoError(t, s.wait())
-	id, _ := f.event(7)
+	id := f.event(7)
 	found, err := f.store.Discover(t.Context(), s.id, true)
 	require.NoError(t, err)
 	require.NoError(t, s.dropGone(t.Context(), found))
@@ -92,8 +92,8 @@ func TestADeliveryToAnEndpointThatWasSetAgainIsKept(t *testing.T) {
 	s := f.start()
 	s.stop()
 	require.NoError(t, s.wait())
-	before, _ := f.event(7)
-	ended, _ := f.event(7)
+	before := f.event(7)
+	ended := f.event(7)
 	_, err := f.pool.Exec(t.Context(),
 		"UPDATE deliveries SET state = 'DROPPED', next_attempt_at = NULL, finished_at = created_at WHERE event_id = $1", ended)
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestADeliveryToAnEndpointThatWasSetAgainIsKept(t *testing.T) {
 	f.directory.OnCall(func(context.Context, proto.Message) error {
 		// Right after the lookup the endpoint is set again, an event is fanned out to it, and an old one is resent.
 		f.clock.advance(time.Microsecond)
-		after, _ = f.event(7)
+		after = f.event(7)
 		return f.store.Resend(t.Context(), endpointOfKey(7), ended)
 	})
 	require.NoError(t, s.dropGone(t.Context(), found))

@@ -127,7 +127,7 @@ func TestADeadEndpointHasOneAttemptInFlightUntilItComesBack(t *testing.T) {
 	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
 	f.receiver(8)
 	for range 5 { // The sender has looked at the endpoint in the meantime.
-		id, _ := f.event(8)
+		id := f.event(8)
 		f.until(id, 8, inState("DELIVERED"))
 	}
 	require.Len(t, receiver.Arrivals(), 1)
@@ -154,7 +154,7 @@ func TestAReceiverThatDoesNotAnswerIsDead(t *testing.T) {
 	s := f.start()
 	var last string
 	for range 20 {
-		last, _ = f.event(7)
+		last = f.event(7)
 	}
 	endpoints := func(of string) float64 { return f.tel.Values(t, "gifting.webhook.endpoints")["health="+of] }
 	require.Eventually(t, func() bool { return len(s.Impaired()) == 1 }, waitLimit, pollInterval)
@@ -173,14 +173,14 @@ func TestARestartedSenderLearnsAgainWhichEndpointsAreDead(t *testing.T) {
 	release := make(chan struct{})
 	receiver := f.receiver(7, webhooktest.Blocked(release))
 	f.receiver(8)
-	held, _ := f.event(7)
+	held := f.event(7)
 	require.Len(t, claimDue(t, f.store, f.cfg.Lease), 1, "by the sender that crashes")
 	for range 5 {
 		f.event(7)
 	}
 	s := f.start()
 	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
-	id, _ := f.event(8)
+	id := f.event(8)
 	s.Wake()
 	f.until(id, 8, inState("DELIVERED"))
 	require.Len(t, receiver.Arrivals(), 1, "an endpoint without history gets one attempt")

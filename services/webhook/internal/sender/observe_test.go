@@ -20,7 +20,9 @@ func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T
 	receiver := f.receiver(7, webhooktest.Status(http.StatusInternalServerError))
 	s := f.start()
 	const cause = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	id, _ := f.eventIn(cause, 7)
+	e := newEvent(7)
+	e.TraceParent = cause
+	id := f.fanOut(e)
 	s.Wake()
 	again := f.until(id, 7, attempted(1))
 	f.clock.set(*again.Next)
@@ -58,11 +60,11 @@ func TestAnAttemptOfAnUnrecordedTraceMakesNoSpan(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.receiver(7)
-	s := f.start()
+	f.start()
 	for _, parent := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", "marked"} {
-		id, _ := f.eventIn(parent, 7)
-		s.Wake()
-		f.until(id, 7, inState("DELIVERED"))
+		e := newEvent(7)
+		e.TraceParent = parent
+		f.until(f.fanOut(e), 7, inState("DELIVERED"))
 	}
 	require.Empty(t, f.tel.Names())
 }
@@ -73,7 +75,7 @@ func TestAttemptsAreMeasuredByClassAndTheFirstByItsDelay(t *testing.T) {
 	f.clock.set(time.Now())
 	receiver := f.receiver(7, webhooktest.Status(http.StatusNotFound))
 	s := f.start()
-	id, _ := f.event(7)
+	id := f.event(7)
 	s.Wake()
 	again := f.until(id, 7, attempted(1))
 	receiver.Respond(webhooktest.Status(http.StatusNoContent))

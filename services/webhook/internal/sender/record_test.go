@@ -18,10 +18,7 @@ func TestAResultTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	pool := pgtest.New(t, store.Migrations())
 	st := store.New(pool)
 	const deliveries = 4
-	_, err := st.FanOut(t.Context(), 0, []store.Event{{
-		TenantID: tenant, ID: uuid.NewString(), Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
-		Body: []byte("{}"), KeyIDs: []int32{1, 2, 3, 4},
-	}})
+	_, err := st.FanOut(t.Context(), 0, []store.Event{newEvent(1, 2, 3, 4)})
 	require.NoError(t, err)
 	claimed := claimDue(t, st, time.Minute)
 	require.Len(t, claimed, deliveries)

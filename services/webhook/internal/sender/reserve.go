@@ -56,22 +56,21 @@ type Reservation struct {
 func (s *Sender) Reserve(events []store.Event, l Lookup) *Reservation {
 	s.intake.Lock()
 	defer s.intake.Unlock()
-	r := &Reservation{sender: s}
+	r := &Reservation{sender: s, workers: map[store.Endpoint]int{}}
 	if s.stopped || !s.registered.Load() {
 		return r
 	}
 	at := l.endpoints(events)
-	lease := &store.Lease{
-		Sender: s.id, Length: s.cfg.Lease, Share: s.cfg.PerEndpoint,
-		InFlight: map[store.Endpoint]int{}, Deliveries: map[store.DeliveryID]struct{}{},
-	}
-	r.workers = s.schedule.reserve(events, at, lease)
-	if len(r.workers) == 0 {
+	slots := s.schedule.reserve(events, at)
+	if len(slots) == 0 {
 		return r
 	}
+	for id := range slots {
+		r.workers[id.Endpoint]++
+	}
 	s.workers.Add(1)
-	r.lease, r.leaseEnd = lease, s.now().Add(s.cfg.Lease)
-	r.lookup = earlierLookup{l.Began, at}
+	r.lease = &store.Lease{Sender: s.id, Length: s.cfg.Lease, Share: s.cfg.PerEndpoint, Slots: slots}
+	r.leaseEnd, r.lookup = s.now().Add(s.cfg.Lease), earlierLookup{l.Began, at}
 	return r
 }
 
@@ -113,35 +112,31 @@ func (s *Sender) unreserve(workers map[store.Endpoint]int) {
 	}
 }
 
-// reserve counts new deliveries as in flight for which a claim would get a worker, and adds them to the lease. It returns how many
-// of each endpoint. An endpoint that waits for a claim, or is being claimed for, waits for the claim with its new deliveries
-// too, and so does one that is impaired. Each endpoint that might be claimed for keeps a worker.
-func (s *schedule) reserve(events []store.Event, at endpoints, lease *store.Lease) map[store.Endpoint]int {
+// reserve counts new deliveries as in flight for which a claim would get a worker, and returns them with the slots of their
+// endpoints. An endpoint that waits for a claim, or is being claimed for, waits for the claim with its new deliveries too, and so
+// does one that is impaired. Each endpoint that might be claimed for keeps a worker.
+func (s *schedule) reserve(events []store.Event, at endpoints) (slots map[store.DeliveryID]int) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	reserved := map[store.Endpoint]int{}
+	slots = map[store.DeliveryID]int{}
 	used := s.slots()
 	free := s.freeWorkers() - s.claimable(used)
 	for _, event := range events {
 		for _, key := range event.KeyIDs {
 			e := store.Endpoint{TenantID: event.TenantID, KeyID: key}
 			if free <= 0 {
-				return reserved
+				return slots
 			}
 			if at[key].url == "" || !s.reservable(e, used) {
 				continue
 			}
-			if reserved[e] == 0 {
-				lease.InFlight[e] = s.inFlight[e]
-			}
 			free--
-			reserved[e]++
 			s.inFlight[e]++
 			used.add(s.healthOf(e), e.TenantID, 1)
-			lease.Deliveries[store.DeliveryID{Endpoint: e, EventID: event.ID}] = struct{}{}
+			slots[store.DeliveryID{Endpoint: e, EventID: event.ID}] = s.inFlight[e]
 		}
 	}
-	return reserved
+	return slots
 }
 
 // reservable reports whether a worker may be reserved for an endpoint.

@@ -4,25 +4,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
-	"github.com/partnergifting/platform/services/webhook/internal/store"
 )
 
 // message stores an event with a sealed message for the key, and returns its id and the body that its receiver gets.
 func (f *fixture) message(w *seal.EventWriter, key int32) (id string, body []byte) {
 	f.t.Helper()
-	id = uuid.Must(uuid.NewV7()).String()
-	sealed, plain := sealtest.Message(f.t, w, seal.EventPlace{TenantID: tenant, EventID: id}, "Happy birthday")
-	_, err := f.store.FanOut(f.t.Context(), 0, []store.Event{{
-		TenantID: tenant, ID: id, Type: "order.message_posted", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
-		Body: sealed, KeyIDs: []int32{key},
-	}})
-	require.NoError(f.t, err)
-	return id, plain
+	e := newEvent(key)
+	e.Type = "order.message_posted"
+	e.Body, body = sealtest.Message(f.t, w, seal.EventPlace{TenantID: tenant, EventID: e.ID}, "Happy birthday")
+	return f.fanOut(e), body
 }
 
 func TestASealedEventIsOpenedWhenItIsSent(t *testing.T) {
@@ -51,7 +45,7 @@ func TestAnEventThatCannotBeOpenedWaitsForItsKey(t *testing.T) {
 	f.reader = sealtest.Reader(t, sealtest.Keys("b"))
 	without := f.start()
 	id, body := f.message(sealtest.Writer(t, sealtest.Keys("a")), 7)
-	other, _ := f.event(7)
+	other := f.event(7)
 	f.until(other, 7, inState("DELIVERED"))
 	waiting := f.until(id, 7, func(r row) bool { return r.Next.After(f.clock.now()) && !r.Leased })
 	require.Equal(t, row{State: "PENDING", Next: waiting.Next}, waiting, "it has no attempt")

@@ -163,23 +163,24 @@ func (f *fixture) startAt(now func() time.Time) running {
 	return running{Sender: s, stop: stop, wait: wait}
 }
 
-// event stores one event for the keys and returns its id and body.
-func (f *fixture) event(keys ...int32) (id string, body []byte) {
-	f.t.Helper()
-	return f.eventIn("", keys...)
+// newEvent makes an event for the keys.
+func newEvent(keys ...int32) store.Event {
+	id := uuid.Must(uuid.NewV7()).String()
+	return store.Event{
+		TenantID: tenant, ID: id, Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
+		Body: []byte(`{"id":"` + id + `"}`), KeyIDs: keys,
+	}
 }
 
-// eventIn stores an event that was fanned out in a trace.
-func (f *fixture) eventIn(traceParent string, keys ...int32) (id string, body []byte) {
+// event stores one event for the keys and returns its id.
+func (f *fixture) event(keys ...int32) string { return f.fanOut(newEvent(keys...)) }
+
+// fanOut stores an event and returns its id.
+func (f *fixture) fanOut(e store.Event) string {
 	f.t.Helper()
-	id = uuid.Must(uuid.NewV7()).String()
-	body = []byte(`{"id":"` + id + `"}`)
-	_, err := f.store.FanOut(f.t.Context(), 0, []store.Event{{
-		TenantID: tenant, ID: id, Type: "order.created", BrandID: uuid.NewString(), SubjectID: uuid.NewString(),
-		Body: body, KeyIDs: keys, TraceParent: traceParent,
-	}})
+	_, err := f.store.FanOut(f.t.Context(), 0, []store.Event{e})
 	require.NoError(f.t, err)
-	return id, body
+	return e.ID
 }
 
 func endpointOfKey(key int32) store.Endpoint { return store.Endpoint{TenantID: tenant, KeyID: key} }

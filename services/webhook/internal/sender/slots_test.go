@@ -134,12 +134,12 @@ func TestHealthyEndpointsKeepWorkersBesideManyThatDoNotAnswer(t *testing.T) {
 	t.Cleanup(allow)
 	var last string
 	for range 5 {
-		last, _ = f.event(keys...)
+		last = f.event(keys...)
 	}
 	s.Wake()
 	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == most }, waitLimit, pollInterval)
 	for range 20 {
-		id, _ := f.event(healthyKey)
+		id := f.event(healthyKey)
 		s.Notify(f.due(healthyKey))
 		f.until(id, healthyKey, inState("DELIVERED"))
 	}

@@ -34,12 +34,10 @@ type Lease struct {
 	Sender int64
 	// Length is the time from the beginning of the transaction until the rows are due.
 	Length time.Duration
-	// InFlight is how many rows the caller has of an endpoint that it wants to send to, without the new ones. Share is how many
-	// rows of one may be leased, over all instances.
-	InFlight map[Endpoint]int
-	Share    int
-	// Deliveries are those that the caller wants to send.
-	Deliveries map[DeliveryID]struct{}
+	// Share is how many rows of one endpoint may be leased, over all instances.
+	Share int
+	// Slots are the deliveries that the caller wants to send, each with how many rows of its endpoint the caller then has.
+	Slots map[DeliveryID]int
 }
 
 // FannedOut is the result of storing deliveries.

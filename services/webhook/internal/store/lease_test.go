@@ -10,24 +10,21 @@ import (
 
 const ownSender = 77
 
-// newLease is a lease of no delivery yet, for key 1 of tenantA.
-func newLease(length time.Duration, inFlight int) *Lease {
-	return &Lease{
-		Sender: ownSender, Length: length, Share: 3, InFlight: map[Endpoint]int{{tenantA, 1}: inFlight},
-		Deliveries: map[DeliveryID]struct{}{},
-	}
+// newLease is a lease of no delivery yet.
+func newLease() *Lease {
+	return &Lease{Sender: ownSender, Length: 30 * time.Second, Share: 3, Slots: map[DeliveryID]int{}}
 }
 
 // lease fans out n events to key 1 of tenantA that are all to be leased, while the sender has some in flight.
 func (f *fixture) lease(t *testing.T, n, inFlight int) FannedOut {
 	t.Helper()
-	l := newLease(30*time.Second, inFlight)
+	l := newLease()
 	var events []Event
-	for range n {
+	for i := range n {
 		e := anEvent(newID(), 1, 2)
 		e.Body, e.TraceParent = []byte(e.ID), "trace"
 		events = append(events, e)
-		l.Deliveries[DeliveryID{own, e.ID}] = struct{}{}
+		l.Slots[DeliveryID{own, e.ID}] = inFlight + i + 1
 	}
 	stored := f.stored(t, 0)
 	done, err := f.FanOutMessages(t.Context(), Messages{First: stored.Next, Next: stored.Next + 1, LastTime: noon}, events, nil, l)
@@ -92,8 +89,8 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 	t.Run("not those of an event that is stored already", func(t *testing.T) {
 		f := registered(t)
 		id := f.add(t, tenantA, noon, 1)
-		l := newLease(time.Minute, 0)
-		l.Deliveries[DeliveryID{Endpoint{tenantA, 1}, id}] = struct{}{}
+		l := newLease()
+		l.Slots[DeliveryID{own, id}] = 1
 		f.stored(t, 0)
 		done, err := f.FanOutMessages(t.Context(), Messages{Next: 1, LastTime: noon}, []Event{anEvent(id, 1)}, nil, l)
 		require.NoError(t, err)
@@ -113,16 +110,16 @@ func TestBatchesThatShareATransactionLeaseNoMoreThanTheLimit(t *testing.T) {
 		require.NoError(t, err)
 		b := &batch{
 			messages: &Messages{Partition: partition, Next: 1, LastTime: noon},
-			lease:    newLease(time.Minute, 1+partition),
+			lease:    newLease(),
 		}
-		for range 2 {
+		for i := range 2 {
 			e := anEvent(newID(), 1)
 			b.events = append(b.events, e)
-			b.lease.Deliveries[DeliveryID{own, e.ID}] = struct{}{}
+			b.lease.Slots[DeliveryID{own, e.ID}] = 2 + 2*partition + i // One row is in flight.
 		}
 		batches = append(batches, b)
 	}
 	require.NoError(t, f.fanOut(t.Context(), batches))
-	require.Len(t, batches[0].result().Leased, 1, "two slots are taken by the time of the second")
+	require.Len(t, batches[0].result().Leased, 2)
 	require.Empty(t, batches[1].result().Leased)
 }
