@@ -42,8 +42,8 @@ type ConsumerOptions struct {
 
 // Consumer reads one topic as a member of a group.
 //
-// It is built on the library's ConsumerGroup and fetches each partition itself, unlike the library's Reader. So a slow partition does
-// not delay the others, each fetch has a time-out, and the broker refuses commits of a member that has lost its partition.
+// It is built on the library's ConsumerGroup and fetches each partition itself, unlike the library's Reader. So a slow partition
+// does not delay the others, each fetch has a time-out, and the broker refuses commits of a member that has lost its partition.
 type Consumer struct {
 	cluster  *cluster
 	opts     ConsumerOptions

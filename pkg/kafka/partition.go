@@ -128,8 +128,8 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// verify reports whether the log still has the last message that was passed on. It asks Kafka only after a connection was made, since
-// brokers close the connections when a partition gets another leader, and from time to time while no message comes.
+// verify reports whether the log still has the last message that was passed on. It asks Kafka only after a connection was made,
+// since brokers close the connections when a partition gets another leader, and from time to time while no message comes.
 func (s *stream) verify(ctx context.Context, quiet bool) bool {
 	dials := s.dials.Load()
 	if dials == s.verified && !(quiet && time.Since(s.verifiedAt) >= s.consumer.opts.FetchTimeout) {

@@ -31,10 +31,10 @@
 // the others by their leases.
 //
 // A receiver that does not answer occupies a worker until the timeout. So endpoints that are not healthy get half of the workers
-// together, and one that does not answer gets one attempt at a time until it accepts an event. An endpoint is healthy once it has not
-// occupied a worker for half a minute. All receivers of a tenant may stop answering at the same moment, so no tenant gets all workers
-// either. Deliveries that wait for a worker are not claimed: they stay due, in order, and use no attempt. Health is only in memory: a
-// sender that starts tries each endpoint once before it sends more.
+// together, and one that does not answer gets one attempt at a time until it accepts an event. An endpoint is healthy once it has
+// not occupied a worker for half a minute. All receivers of a tenant may stop answering at the same moment, so no tenant gets all
+// workers either. Deliveries that wait for a worker are not claimed: they stay due, in order, and use no attempt. Health is only in
+// memory: a sender that starts tries each endpoint once before it sends more.
 //
 // URL and secret are looked up for every batch, after it is claimed or before the fan-out stores it, and again if the lookup began
 // more than a tenth of a second before. An event that the key may not see any more is dropped. While the tenants service does not

@@ -129,8 +129,8 @@ func (s *schedule) pick(limit int) []store.Wanted {
 	return picked
 }
 
-// budget says how much a claim may get for an endpoint: all of its free slots if it is healthy, one row at a time if it is slow, and
-// one in flight if it is dead.
+// budget says how much a claim may get for an endpoint: all of its free slots if it is healthy, one row at a time if it is slow,
+// and one in flight if it is dead.
 func (s *schedule) budget(d store.Due) store.Wanted {
 	w := store.Wanted{Due: d, InFlight: s.inFlight[d.Endpoint]}
 	w.Rows = max(0, s.perEndpoint-w.InFlight)
