@@ -126,12 +126,7 @@ func TestAServerRefuses(t *testing.T) {
 			clientOf(t, signer, good(func(r *authority.Request) { r.Until = time.Now().Add(-time.Second) })), "expired",
 		},
 		"no URI SAN": {clientOf(t, signer, good(func(r *authority.Request) { r.URIs = nil })), "0 URI SANs"},
-		"two URI SANs": {clientOf(t, signer,
-			good(func(r *authority.Request) { r.URIs = append(r.URIs, "spiffe://partner-gifting/orders") })), "2 URI SANs"},
-		"another trust domain": {
-			clientOf(t, signer, good(func(r *authority.Request) { r.URIs = []string{"spiffe://elsewhere/gateway"} })), "names no identity",
-		},
-		"TLS 1.2": {&tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}, "unsupported versions"},
+		"TLS 1.2":    {&tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}, "unsupported versions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			atClient, atServer := meet(t, c.client, server)

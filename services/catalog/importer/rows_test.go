@@ -208,6 +208,7 @@ func TestABlankCellIsEmpty(t *testing.T) {
 func TestAFileErrorHasTheLine(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", importer.MaxRow+1)
+	const tooLong = "a row has more than 1 MiB"
 	for name, tc := range map[string]struct {
 		format     importer.Format
 		file       string
@@ -222,26 +223,18 @@ func TestAFileErrorHasTheLine(t *testing.T) {
 		"a quote astray": {
 			importer.CSV, "id,state,name\na,b,c\na,b,\"c\" d\na,b,c\n", 1, 3, `extraneous or missing " in quoted-field`,
 		},
-		"a quote not closed for long": {importer.CSV, "id,state,name\na,b,c\na,b,\"" + long + long, 1, 3, "a row has more than 1 MiB"},
-		"a header that is long":       {importer.CSV, "id,state,name," + long + long + "\na,b,c\n", 0, 1, "a row has more than 1 MiB"},
-		"a row that is long": {
-			importer.CSV, "id,state,name\na,b,c\n\na,b," + long + "\na,b,c\n", 1, 4, "a row has more than 1 MiB",
-		},
-		"a long row of several lines": {
-			importer.CSV, "id,state,name\na,b,\"x\n" + long + long + "\"\na,b,c\n", 0, 2, "a row has more than 1 MiB",
-		},
+		"a quote not closed for long":  {importer.CSV, "id,state,name\na,b,c\na,b,\"" + long + long, 1, 3, tooLong},
+		"a header that is long":        {importer.CSV, "id,state,name," + long + long + "\na,b,c\n", 0, 1, tooLong},
+		"a row that is long":           {importer.CSV, "id,state,name\na,b,c\n\na,b," + long + "\na,b,c\n", 1, 4, tooLong},
+		"a long row of several lines":  {importer.CSV, "id,state,name\na,b,\"x\n" + long + long + "\"\na,b,c\n", 0, 2, tooLong},
 		"an empty JSON":                {importer.JSON, "", 0, 1, "unexpected EOF"},
 		"JSON that is a text":          {importer.JSON, `"gifts"`, 0, 1, "the file must be an array of objects"},
 		"truncated JSON":               {importer.JSON, "[\n{},\n{},\n{\"id\"", 2, 4, "unexpected EOF"},
 		"JSON with a comma too few":    {importer.JSON, "[\n{}\n{}\n]", 1, 3, "after array element (expecting ',' or ']')"},
 		"JSON with something after it": {importer.JSON, "[\n{}\n]\n{}", 1, 4, "something follows the end of the array"},
-		"a long JSON row": {
-			importer.JSON, "[\n{},\n\n{\"name\": \"" + long + "\"},\n{}]", 1, 4, "a row has more than 1 MiB",
-		},
-		"a long JSON row, quote open": {
-			importer.JSON, "[\n{},\n{\"name\": \"" + long + long + long + "},\n{}]", 1, 3, "a row has more than 1 MiB",
-		},
-		"a long line of JSON": {importer.NDJSON, "{}\n{\"name\": \"" + long + "\"}\n{}\n", 1, 2, "a row has more than 1 MiB"},
+		"a long JSON row":              {importer.JSON, "[\n{},\n\n{\"name\": \"" + long + "\"},\n{}]", 1, 4, tooLong},
+		"a long JSON row, quote open":  {importer.JSON, "[\n{},\n{\"name\": \"" + long + long + long + "},\n{}]", 1, 3, tooLong},
+		"a long line of JSON":          {importer.NDJSON, "{}\n{\"name\": \"" + long + "\"}\n{}\n", 1, 2, tooLong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := read(t, tc.format, tc.file)
