@@ -42,10 +42,13 @@ func (s *service) readItem(
 	}
 	key := store.ItemKey{
 		TenantID:      tenantID,
-		CampaignID:    knownID(req.CampaignId),
 		ProductID:     idOrUnknown(req.GetProductId()),
 		Country:       countryOrNone(req.GetCountry()),
 		VariationsKey: rules.VariationsKey(req.GetVariations()),
+	}
+	if req.CampaignId != nil {
+		id := idOrUnknown(req.GetCampaignId())
+		key.CampaignID = &id
 	}
 	reach := caller.Principal{AllBrands: req.GetAllBrands(), BrandIDs: req.GetBrandIds()}
 	item = rules.Item{
