@@ -301,7 +301,9 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 	}, edge.Config{HTTPS: https, Sandbox: e.cfg.Environment == apikey.Sandbox}), nil
 }
 
-func (e *edgeServer) giftSite(conns edge.Connections, limiters map[string]*limits.Limiter, proxies clientip.Proxies) (*giftsite.Site, error) {
+func (e *edgeServer) giftSite(
+	conns edge.Connections, limiters map[string]*limits.Limiter, proxies clientip.Proxies,
+) (*giftsite.Site, error) {
 	return giftsite.New(giftsite.Deps{
 		Links:    linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
 		Visits:   giftsite.Limits{Address: limiters["visits"], Link: newWindow(linkVisitLimit)},
