@@ -29,8 +29,8 @@ func (c *Condition) HasState(state string) bool {
 		return true
 	}
 	for _, tag := range c.Tags {
-		of, _, ok := strings.Cut(strings.TrimPrefix(tag, `"`), separator)
-		if ok && of == state {
+		subject, _, ok := strings.Cut(strings.TrimPrefix(tag, `"`), separator)
+		if ok && subject == state {
 			return true
 		}
 	}

@@ -45,8 +45,8 @@ func Outgoing(ctx context.Context, p Principal, r Request) (context.Context, err
 		principalHeader, string(principal), requestHeader, string(request)), nil
 }
 
-// Carried reports whether the metadata of a call has a principal or a request.
-func Carried(ctx context.Context) bool {
+// HasMetadata reports whether the metadata of a call has a principal or a request.
+func HasMetadata(ctx context.Context) bool {
 	return len(metadata.ValueFromIncomingContext(ctx, principalHeader)) > 0 ||
 		len(metadata.ValueFromIncomingContext(ctx, requestHeader)) > 0
 }

@@ -54,7 +54,7 @@ func (b *Batcher[T]) enqueue(c *call[T]) {
 		return
 	}
 	b.running++
-	go b.work()
+	go b.processBatches()
 }
 
 // Waiting is how many calls wait for a batch.
@@ -71,11 +71,11 @@ func (b *Batcher[T]) Running() int {
 	return b.running
 }
 
-// work processes batches while calls wait.
-func (b *Batcher[T]) work() {
+// processBatches processes batches while calls wait.
+func (b *Batcher[T]) processBatches() {
 	for {
 		runtime.Gosched() // Calls that are about to arrive join this batch.
-		calls := b.next()
+		calls := b.nextBatch()
 		if len(calls) == 0 {
 			return
 		}
@@ -83,8 +83,8 @@ func (b *Batcher[T]) work() {
 	}
 }
 
-// next takes the calls of the next batch. If there are none, the worker ends.
-func (b *Batcher[T]) next() []*call[T] {
+// nextBatch returns the calls of the next batch, which no longer wait. If there are none, the worker ends.
+func (b *Batcher[T]) nextBatch() []*call[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var next []*call[T]

@@ -116,13 +116,14 @@ func TestABatchEndsAtItsTimeout(t *testing.T) {
 func TestNoItemIsLostOrProcessedTwiceUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	var sum, items atomic.Int64
-	b := &daemon.Batcher[int]{MaxConcurrent: 2, MaxItems: 16, Timeout: time.Minute, Process: func(_ context.Context, of []int) error {
-		for _, i := range of {
+	b := &daemon.Batcher[int]{MaxConcurrent: 2, MaxItems: 16, Timeout: time.Minute}
+	b.Process = func(_ context.Context, batch []int) error {
+		for _, i := range batch {
 			sum.Add(int64(i))
 		}
-		items.Add(int64(len(of)))
+		items.Add(int64(len(batch)))
 		return nil
-	}}
+	}
 	var group errgroup.Group
 	const callers, each = 32, 500
 	for range callers {

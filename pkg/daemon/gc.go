@@ -22,7 +22,7 @@ const (
 func TuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
-		afterEachCollection(func() { debug.SetGCPercent(percentOf(alive())) })
+		afterEachCollection(func() { debug.SetGCPercent(percentOf(aliveBytes())) })
 	}
 }
 
@@ -31,8 +31,8 @@ func percentOf(alive uint64) int {
 	return int(min(max(100*headroom/max(alive, 1), collectAtLeast), collectAt))
 }
 
-// alive returns the bytes that the last collection found alive, and those of stacks, from which Go reckons the next one.
-func alive() (bytes uint64) {
+// aliveBytes returns the bytes that the last collection found alive, and those of stacks, from which Go reckons the next one.
+func aliveBytes() (bytes uint64) {
 	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
 	metrics.Read(found)
 	for _, sample := range found {
@@ -41,7 +41,7 @@ func alive() (bytes uint64) {
 	return bytes
 }
 
-// afterEachCollection works whenever garbage was collected: it leaves some.
+// afterEachCollection calls work whenever garbage was collected. It leaves some garbage, whose cleanup is the call.
 func afterEachCollection(work func()) {
 	type garbage struct{ _ *garbage }
 	runtime.AddCleanup(&garbage{}, func(work func()) {

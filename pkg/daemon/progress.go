@@ -15,19 +15,19 @@ const (
 
 // ProgressBar shows in one line of a terminal how far long work is.
 type ProgressBar struct {
-	to    io.Writer
-	what  string
+	w     io.Writer
+	unit  string
 	done  int
 	total int
 
-	drawn time.Time
-	ended bool
+	drawnAt  time.Time
+	finished bool
 }
 
-// NewProgressBar makes a bar on a terminal. It shows the share of the total or, if that is zero, how many are done. What comes
+// NewProgressBar makes a bar on a terminal. It shows the share of the total or, if that is zero, how many are done. The unit comes
 // after it, such as "bytes written".
-func NewProgressBar(to io.Writer, what string, total int) *ProgressBar {
-	return &ProgressBar{to: to, what: what, total: total}
+func NewProgressBar(w io.Writer, unit string, total int) *ProgressBar {
+	return &ProgressBar{w: w, unit: unit, total: total}
 }
 
 // OnTerminal is where a bar goes: w if it is a terminal, otherwise nowhere.
@@ -61,8 +61,8 @@ func (b *ProgressBar) Add(n int) {
 		return
 	}
 	b.done += n
-	if now := time.Now(); now.Sub(b.drawn) >= interval {
-		b.drawn = now
+	if now := time.Now(); now.Sub(b.drawnAt) >= interval {
+		b.drawnAt = now
 		b.draw()
 	}
 }
@@ -72,20 +72,20 @@ func (b *ProgressBar) Done() int { return b.done }
 
 func (b *ProgressBar) draw() {
 	if b.total == 0 {
-		_, _ = fmt.Fprintf(b.to, "\r%d %s", b.done, b.what)
+		_, _ = fmt.Fprintf(b.w, "\r%d %s", b.done, b.unit)
 		return
 	}
 	done := min(b.done, b.total) // The total may be an estimate.
 	full := done * width / b.total
 	bar := strings.Repeat("=", full) + strings.Repeat(" ", width-full)
-	_, _ = fmt.Fprintf(b.to, "\r[%s] %3d %% %s", bar, done*100/b.total, b.what)
+	_, _ = fmt.Fprintf(b.w, "\r[%s] %3d %% %s", bar, done*100/b.total, b.unit)
 }
 
 // End leaves the last state on its line. Only the first call counts.
 func (b *ProgressBar) End() {
-	if b != nil && !b.ended {
-		b.ended = true
+	if b != nil && !b.finished {
+		b.finished = true
 		b.draw()
-		_, _ = io.WriteString(b.to, "\n")
+		_, _ = io.WriteString(b.w, "\n")
 	}
 }

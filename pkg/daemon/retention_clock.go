@@ -42,10 +42,10 @@ type RetentionClock struct {
 	database *time.Time
 
 	lock sync.Mutex
-	// last is what the clock showed at the last reading, and read when that was.
-	last time.Time
-	read time.Duration
-	lag  time.Duration
+	// last is what the clock showed at the last reading, and lastRead when that was, by elapsed.
+	last     time.Time
+	lastRead time.Duration
+	lag      time.Duration
 }
 
 // NewRetentionClock makes a clock and reports how far it lags.
@@ -58,7 +58,7 @@ func NewRetentionClock(pool *pgxpool.Pool, tel *telemetry.Telemetry) (*Retention
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
 			c.lock.Lock()
 			defer c.lock.Unlock()
-			if c.elapsed()-c.read < unreadAfter && !c.last.IsZero() {
+			if c.elapsed()-c.lastRead < unreadAfter && !c.last.IsZero() {
 				o.Observe(c.lag.Seconds())
 			}
 			return nil
@@ -114,13 +114,13 @@ func (c *RetentionClock) Lag(ctx context.Context) (time.Duration, error) {
 		if err := c.pool.QueryRow(ctx, readClock).Scan(&c.last); err != nil {
 			return 0, fmt.Errorf("read the retention clock: %w", err)
 		}
-		c.read = elapsed
+		c.lastRead = elapsed
 	}
 	// Each process counts from what it has read, so several that run at once do not add up.
-	latest := c.last.Add(speed * (elapsed - c.read))
+	latest := c.last.Add(speed * (elapsed - c.lastRead))
 	if err := c.pool.QueryRow(ctx, moveClock, latest, c.database).Scan(&c.last, &c.lag); err != nil {
 		return 0, fmt.Errorf("move the retention clock: %w", err)
 	}
-	c.read = elapsed
+	c.lastRead = elapsed
 	return c.lag, nil
 }

@@ -38,13 +38,13 @@ func (a CustomFieldAnswer) Normalized() CustomFieldAnswer {
 // CheckCustomFieldIDs checks that each answer has the id of a field, and that no field of the tenant has two answers. It returns
 // the field of each answer, nil for an answer to no field of the tenant: such an answer is ignored, so nothing more is required of
 // it.
-func CheckCustomFieldIDs(of []*tenantsv1.CustomField, answers []CustomFieldAnswer, errs *Errors) []*tenantsv1.CustomField {
+func CheckCustomFieldIDs(definitions []*tenantsv1.CustomField, answers []CustomFieldAnswer, errs *Errors) []*tenantsv1.CustomField {
 	answered := make([]*tenantsv1.CustomField, len(answers))
-	byID := make(map[string]*tenantsv1.CustomField, len(of))
-	for _, field := range of {
+	byID := make(map[string]*tenantsv1.CustomField, len(definitions))
+	for _, field := range definitions {
 		byID[field.GetId()] = field
 	}
-	seen := make(map[string]struct{}, len(of))
+	seen := make(map[string]struct{}, len(definitions))
 	for i, a := range answers {
 		id, ok := ParseUUID(a.FieldID)
 		_, twice := seen[id]
@@ -65,13 +65,15 @@ func fieldIDOf(i int) string { return fmt.Sprintf("customFields[%d].fieldId", i)
 // MatchCustomFields returns the answers that count, in the order of the tenant's fields, without blank texts. An answer to no field
 // of the tenant is ignored. The refusal is a sentence about the first required field without an answer, or the first field with an
 // invalid answer. Otherwise it is empty.
-func MatchCustomFields(of []*tenantsv1.CustomField, answers []CustomFieldAnswer) (matched []CustomFieldAnswer, refusal string) {
+func MatchCustomFields(
+	definitions []*tenantsv1.CustomField, answers []CustomFieldAnswer,
+) (matched []CustomFieldAnswer, refusal string) {
 	byField := make(map[string]CustomFieldAnswer, len(answers))
 	for _, a := range answers {
 		id, _ := ParseUUID(a.FieldID)
 		byField[id] = a.Normalized()
 	}
-	for _, field := range of {
+	for _, field := range definitions {
 		answer := byField[field.GetId()]
 		switch {
 		case answer.Text == nil && answer.Checked == nil:

@@ -63,10 +63,10 @@ func TestAnswersAreMatchedWithTheFieldsOfTheTenant(t *testing.T) {
 		"an answer to an unknown field, required": {text, true, answer{otherID, new("x"), nil}, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			of := []*tenantsv1.CustomField{{
+			definitions := []*tenantsv1.CustomField{{
 				Id: fieldID, Label: "Reason", Type: tc.kind, Required: tc.required, Options: []string{"A", "B", "Caf\u00e9", "Nu\u0308"},
 			}}
-			matched, refusal := fields.MatchCustomFields(of, []answer{tc.answer})
+			matched, refusal := fields.MatchCustomFields(definitions, []answer{tc.answer})
 			require.Equal(t, tc.ok, refusal == "", refusal)
 			require.Len(t, matched, tc.matched)
 			for _, a := range matched {
@@ -99,8 +99,8 @@ func TestEachAnswerNamesADifferentField(t *testing.T) {
 			for _, id := range tc.ids {
 				answers = append(answers, fields.CustomFieldAnswer{FieldID: id})
 			}
-			of := []*tenantsv1.CustomField{{Id: fieldID}}
-			answered := fields.CheckCustomFieldIDs(of, answers, &errs)
+			definitions := []*tenantsv1.CustomField{{Id: fieldID}}
+			answered := fields.CheckCustomFieldIDs(definitions, answers, &errs)
 			var found []string
 			for _, v := range errs.List() {
 				require.Equal(t, problem.FieldInvalid, v.Code)
@@ -108,7 +108,7 @@ func TestEachAnswerNamesADifferentField(t *testing.T) {
 			}
 			require.Equal(t, tc.want, found)
 			for i, field := range answered {
-				require.Equal(t, strings.EqualFold(tc.ids[i], fieldID), field == of[0])
+				require.Equal(t, strings.EqualFold(tc.ids[i], fieldID), field == definitions[0])
 			}
 		})
 	}

@@ -31,25 +31,25 @@ type CertFiles[T CertContents] struct {
 	clock func() time.Time
 	log   *slog.Logger
 
-	lock   sync.Mutex
-	looked time.Time
-	// seen describes the files when they were last read, with or without success.
-	seen []os.FileInfo
-	// refused means that the files last read could not be used.
-	refused bool
-	held    T
+	lock     sync.Mutex
+	lastLook time.Time
+	// lastInfo describes the files when they were last read, with or without success.
+	lastInfo []os.FileInfo
+	// unusable means that the files last read could not be used.
+	unusable bool
+	contents T
 }
 
 // OpenCertFiles reads the files. The log names the first of the paths. It fails if the files cannot be used now.
 func OpenCertFiles[T CertContents](
 	paths []string, read func() (T, error), clock func() time.Time, log *slog.Logger,
 ) (*CertFiles[T], error) {
-	f := &CertFiles[T]{paths: paths, read: read, clock: clock, log: log, looked: clock()}
+	f := &CertFiles[T]{paths: paths, read: read, clock: clock, log: log, lastLook: clock()}
 	var err error
-	if f.seen, err = f.look(); err != nil {
+	if f.lastInfo, err = f.fileInfo(); err != nil {
 		return nil, err
 	}
-	f.held, err = f.read()
+	f.contents, err = f.read()
 	return f, err
 }
 
@@ -58,32 +58,32 @@ func (f *CertFiles[T]) Current() T {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	now := f.clock()
-	if now.Sub(f.looked) < lookEvery {
-		return f.held
+	if now.Sub(f.lastLook) < lookEvery {
+		return f.contents
 	}
-	f.looked = now
-	found, err := f.look()
+	f.lastLook = now
+	found, err := f.fileInfo()
 	if err != nil {
 		// The files are being replaced or are gone: the contents read before stay in use.
 		f.warn(err)
-		return f.held
+		return f.contents
 	}
-	changed := !same(f.seen, found)
+	changed := !sameFiles(f.lastInfo, found)
 	// Files that could not be used are read again even if unchanged: a certificate that is not valid yet becomes valid.
-	if !changed && !f.refused {
-		return f.held
+	if !changed && !f.unusable {
+		return f.contents
 	}
 	// Taken before the files are read, so that a change in between is noticed next time.
-	f.seen = found
+	f.lastInfo = found
 	read, err := f.read()
-	f.refused = err != nil
+	f.unusable = err != nil
 	if err != nil {
 		if changed {
 			f.warn(err)
 		}
-		return f.held
+		return f.contents
 	}
-	f.held = read
+	f.contents = read
 	f.log.LogAttrs(context.Background(), slog.LevelInfo, "new certificate in use",
 		slog.String("file", f.paths[0]), slog.Time("until", read.Until()))
 	return read
@@ -94,8 +94,8 @@ func (f *CertFiles[T]) warn(err error) {
 		slog.String("file", f.paths[0]), slog.Any("error", err))
 }
 
-// look follows symbolic links, which is how Kubernetes replaces all files of a secret at once.
-func (f *CertFiles[T]) look() ([]os.FileInfo, error) {
+// fileInfo describes the files. It follows symbolic links, which is how Kubernetes replaces all files of a secret at once.
+func (f *CertFiles[T]) fileInfo() ([]os.FileInfo, error) {
 	var found []os.FileInfo
 	for _, path := range f.paths {
 		info, err := os.Stat(path)
@@ -107,7 +107,7 @@ func (f *CertFiles[T]) look() ([]os.FileInfo, error) {
 	return found, nil
 }
 
-func same(before, now []os.FileInfo) bool {
+func sameFiles(before, now []os.FileInfo) bool {
 	for i := range now {
 		if !os.SameFile(before[i], now[i]) || before[i].Size() != now[i].Size() || !before[i].ModTime().Equal(now[i].ModTime()) {
 			return false

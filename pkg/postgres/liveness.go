@@ -22,8 +22,8 @@ func PingRarely(pc *pgxpool.Config) { pc.ShouldPing = shouldPing }
 // shouldPing decides which idle connections are pinged before they are used again. A ping is a round trip and a transaction; by
 // default each connection would be pinged after a second, which at low rates is each time. A server that ends a connection sends a
 // message or closes it, and both can be seen without a ping. Only a server that has vanished from the network says nothing.
-func shouldPing(_ context.Context, of pgxpool.ShouldPingParams) bool {
-	return of.IdleDuration > pingAfter || of.IdleDuration > trusted && !quiet(of.Conn.PgConn().Conn())
+func shouldPing(_ context.Context, params pgxpool.ShouldPingParams) bool {
+	return params.IdleDuration > pingAfter || params.IdleDuration > trusted && !quiet(params.Conn.PgConn().Conn())
 }
 
 // quiet reports whether an idle connection is open and its server has sent nothing.

@@ -14,7 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// maxText bounds the statements a span shows.
+// maxText is how many bytes of the text of its statements a span shows at most.
 const maxText = 2 << 10
 
 // Trace makes the connections of cfg trace their statements. A span has the text of the statements, but no values and no error
@@ -26,19 +26,19 @@ func Trace(cfg *pgx.ConnConfig, tel *telemetry.Telemetry) {
 	}
 	cfg.Tracer = &tracer{
 		spans: tel.Tracers.Tracer("github.com/partnergifting/platform/pkg/postgres"),
-		database: []attribute.KeyValue{
+		databaseAttributes: []attribute.KeyValue{
 			semconv.DBSystemNamePostgreSQL, semconv.DBNamespace(cfg.Database),
 			semconv.ServerAddress(cfg.Host), semconv.ServerPort(int(cfg.Port)),
 		},
-		name: cfg.Database,
+		databaseName: cfg.Database,
 	}
 }
 
 // tracer implements pgx.QueryTracer and pgx.BatchTracer.
 type tracer struct {
-	spans    trace.Tracer
-	database []attribute.KeyValue
-	name     string
+	spans              trace.Tracer
+	databaseAttributes []attribute.KeyValue
+	databaseName       string
 }
 
 // TraceQueryStart implements pgx.QueryTracer.
@@ -86,16 +86,18 @@ func (t *tracer) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, data pgx.TraceB
 	end(ctx, data.Err)
 }
 
-// spanKey is the context key of the statement's span: if the statement has none, the context's current span is the caller's.
+// spanKey is the context key of the statement's span. The context's current span cannot be used: for a statement that is not
+// traced, it is the caller's, which must not be ended.
 type spanKey struct{}
 
 func (t *tracer) start(ctx context.Context, operation, text string, more ...attribute.KeyValue) context.Context {
-	ctx, span := t.spans.Start(ctx, operation+" "+t.name, trace.WithSpanKind(trace.SpanKindClient))
+	ctx, span := t.spans.Start(ctx, operation+" "+t.databaseName, trace.WithSpanKind(trace.SpanKindClient))
 	if span.IsRecording() {
-		span.SetAttributes(t.database...)
+		span.SetAttributes(t.databaseAttributes...)
 		span.SetAttributes(more...)
 		if len(text) > maxText {
-			text = strings.ToValidUTF8(text[:maxText], "") // Invalid UTF-8 would make the exporter drop all spans of the batch.
+			// Invalid UTF-8 would make the exporter drop all spans that it sends together with this one.
+			text = strings.ToValidUTF8(text[:maxText], "")
 		}
 		span.SetAttributes(semconv.DBQueryText(text))
 	}
@@ -108,14 +110,14 @@ func end(ctx context.Context, err error) {
 		return
 	}
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		span.SetAttributes(failure(err)...)
+		span.SetAttributes(errorAttributes(err)...)
 		span.SetStatus(codes.Error, "")
 	}
 	span.End()
 }
 
-// failure names an error by its SQLSTATE, or as an error of the connection.
-func failure(err error) []attribute.KeyValue {
+// errorAttributes classifies an error: by its SQLSTATE, as canceled, as an unavailable server, or as another error.
+func errorAttributes(err error) []attribute.KeyValue {
 	if state := State(err); state != "" {
 		return []attribute.KeyValue{semconv.DBResponseStatusCode(state), semconv.ErrorTypeKey.String(state)}
 	}

@@ -81,9 +81,9 @@ func (d *decoder) message(p *message, m protoreflect.Message) (bool, error) {
 		d.violation("cannot be given")
 		return false, d.skip()
 	case p.form == formInlineField && k != jsontext.KindNull:
-		before := d.count
+		before := d.violationCount
 		err := d.field(&p.fields[0], m)
-		return d.count == before, err
+		return d.violationCount == before, err
 	case p.form == formTimestamp && k == jsontext.KindString:
 		text, err := d.json.ReadValue()
 		if err != nil {
@@ -111,13 +111,13 @@ func (d *decoder) list(f *field, l protoreflect.List) error {
 	}
 	full := false
 	for i := 0; d.json.PeekKind() != jsontext.KindEndArray; i++ {
-		if d.elements == maxElements {
+		if d.elementCount == maxElements {
 			if err := d.tooMany(&full); err != nil {
 				return err
 			}
 			continue
 		}
-		d.elements++
+		d.elementCount++
 		d.enter(step{index: i, element: true})
 		v, ok, err := d.element(f, l.NewElement)
 		if err != nil {
@@ -144,13 +144,13 @@ func (d *decoder) mapping(f *field, m protoreflect.Map) error {
 		if err != nil {
 			return err
 		}
-		if d.elements == maxElements {
+		if d.elementCount == maxElements {
 			if err := d.tooMany(&full); err != nil {
 				return err
 			}
 			continue
 		}
-		d.elements++
+		d.elementCount++
 		key := string(d.unquote(name))
 		d.enter(step{name: key})
 		if err := d.entry(f, m, key); err != nil {

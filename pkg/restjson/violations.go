@@ -18,8 +18,8 @@ const maxViolations = 1000
 // maxIgnored is how many ignored members are named.
 const maxIgnored = 20
 
-// maxKey is how many characters of a map key a path repeats.
-const maxKey = 64
+// maxNameLength is how many characters of a name from the body a path repeats.
+const maxNameLength = 64
 
 var (
 	errNotObject = errors.New("not a JSON object")
@@ -30,10 +30,10 @@ var (
 type collector struct {
 	Findings
 
-	path  []step
-	count int
-	// elements that were read of lists and maps.
-	elements int
+	path           []step
+	violationCount int
+	// elementCount is the number of elements of lists and maps that were read.
+	elementCount int
 }
 
 // step is one part of a path: a member, or an element of a list.
@@ -49,9 +49,9 @@ func (c *collector) leave() { c.path = c.path[:len(c.path)-1] }
 
 // violation records that the value at the current path is invalid.
 func (c *collector) violation(message string) {
-	c.count++
+	c.violationCount++
 	if len(c.Violations) < maxViolations {
-		c.Violations = append(c.Violations, invalid(c.where(), message))
+		c.Violations = append(c.Violations, invalid(c.currentPath(), message))
 	}
 }
 
@@ -59,13 +59,13 @@ func (c *collector) violation(message string) {
 func (c *collector) ignore(name []byte) {
 	if len(c.Ignored) < maxIgnored {
 		c.enter(step{name: string(name)})
-		c.Ignored = append(c.Ignored, c.where())
+		c.Ignored = append(c.Ignored, c.currentPath())
 		c.leave()
 	}
 }
 
-// where writes the current path, such as items[0].budget.currency.
-func (c *collector) where() string {
+// currentPath returns the current path, such as items[0].budget.currency.
+func (c *collector) currentPath() string {
 	var b strings.Builder
 	for i, at := range c.path {
 		switch {
@@ -75,17 +75,17 @@ func (c *collector) where() string {
 			b.WriteByte('.')
 			fallthrough
 		default:
-			b.WriteString(presentable(at.name))
+			b.WriteString(printableName(at.name))
 		}
 	}
 	return b.String()
 }
 
-// presentable makes a caller's name short and printable.
-func presentable(name string) string {
-	kept := 0
+// printableName returns a name from the body without control characters, cut to maxNameLength characters.
+func printableName(name string) string {
+	characters := 0
 	for i := range name {
-		if kept++; kept > maxKey {
+		if characters++; characters > maxNameLength {
 			name = name[:i] + "…"
 			break
 		}

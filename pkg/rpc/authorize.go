@@ -34,20 +34,20 @@ type gate struct {
 	open bool
 }
 
-// admit checks who calls what.
+// admit checks whether the caller may call the method.
 func (g gate) admit(ctx context.Context, method string) error {
 	if g.open {
 		return nil
 	}
 	from := callerOf(ctx)
-	if reason := from.refuses(ctx, method); reason != "" {
+	if reason := from.refusalReason(ctx, method); reason != "" {
 		return g.refusal(ctx, reason, from, method)
 	}
 	return nil
 }
 
-// unary checks who calls what and for whom, which the request says. Server.guard has called admit before it was decoded; here it
-// also holds for a service that was registered without a guard.
+// unary checks whether the caller may call the method and may act for the actor in the request. Server.guard has already called
+// admit, before the request was decoded; the call here covers services registered without a guard.
 func (g gate) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if err := g.admit(ctx, info.FullMethod); err != nil {
 		return nil, err
@@ -58,6 +58,7 @@ func (g gate) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, ne
 	return next(ctx, req)
 }
 
+// stream checks whether the caller may call the method. receivingStream checks the actor of each message.
 func (g gate) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	if err := g.admit(stream.Context(), info.FullMethod); err != nil {
 		return err
@@ -75,27 +76,29 @@ func callerOf(ctx context.Context) *callerInfo {
 	return nil
 }
 
-func (c *callerInfo) refuses(ctx context.Context, method string) (reason string) {
+// refusalReason returns why the caller may not make the call, or "" if it may.
+func (c *callerInfo) refusalReason(ctx context.Context, method string) string {
 	switch {
-	case c == nil || !c.may.call(serviceOf(method)):
+	case c == nil || !c.grant.mayCall(serviceOf(method)):
 		return callerNotAllowed
-	case !c.may.principal && caller.Carried(ctx):
+	case !c.grant.sendsPrincipal && caller.HasMetadata(ctx):
 		return principalNotAllowed
 	default:
 		return ""
 	}
 }
 
-func (g grant) call(service string) bool { return g.services[service] || service == healthService }
+func (g grant) mayCall(service string) bool { return g.services[service] || service == healthService }
 
-// mayActAs checks the kind of the acting person of a request that has one. The service checks the rest.
+// mayActAs reports whether the caller may act for the kind of actor that the request names; a request that names none passes. The
+// service checks everything else about the actor.
 func (c *callerInfo) mayActAs(req any) bool {
 	acting, ok := req.(interface{ GetActor() *commonv1.Actor })
 	if !ok {
 		return true
 	}
 	kind := acting.GetActor().GetKind()
-	return kind == commonv1.ActorKind_ACTOR_KIND_UNSPECIFIED || slices.Contains(c.may.actors, kind)
+	return kind == commonv1.ActorKind_ACTOR_KIND_UNSPECIFIED || slices.Contains(c.grant.actors, kind)
 }
 
 // serviceOf returns the service of /package.Service/Method.
@@ -114,7 +117,7 @@ func (g gate) refusal(ctx context.Context, reason string, from *callerInfo, meth
 		Reason: reason, Domain: problem.Domain, Metadata: map[string]string{"caller": name, "service": serviceOf(method)},
 	}))
 	if err != nil {
-		return refused.Err() // Only possible for an OK status.
+		return refused.Err() // Never here: WithDetails fails only for an OK status.
 	}
 	return detailed.Err()
 }

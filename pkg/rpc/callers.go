@@ -8,16 +8,16 @@ import (
 // grant is what a caller may do. The zero value allows only health checks, as every caller with a certificate may make.
 type grant struct {
 	services set
-	// principal means that the caller is the edge, which authenticates API keys and sends the principal and the request. From
+	// sendsPrincipal means that the caller is the edge, which authenticates API keys and sends the principal and the request. From
 	// any other caller they are forged.
-	principal bool
+	sendsPrincipal bool
 	// actors are the kinds of people that it authenticates and may therefore act for.
 	actors []commonv1.ActorKind
 }
 
 // callers is the complete table of who may call what. Nobody may call a service that is not in it.
 var callers = map[identity.Name]grant{
-	identity.Gateway: {principal: true, services: services(
+	identity.Gateway: {sendsPrincipal: true, services: services(
 		"gifting.tenants.v1.TenantsService",
 		"gifting.tenants.v1.DirectoryService",
 		"gifting.catalog.v1.CatalogService",

@@ -116,7 +116,7 @@ func TestTheTableOfCallers(t *testing.T) {
 	})
 	t.Run("lets only the gateway say for which key it acts, and only people's systems for which person", func(t *testing.T) {
 		for caller, may := range callers {
-			require.Equal(t, caller == identity.Gateway, may.principal, caller)
+			require.Equal(t, caller == identity.Gateway, may.sendsPrincipal, caller)
 			require.Equal(t, slices.Contains(people, caller), len(may.actors) > 0, caller)
 		}
 	})

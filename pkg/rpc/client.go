@@ -149,8 +149,8 @@ func (instances) Build(target resolver.Target, cc resolver.ClientConn, opts reso
 		all.names = append(all.names, &oneName{all: all, addr: addr})
 	}
 	for _, name := range all.names {
-		of := resolver.Target{URL: url.URL{Scheme: "dns", Path: "/" + name.addr}}
-		resolving, err := resolver.Get("dns").Build(of, name, opts)
+		target := resolver.Target{URL: url.URL{Scheme: "dns", Path: "/" + name.addr}}
+		resolving, err := resolver.Get("dns").Build(target, name, opts)
 		if err != nil {
 			all.Close()
 			return nil, err

@@ -28,8 +28,8 @@ import (
 type callerInfo struct {
 	credentials.TLSInfo
 
-	name identity.Name
-	may  grant
+	name  identity.Name
+	grant grant
 }
 
 // serverCredentials accept clients with a valid certificate.
@@ -46,15 +46,15 @@ func (c serverCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.
 		c.handshakes.refused(raw.RemoteAddr(), err)
 		return nil, nil, err
 	}
-	of := &callerInfo{}
-	of.TLSInfo, _ = info.(credentials.TLSInfo) // Without one there is no certificate, and Peer returns an error.
-	if of.name, err = c.files.Peer(of.State); err != nil {
+	client := &callerInfo{}
+	client.TLSInfo, _ = info.(credentials.TLSInfo) // Without one there is no certificate, and Peer returns an error.
+	if client.name, err = c.files.Peer(client.State); err != nil {
 		c.handshakes.refused(raw.RemoteAddr(), err)
 		_ = conn.Close()
 		return nil, nil, err
 	}
-	of.may = callers[of.name]
-	return conn, of, nil
+	client.grant = callers[client.name]
+	return conn, client, nil
 }
 
 // Clone implements credentials.TransportCredentials.
@@ -72,11 +72,11 @@ func secured(cfg identity.Config, tel *telemetry.Telemetry) ([]grpc.ServerOption
 	if err != nil {
 		return nil, err
 	}
-	of := serverCredentials{TransportCredentials: credentials.NewTLS(files.Server()), files: files}
-	if of.handshakes, err = newHandshakes(tel, time.Now); err != nil {
+	server := serverCredentials{TransportCredentials: credentials.NewTLS(files.Server()), files: files}
+	if server.handshakes, err = newHandshakes(tel, time.Now); err != nil {
 		return nil, err
 	}
-	return []grpc.ServerOption{grpc.Creds(of)}, nil
+	return []grpc.ServerOption{grpc.Creds(server)}, nil
 }
 
 // Target is a service to call.

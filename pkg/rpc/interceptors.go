@@ -130,8 +130,8 @@ type observer struct {
 	duration metric.Float64Histogram
 	// failed reports whether an outcome is an error of this side.
 	failed func(code grpccodes.Code) bool
-	// inherited means that a trace is recorded by all or none.
-	inherited bool
+	// samplingInherited means that a trace is recorded by all services or by none.
+	samplingInherited bool
 }
 
 func newServerObserver(tel *telemetry.Telemetry) *observer {
@@ -151,7 +151,7 @@ func newObserver(
 	if err != nil {
 		panic(fmt.Sprintf("metric of calls: %v", err)) // The name is a constant, so this fails only in a broken build.
 	}
-	o := &observer{kind: kind, duration: duration, failed: failed, inherited: tel.Inherited}
+	o := &observer{kind: kind, duration: duration, failed: failed, samplingInherited: tel.SamplingInherited}
 	if tel.Tracing {
 		o.spans = tel.Tracers.Tracer(scope)
 	}
@@ -188,7 +188,7 @@ func (o *observer) start(ctx context.Context, method string) (context.Context, t
 		return ctx, nil
 	}
 	// A span that is not recorded would still cost an id, a look at the sampler and a context.
-	if parent := trace.SpanContextFromContext(ctx); o.inherited && parent.IsValid() && !parent.IsSampled() {
+	if parent := trace.SpanContextFromContext(ctx); o.samplingInherited && parent.IsValid() && !parent.IsSampled() {
 		return ctx, nil
 	}
 	ctx, span := o.spans.Start(ctx, method[1:], trace.WithSpanKind(o.kind))

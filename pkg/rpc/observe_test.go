@@ -103,15 +103,15 @@ func TestACallOfAnUnrecordedTraceMakesNoSpanIfTheSamplerGoesByTheCaller(t *testi
 		tel := telemetrytest.New()
 		tel.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.AlwaysSample()),
 			sdktrace.WithSpanProcessor(tel.Processor()))
-		tel.Inherited = inherited
+		tel.SamplingInherited = inherited
 		var seen trace.SpanContext
 		conn := observed(t, tel.Telemetry, func(ctx context.Context) error {
 			seen = trace.SpanContextFromContext(ctx)
 			return nil
 		})
-		of := telemetry.ParseTraceParent(cause)
-		require.NoError(t, call(trace.ContextWithRemoteSpanContext(t.Context(), of), conn))
-		require.Equal(t, of.TraceID(), seen.TraceID(), "the trace's id is passed on in any case")
+		parent := telemetry.ParseTraceParent(cause)
+		require.NoError(t, call(trace.ContextWithRemoteSpanContext(t.Context(), parent), conn))
+		require.Equal(t, parent.TraceID(), seen.TraceID(), "the trace's id is passed on in any case")
 		require.Len(t, tel.Spans(testWebhook), map[bool]int{true: 0, false: 2}[inherited])
 	}
 }

@@ -23,7 +23,8 @@ const maxPace = time.Hour
 // ErrDirective is wrapped by the error of a directive that cannot be read.
 var ErrDirective = errors.New("must be " + prefix)
 
-// directive is "sandbox:auto", "sandbox:auto=10s", "sandbox:auto,stop=SENT" or both parts. Text of the caller may follow white space.
+// directive is "sandbox:auto", "sandbox:auto=10s", "sandbox:auto,stop=SENT" or both parts. Text of the caller may follow white
+// space.
 var directive = regexp.MustCompile(`^sandbox:auto(?:=([1-9][0-9]{0,3}[smh]))?(?:,stop=([A-Z_]+))?(?:\s|$)`)
 
 // Directive says how a record goes on by itself.

@@ -38,8 +38,10 @@ func TestADirectiveIsRead(t *testing.T) {
 func TestAMalformedDirectiveIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, reference := range []string{
-		"sandbox:automatic", "sandbox:auto=", "sandbox:auto=10", "sandbox:auto=0s", "sandbox:auto=3601s", "sandbox:auto=-1s", "sandbox:auto=01s",
-		"sandbox:auto=61m", "sandbox:auto=2h", "sandbox:auto=1d", "sandbox:auto=1.5s", "sandbox:auto=99999999999999999999s", "sandbox:auto,stop=", "sandbox:auto,stop=sent",
+		"sandbox:automatic", "sandbox:auto=", "sandbox:auto=10", "sandbox:auto=0s", "sandbox:auto=3601s", "sandbox:auto=-1s",
+		"sandbox:auto=01s",
+		"sandbox:auto=61m", "sandbox:auto=2h", "sandbox:auto=1d", "sandbox:auto=1.5s", "sandbox:auto=99999999999999999999s",
+		"sandbox:auto,stop=", "sandbox:auto,stop=sent",
 		"sandbox:auto,stop=ACTIVE", "sandbox:auto,stop=SENT=10s", "sandbox:auto,stop=SENT,stop=SENT", "sandbox:auto,", "sandbox:auto:7",
 		"sandbox:auto" + strings.Repeat("=1s", 9),
 	} {

@@ -67,10 +67,11 @@ func ReEncrypt(ctx context.Context, database postgres.Config, keys string, table
 		return err
 	}
 	defer pool.Close()
-	return (&run{pool: pool, ring: ring, table: table, batch: batch, out: out}).all(ctx)
+	return (&reEncryption{pool: pool, ring: ring, table: table, batch: batch, out: out}).run(ctx)
 }
 
-type run struct {
+// reEncryption is a re-encryption of one table.
+type reEncryption struct {
 	pool  *pgxpool.Pool
 	ring  *Ring
 	table Table
@@ -93,9 +94,10 @@ type counts struct {
 	missed, broken int
 }
 
-func (r *run) all(ctx context.Context) error {
+// run runs passes until one finds nothing to do.
+func (r *reEncryption) run(ctx context.Context) error {
 	for range maxPasses {
-		done, err := r.pass(ctx)
+		done, err := r.runPass(ctx)
 		if err != nil || done {
 			return err
 		}
@@ -103,8 +105,8 @@ func (r *run) all(ctx context.Context) error {
 	return ErrNeverDone
 }
 
-// pass reads the whole table once and reports whether it found nothing to do.
-func (r *run) pass(ctx context.Context) (done bool, err error) {
+// runPass reads the whole table once and reports whether it found nothing to do.
+func (r *reEncryption) runPass(ctx context.Context) (done bool, err error) {
 	// Counting would read every row.
 	var estimate int
 	sql := fmt.Sprintf("SELECT GREATEST(reltuples, 0)::bigint FROM pg_class WHERE oid = '%s'::regclass", r.table.Name)
@@ -114,7 +116,7 @@ func (r *run) pass(ctx context.Context) (done bool, err error) {
 	var total counts
 	bar, lines := daemon.NewProgressBar(daemon.OnTerminal(r.out), r.table.Name+" checked", estimate), daemon.ProgressLines(r.out)
 	for at := r.table.start(); ; {
-		last, c, err := r.step(ctx, at)
+		last, c, err := r.nextBatch(ctx, at)
 		if err != nil {
 			return false, err
 		}
@@ -137,19 +139,19 @@ func (r *run) pass(ctx context.Context) (done bool, err error) {
 }
 
 // report is about progress only, so a failure to write it is ignored.
-func (r *run) report(to io.Writer, total counts, estimate int) {
+func (r *reEncryption) report(to io.Writer, total counts, estimate int) {
 	_, _ = fmt.Fprintf(to, "checked %d of about %d %s, re-encrypted %d values\n",
 		total.rows, max(estimate, total.rows), r.table.Name, total.values)
 }
 
-// step re-encrypts the next batch of rows after a position and returns the position of its last row.
-func (r *run) step(ctx context.Context, after position) (last position, c counts, err error) {
+// nextBatch re-encrypts the next batch of rows after a position and returns the position of its last row.
+func (r *reEncryption) nextBatch(ctx context.Context, after position) (last position, c counts, err error) {
 	last = after
 	rows, err := r.pool.Query(ctx, r.selectSealed(), after.tenantID, after.id, r.batch, r.ring.Prefix())
 	if err != nil {
 		return last, c, fmt.Errorf("read sealed values: %w", err)
 	}
-	changes := make([]change, len(r.table.Columns))
+	changes := make([]replacements, len(r.table.Columns))
 	values := make([][]byte, len(r.table.Columns))
 	targets := []any{&last.tenantID, &last.id}
 	for i := range values {
@@ -179,7 +181,7 @@ func (r *run) step(ctx context.Context, after position) (last position, c counts
 }
 
 // selectSealed leaves out values that are already sealed under the active key.
-func (r *run) selectSealed() string {
+func (r *reEncryption) selectSealed() string {
 	var columns []string
 	for _, c := range r.table.Columns {
 		columns = append(columns, fmt.Sprintf("CASE WHEN substring(%[1]s FOR length($4::bytea)) = $4 THEN NULL ELSE %[1]s END", c.Name))
@@ -189,13 +191,13 @@ WHERE (tenant_id, id) > ($1, $2) ORDER BY tenant_id, id LIMIT $3`,
 		strings.Join(columns, ", "), r.table.Name)
 }
 
-// change lists values of one column to replace.
-type change struct {
+// replacements are values of one column to replace.
+type replacements struct {
 	tenants, ids  []string
 	before, after [][]byte
 }
 
-func (c *change) add(ring *Ring, column Column, at position, old []byte) (opens bool) {
+func (c *replacements) add(ring *Ring, column Column, at position, old []byte) (opens bool) {
 	associated := column.AssociatedData(at.id)
 	plain, err := ring.Open(old, associated)
 	if err != nil {
@@ -207,7 +209,7 @@ func (c *change) add(ring *Ring, column Column, at position, old []byte) (opens 
 }
 
 // replace changes only values that still equal the ones read, so that it undoes no concurrent change.
-func (r *run) replace(ctx context.Context, column string, c change) (replaced int, err error) {
+func (r *reEncryption) replace(ctx context.Context, column string, c replacements) (replaced int, err error) {
 	if len(c.ids) == 0 {
 		return 0, nil
 	}
@@ -230,7 +232,7 @@ func CheckReEncrypted(ctx context.Context, database postgres.Config, ring Checke
 		return err
 	}
 	defer pool.Close()
-	all, err := find(ctx, pool, []CheckedRing{ring})
+	all, err := findKeys(ctx, pool, []CheckedRing{ring})
 	if err != nil {
 		return fmt.Errorf("list the keys in use: %w", err)
 	}

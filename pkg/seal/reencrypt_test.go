@@ -68,13 +68,13 @@ func setup(t *testing.T, rows int) *fixture {
 	return f
 }
 
-func (f *fixture) run(t *testing.T, batch int, out *bytes.Buffer, ids ...string) *run {
+func (f *fixture) reEncryption(t *testing.T, batch int, out *bytes.Buffer, ids ...string) *reEncryption {
 	t.Helper()
-	return &run{pool: f.pool, ring: ring(t, ids...), table: f.table, batch: batch, out: out}
+	return &reEncryption{pool: f.pool, ring: ring(t, ids...), table: f.table, batch: batch, out: out}
 }
 
-// under counts the values of both columns that are sealed under the key.
-func (f *fixture) under(t *testing.T, id string) (n int) {
+// countSealedWith counts the values of both columns that are sealed under the key.
+func (f *fixture) countSealedWith(t *testing.T, id string) (n int) {
 	t.Helper()
 	require.NoError(t, f.pool.QueryRow(t.Context(), `
 SELECT count(*) FROM (SELECT name FROM gifts UNION ALL SELECT note FROM gifts) AS v (v)
@@ -82,7 +82,7 @@ WHERE substring(v FROM 2 FOR $1) = $2`, len(id), []byte(id)).Scan(&n))
 	return n
 }
 
-func (f *fixture) open(t *testing.T, r *Ring, id string) string {
+func (f *fixture) openName(t *testing.T, r *Ring, id string) string {
 	t.Helper()
 	var sealed []byte
 	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT name FROM gifts WHERE id = $1", id).Scan(&sealed))
@@ -94,21 +94,21 @@ func (f *fixture) open(t *testing.T, r *Ring, id string) string {
 func TestARotatedKeyCanLeaveTheRing(t *testing.T) {
 	t.Parallel()
 	f := setup(t, 24)
-	require.Equal(t, 24+12, f.under(t, "k1"))
+	require.Equal(t, 24+12, f.countSealedWith(t, "k1"))
 	var out bytes.Buffer
-	_, first, err := f.run(t, 10, &out, "n2", "k1").step(t.Context(), f.table.start())
+	_, first, err := f.reEncryption(t, 10, &out, "n2", "k1").nextBatch(t.Context(), f.table.start())
 	require.NoError(t, err)
 	require.Equal(t, 10, first.rows)
-	require.Equal(t, first.values, f.under(t, "n2"), "stopped half way")
+	require.Equal(t, first.values, f.countSealedWith(t, "n2"), "stopped half way")
 
 	database := postgres.Config{URL: f.pool.Config().ConnString()}
 	require.NoError(t, ReEncrypt(t.Context(), database, keys("n2", "k1"), f.table, &out))
-	require.Equal(t, 24+12, f.under(t, "n2"))
+	require.Equal(t, 24+12, f.countSealedWith(t, "n2"))
 	require.Contains(t, out.String(), fmt.Sprintf("checked 24 of about 24 gifts, re-encrypted %d values", 24+12-first.values),
 		"what was done stays done")
 	require.NotContains(t, out.String(), "Marked")
 	for _, id := range f.ids {
-		require.Equal(t, "Marked name", f.open(t, ring(t, "n2"), id))
+		require.Equal(t, "Marked name", f.openName(t, ring(t, "n2"), id))
 	}
 	require.ErrorIs(t, ReEncrypt(t.Context(), database, "k1", f.table, &out), ErrRing)
 }
@@ -125,9 +125,9 @@ func TestIdsMayBeIntegers(t *testing.T) {
 		require.NoError(t, err)
 	}
 	var out bytes.Buffer
-	require.NoError(t, f.run(t, 4, &out, "n2", "k1").all(t.Context()), "each batch begins after the last, 10 after 9")
-	require.Equal(t, 25, f.under(t, "n2"))
-	require.Equal(t, "Marked name", f.open(t, ring(t, "n2"), "25"))
+	require.NoError(t, f.reEncryption(t, 4, &out, "n2", "k1").run(t.Context()), "each batch begins after the last, 10 after 9")
+	require.Equal(t, 25, f.countSealedWith(t, "n2"))
+	require.Equal(t, "Marked name", f.openName(t, ring(t, "n2"), "25"))
 }
 
 func TestNoChangeMadeMeanwhileIsUndone(t *testing.T) {
@@ -155,15 +155,15 @@ func TestNoChangeMadeMeanwhileIsUndone(t *testing.T) {
 		if n%2 == 0 {
 			ids = []string{"k1", "n2"}
 		}
-		_, err := f.run(t, 3, &bytes.Buffer{}, ids...).pass(t.Context())
+		_, err := f.reEncryption(t, 3, &bytes.Buffer{}, ids...).runPass(t.Context())
 		require.NoError(t, err)
 	}
 	stop()
 	require.NoError(t, writers.Wait())
-	require.NoError(t, f.run(t, 3, &bytes.Buffer{}, "n2", "k1").all(t.Context()))
-	require.Zero(t, f.under(t, "k1"))
+	require.NoError(t, f.reEncryption(t, 3, &bytes.Buffer{}, "n2", "k1").run(t.Context()))
+	require.Zero(t, f.countSealedWith(t, "k1"))
 	for i, id := range f.ids {
-		require.Equal(t, last[i], f.open(t, both, id))
+		require.Equal(t, last[i], f.openName(t, both, id))
 	}
 }
 
@@ -180,7 +180,7 @@ func TestAChangeMadeBetweenReadingAndReplacingStays(t *testing.T) {
 	var c counts
 	var step errgroup.Group
 	step.Go(func() (err error) {
-		_, c, err = f.run(t, 10, &bytes.Buffer{}, "n2", "k1").step(t.Context(), f.table.start())
+		_, c, err = f.reEncryption(t, 10, &bytes.Buffer{}, "n2", "k1").nextBatch(t.Context(), f.table.start())
 		return err
 	})
 	require.Eventually(t, func() bool {
@@ -192,7 +192,7 @@ func TestAChangeMadeBetweenReadingAndReplacingStays(t *testing.T) {
 	require.NoError(t, tx.Commit(t.Context()))
 	require.NoError(t, step.Wait())
 	require.Equal(t, counts{rows: 1, missed: 2}, c)
-	require.Equal(t, "meanwhile", f.open(t, both, id))
+	require.Equal(t, "meanwhile", f.openName(t, both, id))
 }
 
 func TestAValueThatNoKeyOpensIsNamedAndLeft(t *testing.T) {
@@ -201,8 +201,8 @@ func TestAValueThatNoKeyOpensIsNamedAndLeft(t *testing.T) {
 	_, err := f.pool.Exec(t.Context(), `UPDATE gifts SET name = '\x026c7878'::bytea WHERE id = $1`, f.ids[0])
 	require.NoError(t, err)
 	var out bytes.Buffer
-	require.ErrorIs(t, f.run(t, 10, &out, "n2", "k1").all(t.Context()), ErrBroken)
+	require.ErrorIs(t, f.reEncryption(t, 10, &out, "n2", "k1").run(t.Context()), ErrBroken)
 	require.Contains(t, out.String(), "name of gifts "+f.ids[0]+" does not open")
 	require.NotContains(t, out.String(), f.ids[1])
-	require.Equal(t, 2, f.under(t, "n2"), "the other values are re-encrypted")
+	require.Equal(t, 2, f.countSealedWith(t, "n2"), "the other values are re-encrypted")
 }

@@ -41,14 +41,14 @@ type RingCheck struct {
 	opened chan struct{}
 
 	mu   sync.Mutex
-	last found
+	last checkResult
 }
 
 // problem is a key that the ring cannot use, but a column needs.
 type problem struct {
-	use
+	keyUse
 	setting string
-	// reason is ErrMissing or ErrWrong.
+	// reason is ErrKeyMissing or ErrKeyWrong.
 	reason error
 }
 
@@ -105,7 +105,7 @@ func (c *RingCheck) Hold(part daemon.Part) daemon.Part {
 func (c *RingCheck) Run(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	now, err := find(limited, c.pool, c.rings)
+	now, err := findKeys(limited, c.pool, c.rings)
 	before := c.replace(now, err == nil)
 	c.log(ctx, before.unusable, now.unusable, err == nil)
 	if len(c.current().unusable) == 0 {
@@ -117,19 +117,19 @@ func (c *RingCheck) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *RingCheck) current() found {
+func (c *RingCheck) current() checkResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
 // replace stores what a check has seen. If it is not complete, what was seen before may still be true.
-func (c *RingCheck) replace(now found, complete bool) (before found) {
+func (c *RingCheck) replace(now checkResult, complete bool) (before checkResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before = c.last
 	if now.complete = complete; !complete {
-		now = found{uses: union(before.uses, now.uses), unusable: union(before.unusable, now.unusable)}
+		now = checkResult{uses: union(before.uses, now.uses), unusable: union(before.unusable, now.unusable)}
 	}
 	c.last = now
 	return before

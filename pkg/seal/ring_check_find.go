@@ -32,24 +32,24 @@ func (v SealedValues) sql(format string) string {
 	return fmt.Sprintf(format, v.Table, v.Key, v.Where, v.Read)
 }
 
-// use is a key that a column has values of.
-type use struct{ column, keyID string }
+// keyUse is a key that a column has values of.
+type keyUse struct{ column, keyID string }
 
-// found is what a check has seen.
-type found struct {
-	uses []use
+// checkResult is what a check has found.
+type checkResult struct {
+	uses []keyUse
 	// unusable lists the keys that the ring cannot use.
 	unusable []problem
 	// complete means that the check has looked at all columns.
 	complete bool
 }
 
-// find lists the keys that the database needs. It returns what it found also with an error about one of the columns.
-func find(ctx context.Context, pool *pgxpool.Pool, rings []CheckedRing) (all found, err error) {
+// findKeys lists the keys that the database needs. It returns what it found also with an error about one of the columns.
+func findKeys(ctx context.Context, pool *pgxpool.Pool, rings []CheckedRing) (all checkResult, err error) {
 	var failures []error
 	for _, ring := range rings {
 		for _, values := range ring.values {
-			if err := inColumn(ctx, pool, ring, values, &all); err != nil {
+			if err := findInColumn(ctx, pool, ring, values, &all); err != nil {
 				failures = append(failures, fmt.Errorf("%s: %w", values.Name(), err))
 			}
 		}
@@ -57,8 +57,9 @@ func find(ctx context.Context, pool *pgxpool.Pool, rings []CheckedRing) (all fou
 	return all, errors.Join(failures...)
 }
 
-// inColumn adds the keys of a column, each in a transaction of its own: a column that cannot be read says nothing about the others.
-func inColumn(ctx context.Context, pool *pgxpool.Pool, ring CheckedRing, values SealedValues, all *found) error {
+// findInColumn adds the keys of a column, each in a transaction of its own: a column that cannot be read says nothing about the
+// others.
+func findInColumn(ctx context.Context, pool *pgxpool.Pool, ring CheckedRing, values SealedValues, all *checkResult) error {
 	return pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, limits); err != nil {
 			return err
@@ -72,22 +73,22 @@ func inColumn(ctx context.Context, pool *pgxpool.Pool, ring CheckedRing, values 
 			return err
 		}
 		for _, key := range keys {
-			at := use{column: values.Name(), keyID: keyID(key)}
+			at := keyUse{column: values.Name(), keyID: keyID(key)}
 			all.uses = append(all.uses, at)
-			reason, err := try(ctx, tx, ring, values, key)
+			reason, err := tryKey(ctx, tx, ring, values, key)
 			if err != nil {
 				return err
 			}
 			if reason != nil {
-				all.unusable = append(all.unusable, problem{use: at, setting: ring.setting, reason: reason})
+				all.unusable = append(all.unusable, problem{keyUse: at, setting: ring.setting, reason: reason})
 			}
 		}
 		return nil
 	})
 }
 
-// try opens values of a key until one opens, and returns why none of them does.
-func try(ctx context.Context, tx pgx.Tx, ring CheckedRing, values SealedValues, key []byte) (reason, err error) {
+// tryKey opens values of a key until one opens, and returns why none of them does.
+func tryKey(ctx context.Context, tx pgx.Tx, ring CheckedRing, values SealedValues, key []byte) (reason, err error) {
 	rows, err := tx.Query(ctx, values.sql(readValues), key, samples)
 	if err != nil {
 		return nil, err

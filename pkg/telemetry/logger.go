@@ -19,9 +19,9 @@ import (
 )
 
 // openLogger makes the logger. Its lines are also exported by OTLP if logs are.
-func (t *Telemetry) openLogger(ctx context.Context, res *resource.Resource, out exports, level slog.Level, w io.Writer) error {
+func (t *Telemetry) openLogger(ctx context.Context, res *resource.Resource, exported exports, level slog.Level, w io.Writer) error {
 	t.Logger = newLogger(w, t.Service, level)
-	if !out.logs {
+	if !exported.logs {
 		return nil
 	}
 	exporter, err := otlploggrpc.New(ctx)
@@ -92,10 +92,10 @@ func Pool(meters metric.MeterProvider, system, name string, state func(ctx conte
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	of := []attribute.KeyValue{semconv.DBSystemNameKey.String(system), semconv.DBClientConnectionPoolName(name)}
-	pool := metric.WithAttributeSet(attribute.NewSet(of...))
-	used := metric.WithAttributeSet(attribute.NewSet(append(of, semconv.DBClientConnectionStateUsed)...))
-	idle := metric.WithAttributeSet(attribute.NewSet(append(of, semconv.DBClientConnectionStateIdle)...))
+	poolAttributes := []attribute.KeyValue{semconv.DBSystemNameKey.String(system), semconv.DBClientConnectionPoolName(name)}
+	pool := metric.WithAttributeSet(attribute.NewSet(poolAttributes...))
+	used := metric.WithAttributeSet(attribute.NewSet(append(poolAttributes, semconv.DBClientConnectionStateUsed)...))
+	idle := metric.WithAttributeSet(attribute.NewSet(append(poolAttributes, semconv.DBClientConnectionStateIdle)...))
 	_, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		s := state(ctx)
 		o.ObserveInt64(count, s.Used, used)

@@ -36,19 +36,19 @@ func samplers() []string {
 
 // readExports reads the standard variables. Values that the SDK would silently ignore are errors, so that a typo is not noticed
 // only by missing spans.
-func readExports() (out exports, err error) {
+func readExports() (exported exports, err error) {
 	if err := checkSampler(); err != nil {
-		return out, err
+		return exported, err
 	}
 	for _, signal := range []struct {
 		name string
 		on   *bool
-	}{{"TRACES", &out.traces}, {"METRICS", &out.metrics}, {"LOGS", &out.logs}} {
+	}{{"TRACES", &exported.traces}, {"METRICS", &exported.metrics}, {"LOGS", &exported.logs}} {
 		if *signal.on, err = leaves(signal.name); err != nil {
 			return exports{}, err
 		}
 	}
-	return out, nil
+	return exported, nil
 }
 
 func checkSampler() error {
@@ -95,8 +95,8 @@ func otlp(signal, setting string) string {
 func standard(name string) string { return strings.ToLower(strings.TrimSpace(os.Getenv(name))) }
 
 // openTracers makes the tracers. The sampler is the one of OTEL_TRACES_SAMPLER, by default parentbased_always_on.
-func (t *Telemetry) openTracers(ctx context.Context, res *resource.Resource, out exports) error {
-	if !out.traces {
+func (t *Telemetry) openTracers(ctx context.Context, res *resource.Resource, exported exports) error {
+	if !exported.traces {
 		t.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()), sdktrace.WithResource(res))
 		return nil
 	}
@@ -107,13 +107,13 @@ func (t *Telemetry) openTracers(ctx context.Context, res *resource.Resource, out
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
 	t.Tracers = provider
 	sampler := standard("OTEL_TRACES_SAMPLER")
-	t.Inherited = sampler == "" || strings.HasPrefix(sampler, "parentbased_")
+	t.SamplingInherited = sampler == "" || strings.HasPrefix(sampler, "parentbased_")
 	t.shutdown = append(t.shutdown, provider.Shutdown)
 	return nil
 }
 
 // openMeters makes the meters behind /metrics and, if metrics are exported, OTLP. Histograms keep exemplars of sampled traces.
-func (t *Telemetry) openMeters(ctx context.Context, res *resource.Resource, out exports) error {
+func (t *Telemetry) openMeters(ctx context.Context, res *resource.Resource, exported exports) error {
 	scraped, err := otelprom.New(
 		otelprom.WithRegisterer(t.registry),
 		// The names must not depend on the scraper's Accept header.
@@ -125,10 +125,10 @@ func (t *Telemetry) openMeters(ctx context.Context, res *resource.Resource, out 
 		return fmt.Errorf("metrics: %w", err)
 	}
 	options := []sdkmetric.Option{sdkmetric.WithResource(res), sdkmetric.WithReader(scraped)}
-	if !out.traces {
+	if !exported.traces {
 		options = append(options, sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
 	}
-	if out.metrics {
+	if exported.metrics {
 		exporter, err := otlpmetricgrpc.New(ctx)
 		if err != nil {
 			return fmt.Errorf("metric exporter: %w", err)

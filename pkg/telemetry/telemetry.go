@@ -48,19 +48,20 @@ type Telemetry struct {
 	Meters  metric.MeterProvider
 	// Tracing reports whether spans are exported. If not, none are made.
 	Tracing bool
-	// Inherited reports whether the sampler goes by the caller's decision. Then a call of a trace that is not recorded needs no
-	// span.
-	Inherited bool
+	// SamplingInherited reports whether the sampler follows the caller's decision. If it does, a call whose trace is not recorded
+	// needs no span.
+	SamplingInherited bool
 
 	registry    *prometheus.Registry
 	metricsAddr string
-	profiled    bool
-	shutdown    []func(ctx context.Context) error
+	// servesProfiles means that the metrics port serves profiles.
+	servesProfiles bool
+	shutdown       []func(ctx context.Context) error
 }
 
 // New makes the telemetry of the named service; logs go to w as JSON lines.
 func New(ctx context.Context, service string, cfg Config, w io.Writer) (*Telemetry, error) {
-	out, err := readExports()
+	exported, err := readExports()
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +70,13 @@ func New(ctx context.Context, service string, cfg Config, w io.Writer) (*Telemet
 		return nil, err
 	}
 	t := &Telemetry{
-		Service: service, Tracing: out.traces, registry: newRegistry(service), metricsAddr: cfg.MetricsAddr, profiled: cfg.profiled(),
+		Service: service, Tracing: exported.traces, registry: newRegistry(service), metricsAddr: cfg.MetricsAddr,
+		servesProfiles: cfg.servesProfiles(),
 	}
 	for _, step := range []func() error{
-		func() error { return t.openLogger(ctx, res, out, cfg.LogLevel, w) },
-		func() error { return t.openTracers(ctx, res, out) },
-		func() error { return t.openMeters(ctx, res, out) },
+		func() error { return t.openLogger(ctx, res, exported, cfg.LogLevel, w) },
+		func() error { return t.openTracers(ctx, res, exported) },
+		func() error { return t.openMeters(ctx, res, exported) },
 	} {
 		if err := step(); err != nil {
 			t.Close(ctx)
@@ -84,7 +86,7 @@ func New(ctx context.Context, service string, cfg Config, w io.Writer) (*Telemet
 	return t, nil
 }
 
-// Discard is telemetry that records nothing, for tests.
+// Discard returns telemetry that records nothing, for tests.
 func Discard() *Telemetry {
 	return &Telemetry{
 		Service:  "discard",
@@ -131,7 +133,7 @@ func newRegistry(service string) *prometheus.Registry {
 		collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(
-			prometheus.GaugeOpts{Name: "gifting_platform_programs", Help: "Programs of the platform in this version."},
+			prometheus.GaugeOpts{Name: "gifting_platform_programs", Help: "Number of programs that the platform of this version has."},
 			func() float64 { return float64(len(identity.Programs())) }))
 	return registry
 }
@@ -144,8 +146,8 @@ const (
 	shutdownTimeout = 5 * time.Second
 )
 
-// Serve answers /metrics, /livez and /readyz, and profiles if they are served, on the metrics port until ctx ends. ready returns
-// an error while the service cannot work; it must return quickly.
+// Serve answers /metrics, /livez and /readyz, and /debug/pprof/ if servesProfiles is set, on the metrics port until ctx ends. ready
+// returns an error while the service cannot work; it must return quickly.
 func (t *Telemetry) Serve(ctx context.Context, ready func(ctx context.Context) error) error {
 	if t.metricsAddr == "" {
 		<-ctx.Done()
@@ -185,15 +187,15 @@ func (t *Telemetry) handler(ready func(ctx context.Context) error) http.Handler 
 			_, _ = fmt.Fprintln(w, err) // The port is for operators.
 		}
 	})
-	if t.profiled {
+	if t.servesProfiles {
 		serveProfiles(mux)
 	}
 	return mux
 }
 
-// profiled reports whether the metrics port serves profiles. They show what the program does and slow it down, so by default only
-// this machine gets them.
-func (c Config) profiled() bool {
+// servesProfiles reports whether the metrics port serves profiles. They show what the program does and slow it down, so by default
+// only this machine gets them.
+func (c Config) servesProfiles() bool {
 	host, _, err := net.SplitHostPort(c.MetricsAddr)
 	return c.Profiling || err == nil && netguard.IsLoopback(host)
 }
@@ -209,10 +211,11 @@ func serveProfiles(mux *http.ServeMux) {
 //	go build -ldflags "-X github.com/partnergifting/platform/pkg/telemetry.version=v1.2.3"
 var version string
 
-// unknownVersion is the version of a program built without a stamp and outside of a repository.
+// unknownVersion is the version of a program to which neither the linker nor a repository gave one.
 const unknownVersion = "(devel)"
 
-// Version is the version the program was stamped with, or else what Go knows of where it was built.
+// Version returns the version that the linker set, or else the one that Go recorded from the repository in which the program was
+// built.
 func Version() string {
 	if version != "" {
 		return version

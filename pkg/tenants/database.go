@@ -36,7 +36,7 @@ const (
 )
 
 // Count counts the rows of the tenant in every table, in one snapshot.
-func (d *Database) Count(ctx context.Context, of Tenant) (tables []*privacyv1.TableRows, inFlight int64, err error) {
+func (d *Database) Count(ctx context.Context, tenant Tenant) (tables []*privacyv1.TableRows, inFlight int64, err error) {
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = postgres.InTxWith(ctx, d.Pool, snapshot, func(tx pgx.Tx) error {
 		tables, inFlight = nil, 0
@@ -45,14 +45,14 @@ func (d *Database) Count(ctx context.Context, of Tenant) (tables []*privacyv1.Ta
 		}
 		for _, t := range d.Tables {
 			rows := &privacyv1.TableRows{Table: t.Name, Kept: t.Kept}
-			if err := tx.QueryRow(ctx, t.countSQL(), t.args(of)...).Scan(&rows.Rows); err != nil {
+			if err := tx.QueryRow(ctx, t.countSQL(), t.args(tenant)...).Scan(&rows.Rows); err != nil {
 				return fmt.Errorf("count rows of %s: %w", t.Name, err)
 			}
 			tables = append(tables, rows)
 		}
 		for _, query := range d.InFlight {
 			var n int64
-			if err := tx.QueryRow(ctx, query, of.ID).Scan(&n); err != nil {
+			if err := tx.QueryRow(ctx, query, tenant.ID).Scan(&n); err != nil {
 				return fmt.Errorf("count what is in flight: %w", err)
 			}
 			inFlight += n
@@ -63,16 +63,16 @@ func (d *Database) Count(ctx context.Context, of Tenant) (tables []*privacyv1.Ta
 }
 
 // Erase deletes a batch of the tenant's rows in one transaction, and reports whether none is left.
-func (d *Database) Erase(ctx context.Context, of Tenant) (done bool, err error) {
+func (d *Database) Erase(ctx context.Context, tenant Tenant) (done bool, err error) {
 	err = postgres.InTx(ctx, d.Pool, func(tx pgx.Tx) (err error) {
-		done, err = d.EraseIn(ctx, tx, of)
+		done, err = d.EraseIn(ctx, tx, tenant)
 		return err
 	})
 	return done, err
 }
 
 // EraseIn is Erase in a transaction of the caller.
-func (d *Database) EraseIn(ctx context.Context, tx pgx.Tx, of Tenant) (done bool, err error) {
+func (d *Database) EraseIn(ctx context.Context, tx pgx.Tx, tenant Tenant) (done bool, err error) {
 	if _, err := tx.Exec(ctx, patience+rowByRow); err != nil {
 		return false, fmt.Errorf("set timeout and plan: %w", err)
 	}
@@ -81,7 +81,7 @@ func (d *Database) EraseIn(ctx context.Context, tx pgx.Tx, of Tenant) (done bool
 		if t.Kept != "" {
 			continue
 		}
-		tag, err := tx.Exec(ctx, t.eraseSQL(), t.args(of)...)
+		tag, err := tx.Exec(ctx, t.eraseSQL(), t.args(tenant)...)
 		if err != nil {
 			return false, fmt.Errorf("erase rows of %s: %w", t.Name, err)
 		}

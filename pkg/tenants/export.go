@@ -28,7 +28,7 @@ type position struct {
 
 // Export returns a page of the tenant's rows as JSON lines, and where the next page begins; empty: nowhere. after is empty for the
 // first page.
-func (d *Database) Export(ctx context.Context, of Tenant, after string) (lines []byte, next string, err error) {
+func (d *Database) Export(ctx context.Context, tenant Tenant, after string) (lines []byte, next string, err error) {
 	at, err := d.position(after)
 	if err != nil {
 		return nil, "", err
@@ -37,7 +37,7 @@ func (d *Database) Export(ctx context.Context, of Tenant, after string) (lines [
 	for at.Table < len(d.Tables) {
 		t := d.Tables[at.Table]
 		if !t.Hidden {
-			if at.Key, err = d.exportTable(ctx, t, of, at.Key, &page); err != nil {
+			if at.Key, err = d.exportTable(ctx, t, tenant, at.Key, &page); err != nil {
 				return nil, "", fmt.Errorf("export rows of %s: %w", t.Name, err)
 			}
 		}
@@ -73,11 +73,11 @@ func (d *Database) position(cursor string) (at position, err error) {
 
 // exportTable writes rows after the key and returns the key of the last one; nil: the table has no more.
 func (d *Database) exportTable(
-	ctx context.Context, t Table, of Tenant, after json.RawMessage, page *bytes.Buffer,
+	ctx context.Context, t Table, tenant Tenant, after json.RawMessage, page *bytes.Buffer,
 ) (json.RawMessage, error) {
-	args := t.args(of, pageRows)
+	args := t.args(tenant, pageRows)
 	if after != nil {
-		args = t.args(of, string(after), pageRows)
+		args = t.args(tenant, string(after), pageRows)
 	}
 	rows, err := d.Pool.Query(ctx, t.pageSQL(after == nil), args...)
 	if err != nil {

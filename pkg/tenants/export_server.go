@@ -23,17 +23,17 @@ type request interface {
 
 func tenantOf(req request) (Tenant, error) {
 	var errs fields.Errors
-	of := Tenant{ID: errs.RequiredUUID("tenantId", req.GetTenantId()), KeyIDs: req.GetKeyIds()}
-	return of, errs.Err()
+	tenant := Tenant{ID: errs.RequiredUUID("tenantId", req.GetTenantId()), KeyIDs: req.GetKeyIds()}
+	return tenant, errs.Err()
 }
 
 // CountTenant counts the rows of a tenant.
 func (s *ExportServer) CountTenant(ctx context.Context, req *privacyv1.CountTenantRequest) (*privacyv1.CountTenantResponse, error) {
-	of, err := tenantOf(req)
+	tenant, err := tenantOf(req)
 	if err != nil {
 		return nil, err
 	}
-	tables, inFlight, err := s.Count(ctx, of)
+	tables, inFlight, err := s.Count(ctx, tenant)
 	return &privacyv1.CountTenantResponse{Tables: tables, InFlight: inFlight}, err
 }
 
@@ -41,11 +41,11 @@ func (s *ExportServer) CountTenant(ctx context.Context, req *privacyv1.CountTena
 func (s *ExportServer) ExportTenant(
 	ctx context.Context, req *privacyv1.ExportTenantRequest,
 ) (*privacyv1.ExportTenantResponse, error) {
-	of, err := tenantOf(req)
+	tenant, err := tenantOf(req)
 	if err != nil {
 		return nil, err
 	}
-	lines, next, err := s.Export(ctx, of, req.GetAfter())
+	lines, next, err := s.Export(ctx, tenant, req.GetAfter())
 	if errors.Is(err, ErrExportCursor) {
 		return nil, problem.Invalid(problem.Violation{
 			Field: "after", Code: problem.FieldInvalid, Message: "is not a cursor of this export",
@@ -56,10 +56,10 @@ func (s *ExportServer) ExportTenant(
 
 // EraseTenant erases a batch of a tenant's rows.
 func (s *ExportServer) EraseTenant(ctx context.Context, req *privacyv1.EraseTenantRequest) (*privacyv1.EraseTenantResponse, error) {
-	of, err := tenantOf(req)
+	tenant, err := tenantOf(req)
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.Erase(ctx, of)
+	done, err := s.Erase(ctx, tenant)
 	return &privacyv1.EraseTenantResponse{Done: done}, err
 }

@@ -105,13 +105,13 @@ func TestAnUnknownCursorIsRefused(t *testing.T) {
 func TestAnErasureGoesInBatchesAndLeavesOtherTenants(t *testing.T) {
 	t.Parallel()
 	db := setup(t, 2500)
-	of := tenants.Tenant{ID: tenantID}
+	tenant := tenants.Tenant{ID: tenantID}
 	for _, want := range []bool{false, false, true, true} {
-		done, err := db.Erase(t.Context(), of)
+		done, err := db.Erase(t.Context(), tenant)
 		require.NoError(t, err)
 		require.Equal(t, want, done)
 	}
-	tables, _, err := db.Count(t.Context(), of)
+	tables, _, err := db.Count(t.Context(), tenant)
 	require.NoError(t, err)
 	require.Zero(t, tables[0].GetRows()+tables[1].GetRows())
 	tables, _, err = db.Count(t.Context(), tenants.Tenant{ID: otherTenant})

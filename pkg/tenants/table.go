@@ -48,11 +48,11 @@ func (t Table) condition() string {
 	}
 }
 
-func (t Table) args(of Tenant, more ...any) []any {
+func (t Table) args(tenant Tenant, more ...any) []any {
 	if t.ByKey {
-		return append([]any{of.KeyIDs}, more...)
+		return append([]any{tenant.KeyIDs}, more...)
 	}
-	return append([]any{of.ID}, more...)
+	return append([]any{tenant.ID}, more...)
 }
 
 // key returns the columns of the key, and how they are read from a JSON array in $2.

@@ -29,7 +29,7 @@ func NewURL(t testing.TB, migrations ...postgres.Migrations) string {
 	}
 	exec(t, server, create)
 	t.Cleanup(func() { exec(t, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
-	return inDatabase(t, server, name)
+	return databaseURL(t, server, name)
 }
 
 // New is NewURL with a pool that closes when the test ends.
@@ -42,8 +42,8 @@ func New(t testing.TB, migrations ...postgres.Migrations) *pgxpool.Pool {
 	return pool
 }
 
-// Backup copies a database that nothing is connected to. The function it returns replaces the database by the copy, as a
-// restore does, and ends its connections.
+// Backup copies the database of a URL. Nothing may be connected to it. The function it returns restores it: it drops the database
+// with all connections to it, and makes it again from the copy.
 func Backup(t testing.TB, database string) (restore func()) {
 	t.Helper()
 	server := testenv.Require(t, testenv.PostgresURL)

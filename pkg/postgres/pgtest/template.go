@@ -42,7 +42,7 @@ func template(t testing.TB, server string, migrations []postgres.Migrations) str
 	require.NoError(t, err)
 	_, err = conn.Exec(ctx, "CREATE DATABASE "+draft)
 	require.NoError(t, err)
-	require.NoError(t, postgres.Migrate(ctx, postgres.Config{URL: inDatabase(t, server, draft)}, io.Discard, migrations...))
+	require.NoError(t, postgres.Migrate(ctx, postgres.Config{URL: databaseURL(t, server, draft)}, io.Discard, migrations...))
 	_, err = conn.Exec(ctx, "ALTER DATABASE "+draft+" RENAME TO "+name)
 	require.NoError(t, err)
 	return name
@@ -74,7 +74,8 @@ func digest(t testing.TB, migrations []postgres.Migrations) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-func inDatabase(t testing.TB, server, name string) string {
+// databaseURL returns the server's URL with another database.
+func databaseURL(t testing.TB, server, name string) string {
 	t.Helper()
 	u, err := url.Parse(server)
 	require.NoError(t, err)

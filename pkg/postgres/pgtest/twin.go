@@ -51,7 +51,8 @@ func Twin(t testing.TB, pool *pgxpool.Pool, tables map[string]string) {
 FROM (SELECT made FROM twins WHERE name = '%[1]s') AS was
 FULL JOIN (SELECT * FROM %[1]s WHERE tenant_id = $1) AS x ON was.made = to_jsonb(x)
 WHERE was.made IS NULL OR x.tenant_id IS NULL`, name), TwinTenant).Scan(&changed))
-			require.Zero(t, changed, "a statement changed rows of another tenant in %s; a test whose own SQL does so takes setupAlone", name)
+			require.Zero(t, changed, "a statement changed rows of another tenant in %s; a test whose own SQL does so uses setupWithoutTwins",
+				name)
 		}
 	})
 }

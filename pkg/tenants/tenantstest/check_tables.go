@@ -53,10 +53,10 @@ func Check(
 		require.Equal(t, before[table], n, table)
 		require.Positive(t, n, "the test must fill %s", table)
 	}
-	for _, of := range []tenants.Tenant{one, two} {
-		_, inFlight, err := db.Count(t.Context(), of)
+	for _, tenant := range []tenants.Tenant{one, two} {
+		_, inFlight, err := db.Count(t.Context(), tenant)
 		require.NoError(t, err)
-		if of.ID == other {
+		if tenant.ID == other {
 			inFlight -= int64(len(db.InFlight))
 		}
 		require.Zero(t, inFlight)
@@ -86,9 +86,9 @@ func Check(
 	}
 }
 
-func count(t *testing.T, db *tenants.Database, of tenants.Tenant) map[string]int64 {
+func count(t *testing.T, db *tenants.Database, tenant tenants.Tenant) map[string]int64 {
 	t.Helper()
-	tables, _, err := db.Count(t.Context(), of)
+	tables, _, err := db.Count(t.Context(), tenant)
 	require.NoError(t, err)
 	counts := map[string]int64{}
 	for _, table := range tables {
