@@ -31,10 +31,10 @@ type Holder struct {
 	Data privacyv1.TenantDataServiceClient
 }
 
-func (h Holder) count(ctx context.Context, of tenants.Tenant) (*privacyv1.CountTenantResponse, error) {
+func (h Holder) count(ctx context.Context, tenant tenants.Tenant) (*privacyv1.CountTenantResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	counted, err := h.Data.CountTenant(ctx, &privacyv1.CountTenantRequest{TenantId: of.ID, KeyIds: of.KeyIDs})
+	counted, err := h.Data.CountTenant(ctx, &privacyv1.CountTenantRequest{TenantId: tenant.ID, KeyIds: tenant.KeyIDs})
 	if err != nil {
 		return nil, fmt.Errorf("count in %s: %w", h.Name, err)
 	}
@@ -47,9 +47,9 @@ var errNeverEmpty = errors.New("rows are still being written")
 // maxBatches bounds an attempt, of a thousand rows each.
 const maxBatches = 100_000
 
-func (h Holder) erase(ctx context.Context, of tenants.Tenant) error {
+func (h Holder) erase(ctx context.Context, tenant tenants.Tenant) error {
 	for range maxBatches {
-		done, err := h.eraseBatch(ctx, of)
+		done, err := h.eraseBatch(ctx, tenant)
 		if err != nil {
 			return fmt.Errorf("erase in %s: %w", h.Name, err)
 		}
@@ -60,15 +60,15 @@ func (h Holder) erase(ctx context.Context, of tenants.Tenant) error {
 	return fmt.Errorf("erase in %s: %w", h.Name, errNeverEmpty)
 }
 
-func (h Holder) eraseBatch(ctx context.Context, of tenants.Tenant) (bool, error) {
+func (h Holder) eraseBatch(ctx context.Context, tenant tenants.Tenant) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	erased, err := h.Data.EraseTenant(ctx, &privacyv1.EraseTenantRequest{TenantId: of.ID, KeyIds: of.KeyIDs})
+	erased, err := h.Data.EraseTenant(ctx, &privacyv1.EraseTenantRequest{TenantId: tenant.ID, KeyIds: tenant.KeyIDs})
 	return erased.GetDone(), err
 }
 
-// left is how many rows are left that have to be erased.
-func left(tables []*privacyv1.TableRows) (n int64) {
+// rowsLeft is how many rows are left that have to be erased.
+func rowsLeft(tables []*privacyv1.TableRows) (n int64) {
 	for _, t := range tables {
 		if t.GetKept() == "" {
 			n += t.GetRows()

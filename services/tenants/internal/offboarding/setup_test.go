@@ -56,7 +56,9 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
-func operator() store.By { return store.By{Actor: someone(), Needs: caller.Permission{Operator: true}} }
+func operator() store.Authorization {
+	return store.Authorization{Actor: someone(), Needs: caller.Permission{Operator: true}}
+}
 
 // newTenant makes a tenant with rows in all services.
 func (f *fixture) newTenant() string {

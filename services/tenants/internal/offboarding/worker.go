@@ -68,7 +68,7 @@ func (w *Worker) advance(ctx context.Context, o store.Offboarded, lag time.Durat
 		if !o.Due {
 			return nil
 		}
-		begun, err := w.begin(ctx, &o, lag)
+		begun, err := w.beginErasure(ctx, &o, lag)
 		if err != nil || !begun {
 			return err
 		}
@@ -76,12 +76,12 @@ func (w *Worker) advance(ctx context.Context, o store.Offboarded, lag time.Durat
 	case store.Erasing:
 		return w.erase(ctx, o)
 	default:
-		return w.check(ctx, o)
+		return w.checkErased(ctx, o)
 	}
 }
 
-// begin moves the tenant to erasing, unless something of it is in flight.
-func (w *Worker) begin(ctx context.Context, o *store.Offboarded, lag time.Duration) (begun bool, err error) {
+// beginErasure moves the tenant to erasing, unless something of it is in flight.
+func (w *Worker) beginErasure(ctx context.Context, o *store.Offboarded, lag time.Duration) (begun bool, err error) {
 	var waiting []string
 	note := func(service identity.Name, inFlight int64) {
 		if inFlight > 0 {
@@ -101,7 +101,7 @@ func (w *Worker) begin(ctx context.Context, o *store.Offboarded, lag time.Durati
 	}
 	note(identity.Tenants, own)
 	if len(waiting) > 0 {
-		return false, w.deps.Store.Wait(ctx, o.ID, waiting)
+		return false, w.deps.Store.RecordWait(ctx, o.ID, waiting)
 	}
 	o.KeyIDs, begun, err = w.deps.Store.BeginErasure(ctx, o.ID, lag)
 	return begun, err
@@ -145,54 +145,54 @@ func (w *Worker) erase(ctx context.Context, o store.Offboarded) error {
 	return errNeverEmpty
 }
 
-func (w *Worker) finish(ctx context.Context, of tenants.Tenant) error {
-	if err := w.deps.Store.FinishErasure(ctx, of.ID); err != nil {
+func (w *Worker) finish(ctx context.Context, tenant tenants.Tenant) error {
+	if err := w.deps.Store.FinishErasure(ctx, tenant.ID); err != nil {
 		return err
 	}
-	w.deps.Log.InfoContext(ctx, "tenant erased", "tenant_id", of.ID)
+	w.deps.Log.InfoContext(ctx, "tenant erased", "tenant_id", tenant.ID)
 	return nil
 }
 
 // recount counts everything after an erasure and erases what was written meanwhile. It returns whether it found anything.
-func (w *Worker) recount(ctx context.Context, of tenants.Tenant) (found bool, err error) {
+func (w *Worker) recount(ctx context.Context, tenant tenants.Tenant) (found bool, err error) {
 	for _, h := range w.deps.Holders {
-		counted, err := h.count(ctx, of)
+		counted, err := h.count(ctx, tenant)
 		if err != nil {
 			return found, err
 		}
-		if left(counted.GetTables()) > 0 {
+		if rowsLeft(counted.GetTables()) > 0 {
 			found = true
-			if err := h.erase(ctx, of); err != nil {
+			if err := h.erase(ctx, tenant); err != nil {
 				return found, err
 			}
-			if counted, err = h.count(ctx, of); err != nil {
+			if counted, err = h.count(ctx, tenant); err != nil {
 				return found, err
 			}
-			if left(counted.GetTables()) > 0 {
+			if rowsLeft(counted.GetTables()) > 0 {
 				return found, fmt.Errorf("%s: %w", h.Name, errNeverEmpty)
 			}
 		}
-		if err := w.deps.Store.CountedAfter(ctx, of.ID, string(h.Name), counted.GetTables()); err != nil {
+		if err := w.deps.Store.CountedAfter(ctx, tenant.ID, string(h.Name), counted.GetTables()); err != nil {
 			return found, err
 		}
 	}
-	own, _, err := w.deps.Own.Count(ctx, of)
-	if err == nil && left(own) > 0 {
+	own, _, err := w.deps.Own.Count(ctx, tenant)
+	if err == nil && rowsLeft(own) > 0 {
 		found, err = true, errNeverEmpty
 	}
 	if err != nil {
 		return found, err
 	}
-	return found, w.deps.Store.CountedAfter(ctx, of.ID, string(identity.Tenants), own)
+	return found, w.deps.Store.CountedAfter(ctx, tenant.ID, string(identity.Tenants), own)
 }
 
-// check finds out whether rows of an erased tenant came back, and erases them.
-func (w *Worker) check(ctx context.Context, o store.Offboarded) error {
+// checkErased finds out whether rows of an erased tenant came back, and erases them.
+func (w *Worker) checkErased(ctx context.Context, o store.Offboarded) error {
 	own, _, err := w.deps.Own.Count(ctx, o.Tenant)
 	if err != nil {
 		return err
 	}
-	cameBack := left(own) > 0
+	cameBack := rowsLeft(own) > 0
 	if cameBack {
 		if err := w.deps.Store.EraseOwn(ctx, o.Tenant); err != nil {
 			return err

@@ -46,7 +46,7 @@ type Coordinator struct {
 func New(deps Deps) *Coordinator { return &Coordinator{deps: deps} }
 
 // Erase erases what is stored about a person, or continues the request with the id. The request may still be pending.
-func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by store.By) (store.PersonRequest, error) {
+func (c *Coordinator) Erase(ctx context.Context, s Subject, requestID string, by store.Authorization) (store.PersonRequest, error) {
 	r, err := c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
 	if errors.Is(err, store.ErrNotFound) {
 		r, err = c.record(ctx, s, requestID, by)
@@ -79,8 +79,10 @@ func (s Subject) text() string { return s.TenantID + "\n" + s.Kind + "\n" + s.ID
 
 // record finds the person's records and commits the request, with the check that the actor may make it: finding takes calls of
 // other services, in which the actor can lose the permission. Of two concurrent calls with one id, the first counts.
-func (c *Coordinator) record(ctx context.Context, s Subject, requestID string, by store.By) (r store.PersonRequest, err error) {
-	f, err := c.find(ctx, s)
+func (c *Coordinator) record(
+	ctx context.Context, s Subject, requestID string, by store.Authorization,
+) (r store.PersonRequest, err error) {
+	f, err := c.findRecords(ctx, s)
 	if err == nil {
 		err = f.refuseInFlight()
 	}
@@ -93,7 +95,7 @@ func (c *Coordinator) record(ctx context.Context, s Subject, requestID string, b
 	return c.deps.Store.PersonRequest(ctx, s.TenantID, requestID)
 }
 
-func (c *Coordinator) request(s Subject, id, action string, f found) store.PersonRequest {
+func (c *Coordinator) request(s Subject, id, action string, f personRecords) store.PersonRequest {
 	return store.PersonRequest{
 		TenantID: s.TenantID, ID: id, Action: action, SubjectKind: s.Kind, SubjectMAC: c.deps.Ring.MAC(s.text()),
 		LinkIDs: f.links, OrderIDs: f.orders,
@@ -113,8 +115,8 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipi
 		}
 		var placed []string
 		for _, link := range erased.GetRecords() {
-			placed = add(placed, link.GetOrderId())
-			orderIDs = add(orderIDs, link.GetOrderId())
+			placed = addID(placed, link.GetOrderId())
+			orderIDs = addID(orderIDs, link.GetOrderId())
 		}
 		if err := c.deps.Store.LinksErased(ctx, r.TenantID, r.ID, placed); err != nil {
 			return err
@@ -183,18 +185,20 @@ func (c *Coordinator) eraseEvents(ctx context.Context, r store.PersonRequest, or
 	remainders := map[string]time.Duration{"backups": c.deps.Backups}
 	for links := range slices.Chunk(r.LinkIDs, maxRecords) {
 		if err := waitUntil(ctx, func(ctx context.Context) (bool, error) {
-			found, err := c.deps.Links.FindPersonRecords(ctx, &privacyv1.FindPersonRecordsRequest{
+			resp, err := c.deps.Links.FindPersonRecords(ctx, &privacyv1.FindPersonRecordsRequest{
 				TenantId: r.TenantID, PersonalLinkIds: links,
 			})
-			return found.GetUnpublished() == 0, err
+			return resp.GetUnpublished() == 0, err
 		}); err != nil {
 			return fmt.Errorf("events of links: %w", err)
 		}
 	}
 	for orders := range slices.Chunk(orderIDs, maxRecords) {
 		if err := waitUntil(ctx, func(ctx context.Context) (bool, error) {
-			found, err := c.deps.Orders.FindPersonRecords(ctx, &privacyv1.FindPersonRecordsRequest{TenantId: r.TenantID, OrderIds: orders})
-			return found.GetUnpublished() == 0, err
+			resp, err := c.deps.Orders.FindPersonRecords(ctx, &privacyv1.FindPersonRecordsRequest{
+				TenantId: r.TenantID, OrderIds: orders,
+			})
+			return resp.GetUnpublished() == 0, err
 		}); err != nil {
 			return fmt.Errorf("events of orders: %w", err)
 		}

@@ -41,13 +41,13 @@ type Subject struct {
 // maxRecords is how many orders or links a person may have: each service erases them in one transaction.
 const maxRecords = 2000
 
-// found is a person's records.
-type found struct {
+// personRecords are a person's records.
+type personRecords struct {
 	links, orders, inFlight []string
 }
 
-// find follows links to their orders and orders to their links until nothing is new.
-func (c *Coordinator) find(ctx context.Context, s Subject) (f found, err error) {
+// findRecords follows links to their orders and orders to their links until nothing is new.
+func (c *Coordinator) findRecords(ctx context.Context, s Subject) (f personRecords, err error) {
 	req := &privacyv1.FindPersonRecordsRequest{TenantId: s.TenantID}
 	switch s.Kind {
 	case ExternalRecipient:
@@ -59,7 +59,7 @@ func (c *Coordinator) find(ctx context.Context, s Subject) (f found, err error) 
 	}
 	for known := -1; known != len(req.GetOrderIds())+len(req.GetPersonalLinkIds()); {
 		known = len(req.GetOrderIds()) + len(req.GetPersonalLinkIds())
-		f = found{}
+		f = personRecords{}
 		links, err := c.deps.Links.FindPersonRecords(ctx, req)
 		if err != nil {
 			return f, fmt.Errorf("find links: %w", err)
@@ -70,14 +70,16 @@ func (c *Coordinator) find(ctx context.Context, s Subject) (f found, err error) 
 		}
 		for _, r := range links.GetRecords() {
 			f.links = append(f.links, r.GetPersonalLinkId())
-			req.OrderIds, req.PersonalLinkIds = add(req.GetOrderIds(), r.GetOrderId()), add(req.GetPersonalLinkIds(), r.GetPersonalLinkId())
+			req.OrderIds = addID(req.GetOrderIds(), r.GetOrderId())
+			req.PersonalLinkIds = addID(req.GetPersonalLinkIds(), r.GetPersonalLinkId())
 		}
 		for _, r := range orders.GetRecords() {
 			f.orders = append(f.orders, r.GetOrderId())
 			if r.GetInFlight() {
 				f.inFlight = append(f.inFlight, r.GetOrderId())
 			}
-			req.OrderIds, req.PersonalLinkIds = add(req.GetOrderIds(), r.GetOrderId()), add(req.GetPersonalLinkIds(), r.GetPersonalLinkId())
+			req.OrderIds = addID(req.GetOrderIds(), r.GetOrderId())
+			req.PersonalLinkIds = addID(req.GetPersonalLinkIds(), r.GetPersonalLinkId())
 		}
 		if len(req.GetOrderIds()) > maxRecords || len(req.GetPersonalLinkIds()) > maxRecords {
 			return f, problem.New(problem.PayloadTooLarge,
@@ -90,8 +92,8 @@ func (c *Coordinator) find(ctx context.Context, s Subject) (f found, err error) 
 	return f, nil
 }
 
-// add adds the id, unless it is empty or known.
-func add(ids []string, id string) []string {
+// addID adds the id, unless it is empty or known.
+func addID(ids []string, id string) []string {
 	if id == "" || slices.Contains(ids, id) {
 		return ids
 	}
@@ -99,7 +101,7 @@ func add(ids []string, id string) []string {
 }
 
 // refuseInFlight names the orders whose details are still needed.
-func (f found) refuseInFlight() error {
+func (f personRecords) refuseInFlight() error {
 	if len(f.inFlight) == 0 {
 		return nil
 	}
@@ -121,8 +123,8 @@ type document struct {
 
 // Export returns everything that is stored about a person as one JSON document. It commits the audit row before it reads, and
 // returns nothing to an actor who has lost the permission meanwhile.
-func (c *Coordinator) Export(ctx context.Context, s Subject, by store.By) ([]byte, error) {
-	f, err := c.find(ctx, s)
+func (c *Coordinator) Export(ctx context.Context, s Subject, by store.Authorization) ([]byte, error) {
+	f, err := c.findRecords(ctx, s)
 	if err != nil {
 		return nil, err
 	}

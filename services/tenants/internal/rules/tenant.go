@@ -1,6 +1,6 @@
-// Package rules validates the records of a tenant. Each rule collects the violations of one record and
-// returns the record as it is stored: ids, e-mail addresses and locales in their canonical form, and sets
-// without duplicates. The record is valid only if there are no violations.
+// Package rules validates the records of a tenant. Each rule collects the violations of one record and returns the record as it is
+// stored: ids, e-mail addresses and locales in their canonical form, and sets without duplicates. The record is valid only if there
+// are no violations.
 package rules
 
 import (
@@ -47,7 +47,7 @@ func Tenant(req *tenantsv1.PutTenantRequest, errs *fields.Errors) *tenantsv1.Ten
 	}
 }
 
-// locales returns the set with en-US first, then the others as they were sent.
+// locales returns en-US, then the others in canonical form, in the order in which they were sent and without duplicates.
 func locales(tags []string, errs *fields.Errors) []string {
 	out := []string{DefaultLocale}
 	if len(tags) > maxLocales {
@@ -67,8 +67,9 @@ func locales(tags []string, errs *fields.Errors) []string {
 	return out
 }
 
-// UnknownLocales says for each locale of the tenant in whose language the gift site has no texts how its pages are shown.
-func UnknownLocales(tenant *tenantsv1.Tenant) (warnings []string) {
+// LocaleWarnings returns a warning for each of the tenant's locales for whose language the gift site has no texts. It names the
+// locale in which the pages are shown instead.
+func LocaleWarnings(tenant *tenantsv1.Tenant) (warnings []string) {
 	for _, locale := range tenant.GetLocales() {
 		if !fields.SiteSpeaks(locale) {
 			warnings = append(warnings,
@@ -151,7 +152,7 @@ func TeamMember(m *tenantsv1.TeamMember, errs *fields.Errors) *tenantsv1.TeamMem
 	}
 }
 
-// declared reports whether the enum has the value. Zero is not a value.
+// declared reports whether the enum declares the value. It is false for 0, the unspecified value.
 func declared(e protoreflect.Enum) bool {
 	_, ok := enumname.Of(e.Descriptor()).Name(e.Number())
 	return ok
@@ -167,7 +168,7 @@ func CustomField(f *tenantsv1.CustomField, errs *fields.Errors) *tenantsv1.Custo
 	if !declared(f.GetType()) {
 		errs.Add("field.type", problem.FieldInvalid, "must be a type of custom field")
 	}
-	options(f, errs)
+	checkOptions(f, errs)
 	return &tenantsv1.CustomField{
 		Id:       errs.UUID("field.id", f.GetId()),
 		Label:    f.GetLabel(),
@@ -177,7 +178,8 @@ func CustomField(f *tenantsv1.CustomField, errs *fields.Errors) *tenantsv1.Custo
 	}
 }
 
-func options(f *tenantsv1.CustomField, errs *fields.Errors) {
+// checkOptions requires options of a dropdown, forbids them for other types, and reports duplicates.
+func checkOptions(f *tenantsv1.CustomField, errs *fields.Errors) {
 	dropdown := f.GetType() == tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_DROPDOWN
 	switch n := len(f.GetOptions()); {
 	case dropdown && n == 0:

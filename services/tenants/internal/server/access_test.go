@@ -61,19 +61,19 @@ var matrix = map[string][]string{
 	"PrivacyOperationsService/ExportPerson": {anAdministrator, aClerk},
 }
 
-// reach says which programs may call which services. No other program may.
-var reach = map[identity.Name][]string{
+// allowedServices says which programs may call which services. No other program may.
+var allowedServices = map[identity.Name][]string{
 	identity.Workspace:  {"TenantOperationsService", "PrivacyOperationsService"},
 	identity.Backoffice: {"TenantOperationsService", "PrivacyOperationsService", "OffboardingOperationsService"},
 	identity.Operator:   {"TenantOperationsService"},
 }
 
-// want is what the call must end with; empty: it is accepted.
-func want(from identity.Name, call, who string) string {
+// expectedOutcome is what the call must end with; empty: it is accepted.
+func expectedOutcome(from identity.Name, call, who string) string {
 	service, _, _ := strings.Cut(call, "/")
 	ofTeam := !slices.Contains([]string{aClerk, aSystem}, who)
 	switch {
-	case !slices.Contains(reach[from], service):
+	case !slices.Contains(allowedServices[from], service):
 		return "caller_not_allowed"
 	case ofTeam != (from == identity.Workspace):
 		return "actor_not_allowed"
@@ -86,8 +86,8 @@ func want(from identity.Name, call, who string) string {
 	}
 }
 
-// ended is how a call ended, in the words of want.
-func ended(err error) string {
+// outcomeOf is how a call ended, in the words of expectedOutcome.
+func outcomeOf(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -106,7 +106,7 @@ func ended(err error) string {
 // requests are those of each call for the tenant. They can be repeated.
 func (f *fixture) requests(tenant string, keyID int32) map[string]proto.Message {
 	f.t.Helper()
-	id, brand, made, recipient := newID(), f.brand(tenant, newID()), f.key(tenant).GetKey(), eraseRecipient(tenant)
+	id, brand, made, recipient := newID(), f.brand(tenant, newID()), f.createKey(tenant).GetKey(), eraseRecipient(tenant)
 	f.person(tenant)
 	return map[string]proto.Message{
 		"TenantOperationsService/PutTenant": tenantRequest(tenant),
@@ -169,7 +169,7 @@ func (f *fixture) member(tenantID string, role tenantsv1.TeamRole, active bool) 
 
 func TestEveryCallByEveryCallerForEveryActor(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant, other := f.tenant(), f.tenant()
 	const administrator = tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR
 	actors := map[string]*commonv1.Actor{
@@ -183,7 +183,7 @@ func TestEveryCallByEveryCallerForEveryActor(t *testing.T) {
 		aClerk:          staff,
 		aSystem:         system,
 	}
-	keyID := f.key(tenant).GetKey().GetId()
+	keyID := f.createKey(tenant).GetKey().GetId()
 	signer := identitytest.New(t)
 	addr := f.listen(rpc.Config{TLS: signer.Config(t, identity.Tenants)}, ringOf(t, "k1", "a"))
 	for _, from := range identity.Names() {
@@ -196,7 +196,7 @@ func TestEveryCallByEveryCallerForEveryActor(t *testing.T) {
 					message := req.ProtoReflect()
 					message.Set(message.Descriptor().Fields().ByName("actor"), protoreflect.ValueOfMessage(by.ProtoReflect()))
 					err := conn.Invoke(t.Context(), "/gifting.tenants.v1."+name, req, &emptypb.Empty{})
-					require.Equal(t, want(from, name, who), ended(err))
+					require.Equal(t, expectedOutcome(from, name, who), outcomeOf(err))
 				})
 			}
 		}

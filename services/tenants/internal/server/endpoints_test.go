@@ -16,13 +16,13 @@ func TestListEndpoints(t *testing.T) {
 	f := setup(t)
 	tenant, other, third := f.tenant(), f.tenant(), f.tenant()
 	brand := f.brand(tenant, "Aurora")
-	onlyOfThird := f.key(third)
-	of := func(tenantID string, made *tenantsv1.CreateKeyResponse) *tenantsv1.EndpointSubscription {
+	onlyOfThird := f.createKey(third)
+	subscriptionOf := func(tenantID string, made *tenantsv1.CreateKeyResponse) *tenantsv1.EndpointSubscription {
 		return &tenantsv1.EndpointSubscription{
 			TenantId: tenantID, KeyId: made.GetKey().GetId(), Scopes: made.GetKey().GetScopes(), AllBrands: true,
 		}
 	}
-	first, second := of(other, f.key(other)), of(other, f.key(other))
+	first, second := subscriptionOf(other, f.createKey(other)), subscriptionOf(other, f.createKey(other))
 	made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
 		Actor: staff, TenantId: tenant, Name: "Limited", BrandIds: []string{brand}, WebhookUrl: pointer("https://a.example.com/"),
 		Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
@@ -59,7 +59,7 @@ func TestListEndpoints(t *testing.T) {
 		require.Positive(t, before[none])
 		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: third, KeyId: onlyOfThird.GetKey().GetId()})
 		require.Equal(t, before, versions())
-		added := f.key(none)
+		added := f.createKey(none)
 		after := versions()
 		require.Greater(t, after[none], before[none])
 		require.Equal(t, before[tenant], after[tenant])
@@ -103,9 +103,9 @@ func TestListEndpoints(t *testing.T) {
 
 func TestGetEndpoints(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant, off := f.tenant(), f.tenant()
-	active, paused, gone := f.key(tenant), f.key(off), f.key(off)
+	active, paused, gone := f.createKey(tenant), f.createKey(off), f.createKey(off)
 	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: off, KeyId: gone.GetKey().GetId()})
 	f.setAccess(off, false)
 
@@ -132,7 +132,7 @@ func TestGetEndpoints(t *testing.T) {
 		require.Empty(t, e.GetUrl())
 	})
 	t.Run("a secret copied to another key cannot be decrypted", func(t *testing.T) {
-		other := f.key(tenant)
+		other := f.createKey(tenant)
 		_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET webhook_secret =
 			(SELECT webhook_secret FROM api_keys WHERE id = $1) WHERE id = $2`, active.GetKey().GetId(), other.GetKey().GetId())
 		require.NoError(t, err)

@@ -45,7 +45,7 @@ func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequ
 func refusedKey(sent []string, err error) error {
 	unknown, ok := errors.AsType[*store.UnknownBrandError](err)
 	if !ok {
-		return refused(err)
+		return asProblem(err)
 	}
 	var errs fields.Errors
 	for i, id := range sent {
@@ -63,7 +63,7 @@ func (d *directory) ResolveKey(ctx context.Context, req *tenantsv1.ResolveKeyReq
 	}
 	principal, err := d.store.Resolve(ctx, req.GetKeyHash())
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	return &tenantsv1.ResolveKeyResponse{Principal: principal.Proto()}, nil
 }
@@ -75,7 +75,7 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	key := store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}
+	key := store.KeyRef{TenantID: tenantID, ID: req.GetKeyId()}
 	version, err := o.Store.RevokeKey(ctx, key, by, o.Now().UTC().Truncate(time.Microsecond))
 	return &tenantsv1.RevokeKeyResponse{}, o.publish(ctx, tenantID, version, err)
 }
@@ -101,18 +101,18 @@ func (o *operations) RotateWebhookSecret(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	of := store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}
-	signing, version, err := o.Store.RotateWebhookSecret(ctx, of, by, rotation)
+	ref := store.KeyRef{TenantID: tenantID, ID: req.GetKeyId()}
+	signing, version, err := o.Store.RotateWebhookSecret(ctx, ref, by, rotation)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	secret, err := o.Ring.Open(signing.Secret, rules.SecretData(req.GetKeyId()))
 	if err != nil {
 		return nil, fmt.Errorf("open the signing secret: %w", err)
 	}
 	out := &tenantsv1.RotateWebhookSecretResponse{WebhookSecret: string(secret)}
-	if signing.Until != nil {
-		out.PreviousSignsUntil = timestamppb.New(*signing.Until)
+	if signing.PreviousUntil != nil {
+		out.PreviousSignsUntil = timestamppb.New(*signing.PreviousUntil)
 	}
 	return out, o.Versions.Publish(ctx, tenantID, version)
 }
@@ -127,7 +127,7 @@ func (o *operations) SetWebhookUrl( //nolint:revive // The generated interface s
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	key, version, err := o.Store.SetWebhookURL(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, req.Url)
+	key, version, err := o.Store.SetWebhookURL(ctx, store.KeyRef{TenantID: tenantID, ID: req.GetKeyId()}, by, req.Url)
 	return &tenantsv1.SetWebhookUrlResponse{Key: key.Proto()}, o.publish(ctx, tenantID, version, err)
 }
 
@@ -139,7 +139,7 @@ func (o *operations) UpdateKey(ctx context.Context, req *tenantsv1.UpdateKeyRequ
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	key, version, err := o.Store.UpdateKey(ctx, store.OfKey{TenantID: tenantID, ID: req.GetKeyId()}, by, wanted)
+	key, version, err := o.Store.UpdateKey(ctx, store.KeyRef{TenantID: tenantID, ID: req.GetKeyId()}, by, wanted)
 	return &tenantsv1.UpdateKeyResponse{Key: key.Proto()}, o.publish(ctx, tenantID, version, refusedKey(req.GetBrandIds(), err))
 }
 
@@ -157,7 +157,7 @@ func (p *public) RotateOwnWebhookSecret(
 	}
 	resp, found, err := idempotency.Replay[*tenantsv1.RotateOwnWebhookSecretResponse](ctx, p.Store.Pool())
 	if !found && err == nil {
-		resp, err = p.rotateOwn(ctx, store.OfKey{TenantID: principal.TenantID, ID: principal.KeyID}, req)
+		resp, err = p.rotateOwn(ctx, store.KeyRef{TenantID: principal.TenantID, ID: principal.KeyID}, req)
 	}
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (p *public) RotateOwnWebhookSecret(
 }
 
 func (p *public) rotateOwn(
-	ctx context.Context, of store.OfKey, req *tenantsv1.RotateOwnWebhookSecretRequest,
+	ctx context.Context, ref store.KeyRef, req *tenantsv1.RotateOwnWebhookSecretRequest,
 ) (*tenantsv1.RotateOwnWebhookSecretResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	overlap := time.Duration(req.GetOverlapSeconds()) * time.Second
@@ -181,11 +181,11 @@ func (p *public) rotateOwn(
 		return nil, err
 	}
 	secret := rules.NewWebhookSecret()
-	rotation := store.Rotation{Secret: p.sealSecret(of.ID, secret), Overlap: overlap}
-	resp, err := p.Store.RotateOwnWebhookSecret(ctx, of, rotation, func(s store.Signing) (response, stored store.OwnRotation) {
+	rotation := store.Rotation{Secret: p.sealSecret(ref.ID, secret), Overlap: overlap}
+	resp, err := p.Store.RotateOwnWebhookSecret(ctx, ref, rotation, func(s store.Signing) (response, stored store.OwnRotation) {
 		response, stored = &tenantsv1.RotateOwnWebhookSecretResponse{Secret: &secret}, &tenantsv1.RotateOwnWebhookSecretResponse{}
-		if s.Until != nil {
-			until := timestamppb.New(*s.Until)
+		if s.PreviousUntil != nil {
+			until := timestamppb.New(*s.PreviousUntil)
 			response.PreviousSecretsValidUntil, stored.PreviousSecretsValidUntil = until, until
 		}
 		return response, stored

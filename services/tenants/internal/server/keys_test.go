@@ -19,7 +19,7 @@ func TestResolveKeyDoesNotRevealWhyAKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant := f.tenant()
-	revoked, live := f.key(tenant), f.key(tenant)
+	revoked, live := f.createKey(tenant), f.createKey(tenant)
 	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: tenant, KeyId: revoked.GetKey().GetId()})
 	_, err := f.resolve(live.GetApiKey())
 	require.NoError(t, err)
@@ -48,11 +48,11 @@ func TestResolveKeyDoesNotRevealWhyAKeyIsRefused(t *testing.T) {
 
 func TestRevokeKey(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
-	made, neighbour := f.key(tenant), f.key(tenant)
+	made, neighbour := f.createKey(tenant), f.createKey(tenant)
 	id := made.GetKey().GetId()
-	asKey := f.as(made.GetApiKey())
+	asKey := f.keyContext(made.GetApiKey())
 	before := f.settings(tenant).GetVersion()
 	revoke := func(id int32) *tenantsv1.RevokeKeyRequest {
 		return &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: tenant, KeyId: id}
@@ -71,15 +71,17 @@ func TestRevokeKey(t *testing.T) {
 	})
 	t.Run("a revoked key cannot be changed any more", func(t *testing.T) {
 		call(t, f.ops.RevokeKey, revoke(id))
-		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+		requireRefused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
 			Actor: staff, TenantId: tenant, KeyId: id,
 		})
-		refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: tenant, KeyId: id})
+		requireRefused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+			Actor: staff, TenantId: tenant, KeyId: id,
+		})
 		require.Equal(t, before+1, f.settings(tenant).GetVersion())
 	})
 	t.Run("an unknown key is not found", func(t *testing.T) {
 		for _, unknown := range []int32{0, -1, 1 << 30} {
-			refused(t, problem.NotFound, f.ops.RevokeKey, revoke(unknown))
+			requireRefused(t, problem.NotFound, f.ops.RevokeKey, revoke(unknown))
 		}
 	})
 }
@@ -88,7 +90,7 @@ func TestSetWebhookURL(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant := f.tenant()
-	id := f.key(tenant).GetKey().GetId()
+	id := f.createKey(tenant).GetKey().GetId()
 	set := func(url *string) *tenantsv1.SetWebhookUrlRequest {
 		return &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: tenant, KeyId: id, Url: url}
 	}
@@ -109,7 +111,7 @@ func TestSetWebhookURL(t *testing.T) {
 		require.Empty(t, list.GetEndpoints())
 	})
 	invalid(t, f.ops.SetWebhookUrl, set(pointer("https://192.168.0.1")), "url invalid")
-	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+	requireRefused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
 		Actor: staff, TenantId: tenant, KeyId: id + 1000,
 	})
 }
@@ -120,7 +122,7 @@ func TestCreateKey(t *testing.T) {
 	tenant, other := f.tenant(), f.tenant()
 	brand, foreign := f.brand(tenant, "Aurora"), f.brand(other, "Borealis")
 	t.Run("key and secret are in the response, but not in the table", func(t *testing.T) {
-		made := f.key(tenant)
+		made := f.createKey(tenant)
 		env, err := apikey.Parse(made.GetApiKey())
 		require.NoError(t, err)
 		require.Equal(t, apikey.Sandbox, env)
@@ -176,7 +178,7 @@ func TestCreateKey(t *testing.T) {
 	})
 
 	t.Run("a tenant that does not exist is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: newID(), Name: "k"})
+		requireRefused(t, problem.NotFound, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: newID(), Name: "k"})
 	})
 }
 
@@ -190,7 +192,7 @@ func TestUpdateKey(t *testing.T) {
 	f := setup(t)
 	tenant, other := f.tenant(), f.tenant()
 	brand, foreign := f.brand(tenant, "Aurora"), f.brand(other, "Borealis")
-	made, neighbour := f.key(tenant), f.key(tenant)
+	made, neighbour := f.createKey(tenant), f.createKey(tenant)
 	id := made.GetKey().GetId()
 	narrow := &tenantsv1.UpdateKeyRequest{
 		TenantId: tenant, KeyId: id, Actor: staff, Name: "Links", BrandIds: []string{brand, strings.ToUpper(brand)},
@@ -205,7 +207,7 @@ func TestUpdateKey(t *testing.T) {
 			require.Equal(t, want.String(), call(t, f.ops.UpdateKey, narrow).GetKey().String())
 			require.Equal(t, version+1, f.settings(tenant).GetVersion())
 		}
-		me, err := f.public.GetMe(f.as(made.GetApiKey()), &tenantsv1.GetMeRequest{})
+		me, err := f.public.GetMe(f.keyContext(made.GetApiKey()), &tenantsv1.GetMeRequest{})
 		require.NoError(t, err)
 		require.Equal(t, want.String(), me.GetKey().String())
 		principal, err := f.resolve(made.GetApiKey())
@@ -238,11 +240,11 @@ func TestUpdateKey(t *testing.T) {
 		}, "brandIds[1] invalid", "brandIds[2] invalid")
 	})
 	t.Run("an unknown or revoked key is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
+		requireRefused(t, problem.NotFound, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
 			TenantId: tenant, KeyId: id + 1000, Actor: staff, Name: "k",
 		})
 		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: id, Actor: staff})
-		refused(t, problem.NotFound, f.ops.UpdateKey, narrow)
+		requireRefused(t, problem.NotFound, f.ops.UpdateKey, narrow)
 	})
 	require.Equal(t, version+1, f.settings(tenant).GetVersion(), "only the revocation")
 }
@@ -251,7 +253,7 @@ func TestTheSameConcurrentUpdateOfAKeyHappensOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant := f.tenant()
-	id := f.key(tenant).GetKey().GetId()
+	id := f.createKey(tenant).GetKey().GetId()
 	var group errgroup.Group
 	for range 8 {
 		group.Go(func() error {

@@ -23,7 +23,7 @@ func (o *operations) GetTenant(ctx context.Context, req *tenantsv1.GetTenantRequ
 	}
 	found, err := o.Store.Tenant(ctx, tenantID, by)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	return found, nil
 }
@@ -62,7 +62,7 @@ func (o *operations) ListKeys(ctx context.Context, req *tenantsv1.ListKeysReques
 	list := store.KeyList{TenantID: tenantID, Revoked: req.GetRevokedToo(), After: after, Limit: limit + 1}
 	found, err := o.Store.Keys(ctx, by, rules.WholeURLs(), list)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	resp := &tenantsv1.ListKeysResponse{Keys: found}
 	if len(found) > limit {
@@ -106,7 +106,7 @@ func (o *operations) ListKeyAudit(
 	}
 	found, err := o.Store.KeyAudit(ctx, tenantID, by, req.KeyId, after, limit+1)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	entries, next := page.Cut(found, limit, binding, func(last *tenantsv1.KeyAuditEntry) page.Position {
 		return page.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}
@@ -127,7 +127,7 @@ func (o *operations) ListTenantAudit(
 	}
 	found, err := o.Store.TenantAudit(ctx, tenantID, by, after, limit+1)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	entries, next := page.Cut(found, limit, binding, func(last *tenantsv1.TenantAuditEntry) page.Position {
 		return page.Position{Time: last.GetAt().AsTime(), ID: last.GetId()}

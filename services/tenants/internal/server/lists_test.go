@@ -16,7 +16,7 @@ import (
 
 func TestTenantsAreListedNewestFirst(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	oldest, middle, newest := f.tenant(), f.leaving(), f.tenant()
 	f.setAccess(oldest, false)
 	var got []*tenantsv1.TenantRecord
@@ -64,7 +64,7 @@ func TestATenantIsReadWithItsBrandsTeamAndFields(t *testing.T) {
 	require.Len(t, got.GetCustomFields(), 1)
 	require.Equal(t, field.String(), got.GetCustomFields()[0].GetField().String())
 	require.EqualValues(t, 7, got.GetCustomFields()[0].GetPosition())
-	refused(t, problem.NotFound, f.ops.GetTenant, &tenantsv1.GetTenantRequest{Actor: staff, TenantId: newID()})
+	requireRefused(t, problem.NotFound, f.ops.GetTenant, &tenantsv1.GetTenantRequest{Actor: staff, TenantId: newID()})
 	invalid(t, f.ops.GetTenant, &tenantsv1.GetTenantRequest{}, "actor required", "tenantId required")
 }
 
@@ -72,8 +72,8 @@ func TestKeysAreListedWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant, other := f.tenant(), f.tenant()
-	f.key(other)
-	first, second, revoked := f.key(tenant), f.key(tenant), f.key(tenant)
+	f.createKey(other)
+	first, second, revoked := f.createKey(tenant), f.createKey(tenant), f.createKey(tenant)
 	call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: tenant, KeyId: revoked.GetKey().GetId()})
 	req := &tenantsv1.ListKeysRequest{
 		Actor: f.member(tenant, tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, true), TenantId: tenant, Limit: pointer(int32(1)),
@@ -108,7 +108,7 @@ func TestKeysAreListedWithoutSecrets(t *testing.T) {
 	for _, after := range []string{"x", page.GetNextCursor()} {
 		invalid(t, f.ops.ListKeys, &tenantsv1.ListKeysRequest{Actor: staff, TenantId: other, After: &after}, "after invalid")
 	}
-	refused(t, problem.NotFound, f.ops.ListKeys, &tenantsv1.ListKeysRequest{Actor: staff, TenantId: newID()})
+	requireRefused(t, problem.NotFound, f.ops.ListKeys, &tenantsv1.ListKeysRequest{Actor: staff, TenantId: newID()})
 }
 
 // audit returns all entries, newest first, read in pages of two.
@@ -130,8 +130,8 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 	f := setup(t)
 	tenant, other := f.tenant(), f.tenant()
 	brand := f.brand(tenant, "Aurora")
-	f.key(other)
-	neighbour := f.key(tenant).GetKey().GetId()
+	f.createKey(other)
+	neighbour := f.createKey(tenant).GetKey().GetId()
 	made := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{
 		TenantId: tenant, Name: "Shop", AllBrands: true, Actor: staff, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	})
@@ -148,7 +148,7 @@ func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
 	for range 2 {
 		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{TenantId: tenant, KeyId: id, Actor: staff})
 	}
-	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+	requireRefused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
 		TenantId: tenant, KeyId: id, Actor: staff,
 	})
 
@@ -190,8 +190,8 @@ func TestTheAuditIsReadInPages(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant := f.tenant()
-	id := f.key(tenant).GetKey().GetId()
-	f.key(tenant)
+	id := f.createKey(tenant).GetKey().GetId()
+	f.createKey(tenant)
 	invalid(t, f.ops.ListKeyAudit, &tenantsv1.ListKeyAuditRequest{
 		Actor: staff, TenantId: "x", Limit: pointer(int32(0)),
 	}, "tenantId invalid", "limit invalid")
@@ -236,7 +236,7 @@ func TestEveryChangeOfATenantIsInTheAuditOnce(t *testing.T) {
 	}
 	put()
 	put()
-	key := f.key(tenant).GetKey().GetId()
+	key := f.createKey(tenant).GetKey().GetId()
 	f.offboard(tenant)
 	call(t, f.offboarding.CancelOffboarding, &tenantsv1.CancelOffboardingRequest{Actor: staff, TenantId: tenant})
 
@@ -278,24 +278,24 @@ func TestARefusedChangeLeavesNoTrace(t *testing.T) {
 	f := setup(t)
 	tenant, other := f.tenant(), f.tenant()
 	stranger := f.member(other, tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, true)
-	key := f.key(tenant).GetKey()
+	key := f.createKey(tenant).GetKey()
 	before, version := len(f.tenantAudit(tenant)), f.settings(tenant).GetVersion()
 	theirs := pointer("https://stranger.example.com")
 
-	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+	requireRefused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
 		Actor: stranger, TenantId: tenant, KeyId: key.GetId(), Url: theirs,
 	})
-	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+	requireRefused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
 		Actor: stranger, TenantId: other, KeyId: key.GetId(), Url: theirs,
 	})
-	refused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
+	requireRefused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
 		Actor: staff, TenantId: other, KeyId: key.GetId(), Url: theirs,
 	})
 	created := tenantRequest(newID())
 	created.Actor = stranger
-	refused(t, problem.NotFound, f.ops.PutTenant, created)
+	requireRefused(t, problem.NotFound, f.ops.PutTenant, created)
 	require.Equal(t, key.GetWebhookUrl(), f.endpoint(key.GetId()).GetUrl())
 	require.Equal(t, version, f.settings(tenant).GetVersion())
 	require.Len(t, f.tenantAudit(tenant), before)
-	refused(t, problem.NotFound, f.directory.GetTenantSettings, &tenantsv1.GetTenantSettingsRequest{TenantId: created.GetId()})
+	requireRefused(t, problem.NotFound, f.directory.GetTenantSettings, &tenantsv1.GetTenantSettingsRequest{TenantId: created.GetId()})
 }

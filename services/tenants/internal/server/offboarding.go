@@ -58,7 +58,7 @@ func (o *offboardings) OffboardTenant(
 	}
 	version, err := o.Store.Offboard(ctx, tenantID, req.GetActor(), grace)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	if version > 0 {
 		if err := o.Versions.Publish(ctx, tenantID, version); err != nil {
@@ -91,7 +91,7 @@ func (o *offboardings) GetOffboarding(
 	}
 	stored, err := o.Store.Offboarding(ctx, tenantID)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	return &tenantsv1.GetOffboardingResponse{Offboarding: stored}, nil
 }
@@ -121,7 +121,7 @@ func (o *offboardings) ExportTenant(
 	}
 	keyIDs, err := o.Store.BeginExport(ctx, tenantID, req.GetActor(), req.GetAfter() == "")
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	resp := &tenantsv1.ExportTenantResponse{}
 	for len(resp.GetLines()) == 0 && at.Service <= len(o.Holders) {
@@ -148,14 +148,14 @@ func (o *offboardings) ExportTenant(
 }
 
 func (o *offboardings) exportPage(
-	ctx context.Context, of tenants.Tenant, at exportPosition,
+	ctx context.Context, tenant tenants.Tenant, at exportPosition,
 ) (name identity.Name, lines []byte, next string, err error) {
 	if at.Service == 0 {
-		lines, next, err = o.Own.Export(ctx, of, at.After)
+		lines, next, err = o.Own.Export(ctx, tenant, at.After)
 		return identity.Tenants, lines, next, err
 	}
 	h := o.Holders[at.Service-1]
-	page, err := h.Data.ExportTenant(ctx, &privacyv1.ExportTenantRequest{TenantId: of.ID, KeyIds: of.KeyIDs, After: at.After})
+	page, err := h.Data.ExportTenant(ctx, &privacyv1.ExportTenantRequest{TenantId: tenant.ID, KeyIds: tenant.KeyIDs, After: at.After})
 	return h.Name, page.GetLines(), page.GetNext(), err
 }
 

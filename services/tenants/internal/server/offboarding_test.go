@@ -46,7 +46,7 @@ func TestAnOffboardedTenantIsDisabledAtOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	id := f.tenant()
-	key, before := f.key(id), f.settings(id).GetVersion()
+	key, before := f.createKey(id), f.settings(id).GetVersion()
 	o := f.offboard(id)
 	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_DISABLED, o.GetState())
 	require.Equal(t, 30*24*time.Hour, o.GetEraseAfter().AsTime().Sub(o.GetRequestedAt().AsTime()).Round(time.Hour))
@@ -65,7 +65,7 @@ func TestAnOffboardedTenantIsDisabledAtOnce(t *testing.T) {
 	}).GetOffboarding()
 	require.Equal(t, o.GetEraseAfter().AsTime(), again.GetEraseAfter().AsTime())
 	require.Len(t, again.GetSteps(), 1)
-	refused(t, problem.NotEditable, f.ops.PutTenant, tenantRequest(id))
+	requireRefused(t, problem.NotEditable, f.ops.PutTenant, tenantRequest(id))
 }
 
 func TestACancelledOffboardingGivesTheAccessBackThatTheTenantHad(t *testing.T) {
@@ -73,10 +73,10 @@ func TestACancelledOffboardingGivesTheAccessBackThatTheTenantHad(t *testing.T) {
 	f := setup(t)
 	for _, access := range []bool{true, false} {
 		id := f.tenant()
-		key := f.key(id)
+		key := f.createKey(id)
 		f.setAccess(id, access)
 		request := &tenantsv1.CancelOffboardingRequest{Actor: backoffice(), TenantId: id}
-		refused(t, problem.NotFound, f.offboarding.CancelOffboarding, request)
+		requireRefused(t, problem.NotFound, f.offboarding.CancelOffboarding, request)
 		f.offboard(id)
 		call(t, f.offboarding.CancelOffboarding, request)
 		_, err := f.resolve(key.GetApiKey())
@@ -93,10 +93,12 @@ func TestAnErasureThatHasBegunCannotBeCancelled(t *testing.T) {
 	f.offboard(id)
 	_, err := f.pool.Exec(t.Context(), `UPDATE offboardings SET state = 'ERASING'`)
 	require.NoError(t, err)
-	refused(t, problem.NotEditable, f.offboarding.CancelOffboarding, &tenantsv1.CancelOffboardingRequest{
+	requireRefused(t, problem.NotEditable, f.offboarding.CancelOffboarding, &tenantsv1.CancelOffboardingRequest{
 		Actor: backoffice(), TenantId: id,
 	})
-	refused(t, problem.NotEditable, f.offboarding.ExportTenant, &tenantsv1.ExportTenantRequest{Actor: backoffice(), TenantId: id})
+	requireRefused(t, problem.NotEditable, f.offboarding.ExportTenant, &tenantsv1.ExportTenantRequest{
+		Actor: backoffice(), TenantId: id,
+	})
 }
 
 func TestRequestsToOffboardAreChecked(t *testing.T) {
@@ -109,7 +111,7 @@ func TestRequestsToOffboardAreChecked(t *testing.T) {
 			Actor: backoffice(), TenantId: id, GracePeriod: durationpb.New(grace),
 		}, "gracePeriod invalid")
 	}
-	refused(t, problem.NotFound, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{
+	requireRefused(t, problem.NotFound, f.offboarding.OffboardTenant, &tenantsv1.OffboardTenantRequest{
 		Actor: backoffice(), TenantId: newID(),
 	})
 	require.False(t, f.settings(id).GetOffboarding())
@@ -119,8 +121,8 @@ func TestTheExportHasAllServicesAndSaysWhoAsked(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	id, other := f.tenant(), f.tenant()
-	key := f.key(id)
-	f.key(other)
+	key := f.createKey(id)
+	f.createKey(other)
 	f.brand(id, "Shop")
 	f.brand(other, "Shop")
 	f.offboard(id)

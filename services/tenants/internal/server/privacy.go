@@ -37,7 +37,7 @@ const maxRecipientID = 128
 // admit checks the request and refuses an actor who may not ask for a person. What follows checks it again, in its transaction.
 func (p *persons) admit(
 	ctx context.Context, req personRequest, errs *fields.Errors,
-) (s privacy.Subject, by store.By, err error) {
+) (s privacy.Subject, by store.Authorization, err error) {
 	s.TenantID, by = admit(ctx, req, errs)
 	switch {
 	case req.GetExternalRecipientId() != "":
@@ -53,7 +53,7 @@ func (p *persons) admit(
 	if err := errs.Err(); err != nil {
 		return s, by, err
 	}
-	return s, by, refused(p.store.Permit(ctx, s.TenantID, by))
+	return s, by, asProblem(p.store.Permit(ctx, s.TenantID, by))
 }
 
 // ErasePerson erases what is stored about a person.
@@ -66,7 +66,7 @@ func (p *persons) ErasePerson(ctx context.Context, req *tenantsv1.ErasePersonReq
 	}
 	r, err := p.privacy.Erase(ctx, subject, requestID, by)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	completed := r.CompletedAt != nil
 	erasure := &tenantsv1.Erasure{
@@ -104,7 +104,7 @@ func (p *persons) ExportPerson(ctx context.Context, req *tenantsv1.ExportPersonR
 	}
 	exported, err := p.privacy.Export(ctx, subject, by)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	return &tenantsv1.ExportPersonResponse{Document: exported}, nil
 }

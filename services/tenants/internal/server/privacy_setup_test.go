@@ -54,10 +54,11 @@ func (r *records) add(added record) *record {
 	return &added
 }
 
-func (r *records) set(change func()) {
+// locked calls do with the lock held, to change the records.
+func (r *records) locked(do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	change()
+	do()
 }
 
 func (r *records) present(found *record) *privacyv1.PersonRecord {
@@ -132,8 +133,8 @@ func (r *records) ExportPersonRecords(
 	return &privacyv1.ExportPersonRecordsResponse{Document: document}, err
 }
 
-// told is a fake of a service that stores events.
-type told struct {
+// eventService is a fake of a service that stores events.
+type eventService struct {
 	privacyv1.RecordEventsServiceClient
 
 	mu sync.Mutex
@@ -144,7 +145,7 @@ type told struct {
 	erased  []string
 }
 
-func (f *told) EraseRecordEvents(
+func (f *eventService) EraseRecordEvents(
 	_ context.Context, req *privacyv1.EraseRecordEventsRequest, _ ...grpc.CallOption,
 ) (*privacyv1.EraseRecordEventsResponse, error) {
 	f.mu.Lock()

@@ -87,7 +87,7 @@ func TestAPersonIsErasedInEveryService(t *testing.T) {
 	t.Run("the request is not that of another person", func(t *testing.T) {
 		reused := eraseOrder(tenant, other.id)
 		reused.RequestId = req.GetRequestId()
-		refused(t, problem.IdempotencyKeyReused, f.privacy.ErasePerson, reused)
+		requireRefused(t, problem.IdempotencyKeyReused, f.privacy.ErasePerson, reused)
 	})
 	t.Run("the person is not in the audit", func(t *testing.T) {
 		var row string
@@ -165,7 +165,7 @@ func TestAnErasureSurvivesACrashAfterEveryStep(t *testing.T) {
 			[]tenantsv1.ErasureState{pending, completed, pending},
 		},
 		"before the events": {
-			func(f *fixture) { f.told.fail = down }, func(f *fixture) { f.told.fail = nil },
+			func(f *fixture) { f.eventService.fail = down }, func(f *fixture) { f.eventService.fail = nil },
 			[]tenantsv1.ErasureState{pending, completed, completed},
 		},
 	} {
@@ -197,18 +197,18 @@ func TestEventsAreErasedOnceAllAreStored(t *testing.T) {
 	f := setup(t)
 	tenant := f.tenant()
 	link, claimed, other := f.person(tenant)
-	f.links.during = func() { f.links.set(func() { f.links.unpublished = 2 }) }
-	f.orders.during = func() { f.orders.set(func() { f.orders.unpublished = 3 }) }
-	f.told.sending = 2
-	f.told.on = func() {
+	f.links.during = func() { f.links.locked(func() { f.links.unpublished = 2 }) }
+	f.orders.during = func() { f.orders.locked(func() { f.orders.unpublished = 3 }) }
+	f.eventService.sending = 2
+	f.eventService.on = func() {
 		for _, records := range []*records{f.links, f.orders} {
-			records.set(func() { assert.Zero(t, records.unpublished) })
+			records.locked(func() { assert.Zero(t, records.unpublished) })
 		}
 	}
 	erasure := f.erase(eraseRecipient(tenant))
 	f.requireErasure(erasure, completed, completed, completed)
-	require.Subset(t, f.told.erased, []string{link.id, claimed.id, other.id})
-	require.Equal(t, -1, f.told.sending, "until nothing is being sent")
+	require.Subset(t, f.eventService.erased, []string{link.id, claimed.id, other.id})
+	require.Equal(t, -1, f.eventService.sending, "until nothing is being sent")
 	var parts []string
 	for _, part := range erasure.GetParts() {
 		require.Equal(t, completed, part.GetState())
@@ -240,7 +240,7 @@ func TestAClaimDuringTheErasureIsErasedOnceItsOrderIsDelivered(t *testing.T) {
 	var order *record
 	f.links.during = func() {
 		order = f.orders.add(record{tenant: tenant, id: newID(), other: link.id, recipient: player, inFlight: true})
-		f.links.set(func() { link.other = order.id })
+		f.links.locked(func() { link.other = order.id })
 	}
 	req := eraseRecipient(tenant)
 	erasure := f.erase(req)
@@ -253,7 +253,7 @@ func TestAClaimDuringTheErasureIsErasedOnceItsOrderIsDelivered(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, oldest)
 
-	f.orders.set(func() { order.inFlight = false })
+	f.orders.locked(func() { order.inFlight = false })
 	f.makeDue()
 	require.NoError(t, f.coordinator.ContinuePending(t.Context()))
 	f.requireErasure(f.erase(req), completed, completed, completed)
@@ -273,7 +273,7 @@ func TestClaimsDuringTheErasureMayMakeMoreOrdersThanACallMayName(t *testing.T) {
 	}
 	f.links.during = func() {
 		order := f.orders.add(record{tenant: tenant, id: newID(), other: link.id, recipient: player})
-		f.links.set(func() { link.other = order.id })
+		f.links.locked(func() { link.other = order.id })
 	}
 	f.requireErasure(f.erase(eraseRecipient(tenant)), completed, completed, completed)
 	require.Equal(t, 2001, f.orders.erasures)
@@ -290,7 +290,7 @@ func TestOneFailingErasureDoesNotBlockTheOthers(t *testing.T) {
 	f.erase(stuck)
 	f.erase(fine)
 	f.links.failBefore = nil
-	f.links.set(func() { link.inFlight = true }) // The fake refuses it.
+	f.links.locked(func() { link.inFlight = true }) // The fake refuses it.
 	f.makeDue()
 	require.NoError(t, f.coordinator.ContinuePending(t.Context()))
 	f.requireErasure(f.erase(fine), completed, completed, completed)
@@ -372,13 +372,13 @@ func TestWhoLosesThePermissionMeanwhileGetsNothing(t *testing.T) {
 				}})
 			})
 			if c.export {
-				refused(t, problem.NotFound, f.privacy.ExportPerson, &tenantsv1.ExportPersonRequest{
+				requireRefused(t, problem.NotFound, f.privacy.ExportPerson, &tenantsv1.ExportPersonRequest{
 					Actor: by, TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_ExternalRecipientId{ExternalRecipientId: player},
 				})
 			} else {
 				req := eraseRecipient(tenant)
 				req.Actor = by
-				refused(t, problem.NotFound, f.privacy.ErasePerson, req)
+				requireRefused(t, problem.NotFound, f.privacy.ErasePerson, req)
 			}
 			require.False(t, link.erased || claimed.erased)
 			var recorded int
@@ -398,15 +398,15 @@ func TestRequestsForPersonsAreChecked(t *testing.T) {
 	invalid(t, f.privacy.ExportPerson, &tenantsv1.ExportPersonRequest{
 		Actor: backoffice(), TenantId: tenant, Subject: &tenantsv1.ExportPersonRequest_PersonalLinkId{PersonalLinkId: "x"},
 	}, "personalLinkId invalid")
-	refused(t, problem.NotFound, f.privacy.ErasePerson, eraseOrder(tenant, newID()))
-	refused(t, problem.NotFound, f.privacy.ErasePerson, eraseRecipient(newID()))
+	requireRefused(t, problem.NotFound, f.privacy.ErasePerson, eraseOrder(tenant, newID()))
+	requireRefused(t, problem.NotFound, f.privacy.ErasePerson, eraseRecipient(newID()))
 	_, claimed, _ := f.person(f.tenant())
-	refused(t, problem.NotFound, f.privacy.ErasePerson, eraseOrder(tenant, claimed.id))
+	requireRefused(t, problem.NotFound, f.privacy.ErasePerson, eraseOrder(tenant, claimed.id))
 	f.requireErasure(f.erase(eraseRecipient(tenant)), completed, completed, completed) // Nothing is stored about the person.
 	for range 2001 {
 		f.orders.add(record{tenant: tenant, id: newID(), recipient: player})
 	}
-	refused(t, problem.PayloadTooLarge, f.privacy.ErasePerson, eraseRecipient(tenant))
+	requireRefused(t, problem.PayloadTooLarge, f.privacy.ErasePerson, eraseRecipient(tenant))
 }
 
 func TestRequestsForPersonsAreKeptForAYear(t *testing.T) {

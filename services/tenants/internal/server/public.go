@@ -52,7 +52,7 @@ func (d *directory) GetTenantSettings(
 	}
 	settings, err := d.store.Settings(ctx, tenantID)
 	if err != nil {
-		return nil, refused(err)
+		return nil, asProblem(err)
 	}
 	return settings, nil
 }

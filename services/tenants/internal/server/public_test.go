@@ -14,11 +14,11 @@ func TestGetMe(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	tenant, other := f.tenant(), f.tenant()
-	made := f.key(tenant)
-	ctx := f.as(made.GetApiKey())
+	made := f.createKey(tenant)
+	ctx := f.keyContext(made.GetApiKey())
 	t.Run("a key without brands has an empty list", func(t *testing.T) {
 		none := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "None"})
-		me, err := f.public.GetMe(f.as(none.GetApiKey()), &tenantsv1.GetMeRequest{})
+		me, err := f.public.GetMe(f.keyContext(none.GetApiKey()), &tenantsv1.GetMeRequest{})
 		require.NoError(t, err)
 		require.NotNil(t, me.GetKey().GetBrandIds())
 		require.Empty(t, me.GetKey().GetBrandIds().GetIds())
@@ -37,8 +37,8 @@ func TestGetMe(t *testing.T) {
 		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
 	})
 	t.Run("a call without a principal is refused", func(t *testing.T) {
-		refused(t, problem.InvalidAPIKey, f.public.GetMe, &tenantsv1.GetMeRequest{})
-		refused(t, problem.InvalidAPIKey, f.public.ListBrands, &tenantsv1.ListBrandsRequest{})
+		requireRefused(t, problem.InvalidAPIKey, f.public.GetMe, &tenantsv1.GetMeRequest{})
+		requireRefused(t, problem.InvalidAPIKey, f.public.ListBrands, &tenantsv1.ListBrandsRequest{})
 	})
 }
 
@@ -51,8 +51,9 @@ func TestBrandsAreListedByName(t *testing.T) {
 	}
 	f.brand(other, "Foreign")
 	none := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "n"})
-	for key, want := range map[string][]string{f.key(tenant).GetApiKey(): {"Aurora", "Borealis", "cirrus"}, none.GetApiKey(): nil} {
-		resp, err := f.public.ListBrands(f.as(key), &tenantsv1.ListBrandsRequest{})
+	all := f.createKey(tenant)
+	for key, want := range map[string][]string{all.GetApiKey(): {"Aurora", "Borealis", "cirrus"}, none.GetApiKey(): nil} {
+		resp, err := f.public.ListBrands(f.keyContext(key), &tenantsv1.ListBrandsRequest{})
 		require.NoError(t, err)
 		var names []string
 		for _, brand := range resp.GetBrands() {

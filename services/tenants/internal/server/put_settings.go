@@ -17,7 +17,7 @@ import (
 func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequest) (*tenantsv1.PutTenantResponse, error) {
 	var errs fields.Errors
 	caller.CheckActor(req.GetActor(), &errs)
-	by := store.By{Actor: req.GetActor(), Needs: permission(ctx)}
+	by := store.Authorization{Actor: req.GetActor(), Needs: permission(ctx)}
 	tenant := rules.Tenant(req, &errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequ
 		return nil, err
 	}
 	return &tenantsv1.PutTenantResponse{
-		Tenant: stored, Warnings: append(rules.UnknownLocales(tenant), o.currencyWarnings(ctx, tenant)...),
+		Tenant: stored, Warnings: append(rules.LocaleWarnings(tenant), o.currencyWarnings(ctx, tenant)...),
 	}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 func TestPutBrand(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant, other := f.tenant(), f.tenant()
 	brand := &tenantsv1.Brand{
 		Id: newID(), Name: "Aurora", Slug: "aurora-2", PrimaryColour: pointer("#1a2B3C"),
@@ -36,7 +36,8 @@ func TestPutBrand(t *testing.T) {
 	})
 	t.Run("the id of another tenant's brand is not found and changes nothing", func(t *testing.T) {
 		before := f.settings(tenant)
-		refused(t, problem.NotFound, f.ops.PutBrand, put(other, &tenantsv1.Brand{Id: brand.GetId(), Name: "Taken over", Slug: "taken"}))
+		takenOver := &tenantsv1.Brand{Id: brand.GetId(), Name: "Taken over", Slug: "taken"}
+		requireRefused(t, problem.NotFound, f.ops.PutBrand, put(other, takenOver))
 		require.Equal(t, before.String(), f.settings(tenant).String())
 		require.EqualValues(t, 1, f.settings(other).GetVersion())
 		require.Empty(t, f.settings(other).GetBrands())
@@ -54,7 +55,7 @@ func TestPutBrand(t *testing.T) {
 		invalid(t, f.ops.PutBrand, put(tenant, nil), "brand required")
 	})
 	t.Run("a tenant that does not exist is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.PutBrand, put(newID(), &tenantsv1.Brand{Id: newID(), Name: "n", Slug: "s"}))
+		requireRefused(t, problem.NotFound, f.ops.PutBrand, put(newID(), &tenantsv1.Brand{Id: newID(), Name: "n", Slug: "s"}))
 	})
 }
 
@@ -88,7 +89,7 @@ const (
 
 func TestPutCustomField(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant, other := f.tenant(), f.tenant()
 	put := func(tenantID string, field *tenantsv1.CustomField, position int32) *tenantsv1.PutCustomFieldRequest {
 		return &tenantsv1.PutCustomFieldRequest{
@@ -121,7 +122,7 @@ func TestPutCustomField(t *testing.T) {
 		invalid(t, f.ops.PutCustomField, put(tenant, changed, 30), "field.type invalid")
 	})
 	t.Run("another tenant's field is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.PutCustomField, put(other, first, 1))
+		requireRefused(t, problem.NotFound, f.ops.PutCustomField, put(other, first, 1))
 	})
 	t.Run("a dropdown has options, no other field has", func(t *testing.T) {
 		invalid(t, f.ops.PutCustomField, put(tenant, &tenantsv1.CustomField{Id: newID(), Label: "l", Type: dropdownField}, 0),
@@ -143,7 +144,7 @@ func TestPutCustomField(t *testing.T) {
 
 func TestPutTeamMember(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant, other := f.tenant(), f.tenant()
 	put := func(tenantID string, m *tenantsv1.TeamMember) *tenantsv1.PutTeamMemberRequest {
 		return &tenantsv1.PutTeamMemberRequest{Actor: staff, TenantId: tenantID, Member: m}
@@ -173,7 +174,7 @@ func TestPutTeamMember(t *testing.T) {
 		call(t, f.ops.PutTeamMember, put(other, again))
 	})
 	t.Run("another tenant's member is not found", func(t *testing.T) {
-		refused(t, problem.NotFound, f.ops.PutTeamMember, put(other, ann))
+		requireRefused(t, problem.NotFound, f.ops.PutTeamMember, put(other, ann))
 	})
 	t.Run("every violation is listed", func(t *testing.T) {
 		invalid(t, f.ops.PutTeamMember, put("x", &tenantsv1.TeamMember{Email: "ann", Role: 9}),
@@ -271,7 +272,7 @@ func TestPutTenant(t *testing.T) {
 func TestSettingsOfAnUnknownTenant(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	refused(t, problem.NotFound, f.directory.GetTenantSettings, &tenantsv1.GetTenantSettingsRequest{TenantId: newID()})
+	requireRefused(t, problem.NotFound, f.directory.GetTenantSettings, &tenantsv1.GetTenantSettingsRequest{TenantId: newID()})
 	invalid(t, f.directory.GetTenantSettings, &tenantsv1.GetTenantSettingsRequest{TenantId: "x"}, "tenantId invalid")
 }
 
@@ -302,7 +303,7 @@ func fullSite() *tenantsv1.GiftSite {
 
 func TestPutGiftSite(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant, other := f.tenant(), f.tenant()
 	brand, theirs := f.brand(tenant, "Aurora"), f.brand(other, "Borealis")
 	put := func(tenantID, brandID string, site *tenantsv1.GiftSite) *tenantsv1.PutGiftSiteRequest {
@@ -345,9 +346,9 @@ func TestPutGiftSite(t *testing.T) {
 	})
 	t.Run("the brand of another tenant is not found and changes nothing", func(t *testing.T) {
 		before := f.settings(other).String()
-		refused(t, problem.NotFound, f.ops.PutGiftSite, put(tenant, theirs, fullSite()))
-		refused(t, problem.NotFound, f.ops.PutGiftSite, put(tenant, newID(), fullSite()))
-		refused(t, problem.NotFound, f.ops.PutGiftSite, put(newID(), brand, fullSite()))
+		requireRefused(t, problem.NotFound, f.ops.PutGiftSite, put(tenant, theirs, fullSite()))
+		requireRefused(t, problem.NotFound, f.ops.PutGiftSite, put(tenant, newID(), fullSite()))
+		requireRefused(t, problem.NotFound, f.ops.PutGiftSite, put(newID(), brand, fullSite()))
 		require.Equal(t, before, f.settings(other).String())
 	})
 	t.Run("every violation is listed", func(t *testing.T) {

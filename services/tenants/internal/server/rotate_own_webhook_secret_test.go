@@ -30,9 +30,9 @@ type ownKey struct {
 
 func setupOwnKey(t *testing.T) *ownKey {
 	t.Helper()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	o := &ownKey{fixture: f, tenant: f.tenant()}
-	made := f.key(o.tenant)
+	made := f.createKey(o.tenant)
 	o.secret, o.id = made.GetWebhookSecret(), made.GetKey().GetId()
 	return o
 }
@@ -64,7 +64,7 @@ func (o *ownKey) audit() []*tenantsv1.KeyAuditEntry {
 func TestAKeyRotatesItsOwnSecret(t *testing.T) {
 	t.Parallel()
 	o := setupOwnKey(t)
-	other := o.key(o.tenant)
+	other := o.createKey(o.tenant)
 	before := o.settings(o.tenant).GetVersion()
 	resp := o.rotated("k1", new(int32(3600)))
 	o.requireSigning(o.id, resp.GetSecret(), o.secret)

@@ -38,9 +38,9 @@ func (f *fixture) requireSigning(keyID int32, secret, previous string) {
 
 func TestARotatedSecretStopsAtOnce(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
-	id := f.key(tenant).GetKey().GetId()
+	id := f.createKey(tenant).GetKey().GetId()
 	f.rotate(tenant, id, time.Hour)
 	rotated := call(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id})
 	require.Nil(t, rotated.GetPreviousSignsUntil())
@@ -52,9 +52,9 @@ func TestARotatedSecretStopsAtOnce(t *testing.T) {
 
 func TestTheSecretOfBeforeAlsoSignsForTheOverlap(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
-	made := f.key(tenant)
+	made := f.createKey(tenant)
 	id := made.GetKey().GetId()
 	f.requireSigning(id, made.GetWebhookSecret(), "")
 
@@ -74,9 +74,9 @@ func TestTheSecretOfBeforeAlsoSignsForTheOverlap(t *testing.T) {
 // The response of a rotation may be lost. If the repeat made another secret, that of the receiver would stop.
 func TestARepeatedRotationReturnsTheSameSecret(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
-	made := f.key(tenant)
+	made := f.createKey(tenant)
 	id := made.GetKey().GetId()
 	req := &tenantsv1.RotateWebhookSecretRequest{
 		Actor: staff, TenantId: tenant, KeyId: id, RequestId: new(newID()), Overlap: durationpb.New(time.Hour),
@@ -121,17 +121,17 @@ func TestARepeatedRotationReturnsTheSameSecret(t *testing.T) {
 	})
 	t.Run("nor a key that was revoked since", func(t *testing.T) {
 		call(t, f.ops.RevokeKey, &tenantsv1.RevokeKeyRequest{Actor: staff, TenantId: tenant, KeyId: id})
-		refused(t, problem.NotFound, f.ops.RotateWebhookSecret, req)
+		requireRefused(t, problem.NotFound, f.ops.RotateWebhookSecret, req)
 	})
 }
 
 // Of two repeats at once, one makes the secret and the other one returns it.
 func TestRepeatsAtOnceMakeOneSecret(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
 	req := &tenantsv1.RotateWebhookSecretRequest{
-		Actor: staff, TenantId: tenant, KeyId: f.key(tenant).GetKey().GetId(), RequestId: new(newID()),
+		Actor: staff, TenantId: tenant, KeyId: f.createKey(tenant).GetKey().GetId(), RequestId: new(newID()),
 	}
 	secrets := make([]string, 4)
 	var calls errgroup.Group
@@ -148,9 +148,9 @@ func TestRepeatsAtOnceMakeOneSecret(t *testing.T) {
 
 func TestAnOverlapIsFrom0To30Days(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
-	id := f.key(tenant).GetKey().GetId()
+	id := f.createKey(tenant).GetKey().GetId()
 	for _, overlap := range []*durationpb.Duration{
 		durationpb.New(-time.Second), durationpb.New(30*24*time.Hour + time.Second), {Seconds: 1, Nanos: -1},
 	} {
@@ -159,16 +159,16 @@ func TestAnOverlapIsFrom0To30Days(t *testing.T) {
 		}, "overlap invalid")
 	}
 	f.rotate(tenant, id, 30*24*time.Hour)
-	refused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
+	requireRefused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
 		Actor: staff, TenantId: tenant, KeyId: id + 1000,
 	})
 }
 
 func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
-	over, signing := f.key(tenant).GetKey().GetId(), f.key(tenant).GetKey().GetId()
+	over, signing := f.createKey(tenant).GetKey().GetId(), f.createKey(tenant).GetKey().GetId()
 	f.rotate(tenant, over, time.Hour)
 	f.rotate(tenant, signing, time.Hour)
 	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now() - interval '1 minute' WHERE id = $1`, over)
@@ -186,9 +186,9 @@ func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
 
 func TestBothSecretsOfAnOverlapMoveToTheFirstSealKey(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
-	made := f.key(tenant)
+	made := f.createKey(tenant)
 	id := made.GetKey().GetId()
 	rotated := f.rotate(tenant, id, time.Hour)
 	database := postgres.Config{URL: f.pool.Config().ConnString()}
@@ -199,9 +199,9 @@ func TestBothSecretsOfAnOverlapMoveToTheFirstSealKey(t *testing.T) {
 
 func TestASecretOfBeforeThatDoesNotOpenStopsNoDelivery(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	tenant := f.tenant()
-	id := f.key(tenant).GetKey().GetId()
+	id := f.createKey(tenant).GetKey().GetId()
 	rotated := f.rotate(tenant, id, time.Hour)
 	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_webhook_secret = 'broken'`)
 	require.NoError(t, err)

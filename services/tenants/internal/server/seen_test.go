@@ -79,7 +79,7 @@ var changes = map[string]change{
 	}, func(e *edge) bool { return len(e.settings.GetTenant().GetCustomFields()) == 1 }},
 	// The key is new, so no request has a copy of it. But every change of the tenant's keys has a version.
 	"CreateKey": {func(e *edge) {
-		e.apiKey = e.key(e.tenantID).GetApiKey()
+		e.apiKey = e.createKey(e.tenantID).GetApiKey()
 	}, func(e *edge) bool { return e.principal.GetKeyId() != e.keyID }},
 	"UpdateKey": {func(e *edge) {
 		call(e.t, e.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{TenantId: e.tenantID, KeyId: e.keyID, Actor: staff, Name: "Narrow"})
@@ -119,7 +119,7 @@ func TestTheNextRequestSeesEveryChange(t *testing.T) {
 			sub := *f
 			sub.t = t
 			tenant := sub.tenant()
-			made := sub.key(tenant)
+			made := sub.createKey(tenant)
 			e := &edge{fixture: &sub, tenantID: tenant, apiKey: made.GetApiKey(), keyID: made.GetKey().GetId()}
 			e.request()
 			require.False(t, c.seen(e), "before the change")

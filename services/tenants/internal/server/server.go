@@ -95,9 +95,9 @@ type operation interface {
 
 // admit checks what every request of the operations plane has, and reports its errors together with errs. The store checks the
 // permission, in the transaction of the call.
-func admit(ctx context.Context, req operation, errs *fields.Errors) (tenantID string, by store.By) {
+func admit(ctx context.Context, req operation, errs *fields.Errors) (tenantID string, by store.Authorization) {
 	caller.CheckActor(req.GetActor(), errs)
-	return errs.RequiredUUID("tenantId", req.GetTenantId()), store.By{Actor: req.GetActor(), Needs: permission(ctx)}
+	return errs.RequiredUUID("tenantId", req.GetTenantId()), store.Authorization{Actor: req.GetActor(), Needs: permission(ctx)}
 }
 
 // permission is what the call needs.
@@ -109,7 +109,7 @@ func permission(ctx context.Context) caller.Permission {
 // publish tells the edges of a change, unless err refused it.
 func (d *Deps) publish(ctx context.Context, tenantID string, version int64, err error) error {
 	if err != nil {
-		return refused(err)
+		return asProblem(err)
 	}
 	return d.Versions.Publish(ctx, tenantID, version)
 }
@@ -119,8 +119,8 @@ func (d *Deps) sealSecret(keyID int32, secret string) []byte {
 	return d.Ring.Seal([]byte(secret), rules.SecretData(keyID))
 }
 
-// refused turns an error of the store into a problem.
-func refused(err error) error {
+// asProblem turns an error of the store into a problem.
+func asProblem(err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return problem.RecordNotFound()

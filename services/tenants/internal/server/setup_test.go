@@ -48,7 +48,7 @@ type fixture struct {
 	offboarding tenantsv1.OffboardingOperationsServiceClient
 	// orders and links are fakes of the services that store personal data.
 	orders, links *records
-	told          *told
+	eventService  *eventService
 	coordinator   *privacy.Coordinator
 }
 
@@ -67,7 +67,7 @@ func keyOf(id, fill string) string {
 // setup makes a fixture in which every row has a twin of another tenant.
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	for _, sql := range []string{
 		"ALTER TABLE brands DROP CONSTRAINT brands_one_tenant",
 		"ALTER TABLE team_members DROP CONSTRAINT team_members_one_tenant",
@@ -89,8 +89,8 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
-// setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
-func setupAlone(t *testing.T) *fixture {
+// setupWithoutTwins is for tests with SQL of their own, which counts or changes the rows of all tenants.
+func setupWithoutTwins(t *testing.T) *fixture {
 	t.Helper()
 	pool := pgtest.New(t, idempotency.Migrations(), store.Migrations())
 	return serve(t, pool, ringOf(t, "k1", "a"))
@@ -101,7 +101,9 @@ func serve(t *testing.T, pool *pgxpool.Pool, ring *seal.Ring) *fixture {
 	url := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(url)
 	require.NoError(t, err)
-	f := &fixture{t: t, pool: pool, redis: redis.NewClient(opts), orders: &records{orders: true}, links: &records{}, told: &told{}}
+	f := &fixture{
+		t: t, pool: pool, redis: redis.NewClient(opts), orders: &records{orders: true}, links: &records{}, eventService: &eventService{},
+	}
 	t.Cleanup(func() { _ = f.redis.Close() })
 
 	conn, err := rpc.Dial(rpc.Target{Addr: f.listen(rpc.Config{}, ring)}, telemetry.Discard())
@@ -128,7 +130,7 @@ func (f *fixture) listen(cfg rpc.Config, ring *seal.Ring) string {
 	require.NoError(t, err)
 	f.coordinator = privacy.New(privacy.Deps{
 		Store: store.New(pool), Orders: f.orders, Links: f.links, Ring: ring,
-		Events: []privacyv1.RecordEventsServiceClient{f.told}, Backups: 35 * 24 * time.Hour, Log: tel.Logger, Now: time.Now,
+		Events: []privacyv1.RecordEventsServiceClient{f.eventService}, Backups: 35 * 24 * time.Hour, Log: tel.Logger, Now: time.Now,
 	})
 	server.Register(s, server.Deps{
 		Store: store.New(pool), Versions: publisher, Ring: ring, Privacy: f.coordinator, Log: tel.Logger, Now: time.Now,
@@ -177,8 +179,8 @@ func (f *fixture) brand(tenantID, name string) string {
 	return id
 }
 
-// key makes a key of the tenant with all scopes and brands and a webhook.
-func (f *fixture) key(tenantID string) *tenantsv1.CreateKeyResponse {
+// createKey creates a key of the tenant with all scopes and brands and a webhook.
+func (f *fixture) createKey(tenantID string) *tenantsv1.CreateKeyResponse {
 	f.t.Helper()
 	url := "https://hooks.example.com/gifts"
 	made, err := f.ops.CreateKey(f.t.Context(), &tenantsv1.CreateKeyRequest{
@@ -194,8 +196,8 @@ func (f *fixture) resolve(apiKey string) (*commonv1.Principal, error) {
 	return resp.GetPrincipal(), err
 }
 
-// as is the context of a public call with the key.
-func (f *fixture) as(apiKey string) context.Context {
+// keyContext returns the context of a public call with the key.
+func (f *fixture) keyContext(apiKey string) context.Context {
 	f.t.Helper()
 	principal, err := f.resolve(apiKey)
 	require.NoError(f.t, err)
@@ -237,8 +239,8 @@ func call[Req, Resp any](t *testing.T, rpc method[Req, Resp], req Req) Resp {
 	return resp
 }
 
-// refused makes a call that must be refused with the code.
-func refused[Req, Resp any](t *testing.T, code problem.Code, rpc method[Req, Resp], req Req) {
+// requireRefused makes a call that must be refused with the code.
+func requireRefused[Req, Resp any](t *testing.T, code problem.Code, rpc method[Req, Resp], req Req) {
 	t.Helper()
 	_, err := rpc(t.Context(), req)
 	require.True(t, problem.Is(err, code), "%v", err)

@@ -15,10 +15,10 @@ import (
 // Every step of an off-boarding changes only its tenant, though others are in the state that the step looks for.
 func TestAnOffboardingLeavesOtherTenantsAlone(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	s := store.New(f.pool)
 	disabled, erasing, erased, mine := f.tenant(), f.tenant(), f.tenant(), f.tenant()
-	f.key(disabled)
+	f.createKey(disabled)
 	begin := func(tenantID string) (keyIDs []int32) {
 		keyIDs, begun, err := s.BeginErasure(t.Context(), tenantID, 0)
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestAnOffboardingLeavesOtherTenantsAlone(t *testing.T) {
 	_, err = s.Offboard(t.Context(), mine, store.System(), 0)
 	require.NoError(t, err)
 	require.Empty(t, begin(mine), "the key is that of another tenant")
-	require.NoError(t, s.Wait(t.Context(), mine, []string{"orders"}))
+	require.NoError(t, s.RecordWait(t.Context(), mine, []string{"orders"}))
 	require.NoError(t, s.FinishErasure(t.Context(), mine))
 	require.NoError(t, s.CheckedErasure(t.Context(), mine, false))
 	require.NoError(t, s.TryAgain(t.Context(), mine, time.Hour))
@@ -62,7 +62,7 @@ func TestAnOffboardingLeavesOtherTenantsAlone(t *testing.T) {
 // Callers choose the ids of erasures, so two tenants may choose the same one.
 func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	s := store.New(f.pool)
 	id, other, mine := uuid.NewString(), f.tenant(), f.tenant()
 	read := func(tenantID string) store.PersonRequest {
@@ -72,7 +72,7 @@ func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 		return r
 	}
 	for _, tenantID := range []string{other, mine} {
-		by := store.By{Actor: staff, Needs: caller.Permission{Operator: true}}
+		by := store.Authorization{Actor: staff, Needs: caller.Permission{Operator: true}}
 		require.NoError(t, s.RecordPersonRequest(t.Context(), by, store.PersonRequest{
 			TenantID: tenantID, ID: id, Action: store.ErasePerson, SubjectKind: "ORDER", SubjectMAC: []byte(tenantID),
 		}, time.Hour))
@@ -95,7 +95,7 @@ func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 // The fingerprint of a person cannot be made again under another key, because the person is not stored.
 func TestARepeatedErasureIsNotTakenForAnotherPersonsAfterItsSealKeyIsRemoved(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	req := eraseRecipient(f.tenant())
 	f.erase(req)
 	both, err := seal.ParseRing(keyOf("k2", "b") + "," + keyOf("k1", "a"))

@@ -19,15 +19,15 @@ const insertAudit = `INSERT INTO tenant_audit (id, tenant_id, actor_kind, actor_
 VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
 // act is a change for the audit, with what it shows of the record before and after; nil if there is nothing to show.
-type act struct {
-	by            By
+type auditedChange struct {
+	by            Authorization
 	action        tenantsv1.TenantAction
 	before, after map[string]any
 }
 
-// record adds the act to the audit in the transaction of its effect. subject is the id of the changed record; empty for the tenant
-// itself.
-func (a act) record(ctx context.Context, tx pgx.Tx, tenantID, subject string) error {
+// record adds the change to the audit in the transaction of its effect. subject is the id of the changed record; empty for the
+// tenant itself.
+func (a auditedChange) record(ctx context.Context, tx pgx.Tx, tenantID, subject string) error {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("id of audit entry: %w", err)
@@ -61,10 +61,10 @@ ORDER BY at DESC, id DESC LIMIT $5`
 
 // TenantAudit reads a page of the changes of a tenant, newest first.
 func (s *Store) TenantAudit(
-	ctx context.Context, tenantID string, by By, after *page.Position, limit int,
+	ctx context.Context, tenantID string, by Authorization, after *page.Position, limit int,
 ) (entries []*tenantsv1.TenantAuditEntry, err error) {
 	at, id := bounds(after)
-	err = s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
+	err = s.readPermitted(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
 		entries, err = postgres.Select(ctx, tx, "list changes of tenant", scanTenantAudit, selectAudit, tenantID, at, id, limit)
 		return err
 	})
@@ -73,10 +73,10 @@ func (s *Store) TenantAudit(
 
 // KeyAudit reads a page of the changes of a tenant's keys, newest first. With keyID nil it has those of all keys.
 func (s *Store) KeyAudit(
-	ctx context.Context, tenantID string, by By, keyID *int32, after *page.Position, limit int,
+	ctx context.Context, tenantID string, by Authorization, keyID *int32, after *page.Position, limit int,
 ) (entries []*tenantsv1.KeyAuditEntry, err error) {
 	at, id := bounds(after)
-	err = s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
+	err = s.readPermitted(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
 		entries, err = postgres.Select(ctx, tx, "list changes of keys", scanKeyAudit, selectKeyAudit, tenantID, keyID, at, id, limit)
 		return err
 	})

@@ -27,8 +27,8 @@ WHERE id = $1 AND (name, scopes, all_brands, brand_ids) IS DISTINCT FROM ($2, $3
 WHERE id = $1 AND webhook_url IS DISTINCT FROM $2`
 )
 
-// OfKey names a key of a tenant.
-type OfKey struct {
+// KeyRef names a key of a tenant.
+type KeyRef struct {
 	TenantID string
 	ID       int32
 }
@@ -36,7 +36,7 @@ type OfKey struct {
 // changeKey calls change for the tenant of the key and, if work changed something, records the act. work may complete the act. It
 // fails with ErrNotFound for a key that the tenant does not have.
 func (s *Store) changeKey(
-	ctx context.Context, k OfKey, a *act, work func(tx pgx.Tx) (changed bool, err error),
+	ctx context.Context, k KeyRef, a *auditedChange, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		version, err = changeKeyIn(ctx, tx, k, a, work)
@@ -47,7 +47,7 @@ func (s *Store) changeKey(
 
 // changeKeyIn is changeKey in a transaction of the caller's.
 func changeKeyIn(
-	ctx context.Context, tx pgx.Tx, k OfKey, a *act, work func(tx pgx.Tx) (changed bool, err error),
+	ctx context.Context, tx pgx.Tx, k KeyRef, a *auditedChange, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
 	return changeIn(ctx, tx, k.TenantID, a.by, func(tx pgx.Tx) (bool, error) {
 		var found bool
@@ -63,45 +63,47 @@ func changeKeyIn(
 }
 
 // RevokeKey revokes a key permanently. It does not change a revoked key.
-func (s *Store) RevokeKey(ctx context.Context, of OfKey, by By, at time.Time) (int64, error) {
-	a := &act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_REVOKE}
-	return s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
-		tag, err := tx.Exec(ctx, revokeKey, of.ID, at)
+func (s *Store) RevokeKey(ctx context.Context, ref KeyRef, by Authorization, at time.Time) (int64, error) {
+	a := &auditedChange{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_REVOKE}
+	return s.changeKey(ctx, ref, a, func(tx pgx.Tx) (bool, error) {
+		tag, err := tx.Exec(ctx, revokeKey, ref.ID, at)
 		return tag.RowsAffected() > 0, err
 	})
 }
 
 // UpdateKey replaces name, scopes and brands of a key that is not revoked. It fails with *UnknownBrandError for brands that the
 // tenant does not have.
-func (s *Store) UpdateKey(ctx context.Context, of OfKey, by By, wanted rules.Grants) (k Key, version int64, err error) {
-	a := &act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_UPDATE}
-	version, err = s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
-		if k, err = readKey(ctx, tx, of.ID); err != nil {
+func (s *Store) UpdateKey(
+	ctx context.Context, ref KeyRef, by Authorization, wanted rules.Grants,
+) (k Key, version int64, err error) {
+	a := &auditedChange{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_UPDATE}
+	version, err = s.changeKey(ctx, ref, a, func(tx pgx.Tx) (bool, error) {
+		if k, err = readKey(ctx, tx, ref.ID); err != nil {
 			return false, err
 		}
-		if err := requireBrands(ctx, tx, of.TenantID, wanted.BrandIDs); err != nil {
+		if err := requireBrands(ctx, tx, ref.TenantID, wanted.BrandIDs); err != nil {
 			return false, err
 		}
 		a.before = grantsOf(k)
 		k.Grants = wanted
 		a.after = grantsOf(k)
-		tag, err := tx.Exec(ctx, updateGrants, of.ID, k.Name, enumname.Strings(k.Scopes), k.AllBrands, list(k.BrandIDs))
+		tag, err := tx.Exec(ctx, updateGrants, ref.ID, k.Name, enumname.Strings(k.Scopes), k.AllBrands, list(k.BrandIDs))
 		return tag.RowsAffected() > 0, err
 	})
 	return k, version, err
 }
 
 // SetWebhookURL sets or, with nil, removes the webhook URL of a key that is not revoked.
-func (s *Store) SetWebhookURL(ctx context.Context, of OfKey, by By, url *string) (k Key, version int64, err error) {
-	a := &act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_SET_WEBHOOK_URL}
-	version, err = s.changeKey(ctx, of, a, func(tx pgx.Tx) (bool, error) {
-		if k, err = readKey(ctx, tx, of.ID); err != nil {
+func (s *Store) SetWebhookURL(ctx context.Context, ref KeyRef, by Authorization, url *string) (k Key, version int64, err error) {
+	a := &auditedChange{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_SET_WEBHOOK_URL}
+	version, err = s.changeKey(ctx, ref, a, func(tx pgx.Tx) (bool, error) {
+		if k, err = readKey(ctx, tx, ref.ID); err != nil {
 			return false, err
 		}
 		a.before = grantsOf(k)
 		k.WebhookURL = url
 		a.after = grantsOf(k)
-		tag, err := tx.Exec(ctx, updateWebhookURL, of.ID, url)
+		tag, err := tx.Exec(ctx, updateWebhookURL, ref.ID, url)
 		return tag.RowsAffected() > 0, err
 	})
 	return k, version, err

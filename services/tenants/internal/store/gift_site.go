@@ -27,7 +27,7 @@ type deliveryTime struct {
 }
 
 var giftSites = setting[giftSiteRow]{
-	table: "gift_sites", conflict: "tenant_id, brand_id", where: "tenant_id = $1 AND brand_id = $2",
+	table: "gift_sites", conflict: "tenant_id, brand_id", condition: "tenant_id = $1 AND brand_id = $2",
 	action: tenantsv1.TenantAction_TENANT_ACTION_PUT_GIFT_SITE,
 	columns: postgres.Columns[giftSiteRow]{
 		postgres.Field("tenant_id", written, func(r *giftSiteRow) *string { return &r.tenantID }),
@@ -53,7 +53,7 @@ const selectHasBrand = `SELECT EXISTS (SELECT FROM brands WHERE tenant_id = $1 A
 
 // PutGiftSite creates or replaces the gift site of a brand. It fails with ErrNotFound if the tenant has no such brand.
 func (s *Store) PutGiftSite(
-	ctx context.Context, tenantID string, by By, brandID string, site *tenantsv1.GiftSite,
+	ctx context.Context, tenantID string, by Authorization, brandID string, site *tenantsv1.GiftSite,
 ) (version int64, err error) {
 	after := &giftSiteRow{GiftSite: site, theme: site.GetTheme(), tenantID: tenantID, brandID: brandID, times: []deliveryTime{}}
 	for _, d := range site.GetDeliveryTimes() {

@@ -95,7 +95,7 @@ WHERE NOT EXISTS (SELECT FROM brands b WHERE b.tenant_id = $1 AND b.id = w.id)`
 
 // CreateKey stores a new key and returns it with its id. It fails with *UnknownBrandError for brands that
 // the tenant does not have.
-func (s *Store) CreateKey(ctx context.Context, tenantID string, by By, k Key, sec Secrets) (Key, int64, error) {
+func (s *Store) CreateKey(ctx context.Context, tenantID string, by Authorization, k Key, sec Secrets) (Key, int64, error) {
 	version, err := s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
 		if err := requireBrands(ctx, tx, tenantID, k.BrandIDs); err != nil {
 			return false, err
@@ -108,7 +108,7 @@ func (s *Store) CreateKey(ctx context.Context, tenantID string, by By, k Key, se
 		if _, err := postgres.Exec(ctx, tx, "insert key", insertKey, keys.For(written).Args(row)...); err != nil {
 			return false, err
 		}
-		a := act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_CREATE, after: grantsOf(k)}
+		a := auditedChange{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_CREATE, after: grantsOf(k)}
 		return true, a.record(ctx, tx, tenantID, strconv.Itoa(int(k.ID)))
 	})
 	return k, version, err

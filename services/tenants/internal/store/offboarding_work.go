@@ -89,22 +89,22 @@ func (s *Store) BeginErasure(ctx context.Context, tenantID string, lag time.Dura
 	return keyIDs, begun, err
 }
 
-// Wait records what the erasure waits for.
-func (s *Store) Wait(ctx context.Context, tenantID string, what []string) error {
+// RecordWait records what the erasure waits for.
+func (s *Store) RecordWait(ctx context.Context, tenantID string, what []string) error {
 	return s.exec(ctx, "record what the erasure waits for", waitFor, tenantID, list(what))
 }
 
 // CountedBefore records the rows of a service before the erasure, once.
 func (s *Store) CountedBefore(ctx context.Context, tenantID, service string, tables []*privacyv1.TableRows) error {
-	return s.counted(ctx, recordBefore, tenantID, service, tables)
+	return s.recordCounts(ctx, recordBefore, tenantID, service, tables)
 }
 
 // CountedAfter records the rows of a service after the erasure.
 func (s *Store) CountedAfter(ctx context.Context, tenantID, service string, tables []*privacyv1.TableRows) error {
-	return s.counted(ctx, recordAfter, tenantID, service, tables)
+	return s.recordCounts(ctx, recordAfter, tenantID, service, tables)
 }
 
-func (s *Store) counted(ctx context.Context, sql, tenantID, service string, tables []*privacyv1.TableRows) error {
+func (s *Store) recordCounts(ctx context.Context, sql, tenantID, service string, tables []*privacyv1.TableRows) error {
 	names, counts, kept := make([]string, len(tables)), make([]int64, len(tables)), make([]string, len(tables))
 	for i, t := range tables {
 		names[i], counts[i], kept[i] = t.GetTable(), t.GetRows(), t.GetKept()
@@ -113,21 +113,21 @@ func (s *Store) counted(ctx context.Context, sql, tenantID, service string, tabl
 }
 
 // EraseOwn erases the tenant in this database. A concurrent change of the tenant waits for it and then finds no tenant.
-func (s *Store) EraseOwn(ctx context.Context, of tenants.Tenant) error {
+func (s *Store) EraseOwn(ctx context.Context, tenant tenants.Tenant) error {
 	own := TenantData(s.pool)
 	return s.inTx(ctx, func(tx pgx.Tx) error {
-		state, err := stateOf(ctx, tx, of.ID)
+		state, err := stateOf(ctx, tx, tenant.ID)
 		if err != nil {
 			return err
 		}
 		if state != Erasing && state != Erased {
 			return ErrNotFound
 		}
-		if _, err := tx.Exec(ctx, lockTenant, of.ID); err != nil {
+		if _, err := tx.Exec(ctx, lockTenant, tenant.ID); err != nil {
 			return fmt.Errorf("lock tenant: %w", err)
 		}
 		for {
-			if done, err := own.EraseIn(ctx, tx, of); done || err != nil {
+			if done, err := own.EraseIn(ctx, tx, tenant); done || err != nil {
 				return err
 			}
 		}

@@ -102,7 +102,7 @@ WHERE completed_at IS NULL`
 
 // RecordPersonRequest records a request of an actor who may make it, unless one with its id is recorded. From then on it is done
 // even if the actor loses the permission. The worker takes it over after the given time.
-func (s *Store) RecordPersonRequest(ctx context.Context, by By, r PersonRequest, takeOver time.Duration) error {
+func (s *Store) RecordPersonRequest(ctx context.Context, by Authorization, r PersonRequest, takeOver time.Duration) error {
 	r.ActorKind, r.ActorID, r.LinkIDs, r.OrderIDs = by.Actor.GetKind(), by.Actor.GetId(), list(r.LinkIDs), list(r.OrderIDs)
 	row := &personRequestRow{PersonRequest: r, takeOver: takeOver}
 	if r.Action == ExportPerson {

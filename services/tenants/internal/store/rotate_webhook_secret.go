@@ -35,17 +35,20 @@ type Rotation struct {
 	Overlap   time.Duration
 }
 
-// Signing is the sealed signing secret of a key. Until is when the secret of before stops signing, or nil.
+// Signing is the sealed signing secret of a key.
 type Signing struct {
 	Secret []byte
-	Until  *time.Time
+	// PreviousUntil is when the secret of before stops signing, or nil.
+	PreviousUntil *time.Time
 }
 
 // RotateWebhookSecret replaces the signing secret of a key that is not revoked. A repeat of the last rotation changes nothing for
 // 30 days, the longest overlap.
-func (s *Store) RotateWebhookSecret(ctx context.Context, of OfKey, by By, r Rotation) (out Signing, version int64, err error) {
+func (s *Store) RotateWebhookSecret(
+	ctx context.Context, ref KeyRef, by Authorization, r Rotation,
+) (out Signing, version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
-		out, version, err = rotate(ctx, tx, of, by, r)
+		out, version, err = rotate(ctx, tx, ref, by, r)
 		return err
 	})
 	return out, version, translate(err)
@@ -57,14 +60,14 @@ type OwnRotation = *tenantsv1.RotateOwnWebhookSecretResponse
 // RotateOwnWebhookSecret is RotateWebhookSecret by the key itself, once per Idempotency-Key. respond makes the response, and what
 // is stored of it.
 func (s *Store) RotateOwnWebhookSecret(
-	ctx context.Context, of OfKey, r Rotation, respond func(Signing) (response, stored OwnRotation),
+	ctx context.Context, ref KeyRef, r Rotation, respond func(Signing) (response, stored OwnRotation),
 ) (response OwnRotation, err error) {
-	by := By{
-		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_API_KEY, Id: strconv.Itoa(int(of.ID))},
+	by := Authorization{
+		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_API_KEY, Id: strconv.Itoa(int(ref.ID))},
 		Needs: caller.Permission{APIKey: true},
 	}
 	response, err = idempotency.RunTx(ctx, s.pool, s.inTx, func(tx pgx.Tx) (response, stored OwnRotation, err error) {
-		signing, _, err := rotate(ctx, tx, of, by, r)
+		signing, _, err := rotate(ctx, tx, ref, by, r)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -74,14 +77,14 @@ func (s *Store) RotateOwnWebhookSecret(
 	return response, translate(err)
 }
 
-func rotate(ctx context.Context, tx pgx.Tx, of OfKey, by By, r Rotation) (out Signing, version int64, err error) {
-	a := &act{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_ROTATE_WEBHOOK_SECRET}
-	version, err = changeKeyIn(ctx, tx, of, a, func(tx pgx.Tx) (bool, error) {
-		err := tx.QueryRow(ctx, selectRotation, of.ID, r.RequestID).Scan(&out.Secret, &out.Until)
+func rotate(ctx context.Context, tx pgx.Tx, ref KeyRef, by Authorization, r Rotation) (out Signing, version int64, err error) {
+	a := &auditedChange{by: by, action: tenantsv1.TenantAction_TENANT_ACTION_KEY_ROTATE_WEBHOOK_SECRET}
+	version, err = changeKeyIn(ctx, tx, ref, a, func(tx pgx.Tx) (bool, error) {
+		err := tx.QueryRow(ctx, selectRotation, ref.ID, r.RequestID).Scan(&out.Secret, &out.PreviousUntil)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return false, err
 		}
-		err = tx.QueryRow(ctx, updateSigning, of.ID, r.Secret, r.Overlap, r.RequestID).Scan(&out.Secret, &out.Until)
+		err = tx.QueryRow(ctx, updateSigning, ref.ID, r.Secret, r.Overlap, r.RequestID).Scan(&out.Secret, &out.PreviousUntil)
 		if errors.Is(err, pgx.ErrNoRows) {
 			err = ErrNotFound
 		}

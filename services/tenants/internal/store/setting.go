@@ -26,38 +26,38 @@ const (
 // setting is a kind of record in the settings of a tenant, with rows of type R.
 type setting[R any] struct {
 	table, conflict string
-	// where finds the record $2 of the tenant $1.
-	where  string
-	action tenantsv1.TenantAction
-	// set begins what a change sets.
-	set     string
-	columns postgres.Columns[R]
+	// condition finds the record $2 of the tenant $1.
+	condition string
+	action    tenantsv1.TenantAction
+	// setClause begins what a change sets.
+	setClause string
+	columns   postgres.Columns[R]
 	// blank is a row to read into.
 	blank func() *R
 
-	reads        postgres.Columns[R]
+	readColumns  postgres.Columns[R]
 	read, upsert string
 }
 
 // prepared has the statements. The upsert changes no row if nothing differs.
 func (s setting[R]) prepared() setting[R] {
 	changing := s.columns.For(changed)
-	s.reads = s.columns.For(shown)
-	s.read = "SELECT " + s.reads.Select() + " FROM " + s.table
+	s.readColumns = s.columns.For(shown)
+	s.read = "SELECT " + s.readColumns.Select() + " FROM " + s.table
 	s.upsert = s.columns.For(written).Insert(s.table+" AS stored") + " ON CONFLICT (" + s.conflict + ") DO UPDATE " +
-		cmp.Or(s.set, "SET ") + changing.Excluded() + " WHERE " + changing.Differ("stored")
+		cmp.Or(s.setClause, "SET ") + changing.Excluded() + " WHERE " + changing.Differ("stored")
 	return s
 }
 
 func (s setting[R]) scan(row pgx.CollectableRow) (*R, error) {
 	r := s.blank()
-	return r, row.Scan(s.reads.Targets(r)...)
+	return r, row.Scan(s.readColumns.Targets(r)...)
 }
 
 // stored is the record before a change; nil if there is none. The caller holds the lock of the tenant.
 func (s setting[R]) stored(ctx context.Context, tx pgx.Tx, tenantID, subject string) (*R, error) {
 	before, err := postgres.SelectOne(ctx, tx, "read state before the change", ErrNotFound, s.scan,
-		s.read+" WHERE "+s.where, tenantID, subject)
+		s.read+" WHERE "+s.condition, tenantID, subject)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil //nolint:nilnil // There is no record yet.
 	}
@@ -65,7 +65,9 @@ func (s setting[R]) stored(ctx context.Context, tx pgx.Tx, tenantID, subject str
 }
 
 // put adds or replaces a record, and records the change in the audit. subject is its id; empty for the tenant itself.
-func (s setting[R]) put(ctx context.Context, tx pgx.Tx, by By, tenantID, subject string, after *R) (changed bool, err error) {
+func (s setting[R]) put(
+	ctx context.Context, tx pgx.Tx, by Authorization, tenantID, subject string, after *R,
+) (changed bool, err error) {
 	before, err := s.stored(ctx, tx, tenantID, subject)
 	if err != nil {
 		return false, err
@@ -75,13 +77,13 @@ func (s setting[R]) put(ctx context.Context, tx pgx.Tx, by By, tenantID, subject
 
 // replace is put for a caller who has read the record.
 func (s setting[R]) replace(
-	ctx context.Context, tx pgx.Tx, by By, tenantID, subject string, before, after *R,
+	ctx context.Context, tx pgx.Tx, by Authorization, tenantID, subject string, before, after *R,
 ) (changed bool, err error) {
 	rows, err := postgres.Exec(ctx, tx, "put "+s.table, s.upsert, s.columns.For(written).Args(after)...)
 	if err != nil || rows == 0 {
 		return false, err
 	}
-	a := act{by: by, action: s.action, before: s.state(before), after: s.state(after)}
+	a := auditedChange{by: by, action: s.action, before: s.state(before), after: s.state(after)}
 	return true, a.record(ctx, tx, tenantID, subject)
 }
 

@@ -44,8 +44,8 @@ const (
 )
 
 var tenantSettings = setting[tenantRow]{
-	table: "tenants", conflict: "id", where: "id = $1 AND $2 = ''", action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TENANT,
-	set: "SET version = stored.version + 1, ",
+	table: "tenants", conflict: "id", condition: "id = $1 AND $2 = ''", action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TENANT,
+	setClause: "SET version = stored.version + 1, ",
 	columns: postgres.Columns[tenantRow]{
 		postgres.Field("id", written|shown, func(r *tenantRow) *string { return &r.Id }),
 		postgres.Field("name", setUp, func(r *tenantRow) *string { return &r.Name }),
@@ -62,7 +62,7 @@ var tenantSettings = setting[tenantRow]{
 }.prepared()
 
 var brands = setting[brandRow]{
-	table: "brands", conflict: oneRecord, where: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_BRAND,
+	table: "brands", conflict: oneRecord, condition: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_BRAND,
 	columns: postgres.Columns[brandRow]{
 		postgres.Field("tenant_id", written, func(r *brandRow) *string { return &r.tenantID }),
 		postgres.Field("id", written|shown, func(r *brandRow) *string { return &r.Id }),
@@ -75,7 +75,7 @@ var brands = setting[brandRow]{
 }.prepared()
 
 var team = setting[memberRow]{
-	table: "team_members", conflict: oneRecord, where: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TEAM_MEMBER,
+	table: "team_members", conflict: oneRecord, condition: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_TEAM_MEMBER,
 	columns: postgres.Columns[memberRow]{
 		postgres.Field("tenant_id", written, func(r *memberRow) *string { return &r.tenantID }),
 		postgres.Field("id", written|shown, func(r *memberRow) *string { return &r.Id }),
@@ -88,7 +88,7 @@ var team = setting[memberRow]{
 }.prepared()
 
 var customFields = setting[fieldRow]{
-	table: "custom_fields", conflict: oneRecord, where: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_CUSTOM_FIELD,
+	table: "custom_fields", conflict: oneRecord, condition: ofTenant, action: tenantsv1.TenantAction_TENANT_ACTION_PUT_CUSTOM_FIELD,
 	columns: postgres.Columns[fieldRow]{
 		postgres.Field("tenant_id", written, func(r *fieldRow) *string { return &r.tenantID }),
 		postgres.Field("id", written|shown, func(r *fieldRow) *string { return &r.Id }),
@@ -132,14 +132,14 @@ func (s *Store) Settings(ctx context.Context, tenantID string) (*tenantsv1.GetTe
 
 // queue reads the tenant with its custom fields.
 func (r *tenantRow) queue(b *pgx.Batch, tenantID string) {
-	b.Queue(selectTenant, tenantID).QueryRow(func(row pgx.Row) error { return row.Scan(tenantSettings.reads.Targets(r)...) })
+	b.Queue(selectTenant, tenantID).QueryRow(func(row pgx.Row) error { return row.Scan(tenantSettings.readColumns.Targets(r)...) })
 	postgres.QueueSelect(b, &r.CustomFields, scanField, selectFields, tenantID)
 }
 
 // PutTenant creates or replaces a tenant and returns it with its custom fields. A new tenant has no team, so its members cannot
 // create it. It fails with ErrOffboarded for one that is or was off-boarded, whose id is never used again.
 func (s *Store) PutTenant(
-	ctx context.Context, by By, t *tenantsv1.Tenant, apiAccess bool,
+	ctx context.Context, by Authorization, t *tenantsv1.Tenant, apiAccess bool,
 ) (stored *tenantsv1.Tenant, version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		state, err := stateOf(ctx, tx, t.GetId())
@@ -171,7 +171,7 @@ func (s *Store) PutTenant(
 }
 
 // PutBrand creates or replaces a brand of the tenant.
-func (s *Store) PutBrand(ctx context.Context, tenantID string, by By, b *tenantsv1.Brand) (version int64, err error) {
+func (s *Store) PutBrand(ctx context.Context, tenantID string, by Authorization, b *tenantsv1.Brand) (version int64, err error) {
 	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
 		return brands.put(ctx, tx, by, tenantID, b.GetId(), &brandRow{b, tenantID})
 	})
@@ -189,7 +189,7 @@ func scanBrand(row pgx.CollectableRow) (*tenantsv1.Brand, error) {
 
 // PutCustomField creates or replaces a field. It fails with ErrTypeFixed if the field has another type.
 func (s *Store) PutCustomField(
-	ctx context.Context, tenantID string, by By, f *tenantsv1.CustomField, position int32,
+	ctx context.Context, tenantID string, by Authorization, f *tenantsv1.CustomField, position int32,
 ) (version int64, err error) {
 	f.Options = list(f.GetOptions())
 	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
@@ -222,7 +222,9 @@ const selectLed = `SELECT EXISTS (SELECT FROM team_members WHERE tenant_id = $1 
 
 // PutTeamMember creates or replaces a member of the tenant's team. It fails with ErrLastAdministrator if a member would leave the
 // team without an Administrator, after which only the service operator could change anything. The operator may.
-func (s *Store) PutTeamMember(ctx context.Context, tenantID string, by By, m *tenantsv1.TeamMember) (version int64, err error) {
+func (s *Store) PutTeamMember(
+	ctx context.Context, tenantID string, by Authorization, m *tenantsv1.TeamMember,
+) (version int64, err error) {
 	return s.change(ctx, tenantID, by, func(tx pgx.Tx) (bool, error) {
 		changed, err := team.put(ctx, tx, by, tenantID, m.GetId(), &memberRow{m, tenantID})
 		if err != nil || !by.Needs.NeedsTeam(by.Actor) {

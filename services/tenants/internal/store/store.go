@@ -57,7 +57,7 @@ const (
 // change runs work while the tenant's row is locked, for an actor who may, and returns the new version. The version grows only if
 // work changed something.
 func (s *Store) change(
-	ctx context.Context, tenantID string, by By, work func(tx pgx.Tx) (changed bool, err error),
+	ctx context.Context, tenantID string, by Authorization, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		version, err = changeIn(ctx, tx, tenantID, by, work)
@@ -68,7 +68,7 @@ func (s *Store) change(
 
 // changeIn is change in a transaction of the caller's.
 func changeIn(
-	ctx context.Context, tx pgx.Tx, tenantID string, by By, work func(tx pgx.Tx) (changed bool, err error),
+	ctx context.Context, tx pgx.Tx, tenantID string, by Authorization, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {
 	if err := tx.QueryRow(ctx, lockTenant, tenantID).Scan(&version); err != nil {
 		return 0, fmt.Errorf("lock tenant: %w", err)

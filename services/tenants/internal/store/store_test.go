@@ -25,7 +25,7 @@ const (
 )
 
 // operator may do everything.
-var operator = store.By{
+var operator = store.Authorization{
 	Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"},
 	Needs: caller.Permission{Operator: true},
 }

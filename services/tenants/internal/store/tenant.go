@@ -46,9 +46,9 @@ func scanRecord(row pgx.CollectableRow) (*tenantsv1.TenantRecord, error) {
 }
 
 // Tenant reads a tenant with its brands, team and custom fields.
-func (s *Store) Tenant(ctx context.Context, tenantID string, by By) (*tenantsv1.GetTenantResponse, error) {
+func (s *Store) Tenant(ctx context.Context, tenantID string, by Authorization) (*tenantsv1.GetTenantResponse, error) {
 	out := &tenantsv1.GetTenantResponse{}
-	return out, s.read(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
+	return out, s.readPermitted(ctx, tenantID, by, func(tx pgx.Tx) (err error) {
 		if out.Tenant, err = postgres.SelectOne(ctx, tx, "read tenant", ErrNotFound, scanRecord, selectRecord, tenantID); err != nil {
 			return err
 		}
@@ -77,8 +77,10 @@ type KeyList struct {
 }
 
 // Keys reads a page of the keys, newest first. Whole is the permission to see webhook URLs with their paths.
-func (s *Store) Keys(ctx context.Context, by By, whole caller.Permission, l KeyList) (found []*tenantsv1.KeyRecord, err error) {
-	err = s.read(ctx, l.TenantID, by, func(tx pgx.Tx) error {
+func (s *Store) Keys(
+	ctx context.Context, by Authorization, whole caller.Permission, l KeyList,
+) (found []*tenantsv1.KeyRecord, err error) {
+	err = s.readPermitted(ctx, l.TenantID, by, func(tx pgx.Tx) error {
 		if err := requireTenant(ctx, tx, l.TenantID); err != nil {
 			return err
 		}
@@ -110,11 +112,11 @@ func scanKeyRecord(row pgx.CollectableRow) (*tenantsv1.KeyRecord, error) {
 }
 
 // webhookHost is all of a webhook URL that anyone may see: its path may be a secret.
-func webhookHost(of *string) *string {
-	if of == nil {
+func webhookHost(webhookURL *string) *string {
+	if webhookURL == nil {
 		return nil
 	}
-	parsed, err := url.Parse(*of)
+	parsed, err := url.Parse(*webhookURL)
 	if err != nil {
 		return nil
 	}

@@ -99,7 +99,7 @@ func (c *checker) compare(ctx context.Context, page []store.TenantVersion) error
 		return err
 	}
 	for _, tenant := range behind {
-		if err := c.published.Try(ctx, tenant.TenantID, tenant.Version); err != nil {
+		if err := c.published.PublishOnce(ctx, tenant.TenantID, tenant.Version); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
-var operator = store.By{
+var operator = store.Authorization{
 	Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"},
 	Needs: caller.Permission{Operator: true},
 }
@@ -98,7 +98,7 @@ func (f *checkFixture) nextKey(t *testing.T) (id int64) {
 func (f *checkFixture) change(t *testing.T) (version, key int64) {
 	t.Helper()
 	f.exec(t, "UPDATE tenants SET version = version + 7")
-	require.NoError(t, f.published.Try(t.Context(), f.tenant, 8))
+	require.NoError(t, f.published.PublishOnce(t.Context(), f.tenant, 8))
 	key = f.nextKey(t)
 	require.Empty(t, f.check(t))
 	return f.version(t), key
@@ -197,7 +197,7 @@ func TestAVersionThatIsAheadIsPassedAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newCheckFixture(t)
 	ahead := time.Now().Add(time.Hour).UnixMicro()
-	require.NoError(t, f.published.Try(t.Context(), f.tenant, ahead))
+	require.NoError(t, f.published.PublishOnce(t.Context(), f.tenant, ahead))
 	require.Contains(t, f.check(t), "set back")
 	key := f.nextKey(t)
 	require.Empty(t, f.check(t), "once")

@@ -22,15 +22,15 @@ const (
 	// budget bounds an attempt to publish, and pause is the time between two.
 	budget = 200 * time.Millisecond
 	pause  = 250 * time.Millisecond
-	// lease is when copies from before a change are no longer used, nor what was begun with them.
+	// lease is how long after a change all copies from before it have expired, with a margin for what was begun with such a copy.
 	lease = tenants.VersionLease + 500*time.Millisecond
 )
 
-// raise sets the key unless its version is already as new, because changes of a tenant may be published in another order than
+// setIfNewer sets the key unless its version is already as new, because changes of a tenant may be published in another order than
 // their commits.
-var raise = redis.NewScript(`
-local held = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
-if tonumber(ARGV[1]) > held then
+var setIfNewer = redis.NewScript(`
+local published = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
+if tonumber(ARGV[1]) > published then
   redis.call('SET', KEYS[1], ARGV[1])
 end
 return 0`)
@@ -53,7 +53,7 @@ func Open(url string, tel *telemetry.Telemetry) (*Publisher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metric of versions: %w", err)
 	}
-	unpublished.Add(context.Background(), 0) // The series exists before the first one.
+	unpublished.Add(context.Background(), 0) // So the series exists, with 0, before the first unpublished version.
 	client, err := redisconn.Open(url)
 	if err != nil {
 		return nil, err
@@ -64,21 +64,21 @@ func Open(url string, tel *telemetry.Telemetry) (*Publisher, error) {
 	return &Publisher{client: client, log: tel.Logger, budget: budget, lease: lease, unpublished: unpublished}, nil
 }
 
-// Publish returns nil when a committed change has taken effect everywhere, and may be answered: its version is in Redis, or copies
-// from before have outlived their lease. It returns an error if ctx ends before. The caller then repeats the change.
+// Publish waits until a committed change may be answered, because it has taken effect everywhere: its version is in Redis, or all
+// copies from before it have expired. If ctx ends earlier, it returns an error, and the client repeats the change.
 func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64) error {
-	expired := time.Now().Add(p.lease)
+	expiry := time.Now().Add(p.lease)
 	for {
-		err := p.Try(ctx, tenantID, version)
+		err := p.PublishOnce(ctx, tenantID, version)
 		if err == nil {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for copies of the tenant to expire: %w", ctx.Err())
-		case <-time.After(min(pause, time.Until(expired))):
+		case <-time.After(min(pause, time.Until(expiry))):
 		}
-		if !time.Now().Before(expired) {
+		if !time.Now().Before(expiry) {
 			p.unpublished.Add(ctx, 1)
 			p.log.WarnContext(ctx, "tenant version not published, copies have expired", "tenant_id", tenantID, "version", version, "error",
 				err)
@@ -87,14 +87,14 @@ func (p *Publisher) Publish(ctx context.Context, tenantID string, version int64)
 	}
 }
 
-// Try publishes a version that the tenant has reached, once, even if ctx has ended, because the change is committed.
-func (p *Publisher) Try(ctx context.Context, tenantID string, version int64) error {
+// PublishOnce makes one attempt to publish the version of a committed change. It makes it even if ctx has ended.
+func (p *Publisher) PublishOnce(ctx context.Context, tenantID string, version int64) error {
 	if p.client == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.budget)
 	defer cancel()
-	if err := raise.Run(ctx, p.client, []string{tenants.VersionKey(tenantID)}, version).Err(); err != nil {
+	if err := setIfNewer.Run(ctx, p.client, []string{tenants.VersionKey(tenantID)}, version).Err(); err != nil {
 		return fmt.Errorf("publish version %d of tenant %s: %w", version, tenantID, err)
 	}
 	return nil

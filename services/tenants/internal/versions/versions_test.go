@@ -78,14 +78,14 @@ func TestACancelledCallerDoesNotStopThePublication(t *testing.T) {
 	require.Equal(t, "5", client.Get(t.Context(), tenants.VersionKey(tenant)).Val())
 }
 
-// refusing makes Redis refuse the version of a tenant, and returns the tenant and what ends that.
-func refusing(t *testing.T, client *redis.Client) (tenant string, end func()) {
+// refuseVersion makes Redis refuse the version of a tenant until accept is called.
+func refuseVersion(t *testing.T, client *redis.Client) (tenant string, accept func()) {
 	t.Helper()
 	tenant = uuid.NewString()
-	end = func() { client.Del(context.Background(), tenants.VersionKey(tenant)) }
+	accept = func() { client.Del(context.Background(), tenants.VersionKey(tenant)) }
 	require.NoError(t, client.HSet(t.Context(), tenants.VersionKey(tenant), "not", "text").Err())
-	t.Cleanup(end)
-	return tenant, end
+	t.Cleanup(accept)
+	return tenant, accept
 }
 
 func TestAChangeThatRedisDoesNotTakeIsAnsweredWhenCopiesHaveExpired(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAChangeThatRedisDoesNotTakeIsAnsweredWhenCopiesHaveExpired(t *testing.T
 			const lease = 700 * time.Millisecond
 			p.SetLease(lease)
 			_, client := setup(t)
-			tenant, _ := refusing(t, client)
+			tenant, _ := refuseVersion(t, client)
 
 			began := time.Now()
 			require.NoError(t, p.Publish(t.Context(), tenant, 7))
@@ -123,7 +123,7 @@ func TestAChangeIsAnsweredAsSoonAsRedisTakesIt(t *testing.T) {
 	t.Parallel()
 	p, client := setup(t)
 	p.SetLease(time.Hour)
-	tenant, end := refusing(t, client)
+	tenant, accept := refuseVersion(t, client)
 	answered := make(chan error)
 	go func() { answered <- p.Publish(t.Context(), tenant, 7) }()
 	select {
@@ -131,7 +131,7 @@ func TestAChangeIsAnsweredAsSoonAsRedisTakesIt(t *testing.T) {
 		require.Fail(t, "it was answered too early", "%v", err)
 	case <-time.After(time.Second):
 	}
-	end()
+	accept()
 	require.NoError(t, <-answered)
 	require.Equal(t, "7", client.Get(t.Context(), tenants.VersionKey(tenant)).Val())
 }
@@ -140,7 +140,7 @@ func TestACallerThatLeavesGetsNoAnswer(t *testing.T) {
 	t.Parallel()
 	p, client := setup(t)
 	p.SetLease(time.Hour)
-	tenant, _ := refusing(t, client)
+	tenant, _ := refuseVersion(t, client)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, p.Publish(ctx, tenant, 7), context.DeadlineExceeded)
@@ -149,7 +149,7 @@ func TestACallerThatLeavesGetsNoAnswer(t *testing.T) {
 func TestAChangeWaitsLongerThanACopyIsUsed(t *testing.T) {
 	t.Parallel()
 	p, client := setup(t)
-	tenant, _ := refusing(t, client)
+	tenant, _ := refuseVersion(t, client)
 	began := time.Now()
 	require.NoError(t, p.Publish(t.Context(), tenant, 7))
 	require.Greater(t, time.Since(began), tenants.VersionLease)

@@ -20,7 +20,7 @@ func TestAMemberWhoIsDeactivatedMeanwhileCannotAct(t *testing.T) {
 	}
 	_, err := s.PutTeamMember(t.Context(), tenant, operator, ann)
 	require.NoError(t, err)
-	by := store.By{
+	by := store.Authorization{
 		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: ann.GetId()},
 		Needs: caller.Permission{Team: []tenantsv1.TeamRole{tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR}},
 	}

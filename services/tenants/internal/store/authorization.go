@@ -13,8 +13,8 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// By is the acting person of a call and the permission that the call needs.
-type By struct {
+// Authorization is the acting person of a call and the permission that the call needs.
+type Authorization struct {
 	Actor *commonv1.Actor
 	Needs caller.Permission
 }
@@ -24,7 +24,7 @@ var selectActing = team.read + ` WHERE tenant_id = $1 AND id = $2 AND active`
 // permit refuses an actor who may not make the call for the tenant. A member of a team who is not an active one of this tenant gets
 // ErrNotFound, as for a tenant that does not exist. In a transaction that changes something, the caller holds the lock of the
 // tenant's row: every change of the team takes it too, so the membership lasts until the transaction ends.
-func (b By) permit(ctx context.Context, tx pgx.Tx, tenantID string) error {
+func (b Authorization) permit(ctx context.Context, tx pgx.Tx, tenantID string) error {
 	team, err := b.team(ctx, tx, tenantID)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (b By) permit(ctx context.Context, tx pgx.Tx, tenantID string) error {
 }
 
 // team has the acting member only. It is empty for an actor who is not an account of a tenant.
-func (b By) team(ctx context.Context, tx pgx.Tx, tenantID string) ([]*tenantsv1.TeamMember, error) {
+func (b Authorization) team(ctx context.Context, tx pgx.Tx, tenantID string) ([]*tenantsv1.TeamMember, error) {
 	if b.Actor.GetKind() != commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {
 		return nil, nil
 	}
@@ -48,8 +48,8 @@ func (b By) team(ctx context.Context, tx pgx.Tx, tenantID string) ([]*tenantsv1.
 	return []*tenantsv1.TeamMember{acting}, nil
 }
 
-// read calls work for an actor who may read, in one snapshot with the check.
-func (s *Store) read(ctx context.Context, tenantID string, by By, work func(tx pgx.Tx) error) error {
+// readPermitted calls work for an actor who may read, in one snapshot with the check.
+func (s *Store) readPermitted(ctx context.Context, tenantID string, by Authorization, work func(tx pgx.Tx) error) error {
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return translate(postgres.InTxWith(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
 		if err := by.permit(ctx, tx, tenantID); err != nil {
@@ -71,6 +71,6 @@ func requireTenant(ctx context.Context, tx pgx.Tx, tenantID string) error {
 }
 
 // Permit refuses an actor who may not make the call for the tenant; ErrNotFound without the tenant.
-func (s *Store) Permit(ctx context.Context, tenantID string, by By) error {
-	return s.read(ctx, tenantID, by, func(tx pgx.Tx) error { return requireTenant(ctx, tx, tenantID) })
+func (s *Store) Permit(ctx context.Context, tenantID string, by Authorization) error {
+	return s.readPermitted(ctx, tenantID, by, func(tx pgx.Tx) error { return requireTenant(ctx, tx, tenantID) })
 }
