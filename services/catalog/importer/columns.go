@@ -152,12 +152,12 @@ func readVariationNames(g *gift, locale, cell string) {
 				g.invalid(fmt.Sprintf("%s[%d]", field, i), "must have the form Dimension=Name|Value=Name")
 				return
 			}
-			of, name := text(g, field, pair[0]), text(g, field, pair[1])
+			dimension, name := text(g, field, pair[0]), text(g, field, pair[1])
 			if v == nil {
-				v = &catalogv1.VariationTranslation{Dimension: of, Name: name, Values: map[string]string{}}
+				v = &catalogv1.VariationTranslation{Dimension: dimension, Name: name, Values: map[string]string{}}
 				continue
 			}
-			v.Values[of] = name
+			v.Values[dimension] = name
 		}
 		if v != nil {
 			t := g.translation(locale)

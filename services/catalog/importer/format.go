@@ -40,7 +40,7 @@ func FormatOf(path string) (Format, error) {
 
 // Read reads a file of the format. JSON that begins with an object is read as NDJSON.
 func Read(file io.Reader, format Format) (Rows, error) {
-	m := &meter{from: file}
+	m := &meter{input: file}
 	m.row()
 	from := bufio.NewReaderSize(m, bufferSize)
 	head, err := from.Peek(len(bom))
@@ -54,10 +54,10 @@ func Read(file io.Reader, format Format) (Rows, error) {
 	case CSV:
 		return newTable(m, from)
 	case NDJSON:
-		return &ndjson{meter: m, from: from}, nil
+		return &ndjson{meter: m, input: from}, nil
 	case JSON:
 		if beginsWithObject(from) {
-			return &ndjson{meter: m, from: from}, nil
+			return &ndjson{meter: m, input: from}, nil
 		}
 		return newArray(m, from), nil
 	}
@@ -77,20 +77,20 @@ const (
 
 // meter bounds the bytes read for a row, so that an endless row does not fill the memory.
 type meter struct {
-	from io.Reader
-	left int
+	input     io.Reader
+	remaining int
 }
 
 // row allows the next row its bytes and those that the buffer reads ahead.
-func (m *meter) row() { m.left = MaxRow + bufferSize }
+func (m *meter) row() { m.remaining = MaxRow + bufferSize }
 
 // Read implements io.Reader.
 func (m *meter) Read(p []byte) (int, error) {
-	if m.left <= 0 {
+	if m.remaining <= 0 {
 		return 0, errRowTooLong
 	}
-	n, err := m.from.Read(p[:min(len(p), m.left)])
-	m.left -= n
+	n, err := m.input.Read(p[:min(len(p), m.remaining)])
+	m.remaining -= n
 	return n, err
 }
 

@@ -25,15 +25,15 @@ var (
 
 // array reads the objects of a JSON array.
 type array struct {
-	meter *meter
-	lines *lineCounter
-	json  *jsontext.Decoder
-	begun bool
+	meter  *meter
+	lines  *lineCounter
+	json   *jsontext.Decoder
+	opened bool
 }
 
 // newArray accepts duplicate names and invalid text. They are errors of their row, not of the file.
-func newArray(m *meter, from *bufio.Reader) *array {
-	lines := &lineCounter{from: from}
+func newArray(m *meter, input *bufio.Reader) *array {
+	lines := &lineCounter{input: input}
 	decoder := jsontext.NewDecoder(lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	return &array{meter: m, lines: lines, json: decoder}
 }
@@ -41,20 +41,20 @@ func newArray(m *meter, from *bufio.Reader) *array {
 // Next implements Rows.
 func (a *array) Next() (Row, error) {
 	a.meter.row()
-	if !a.begun {
+	if !a.opened {
 		if token, err := a.json.ReadToken(); err != nil || token.Kind() != '[' {
 			return Row{}, a.fileError(err, errNoArray)
 		}
-		a.begun = true
+		a.opened = true
 	}
 	if a.json.PeekKind() == ']' {
-		return Row{}, a.end()
+		return Row{}, a.readEnd()
 	}
 	value, err := a.json.ReadValue()
 	if err != nil {
 		return Row{}, a.fileError(err, nil)
 	}
-	line := a.lines.at(a.json.InputOffset() - int64(len(value)))
+	line := a.lines.lineAt(a.json.InputOffset() - int64(len(value)))
 	if len(value) > MaxRow {
 		return Row{}, &FileError{Line: line, Err: errRowTooLong}
 	}
@@ -63,7 +63,7 @@ func (a *array) Next() (Row, error) {
 	return row, nil
 }
 
-func (a *array) end() error {
+func (a *array) readEnd() error {
 	if _, err := a.json.ReadToken(); err != nil {
 		return a.fileError(err, nil)
 	}
@@ -88,45 +88,46 @@ func (a *array) fileError(err, otherwise error) error {
 	case err == nil:
 		err = otherwise
 	}
-	return &FileError{Line: a.lines.at(at), Err: err}
+	return &FileError{Line: a.lines.lineAt(at), Err: err}
 }
 
 // lineCounter passes a text on and knows the lines of its offsets.
 type lineCounter struct {
-	from io.Reader
-	// read is the length of the text so far. breaks are its line breaks after the line that was returned last, which is before + 1.
-	read   int64
-	breaks []int64
-	before int
+	input io.Reader
+	// length is that of the text so far. breaks are the offsets of the line breaks after the line that lineAt returned last, and
+	// linesBefore counts the lines before it.
+	length      int64
+	breaks      []int64
+	linesBefore int
 }
 
 // Read implements io.Reader.
 func (l *lineCounter) Read(p []byte) (int, error) {
-	n, err := l.from.Read(p)
+	n, err := l.input.Read(p)
 	for i, c := range p[:n] {
 		if c == '\n' {
-			l.breaks = append(l.breaks, l.read+int64(i))
+			l.breaks = append(l.breaks, l.length+int64(i))
 		}
 	}
-	l.read += int64(n)
+	l.length += int64(n)
 	return n, err
 }
 
-// at returns the line of an offset. Offsets must not decrease.
-func (l *lineCounter) at(offset int64) int {
+// lineAt returns the line of an offset. Offsets must not decrease.
+func (l *lineCounter) lineAt(offset int64) int {
 	passed := 0
 	for passed < len(l.breaks) && l.breaks[passed] < offset {
 		passed++
 	}
 	l.breaks = append(l.breaks[:0], l.breaks[passed:]...)
-	l.before += passed
-	return l.before + 1
+	l.linesBefore += passed
+	return l.linesBefore + 1
 }
 
 // ndjson reads one object in a line.
 type ndjson struct {
 	meter *meter
-	from  *bufio.Reader
+	input *bufio.Reader
 	line  int
 }
 
@@ -135,7 +136,7 @@ func (n *ndjson) Next() (Row, error) {
 	for {
 		n.meter.row()
 		n.line++
-		text, err := n.from.ReadBytes('\n')
+		text, err := n.input.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(text) == 0 {
 			return Row{}, io.EOF
 		}

@@ -54,18 +54,18 @@ type run struct {
 
 	totals Totals
 	// lines maps the ids read so far to their lines.
-	lines map[uuid.UUID]int32
-	batch []Row
-	size  int
-	began time.Time
+	lines     map[uuid.UUID]int32
+	batch     []Row
+	size      int
+	startedAt time.Time
 	// reported is when the progress was written last.
 	reported time.Time
 }
 
-// Run imports all rows. After an error, another run continues where it stopped.
+// Run imports all rows. After an error, another run imports what is missing and finds the rest unchanged.
 func (i Import) Run(ctx context.Context) (Totals, error) {
-	r := &run{Import: i, lines: map[uuid.UUID]int32{}, began: i.Clock()}
-	r.reported = r.began
+	r := &run{Import: i, lines: map[uuid.UUID]int32{}, startedAt: i.Clock()}
+	r.reported = r.startedAt
 	err := r.rows(ctx)
 	if _, ok := errors.AsType[*FileError](err); ok { // The rows before the error are imported.
 		err = errors.Join(r.flush(ctx), err)
@@ -123,7 +123,7 @@ func (r *run) flush(ctx context.Context) error {
 	if len(r.batch) == 0 {
 		return nil
 	}
-	results, err := r.send(ctx)
+	results, err := r.importBatch(ctx)
 	if err != nil {
 		return fmt.Errorf("import of the rows from line %d: %w", r.batch[0].Line, err)
 	}
@@ -133,7 +133,7 @@ func (r *run) flush(ctx context.Context) error {
 			entry.Outcome, entry.Errors = outcome(results[0])
 			results = results[1:]
 		}
-		r.totals.count(entry.Outcome)
+		r.totals.add(entry.Outcome)
 		if err := r.Report.Write(entry); err != nil {
 			return fmt.Errorf("write the report: %w", err)
 		}
@@ -157,7 +157,7 @@ func outcome(result *catalogv1.ImportResult) (string, []FieldError) {
 	return strings.ToLower(enumname.String(result.GetOutcome())), errs
 }
 
-func (t *Totals) count(outcome string) {
+func (t *Totals) add(outcome string) {
 	switch outcome {
 	case Created:
 		t.Created++
@@ -173,15 +173,15 @@ func (t *Totals) count(outcome string) {
 // String is a sentence about the totals.
 func (t Totals) String() string {
 	return fmt.Sprintf("%d rows: %d created, %d updated, %d unchanged, %d rejected",
-		t.done(), t.Created, t.Updated, t.Unchanged, t.Rejected)
+		t.decided(), t.Created, t.Updated, t.Unchanged, t.Rejected)
 }
 
-// done is the number of rows with an outcome.
-func (t Totals) done() int { return t.Created + t.Updated + t.Unchanged + t.Rejected }
+// decided is the number of rows with an outcome.
+func (t Totals) decided() int { return t.Created + t.Updated + t.Unchanged + t.Rejected }
 
 func (r *run) progress() {
-	seconds := r.Clock().Sub(r.began).Seconds()
-	_, _ = fmt.Fprintf(r.Progress, "%s; %.0f s, %.0f rows/s\n", r.totals, seconds, float64(r.totals.done())/max(seconds, 0.001))
+	seconds := r.Clock().Sub(r.startedAt).Seconds()
+	_, _ = fmt.Fprintf(r.Progress, "%s; %.0f s, %.0f rows/s\n", r.totals, seconds, float64(r.totals.decided())/max(seconds, 0.001))
 }
 
 const (
@@ -193,8 +193,9 @@ const (
 
 var errAnswer = errors.New("the catalog returned a wrong number of results")
 
-// send imports the valid rows of the batch. While the catalog is unavailable it tries again: a repeated import changes nothing.
-func (r *run) send(ctx context.Context) ([]*catalogv1.ImportResult, error) {
+// importBatch imports the valid rows of the batch. While the catalog is unavailable it tries again: a repeated import changes
+// nothing.
+func (r *run) importBatch(ctx context.Context) ([]*catalogv1.ImportResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // Also a batch without a valid row ends an import that was interrupted.
 	}
@@ -209,7 +210,7 @@ func (r *run) send(ctx context.Context) ([]*catalogv1.ImportResult, error) {
 	}
 	backoff := firstBackoff
 	for n := 1; ; n++ {
-		resp, err := r.call(ctx, req)
+		resp, err := r.callCatalog(ctx, req)
 		switch {
 		case err == nil && len(resp.GetResults()) != len(req.GetProducts()):
 			return nil, errAnswer
@@ -229,7 +230,7 @@ func (r *run) send(ctx context.Context) ([]*catalogv1.ImportResult, error) {
 	}
 }
 
-func (r *run) call(ctx context.Context, req *catalogv1.ImportProductsRequest) (*catalogv1.ImportProductsResponse, error) {
+func (r *run) callCatalog(ctx context.Context, req *catalogv1.ImportProductsRequest) (*catalogv1.ImportProductsResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return r.Catalog.ImportProducts(ctx, req)

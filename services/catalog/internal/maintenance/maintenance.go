@@ -1,5 +1,6 @@
 // Package maintenance does the periodic work of the catalog. It records that campaigns have completed at their expiry, and
-// deletes old reservations and audit entries. No read depends on it.
+// deletes old reservations and audit entries. Reads do not need it: they show a campaign as completed from its expiry on,
+// recorded or not.
 package maintenance
 
 import (
@@ -16,20 +17,21 @@ const (
 	interval = 30 * time.Second
 	// batch bounds how long one transaction holds its locks.
 	batch = 1000
-	// keepReleased is how long a released reservation stays visible.
-	keepReleased = 30 * 24 * time.Hour
-	// minAudit is enforced by the schema too.
-	minAudit = 366 * 24 * time.Hour
+	// releasedRetention is how long after its expiry a released reservation is kept.
+	releasedRetention = 30 * 24 * time.Hour
+	// minAuditRetention is the shortest retention of audit entries. It is a day longer than the schema demands: a trigger refuses
+	// to delete entries younger than 365 days.
+	minAuditRetention = 366 * 24 * time.Hour
 )
 
-// ErrAuditRetention refuses a shorter retention of the audit than the schema allows.
+// ErrAuditRetention is the error of a retention shorter than minAuditRetention.
 var ErrAuditRetention = errors.New("the audit must be kept for at least 366 days (8784h)")
 
 // New makes the part that does the work. Any number of instances may run it.
 func New(
 	s *store.Store, clock *daemon.RetentionClock, auditRetention time.Duration, tel *telemetry.Telemetry,
 ) (daemon.Part, error) {
-	if auditRetention < minAudit {
+	if auditRetention < minAuditRetention {
 		return daemon.Part{}, ErrAuditRetention
 	}
 	return clock.Every("maintenance", interval, tel, func(ctx context.Context, lag time.Duration) error {
@@ -37,13 +39,13 @@ func New(
 	}), nil
 }
 
-// Run does all work that is due by the database's clock, and keeps rows longer by the lag of the retention clock. If one kind of
-// work fails, the others still run.
+// Run does all work that is due. It completes campaigns by the database's clock. Rows are kept longer by lag: how far
+// daemon.RetentionClock is behind the database's clock. If one kind of work fails, the others still run.
 func Run(ctx context.Context, s *store.Store, auditRetention, lag time.Duration) error {
 	return errors.Join(
 		daemon.InBatches(ctx, batch, s.CompleteExpired),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-			return s.Delete(ctx, store.OldReleased, keepReleased+lag, limit)
+			return s.Delete(ctx, store.OldReleased, releasedRetention+lag, limit)
 		}),
 		daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 			return s.Delete(ctx, store.OldAudit, auditRetention+lag, limit)

@@ -102,7 +102,7 @@ func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {
 		Translations: map[string]rules.Text{}, Variations: []rules.Variation{},
 	}
 	stock := int32(5)
-	_, err := f.store.PutProduct(t.Context(), gift, func(rules.Known) error { return nil })
+	_, err := f.store.PutProduct(t.Context(), gift, func(rules.References) error { return nil })
 	require.NoError(t, err)
 	c := f.campaign(nil, rules.Offering{
 		ProductID: gift.ID, SupplyType: rules.Stocked, SKUs: []rules.SKU{{InitialStock: &stock}},

@@ -107,26 +107,26 @@ func riff(name, data string) []byte {
 
 // vp8l is a lossless image of one colour. Each of its five codes has one symbol, so its pixels take no space.
 func vp8l(width, height int, c color.NRGBA) string {
-	w := bits{}
-	w.add(0x2F, 8)
-	w.add(uint64(width-1), 14)
-	w.add(uint64(height-1), 14)
-	w.add(1, 1) // Alpha is used.
-	w.add(0, 3+1+1+1)
+	w := bitWriter{}
+	w.writeBits(0x2F, 8)
+	w.writeBits(uint64(width-1), 14)
+	w.writeBits(uint64(height-1), 14)
+	w.writeBits(1, 1) // Alpha is used.
+	w.writeBits(0, 3+1+1+1)
 	for _, symbol := range []uint8{c.G, c.R, c.B, c.A, 0} {
-		w.add(1|0<<1|1<<2, 3)
-		w.add(uint64(symbol), 8)
+		w.writeBits(1|0<<1|1<<2, 3)
+		w.writeBits(uint64(symbol), 8)
 	}
-	w.add(0, 16)
+	w.writeBits(0, 16)
 	return string(w.out)
 }
 
-type bits struct {
+type bitWriter struct {
 	out []byte
 	n   int
 }
 
-func (b *bits) add(value uint64, count int) {
+func (b *bitWriter) writeBits(value uint64, count int) {
 	for i := range count {
 		if b.n%8 == 0 {
 			b.out = append(b.out, 0)

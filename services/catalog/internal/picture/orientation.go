@@ -84,14 +84,16 @@ func exif(file []byte) []byte {
 			return string(head[4:]), binary.BigEndian.Uint32(head)
 		})
 	}
+	// A WebP: decode has refused all other types.
 	data := chunk(file[webpHead:], "EXIF", 0, func(head []byte) (string, uint32) {
 		length := binary.LittleEndian.Uint32(head[4:])
 		return string(head[:4]), length + length%2
 	})
-	return bytes.TrimPrefix(data, exifName) // Some programs write the name as in a JPEG.
+	return bytes.TrimPrefix(data, exifPrefix) // Some programs write the prefix in a WebP too.
 }
 
-var exifName = []byte("Exif\x00\x00")
+// exifPrefix comes before the EXIF data in a JPEG.
+var exifPrefix = []byte("Exif\x00\x00")
 
 // exifInJPEG finds the EXIF data in the segments before the picture.
 func exifInJPEG(segments []byte) []byte {
@@ -109,7 +111,7 @@ func exifInJPEG(segments []byte) []byte {
 		if end < head || end > len(segments) {
 			return nil
 		}
-		if data, found := bytes.CutPrefix(segments[head:end], exifName); found && marker == markerAPP1 {
+		if data, found := bytes.CutPrefix(segments[head:end], exifPrefix); found && marker == markerAPP1 {
 			return data
 		}
 		segments = segments[end:]
@@ -117,8 +119,8 @@ func exifInJPEG(segments []byte) []byte {
 	return nil
 }
 
-// chunk finds the data of a chunk. Each chunk has a head of 8 bytes, data of the length that the head
-// names, and a tail.
+// chunk returns the data of the chunk with the name. Each chunk has a head of 8 bytes, which read parses, data of the length that
+// the head names, and a tail of that many bytes.
 func chunk(chunks []byte, name string, tail int, read func(head []byte) (name string, length uint32)) []byte {
 	const head = 8
 	for len(chunks) >= head {

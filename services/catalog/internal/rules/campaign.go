@@ -142,7 +142,7 @@ func (o Offering) checkGift(path string, gifts map[string]Product, errs *fields.
 		return
 	}
 	for i, s := range o.SKUs {
-		if !Chosen(gift.Variations, s.Variations) {
+		if !IsExactChoice(gift.Variations, s.Variations) {
 			errs.Add(at(path+".skus", i, "variations"), problem.FieldInvalid,
 				"must have exactly one value of the gift for each of its dimensions")
 		}
@@ -181,7 +181,7 @@ func (o OfferedIn) CheckResume(gift Product) (resume bool, err error) {
 		errs.Add("productId", problem.FieldInvalid, "names a gift that is not published")
 	}
 	for _, choice := range o.Combinations {
-		if !Chosen(gift.Variations, choice) {
+		if !IsExactChoice(gift.Variations, choice) {
 			errs.Add("productId", problem.FieldInvalid, "names a gift that no longer has every offered combination")
 		}
 	}

@@ -67,7 +67,7 @@ func CheckItem(item Item, f ItemFacts) (found []*problem.Error) {
 	if f.Deliverable == nil || !*f.Deliverable {
 		found = append(found, problem.New(problem.NotDeliverableToCountry, "The gift cannot be delivered to the recipient's country."))
 	}
-	if !Chosen(f.Variations, item.Variations) {
+	if !IsExactChoice(f.Variations, item.Variations) {
 		found = append(found, explainChoice(f.Variations, item.Variations))
 	} else if offered && !f.SKUOffered {
 		found = append(found, explainOffer(f.Offered))
@@ -143,10 +143,10 @@ const (
 )
 
 // explainChoice says which values may be chosen of each dimension of which none was.
-func explainChoice(of []Variation, choice map[string]string) *problem.Error {
+func explainChoice(variations []Variation, choice map[string]string) *problem.Error {
 	chosen, known := fields.NFCVariations(choice), 0
 	var parts []string
-	for _, v := range of {
+	for _, v := range variations {
 		if _, named := chosen[norm.NFC.String(v.Dimension)]; named {
 			known++
 		}

@@ -57,11 +57,11 @@ func (p Product) SameForReaders(next Product, populated map[string]bool) bool {
 	if p.State != Published && next.State != Published {
 		return true // It is hidden or unlisted before and after; an unlisted entry shows only its id.
 	}
-	return reflect.DeepEqual(p.shown(populated), next.shown(populated))
+	return reflect.DeepEqual(p.visible(populated), next.visible(populated))
 }
 
-// shown is the gift with only the fields that readers can see.
-func (p Product) shown(populated map[string]bool) Product {
+// visible is the gift with only the fields that readers can see.
+func (p Product) visible(populated map[string]bool) Product {
 	listed := p.plain()
 	listed.Translations, listed.Prices = map[string]Text{}, map[string]string{}
 	maps.Copy(listed.Prices, p.Prices)
@@ -169,8 +169,8 @@ func distinct(field string, values []string, errs *fields.Errors) {
 	}
 }
 
-// Known holds the records that a gift may refer to.
-type Known struct {
+// References are the records that a gift may refer to.
+type References struct {
 	Subcategories map[string]bool
 	Images        map[string]bool
 	// Regions by code; true means that the region has a country.
@@ -178,7 +178,7 @@ type Known struct {
 }
 
 // CheckReferences checks that all references of the request exist.
-func (k Known) CheckReferences(req *catalogv1.PutProductRequest) error {
+func (k References) CheckReferences(req *catalogv1.PutProductRequest) error {
 	errs := &fields.Errors{}
 	for i, c := range req.GetCategories() {
 		if !k.Subcategories[c] {
@@ -195,13 +195,13 @@ func (k Known) CheckReferences(req *catalogv1.PutProductRequest) error {
 }
 
 // CheckPrices checks that the region of every price exists.
-func (k Known) CheckPrices(prices []*catalogv1.RegionPrice) error {
+func (k References) CheckPrices(prices []*catalogv1.RegionPrice) error {
 	errs := &fields.Errors{}
 	k.checkPrices(prices, errs)
 	return errs.Err()
 }
 
-func (k Known) checkPrices(prices []*catalogv1.RegionPrice, errs *fields.Errors) {
+func (k References) checkPrices(prices []*catalogv1.RegionPrice, errs *fields.Errors) {
 	for i, p := range prices {
 		if _, ok := k.Regions[p.GetRegion()]; !ok {
 			errs.Add(at("prices", i, "region"), problem.FieldInvalid, "names no region")

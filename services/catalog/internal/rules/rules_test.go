@@ -56,10 +56,10 @@ func TestAChoiceHasOneValuePerDimension(t *testing.T) {
 		"a value and more":             {map[string]string{"Size": "M", "Colour": "Reds"}, false},
 		"a long value":                 {map[string]string{"Size": "M", "Colour": strings.Repeat("R", 5000)}, false},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, tc.want, rules.Chosen(gift, tc.choice)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, tc.want, rules.IsExactChoice(gift, tc.choice)) })
 	}
-	require.True(t, rules.Chosen(nil, nil), "a gift in one form only")
-	require.False(t, rules.Chosen(nil, map[string]string{"Size": "M"}))
+	require.True(t, rules.IsExactChoice(nil, nil), "a gift in one form only")
+	require.False(t, rules.IsExactChoice(nil, map[string]string{"Size": "M"}))
 }
 
 // TestTextsThatLookTheSameAreTheSameChoice writes a dimension and a value composed and decomposed, on either side.
@@ -72,11 +72,11 @@ func TestTextsThatLookTheSameAreTheSameChoice(t *testing.T) {
 		for _, choice := range []map[string]string{
 			{size: composed}, {size: decomposed}, {decomposedSize: composed}, {decomposedSize: decomposed},
 		} {
-			require.True(t, rules.Chosen(gift, choice))
+			require.True(t, rules.IsExactChoice(gift, choice))
 			require.Equal(t, rules.VariationsKey(map[string]string{size: composed}), rules.VariationsKey(choice), "so both are of one stock")
 		}
 		both := map[string]string{size: composed, decomposedSize: composed}
-		require.False(t, rules.Chosen(gift, both))
+		require.False(t, rules.IsExactChoice(gift, both))
 		require.Equal(t, "Leave out what is not a dimension of the gift.", refusal(t, gift, both, nil))
 	}
 	var errs fields.Errors

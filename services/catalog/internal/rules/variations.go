@@ -47,13 +47,13 @@ func readVariations(list []*catalogv1.Variation, errs *fields.Errors) []Variatio
 	return out
 }
 
-// Chosen reports whether choice has exactly one valid value for every dimension, spelled as in the catalog.
-func Chosen(of []Variation, choice map[string]string) bool {
-	if len(choice) != len(of) {
+// IsExactChoice reports whether choice has exactly one valid value for every dimension, spelled as in the catalog.
+func IsExactChoice(variations []Variation, choice map[string]string) bool {
+	if len(choice) != len(variations) {
 		return false
 	}
 	chosen := fields.NFCVariations(choice)
-	return !slices.ContainsFunc(of, func(v Variation) bool {
+	return !slices.ContainsFunc(variations, func(v Variation) bool {
 		_, ok := fields.OfferedVariation(v.Dimension, v.Values, chosen)
 		return !ok
 	})

@@ -42,8 +42,8 @@ func TestCampaignsOutOfReachAreNotFound(t *testing.T) {
 		"a brand the key does not reach": get(f.asBrands(uuid.NewString()), c.GetId()),
 		"a key without brands":           get(f.asBrands(), c.GetId()),
 		"another tenant":                 get(f.asOtherTenant(), c.GetId()),
-		"an unknown id":                  get(f.as(1), uuid.NewString()),
-		"an id that is no UUID":          get(f.as(1), "x\x00"),
+		"an unknown id":                  get(f.keyContext(1), uuid.NewString()),
+		"an id that is no UUID":          get(f.keyContext(1), "x\x00"),
 	} {
 		require.True(t, problem.Is(err, problem.NotFound), "%s: %v", name, err)
 	}
@@ -62,7 +62,7 @@ func TestACursorOfCampaignsBelongsToItsFilters(t *testing.T) {
 	f.putCampaign(campaign())
 	campaigns := &catalogv1.ListCampaignsRequest{Limit: limit(1)}
 	pagetest.RequireBound(t, campaigns, func(req *catalogv1.ListCampaignsRequest) (string, error) {
-		resp, err := f.catalog.ListCampaigns(f.as(1), req)
+		resp, err := f.catalog.ListCampaigns(f.keyContext(1), req)
 		return resp.GetNextCursor(), err
 	}, nil)
 	records := &catalogv1.ListCampaignRecordsRequest{TenantId: tenantID, Limit: limit(1)}
@@ -95,7 +95,7 @@ func TestACampaignCompletesAtItsExpiry(t *testing.T) {
 	records := call(f, f.campaigns.ListCampaignRecords, &catalogv1.ListCampaignRecordsRequest{TenantId: tenantID, Status: completed})
 	require.Len(t, records.GetRecords(), 2)
 	status := completed
-	require.Equal(t, []string{draft, id}, f.listCampaigns(f.as(1), &catalogv1.ListCampaignsRequest{Status: &status}))
+	require.Equal(t, []string{draft, id}, f.listCampaigns(f.keyContext(1), &catalogv1.ListCampaignsRequest{Status: &status}))
 	refused(f, problem.CampaignNotActive, f.ordering.CheckItem, &catalogv1.CheckItemRequest{
 		TenantId: tenantID, AllBrands: true, CampaignId: &id, ProductId: p.GetId(), Country: "SE",
 		Variations: map[string]string{"Size": "S"},

@@ -161,7 +161,7 @@ func TestAPreviewReportsEveryProblemInTheOrderOfTheTable(t *testing.T) {
 
 func TestAPreviewReservesNothingAndKnowsTheStock(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	p := gift()
 	f.put(p)
 	id := f.campaignIn(running, nil, offering(p.GetId(), stocked, limit(1), "S"))

@@ -214,7 +214,7 @@ func TestTheLogosOfABrandReplaceOnlyEachOther(t *testing.T) {
 
 func TestBrandLogos(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	put := func(content []byte, change ...func(*catalogv1.UploadBrandLogoRequest)) (*catalogv1.UploadBrandLogoResponse, error) {
 		req := &catalogv1.UploadBrandLogoRequest{TenantId: tenantID, BrandId: brandID, Content: content}
 		for _, c := range change {

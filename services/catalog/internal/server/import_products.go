@@ -33,7 +33,7 @@ func (s *service) ImportProducts(
 	if len(products) == 0 {
 		return resp, nil
 	}
-	outcomes, err := s.Store.ImportProducts(ctx, products, func(i int, known rules.Known) bool {
+	outcomes, err := s.Store.ImportProducts(ctx, products, func(i int, known rules.References) bool {
 		err := known.CheckReferences(req.GetProducts()[places[i]])
 		resp.Results[places[i]] = rejected(err)
 		return err == nil

@@ -27,7 +27,7 @@ type sideRequest interface {
 // change changes one part of a gift. errs has the violations of that part.
 func (s *service) change(
 	ctx context.Context, req sideRequest, action string, detail any,
-	change func(*rules.Product), check func(known rules.Known) error, errs *fields.Errors,
+	change func(*rules.Product), check func(known rules.References) error, errs *fields.Errors,
 ) (*timestamppb.Timestamp, error) {
 	caller.CheckActor(req.GetActor(), errs)
 	act := store.Act{
@@ -50,7 +50,7 @@ func (s *service) PutProduct(ctx context.Context, req *catalogv1.PutProductReque
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	updatedAt, err := s.Store.PutProduct(ctx, product, func(known rules.Known) error { return known.CheckReferences(req) })
+	updatedAt, err := s.Store.PutProduct(ctx, product, func(known rules.References) error { return known.CheckReferences(req) })
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *service) SetProductPrices(
 	prices := rules.ReadPrices(req.GetPrices(), errs)
 	at, err := s.change(ctx, req, "product.prices", map[string]any{"pricesEur": prices},
 		func(p *rules.Product) { p.Prices = prices },
-		func(known rules.Known) error { return known.CheckPrices(req.GetPrices()) }, errs)
+		func(known rules.References) error { return known.CheckPrices(req.GetPrices()) }, errs)
 	return &catalogv1.SetProductPricesResponse{UpdatedAt: at}, err
 }
 
@@ -100,7 +100,7 @@ func (s *service) SetProductTranslations(
 	var variations []rules.Variation
 	at, err := s.change(ctx, req, "product.translations", map[string]any{"translations": texts},
 		func(p *rules.Product) { p.Translations, variations = texts, p.Variations },
-		func(rules.Known) error {
+		func(rules.References) error {
 			var unknown fields.Errors
 			rules.CheckTranslations(req.GetTranslations(), variations, &unknown)
 			return unknown.Err()

@@ -25,7 +25,7 @@ func TestEstimatesDependOnCountryAndCurrency(t *testing.T) {
 	before := f.put(p)
 	get := func(country string, version int64) *catalogv1.Product {
 		t.Helper()
-		r, err := f.catalog.GetProduct(f.as(version), &catalogv1.GetProductRequest{ProductId: p.GetId(), Country: country})
+		r, err := f.catalog.GetProduct(f.keyContext(version), &catalogv1.GetProductRequest{ProductId: p.GetId(), Country: country})
 		require.NoError(t, err)
 		return r.GetProduct()
 	}
@@ -84,7 +84,7 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	})
 	one := &catalogv1.ListProductsRequest{Country: "SE", Limit: limit(1)}
 	pagetest.RequireBound(t, one, func(req *catalogv1.ListProductsRequest) (string, error) {
-		resp, err := f.catalog.ListProducts(f.as(1), req)
+		resp, err := f.catalog.ListProducts(f.keyContext(1), req)
 		return resp.GetNextCursor(), err
 	}, map[protoreflect.Name]any{"country": "FI", "locale": "sv-SE"})
 	for _, locale := range []string{"en-US", " "} { // Both mean the same as no locale.
@@ -96,7 +96,7 @@ func TestInvalidQueries(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	t.Run("all violations are reported together with the edge's", func(t *testing.T) {
-		ctx := f.as(1, problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "must be an instant"})
+		ctx := f.keyContext(1, problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "must be an instant"})
 		_, err := f.catalog.ListProducts(ctx, &catalogv1.ListProductsRequest{Locale: text("xx"), Limit: limit(0), After: text("?")})
 		require.Equal(t, codes{
 			"updatedSince": "invalid", "country": "required", "locale": "not_enabled", "limit": "invalid", "after": "invalid",

@@ -57,13 +57,13 @@ func (o override[R]) run(ctx context.Context, s *service, errs *fields.Errors) (
 			act := store.Act{TenantID: p.TenantID, Subject: id, Actor: rules.Sandbox(), Action: o.action, Detail: detail}
 			effect.Queue = func(b *pgx.Batch) { s.Store.QueueOverride(b, gift, act) }
 		}
-		effect.Answer, err = o.answer(seen(gift, o.country, changed), view.Currency)
+		effect.Answer, err = o.answer(entryAfter(gift, o.country, changed), view.Currency)
 		return effect, err
 	})
 }
 
-// seen is the gift as the tenant sees it after a change.
-func seen(gift *store.SandboxGift, country string, changed bool) store.Entry {
+// entryAfter is the gift as the tenant sees it after a change.
+func entryAfter(gift *store.SandboxGift, country string, changed bool) store.Entry {
 	e := gift.Entry
 	e.Listed = !gift.Override.Unlisted
 	e.Available = slices.Contains(gift.Override.Countries(gift.Countries), country)

@@ -86,7 +86,7 @@ func TestATenantUnlistsAGiftForItself(t *testing.T) {
 	t.Parallel()
 	f := setupSandbox(t)
 	campaignID, id := f.campaignWithStock(3)
-	before, err := f.product(f.as(1), id)
+	before, err := f.product(f.keyContext(1), id)
 	require.NoError(t, err)
 	f.unlist(t, id)
 	t.Run("it is neither ordered nor offered by links", func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestATenantChangesWhereAGiftCanBeSent(t *testing.T) {
 	p := gift(func(p *catalogv1.PutProductRequest) { p.AvailableCountries = []string{"SE", "FI"} })
 	f.put(p)
 	id := p.GetId()
-	before, err := f.product(f.as(1), id)
+	before, err := f.product(f.keyContext(1), id)
 	require.NoError(t, err)
 	require.True(t, proto.Equal(before, f.setAvailable(t, id, "SE", true)), "unchanged")
 	gone := f.setAvailable(t, id, "SE", false)
@@ -146,7 +146,7 @@ func TestATenantChangesWhereAGiftCanBeSent(t *testing.T) {
 	t.Run("a change for all tenants comes later", func(t *testing.T) {
 		p.Name = "Renamed"
 		at := f.put(p)
-		renamed, err := f.product(f.as(1), id)
+		renamed, err := f.product(f.keyContext(1), id)
 		require.NoError(t, err)
 		require.Equal(t, at, renamed.GetUpdatedAt().AsTime())
 		require.Equal(t, []string{id}, ids(f.changedSince(at)))
@@ -168,7 +168,7 @@ func TestARepeatedChangeInTheSandboxGetsItsFirstAnswer(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, proto.Equal(first, again))
 	require.NotEmpty(t, header.Get(caller.ReplayedHeader))
-	listed, err := f.product(f.as(1), p.GetId())
+	listed, err := f.product(f.keyContext(1), p.GetId())
 	require.NoError(t, err, "and has no second effect")
 	require.True(t, listed.GetListed())
 }
@@ -183,7 +183,7 @@ func TestProductionHasNoChangesOfTenants(t *testing.T) {
 	f.exec(`INSERT INTO sandbox_products (tenant_id, product_id, unlisted, added, removed, updated_at)
 VALUES ($1, $2, true, '{}', '{SE}', $3)`,
 		tenantID, p.GetId(), at.Add(time.Hour))
-	listed, err := f.product(f.as(1), p.GetId())
+	listed, err := f.product(f.keyContext(1), p.GetId())
 	require.NoError(t, err)
 	require.True(t, listed.GetAvailable())
 	require.Equal(t, at, listed.GetUpdatedAt().AsTime())
@@ -243,7 +243,7 @@ func TestStockIsSetBesideReservations(t *testing.T) {
 	for b := range buyers {
 		group.Go(func() error {
 			for range each {
-				_, err := f.ordering.Reserve(f.as(1), attempt(id, product, "M"))
+				_, err := f.ordering.Reserve(f.keyContext(1), attempt(id, product, "M"))
 				if err == nil {
 					taken[b]++
 				} else if !problem.Is(err, problem.OutOfStock) {

@@ -75,7 +75,7 @@ type fixture struct {
 // setup makes a fixture in which every row has a twin of another tenant.
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	return withTwins(t, setupAlone(t))
+	return withTwins(t, setupWithoutTwins(t))
 }
 
 // setupSandbox is setup for the sandbox.
@@ -105,8 +105,8 @@ func withTwins(t *testing.T, f *fixture) *fixture {
 	return f
 }
 
-// setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
-func setupAlone(t *testing.T) *fixture {
+// setupWithoutTwins is for tests with SQL of their own, which counts or changes the rows of all tenants.
+func setupWithoutTwins(t *testing.T) *fixture {
 	t.Helper()
 	return newFixture(t, false)
 }
@@ -157,9 +157,9 @@ func newFixture(t *testing.T, sandboxed bool) *fixture {
 	return f
 }
 
-// as is the context of a key for all brands of the tenant, with the tenant's version that the edge saw and the violations that
-// it found.
-func (f *fixture) as(version int64, violations ...problem.Violation) context.Context {
+// keyContext returns the context of a key for all brands of the tenant, with the tenant's version that the edge saw and the
+// violations that it found.
+func (f *fixture) keyContext(version int64, violations ...problem.Violation) context.Context {
 	return f.asKey(caller.Principal{TenantID: tenantID, KeyID: 1, AllBrands: true, TenantVersion: version}, violations...)
 }
 
@@ -192,7 +192,7 @@ type method[Req, Resp any] = func(ctx context.Context, req Req, opts ...grpc.Cal
 // call makes a call that must succeed, as a key of the tenant.
 func call[Req, Resp any](f *fixture, rpc method[Req, Resp], req Req) Resp {
 	f.t.Helper()
-	resp, err := rpc(f.as(1), req)
+	resp, err := rpc(f.keyContext(1), req)
 	require.NoError(f.t, err)
 	return resp
 }
@@ -203,7 +203,7 @@ type codes = map[string]string
 // violations makes a call with an invalid request.
 func violations[Req, Resp any](f *fixture, rpc method[Req, Resp], req Req) codes {
 	f.t.Helper()
-	_, err := rpc(f.as(1), req)
+	_, err := rpc(f.keyContext(1), req)
 	return violationsOf(f.t, err)
 }
 
@@ -234,7 +234,7 @@ func testInvalid[Req, Resp any](f *fixture, rpc method[Req, Resp], requests map[
 // refused makes a call that must be refused with the code.
 func refused[Req, Resp any](f *fixture, code problem.Code, rpc method[Req, Resp], req Req) {
 	f.t.Helper()
-	_, err := rpc(f.as(1), req)
+	_, err := rpc(f.keyContext(1), req)
 	require.True(f.t, problem.Is(err, code), "%v", err)
 }
 

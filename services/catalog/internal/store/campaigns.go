@@ -162,7 +162,7 @@ ORDER BY o.position`, 3)
 
 // Campaign reads a campaign of a tenant. Each text is in the first of the locales that has it, or else in en-US.
 func (s *Store) Campaign(ctx context.Context, tenantID, id string, locales ...string) (CampaignView, bool, error) {
-	sql, args := s.of(tenantID, campaign, locales, tenantID, id)
+	sql, args := s.forTenant(tenantID, campaign, locales, tenantID, id)
 	rows, err := postgres.Select(ctx, s.pool, "read campaign", scanOffering(campaignColumns, locales), sql, args...)
 	return campaignOf(rows), len(rows) > 0, err
 }

@@ -20,7 +20,7 @@ const selectUpdatedAt = `SELECT updated_at FROM products WHERE id = $1`
 // ChangeProduct changes one part of a gift and returns its updated_at. change replaces fields of the gift and must not modify
 // their old values. check, if not nil, refuses references to unknown records.
 func (s *Store) ChangeProduct(
-	ctx context.Context, act Act, change func(*rules.Product), check func(rules.Known) error,
+	ctx context.Context, act Act, change func(*rules.Product), check func(rules.References) error,
 ) (time.Time, error) {
 	var updatedAt time.Time
 	err := s.change(ctx, func(tx pgx.Tx) error {
@@ -55,7 +55,7 @@ func (s *Store) ChangeProduct(
 }
 
 // replaceProduct replaces a gift and suspends the offerings that no longer fit.
-func replaceProduct(ctx context.Context, tx pgx.Tx, before, after rules.Product, known rules.Known) (time.Time, error) {
+func replaceProduct(ctx context.Context, tx pgx.Tx, before, after rules.Product, known rules.References) (time.Time, error) {
 	updatedAt, err := writeProduct(ctx, tx, after, !before.SameForReaders(after, known.Regions))
 	if err != nil {
 		return time.Time{}, err
@@ -74,30 +74,30 @@ const (
 // ImportProducts puts gifts with different ids in one transaction and returns the outcomes. A gift that check refuses is
 // rejected. Unchanged gifts are found without the lock for changes, so that a repeated import does not delay other changes.
 func (s *Store) ImportProducts(
-	ctx context.Context, products []rules.Product, check func(i int, known rules.Known) bool,
+	ctx context.Context, products []rules.Product, check func(i int, known rules.References) bool,
 ) ([]catalogv1.ImportOutcome, error) {
 	planned, err := s.planImport(ctx, s.pool, products, check)
-	if err != nil || !planned.writes() {
+	if err != nil || !planned.hasChanges() {
 		return planned.outcomes, err
 	}
 	err = s.change(ctx, func(tx pgx.Tx) error {
 		if planned, err = s.planImport(ctx, tx, products, check); err != nil {
 			return err
 		}
-		return planned.write(ctx, tx, products)
+		return planned.writeGifts(ctx, tx, products)
 	})
 	return planned.outcomes, err
 }
 
 // importPlan holds the action of an import for each gift.
 type importPlan struct {
-	known    rules.Known
+	known    rules.References
 	before   map[string]rules.Product
 	outcomes []catalogv1.ImportOutcome
 }
 
 func (s *Store) planImport(
-	ctx context.Context, q postgres.Querier, products []rules.Product, check func(i int, known rules.Known) bool,
+	ctx context.Context, q postgres.Querier, products []rules.Product, check func(i int, known rules.References) bool,
 ) (importPlan, error) {
 	var referred rules.Product
 	ids := make([]string, len(products))
@@ -131,7 +131,7 @@ func (s *Store) planImport(
 	return plan, nil
 }
 
-func (p importPlan) writes() bool {
+func (p importPlan) hasChanges() bool {
 	for _, o := range p.outcomes {
 		if o == created || o == updated {
 			return true
@@ -140,8 +140,8 @@ func (p importPlan) writes() bool {
 	return false
 }
 
-// write sends all gifts in one round trip, then suspends offerings that no longer fit.
-func (p importPlan) write(ctx context.Context, tx pgx.Tx, products []rules.Product) error {
+// writeGifts sends all gifts in one round trip, then suspends offerings that no longer fit.
+func (p importPlan) writeGifts(ctx context.Context, tx pgx.Tx, products []rules.Product) error {
 	b := &pgx.Batch{}
 	updatedAt := new(time.Time)
 	for i, product := range products {

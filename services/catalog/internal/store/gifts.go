@@ -19,14 +19,14 @@ const (
 )
 
 // readKnown reads which references of p exist.
-func readKnown(ctx context.Context, q postgres.Querier, p rules.Product) (rules.Known, error) {
-	known := rules.Known{Subcategories: map[string]bool{}, Images: map[string]bool{}, Regions: map[string]bool{}}
+func readKnown(ctx context.Context, q postgres.Querier, p rules.Product) (rules.References, error) {
+	known := rules.References{Subcategories: map[string]bool{}, Images: map[string]bool{}, Regions: map[string]bool{}}
 	b := &pgx.Batch{}
 	b.Queue(selectSubcategories, p.Categories).Query(into(known.Subcategories))
 	b.Queue(selectImages, p.ImageFileIDs).Query(into(known.Images))
 	b.Queue(selectRegions).Query(into(known.Regions))
 	if err := q.SendBatch(ctx, b).Close(); err != nil {
-		return rules.Known{}, fmt.Errorf("read references: %w", err)
+		return rules.References{}, fmt.Errorf("read references: %w", err)
 	}
 	return known, nil
 }
@@ -80,7 +80,7 @@ var itemFacts = reading(selectItemFacts, 5)
 // ItemFacts reads the records of an item.
 func (s *Store) ItemFacts(ctx context.Context, k ItemKey) (rules.ItemFacts, error) {
 	var f rules.ItemFacts
-	sql, args := s.of(k.TenantID, itemFacts, k.TenantID, k.CampaignID, k.ProductID, k.Country, k.VariationsKey)
+	sql, args := s.forTenant(k.TenantID, itemFacts, k.TenantID, k.CampaignID, k.ProductID, k.Country, k.VariationsKey)
 	err := s.pool.QueryRow(ctx, sql, args...).Scan(
 		&f.CampaignBrandID, &f.CampaignStatus, &f.OfferingStatus, &f.SupplyType,
 		&f.ProductState, &f.ProductName, &f.Customization, &f.Deliverable, &f.Variations, &f.SKUOffered, &f.Stock, &f.Offered)

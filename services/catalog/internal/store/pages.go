@@ -91,9 +91,9 @@ func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, ti
 	var found []Entry
 	b := &pgx.Batch{}
 	// It runs first, so that a change between the two statements is later than the start.
-	sql, args := s.of(v.TenantID, newest)
+	sql, args := s.forTenant(v.TenantID, newest)
 	b.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&start) })
-	sql, args = s.of(v.TenantID, firstListed, v.Country, v.Locale, v.Currency)
+	sql, args = s.forTenant(v.TenantID, firstListed, v.Country, v.Locale, v.Currency)
 	postgres.QueueSelect(b, &found, scanEntry, limited(sql, limit), args...)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, time.Time{}, fmt.Errorf("read gifts: %w", err)
@@ -106,19 +106,19 @@ func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, ti
 // change since its start; the fifth minute is for readers who round. That sync then finds every change
 // since the start, including those of the gifts left out, however long the load takes.
 func (s *Store) Listed(ctx context.Context, v View, start time.Time, after string, limit int) ([]Entry, error) {
-	sql, args := s.of(v.TenantID, listed, v.Country, v.Locale, v.Currency, after, start)
+	sql, args := s.forTenant(v.TenantID, listed, v.Country, v.Locale, v.Currency, after, start)
 	return postgres.Select(ctx, s.pool, "read gifts", scanEntry, limited(sql, limit), args...)
 }
 
 // Changed reads gifts that changed after a position, in the order of the changes, including unlisted ones.
 func (s *Store) Changed(ctx context.Context, v View, after page.Position, limit int) ([]Entry, error) {
-	sql, args := s.of(v.TenantID, changed, v.Country, v.Locale, v.Currency, after.Time, after.ID)
+	sql, args := s.forTenant(v.TenantID, changed, v.Country, v.Locale, v.Currency, after.Time, after.ID)
 	return postgres.Select(ctx, s.pool, "read gifts", scanEntry, limited(sql, limit), args...)
 }
 
 // Entry reads a listed gift.
 func (s *Store) Entry(ctx context.Context, v View, id string) (Entry, bool, error) {
-	sql, args := s.of(v.TenantID, entry, v.Country, v.Locale, v.Currency, id)
+	sql, args := s.forTenant(v.TenantID, entry, v.Country, v.Locale, v.Currency, id)
 	return first(postgres.Select(ctx, s.pool, "read gift", scanEntry, sql, args...))
 }
 

@@ -87,7 +87,7 @@ WHERE product_prices.amount_eur <> EXCLUDED.amount_eur`
 
 // PutProduct creates a gift or replaces it as a whole, and returns its updated_at. That changes only if readers see a
 // difference. check refuses references to unknown records.
-func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rules.Known) error) (time.Time, error) {
+func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rules.References) error) (time.Time, error) {
 	var updatedAt time.Time
 	err := s.change(ctx, func(tx pgx.Tx) error {
 		known, err := readKnown(ctx, tx, p)

@@ -32,7 +32,7 @@ var countries = reading(selectCountries, 1)
 
 // SandboxCountries returns the countries to which a tenant of the sandbox can send a gift; none for an unknown gift.
 func (s *Store) SandboxCountries(ctx context.Context, tenantID, productID string) (found []string, err error) {
-	sql, args := s.of(tenantID, countries, productID)
+	sql, args := s.forTenant(tenantID, countries, productID)
 	err = s.pool.QueryRow(ctx, sql, args...).Scan(&found)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("read countries of gift: %w", err)
@@ -78,7 +78,7 @@ func (s *Store) QueueOverride(b *pgx.Batch, gift *SandboxGift, act Act) {
 // QueueSandboxStock locks a SKU and reads its campaign as the tenant sees it. found is false if the tenant has no such campaign.
 func (s *Store) QueueSandboxStock(b *pgx.Batch, tenantID, campaignID, locale, skuID string, into *CampaignView, found *bool) {
 	b.Queue(lockSKU, tenantID, campaignID, skuID)
-	sql, args := s.of(tenantID, campaign, []string{locale}, tenantID, campaignID)
+	sql, args := s.forTenant(tenantID, campaign, []string{locale}, tenantID, campaignID)
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		offerings, err := pgx.CollectRows(rows, scanOffering(campaignColumns, []string{locale}))
 		*into, *found = campaignOf(offerings), len(offerings) > 0

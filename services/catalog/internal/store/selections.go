@@ -28,7 +28,7 @@ func (s *Store) CampaignHead(ctx context.Context, tenantID, id string) (Campaign
 
 // States returns the states of the gifts that exist among the ids.
 func (s *Store) States(ctx context.Context, tenantID string, ids []string) (map[string]rules.State, error) {
-	sql, args := s.of(tenantID, states, ids)
+	sql, args := s.forTenant(tenantID, states, ids)
 	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read states of gifts: %w", err)
@@ -40,7 +40,7 @@ func (s *Store) States(ctx context.Context, tenantID string, ids []string) (map[
 // GiftViews returns the published gifts among the ids, in the order of the ids. Each text is in the first of the locales that has
 // it, or else in en-US.
 func (s *Store) GiftViews(ctx context.Context, tenantID string, ids []string, locales ...string) ([]GiftView, error) {
-	sql, args := s.of(tenantID, giftViews, locales, ids)
+	sql, args := s.forTenant(tenantID, giftViews, locales, ids)
 	rows, err := postgres.Select(ctx, s.pool, "read gifts", scanOffering(giftColumns, locales), sql, args...)
 	return postgres.Column(rows, func(r *offeringRow) GiftView { return r.GiftView }), err
 }
@@ -48,7 +48,7 @@ func (s *Store) GiftViews(ctx context.Context, tenantID string, ids []string, lo
 // OrderedGift returns a gift in any state, without images that the public may not see. Each text is in the first of the locales
 // that has it, or else in en-US.
 func (s *Store) OrderedGift(ctx context.Context, tenantID, id string, locales ...string) (g GiftView, found bool, err error) {
-	sql, args := s.of(tenantID, orderedGift, locales, id)
+	sql, args := s.forTenant(tenantID, orderedGift, locales, id)
 	r, found, err := first(postgres.Select(ctx, s.pool, "read gift", scanOffering(orderedColumns, locales), sql, args...))
 	if err != nil || !found {
 		return g, false, err
@@ -88,7 +88,7 @@ func suspendOfferings(ctx context.Context, tx pgx.Tx, before, after rules.Produc
 	var campaign string
 	var variations map[string]string
 	_, err = pgx.ForEachRow(rows, []any{&campaign, &variations}, func() error {
-		if !rules.Chosen(after.Variations, variations) {
+		if !rules.IsExactChoice(after.Variations, variations) {
 			unfit = append(unfit, campaign)
 		}
 		variations = nil // Otherwise the decoder would add to the map of the previous row.

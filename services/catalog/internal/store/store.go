@@ -68,8 +68,8 @@ func reading(text string, arguments int) statement {
 	}
 }
 
-// of returns the text and the arguments of the statement for readers of the tenant.
-func (s *Store) of(tenantID string, st statement, args ...any) (string, []any) {
+// forTenant returns the text and the arguments of the statement for readers of the tenant.
+func (s *Store) forTenant(tenantID string, st statement, args ...any) (string, []any) {
 	if !s.sandbox {
 		return st.shared, args
 	}
