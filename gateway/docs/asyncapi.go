@@ -51,7 +51,7 @@ func (b *builder) addAsyncAPI() error {
 		"operations": operations,
 		"components": map[string]any{"messages": messages, "schemas": schemas},
 	})
-	b.add(asyncapiPath, staticfile.New(yamlType, staticfile.Revalidate, out).ForAnyOrigin())
+	b.addFile(asyncapiPath, staticfile.New(yamlType, staticfile.Revalidate, out).ForAnyOrigin())
 	return err
 }
 

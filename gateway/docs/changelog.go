@@ -21,7 +21,7 @@ func (b *builder) changelog() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b.add(atomPath, staticfile.New("application/atom+xml; charset=utf-8", staticfile.Revalidate, feed))
+	b.addFile(atomPath, staticfile.New("application/atom+xml; charset=utf-8", staticfile.Revalidate, feed))
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Change log\n\nWhat changed in the Partner Gifting API, the newest first.\n\n"+
 		"Also as an [Atom feed](%s). What we change, and how we\nannounce it, is in [Versioning](versioning.md).\n", b.base+atomPath)

@@ -80,7 +80,7 @@ func (s *Site) Paths() ([]string, error) {
 
 // ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if to := s.moved(r.URL.Path); to != "" {
+	if to := s.redirectTarget(r.URL.Path); to != "" {
 		w.Header().Set("Cache-Control", staticfile.Revalidate)
 		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusMovedPermanently)
@@ -94,8 +94,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	made.ServeHTTP(w, r)
 }
 
-// moved returns where the file is that people look for at another path: with a slash at its end, or at the root of the host.
-func (s *Site) moved(path string) string {
+// redirectTarget returns where the file is that people look for at another path: with a slash at its end, or at the root of the
+// host.
+func (s *Site) redirectTarget(path string) string {
 	name := strings.TrimRight(path, "/")
 	for _, file := range []string{name, s.basePath + name, s.basePath + name + sitePath} {
 		if below, inside := strings.CutPrefix(file, s.basePath); inside && file != path && !s.Has(path) && s.Has(file) {
@@ -135,12 +136,12 @@ func New(document *openapi.Document, basePath string, log *slog.Logger) (*Site, 
 	}
 	errors := httperror.Writer{DocsURL: document.PublicURL + sitePath, Log: log}
 	return &Site{base: b.base, basePath: basePath, errors: errors, files: sync.OnceValues(func() (staticfile.Handler, error) {
-		err := b.make()
+		err := b.build()
 		return staticfile.Handler{Files: b.files, Missing: &b.missing, Policy: contentSecurityPolicy, Errors: errors}, err
 	})}, nil
 }
 
-func (b *builder) make() (err error) {
+func (b *builder) build() (err error) {
 	if b.samples, err = ownSamples(); err != nil {
 		return fmt.Errorf("docs: %w", err)
 	}
@@ -155,7 +156,7 @@ func (b *builder) make() (err error) {
 	return nil
 }
 
-func (b *builder) add(path string, f staticfile.File) { b.files[b.basePath+path] = f }
+func (b *builder) addFile(path string, f staticfile.File) { b.files[b.basePath+path] = f }
 
 // addDocument adds the OpenAPI document, which tools on other sites may load.
 func (b *builder) addDocument() error {
@@ -167,8 +168,8 @@ func (b *builder) addDocument() error {
 	if err != nil {
 		return err
 	}
-	b.add(documentJSON, staticfile.New(jsonType, staticfile.Revalidate, asJSON).ForAnyOrigin())
-	b.add(documentYAML, staticfile.New(yamlType, staticfile.Revalidate, asYAML).ForAnyOrigin())
+	b.addFile(documentJSON, staticfile.New(jsonType, staticfile.Revalidate, asJSON).ForAnyOrigin())
+	b.addFile(documentYAML, staticfile.New(yamlType, staticfile.Revalidate, asYAML).ForAnyOrigin())
 	return nil
 }
 
@@ -190,7 +191,7 @@ func (b *builder) addAssets() error {
 			return err
 		}
 		f := staticfile.New(contentTypes[path.Ext(name)], staticfile.Revalidate, content)
-		b.add(assetsPath+strings.TrimPrefix(name, "assets/"), f)
+		b.addFile(assetsPath+strings.TrimPrefix(name, "assets/"), f)
 		if path.Base(name) == "favicon.ico" {
 			b.files["/favicon.ico"] = f
 		}

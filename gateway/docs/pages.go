@@ -76,7 +76,7 @@ func (b *builder) addPages() error {
 		}
 	}
 	for _, p := range pages {
-		b.add(sitePath+"/"+p.Name+markdownSuffix,
+		b.addFile(sitePath+"/"+p.Name+markdownSuffix,
 			staticfile.New(markdownType, staticfile.Revalidate, readable(p.Markdown)).ForAnyOrigin())
 		if p.Name == referenceName {
 			continue
@@ -85,7 +85,7 @@ func (b *builder) addPages() error {
 		if err != nil {
 			return err
 		}
-		b.add(pagePath("", p.Name), staticfile.New(htmlType, staticfile.Revalidate, html))
+		b.addFile(pagePath("", p.Name), staticfile.New(htmlType, staticfile.Revalidate, html))
 	}
 	if err := b.makeMissing(pages); err != nil {
 		return err

@@ -77,7 +77,7 @@ func (b *builder) addPostman() error {
 		"variable": []object{{"key": "baseUrl", "value": b.document.PublicURL}, {"key": "apiKey", "value": ""}},
 		"item":     folders,
 	}, "", "  ")
-	b.add(postmanPath, staticfile.New(jsonType, staticfile.Revalidate, written).ForAnyOrigin())
+	b.addFile(postmanPath, staticfile.New(jsonType, staticfile.Revalidate, written).ForAnyOrigin())
 	return err
 }
 

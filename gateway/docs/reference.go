@@ -30,14 +30,14 @@ func (b *builder) addReference() error {
 	if err != nil {
 		return err
 	}
-	b.add(sitePath+"/reference.json", staticfile.New(jsonType, staticfile.Revalidate, shown))
-	b.add(rendererPath, staticfile.FromGzip(contentTypes[".js"], staticfile.Versioned, renderer))
+	b.addFile(sitePath+"/reference.json", staticfile.New(jsonType, staticfile.Revalidate, shown))
+	b.addFile(rendererPath, staticfile.FromGzip(contentTypes[".js"], staticfile.Versioned, renderer))
 	const marker = "NONCE"
 	html, err := b.render("reference", view{Nonce: marker, Page: &page{Name: referenceName, Title: "API reference"}})
 	if err != nil {
 		return err
 	}
-	b.add(pagePath("", referenceName), staticfile.Fresh(htmlType, func() ([]byte, string) {
+	b.addFile(pagePath("", referenceName), staticfile.Fresh(htmlType, func() ([]byte, string) {
 		nonce := rand.Text()
 		policy := "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; style-src-attr 'unsafe-inline'; " +
 			"img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -67,21 +67,21 @@ func (b *builder) shownDocument() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := b.show(root); err != nil {
+	if err := b.adapt(root); err != nil {
 		return nil, err
 	}
 	asJSON, err := openapi.NewNode(root).JSON()
 	return []byte(asJSON), err
 }
 
-// show adapts a value and what is in it.
-func (b *builder) show(n *yaml.Node) error {
+// adapt adapts a value and what is in it.
+func (b *builder) adapt(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		n.Value = strings.ReplaceAll(n.Value, "](docs/", "]("+b.base+sitePath+"/")
 		return nil
 	}
 	for _, child := range n.Content {
-		if err := b.show(child); err != nil {
+		if err := b.adapt(child); err != nil {
 			return err
 		}
 	}

@@ -136,7 +136,7 @@ func TestAnswersAreMarkedAtTheSameTime(t *testing.T) {
 		answers.Go(func() {
 			for range 50 {
 				header := http.Header{}
-				made.Notices.Deprecate(header, &openapi.Use{Method: "GET", Path: "/orders", Status: http.StatusOK})
+				made.Notices.Deprecate(header, &openapi.Usage{Method: "GET", Path: "/orders", Status: http.StatusOK})
 				assert.Len(t, header.Values("Link"), 2)
 			}
 		})

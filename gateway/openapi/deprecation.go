@@ -16,8 +16,8 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Use is what a request has used of the API, as far as deprecations depend on it. Without an operation Method and Path are empty.
-type Use struct {
+// Usage is what a request has used of the API, as far as deprecations depend on it. Without an operation Method and Path are empty.
+type Usage struct {
 	// Method and Path are those of the operation. Path is its template; the names of its variables do not matter.
 	Method, Path string
 	RawQuery     string
@@ -29,7 +29,7 @@ type Use struct {
 // notice is a deprecation that concerns the requests to which it applies.
 type notice struct {
 	change  *Change
-	applies func(u *Use) bool
+	applies func(u *Usage) bool
 }
 
 // Notices finds the deprecations of an answer. Those of error codes have no operation.
@@ -40,14 +40,14 @@ type Notices struct {
 
 // Deprecate adds the headers of RFC 9745 and RFC 8594 if the request used, or its answer has, something that is deprecated. Both
 // headers take one value, so the earliest dates count. Each deprecation has its links.
-func (n *Notices) Deprecate(header http.Header, u *Use) {
+func (n *Notices) Deprecate(header http.Header, u *Usage) {
 	if len(n.byOperation) == 0 {
 		return
 	}
 	var found []*Change
-	for _, of := range slices.Concat(n.byOperation[operationKey(u.Method, u.Path)], n.byOperation[""]) {
-		if !slices.Contains(found, of.change) && of.applies(u) {
-			found = append(found, of.change)
+	for _, deprecated := range slices.Concat(n.byOperation[operationKey(u.Method, u.Path)], n.byOperation[""]) {
+		if !slices.Contains(found, deprecated.change) && deprecated.applies(u) {
+			found = append(found, deprecated.change)
 		}
 	}
 	if len(found) == 0 {
@@ -84,7 +84,7 @@ func deprecate(root *yaml.Node, changes Changes, changelog string) (found *Notic
 	found = &Notices{changelog: changelog, byOperation: map[string][]notice{}}
 	for _, c := range changes.deprecations() {
 		for _, t := range c.Affects {
-			if !found.add(NewNode(root), c, t) && missing == nil {
+			if !found.addTarget(NewNode(root), c, t) && missing == nil {
 				missing = &t
 			}
 		}
@@ -92,10 +92,10 @@ func deprecate(root *yaml.Node, changes Changes, changelog string) (found *Notic
 	return found, missing
 }
 
-// add reports whether the target exists.
-func (n *Notices) add(document Node, c *Change, t Target) (exists bool) {
+// addTarget adds the notices of a deprecation for a target, and reports whether the target exists.
+func (n *Notices) addTarget(document Node, c *Change, t Target) (exists bool) {
 	if t.Code != "" {
-		n.note("", c, func(u *Use) bool { return problem.Is(u.Err, t.Code) })
+		n.note("", c, func(u *Usage) bool { return problem.Is(u.Err, t.Code) })
 		return problem.Lookup(t.Code).Code == t.Code
 	}
 	if t.Schema != "" {
@@ -115,21 +115,21 @@ func (n *Notices) add(document Node, c *Change, t Target) (exists bool) {
 			case op.Get("operationId").String() != t.Operation:
 			case t.Parameter != "":
 				exists = markParameter(op, t.Parameter, c)
-				n.note(key, c, func(u *Use) bool {
+				n.note(key, c, func(u *Usage) bool {
 					query, _ := url.ParseQuery(u.RawQuery)
 					return query.Has(t.Parameter)
 				})
 			default:
 				mark(op.value, c)
 				exists = true
-				n.note(key, c, func(*Use) bool { return true })
+				n.note(key, c, func(*Usage) bool { return true })
 			}
 		}
 	}
 	return exists
 }
 
-func (n *Notices) note(key string, c *Change, applies func(u *Use) bool) {
+func (n *Notices) note(key string, c *Change, applies func(u *Usage) bool) {
 	n.byOperation[key] = append(n.byOperation[key], notice{c, applies})
 }
 
@@ -137,14 +137,14 @@ func (n *Notices) note(key string, c *Change, applies func(u *Use) bool) {
 func (n *Notices) addProperty(key string, op Node, c *Change, t Target) {
 	for _, path := range placesOf(t.Schema, op.Get("requestBody", "content", "application/json", "schema"), nil) {
 		path = append(slices.Clone(path), t.Property)
-		n.note(key, c, func(u *Use) bool {
+		n.note(key, c, func(u *Usage) bool {
 			var body any
 			return json.Unmarshal(u.Body, &body) == nil && has(body, path)
 		})
 	}
 	for _, response := range op.Get("responses").All() {
 		if len(placesOf(t.Schema, response.Get("content", "application/json", "schema"), nil)) > 0 {
-			n.note(key, c, func(u *Use) bool { return u.Status < http.StatusMultipleChoices })
+			n.note(key, c, func(u *Usage) bool { return u.Status < http.StatusMultipleChoices })
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestGeneratorsGetWhatTheyNeed(t *testing.T) {
 	})
 	t.Run("a path uses every component that a webhook uses", func(t *testing.T) {
 		used := map[string]bool{}
-		d.use(asText(t, d.root["paths"]), used)
+		d.addReferences(asText(t, d.root["paths"]), used)
 		for _, ref := range reference.FindAllString(asText(t, d.root["webhooks"]), -1) {
 			require.Contains(t, used, ref)
 		}
@@ -42,13 +42,13 @@ func TestGeneratorsGetWhatTheyNeed(t *testing.T) {
 
 var reference = regexp.MustCompile(`#/components/[^"]+`)
 
-// use adds the components that a part of the document refers to, and those that these refer to.
-func (d document) use(part string, used map[string]bool) {
+// addReferences adds the components that a part of the document refers to, and those that these refer to.
+func (d document) addReferences(part string, used map[string]bool) {
 	d.t.Helper()
 	for _, ref := range reference.FindAllString(part, -1) {
 		if !used[ref] {
 			used[ref] = true
-			d.use(asText(d.t, d.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)), used)
+			d.addReferences(asText(d.t, d.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)), used)
 		}
 	}
 }

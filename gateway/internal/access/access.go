@@ -53,7 +53,7 @@ func New(deps Deps, cfg Config) *Checker {
 // An invalid key counts against the client's address. Past that limit, keys that have not worked in this process are refused
 // without a look-up, while those that have keep working.
 func (c *Checker) Check(header http.Header, r *http.Request) (caller.Principal, error) {
-	p, err := c.check(header, r)
+	p, err := c.authenticate(header, r)
 	if problem.Is(err, problem.InvalidAPIKey) {
 		if verdict := c.deps.Failures.Take(c.deps.ClientIP(r)); !verdict.Allowed {
 			return p, tooManyFailures(verdict)
@@ -62,7 +62,7 @@ func (c *Checker) Check(header http.Header, r *http.Request) (caller.Principal, 
 	return p, err
 }
 
-func (c *Checker) check(header http.Header, r *http.Request) (p caller.Principal, err error) {
+func (c *Checker) authenticate(header http.Header, r *http.Request) (p caller.Principal, err error) {
 	hash, err := c.keys.hash(bearer(r.Header))
 	if err != nil {
 		return p, err

@@ -33,12 +33,12 @@ type keys struct {
 	directory   tenantsv1.DirectoryServiceClient
 	environment apikey.Environment
 	clock       func() time.Time
-	// stale is how long a principal is used while look-ups fail and the version of its tenant is confirmed.
-	stale time.Duration
+	// maxStale is how long a principal is used while look-ups fail and the version of its tenant is confirmed.
+	maxStale time.Duration
 
 	lookUps singleflight.Group
-	// failed is when the last look-up failed, in Unix nanoseconds; it is zero if the last one succeeded.
-	failed atomic.Int64
+	// failedAt is when the last look-up failed, in Unix nanoseconds; it is zero if the last one succeeded.
+	failedAt atomic.Int64
 	// unshared counts the look-ups that no other request shares.
 	unshared atomic.Int64
 	// confirmed is when Redis last took a write and had a version, and gap the last time that it had not for as long as a change
@@ -57,7 +57,7 @@ type entry struct {
 
 func newKeys(deps Deps, cfg Config) *keys {
 	return &keys{
-		directory: deps.Directory, environment: cfg.Environment, clock: deps.Clock, stale: cfg.KeyStale, byHash: map[string]entry{},
+		directory: deps.Directory, environment: cfg.Environment, clock: deps.Clock, maxStale: cfg.KeyStale, byHash: map[string]entry{},
 		began: deps.Clock(),
 	}
 }
@@ -120,10 +120,10 @@ func (k *keys) latest(
 func (k *keys) refresh(
 	ctx context.Context, hash string, p caller.Principal, age time.Duration, confirmed bool,
 ) (caller.Principal, error) {
-	if !confirmed || age >= k.stale || k.gapWithin(age) {
+	if !confirmed || age >= k.maxStale || k.gapWithin(age) {
 		return k.fetch(ctx, hash, p.TenantVersion)
 	}
-	if failed := k.failed.Load(); failed != 0 && k.clock().Sub(time.Unix(0, failed)) < pause {
+	if failedAt := k.failedAt.Load(); failedAt != 0 && k.clock().Sub(time.Unix(0, failedAt)) < pause {
 		return p, nil
 	}
 	latest, err := k.wait(ctx, k.lookUp(ctx, hash, p.TenantVersion), shortTimeout)
@@ -136,7 +136,7 @@ func (k *keys) refresh(
 // fetch returns the principal of a key as of now. Requests that know of the same version of the tenant share a look-up.
 func (k *keys) fetch(ctx context.Context, hash string, version int64) (caller.Principal, error) {
 	limit := lookUpTimeout
-	if k.failed.Load() != 0 {
+	if k.failedAt.Load() != 0 {
 		limit = shortTimeout
 	}
 	return k.wait(ctx, k.lookUp(ctx, hash, version), limit)
@@ -168,10 +168,10 @@ func (k *keys) lookUp(ctx context.Context, hash string, version int64) <-chan si
 		resolved, err := k.directory.ResolveKey(ctx, &tenantsv1.ResolveKeyRequest{KeyHash: []byte(hash)})
 		unknown := problem.Is(err, problem.NotFound)
 		if err != nil && !unknown {
-			k.failed.Store(k.clock().UnixNano())
+			k.failedAt.Store(k.clock().UnixNano())
 			return nil, fmt.Errorf("resolve key: %w", err)
 		}
-		k.failed.Store(0)
+		k.failedAt.Store(0)
 		if unknown {
 			k.remove(hash)
 			return nil, invalidKey()

@@ -256,7 +256,7 @@ func TestNoRequestWaitsLongForADirectoryThatHangs(t *testing.T) {
 
 	_, err = f.fetch(t.Context(), "unknown", 0)
 	require.True(t, problem.Is(err, problem.ServiceUnavailable), "this one waits for the time-out")
-	f.failed.CompareAndSwap(0, f.now.UnixNano())
+	f.failedAt.CompareAndSwap(0, f.now.UnixNano())
 	began := time.Now()
 	_, err = f.fetch(t.Context(), "unknown too", 0)
 	require.True(t, problem.Is(err, problem.ServiceUnavailable))
@@ -268,7 +268,7 @@ func TestNoRequestWaitsLongForADirectoryThatHangs(t *testing.T) {
 		p, err := f.fetch(t.Context(), "unknown too", 0)
 		return err == nil && p.TenantVersion == 3
 	}, 10*time.Second, time.Millisecond)
-	require.Zero(t, f.failed.Load())
+	require.Zero(t, f.failedAt.Load())
 }
 
 func TestACallerThatLeavesDuringALookUpIsNoOutage(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
 )
 
-// held is a gateway with an order that is being placed until let is called.
-func held(t *testing.T, body string, configure func(*gateway.Config)) (f *gatewaytest.Fixture, let func()) {
+// holdOrder returns a gateway with an order that is being placed until release is called.
+func holdOrder(t *testing.T, body string, configure func(*gateway.Config)) (f *gatewaytest.Fixture, release func()) {
 	t.Helper()
 	f = gatewaytest.NewWith(t, gatewaytest.Options{Configure: configure})
 	arrived, free := make(chan struct{}), make(chan struct{})
@@ -35,7 +35,7 @@ func held(t *testing.T, body string, configure func(*gateway.Config)) (f *gatewa
 
 func TestAKeyCannotHoldManyRequests(t *testing.T) {
 	t.Parallel()
-	f, let := held(t, orderOf(1000), func(cfg *gateway.Config) { cfg.Limits.RequestsPerKey = 1 })
+	f, release := holdOrder(t, orderOf(1000), func(cfg *gateway.Config) { cfg.Limits.RequestsPerKey = 1 })
 	got := f.Do("GET", "/me", "")
 	require.Equal(t, http.StatusTooManyRequests, got.Status)
 	require.Equal(t, "rate_limited", got.Parsed["code"])
@@ -43,20 +43,20 @@ func TestAKeyCannotHoldManyRequests(t *testing.T) {
 	busy := f.Key
 	f.NewCaller()
 	require.Equal(t, http.StatusOK, f.Do("GET", "/me", "").Status)
-	let()
+	release()
 	f.Key = busy
 	require.Equal(t, http.StatusOK, f.Do("GET", "/me", "").Status)
 }
 
 func TestLargeBodiesOfATenantAreBounded(t *testing.T) {
 	t.Parallel()
-	f, let := held(t, orderOf(maxBody-1), func(cfg *gateway.Config) { cfg.Limits.BodyBytes = 4 * maxBody })
+	f, release := holdOrder(t, orderOf(maxBody-1), func(cfg *gateway.Config) { cfg.Limits.BodyBytes = 4 * maxBody })
 	got := f.Do("POST", "/orders", orderOf(maxBody/2))
 	require.Equal(t, http.StatusServiceUnavailable, got.Status)
 	require.Equal(t, "service_unavailable", got.Parsed["code"])
 	require.Equal(t, "5", got.Header.Get("Retry-After"))
 	require.Equal(t, http.StatusOK, f.Do("GET", "/me", "").Status)
-	let()
+	release()
 	require.Equal(t, http.StatusCreated, f.Do("POST", "/orders", orderOf(maxBody-1)).Status)
 }
 

@@ -44,13 +44,13 @@ const (
 type forcedAnswer struct {
 	// fault is the value of faultHeader, or nothing.
 	fault string
-	// done means that the answer is forced, counted that the request counts as a forced timeout of its key.
-	done, counted bool
+	// applied means that the answer is forced, countsAsTimeout that the request counts as a forced timeout of its key.
+	applied, countsAsTimeout bool
 }
 
 // dropped reports whether the request takes effect and its caller gets no answer.
 func (f forcedAnswer) dropped() bool {
-	return f.done && (f.fault == forceTimeout || f.fault == forceLost)
+	return f.applied && (f.fault == forceTimeout || f.fault == forceLost)
 }
 
 // forceLimit reads faultHeader and decides what belongs to the rate limit. Production ignores the header.
@@ -63,7 +63,7 @@ func (h *Handler) forceLimit(c *call) error {
 	case forceRateLimited:
 		return c.force(httperror.RateLimited("This answer was forced by Sandbox-Fault.", time.Second))
 	case forceTimeout:
-		if c.forced.counted = h.timeouts.add(c.principal.KeyID); !c.forced.counted {
+		if c.forced.countsAsTimeout = h.timeouts.add(c.principal.KeyID); !c.forced.countsAsTimeout {
 			return httperror.RateLimited("This key has too many forced timeouts under way.", timeoutAfter)
 		}
 	}
@@ -86,7 +86,7 @@ func (h *Handler) forceAnswer(c *call) error {
 	case fault == forceInProgress:
 		return invalidFault("in-progress is only for requests that need an Idempotency-Key")
 	}
-	c.forced.done = true
+	c.forced.applied = true
 	c.ResponseWriter = discard{header: http.Header{}}
 	// The request takes effect even if its caller does not wait.
 	c.r = c.r.WithContext(context.WithoutCancel(c.r.Context()))
@@ -99,7 +99,7 @@ func invalidFault(message string) error {
 
 // force marks the answer as forced and returns its error.
 func (c *call) force(err error) error {
-	c.forced.done = true
+	c.forced.applied = true
 	c.Header().Set(sandboxHeader, "fault "+c.forced.fault)
 	return err
 }
@@ -107,7 +107,7 @@ func (c *call) force(err error) error {
 // writeError writes an answer that is an error. A forced one is not logged as an error.
 func (h *Handler) writeError(c *call, err error) {
 	writer := h.Errors
-	if c.forced.done && !c.forced.dropped() {
+	if c.forced.applied && !c.forced.dropped() {
 		writer.Log = slog.New(slog.DiscardHandler)
 	}
 	writer.Write(c.r.Context(), c, err)

@@ -150,8 +150,8 @@ func TestALostAnswerTakesEffect(t *testing.T) {
 	require.Contains(t, log.String(), `"forced":"lost"`)
 }
 
-// hold begins a forced timeout and returns once its order is placed. It ends when the caller is gone, or the gateway.
-func hold(t *testing.T, f *gatewaytest.Fixture, group *errgroup.Group) (leave context.CancelFunc) {
+// holdForcedTimeout begins a forced timeout and returns once its order is placed. It ends when the caller is gone, or the gateway.
+func holdForcedTimeout(t *testing.T, f *gatewaytest.Fixture, group *errgroup.Group) (disconnect context.CancelFunc) {
 	t.Helper()
 	calls := f.Calls.Load()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -165,9 +165,9 @@ func TestAForcedTimeoutTakesEffectAndIsBounded(t *testing.T) {
 	t.Parallel()
 	f := gatewaytest.NewWith(t, gatewaytest.Options{Configure: func(cfg *gateway.Config) { cfg.Limits.RequestsPerKey = 12 }})
 	var group errgroup.Group
-	leave := hold(t, f, &group)
+	disconnect := holdForcedTimeout(t, f, &group)
 	for range 9 {
-		hold(t, f, &group)
+		holdForcedTimeout(t, f, &group)
 	}
 	busy := f.Key
 	refused := f.Do("POST", "/orders", anOrder, "Sandbox-Fault", "timeout")
@@ -177,11 +177,11 @@ func TestAForcedTimeoutTakesEffectAndIsBounded(t *testing.T) {
 
 	t.Run("for each key", func(t *testing.T) {
 		f.NewCaller()
-		hold(t, f, &group)
+		holdForcedTimeout(t, f, &group)
 		f.Key = busy
 	})
 	t.Run("until the caller is gone", func(t *testing.T) {
-		leave()
+		disconnect()
 		eventually(t, func() bool {
 			return f.Do("POST", "/orders", "{", "Sandbox-Fault", "timeout", "Idempotency-Key", "").Status == http.StatusBadRequest
 		})

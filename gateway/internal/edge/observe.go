@@ -61,9 +61,9 @@ func NewObserver(ctx context.Context, tel *telemetry.Telemetry, https bool) (*Ob
 	return o, nil
 }
 
-// begin starts the trace of a request. It is always a new trace, because its id is the request id and the platform decides
+// startSpan starts the trace of a request. It is always a new trace, because its id is the request id and the platform decides
 // whether to sample it. If the caller sent a trace, it is linked.
-func (o *Observer) begin(r *http.Request) (context.Context, trace.Span) {
+func (o *Observer) startSpan(r *http.Request) (context.Context, trace.Span) {
 	ctx, span := o.tracer.Start(r.Context(), "HTTP", trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer))
 	if span.IsRecording() {
 		if named := telemetry.ParseTraceParent(r.Header.Get("Traceparent")); named.IsValid() {
@@ -73,11 +73,11 @@ func (o *Observer) begin(r *http.Request) (context.Context, trace.Span) {
 	return ctx, span
 }
 
-func (o *Observer) end(c *call) {
+func (o *Observer) observe(c *call) {
 	ctx, span, took := c.r.Context(), c.span, time.Since(c.began)
 	method := knownMethod(c.r.Method)
 	labels := o.labels(method, c)
-	if !c.forced.done { // A forced failure is none of the platform, and alerts count these measurements.
+	if !c.forced.applied { // A forced failure is none of the platform, and alerts count these measurements.
 		o.duration.Record(ctx, (took - c.waiting.held).Seconds(), metric.WithAttributes(labels...))
 	}
 	if span.IsRecording() {
@@ -87,7 +87,7 @@ func (o *Observer) end(c *call) {
 			span.SetAttributes(attribute.String("gifting.tenant.id", c.principal.TenantID),
 				attribute.Int("gifting.key.id", int(c.principal.KeyID)))
 		}
-		if c.status >= http.StatusInternalServerError && !c.forced.done {
+		if c.status >= http.StatusInternalServerError && !c.forced.applied {
 			span.SetStatus(codes.Error, "")
 		}
 	}
@@ -106,7 +106,7 @@ func (o *Observer) logAccess(ctx context.Context, method string, c *call, took t
 	if c.principal.TenantID != "" {
 		attrs = append(attrs, slog.String("tenant_id", c.principal.TenantID), slog.Int("key_id", int(c.principal.KeyID)))
 	}
-	if c.forced.done {
+	if c.forced.applied {
 		attrs = append(attrs, slog.String("forced", c.forced.fault))
 	}
 	o.log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)

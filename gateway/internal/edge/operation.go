@@ -51,7 +51,7 @@ func (c *call) takesKey() bool { return c.isPost() && !c.op.KeyIgnored }
 
 // deprecate adds the headers of what the call used that will go away.
 func (h *Handler) deprecate(c *call, status int) {
-	use := openapi.Use{RawQuery: c.r.URL.RawQuery, Body: c.body, Status: status, Err: c.err}
+	use := openapi.Usage{RawQuery: c.r.URL.RawQuery, Body: c.body, Status: status, Err: c.err}
 	if c.op != nil {
 		use.Method, use.Path = c.op.Method, c.op.Path
 	}

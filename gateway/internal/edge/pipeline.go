@@ -144,16 +144,16 @@ type call struct {
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{ResponseWriter: w, handler: h, route: "none", began: time.Now()}
-	ctx, span := h.Observer.begin(r)
+	ctx, span := h.Observer.startSpan(r)
 	c.r, c.span = r.WithContext(ctx), span
 	c.request.ID = span.SpanContext().TraceID().String()
 	h.writeHeaders(w.Header(), c.request.ID)
-	defer func() { h.end(c, recover()) }()
+	defer func() { h.finish(c, recover()) }()
 	h.dispatch(c)
 }
 
-// end observes the end of a call, whose handler may have panicked.
-func (h *Handler) end(c *call, panicked any) {
+// finish observes the end of a call, whose handler may have panicked.
+func (h *Handler) finish(c *call, panicked any) {
 	err, _ := panicked.(error)
 	aborted := errors.Is(err, http.ErrAbortHandler)
 	if panicked != nil && !aborted {
@@ -165,7 +165,7 @@ func (h *Handler) end(c *call, panicked any) {
 	if aborted && c.status == 0 {
 		c.status = h.abortedStatus()
 	}
-	h.Observer.end(c)
+	h.Observer.observe(c)
 	if aborted {
 		panic(http.ErrAbortHandler) // The server closes the connection.
 	}
@@ -254,7 +254,7 @@ func (h *Handler) runSteps(c *call) error {
 // release frees what the call holds.
 func (h *Handler) release(c *call) {
 	c.pass.Release()
-	if c.forced.counted {
+	if c.forced.countsAsTimeout {
 		h.timeouts.remove(c.principal.KeyID)
 	}
 }

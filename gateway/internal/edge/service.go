@@ -89,12 +89,12 @@ func (h *Handler) callService(c *call) error {
 	if c.waiting.asked > 0 {
 		return h.answerHeld(c)
 	}
-	return h.call(c)
+	return h.forward(c)
 }
 
-// call passes on only path, query and body. Services get the principal instead of the key, and no header of the caller sets a
+// forward passes on only path, query and body. Services get the principal instead of the key, and no header of the caller sets a
 // deadline.
-func (h *Handler) call(c *call) error {
+func (h *Handler) forward(c *call) error {
 	ctx, cancel := context.WithTimeout(c.r.Context(), callTimeout)
 	defer cancel()
 	out := (&http.Request{
@@ -188,7 +188,7 @@ func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterc
 }
 
 // message is a request or answer of gRPC as what it always is.
-func message(of any) proto.Message { return of.(proto.Message) } //nolint:forcetypeassert // All services use protobuf.
+func message(value any) proto.Message { return value.(proto.Message) } //nolint:forcetypeassert // All services use protobuf.
 
 // writeSuccess writes the headers of a success. base is the base address of the API as callers see it.
 func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, answer proto.Message) error {

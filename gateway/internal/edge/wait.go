@@ -34,7 +34,7 @@ type waiting struct {
 // time is over, and then calls again.
 func (h *Handler) answerHeld(c *call) error {
 	c.waiting.waiter = h.Waits.Register(c.principal)
-	defer c.waiting.waiter.Leave()
+	defer c.waiting.waiter.Unregister()
 	if err := h.callUnlessWait(c, true); !errors.Is(err, errWait) {
 		return err
 	}
@@ -91,7 +91,7 @@ func (h *Handler) confirm(c *call) error {
 // callUnlessWait calls the service. If the caller waits and the page is one to wait for, the outcome is errWait.
 func (h *Handler) callUnlessWait(c *call, waits bool) error {
 	c.waiting.unlessFound, c.err = waits, nil
-	return h.call(c)
+	return h.forward(c)
 }
 
 // closeIfShuttingDown does for a held call what the server does for a call that begins when it is shutting down.

@@ -36,7 +36,7 @@ func setupWait(t *testing.T, o gatewaytest.Options) *waitFixture {
 	return f
 }
 
-func (f *waitFixture) held(t *testing.T) int {
+func (f *waitFixture) heldCalls(t *testing.T) int {
 	t.Helper()
 	return int(f.measured.Values(t, "gifting.gateway.waiting")[""])
 }
@@ -50,7 +50,7 @@ func (f *waitFixture) cursor() string {
 // which is closed if there is none.
 func (f *waitFixture) hold(ctx context.Context, t *testing.T, after string) <-chan gatewaytest.Answer {
 	t.Helper()
-	already := f.held(t)
+	already := f.heldCalls(t)
 	answered := make(chan gatewaytest.Answer, 1)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.Base+"/events?wait=30"+after, http.NoBody)
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func (f *waitFixture) hold(ctx context.Context, t *testing.T, after string) <-ch
 			answered <- got
 		}
 	}()
-	require.Eventually(t, func() bool { return f.held(t) == already+1 }, gatewaytest.Patience, tick)
+	require.Eventually(t, func() bool { return f.heldCalls(t) == already+1 }, gatewaytest.Patience, tick)
 	return answered
 }
 
@@ -252,7 +252,7 @@ func TestACallerThatLeavesFreesItsSlot(t *testing.T) {
 		f.hold(ctx, t, "")
 	}
 	leave()
-	require.Eventually(t, func() bool { return f.held(t) == 0 }, gatewaytest.Patience, tick)
+	require.Eventually(t, func() bool { return f.heldCalls(t) == 0 }, gatewaytest.Patience, tick)
 	f.hold(t.Context(), t, "")
 	const gone = "http.request.method=GET,http.response.status_code=499,http.route=/events,url.scheme=http"
 	require.Eventually(t, func() bool {

@@ -1,6 +1,7 @@
 // Package feedwait holds calls of GET /events that wait for an event, and wakes them when one is committed that their key may see.
 //
-// The calls are held here, at the edge, and nothing of them in the events service: a held call is a handler that waits in a select.
+// The calls are held here, at the edge, and the events service knows nothing of them: a held call is a handler that waits in a
+// select.
 // One stream per gateway (FeedNoticesService) reports all committed events. It is open only while calls wait.
 //
 // # No event without a wake-up
@@ -46,7 +47,7 @@ type Config struct {
 	ShutdownWithin time.Duration
 }
 
-// Waits holds calls. Run must run beside it.
+// Waits holds calls. Run must run as long as it does.
 type Waits struct {
 	deps  Deps
 	slots *slots
@@ -82,15 +83,15 @@ func New(deps Deps, cfg Config) (*Waits, error) {
 
 // Waiter is a call that waits, or might have to.
 type Waiter struct {
-	of        *Waits
+	waits     *Waits
 	principal caller.Principal
 	// noticed receives when there may be an event.
 	noticed chan struct{}
 }
 
-// Register makes a Waiter for a key. It must be registered before the feed is read for it, and must Leave.
+// Register makes a Waiter for a key. It must be registered before the feed is read for it, and must be unregistered at the end.
 func (w *Waits) Register(p caller.Principal) *Waiter {
-	waiter := &Waiter{of: w, principal: p, noticed: make(chan struct{}, 1)}
+	waiter := &Waiter{waits: w, principal: p, noticed: make(chan struct{}, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byTenant[p.TenantID] == nil {
@@ -104,37 +105,37 @@ func (w *Waits) Register(p caller.Principal) *Waiter {
 
 // Update lets the Waiter wait for what the key may see now. It must be called before the feed is read for it again.
 func (r *Waiter) Update(p caller.Principal) {
-	r.of.mu.Lock()
-	defer r.of.mu.Unlock()
+	r.waits.mu.Lock()
+	defer r.waits.mu.Unlock()
 	r.principal = p // Of the same tenant.
 }
 
-// Leave ends the registration.
-func (r *Waiter) Leave() {
-	r.of.mu.Lock()
-	defer r.of.mu.Unlock()
-	waiting := r.of.byTenant[r.principal.TenantID]
+// Unregister ends the registration.
+func (r *Waiter) Unregister() {
+	r.waits.mu.Lock()
+	defer r.waits.mu.Unlock()
+	waiting := r.waits.byTenant[r.principal.TenantID]
 	if delete(waiting, r); len(waiting) == 0 {
-		delete(r.of.byTenant, r.principal.TenantID)
+		delete(r.waits.byTenant, r.principal.TenantID)
 	}
 }
 
 // Wait waits until there may be an event for the key, and is false if there is none until then or the gateway shuts down. It fails
 // when ctx ends.
 func (r *Waiter) Wait(ctx context.Context, until time.Time) (noticed bool, err error) {
-	over := time.NewTimer(time.Until(until))
-	defer over.Stop()
-	for shutdown := r.of.shutdown; ; {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	for shutdown := r.waits.shutdown; ; {
 		select {
 		case <-r.noticed:
 			return true, nil
-		case <-over.C:
+		case <-timer.C:
 			return false, nil
 		case <-ctx.Done():
 			return false, ctx.Err()
 		case <-shutdown:
 			shutdown = nil
-			over.Reset(min(time.Until(until), rand.N(r.of.shutdownTime+1))) //nolint:gosec // Not a secret.
+			timer.Reset(min(time.Until(until), rand.N(r.waits.shutdownTime+1))) //nolint:gosec // Not a secret.
 		}
 	}
 }
@@ -174,9 +175,9 @@ const (
 
 // Run follows the feed while calls wait, until ctx ends.
 func (w *Waits) Run(ctx context.Context) error {
-	var beside sync.WaitGroup
-	beside.Go(func() { w.wakeAll(ctx) })
-	defer beside.Wait()
+	var wakers sync.WaitGroup
+	wakers.Go(func() { w.wakeAll(ctx) })
+	defer wakers.Wait()
 	for pause := firstPause; ; {
 		select {
 		case <-ctx.Done():
@@ -215,17 +216,17 @@ func (w *Waits) follow(ctx context.Context) error {
 	}
 	go w.endWhenIdle(ctx, cancel)
 	for {
-		said, err := stream.Recv()
+		message, err := stream.Recv()
 		switch {
 		case errors.Is(context.Cause(ctx), errIdle):
 			return errIdle
 		case err != nil:
 			return err
 		}
-		if said.GetMissed() {
+		if message.GetMissed() {
 			signal(w.missed)
 		}
-		w.wake(said.GetNotices())
+		w.wake(message.GetNotices())
 	}
 }
 
@@ -242,7 +243,7 @@ func (w *Waits) endWhenIdle(ctx context.Context, end context.CancelCauseFunc) {
 		w.mu.Lock()
 		if len(w.byTenant) == 0 && w.registered == seen {
 			select {
-			case <-w.wanted: // Of a call that has left. One that registers signals after the lock.
+			case <-w.wanted: // Of a call that has unregistered. One that registers signals after the lock.
 			default:
 			}
 			end(errIdle)

@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	// maxPerKey is how many calls of a key all gateways hold at once.
+	// maxPerKey is how many calls of an API key may wait for an event at once, on all gateways together.
 	maxPerKey = 4
-	// margin is how long a slot outlives its wait at most: the call is answered in that time. After a crash it is free then.
+	// margin is added to a call's wait to get the time after which Redis frees its slot in any case. It leaves time to answer the
+	// call. Only a slot that was not released, for instance after a crash, is freed this way.
 	margin = 15 * time.Second
 )
 
-// acquireScript takes a slot of a key. KEYS has the slots, ARGV are the limit, the name of the slot and the milliseconds until it
-// is free in any case. Times are those of the clock of Redis.
+// acquireScript takes a slot for an API key and returns 1, or 0 if all are taken. KEYS[1] is the sorted set of the API key's slots,
+// by the time at which each is freed in any case. ARGV are the limit, the name of the slot and the milliseconds until that time.
+// Times are by the clock of Redis.
 var acquireScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -33,7 +35,8 @@ return 1
 
 var releaseScript = redis.NewScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`)
 
-// slots bounds the held calls: of this gateway, and of each key, on all gateways together as long as Redis answers.
+// slots limits how many calls are held: on this gateway, and for each API key. The limit of a key is for all gateways together;
+// without Redis, each gateway applies it on its own.
 type slots struct {
 	redis redis.Scripter
 	cfg   Config
@@ -49,32 +52,32 @@ func newSlots(r redis.Scripter, cfg Config) *slots {
 
 // Slot is the permission to hold a call.
 type Slot struct {
-	of       *slots
+	slots    *slots
 	tenantID string
-	key      int32
-	// name is that of the slot among those of the key in Redis, if inRedis.
+	keyID    int32
+	// name identifies the slot in Redis. inRedis means that Redis may have it.
 	name              uuid.UUID
 	inRedis, released bool
 }
 
-// slotsKey is where Redis has the slots of the key.
+// slotsKey returns the Redis key of the API key's slots.
 func (s *Slot) slotsKey() string {
-	return "gifting:waits:{" + s.tenantID + "}:" + strconv.Itoa(int(s.key))
+	return "gifting:waits:{" + s.tenantID + "}:" + strconv.Itoa(int(s.keyID))
 }
 
 // Acquire takes a slot for a wait, or returns nil if the call cannot be held. The slot must be released.
 func (w *Waits) Acquire(ctx context.Context, p caller.Principal, wait time.Duration) *Slot {
-	if w.ShuttingDown() || !w.slots.take(p.KeyID) {
+	if w.ShuttingDown() || !w.slots.acquireHere(p.KeyID) {
 		return nil
 	}
-	slot := &Slot{of: w.slots, tenantID: p.TenantID, key: p.KeyID, name: uuid.New()}
+	slot := &Slot{slots: w.slots, tenantID: p.TenantID, keyID: p.KeyID, name: uuid.New()}
 	if w.slots.redis == nil {
 		return slot
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.slots.cfg.RedisBudget)
 	defer cancel()
-	until := (wait + margin).Milliseconds()
-	taken, err := acquireScript.Run(ctx, w.slots.redis, []string{slot.slotsKey()}, maxPerKey, slot.name.String(), until).Bool()
+	lifetime := (wait + margin).Milliseconds()
+	taken, err := acquireScript.Run(ctx, w.slots.redis, []string{slot.slotsKey()}, maxPerKey, slot.name.String(), lifetime).Bool()
 	if err == nil && !taken {
 		slot.Release(ctx)
 		return nil
@@ -83,13 +86,14 @@ func (w *Waits) Acquire(ctx context.Context, p caller.Principal, wait time.Durat
 	return slot
 }
 
-func (s *slots) take(key int32) bool {
+// acquireHere counts a call on this gateway, unless one of this gateway's limits is reached.
+func (s *slots) acquireHere(keyID int32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held[key] >= maxPerKey || s.total >= s.cfg.MaxHeld {
+	if s.held[keyID] >= maxPerKey || s.total >= s.cfg.MaxHeld {
 		return false
 	}
-	s.held[key]++
+	s.held[keyID]++
 	s.total++
 	return true
 }
@@ -100,21 +104,22 @@ func (s *slots) count() int64 {
 	return int64(s.total)
 }
 
-// Release frees the slot. A nil Slot was not acquired; a second call does nothing.
+// Release frees the slot. It does nothing if the slot is nil or was already released.
 func (s *Slot) Release(ctx context.Context) {
 	if s == nil || s.released {
 		return
 	}
 	s.released = true
 	if s.inRedis {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.of.cfg.RedisBudget)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.slots.cfg.RedisBudget)
 		defer cancel()
-		_ = releaseScript.Run(ctx, s.of.redis, []string{s.slotsKey()}, s.name.String()).Err() // Otherwise it is free after the margin.
+		// If this fails, Redis frees the slot when its lifetime is over.
+		_ = releaseScript.Run(ctx, s.slots.redis, []string{s.slotsKey()}, s.name.String()).Err()
 	}
-	s.of.mu.Lock()
-	defer s.of.mu.Unlock()
-	s.of.total--
-	if s.of.held[s.key]--; s.of.held[s.key] == 0 {
-		delete(s.of.held, s.key)
+	s.slots.mu.Lock()
+	defer s.slots.mu.Unlock()
+	s.slots.total--
+	if s.slots.held[s.keyID]--; s.slots.held[s.keyID] == 0 {
+		delete(s.slots.held, s.keyID)
 	}
 }

@@ -35,7 +35,7 @@ func TestHeldCallsDoNotEndAtTheSameMoment(t *testing.T) {
 				slot := w.Acquire(t.Context(), p, time.Hour)
 				require.NotNil(t, slot)
 				group.Go(func() {
-					defer waiter.Leave()
+					defer waiter.Unregister()
 					defer slot.Release(t.Context())
 					noticed, err := waiter.Wait(t.Context(), time.Now().Add(time.Hour))
 					assert.NoError(t, err)
@@ -67,7 +67,7 @@ func TestAWaitEndsForItsReason(t *testing.T) {
 				t.Parallel()
 				w := newWaits(t, time.Millisecond)
 				waiter := w.Register(caller.Principal{TenantID: "a", KeyID: 1})
-				defer waiter.Leave()
+				defer waiter.Unregister()
 				ctx, leave := context.WithCancel(t.Context())
 				defer leave()
 				if before {

@@ -202,7 +202,7 @@ func (s *Site) addressView(v *visit) addressView {
 	gift := giftOf(v.link, v.draft.GetGift().GetProductId())
 	entered := enteredIn(v.draft.GetRecipient())
 	p := addressView{view: s.linkView(v.link), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId())}
-	p.begun()
+	p.hideSeen()
 	p.setTitle(p.T("address.heading"))
 	p.Countries, p.Country = countryOptions(p.allCountries(), gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
 	p.Arrival = p.arrival(v.link.GetBrand().GetSite(), p.Country)

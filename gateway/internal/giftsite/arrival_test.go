@@ -66,7 +66,7 @@ func TestTheArrivalIsSaidInThePluralsOfTheLanguage(t *testing.T) {
 		site := &tenantsv1.GiftSite{
 			DeliveryTimes: []*tenantsv1.DeliveryTime{{Country: "SE", MinBusinessDays: least, MaxBusinessDays: most}},
 		}
-		return strings.NewReplacer("\u2068", "", "\u2069", "").Replace(tr.of(name).arrival(site, "SE"))
+		return strings.NewReplacer("\u2068", "", "\u2069", "").Replace(tr.textsFor(name).arrival(site, "SE"))
 	}
 	require.Equal(t, "Usually arrives within 1 working day.", at("en-GB", 1, 1))
 	require.Equal(t, "Usually arrives within 3 to 5 working days.", at("en-GB", 3, 5))

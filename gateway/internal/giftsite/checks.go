@@ -56,7 +56,7 @@ func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, page
 // valid tokens count, and those of one link use up a part of the limit of the address: players may share it with an abuser.
 func (s *Site) admit(w http.ResponseWriter, r *http.Request, limits Limits, token string) (*linksv1.GetClaimPageResponse, bool) {
 	ip := s.ClientIP(r)
-	page, wait, err := s.lookups.find(r.Context(), ip, token)
+	page, wait, err := s.lookups.findLink(r.Context(), ip, token)
 	switch {
 	case wait > 0:
 		s.rateLimited(w, r, wait)
@@ -151,13 +151,13 @@ func (l *lookups) forget(token string) {
 	l.found.Remove(hashToken(token))
 }
 
-// find returns an error if the token has no link. The page is nil if the link was found earlier. A positive wait means that the
+// findLink returns an error if the token has no link. The page is nil if the link was found earlier. A positive wait means that the
 // address has no look-up left for so long.
-func (l *lookups) find(ctx context.Context, address, token string) (
+func (l *lookups) findLink(ctx context.Context, address, token string) (
 	page *linksv1.GetClaimPageResponse, wait time.Duration, err error,
 ) {
 	hash := hashToken(token)
-	known, wait := l.begin(hash, address)
+	known, wait := l.spend(hash, address)
 	if known || wait > 0 {
 		return nil, wait, nil
 	}
@@ -174,8 +174,8 @@ func (l *lookups) find(ctx context.Context, address, token string) (
 	return page, 0, nil
 }
 
-// begin spends a look-up of the address, unless the token is known.
-func (l *lookups) begin(hash tokenHash, address string) (known bool, wait time.Duration) {
+// spend spends a look-up of the address, unless the token is known.
+func (l *lookups) spend(hash tokenHash, address string) (known bool, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.found.Get(hash); known {

@@ -58,7 +58,7 @@ func choicesOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) (c c
 	if independent {
 		return c
 	}
-	c.Left = left(gift)
+	c.Left = combinationsLeft(gift)
 	if all <= maxOptions {
 		whole := combinationGroup(t, gift)
 		whole.preselect(picked)
@@ -90,7 +90,8 @@ func freeValues(gift *linksv1.ClaimGift) (free [][]string, all int, independent 
 	return free, all, len(gift.GetChoices()) == 0 || len(gift.GetChoices()) == product
 }
 
-func left(gift *linksv1.ClaimGift) string {
+// combinationsLeft is the text of choices.Left.
+func combinationsLeft(gift *linksv1.ClaimGift) string {
 	var combinations []string
 	for _, c := range gift.GetChoices() {
 		var indexes []string
@@ -105,7 +106,7 @@ func left(gift *linksv1.ClaimGift) string {
 func dimensionGroup(t *texts, i int, d *linksv1.ClaimVariation, free []string) group {
 	g := group{texts: t, ID: fmt.Sprintf("choice-%d", i), Legend: t.dimension(d), Name: variationPrefix + d.GetDimension()}
 	for _, value := range d.GetValues() {
-		g.add(option{
+		g.addOption(option{
 			Value: value, Label: valueName(d, value), Disabled: !slices.Contains(free, value),
 			values: map[string]string{d.GetDimension(): value},
 		})
@@ -126,7 +127,7 @@ func combinationGroup(t *texts, gift *linksv1.ClaimGift) group {
 	combinations := []map[string]string{{}}
 	for _, d := range gift.GetVariations() {
 		legend = append(legend, t.dimension(d))
-		combinations = extended(combinations, d)
+		combinations = withValuesOf(combinations, d)
 	}
 	g := group{texts: t, ID: "whole", Legend: strings.Join(legend, ", "), Name: fieldChoice}
 	for _, c := range combinations {
@@ -136,14 +137,14 @@ func combinationGroup(t *texts, gift *linksv1.ClaimGift) group {
 			label = append(label, valueName(d, c[d.GetDimension()]))
 			encoded.Set(d.GetDimension(), c[d.GetDimension()])
 		}
-		g.add(option{
+		g.addOption(option{
 			Value: encoded.Encode(), Label: strings.Join(label, ", "), Disabled: !available(gift, c), values: c,
 		})
 	}
 	return g
 }
 
-func extended(combinations []map[string]string, d *linksv1.ClaimVariation) []map[string]string {
+func withValuesOf(combinations []map[string]string, d *linksv1.ClaimVariation) []map[string]string {
 	var out []map[string]string
 	for _, c := range combinations {
 		for _, value := range d.GetValues() {
@@ -172,7 +173,7 @@ func matches(want, have map[string]string) bool {
 	return true
 }
 
-func (g *group) add(o option) {
+func (g *group) addOption(o option) {
 	o.ID = fmt.Sprintf("%s-%d", g.ID, len(g.Options))
 	g.Options = append(g.Options, o)
 }

@@ -80,7 +80,7 @@ func TestEachDimensionIsAChoiceAndWholeCombinationsAreOneIfSomeAreGone(t *testin
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, tc.want, shown(choicesOf(read(t).of("en-US"), tc.gift, tc.picked)))
+			require.Equal(t, tc.want, shown(choicesOf(read(t).textsFor("en-US"), tc.gift, tc.picked)))
 		})
 	}
 }
@@ -93,7 +93,7 @@ func TestVariationsAreShownInTheLocaleAndPostedAsInTheCatalog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g.Variations[0].Name, g.Variations[0].ValueNames = "Storlek", []string{"Liten", "Mellan"}
-			groups := choicesOf(read(t).of("sv-SE"), g, nil).Groups
+			groups := choicesOf(read(t).textsFor("sv-SE"), g, nil).Groups
 			require.Contains(t, groups[0].Legend, "Storlek")
 			require.Contains(t, groups[0].Options[0].Label, "Liten")
 			require.NotContains(t, groups[0].Options[0].Value, "Liten")
@@ -118,7 +118,7 @@ func TestAListOfCombinationsStaysShort(t *testing.T) {
 		second[dimension] = "1"
 	}
 	g.Choices = []*linksv1.ClaimChoice{{Variations: first}, {Variations: second}}
-	c := choicesOf(read(t).of("en-US"), g, nil)
+	c := choicesOf(read(t).textsFor("en-US"), g, nil)
 	groups := c.Groups
 	require.Len(t, groups, 8)
 	require.Nil(t, c.Whole)

@@ -64,7 +64,7 @@ var orderStates = map[linksv1.ClaimProgress]string{
 func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderView {
 	p := orderView{view: s.linkView(v.link), State: orderStates[found.GetProgress()]}
 	p.Steps = p.progressSteps(found)
-	p.ended()
+	p.hideChoosing()
 	if gift := found.GetGift(); gift == nil {
 		p.State = stateClaimed
 	} else {
@@ -167,7 +167,7 @@ type correctView struct {
 
 func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 	p := correctView{view: s.linkView(v.link), Version: gift.GetCorrectableVersion()}
-	p.ended()
+	p.hideChoosing()
 	masked, entered := gift.GetMaskedRecipient(), enteredIn(v.draft.GetRecipient())
 	now := enteredIn(cmp.Or(typedFor(v.draft, gift), masked))
 	if v.draft.GetVersion() == 0 {

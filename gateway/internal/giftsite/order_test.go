@@ -274,7 +274,7 @@ func TestACancelledOrderSaysNothingOfADelivery(t *testing.T) {
 	require.Contains(t, got, "NP-1")
 	require.Contains(t, got, "Dark truffles")
 	require.Contains(t, got, "This gift was cancelled")
-	for _, of := range []string{"<ol", "delivery", "Delivery", "St•••", "PostNord"} {
-		require.NotContains(t, got, of)
+	for _, text := range []string{"<ol", "delivery", "Delivery", "St•••", "PostNord"} {
+		require.NotContains(t, got, text)
 	}
 }

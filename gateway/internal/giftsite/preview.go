@@ -116,7 +116,7 @@ func (s *Site) previewDocument(ctx context.Context, preview Preview, link *links
 		return nil, fmt.Errorf("%w: %s", errNoPreview, preview.Page)
 	}
 	p := &sample{page: proto.CloneOf(link)}
-	p.choose()
+	p.fillDraft()
 	noGift := problem.New(problem.NoProducts, "The page shows a gift, and the campaign has none that can be chosen.")
 	if known.gift && p.gift == nil {
 		return nil, noGift
@@ -126,9 +126,9 @@ func (s *Site) previewDocument(ctx context.Context, preview Preview, link *links
 		return nil, fmt.Errorf("preview: %w", err)
 	}
 	r.Header.Set("Accept-Language", link.GetLocale())
-	w, of := &recorder{header: http.Header{}}, *s
-	of.Links = p
-	known.show(&of, p, &visit{w: w, r: r, token: "preview", nonce: newNonce(), link: p.page, draft: p.draft})
+	w, previewSite := &recorder{header: http.Header{}}, *s
+	previewSite.Links = p
+	known.show(&previewSite, p, &visit{w: w, r: r, token: "preview", nonce: newNonce(), link: p.page, draft: p.draft})
 	if w.content.Len() == 0 { // A redirect to the step where something is missing.
 		return nil, noGift
 	}
@@ -174,11 +174,11 @@ type sample struct {
 	own      bool
 }
 
-// choose makes the draft: the first gift that can be chosen, sent to its first country.
-func (p *sample) choose() {
+// fillDraft makes the draft: the first gift that can be chosen, sent to its first country.
+func (p *sample) fillDraft() {
 	p.draft = &linksv1.ClaimDraft{}
 	for _, g := range p.page.GetGifts() {
-		picked, ok := pick(g)
+		picked, ok := firstChoice(g)
 		if !ok {
 			continue
 		}
@@ -194,8 +194,8 @@ func (p *sample) choose() {
 	}
 }
 
-// pick chooses the first value of each dimension, or the first combination that is left.
-func pick(g *linksv1.ClaimGift) (picked map[string]string, ok bool) {
+// firstChoice chooses the first value of each dimension, or the first combination that is left.
+func firstChoice(g *linksv1.ClaimGift) (picked map[string]string, ok bool) {
 	if g.GetOutOfStock() || len(g.GetCountries()) == 0 {
 		return nil, false
 	}

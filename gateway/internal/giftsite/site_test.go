@@ -255,7 +255,7 @@ var used = regexp.MustCompile(`\.[TN]\(?\s*"([\w.]+)"`)
 
 func TestEveryTextThatThePagesUseExists(t *testing.T) {
 	t.Parallel()
-	t1 := read(t).of("en-US")
+	t1 := read(t).textsFor("en-US")
 	var found int
 	for _, pattern := range []string{"*.go", "pages/*.tmpl"} {
 		files, err := filepath.Glob(pattern)

@@ -31,7 +31,7 @@ const (
 // renderState shows the state of a link that is not open.
 func (s *Site) renderState(w http.ResponseWriter, link *linksv1.GetClaimPageResponse) {
 	v := messageView{view: s.linkView(link)}
-	v.ended()
+	v.hideChoosing()
 	status := http.StatusOK
 	switch link.GetState() {
 	case linksv1.ClaimState_CLAIM_STATE_CLAIMED:
@@ -107,7 +107,7 @@ func newView(t *texts) view {
 }
 
 func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
-	v := newView(s.translations.of(link.GetLocale()))
+	v := newView(s.translations.textsFor(link.GetLocale()))
 	v.Brand = link.GetBrand().GetName()
 	v.Logo = s.logo(link.GetBrand().GetLogoUrl())
 	v.Theme = themeOf(link.GetBrand())
@@ -115,7 +115,7 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	v.setSite(link.GetBrand().GetSite())
 	if v.Hero = s.pictureOf(link.GetBrand().GetHero()); v.Hero.Source != "" {
 		v.Hero.Sizes = "100vw"
-		v.seenFirst(&v.Hero)
+		v.markFirst(&v.Hero)
 	}
 	if link.GetLocale() != v.Lang {
 		v.ContentLang = link.GetLocale()
@@ -151,17 +151,17 @@ func (v *view) setSite(site *tenantsv1.GiftSite) {
 	}
 }
 
-// begun leaves out what the player has already seen.
-func (v *view) begun() { v.Message, v.Greeting, v.Hero, v.First = "", "", picture{}, nil }
+// hideSeen leaves out what the player has already seen.
+func (v *view) hideSeen() { v.Message, v.Greeting, v.Hero, v.First = "", "", picture{}, nil }
 
-// ended leaves out what only players see who can still choose.
-func (v *view) ended() {
-	v.begun()
+// hideChoosing leaves out what only players see who can still choose.
+func (v *view) hideChoosing() {
+	v.hideSeen()
 	v.Label = ""
 }
 
-// seenFirst marks the picture that is seen first, unless there is one above it.
-func (v *view) seenFirst(p *picture) {
+// markFirst marks the picture that is seen first, unless there is one above it.
+func (v *view) markFirst(p *picture) {
 	if v.First == nil && p.Source != "" {
 		p.First = true
 		first := *p

@@ -190,8 +190,8 @@ func readDictionary(name string) (*dictionary, error) {
 	return d, nil
 }
 
-// of returns the texts for a link's locale.
-func (tr *translations) of(name string) *texts {
+// textsFor returns the texts for a link's locale.
+func (tr *translations) textsFor(name string) *texts {
 	t := &texts{}
 	for _, shown := range fields.SitePageLocales(name) {
 		t.dictionaries = append(t.dictionaries, tr.byLocale[shown])
@@ -204,9 +204,9 @@ func (tr *translations) of(name string) *texts {
 func (tr *translations) accepted(header string) *texts {
 	tags, _, err := language.ParseAcceptLanguage(header)
 	if err != nil {
-		return tr.of(fields.BaseLocale)
+		return tr.textsFor(fields.BaseLocale)
 	}
-	return tr.of(fields.ClosestSiteLocale(tags...))
+	return tr.textsFor(fields.ClosestSiteLocale(tags...))
 }
 
 func countryNames(tag language.Tag) []countryName {

@@ -85,7 +85,7 @@ func TestTranslationsHaveTheSameTextsPlaceholdersAndPlurals(t *testing.T) {
 			}
 		}
 		if tr.isRegional(d) {
-			parent := tr.of(d.locale).dictionaries[1]
+			parent := tr.textsFor(d.locale).dictionaries[1]
 			for key, m := range d.words {
 				require.NotEqual(t, parent.words[key], m, "%s: %s is what %s says, too", name, key, parent.locale)
 			}
@@ -105,18 +105,18 @@ func TestATextFallsBackToTheClosestOne(t *testing.T) {
 		"de-AT": {"de-AT", "de-DE", "en-US"}, "de-LI": {"de-DE", "en-US"}, "pt-BR": {"pt-PT", "en-US"}, "nn-NO": {"nb-NO", "en-US"},
 	} {
 		var got []string
-		for _, d := range tr.of(name).dictionaries {
+		for _, d := range tr.textsFor(name).dictionaries {
 			got = append(got, d.locale)
 		}
 		require.Equal(t, want, got, name)
-		require.Equal(t, want[0], tr.of(name).Lang)
+		require.Equal(t, want[0], tr.textsFor(name).Lang)
 	}
-	swiss := tr.of("de-CH")
+	swiss := tr.textsFor("de-CH")
 	require.Equal(t, "Strasse und Hausnummer", swiss.T("street"))
 	require.Equal(t, "Ort", swiss.T("city"))
-	require.Equal(t, "Straße und Hausnummer", tr.of("de-AT").T("street"))
+	require.Equal(t, "Straße und Hausnummer", tr.textsFor("de-AT").T("street"))
 	delete(tr.byLocale["de-DE"].words, "city")
-	require.Equal(t, "City", tr.of("de-CH").T("city"), "a missing text is in English")
+	require.Equal(t, "City", tr.textsFor("de-CH").T("city"), "a missing text is in English")
 }
 
 func TestPluralsFollowTheRulesOfTheLanguage(t *testing.T) {
@@ -134,14 +134,14 @@ func TestPluralsFollowTheRulesOfTheLanguage(t *testing.T) {
 		{"ar", 5, "\u2068x\u2069: \u20685\u2069 أحرف كحد أقصى"},
 		{"fr-FR", 0, "x : 0 caractère au maximum"},
 	} {
-		require.Equal(t, tc.want, tr.of(tc.locale).N("error.too_long", tc.n, "field", "x"), "%s %d", tc.locale, tc.n)
+		require.Equal(t, tc.want, tr.textsFor(tc.locale).N("error.too_long", tc.n, "field", "x"), "%s %d", tc.locale, tc.n)
 	}
 }
 
 func TestTheDirectionIsThatOfTheLanguage(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"ar": "rtl", "ar-SA": "rtl", "en-US": "ltr", "he-IL": "ltr", "sv-SE": "ltr"} {
-		require.Equal(t, want, read(t).of(name).Dir(), name) // Pages for Hebrew are in English.
+		require.Equal(t, want, read(t).textsFor(name).Dir(), name) // Pages for Hebrew are in English.
 	}
 }
 
@@ -160,7 +160,7 @@ func TestEveryCountryHasANameInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	tr := read(t)
 	for name := range tr.byLocale {
-		countries := tr.of(name).allCountries()
+		countries := tr.textsFor(name).allCountries()
 		require.Len(t, countries, len(fields.Countries()))
 		for _, c := range countries {
 			require.NotEmpty(t, c.Name, c.Code)
@@ -172,7 +172,7 @@ func TestEveryCountryHasANameInEveryLanguage(t *testing.T) {
 func TestEveryLabelOfAnAddressHasAText(t *testing.T) {
 	t.Parallel()
 	for _, key := range addressform.Labels() {
-		require.True(t, read(t).of("en-US").Has(key), key)
+		require.True(t, read(t).textsFor("en-US").Has(key), key)
 	}
 }
 
@@ -184,34 +184,34 @@ func TestADayIsWrittenAsInItsLanguage(t *testing.T) {
 		"en-US": {"November 3", "March 1"}, "fr-FR": {"3 novembre", "1er mars"},
 	} {
 		for i, date := range []time.Time{time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC), time.Date(2027, 3, 1, 23, 59, 0, 0, time.UTC)} {
-			shown := tr.of(name).day(timestamppb.New(date))
+			shown := tr.textsFor(name).day(timestamppb.New(date))
 			require.Equal(t, day{Date: date.Format("2006-01-02"), Text: want[i]}, *shown, name)
 		}
 		months := map[string]bool{}
 		for month := range 12 {
 			key := "month." + strconv.Itoa(month+1)
-			months[tr.of(name).T(key)] = true
+			months[tr.textsFor(name).T(key)] = true
 		}
 		require.Len(t, months, 12, name)
 	}
-	require.Nil(t, tr.of("en-US").day(nil))
+	require.Nil(t, tr.textsFor("en-US").day(nil))
 }
 
 func TestAPlaceholderIsReplacedOnce(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "A gift for {label}", read(t).of("en-US").T("gift.for", "label", "{label}"))
+	require.Equal(t, "A gift for {label}", read(t).textsFor("en-US").T("gift.for", "label", "{label}"))
 }
 
 func TestANameInTheOtherDirectionIsIsolated(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "A gift for \u2068علي\u2069", read(t).of("en-US").T("gift.for", "label", "علي"))
-	require.Equal(t, "A gift for Åsa", read(t).of("en-US").T("gift.for", "label", "Åsa"))
-	require.Equal(t, "هدية إلى \u2068Åsa\u2069", read(t).of("ar").T("gift.for", "label", "Åsa"))
+	require.Equal(t, "A gift for \u2068علي\u2069", read(t).textsFor("en-US").T("gift.for", "label", "علي"))
+	require.Equal(t, "A gift for Åsa", read(t).textsFor("en-US").T("gift.for", "label", "Åsa"))
+	require.Equal(t, "هدية إلى \u2068Åsa\u2069", read(t).textsFor("ar").T("gift.for", "label", "Åsa"))
 }
 
 func TestAKnownDimensionIsTranslated(t *testing.T) {
 	t.Parallel()
-	german := read(t).of("de-DE")
+	german := read(t).textsFor("de-DE")
 	require.Equal(t, "Farbe", german.dimension(&linksv1.ClaimVariation{Dimension: "Colour", Name: "Colour"}))
 	require.Equal(t, "Farbton", german.dimension(&linksv1.ClaimVariation{Dimension: "Colour", Name: "Farbton"}))
 	require.Equal(t, "Gravur", german.dimension(&linksv1.ClaimVariation{Dimension: "Gravur"}))

@@ -103,13 +103,13 @@ func (s *Site) listView(v *visit) listView {
 		p.Resume = stepQuery(stepReview)
 	}
 	if p.Problem != "" || p.Resume != "" || v.r.URL.Query().Get(fieldStep) != "" {
-		p.begun()
+		p.hideSeen()
 		p.setTitle(p.T("filter.all"))
 	}
 	p.Failed = p.Problem != ""
 	p.filter(v.link, v.r.URL.Query().Get(queryCategory))
 	if len(p.Cards) > 0 {
-		p.seenFirst(&p.Cards[0].Picture)
+		p.markFirst(&p.Cards[0].Picture)
 	}
 	return p
 }
@@ -146,14 +146,14 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 		AllGifts: stepQuery(stepChoose),
 	}
 	if !p.OnlyGift || v.r.URL.Query().Get(fieldStep) != "" {
-		p.begun()
+		p.hideSeen()
 		p.setTitle(gift.GetName())
 	}
 	for i := range p.Pictures {
 		p.Pictures[i].Sizes = sizesDetail
 	}
 	if len(p.Pictures) > 0 {
-		p.seenFirst(&p.Pictures[0])
+		p.markFirst(&p.Pictures[0])
 	}
 	var picked map[string]string
 	chosen := v.draft.GetGift().GetProductId() == gift.GetProductId()
@@ -225,7 +225,7 @@ func (s *Site) reviewView(v *visit) reviewView {
 		view: s.linkView(v.link), Gift: s.cardOf(gift), Version: v.draft.GetVersion(),
 		GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId()), AddressHref: stepQuery(stepAddress),
 	}
-	p.begun()
+	p.hideSeen()
 	p.setTitle(p.T("review.heading"))
 	p.Variations, p.Address = p.variationLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
 	country := v.draft.GetRecipient().GetCountry()

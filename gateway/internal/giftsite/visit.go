@@ -20,8 +20,8 @@ type visit struct {
 	// nonce is the random text of the browser's form, see newNonce; empty: it has sent none.
 	nonce string
 	link  *linksv1.GetClaimPageResponse
-	// begun means that this request has begun the form.
-	begun bool
+	// newForm means that this request has begun the form.
+	newForm bool
 	// draft is what the form has entered so far. It is empty, not nil, for a new form.
 	draft *linksv1.ClaimDraft
 }
@@ -79,7 +79,7 @@ func (s *Site) loadDraft(v *visit) bool {
 // without a redirect: what was typed exists only in the request, and to reload the page sends it again.
 func (s *Site) saveDraft(v *visit, req *linksv1.SaveClaimDraftRequest) bool {
 	if v.nonce == "" {
-		v.nonce, v.begun = newNonce(), true
+		v.nonce, v.newForm = newNonce(), true
 	}
 	req.Token, req.FormNonce = v.token, v.nonce
 	saved, err := s.Links.SaveClaimDraft(v.r.Context(), req)
@@ -119,7 +119,7 @@ func (s *Site) failed(v *visit, err error) {
 // redirect redirects to a page of the link, whose reload sends nothing. An empty step is the first page. Pairs of name and value
 // are added to the query; they are no personal data.
 func (s *Site) redirect(v *visit, step string, pairs ...string) {
-	if v.begun {
+	if v.newForm {
 		pairs = append(pairs, queryKept, "1")
 	}
 	v.w.Header().Set("Location", Prefix+v.token+stepQuery(step, pairs...))

@@ -49,26 +49,26 @@ func TestTheHeaderIsReadBareOrQuoted(t *testing.T) {
 
 func TestFingerprints(t *testing.T) {
 	t.Parallel()
-	of := func(path, query, body string) []byte {
+	fingerprintOf := func(path, query, body string) []byte {
 		q, err := url.ParseQuery(query)
 		require.NoError(t, err)
 		return fingerprint("k", path, q, body)
 	}
-	base := of("/orders", "", `{"a":1,"b":{"c":"x","d":[1,2]}}`)
+	base := fingerprintOf("/orders", "", `{"a":1,"b":{"c":"x","d":[1,2]}}`)
 	t.Run("member order, white space and escapes do not matter", func(t *testing.T) {
-		require.Equal(t, base, of("/orders", "", " {\"b\": {\"d\":[1, 2],\"c\":\"\\u0078\"},\n\"a\":1 } "))
+		require.Equal(t, base, fingerprintOf("/orders", "", " {\"b\": {\"d\":[1, 2],\"c\":\"\\u0078\"},\n\"a\":1 } "))
 	})
 	t.Run("no body is an empty object", func(t *testing.T) {
-		require.Equal(t, of("/webhooks:test", "", ""), of("/webhooks:test", "", "{ }"))
+		require.Equal(t, fingerprintOf("/webhooks:test", "", ""), fingerprintOf("/webhooks:test", "", "{ }"))
 	})
 	for name, other := range map[string][]byte{
-		"another path":             of("/orders/x", "", `{"a":1,"b":{"c":"x","d":[1,2]}}`),
-		"another query":            of("/orders", "x=1", `{"a":1,"b":{"c":"x","d":[1,2]}}`),
-		"another value":            of("/orders", "", `{"a":2,"b":{"c":"x","d":[1,2]}}`),
-		"another order of a list":  of("/orders", "", `{"a":1,"b":{"c":"x","d":[2,1]}}`),
-		"an invalid body":          of("/orders", "", `{"a":1,"b":{"c":"x","d":[1,2]}`),
+		"another path":             fingerprintOf("/orders/x", "", `{"a":1,"b":{"c":"x","d":[1,2]}}`),
+		"another query":            fingerprintOf("/orders", "x=1", `{"a":1,"b":{"c":"x","d":[1,2]}}`),
+		"another value":            fingerprintOf("/orders", "", `{"a":2,"b":{"c":"x","d":[1,2]}}`),
+		"another order of a list":  fingerprintOf("/orders", "", `{"a":1,"b":{"c":"x","d":[2,1]}}`),
+		"an invalid body":          fingerprintOf("/orders", "", `{"a":1,"b":{"c":"x","d":[1,2]}`),
 		"another key":              fingerprint("l", "/orders", nil, `{"a":1,"b":{"c":"x","d":[1,2]}}`),
-		"text instead of a number": of("/orders", "", `{"a":"1","b":{"c":"x","d":[1,2]}}`),
+		"text instead of a number": fingerprintOf("/orders", "", `{"a":"1","b":{"c":"x","d":[1,2]}}`),
 	} {
 		t.Run(name+" is another request", func(t *testing.T) { require.NotEqual(t, base, other) })
 	}
@@ -78,20 +78,21 @@ func TestFingerprints(t *testing.T) {
 			`{}`, `[]`, `""`, `"{}"`, `[[]]`, `[{}]`, `{"a":{}}`, `{"a":[]}`, `["a"]`, `["a","b"]`, `["ab"]`,
 			`{"a":"b"}`, `{"ab":""}`, `null`, `"null"`, `true`, `1`, `"1"`,
 		} {
-			digest := string(of("/o", "", body))
+			digest := string(fingerprintOf("/o", "", body))
 			require.Empty(t, seen[digest], "%s and %s have the same fingerprint", body, seen[digest])
 			seen[digest] = body
 		}
 	})
 	t.Run("deep nesting costs one pass", func(t *testing.T) {
 		deep := strings.Repeat(`{"b":`, 9000) + `1` + strings.Repeat(`,"a":1}`, 9000)
-		require.NotEqual(t, of("/o", "", deep), of("/o", "", " "+deep), "it is too deep to be read and counts byte for byte")
+		withSpace := fingerprintOf("/o", "", " "+deep)
+		require.NotEqual(t, fingerprintOf("/o", "", deep), withSpace, "it is too deep to be read and counts byte for byte")
 	})
 	t.Run("a body with trailing text is not JSON", func(t *testing.T) {
-		require.NotEqual(t, of("/o", "", `{} {}`), of("/o", "", `{}  {}`))
+		require.NotEqual(t, fingerprintOf("/o", "", `{} {}`), fingerprintOf("/o", "", `{}  {}`))
 	})
 	t.Run("large numbers differ", func(t *testing.T) {
-		require.NotEqual(t, of("/o", "", `{"a":9007199254740993}`), of("/o", "", `{"a":9007199254740992}`))
+		require.NotEqual(t, fingerprintOf("/o", "", `{"a":9007199254740993}`), fingerprintOf("/o", "", `{"a":9007199254740992}`))
 	})
 }
 

@@ -25,11 +25,11 @@ func FuzzFingerprint(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	of := func(body []byte) string { return string(fingerprint("k", "/", nil, string(body))) }
+	fingerprintOf := func(body []byte) string { return string(fingerprint("k", "/", nil, string(body))) }
 	f.Fuzz(func(t *testing.T, body []byte) {
-		fingerprint := of(body)
+		fingerprint := fingerprintOf(body)
 		require.Len(t, fingerprint, 32)
-		if of(append([]byte(" "), body...)) != fingerprint {
+		if fingerprintOf(append([]byte(" "), body...)) != fingerprint {
 			return // The body is not JSON and counts byte for byte.
 		}
 		if len(bytes.TrimSpace(body)) > 0 && !jsontext.Value(body).IsValid() {
@@ -44,10 +44,10 @@ func FuzzFingerprint(f *testing.F) {
 		require.NoError(t, decoder.Decode(&value), "only JSON has a canonical form")
 		rewritten, err := json.MarshalIndent(value, "", "\t")
 		require.NoError(t, err)
-		require.Equal(t, fingerprint, of(rewritten), "%s", rewritten)
+		require.Equal(t, fingerprint, fingerprintOf(rewritten), "%s", rewritten)
 		wrapped, err := json.Marshal([]any{value})
 		require.NoError(t, err)
-		require.NotEqual(t, fingerprint, of(wrapped))
+		require.NotEqual(t, fingerprint, fingerprintOf(wrapped))
 	})
 }
 

@@ -50,9 +50,9 @@ type call struct {
 // route is a path, and what the document calls it.
 type route struct{ path, template string }
 
-// at puts ids into the places {…} of a path. Without an id, or with dots, the path would be that of another operation; it becomes
-// one that no record has.
-func at(template string, ids ...string) route {
+// routeTo puts ids into the places {…} of a path. Without an id, or with dots, the path would be that of another operation; it
+// becomes one that no record has.
+func routeTo(template string, ids ...string) route {
 	path := template
 	for _, id := range ids {
 		if id == "" || id == "." || id == ".." {
@@ -146,8 +146,8 @@ func post[T any](ctx context.Context, c *Client, to route, body any, options []C
 	return send[T](ctx, c, &call{method: http.MethodPost, route: to, body: body, takes: []string{idempotencyKey}}, options)
 }
 
-// act posts an action on an order.
-func act[T any](ctx context.Context, c *Client, to route, body any, options []CallOption) (*T, error) {
+// postAction posts an action on an order.
+func postAction[T any](ctx context.Context, c *Client, to route, body any, options []CallOption) (*T, error) {
 	return send[T](ctx, c, &call{method: http.MethodPost, route: to, body: body, takes: []string{idempotencyKey, ifMatch}}, options)
 }
 

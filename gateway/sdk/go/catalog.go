@@ -36,7 +36,8 @@ type GetCampaignQuery struct {
 
 // Get reads a campaign with its offerings.
 func (c Campaigns) Get(ctx context.Context, campaignID string, query GetCampaignQuery, options ...CallOption) (*Campaign, error) {
-	return get[Campaign](ctx, c.client, at("/campaigns/{campaignId}", campaignID), Paging{}.filters("locale", query.Locale), options)
+	values := Paging{}.filters("locale", query.Locale)
+	return get[Campaign](ctx, c.client, routeTo("/campaigns/{campaignId}", campaignID), values, options)
 }
 
 // Catalog is the gifts that the tenant offers.
@@ -121,7 +122,7 @@ type GetProductQuery struct {
 // Product reads one gift.
 func (c Catalog) Product(ctx context.Context, productID string, query GetProductQuery, options ...CallOption) (*Product, error) {
 	values := Paging{}.filters("country", query.Country, "locale", query.Locale)
-	return get[Product](ctx, c.client, at("/catalog/products/{productId}", productID), values, options)
+	return get[Product](ctx, c.client, routeTo("/catalog/products/{productId}", productID), values, options)
 }
 
 // ListCategoriesQuery says how to read the categories.
@@ -132,7 +133,7 @@ type ListCategoriesQuery struct {
 
 // Categories reads the categories of gifts, in display order.
 func (c Catalog) Categories(ctx context.Context, query ListCategoriesQuery, options ...CallOption) ([]Category, error) {
-	return items(get[[]Category](ctx, c.client, at("/catalog/categories"), Paging{}.filters("locale", query.Locale), options))
+	return items(get[[]Category](ctx, c.client, routeTo("/catalog/categories"), Paging{}.filters("locale", query.Locale), options))
 }
 
 // ImageFile is the content of an image.
@@ -144,7 +145,9 @@ type ImageFile struct {
 // Image reads an image by the last part of its URL. No key is sent: image URLs open without one, so a browser can show them
 // directly.
 func (c Catalog) Image(ctx context.Context, fileID string, options ...CallOption) (*ImageFile, error) {
-	made := &call{method: http.MethodGet, route: at("/catalog/images/{fileId}", fileID), takes: []string{ifNoneMatch}, image: true}
+	made := &call{
+		method: http.MethodGet, route: routeTo("/catalog/images/{fileId}", fileID), takes: []string{ifNoneMatch}, image: true,
+	}
 	return send[ImageFile](ctx, c.client, made, options)
 }
 

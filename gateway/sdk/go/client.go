@@ -179,7 +179,7 @@ type Account struct{ client *Client }
 
 // Me reads the key in use, its tenant's settings and its environment.
 func (a Account) Me(ctx context.Context, options ...CallOption) (*Me, error) {
-	return get[Me](ctx, a.client, at("/me"), nil, options)
+	return get[Me](ctx, a.client, routeTo("/me"), nil, options)
 }
 
 // Brands are those of the tenant.
@@ -187,5 +187,5 @@ type Brands struct{ client *Client }
 
 // List reads the brands that the key reaches.
 func (b Brands) List(ctx context.Context, options ...CallOption) ([]Brand, error) {
-	return items(get[[]Brand](ctx, b.client, at("/brands"), nil, options))
+	return items(get[[]Brand](ctx, b.client, routeTo("/brands"), nil, options))
 }

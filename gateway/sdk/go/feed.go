@@ -66,7 +66,7 @@ func (e Events) List(ctx context.Context, query ListEventsQuery, options ...Call
 	if seconds > 0 {
 		values.Set("wait", strconv.Itoa(seconds))
 	}
-	made := &call{method: http.MethodGet, route: at("/events"), query: values, wait: time.Duration(seconds) * time.Second}
+	made := &call{method: http.MethodGet, route: routeTo("/events"), query: values, wait: time.Duration(seconds) * time.Second}
 	page, err := send[EventPage](ctx, e.client, made, options)
 	if err == nil && page.NextCursor == "" {
 		page.NextCursor = query.After

@@ -13,7 +13,7 @@ type PersonalLinks struct{ client *Client }
 func (p PersonalLinks) Create(
 	ctx context.Context, batch CreatePersonalLinksRequest, options ...CallOption,
 ) (*PersonalLinkResults, error) {
-	return post[PersonalLinkResults](ctx, p.client, at("/personal-links:create-batch"), batch, options)
+	return post[PersonalLinkResults](ctx, p.client, routeTo("/personal-links:create-batch"), batch, options)
 }
 
 // PersonalLinkResult is the outcome for one recipient: its Link if that was created, otherwise the Errors of the recipient.
@@ -58,12 +58,12 @@ func (p PersonalLinks) List(ctx context.Context, query ListPersonalLinksQuery, o
 
 // Get reads a link.
 func (p PersonalLinks) Get(ctx context.Context, linkID string, options ...CallOption) (*PersonalLink, error) {
-	return get[PersonalLink](ctx, p.client, at("/personal-links/{linkId}", linkID), nil, options)
+	return get[PersonalLink](ctx, p.client, routeTo("/personal-links/{linkId}", linkID), nil, options)
 }
 
 // Cancel withdraws a link that is REQUESTED or ACTIVE. Only the tenant's team sees the reason.
 func (p PersonalLinks) Cancel(
 	ctx context.Context, linkID string, cancellation CancelPersonalLinkRequest, options ...CallOption,
 ) (*PersonalLink, error) {
-	return post[PersonalLink](ctx, p.client, at("/personal-links/{linkId}:cancel", linkID), cancellation, options)
+	return post[PersonalLink](ctx, p.client, routeTo("/personal-links/{linkId}:cancel", linkID), cancellation, options)
 }

@@ -20,12 +20,13 @@ type Orders struct{ client *Client }
 
 // Place places an order. ExternalOrderID keeps it from being placed twice for good; the Idempotency-Key does so for 30 days.
 func (o Orders) Place(ctx context.Context, order PlaceOrderRequest, options ...CallOption) (*Order, error) {
-	return post[Order](ctx, o.client, at("/orders"), order, options)
+	return post[Order](ctx, o.client, routeTo("/orders"), order, options)
 }
 
 // Validate makes every check of Place and returns all problems at once, without an effect.
 func (o Orders) Validate(ctx context.Context, order PlaceOrderRequest, options ...CallOption) (*OrderValidation, error) {
-	return send[OrderValidation](ctx, o.client, &call{method: http.MethodPost, route: at("/orders:validate"), body: order}, options)
+	validation := &call{method: http.MethodPost, route: routeTo("/orders:validate"), body: order}
+	return send[OrderValidation](ctx, o.client, validation, options)
 }
 
 // ListOrdersQuery filters orders.
@@ -51,26 +52,26 @@ func (o Orders) List(ctx context.Context, query ListOrdersQuery, options ...Call
 
 // Get reads an order.
 func (o Orders) Get(ctx context.Context, orderID string, options ...CallOption) (*Order, error) {
-	return get[Order](ctx, o.client, at("/orders/{orderId}", orderID), nil, options)
+	return get[Order](ctx, o.client, routeTo("/orders/{orderId}", orderID), nil, options)
 }
 
 // UpdateDelivery corrects recipient, courier comment or urgency while the order is PROCESSING.
 func (o Orders) UpdateDelivery(
 	ctx context.Context, orderID string, change UpdateDeliveryRequest, options ...CallOption,
 ) (*Order, error) {
-	return act[Order](ctx, o.client, at("/orders/{orderId}:update-delivery", orderID), change, options)
+	return postAction[Order](ctx, o.client, routeTo("/orders/{orderId}:update-delivery", orderID), change, options)
 }
 
 // Cancel cancels an order that is REQUESTED or PROCESSING.
 func (o Orders) Cancel(
 	ctx context.Context, orderID string, cancellation CancelOrderRequest, options ...CallOption,
 ) (*Order, error) {
-	return act[Order](ctx, o.client, at("/orders/{orderId}:cancel", orderID), cancellation, options)
+	return postAction[Order](ctx, o.client, routeTo("/orders/{orderId}:cancel", orderID), cancellation, options)
 }
 
 // Messages reads the messages of an order, oldest first.
 func (o Orders) Messages(ctx context.Context, orderID string, options ...CallOption) ([]OrderMessage, error) {
-	made := &call{method: http.MethodGet, route: at("/orders/{orderId}/messages", orderID)}
+	made := &call{method: http.MethodGet, route: routeTo("/orders/{orderId}/messages", orderID)}
 	return items(send[[]OrderMessage](ctx, o.client, made, options))
 }
 
@@ -78,5 +79,5 @@ func (o Orders) Messages(ctx context.Context, orderID string, options ...CallOpt
 func (o Orders) PostMessage(
 	ctx context.Context, orderID string, message PostOrderMessageRequest, options ...CallOption,
 ) (*PostedMessage, error) {
-	return act[PostedMessage](ctx, o.client, at("/orders/{orderId}/messages", orderID), message, options)
+	return postAction[PostedMessage](ctx, o.client, routeTo("/orders/{orderId}/messages", orderID), message, options)
 }

@@ -90,7 +90,7 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values, 
 		if after != "" {
 			query.Set("after", after)
 		}
-		return send[Page[T]](ctx, c, &call{method: http.MethodGet, route: at(path), query: query}, options)
+		return send[Page[T]](ctx, c, &call{method: http.MethodGet, route: routeTo(path), query: query}, options)
 	}}
 }
 

@@ -15,7 +15,7 @@ type Webhooks struct{ client *Client }
 
 // Test sends a signed ping to the key's webhook URL and returns what the receiver answered.
 func (w Webhooks) Test(ctx context.Context, options ...CallOption) (*TestWebhookResult, error) {
-	return post[TestWebhookResult](ctx, w.client, at("/webhooks:test"), nothing{}, options)
+	return post[TestWebhookResult](ctx, w.client, routeTo("/webhooks:test"), nothing{}, options)
 }
 
 // ListWebhookDeliveriesQuery filters deliveries.
@@ -40,22 +40,22 @@ func (w Webhooks) Deliveries(ctx context.Context, query ListWebhookDeliveriesQue
 
 // Health says whether the key's receiver accepts webhooks.
 func (w Webhooks) Health(ctx context.Context, options ...CallOption) (*WebhookHealth, error) {
-	return send[WebhookHealth](ctx, w.client, &call{method: http.MethodGet, route: at("/webhooks/health")}, options)
+	return send[WebhookHealth](ctx, w.client, &call{method: http.MethodGet, route: routeTo("/webhooks/health")}, options)
 }
 
 // Resend sends the event of a delivery once more.
 func (w Webhooks) Resend(ctx context.Context, deliveryID string, options ...CallOption) (*WebhookDelivery, error) {
-	return post[WebhookDelivery](ctx, w.client, at("/webhooks/deliveries/{deliveryId}:resend", deliveryID), nothing{}, options)
+	return post[WebhookDelivery](ctx, w.client, routeTo("/webhooks/deliveries/{deliveryId}:resend", deliveryID), nothing{}, options)
 }
 
 // Replay sends the deliveries of a time span once more.
 func (w Webhooks) Replay(ctx context.Context, span ReplayWebhooksRequest, options ...CallOption) (*ReplayWebhooksResult, error) {
-	return post[ReplayWebhooksResult](ctx, w.client, at("/webhooks:replay"), span, options)
+	return post[ReplayWebhooksResult](ctx, w.client, routeTo("/webhooks:replay"), span, options)
 }
 
 // RotateSecret makes a new signing secret. Only the first answer has it: if that is lost, rotate again with a new Idempotency-Key.
 func (w Webhooks) RotateSecret(
 	ctx context.Context, rotation RotateWebhookSecretRequest, options ...CallOption,
 ) (*RotatedWebhookSecret, error) {
-	return post[RotatedWebhookSecret](ctx, w.client, at("/webhooks:rotate-secret"), rotation, options)
+	return post[RotatedWebhookSecret](ctx, w.client, routeTo("/webhooks:rotate-secret"), rotation, options)
 }

@@ -26,7 +26,7 @@ func (a *app) catalogCommand() *cobra.Command {
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
 		if query.Country == "" {
-			return usage(errCountry)
+			return asUsageError(errCountry)
 		}
 		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.ProductEntry]{
@@ -75,11 +75,11 @@ func (a *app) syncCommand() *cobra.Command {
 	) error {
 		switch {
 		case country == "":
-			return usage(errCountry)
+			return asUsageError(errCountry)
 		case path == "":
-			return usage(errOut)
+			return asUsageError(errOut)
 		case !slices.Contains([]string{"sqlite", "ndjson"}, form):
-			return usage(errForm)
+			return asUsageError(errForm)
 		}
 		return a.sync(ctx, client, func() (catalogcopy.Copy, error) {
 			if form == "sqlite" {
@@ -105,16 +105,16 @@ of the day: --whole loads everything again.`
 }
 
 func (a *app) sync(
-	ctx context.Context, client *gifting.Client, open func() (catalogcopy.Copy, error), of catalogcopy.State, whole bool,
+	ctx context.Context, client *gifting.Client, open func() (catalogcopy.Copy, error), state catalogcopy.State, whole bool,
 ) (err error) {
 	to, err := open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	result, err := catalogcopy.Sync(ctx, client, to, of.Country, of.Locale, whole)
+	result, err := catalogcopy.Sync(ctx, client, to, state.Country, state.Locale, whole)
 	if errors.Is(err, catalogcopy.ErrOther) {
-		return usage(err)
+		return asUsageError(err)
 	}
 	if err != nil {
 		return err

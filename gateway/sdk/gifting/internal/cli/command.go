@@ -44,7 +44,7 @@ func subcommand(c *cobra.Command, args []string) error {
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
 		advice = "did you mean " + strings.Join(like, " or ") + "?"
 	}
-	return usage(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
+	return asUsageError(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
 }
 
 // showHelp shows the help of a command, or refuses words that are none.
@@ -76,7 +76,7 @@ func arguments(c *cobra.Command, args []string) error {
 	if len(args) == len(strings.Fields(want)) {
 		return nil
 	}
-	return usage(fmt.Errorf("%w %s", errArguments, c.Use))
+	return asUsageError(fmt.Errorf("%w %s", errArguments, c.Use))
 }
 
 // words completes a flag or argument.
@@ -176,7 +176,7 @@ func (a *app) readJSON(path string) (json.RawMessage, error) {
 			syntax)
 	}
 	if err != nil {
-		return nil, usage(err)
+		return nil, asUsageError(err)
 	}
 	return read, nil
 }
@@ -186,9 +186,9 @@ func (a *app) readText(path string) ([]byte, error) {
 	content, err := a.readFile(path)
 	switch {
 	case err != nil:
-		return nil, usage(err)
+		return nil, asUsageError(err)
 	case bytes.HasPrefix(content, []byte("\xff\xfe")), bytes.HasPrefix(content, []byte("\xfe\xff")):
-		return nil, usage(fmt.Errorf("%s %w", path, errUTF16))
+		return nil, asUsageError(fmt.Errorf("%s %w", path, errUTF16))
 	}
 	return bytes.TrimPrefix(content, []byte(byteOrderMark)), nil
 }
@@ -213,7 +213,7 @@ func (a *app) once(c *cobra.Command, i *idempotent) *cobra.Command {
 	c.PreRunE = func(*cobra.Command, []string) error {
 		a.repeatable = true
 		if i.key == "" && c.Flags().Changed("idempotency-key") {
-			return usage(errKeyEmpty) // A script has lost it: with a new one, the effect could happen twice.
+			return asUsageError(errKeyEmpty) // A script has lost it: with a new one, the effect could happen twice.
 		}
 		return nil
 	}

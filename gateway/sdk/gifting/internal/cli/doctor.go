@@ -108,7 +108,7 @@ func (a *app) findings(found []finding) error {
 		}
 	}
 	if slices.ContainsFunc(found, func(f finding) bool { return f.Verdict == verdictFailed }) {
-		return errCheck
+		return errCheckFailed
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (a *app) follow(
 	ctx context.Context, client *gifting.Client, s *selection, ready func(), handle func(gifting.Event) error,
 ) error {
 	if s.after != "" && s.beginning {
-		return usage(errStart)
+		return asUsageError(errStart)
 	}
 	cursor, begun := s.after, sync.OnceFunc(ready)
 	feed := gifting.FeedOptions{
@@ -81,7 +81,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	tail := a.command("tail", "Print events as they happen", func(ctx context.Context, client *gifting.Client, _ []string) error {
 		return a.follow(ctx, client, &chosen, func() { a.note("Waiting for events. Ctrl-C stops.") }, func(event gifting.Event) error {
 			if a.output == asJSON {
-				return terminal.Line(a.Out, event)
+				return terminal.JSONLine(a.Out, event)
 			}
 			return terminal.Table(a.Out, nil,
 				[][]string{append([]string{short(event.OccurredAt), string(event.Type), event.ID}, about(event)...)})

@@ -112,7 +112,7 @@ func (a *app) cancelLinkCommand() *cobra.Command {
 		ctx context.Context, client *gifting.Client, args []string,
 	) error {
 		if reason == "" {
-			return usage(errReason)
+			return asUsageError(errReason)
 		}
 		return a.show(client.PersonalLinks.Cancel(ctx, args[0], gifting.CancelPersonalLinkRequest{Reason: reason}, once.options()...))
 	})

@@ -33,7 +33,7 @@ type listener struct {
 
 	sender *forward.Sender
 	lock   sync.Mutex // The feed and the terminal send.
-	kept   []gifting.Event
+	recent []gifting.Event
 }
 
 func (a *app) listenCommand() *cobra.Command {
@@ -76,7 +76,7 @@ func receiverAddress(text string) (string, error) {
 	}
 	address, err := url.Parse(full)
 	if err != nil || address.Hostname() == "" || address.Scheme != "http" && address.Scheme != "https" {
-		return "", usage(fmt.Errorf("--forward-to %q %w", text, errReceiver))
+		return "", asUsageError(fmt.Errorf("--forward-to %q %w", text, errReceiver))
 	}
 	ip := net.ParseIP(address.Hostname())
 	here := address.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
@@ -84,7 +84,7 @@ func receiverAddress(text string) (string, error) {
 	case here && !complete:
 		return "http" + strings.TrimPrefix(full, "https"), nil
 	case !here && address.Scheme == "http":
-		return "", usage(fmt.Errorf("--forward-to %q %w", text, errPlain))
+		return "", asUsageError(fmt.Errorf("--forward-to %q %w", text, errPlain))
 	}
 	return full, nil
 }
@@ -99,35 +99,35 @@ func (a *app) listen(ctx context.Context, client *gifting.Client, chosen *select
 	l := &listener{app: a, sender: forward.New(receiver, secrets...)}
 	ready := func() {
 		a.note("Events go to " + receiver + ". Ctrl-C stops.")
-		go l.again(ctx)
+		go l.resendOnRequest(ctx)
 	}
-	return a.follow(ctx, client, chosen, ready, func(event gifting.Event) error { return l.send(ctx, event, true) })
+	return a.follow(ctx, client, chosen, ready, func(event gifting.Event) error { return l.forward(ctx, event, true) })
 }
 
-// send sends an event and prints the verdict. A new one is kept.
-func (l *listener) send(ctx context.Context, event gifting.Event, isNew bool) error {
+// forward sends an event and prints the verdict. A new one is kept.
+func (l *listener) forward(ctx context.Context, event gifting.Event, isNew bool) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if isNew {
-		l.kept = append(l.kept[max(0, len(l.kept)+1-maxKept):], event)
+		l.recent = append(l.recent[max(0, len(l.recent)+1-maxKept):], event)
 	}
 	verdict := l.sender.Send(ctx, event)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if l.output == asJSON {
-		return terminal.Line(l.Out, struct {
+		return terminal.JSONLine(l.Out, struct {
 			EventID string            `json:"eventId"`
 			Type    gifting.EventType `json:"type"`
 			forward.Verdict
 		}{event.ID, event.Type, verdict})
 	}
-	said := fmt.Sprintf("delivered: HTTP %d", verdict.Status)
+	outcome := fmt.Sprintf("delivered: HTTP %d", verdict.Status)
 	if !verdict.Delivered {
-		said = "NOT delivered, the platform would try again: " + verdict.Error
+		outcome = "NOT delivered, the platform would try again: " + verdict.Error
 	}
 	row := append([]string{short(event.OccurredAt), string(event.Type), event.ID}, about(event)...)
-	if err := terminal.Table(l.Out, nil, [][]string{append(row, fmt.Sprintf("%s (%d ms)", said, verdict.DurationMs))}); err != nil {
+	if err := terminal.Table(l.Out, nil, [][]string{append(row, fmt.Sprintf("%s (%d ms)", outcome, verdict.DurationMs))}); err != nil {
 		return err
 	}
 	if verdict.Body != "" && !verdict.Delivered {
@@ -137,32 +137,32 @@ func (l *listener) send(ctx context.Context, event gifting.Event, isNew bool) er
 	return nil
 }
 
-// again sends events that the user asks for.
-func (l *listener) again(ctx context.Context) {
+// resendOnRequest sends events again that the user asks for.
+func (l *listener) resendOnRequest(ctx context.Context) {
 	lines := bufio.NewScanner(l.In)
 	for lines.Scan() {
 		asked := strings.Fields(lines.Text())
 		if len(asked) == 0 {
 			continue
 		}
-		event, found := l.find(asked[1:])
+		event, found := l.findRecent(asked[1:])
 		if asked[0] != "r" || !found {
 			l.note("Type r to send the last event again, or r and the id of one of the last events.")
 			continue
 		}
-		if err := l.send(ctx, event, false); err != nil {
+		if err := l.forward(ctx, event, false); err != nil {
 			return
 		}
 	}
 }
 
-// find returns the event with the id, or the last one.
-func (l *listener) find(id []string) (gifting.Event, bool) {
+// findRecent returns the event with the id, or the last one.
+func (l *listener) findRecent(id []string) (gifting.Event, bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	for i := len(l.kept) - 1; i >= 0; i-- {
-		if len(id) == 0 || l.kept[i].ID == id[0] {
-			return l.kept[i], true
+	for i := len(l.recent) - 1; i >= 0; i-- {
+		if len(id) == 0 || l.recent[i].ID == id[0] {
+			return l.recent[i], true
 		}
 	}
 	return gifting.Event{}, false

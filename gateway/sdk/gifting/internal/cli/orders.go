@@ -62,7 +62,7 @@ func (a *app) validateCommand() *cobra.Command {
 				return err
 			}
 			if !result.Valid {
-				return errCheck
+				return errCheckFailed
 			}
 			return nil
 		}), &path)
@@ -170,7 +170,7 @@ func (a *app) cancelOrderCommand() *cobra.Command {
 	var once idempotent
 	command := a.command("cancel ORDER", "Cancel an order", func(ctx context.Context, client *gifting.Client, args []string) error {
 		if reason == "" {
-			return usage(errReason)
+			return asUsageError(errReason)
 		}
 		return a.show(client.Orders.Cancel(ctx, args[0], gifting.CancelOrderRequest{Reason: reason}, once.options()...))
 	})

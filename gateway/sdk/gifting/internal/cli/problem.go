@@ -13,12 +13,12 @@ import (
 
 // The exit codes.
 const (
-	exitRefused     = 1
+	exitFailed      = 1
 	exitUsage       = 2
 	exitUnavailable = 3
 	exitNotFound    = 4
-	exitKey         = 5
-	exitCheck       = 6
+	exitKeyRefused  = 5
+	exitCheckFailed = 6
 	// exitInterrupted is what shells report after Ctrl-C.
 	exitInterrupted = 130
 )
@@ -29,13 +29,13 @@ type usageError struct{ error }
 // Unwrap returns the error.
 func (e usageError) Unwrap() error { return e.error }
 
-func usage(err error) error { return usageError{err} }
+func asUsageError(err error) error { return usageError{err} }
 
-// errCheck means that a check did not pass, and that its output says why.
-var errCheck = errors.New("a check did not pass")
+// errCheckFailed means that a check did not pass. Its output has already said why.
+var errCheckFailed = errors.New("a check did not pass")
 
-// shown is how an error is printed as JSON.
-type shown struct {
+// errorOutput is what is printed of an error, as JSON or as text.
+type errorOutput struct {
 	Code          gifting.Code         `json:"code"`
 	Title         string               `json:"title"`
 	Detail        string               `json:"detail"`
@@ -49,8 +49,8 @@ type shown struct {
 
 // report prints an error and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
-	if errors.Is(err, errCheck) {
-		return exitCheck
+	if errors.Is(err, errCheckFailed) {
+		return exitCheckFailed
 	}
 	code, s := a.explain(ctx, err)
 	if failed, ok := errors.AsType[*gifting.CallError](err); ok && a.repeatable &&
@@ -58,7 +58,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		s.IdempotencyKey = failed.IdempotencyKey
 	}
 	if a.output == asJSON {
-		_ = terminal.Line(a.Err, s) // There is no other place to report to.
+		_ = terminal.JSONLine(a.Err, s) // There is no other place to report to.
 		return code
 	}
 	text := "gifting: " + s.Title
@@ -84,36 +84,36 @@ func (a *app) report(ctx context.Context, err error) int {
 }
 
 // explain says what an error means for the user.
-func (a *app) explain(ctx context.Context, err error) (code int, s shown) {
+func (a *app) explain(ctx context.Context, err error) (code int, s errorOutput) {
 	if problem, ok := gifting.ProblemOf(err); ok {
-		return codeOf(problem), shown{
+		return exitCodeOf(problem), errorOutput{
 			Code: problem.Code, Title: problem.Title, Detail: problem.Detail, Errors: problem.Errors,
 			CurrentStatus: problem.CurrentStatus, OrderID: problem.OrderID, RequestID: problem.RequestID,
 		}
 	}
 	if ctx.Err() != nil {
-		return exitInterrupted, shown{Title: "Interrupted"}
+		return exitInterrupted, errorOutput{Title: "Interrupted"}
 	}
 	if _, ok := errors.AsType[usageError](err); ok {
-		return exitUsage, shown{Title: "Wrong command or profile", Detail: err.Error()}
+		return exitUsage, errorOutput{Title: "Wrong command or profile", Detail: err.Error()}
 	}
 	if failed, ok := errors.AsType[*gifting.CallError](err); ok {
-		return exitUnavailable, shown{Title: "No answer", Detail: fmt.Sprintf("%s (%d attempts)", failed, failed.Attempts)}
+		return exitUnavailable, errorOutput{Title: "No answer", Detail: fmt.Sprintf("%s (%d attempts)", failed, failed.Attempts)}
 	}
-	return exitRefused, shown{Title: "Failed", Detail: err.Error()}
+	return exitFailed, errorOutput{Title: "Failed", Detail: err.Error()}
 }
 
-func codeOf(problem *gifting.Problem) int {
+func exitCodeOf(problem *gifting.Problem) int {
 	switch {
 	case problem.Status == http.StatusUnauthorized || problem.Status == http.StatusForbidden:
-		return exitKey
+		return exitKeyRefused
 	case problem.Status == http.StatusNotFound:
 		return exitNotFound
 	case problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError ||
 		problem.Code == gifting.CodeIdempotencyRequestInProgress:
 		return exitUnavailable
 	}
-	return exitRefused
+	return exitFailed
 }
 
 // note prints a line that is not part of the result.

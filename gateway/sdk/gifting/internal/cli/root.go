@@ -76,7 +76,7 @@ func Run(ctx context.Context, args []string, std Streams) int {
 	case err == nil:
 		return 0
 	case !a.running:
-		err = usage(err)
+		err = asUsageError(err)
 	}
 	return a.report(ctx, err)
 }
@@ -110,7 +110,7 @@ func (a *app) root() *cobra.Command {
 
 The exit code is 0, or
 
-  1    the API refused the call
+  1    the API refused the call, or something else failed
   2    the command or its profile is wrong; nothing was sent
   3    no answer, or none for now (429, 5xx): repeat the same command, with the --idempotency-key that the error names
   4    there is no such record
@@ -147,7 +147,7 @@ var errOutput = errors.New("-o is table or json")
 
 func (a *app) checkOutput() error {
 	if !slices.Contains([]string{asTable, asJSON}, a.output) {
-		return usage(errOutput)
+		return asUsageError(errOutput)
 	}
 	return nil
 }
@@ -164,15 +164,15 @@ func (a *app) target() (target, error) {
 	}
 	file, err := profile.Read(a.config)
 	if err != nil {
-		return target{}, usage(err)
+		return target{}, asUsageError(err)
 	}
 	name, found, err := file.Named(a.profile)
 	if err != nil {
-		return target{}, usage(err)
+		return target{}, asUsageError(err)
 	}
 	key, err := file.KeyOf(name)
 	if err != nil {
-		return target{}, usage(err)
+		return target{}, asUsageError(err)
 	}
 	return target{name, found.URL, key}, nil
 }
@@ -196,7 +196,7 @@ func (a *app) dial(to target) (*gifting.Client, error) {
 	}
 	client, err := gifting.New(to.url, to.key, options...)
 	if err != nil {
-		return nil, usage(err)
+		return nil, asUsageError(err)
 	}
 	return client, nil
 }

@@ -64,14 +64,14 @@ func (a *app) triggerCommand() *cobra.Command {
 	) error {
 		at := slices.Index(names, args[0])
 		if at < 0 {
-			return usage(fmt.Errorf("%s %w %s", args[0], errEvent, strings.Join(names, ", ")))
+			return asUsageError(fmt.Errorf("%s %w %s", args[0], errEvent, strings.Join(names, ", ")))
 		}
 		me, err := client.Account.Me(ctx)
 		if err != nil {
 			return err
 		}
 		if me.Environment == gifting.EnvironmentProduction {
-			return usage(errProduction)
+			return asUsageError(errProduction)
 		}
 		done := &triggered{Event: args[0]}
 		if err := triggers[at].cause(trigger{client}, ctx, done); err != nil {

@@ -41,18 +41,18 @@ why, and what usually causes it.`,
 		Example: `  gifting verify --body body.json -H "Service-Signature: t=1773480413,v1=5257a8…"`,
 		RunE: func(*cobra.Command, []string) error {
 			if bodyFile == "-" && secretFile == "-" {
-				return usage(errTwice)
+				return asUsageError(errTwice)
 			}
 			secrets, err := a.webhookSecrets(secretFile)
 			if err == nil && len(secrets) == 0 {
-				err = usage(errNoSecrets)
+				err = asUsageError(errNoSecrets)
 			}
 			if err != nil {
 				return err
 			}
 			body, err := a.readFile(bodyFile)
 			if err != nil {
-				return usage(err)
+				return asUsageError(err)
 			}
 			header, err := parseHeaders(headers)
 			if err != nil {
@@ -73,7 +73,7 @@ func parseHeaders(lines []string) (http.Header, error) {
 	for _, line := range lines {
 		name, value, found := strings.Cut(line, ":")
 		if !found {
-			return nil, usage(fmt.Errorf("%q %w", line, errHeader))
+			return nil, asUsageError(fmt.Errorf("%q %w", line, errHeader))
 		}
 		header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
@@ -93,7 +93,7 @@ func (a *app) verify(body []byte, header http.Header, secrets []string, at time.
 	if err := a.print(result); err != nil {
 		return err
 	}
-	return errCheck
+	return errCheckFailed
 }
 
 // remedy looks for what usually breaks a signature.

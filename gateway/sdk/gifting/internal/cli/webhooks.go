@@ -32,7 +32,7 @@ func (a *app) deliveriesCommand() *cobra.Command {
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
 		if len(kinds) > 1 {
-			return usage(errOneType)
+			return asUsageError(errOneType)
 		}
 		query.Type = gifting.EventType(strings.Join(kinds, ""))
 		query.Since = since.Time
@@ -85,7 +85,7 @@ func (a *app) replayCommand() *cobra.Command {
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
 		if from.IsZero() {
-			return usage(errSpan)
+			return asUsageError(errSpan)
 		}
 		if to.IsZero() {
 			to.Time = time.Now()
@@ -123,7 +123,7 @@ func (a *app) testWebhookCommand() *cobra.Command {
 			return err
 		}
 		if result.Error != nil {
-			return errCheck
+			return errCheckFailed
 		}
 		return nil
 	})

@@ -49,8 +49,8 @@ func JSON(to io.Writer, value any) error {
 	return err
 }
 
-// Line prints a value as one line of JSON.
-func Line(to io.Writer, value any) error {
+// JSONLine prints a value as one line of JSON.
+func JSONLine(to io.Writer, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func TestJSONStaysJSON(t *testing.T) {
 	require.NoError(t, terminal.JSON(&out, map[string]string{"a": "\x1b\u202e"}))
 	require.Equal(t, "{\n  \"a\": \"\\u001b\\u202e\"\n}\n", out.String()) //nolint:testifylint // The escapes are what is tested.
 	out.Reset()
-	require.NoError(t, terminal.Line(&out, []int{1, 2}))
+	require.NoError(t, terminal.JSONLine(&out, []int{1, 2}))
 	require.Equal(t, "[1,2]\n", out.String())
 }
 
