@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -235,18 +236,61 @@ func TestALostTailIsReadAgain(t *testing.T) {
 		l.waitFor(t, msgs)
 	})
 
-	t.Run("while a consumer runs", func(t *testing.T) {
-		msgs := numbered(100, 1)
-		cfg, topic, _ := setupLedger(t, msgs[:40])
-		l := newLedger()
-		c, count := countingConsumer(t, cfg, l.options(topic, newGroup()), l.handle)
-		start(t, c)
-		l.waitFor(t, msgs[:40])
-		replaceTopic(t, cfg, topic)
-		publishAsRelay(t, newProducer(t, cfg, topic), msgs[40:], len(msgs)-40)
-		l.waitFor(t, msgs)
-		require.Positive(t, count("reader.lost_tails"))
-	})
+	for name, away := range map[string]bool{"while a consumer runs": false, "while a consumer cannot fetch": true} {
+		t.Run(name, func(t *testing.T) {
+			msgs := numbered(100, 1)
+			cfg, topic, _ := setupLedger(t, msgs[:40])
+			l := newLedger()
+			c, count := countingConsumer(t, cfg, l.options(topic, newGroup()), l.handle)
+			disconnect, connect := disconnectable(c)
+			start(t, c)
+			l.waitFor(t, msgs[:40])
+			if away {
+				disconnect()
+			}
+			replaceTopic(t, cfg, topic)
+			publishAsRelay(t, newProducer(t, cfg, topic), msgs[40:], len(msgs)-40)
+			connect()
+			l.waitFor(t, msgs)
+			require.Positive(t, count("reader.lost_tails"))
+		})
+	}
+}
+
+// disconnectable returns what closes the connections with which a consumer fetches and refuses new ones, and what ends that.
+func disconnectable(c *Consumer) (disconnect, connect func()) {
+	var (
+		guard sync.Mutex
+		away  bool
+		conns []net.Conn
+	)
+	dial := c.dial
+	c.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		guard.Lock()
+		defer guard.Unlock()
+		if away {
+			return nil, net.ErrClosed
+		}
+		conn, err := dial(ctx, network, address)
+		if err == nil {
+			conns = append(conns, conn)
+		}
+		return conn, err
+	}
+	disconnect = func() {
+		guard.Lock()
+		defer guard.Unlock()
+		away = true
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+	}
+	connect = func() {
+		guard.Lock()
+		defer guard.Unlock()
+		away = false
+	}
+	return disconnect, connect
 }
 
 // dropBefore removes the beginning of the only partition's log, as retention does.
