@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// SiteLocales are those in which the gift site has texts. The first is what matches nothing else. A language has one locale with all
-// texts; another region has only what is different there.
+// SiteLocales are those in which the gift site has texts. The first is what matches nothing else. A language has one locale with
+// all texts; another region has only what is different there.
 var SiteLocales = []string{
 	BaseLocale, "ar", "da-DK", "de-AT", "de-CH", "de-DE", "en-GB", "es-ES", "fi-FI", "fr-FR", "it-IT", "nb-NO", "nl-NL", "pl-PL",
 	"pt-PT", "sv-SE",
@@ -21,8 +21,8 @@ func ClosestSiteLocale(of ...language.Tag) string {
 	return SiteLocales[i]
 }
 
-// SitePageLocales returns the locales whose texts a page has that is shown in a locale: its own, then those of its language, then the
-// closest other language, such as Danish for Faroese, at last English.
+// SitePageLocales returns the locales whose texts a page in a locale has: its own, then those of its language, then the closest
+// other language, such as Danish for Faroese, at last English.
 func SitePageLocales(of string) []string {
 	out := slices.DeleteFunc(LocaleFallbacks(of),
 		func(l string) bool { return l == BaseLocale || !slices.Contains(SiteLocales, l) })

@@ -127,7 +127,8 @@ func addFeed(s *service.Service, cfg Config, events *store.Store, topic *relay.T
 	if err != nil {
 		return err
 	}
-	s.Add(feed.Maintenance(events, s.Clock, cfg.Retention, s.Telemetry), daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
+	s.Add(feed.Maintenance(events, s.Clock, cfg.Retention, s.Telemetry))
+	s.Add(daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
 		return feed.Consume(ctx, topic.Ensure, consumer, s.Telemetry.Logger)
 	}})
 	return nil

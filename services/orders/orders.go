@@ -144,9 +144,9 @@ func assemble(ctx context.Context, s *service.Service, cfg Config, ring *seal.Ri
 
 // addPeriodicWork adds what reconciles reservations, and what erases and deletes by age.
 func addPeriodicWork(s *service.Service, cfg Config, orders *store.Store, reconciler *reservations.Reconciler) error {
-	erasing, err := retention.New(
-		retention.Deps{Store: orders}, retention.Config{Details: cfg.DetailsRetention, Open: cfg.OpenRetention, Audit: cfg.AuditRetention},
-	)
+	erasing, err := retention.New(retention.Deps{Store: orders}, retention.Config{
+		Details: cfg.DetailsRetention, Open: cfg.OpenRetention, Audit: cfg.AuditRetention,
+	})
 	if err != nil {
 		return err
 	}

@@ -196,8 +196,8 @@ func sealKeys(ring *seal.Ring) seal.CheckedRing {
 	return seal.CheckedRingOf(ring, values...)
 }
 
-// Reencrypt seals all sealed values of the links, the drafts and the stored responses again with the first of the seal keys while the service
-// runs. After success no value needs another key.
+// Reencrypt seals all sealed values of the links, the drafts and the stored responses again with the first of the seal keys while
+// the service runs. After success no value needs another key.
 func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 	for _, table := range store.SealedColumns() {
 		if err := seal.ReEncrypt(ctx, cfg.Database, cfg.SealKeys, table, out); err != nil {

@@ -53,7 +53,9 @@ func (p Peers) dial(s *service.Service) (peers, error) {
 // holders are the services that store data of tenants. Those that make changes come first, then those that read them.
 func (p peers) holders() []offboarding.Holder {
 	var holders []offboarding.Holder
-	for _, name := range []identity.Name{identity.PersonalLinks, identity.Orders, identity.Catalog, identity.Events, identity.Webhook} {
+	for _, name := range []identity.Name{
+		identity.PersonalLinks, identity.Orders, identity.Catalog, identity.Events, identity.Webhook,
+	} {
 		holders = append(holders, offboarding.Holder{Name: name, Data: privacyv1.NewTenantDataServiceClient(p.to(name))})
 	}
 	return holders
@@ -68,7 +70,8 @@ func addErasures(
 		Orders: privacyv1.NewPersonalDataServiceClient(peers.to(identity.Orders)),
 		Links:  privacyv1.NewPersonalDataServiceClient(peers.to(identity.PersonalLinks)),
 		Events: []privacyv1.RecordEventsServiceClient{
-			privacyv1.NewRecordEventsServiceClient(peers.to(identity.Events)), privacyv1.NewRecordEventsServiceClient(peers.to(identity.Webhook)),
+			privacyv1.NewRecordEventsServiceClient(peers.to(identity.Events)),
+			privacyv1.NewRecordEventsServiceClient(peers.to(identity.Webhook)),
 		},
 		Backups: backups, Ring: ring, Log: s.Telemetry.Logger, Now: time.Now,
 	})

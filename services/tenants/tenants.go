@@ -139,7 +139,9 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
 	server.Register(s.Server, server.Deps{
 		Store: tenants, Versions: publisher, Ring: ring, Privacy: persons, Holders: peers.holders(), Own: store.TenantData(s.Pool),
 		Currencies: catalogv1.NewCurrenciesServiceClient(peers.to(identity.Catalog)), Log: s.Telemetry.Logger, Now: time.Now,
-	}, server.Config{Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace})
+	}, server.Config{
+		Environment: cfg.Environment, LoopbackWebhooks: cfg.AllowLoopbackWebhooks, OffboardingGrace: cfg.OffboardingGrace,
+	})
 	return nil
 }
 
