@@ -68,7 +68,8 @@ func TestAKeyOfAnotherServiceIsRefusedByThisOne(t *testing.T) {
 	t.Run("also when it is claimed after the look-up", func(t *testing.T) {
 		late := register{r.Register}
 		_, err := run(request(t.Context(), 2, "k", "f"), pool, func(ctx context.Context) (idempotency.Effect[*answer], error) {
-			_, err := late.ClaimKey(ctx, &commonv1.ClaimKeyRequest{KeyId: 2, IdempotencyKey: "k", Fingerprint: []byte("g"), Owner: otherService})
+			_, err := late.ClaimKey(ctx,
+				&commonv1.ClaimKeyRequest{KeyId: 2, IdempotencyKey: "k", Fingerprint: []byte("g"), Owner: otherService})
 			require.NoError(t, err)
 			return effect("b", "two")(ctx)
 		})

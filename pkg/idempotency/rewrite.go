@@ -47,7 +47,9 @@ func Rewrite[R proto.Message](
 
 // EraseIn lets change erase in the answers to the API keys what they say about a person, while the service runs. change reports
 // whether it has changed an answer. Stored problems say nothing about anyone. Requests that commit later must not say it either.
-func EraseIn(ctx context.Context, pool *pgxpool.Pool, keyIDs []int32, change func(answer proto.Message) (changed bool, err error)) error {
+func EraseIn(
+	ctx context.Context, pool *pgxpool.Pool, keyIDs []int32, change func(answer proto.Message) (changed bool, err error),
+) error {
 	return eachAnswer(ctx, pool, nextAnswersOf, []any{keyIDs}, func(stored storedAnswer) error {
 		for {
 			raw, err := erased(stored.Answer, change)

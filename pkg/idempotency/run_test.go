@@ -375,7 +375,9 @@ func TestAnAnswerIsOnlyForAKeyThatReachesItsRecord(t *testing.T) {
 			orders := []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}
 			first, err := as(caller.Principal{AllBrands: true, Scopes: orders})
 			require.NoError(t, err)
-			for _, reaching := range []caller.Principal{{AllBrands: true, Scopes: orders}, {BrandIDs: []string{other, brand}, Scopes: orders}} {
+			for _, reaching := range []caller.Principal{
+				{AllBrands: true, Scopes: orders}, {BrandIDs: []string{other, brand}, Scopes: orders},
+			} {
 				again, err := as(reaching)
 				require.NoError(t, err)
 				require.True(t, proto.Equal(first, again))

@@ -45,7 +45,8 @@ func TestARepetitionGetsOnlyWhatIsStored(t *testing.T) {
 	}
 	require.Equal(t, 1, counted(t, pool))
 	var found int
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM idempotency_answers WHERE position('secret'::bytea IN answer) > 0`).Scan(&found))
+	require.NoError(t,
+		pool.QueryRow(t.Context(), `SELECT count(*) FROM idempotency_answers WHERE position('secret'::bytea IN answer) > 0`).Scan(&found))
 	require.Zero(t, found)
 	_, err = secret(request(t.Context(), 1, "k", "other"), pool, inTx(pool))
 	require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)

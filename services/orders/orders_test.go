@@ -91,8 +91,9 @@ func storeSealedOrder(t *testing.T, cfg orders.Config) {
 	conn, err := pgx.Connect(t.Context(), cfg.Database.URL)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(t.Context())) }()
-	_, err = conn.Exec(t.Context(), `INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, status, item_kind,
-  product_name, budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
+	_, err = conn.Exec(t.Context(), `INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, status,
+  item_kind, product_name, budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed,
+  created_at, updated_at)
 VALUES ($1, $1, 'r', 'e', 'API', $1, 'REQUESTED', 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, $2, now(), now())`,
 		id, ring.Seal([]byte(`{}`), store.SealedColumns()[0].Columns[0].AssociatedData(id)))
 	require.NoError(t, err)
@@ -103,7 +104,8 @@ VALUES ($1, $1, $1, 'SYSTEM', '', '', $2, 5, now())`,
 	require.NoError(t, err)
 }
 
-// readiness runs the service until it is ready or says why it is not, and returns that. A service that is not ready does not listen.
+// readiness runs the service until it is ready or says why it is not, and returns that. A service that is not ready does not
+// listen.
 func readiness(t *testing.T, cfg orders.Config, metrics string) (reason string) {
 	t.Helper()
 	tel, err := telemetry.New(t.Context(), "orders", telemetry.Config{MetricsAddr: metrics}, io.Discard)

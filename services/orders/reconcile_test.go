@@ -31,13 +31,20 @@ type others struct {
 	feedDown bool
 }
 
-func (o *others) ListReservations(context.Context, *catalogv1.ListReservationsRequest) (*catalogv1.ListReservationsResponse, error) {
+func (o *others) ListReservations(
+	context.Context, *catalogv1.ListReservationsRequest,
+) (*catalogv1.ListReservationsResponse, error) {
 	return &catalogv1.ListReservationsResponse{Reservations: []*catalogv1.Reservation{
-		{TenantId: uuid.NewString(), OrderId: "0198f2e4-0000-7000-8000-000000000001", State: catalogv1.ReservationState_RESERVATION_STATE_CONFIRMED},
+		{
+			TenantId: uuid.NewString(), OrderId: "0198f2e4-0000-7000-8000-000000000001",
+			State: catalogv1.ReservationState_RESERVATION_STATE_CONFIRMED,
+		},
 	}}, nil
 }
 
-func (o *others) SettleReservations(context.Context, *catalogv1.SettleReservationsRequest) (*catalogv1.SettleReservationsResponse, error) {
+func (o *others) SettleReservations(
+	context.Context, *catalogv1.SettleReservationsRequest,
+) (*catalogv1.SettleReservationsResponse, error) {
 	return &catalogv1.SettleReservationsResponse{}, nil
 }
 
@@ -64,7 +71,8 @@ func reconciled(t *testing.T, o *others) orders.Config {
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	cfg := config(t)
-	cfg.CatalogAddr, cfg.PersonalLinksAddr, cfg.EventsAddr = listener.Addr().String(), listener.Addr().String(), listener.Addr().String()
+	addr := listener.Addr().String()
+	cfg.CatalogAddr, cfg.PersonalLinksAddr, cfg.EventsAddr = addr, addr, addr
 	require.NoError(t, orders.Program().Migrate(t.Context(), cfg, io.Discard))
 	return cfg
 }

@@ -86,9 +86,11 @@ func TestTheServiceDoesNotServeWithAnIncompleteKeyRing(t *testing.T) {
 		sealed[column.Name] = ring.Seal([]byte(`{}`), column.AssociatedData(id))
 		_, err = conn.Exec(t.Context(), `DELETE FROM links`)
 		require.NoError(t, err)
-		_, err = conn.Exec(t.Context(), `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, details_sealed, reason_sealed,
+		_, err = conn.Exec(t.Context(), `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status,
+  claim_url_sealed, details_sealed, reason_sealed,
   created_at, updated_at, cancelled_at)
-VALUES ($1, $1, $1, $1, 0, 'CANCELLED', $2, $3, $4, now(), now(), now())`, id, sealed["claim_url_sealed"], sealed["details_sealed"], sealed["reason_sealed"])
+VALUES ($1, $1, $1, $1, 0, 'CANCELLED', $2, $3, $4, now(), now(), now())`,
+			id, sealed["claim_url_sealed"], sealed["details_sealed"], sealed["reason_sealed"])
 		require.NoError(t, err)
 		require.NoError(t, served(t, cfg), "with the key, column %d", i)
 		wrong := cfg
@@ -155,7 +157,10 @@ func TestReencryptReportsItsProgress(t *testing.T) {
 	require.NoError(t, personallinks.Program().Migrate(t.Context(), cfg, io.Discard))
 	var out strings.Builder
 	require.NoError(t, personallinks.Reencrypt(t.Context(), cfg, &out))
-	require.Equal(t, "checked 0 of about 0 links, re-encrypted 0 values\nchecked 0 of about 0 form_drafts, re-encrypted 0 values\nre-encrypted 0 stored responses\n", out.String())
+	require.Equal(t, `checked 0 of about 0 links, re-encrypted 0 values
+checked 0 of about 0 form_drafts, re-encrypted 0 values
+re-encrypted 0 stored responses
+`, out.String())
 	cfg.SealKeys = ""
 	require.Error(t, personallinks.Reencrypt(t.Context(), cfg, &out))
 }

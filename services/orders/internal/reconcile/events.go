@@ -125,13 +125,17 @@ func (r *run) compareTenant(ctx context.Context, tenantID string) error {
 	if err := r.readFeed(ctx, f, false); err != nil {
 		return err
 	}
-	suspects := &batch[string]{limit: checkSize, check: func(ctx context.Context, ids []string) error { return r.checkEvents(ctx, f, ids) }}
-	orders := &stream[store.Changed]{pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.Changed) ([]store.Changed, error) {
-		if after.ID == "" {
-			after = store.Changed{ID: uuid.Nil.String(), At: r.report.EventsFrom}
-		}
-		return r.Store.Changed(ctx, tenantID, after, pageSize)
+	suspects := &batch[string]{limit: checkSize, check: func(ctx context.Context, ids []string) error {
+		return r.checkEvents(ctx, f, ids)
 	}}
+	orders := &stream[store.Changed]{
+		pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.Changed) ([]store.Changed, error) {
+			if after.ID == "" {
+				after = store.Changed{ID: uuid.Nil.String(), At: r.report.EventsFrom}
+			}
+			return r.Store.Changed(ctx, tenantID, after, pageSize)
+		},
+	}
 	err := orders.each(ctx, func(order store.Changed) error {
 		id := uuid.MustParse(order.ID)
 		last, known := f.newest[id]

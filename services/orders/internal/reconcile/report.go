@@ -144,8 +144,10 @@ func (r *Report) WriteTable(w io.Writer) error {
 		return err
 	}
 	c := r.Compared
-	fmt.Fprintf(&text, "\nCompared %d holds with %d reservations, %d orders of links with %d claimed links, and %d orders changed since %s "+
-		"with %d events.\n", c.Holds, c.Reservations, c.LinkOrders, c.ClaimedLinks, c.Orders, r.EventsFrom.Format(time.RFC3339), c.Events)
+	fmt.Fprintf(&text,
+		"\nCompared %d holds with %d reservations, %d orders of links with %d claimed links, and %d orders changed since %s "+
+			"with %d events.\n",
+		c.Holds, c.Reservations, c.LinkOrders, c.ClaimedLinks, c.Orders, r.EventsFrom.Format(time.RFC3339), c.Events)
 	if r.Unpublished > 0 {
 		fmt.Fprintf(&text, "The events of %d orders are in the outbox. The relay publishes them.\n", r.Unpublished)
 	}

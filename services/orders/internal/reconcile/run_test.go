@@ -77,7 +77,9 @@ func (o *others) ListOrderEvents(
 	page := o.told[r.GetAfter().GetNumber():]
 	page = page[:min(len(page), int(r.GetLimit()))]
 	resp := &eventsv1.ListOrderEventsResponse{
-		Events: page, End: len(page) < int(r.GetLimit()), Next: &eventsv1.FeedPosition{Number: r.GetAfter().GetNumber() + int64(len(page))},
+		Events: page, End: len(page) < int(r.GetLimit()), Next: &eventsv1.FeedPosition{
+			Number: r.GetAfter().GetNumber() + int64(len(page)),
+		},
 	}
 	if r.GetCheckComplete() {
 		o.checks++
@@ -94,7 +96,8 @@ func repair(t *testing.T, orders int, o *others, cfg Config) (*Report, *pgxpool.
 	pool := pgtest.New(t, outbox.Migrations(), store.Migrations())
 	_, err := pool.Exec(t.Context(), `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_id,
   product_name, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
-SELECT $2, ('0198f2e4-0000-7000-8000-' || lpad((n - 1)::text, 12, '0'))::uuid, n::text, 'API', gen_random_uuid(), 'PROCESSING', 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', $3, $3
+SELECT $2, ('0198f2e4-0000-7000-8000-' || lpad((n - 1)::text, 12, '0'))::uuid, n::text, 'API', gen_random_uuid(), 'PROCESSING',
+  'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', $3, $3
   FROM generate_series(1, $1::int) n`, orders, uuid.NewString(), changed)
 	require.NoError(t, err)
 	s, log := store.New(pool, nil, nil), slog.New(slog.DiscardHandler)
@@ -149,7 +152,8 @@ func TestALostEventLeadsFromTheStatusThatWasReportedLast(t *testing.T) {
 		event(3, orders[2], changed, "PROCESSING"),
 	}}, Config{})
 	require.NoError(t, err)
-	rows, err := pool.Query(t.Context(), `SELECT subject_id::text, convert_from(data, 'UTF8')::json->>'previousStatus' FROM outbox ORDER BY 1`)
+	rows, err := pool.Query(t.Context(),
+		`SELECT subject_id::text, convert_from(data, 'UTF8')::json->>'previousStatus' FROM outbox ORDER BY 1`)
 	require.NoError(t, err)
 	type recorded struct{ Order, Previous string }
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[recorded])
@@ -161,7 +165,8 @@ func TestAMessageInTheOutboxIsNotTheLostEvent(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, outbox.Migrations(), store.Migrations())
 	s, order, other := store.New(pool, nil, nil), uuid.NewString(), uuid.NewString()
-	_, err := pool.Exec(t.Context(), `INSERT INTO outbox (event_id, type, tenant_id, brand_id, subject_id, origin_key_id, occurred_at, data, confirmed_at)
+	_, err := pool.Exec(t.Context(), `INSERT INTO outbox
+  (event_id, type, tenant_id, brand_id, subject_id, origin_key_id, occurred_at, data, confirmed_at)
 SELECT gen_random_uuid(), 'order.updated', gen_random_uuid(), gen_random_uuid(), s, 0, at, '{}', now()
   FROM unnest($1::uuid[], $2::timestamptz[]) AS e (s, at)`, []string{order, other}, []time.Time{changed.Add(time.Second), changed})
 	require.NoError(t, err)

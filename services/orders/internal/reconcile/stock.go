@@ -21,9 +21,11 @@ const (
 
 // compareStock compares the units that orders hold with the reservations of catalog.
 func (r *run) compareStock(ctx context.Context) error {
-	holds := &stream[store.Hold]{pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.Hold) ([]store.Hold, error) {
-		return r.Store.Holds(ctx, cmp.Or(after.ID, uuid.Nil.String()), pageSize)
-	}}
+	holds := &stream[store.Hold]{
+		pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.Hold) ([]store.Hold, error) {
+			return r.Store.Holds(ctx, cmp.Or(after.ID, uuid.Nil.String()), pageSize)
+		},
+	}
 	held := &stream[*catalogv1.Reservation]{
 		pace: r.pace, limit: pageSize, read: func(ctx context.Context, after *catalogv1.Reservation) ([]*catalogv1.Reservation, error) {
 			req := &catalogv1.ListReservationsRequest{Limit: pageSize}

@@ -75,7 +75,8 @@ func (r *Reconciler) now(ctx context.Context, id string, work func(ctx context.C
 }
 
 func (r *Reconciler) decideExpired(ctx context.Context, limit int) (int, error) {
-	expired, err := r.deps.Catalog.ListExpiredReservations(ctx, &catalogv1.ListExpiredReservationsRequest{Limit: int32(limit)}) //nolint:gosec // A small constant.
+	req := &catalogv1.ListExpiredReservationsRequest{Limit: int32(limit)} //nolint:gosec // A small constant.
+	expired, err := r.deps.Catalog.ListExpiredReservations(ctx, req)
 	if err != nil || len(expired.GetReservations()) == 0 {
 		return 0, err
 	}

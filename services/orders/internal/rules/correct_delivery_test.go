@@ -39,7 +39,8 @@ func stored(status ordersv1.OrderStatus) (*rules.Current, *rules.Details) {
 	return &rules.Current{
 		TenantID: "t",
 		Record: &ordersv1.Order{
-			Id: "o", Version: 3, Status: status, DeliveryCountry: "SE", CreatedAt: timestamppb.New(placedAt), UpdatedAt: timestamppb.New(placedAt),
+			Id: "o", Version: 3, Status: status, DeliveryCountry: "SE", CreatedAt: timestamppb.New(placedAt),
+			UpdatedAt: timestamppb.New(placedAt),
 		},
 		Details: func() (rules.Details, error) { return *details, nil },
 	}, details
@@ -57,15 +58,27 @@ func TestAMemberThatIsSentReplacesTheStoredOne(t *testing.T) {
 		correction *correction
 		want       func(d *rules.Details)
 	}{
-		"name":        {&correction{Recipient: &delivery{Name: new("Bo")}}, func(d *rules.Details) { d.Recipient.Name = "Bo" }},
-		"phone":       {&correction{Recipient: &delivery{Phone: new("+47 22 12 34 56")}}, func(d *rules.Details) { d.Recipient.Phone = "+4722123456" }},
-		"email":       {&correction{Recipient: &delivery{Email: new("bo@example.com")}}, func(d *rules.Details) { d.Recipient.Email = "bo@example.com" }},
-		"street":      {&correction{Recipient: &delivery{Address: &address{Street: new("Nygatan 2")}}}, func(d *rules.Details) { d.Recipient.Street = "Nygatan 2" }},
-		"city":        {&correction{Recipient: &delivery{Address: &address{City: new("Lund")}}}, func(d *rules.Details) { d.Recipient.City = "Lund" }},
-		"postal code": {&correction{Recipient: &delivery{Address: &address{PostalCode: new("222 33")}}}, func(d *rules.Details) { d.Recipient.PostalCode = "222 33" }},
-		"comment":     {&correction{CourierComment: new("Knock")}, func(d *rules.Details) { d.CourierComment = "Knock" }},
-		"no comment":  {&correction{CourierComment: new(" ")}, func(d *rules.Details) { d.CourierComment = "" }},
-		"urgency":     {&correction{Urgent: new(true)}, func(*rules.Details) {}},
+		"name": {&correction{Recipient: &delivery{Name: new("Bo")}}, func(d *rules.Details) { d.Recipient.Name = "Bo" }},
+		"phone": {
+			&correction{Recipient: &delivery{Phone: new("+47 22 12 34 56")}}, func(d *rules.Details) { d.Recipient.Phone = "+4722123456" },
+		},
+		"email": {
+			&correction{Recipient: &delivery{Email: new("bo@example.com")}}, func(d *rules.Details) { d.Recipient.Email = "bo@example.com" },
+		},
+		"street": {
+			&correction{Recipient: &delivery{Address: &address{Street: new("Nygatan 2")}}},
+			func(d *rules.Details) { d.Recipient.Street = "Nygatan 2" },
+		},
+		"city": {
+			&correction{Recipient: &delivery{Address: &address{City: new("Lund")}}}, func(d *rules.Details) { d.Recipient.City = "Lund" },
+		},
+		"postal code": {
+			&correction{Recipient: &delivery{Address: &address{PostalCode: new("222 33")}}},
+			func(d *rules.Details) { d.Recipient.PostalCode = "222 33" },
+		},
+		"comment":    {&correction{CourierComment: new("Knock")}, func(d *rules.Details) { d.CourierComment = "Knock" }},
+		"no comment": {&correction{CourierComment: new(" ")}, func(d *rules.Details) { d.CourierComment = "" }},
+		"urgency":    {&correction{Urgent: new(true)}, func(*rules.Details) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			current, want := stored(isProcessing)
@@ -86,10 +99,12 @@ func TestAMemberThatIsSentReplacesTheStoredOne(t *testing.T) {
 func TestACorrectionThatChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, req := range map[string]*correction{
-		"is empty":                        {},
-		"has an empty recipient":          {Recipient: &delivery{Address: &address{}}},
-		"keeps e-mail and postal code":    {Recipient: &delivery{Email: new(""), Address: &address{PostalCode: new(" ")}}},
-		"repeats the stored values":       {Recipient: &delivery{Name: new("Ann")}, CourierComment: new("Ring twice"), Urgent: new(false)},
+		"is empty":                     {},
+		"has an empty recipient":       {Recipient: &delivery{Address: &address{}}},
+		"keeps e-mail and postal code": {Recipient: &delivery{Email: new(""), Address: &address{PostalCode: new(" ")}}},
+		"repeats the stored values": {
+			Recipient: &delivery{Name: new("Ann")}, CourierComment: new("Ring twice"), Urgent: new(false),
+		},
 		"writes the phone in another way": {Recipient: &delivery{Phone: new("+46 (70) 123-45.67")}},
 		"repeats the country":             {Recipient: &delivery{Address: &address{Country: new("SE")}}},
 	} {
@@ -114,20 +129,34 @@ func TestACorrectionIsRefusedWithTheField(t *testing.T) {
 		correction  *correction
 		field, code string
 	}{
-		"no version":       {&correction{}, "expectedVersion", problem.FieldRequired},
-		"empty name":       {&correction{Recipient: &delivery{Name: new("")}}, "recipient.name", problem.FieldRequired},
-		"empty phone":      {&correction{Recipient: &delivery{Phone: new(" ")}}, "recipient.phone", problem.FieldRequired},
-		"empty street":     {&correction{Recipient: &delivery{Address: &address{Street: new("")}}}, "recipient.address.street", problem.FieldRequired},
-		"empty city":       {&correction{Recipient: &delivery{Address: &address{City: new("")}}}, "recipient.address.city", problem.FieldRequired},
-		"empty country":    {&correction{Recipient: &delivery{Address: &address{Country: new("")}}}, "recipient.address.country", problem.FieldRequired},
-		"no such country":  {&correction{Recipient: &delivery{Address: &address{Country: new("se")}}}, "recipient.address.country", problem.FieldInvalid},
-		"not a phone":      {&correction{Recipient: &delivery{Phone: new("070")}}, "recipient.phone", problem.FieldInvalid},
-		"not an e-mail":    {&correction{Recipient: &delivery{Email: new("ann")}}, "recipient.email", problem.FieldInvalid},
-		"long name":        {&correction{Recipient: &delivery{Name: long(101)}}, "recipient.name", problem.FieldTooLong},
-		"long street":      {&correction{Recipient: &delivery{Address: &address{Street: long(256)}}}, "recipient.address.street", problem.FieldTooLong},
-		"long city":        {&correction{Recipient: &delivery{Address: &address{City: long(101)}}}, "recipient.address.city", problem.FieldTooLong},
-		"long postal code": {&correction{Recipient: &delivery{Address: &address{PostalCode: long(21)}}}, "recipient.address.postalCode", problem.FieldTooLong},
-		"long comment":     {&correction{CourierComment: long(501)}, "courierComment", problem.FieldTooLong},
+		"no version":  {&correction{}, "expectedVersion", problem.FieldRequired},
+		"empty name":  {&correction{Recipient: &delivery{Name: new("")}}, "recipient.name", problem.FieldRequired},
+		"empty phone": {&correction{Recipient: &delivery{Phone: new(" ")}}, "recipient.phone", problem.FieldRequired},
+		"empty street": {
+			&correction{Recipient: &delivery{Address: &address{Street: new("")}}}, "recipient.address.street", problem.FieldRequired,
+		},
+		"empty city": {
+			&correction{Recipient: &delivery{Address: &address{City: new("")}}}, "recipient.address.city", problem.FieldRequired,
+		},
+		"empty country": {
+			&correction{Recipient: &delivery{Address: &address{Country: new("")}}}, "recipient.address.country", problem.FieldRequired,
+		},
+		"no such country": {
+			&correction{Recipient: &delivery{Address: &address{Country: new("se")}}}, "recipient.address.country", problem.FieldInvalid,
+		},
+		"not a phone":   {&correction{Recipient: &delivery{Phone: new("070")}}, "recipient.phone", problem.FieldInvalid},
+		"not an e-mail": {&correction{Recipient: &delivery{Email: new("ann")}}, "recipient.email", problem.FieldInvalid},
+		"long name":     {&correction{Recipient: &delivery{Name: long(101)}}, "recipient.name", problem.FieldTooLong},
+		"long street": {
+			&correction{Recipient: &delivery{Address: &address{Street: long(256)}}}, "recipient.address.street", problem.FieldTooLong,
+		},
+		"long city": {
+			&correction{Recipient: &delivery{Address: &address{City: long(101)}}}, "recipient.address.city", problem.FieldTooLong,
+		},
+		"long postal code": {
+			&correction{Recipient: &delivery{Address: &address{PostalCode: long(21)}}}, "recipient.address.postalCode", problem.FieldTooLong,
+		},
+		"long comment": {&correction{CourierComment: long(501)}, "courierComment", problem.FieldTooLong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			current, _ := stored(isProcessing)
@@ -151,9 +180,11 @@ func TestAStoredMemberThatIsInvalidMustBeSent(t *testing.T) {
 		spoil func(r *rules.Recipient)
 		fix   *delivery
 	}{
-		"recipient.phone":              {func(r *rules.Recipient) { r.Phone = "070" }, &delivery{Phone: new("+46701234567")}},
-		"recipient.name":               {func(r *rules.Recipient) { r.Name = "" }, &delivery{Name: new("Ann")}},
-		"recipient.address.postalCode": {func(r *rules.Recipient) { r.PostalCode = "" }, &delivery{Address: &address{PostalCode: new("111 22")}}},
+		"recipient.phone": {func(r *rules.Recipient) { r.Phone = "070" }, &delivery{Phone: new("+46701234567")}},
+		"recipient.name":  {func(r *rules.Recipient) { r.Name = "" }, &delivery{Name: new("Ann")}},
+		"recipient.address.postalCode": {
+			func(r *rules.Recipient) { r.PostalCode = "" }, &delivery{Address: &address{PostalCode: new("111 22")}},
+		},
 	} {
 		t.Run(field, func(t *testing.T) {
 			current, details := stored(isProcessing)
@@ -219,7 +250,9 @@ func TestRandomCorrections(t *testing.T) {
 			CourierComment:  pick("", "Ring twice", "Knock"),
 			Recipient: &delivery{
 				Name: pick("", "Ann", "Bo"), Phone: pick("", "070", "+46 70 123 45 67", "+4722123456"), Email: pick("", "x", "bo@example.com"),
-				Address: &address{Street: pick("", "Nygatan 2"), City: pick("", "Lund"), PostalCode: pick("", "222 33"), Country: pick("SE", "NO", "", "XX")},
+				Address: &address{
+					Street: pick("", "Nygatan 2"), City: pick("", "Lund"), PostalCode: pick("", "222 33"), Country: pick("SE", "NO", "", "XX"),
+				},
 			},
 		}
 		stale, locked := req.GetExpectedVersion() != 3, current.Record.GetStatus() != isProcessing

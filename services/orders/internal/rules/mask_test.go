@@ -21,5 +21,6 @@ func TestAMaskedRecipientShowsOnlyTheBeginnings(t *testing.T) {
 		Address: &ordersv1.OrderAddress{Street: "Ös•••", City: "Visby", PostalCode: proto.String("62•••"), Country: "SE"},
 	}, got), "%v", got)
 	got = rules.Recipient{Phone: "1", Street: "A"}.Masked()
-	require.True(t, proto.Equal(&ordersv1.OrderRecipient{Phone: "•••1", Address: &ordersv1.OrderAddress{Street: "•••"}}, got), "%v", got)
+	want := &ordersv1.OrderRecipient{Phone: "•••1", Address: &ordersv1.OrderAddress{Street: "•••"}}
+	require.True(t, proto.Equal(want, got), "%v", got)
 }

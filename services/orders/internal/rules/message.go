@@ -15,8 +15,8 @@ import (
 
 var maxMessageBody = fields.MaxLength(&ordersv1.PostOrderMessageRequest{}, "body")
 
-// The most messages of an order, and the most bytes of their texts together. A list returns all of them at once. The operator's notes
-// have as many for themselves, so that they do not show in what the tenant may post.
+// The most messages of an order, and the most bytes of their texts together. A list returns all of them at once. The operator's
+// notes have as many for themselves, so that they do not show in what the tenant may post.
 const (
 	maxMessages     = 10_000
 	maxMessagesText = 8 << 20

@@ -40,7 +40,11 @@ func custom() *ordersv1.PlaceOrderRequest {
 	return r
 }
 
-const textID, dropdownID, unknownID = "0198f2e4-7a2b-7c3d-8e4f-000000000001", "0198f2e4-7a2b-7c3d-8e4f-000000000002", "0198f2e4-7a2b-7c3d-8e4f-000000000003"
+const (
+	textID     = "0198f2e4-7a2b-7c3d-8e4f-000000000001"
+	dropdownID = "0198f2e4-7a2b-7c3d-8e4f-000000000002"
+	unknownID  = "0198f2e4-7a2b-7c3d-8e4f-000000000003"
+)
 
 // swedish is a tenant with two order fields.
 func swedish() *tenantsv1.Tenant {
@@ -175,18 +179,30 @@ func TestEachErrorNamesItsField(t *testing.T) {
 		"no city":                            {func(r req) { r.Recipient.Address.City = "" }, "recipient.address.city required"},
 		"no country":                         {func(r req) { r.Recipient.Address.Country = "" }, "recipient.address.country required"},
 		"a country in lower case":            {func(r req) { r.Recipient.Address.Country = "se" }, "recipient.address.country invalid"},
-		"a missing postal code":              {func(r req) { r.Recipient.Address.PostalCode = nil }, "recipient.address.postalCode required"},
-		"a blank postal code":                {func(r req) { r.Recipient.Address.PostalCode = new(" ") }, "recipient.address.postalCode required"},
-		"an answer to nothing":               {func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{}} }, "customFields[0].fieldId required"},
-		"an answer to no uuid":               {func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: "x"}} }, "customFields[0].fieldId invalid"},
+		"a missing postal code": {
+			func(r req) { r.Recipient.Address.PostalCode = nil }, "recipient.address.postalCode required",
+		},
+		"a blank postal code": {
+			func(r req) { r.Recipient.Address.PostalCode = new(" ") }, "recipient.address.postalCode required",
+		},
+		"an answer to nothing": {
+			func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{}} }, "customFields[0].fieldId required",
+		},
+		"an answer to no uuid": {
+			func(r req) { r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: "x"}} }, "customFields[0].fieldId invalid",
+		},
 		"a reference of two lines":           {func(r req) { r.ExternalOrderId = "o\n1" }, "externalOrderId invalid"},
 		"a name that ends with a line break": {func(r req) { r.Recipient.Name = "Ann\r\n" }, "recipient.name invalid"},
 		"a name that overrides directions":   {func(r req) { r.Client.Name = "\u202eAnn" }, "client.name invalid"},
 		"a name that nobody sees":            {func(r req) { r.Client.Name = "\u200b\U000e0041" }, "client.name required"},
-		"a street with an escape":            {func(r req) { r.Recipient.Address.Street = "\x1b[2J" }, "recipient.address.street invalid"},
-		"a city with a delete":               {func(r req) { r.Recipient.Address.City = "a\x7f" }, "recipient.address.city invalid"},
-		"a postal code with a tab":           {func(r req) { r.Recipient.Address.PostalCode = new("111\t22") }, "recipient.address.postalCode invalid"},
-		"a comment with a bell":              {func(r req) { r.CourierComment = new("a\ab") }, "courierComment invalid"},
+		"a street with an escape": {
+			func(r req) { r.Recipient.Address.Street = "\x1b[2J" }, "recipient.address.street invalid",
+		},
+		"a city with a delete": {func(r req) { r.Recipient.Address.City = "a\x7f" }, "recipient.address.city invalid"},
+		"a postal code with a tab": {
+			func(r req) { r.Recipient.Address.PostalCode = new("111\t22") }, "recipient.address.postalCode invalid",
+		},
+		"a comment with a bell": {func(r req) { r.CourierComment = new("a\ab") }, "courierComment invalid"},
 		"two answers to one field": {func(r req) {
 			r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: textID}, {FieldId: strings.ToUpper(textID)}}
 		}, "customFields[1].fieldId invalid"},
@@ -206,7 +222,8 @@ func TestTextsAreAsLongAsTheContractAllows(t *testing.T) {
 	t.Parallel()
 	gift, custom := valid(), custom()
 	gift.Customization = &ordersv1.OrderCustomization{}
-	fieldstest.RequireLimits(t, gift, func(errs *fields.Errors) { rules.CheckPlaceOrder(gift, swedish(), errs) }, "custom_product_name")
+	fieldstest.RequireLimits(t, gift, func(errs *fields.Errors) { rules.CheckPlaceOrder(gift, swedish(), errs) },
+		"custom_product_name")
 	fieldstest.RequireLimits(t, custom, func(errs *fields.Errors) { rules.CheckPlaceOrder(custom, swedish(), errs) })
 	correction := &correction{ExpectedVersion: new(int64(3)), Recipient: &delivery{Address: &address{}}}
 	fieldstest.RequireLimits(t, correction, func(errs *fields.Errors) {
@@ -237,21 +254,31 @@ func TestCustomRequests(t *testing.T) {
 		spoil func(r req)
 		want  string
 	}{
-		"no name":                            {func(r req) { r.Items[0].CustomProductName = new("") }, "items[0].customProductName required"},
-		"no budget":                          {func(r req) { r.Items[0].Budget = nil }, "items[0].budget required"},
-		"no amount":                          {func(r req) { r.Items[0].Budget.Amount = "" }, "items[0].budget.amount required"},
-		"a negative amount":                  {func(r req) { r.Items[0].Budget.Amount = "-1" }, "items[0].budget.amount invalid"},
-		"nothing":                            {func(r req) { r.Items[0].Budget.Amount = "0.00" }, "items[0].budget.amount invalid"},
-		"the first amount that is too large": {func(r req) { r.Items[0].Budget.Amount = "10000000000" }, "items[0].budget.amount invalid"},
-		"three decimals":                     {func(r req) { r.Items[0].Budget.Amount = "1.001" }, "items[0].budget.amount invalid"},
-		"an exponent":                        {func(r req) { r.Items[0].Budget.Amount = "1e999999999" }, "items[0].budget.amount invalid"},
-		"words":                              {func(r req) { r.Items[0].Budget.Amount = "ten" }, "items[0].budget.amount invalid"},
-		"no currency":                        {func(r req) { r.Items[0].Budget.Currency = "" }, "items[0].budget.currency required"},
-		"another currency":                   {func(r req) { r.Items[0].Budget.Currency = "EUR" }, "items[0].budget.currency invalid"},
-		"a product as well":                  {func(r req) { r.Items[0].ProductId = new(aUUID) }, "items[0].productId invalid"},
-		"a campaign as well":                 {func(r req) { r.CampaignId = new(aUUID) }, "campaignId invalid"},
-		"variations as well":                 {func(r req) { r.Items[0].Variations = map[string]string{"a": "b"} }, "items[0].variations invalid"},
-		"customization as well":              {func(r req) { r.Customization = &ordersv1.OrderCustomization{Details: "x"} }, "customization invalid"},
+		"no name": {
+			func(r req) { r.Items[0].CustomProductName = new("") }, "items[0].customProductName required",
+		},
+		"no budget":         {func(r req) { r.Items[0].Budget = nil }, "items[0].budget required"},
+		"no amount":         {func(r req) { r.Items[0].Budget.Amount = "" }, "items[0].budget.amount required"},
+		"a negative amount": {func(r req) { r.Items[0].Budget.Amount = "-1" }, "items[0].budget.amount invalid"},
+		"nothing":           {func(r req) { r.Items[0].Budget.Amount = "0.00" }, "items[0].budget.amount invalid"},
+		"the first amount that is too large": {
+			func(r req) { r.Items[0].Budget.Amount = "10000000000" }, "items[0].budget.amount invalid",
+		},
+		"three decimals": {func(r req) { r.Items[0].Budget.Amount = "1.001" }, "items[0].budget.amount invalid"},
+		"an exponent": {
+			func(r req) { r.Items[0].Budget.Amount = "1e999999999" }, "items[0].budget.amount invalid",
+		},
+		"words":              {func(r req) { r.Items[0].Budget.Amount = "ten" }, "items[0].budget.amount invalid"},
+		"no currency":        {func(r req) { r.Items[0].Budget.Currency = "" }, "items[0].budget.currency required"},
+		"another currency":   {func(r req) { r.Items[0].Budget.Currency = "EUR" }, "items[0].budget.currency invalid"},
+		"a product as well":  {func(r req) { r.Items[0].ProductId = new(aUUID) }, "items[0].productId invalid"},
+		"a campaign as well": {func(r req) { r.CampaignId = new(aUUID) }, "campaignId invalid"},
+		"variations as well": {
+			func(r req) { r.Items[0].Variations = map[string]string{"a": "b"} }, "items[0].variations invalid",
+		},
+		"customization as well": {
+			func(r req) { r.Customization = &ordersv1.OrderCustomization{Details: "x"} }, "customization invalid",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := custom()

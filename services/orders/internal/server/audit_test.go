@@ -71,7 +71,8 @@ func TestEveryOperationIsAudited(t *testing.T) {
 		_, err := f.SearchOrders(ctx, &ordersv1.SearchOrdersRequest{Actor: operator(), Status: cancelledStatus.Enum()})
 		require.NoError(t, err)
 		var found int
-		require.NoError(t, f.pool.QueryRow(ctx, "SELECT count(*) FROM order_audit WHERE operation = 'SEARCH' AND actor_id = 'staff-1'").Scan(&found))
+		require.NoError(t,
+			f.pool.QueryRow(ctx, "SELECT count(*) FROM order_audit WHERE operation = 'SEARCH' AND actor_id = 'staff-1'").Scan(&found))
 		require.Equal(t, 1, found)
 	})
 	t.Run("the audit is read in pages", func(t *testing.T) {

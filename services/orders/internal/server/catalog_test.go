@@ -90,7 +90,9 @@ func (c *catalog) PreviewItem(
 	return resp, nil
 }
 
-func (c *catalog) Reserve(_ context.Context, r *catalogv1.ReserveRequest, _ ...grpc.CallOption) (*catalogv1.ReserveResponse, error) {
+func (c *catalog) Reserve(
+	_ context.Context, r *catalogv1.ReserveRequest, _ ...grpc.CallOption,
+) (*catalogv1.ReserveResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.reserveError != nil {

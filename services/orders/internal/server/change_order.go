@@ -16,7 +16,9 @@ import (
 
 // changeAsKey runs the action for the calling key on an order that the key may see. It sets the tenant and the key of the
 // action, and the condition of the request.
-func changeAsKey[R proto.Message](ctx context.Context, s *Server, p caller.Principal, orderID string, a store.Action[R]) (R, error) {
+func changeAsKey[R proto.Message](
+	ctx context.Context, s *Server, p caller.Principal, orderID string, a store.Action[R],
+) (R, error) {
 	decide, condition := a.Decide, caller.RequestFrom(ctx).IfMatch
 	a.TenantID, a.OriginKeyID, a.Decide = p.TenantID, p.KeyID, ifReached(p, func(current *rules.Current) (*rules.Change, error) {
 		current.IfMatch = condition

@@ -95,7 +95,8 @@ func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
 	require.Equal(t, at(completedStatus), get().GetDeliveredAt().String())
 
 	t.Run("others do not", func(t *testing.T) {
-		got, err := f.GetClaimedOrder(t.Context(), &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
+		got, err := f.GetClaimedOrder(t.Context(),
+			&ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
 		require.NoError(t, err)
 		require.Nil(t, got.GetSentAt())
 		require.Nil(t, got.GetDeliveredAt())
@@ -132,8 +133,9 @@ func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 	require.Zero(t, e.origin, "every key of the tenant gets the event")
 	var kind, actor, operation string
 	var before, after int64
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT actor_kind, actor_id, operation, version_before, version_after FROM order_audit`).
-		Scan(&kind, &actor, &operation, &before, &after))
+	require.NoError(t,
+		f.pool.QueryRow(t.Context(), `SELECT actor_kind, actor_id, operation, version_before, version_after FROM order_audit`).
+			Scan(&kind, &actor, &operation, &before, &after))
 	require.Equal(t, []any{"SYSTEM", "Player", "CORRECT_DELIVERY", int64(0), int64(1)}, []any{kind, actor, operation, before, after})
 
 	t.Run("not with an old version", func(t *testing.T) {
@@ -154,7 +156,8 @@ func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 		require.Equal(t, "recipient.phone", p.Violations[0].Field)
 	})
 	t.Run("not to another country", func(t *testing.T) {
-		_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(1, &ordersv1.DeliveryCorrection{Address: &ordersv1.AddressCorrection{Country: new("NO")}}))
+		_, err := f.CorrectClaimedOrder(t.Context(),
+			byPlayer(1, &ordersv1.DeliveryCorrection{Address: &ordersv1.AddressCorrection{Country: new("NO")}}))
 		require.True(t, problem.Is(err, problem.CountryChangeNotAllowed), "%v", err)
 	})
 	t.Run("not after it was sent", func(t *testing.T) {

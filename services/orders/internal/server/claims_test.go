@@ -61,7 +61,8 @@ func TestAClaimPlacesItsOrderOnce(t *testing.T) {
 		require.Equal(t, 1, f.count(t, "outbox"))
 	})
 	t.Run("abandoning returns the order", func(t *testing.T) {
-		got, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
+		got, err := f.AbandonClaimedOrder(t.Context(),
+			&ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
 		require.NoError(t, err)
 		require.True(t, proto.Equal(order, got.GetOrder()))
 		require.Empty(t, f.catalog.released)
@@ -115,7 +116,8 @@ func TestAClaimIsPlacedOrAbandonedNeverBoth(t *testing.T) {
 				return err
 			})
 			group.Go(func() error {
-				resp, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
+				resp, err := f.AbandonClaimedOrder(t.Context(),
+					&ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
 				kept[i] = resp.GetOrder()
 				return err
 			})
@@ -128,7 +130,8 @@ func TestAClaimIsPlacedOrAbandonedNeverBoth(t *testing.T) {
 				require.Equal(t, 1, n)
 			}
 		}
-		last, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
+		last, err := f.AbandonClaimedOrder(t.Context(),
+			&ordersv1.AbandonClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
 		require.NoError(t, err)
 		require.Equal(t, n == 1, last.GetOrder() != nil)
 	}

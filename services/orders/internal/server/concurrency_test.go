@@ -16,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/restjson"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
 // TestConcurrentCallsAgreeWithTheFeed lets many callers change a few orders while connections break, calls are cancelled and
@@ -89,7 +90,7 @@ func (f *fixture) callSomething(t *testing.T, random *rand.Rand, id string) {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(random.IntN(5_000_000)))
 		defer cancel()
 	}
-	statuses := []ordersv1.OrderStatus{requestedStatus, processingStatus, processingStatus, sentStatus, completedStatus, cancelledStatus}
+	statuses := append(rules.Statuses(), processingStatus)
 	target := statuses[random.IntN(len(statuses))]
 	var err error
 	switch random.IntN(11) {
@@ -102,15 +103,18 @@ func (f *fixture) callSomething(t *testing.T, random *rand.Rand, id string) {
 	case 0:
 		_, err = f.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: person(aCoordinator), TenantId: tenantID, OrderId: id})
 	case 1:
-		_, err = f.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id, Shipment: parcel("T-1")})
+		_, err = f.DispatchOrder(ctx,
+			&ordersv1.DispatchOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id, Shipment: parcel("T-1")})
 	case 2:
 		_, err = f.DeliverOrder(ctx, &ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: id})
 	case 3:
 		_, err = f.CancelOrder(ctx, &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
 	case 4:
-		_, err = f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{Actor: operator(), TenantId: tenantID, OrderId: id, Shipment: parcel(newID())})
+		_, err = f.CorrectTracking(ctx,
+			&ordersv1.CorrectTrackingRequest{Actor: operator(), TenantId: tenantID, OrderId: id, Shipment: parcel(newID())})
 	case 5:
-		_, err = f.UpdateDelivery(ctx, &ordersv1.UpdateDeliveryRequest{OrderId: id, ExpectedVersion: new(int64(random.IntN(20))), Urgent: new(random.IntN(2) == 0)})
+		_, err = f.UpdateDelivery(ctx,
+			&ordersv1.UpdateDeliveryRequest{OrderId: id, ExpectedVersion: new(int64(random.IntN(20))), Urgent: new(random.IntN(2) == 0)})
 	default:
 		req := &ordersv1.CorrectStatusRequest{Actor: operator(), TenantId: tenantID, OrderId: id, Status: target}
 		if target == cancelledStatus {

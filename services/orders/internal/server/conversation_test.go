@@ -61,7 +61,8 @@ func TestOnlyTheOperatorReadsAndWritesNotes(t *testing.T) {
 	require.Len(t, f.eventsOf(t, order.GetId()), events)
 
 	bodies := func(a *commonv1.Actor) (out []string) {
-		resp, err := f.ListConversation(t.Context(), &ordersv1.ListConversationRequest{Actor: a, TenantId: tenantID, OrderId: order.GetId()})
+		resp, err := f.ListConversation(t.Context(),
+			&ordersv1.ListConversationRequest{Actor: a, TenantId: tenantID, OrderId: order.GetId()})
 		require.NoError(t, err)
 		for _, e := range resp.GetEntries() {
 			out = append(out, e.GetMessage().GetBody())

@@ -11,13 +11,16 @@ import (
 )
 
 // CorrectDelivery corrects the delivery details of an order for a person.
-func (s *Server) CorrectDelivery(ctx context.Context, req *ordersv1.CorrectDeliveryRequest) (*ordersv1.CorrectDeliveryResponse, error) {
+func (s *Server) CorrectDelivery(
+	ctx context.Context, req *ordersv1.CorrectDeliveryRequest,
+) (*ordersv1.CorrectDeliveryResponse, error) {
 	correction := &ordersv1.UpdateDeliveryRequest{
 		ExpectedVersion: req.ExpectedVersion, Recipient: req.GetRecipient(), CourierComment: req.CourierComment, Urgent: req.Urgent,
 	}
-	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_DELIVERY, req, func(current *rules.Current) (*rules.Change, error) {
-		return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
-	}, caller.RequestErrors(ctx))
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_DELIVERY, req,
+		func(current *rules.Current) (*rules.Change, error) {
+			return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
+		}, caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}

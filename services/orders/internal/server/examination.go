@@ -79,7 +79,8 @@ func (e *examination) itemRequest() *catalogv1.CheckItemRequest {
 	req, p := e.placement.Request, e.principal
 	ask := &catalogv1.CheckItemRequest{
 		TenantId: p.TenantID, AllBrands: p.AllBrands, BrandIds: p.BrandIDs, CampaignId: req.CampaignId, BrandId: req.BrandId,
-		ProductId: e.item().GetProductId(), Country: req.GetRecipient().GetAddress().GetCountry(), Customization: req.GetCustomization() != nil,
+		ProductId: e.item().GetProductId(), Country: req.GetRecipient().GetAddress().GetCountry(),
+		Customization: req.GetCustomization() != nil,
 	}
 	if !e.errs.Touches(itemVariations) {
 		ask.Variations = e.item().GetVariations()

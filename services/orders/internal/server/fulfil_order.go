@@ -48,12 +48,15 @@ func (s *Server) deliver(current *rules.Current) (*rules.Change, error) {
 }
 
 // CorrectTracking replaces the shipment of a sent order.
-func (s *Server) CorrectTracking(ctx context.Context, req *ordersv1.CorrectTrackingRequest) (*ordersv1.CorrectTrackingResponse, error) {
+func (s *Server) CorrectTracking(
+	ctx context.Context, req *ordersv1.CorrectTrackingRequest,
+) (*ordersv1.CorrectTrackingResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	rules.CheckShipment(req.GetShipment(), errs)
-	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_TRACKING, req, func(current *rules.Current) (*rules.Change, error) {
-		return rules.CorrectShipment(current, req.GetShipment(), s.now())
-	}, errs)
+	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_CORRECT_TRACKING, req,
+		func(current *rules.Current) (*rules.Change, error) {
+			return rules.CorrectShipment(current, req.GetShipment(), s.now())
+		}, errs)
 	if err != nil {
 		return nil, err
 	}

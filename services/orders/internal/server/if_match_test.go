@@ -80,7 +80,9 @@ func TestTheConditionComesAfterTheStatusAndBeforeTheVersion(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	id := f.placeOne(t, "o-1").GetId()
-	update := &ordersv1.UpdateDeliveryRequest{OrderId: id, ExpectedVersion: new(int64(7)), Recipient: &ordersv1.DeliveryCorrection{Name: new("")}}
+	update := &ordersv1.UpdateDeliveryRequest{
+		OrderId: id, ExpectedVersion: new(int64(7)), Recipient: &ordersv1.DeliveryCorrection{Name: new("")},
+	}
 	_, err := f.UpdateDelivery(ifMatch(f.as(t, newID()), "old"), update)
 	require.True(t, problem.Is(err, problem.PreconditionFailed), "%v", err)
 	_, err = f.CancelOrder(ifMatch(f.as(t, newID()), "old"), &ordersv1.CancelOrderRequest{OrderId: id})

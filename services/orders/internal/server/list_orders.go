@@ -91,7 +91,8 @@ func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersReq
 	if err != nil {
 		return nil, err
 	}
-	orders, next := page.Cut(found, limit, binding, func(last *ordersv1.FoundOrder) page.Position { return positionOf(last.GetOrder()) })
+	orders, next := page.Cut(found, limit, binding,
+		func(last *ordersv1.FoundOrder) page.Position { return positionOf(last.GetOrder()) })
 	return &ordersv1.SearchOrdersResponse{Orders: orders, NextCursor: next}, nil
 }
 

@@ -77,7 +77,9 @@ func TestFilters(t *testing.T) {
 		"by a long external id":  {&ordersv1.ListOrdersRequest{ExternalOrderId: new(strings.Repeat("å", 5000))}, nil, nil},
 		"by a recipient of NUL":  {&ordersv1.ListOrdersRequest{ExternalRecipientId: new("player-1\x00")}, nil, nil},
 		"by part of a recipient": {&ordersv1.ListOrdersRequest{ExternalRecipientId: new("player")}, nil, nil},
-		"by change":              {&ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(f.clock.Truncate(time.Microsecond))}, nil, []string{placed[4]}},
+		"by change": {
+			&ordersv1.ListOrdersRequest{UpdatedSince: timestamppb.New(f.clock.Truncate(time.Microsecond))}, nil, []string{placed[4]},
+		},
 		"a brand out of reach":   {&ordersv1.ListOrdersRequest{BrandId: new(brandID)}, []string{otherBrand}, nil},
 		"a key limited to brand": {&ordersv1.ListOrdersRequest{}, []string{otherBrand}, []string{placed[4]}},
 	} {

@@ -107,7 +107,8 @@ func (f *fixture) everythingPersonal(t *testing.T, note func(err error)) {
 	placed, err := f.PlaceOrder(f.as(t, external), marked(external))
 	require.NoError(t, err)
 	id := placed.GetOrder().GetId()
-	_, err = f.ApproveOrder(t.Context(), &ordersv1.ApproveOrderRequest{Actor: person(anAdministrator), TenantId: tenantID, OrderId: id})
+	_, err = f.ApproveOrder(t.Context(),
+		&ordersv1.ApproveOrderRequest{Actor: person(anAdministrator), TenantId: tenantID, OrderId: id})
 	note(err)
 	_, err = f.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), marked("")))
 	note(err)

@@ -118,7 +118,8 @@ func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv
 	case ordersv1.Operation_OPERATION_CORRECT_STATUS:
 		_, err = f.CorrectStatus(ctx, &ordersv1.CorrectStatusRequest{Actor: a, TenantId: tenant, OrderId: id, Status: requestedStatus})
 	case ordersv1.Operation_OPERATION_CORRECT_TRACKING:
-		_, err = f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{Actor: a, TenantId: tenant, OrderId: id, Shipment: parcel("T-3")})
+		_, err = f.CorrectTracking(ctx,
+			&ordersv1.CorrectTrackingRequest{Actor: a, TenantId: tenant, OrderId: id, Shipment: parcel("T-3")})
 	case ordersv1.Operation_OPERATION_CORRECT_DELIVERY:
 		_, err = f.CorrectDelivery(ctx, &ordersv1.CorrectDeliveryRequest{
 			Actor: a, TenantId: tenant, OrderId: id, ExpectedVersion: new(o.GetVersion()), CourierComment: new("ring twice"),
@@ -126,7 +127,8 @@ func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv
 	case ordersv1.Operation_OPERATION_POST_MESSAGE:
 		_, err = f.PostMessageAs(ctx, message(a, id, "x"))
 	case ordersv1.Operation_OPERATION_ADD_NOTE:
-		_, err = f.AddInternalNote(ctx, &ordersv1.AddInternalNoteRequest{Actor: a, TenantId: tenant, OrderId: id, MessageId: newID(), Body: "x"})
+		_, err = f.AddInternalNote(ctx,
+			&ordersv1.AddInternalNoteRequest{Actor: a, TenantId: tenant, OrderId: id, MessageId: newID(), Body: "x"})
 	case ordersv1.Operation_OPERATION_LIST_CONVERSATION:
 		_, err = f.ListConversation(ctx, &ordersv1.ListConversationRequest{Actor: a, TenantId: tenant, OrderId: id})
 	case ordersv1.Operation_OPERATION_READ:
@@ -134,9 +136,11 @@ func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv
 	case ordersv1.Operation_OPERATION_LIST_AUDIT:
 		_, err = f.ListAudit(ctx, &ordersv1.ListAuditRequest{Actor: a, TenantId: tenant, OrderId: id})
 	case ordersv1.Operation_OPERATION_ERASE_PERSONAL_DATA:
-		_, err = f.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{TenantId: tenant, RequestedBy: a, RecordIds: []string{id}})
+		_, err = f.ErasePersonRecords(ctx,
+			&privacyv1.ErasePersonRecordsRequest{TenantId: tenant, RequestedBy: a, RecordIds: []string{id}})
 	case ordersv1.Operation_OPERATION_EXPORT_PERSONAL_DATA:
-		_, err = f.ExportPersonRecords(ctx, &privacyv1.ExportPersonRecordsRequest{TenantId: tenant, RequestedBy: a, RecordIds: []string{id}})
+		_, err = f.ExportPersonRecords(ctx,
+			&privacyv1.ExportPersonRecordsRequest{TenantId: tenant, RequestedBy: a, RecordIds: []string{id}})
 	default:
 		err = problem.Internal()
 	}

@@ -107,7 +107,8 @@ func TestASecondCallReturnsTheOrderUnchanged(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	order := f.in(t, completedStatus)
-	resp, err := f.DeliverOrder(t.Context(), &ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: order.GetId()})
+	resp, err := f.DeliverOrder(t.Context(),
+		&ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: order.GetId()})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(order, resp.GetOrder()))
 	require.Len(t, f.eventsOf(t, order.GetId()), 4)

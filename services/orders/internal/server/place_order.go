@@ -162,8 +162,8 @@ func (s *Server) commitOrder(ctx context.Context, order *rules.NewOrder) (*order
 	}
 }
 
-// findConflict returns the error of an order whose external id another one has, and nil if none has it. It also returns the brand of
-// that order, if the error shows its id.
+// findConflict returns the error of an order whose external id another one has, and nil if none has it. It also returns the brand
+// of that order, if the error shows its id.
 func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (shown string, conflict error) {
 	id, brandID, err := s.store.FindByExternalID(ctx, p.TenantID, externalID)
 	if errors.Is(err, store.ErrNotFound) {

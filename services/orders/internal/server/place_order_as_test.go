@@ -59,12 +59,14 @@ func TestThePublicRulesHoldForPeopleToo(t *testing.T) {
 		spoil func(r *ordersv1.PlaceOrderAsRequest)
 		want  problem.Code
 	}{
-		"no order":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Order = nil }, problem.InvalidRequest},
-		"a blank recipient":       {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.Recipient = nil }, problem.InvalidRequest},
-		"an invalid id":           {func(r *ordersv1.PlaceOrderAsRequest) { r.OrderId = "1" }, problem.InvalidRequest},
-		"no brand":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = nil }, problem.BrandRequired},
-		"an unknown brand":        {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = new(productID) }, problem.BrandNotFound},
-		"no such manager":         {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ManagerEmail = new("no@example.com") }, problem.ManagerNotFound},
+		"no order":          {func(r *ordersv1.PlaceOrderAsRequest) { r.Order = nil }, problem.InvalidRequest},
+		"a blank recipient": {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.Recipient = nil }, problem.InvalidRequest},
+		"an invalid id":     {func(r *ordersv1.PlaceOrderAsRequest) { r.OrderId = "1" }, problem.InvalidRequest},
+		"no brand":          {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = nil }, problem.BrandRequired},
+		"an unknown brand":  {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.BrandId = new(productID) }, problem.BrandNotFound},
+		"no such manager": {
+			func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ManagerEmail = new("no@example.com") }, problem.ManagerNotFound,
+		},
 		"a client":                {func(r *ordersv1.PlaceOrderAsRequest) { r.Actor = aClient() }, problem.InsufficientScope},
 		"the platform":            {func(r *ordersv1.PlaceOrderAsRequest) { r.Actor = theSystem() }, problem.InsufficientScope},
 		"an external id":          {func(r *ordersv1.PlaceOrderAsRequest) { r.Order.ExternalOrderId = newID() }, problem.InvalidRequest},
@@ -110,7 +112,8 @@ func TestTheUnitOfASpentOrderIDIsReturned(t *testing.T) {
 	w := f.catalog
 	w.stock = 5
 	r, id := campaignRequest(""), newID()
-	_, err := f.AbandonClaimedOrder(t.Context(), &ordersv1.AbandonClaimedOrderRequest{TenantId: tenantID, OrderId: id, PersonalLinkId: newID()})
+	_, err := f.AbandonClaimedOrder(t.Context(),
+		&ordersv1.AbandonClaimedOrderRequest{TenantId: tenantID, OrderId: id, PersonalLinkId: newID()})
 	require.NoError(t, err)
 	for range 2 {
 		_, err := f.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))

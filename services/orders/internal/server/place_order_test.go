@@ -282,7 +282,9 @@ func TestAnOrderWhoseReferenceIsTakenGetsAnother(t *testing.T) {
 	first := f.placeOne(t, "o-1")
 	// The first reference is taken, however often it is tried. A sequence keeps what a transaction undoes.
 	_, err := f.pool.Exec(t.Context(), `CREATE SEQUENCE tried;
-CREATE FUNCTION clash() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE hash bigint := 2 + abs(hashtext(NEW.reference)::bigint); BEGIN
+CREATE FUNCTION clash() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE hash bigint := 2 + abs(hashtext(NEW.reference)::bigint);
+BEGIN
   IF (SELECT last_value FROM tried) IN (1, hash) THEN
     PERFORM setval('tried', hash);
     NEW.reference := (SELECT reference FROM orders LIMIT 1);

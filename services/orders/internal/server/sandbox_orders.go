@@ -35,9 +35,10 @@ func (s *Server) operateInSandbox(
 	if err != nil {
 		return nil, err
 	}
-	return s.changeAudited(ctx, sandboxAudit(op, p.TenantID, orderID), ifReached(p, func(current *rules.Current) (*rules.Change, error) {
-		return decide(current, caller.RequestErrors(ctx))
-	}))
+	return s.changeAudited(ctx, sandboxAudit(op, p.TenantID, orderID), ifReached(p,
+		func(current *rules.Current) (*rules.Change, error) {
+			return decide(current, caller.RequestErrors(ctx))
+		}))
 }
 
 // withoutMembers is a decision about a request that has no members to check.

@@ -140,12 +140,11 @@ func TestAKeyCorrectsAnyStatus(t *testing.T) {
 func TestEveryErrorOfAShipmentIsFound(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	for status, want := range map[ordersv1.OrderStatus]problem.Code{sentStatus: problem.InvalidRequest, requestedStatus: problem.InvalidRequest} {
+	for _, status := range []ordersv1.OrderStatus{sentStatus, requestedStatus} {
 		id := f.withApproval().in(t, status).GetId()
 		_, err := f.DispatchSandboxOrder(f.as(t, newID()), &ordersv1.DispatchSandboxOrderRequest{
 			OrderId: id, Carrier: new(strings.Repeat("c", 101)), TrackingUrl: new("http://example.com"),
 		})
-		require.True(t, problem.Is(err, want), "%v", err)
 		require.Equal(t, []string{"carrier too_long", "trackingUrl invalid"}, violationsOf(t, err))
 		_, err = f.CorrectSandboxTracking(f.as(t, newID()), &ordersv1.CorrectSandboxTrackingRequest{
 			OrderId: id, TrackingReference: new(strings.Repeat("r", 129)),

@@ -23,7 +23,8 @@ func TestOrdersAreFoundByTheirFields(t *testing.T) {
 		orders = append(orders, f.in(t, requestedStatus))
 	}
 	f.approve(t, orders[2].GetId())
-	_, err := f.pool.Exec(t.Context(), "UPDATE orders SET tenant_id = $1, campaign_id = $2 WHERE id = $3", otherBrand, campaignID, orders[4].GetId())
+	_, err := f.pool.Exec(t.Context(), "UPDATE orders SET tenant_id = $1, campaign_id = $2 WHERE id = $3",
+		otherBrand, campaignID, orders[4].GetId())
 	require.NoError(t, err)
 	since := func(minutes int) *timestamppb.Timestamp {
 		return timestamppb.New(start.Add(time.Duration(minutes) * time.Minute).Truncate(time.Microsecond))
@@ -35,14 +36,18 @@ func TestOrdersAreFoundByTheirFields(t *testing.T) {
 	}{
 		"of a tenant, the newest first": {&ordersv1.SearchOrdersRequest{TenantId: tenant}, []int{3, 2, 1, 0}},
 		"by reference":                  {&ordersv1.SearchOrdersRequest{Reference: new(orders[1].GetReference())}, []int{1}},
-		"by external id":                {&ordersv1.SearchOrdersRequest{TenantId: tenant, ExternalOrderId: orders[3].ExternalOrderId}, []int{3}},
-		"by status, of every tenant":    {&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum()}, []int{4, 3, 1, 0}},
-		"by status, of a tenant":        {&ordersv1.SearchOrdersRequest{TenantId: tenant, Status: processingStatus.Enum()}, []int{2}},
-		"by a reference of NUL":         {&ordersv1.SearchOrdersRequest{Reference: new("\x00")}, nil},
-		"by a long reference":           {&ordersv1.SearchOrdersRequest{Reference: new(strings.Repeat("å", 5000))}, nil},
-		"by an external id of no text":  {&ordersv1.SearchOrdersRequest{TenantId: tenant, ExternalOrderId: new("\xff")}, nil},
-		"by brand":                      {&ordersv1.SearchOrdersRequest{TenantId: tenant, BrandId: new(otherBrand)}, nil},
-		"by campaign":                   {&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum(), CampaignId: new(campaignID)}, []int{4}},
+		"by external id": {
+			&ordersv1.SearchOrdersRequest{TenantId: tenant, ExternalOrderId: orders[3].ExternalOrderId}, []int{3},
+		},
+		"by status, of every tenant":   {&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum()}, []int{4, 3, 1, 0}},
+		"by status, of a tenant":       {&ordersv1.SearchOrdersRequest{TenantId: tenant, Status: processingStatus.Enum()}, []int{2}},
+		"by a reference of NUL":        {&ordersv1.SearchOrdersRequest{Reference: new("\x00")}, nil},
+		"by a long reference":          {&ordersv1.SearchOrdersRequest{Reference: new(strings.Repeat("å", 5000))}, nil},
+		"by an external id of no text": {&ordersv1.SearchOrdersRequest{TenantId: tenant, ExternalOrderId: new("\xff")}, nil},
+		"by brand":                     {&ordersv1.SearchOrdersRequest{TenantId: tenant, BrandId: new(otherBrand)}, nil},
+		"by campaign": {
+			&ordersv1.SearchOrdersRequest{Status: requestedStatus.Enum(), CampaignId: new(campaignID)}, []int{4},
+		},
 		"by time": {&ordersv1.SearchOrdersRequest{
 			TenantId: tenant, PlacedFrom: since(2), PlacedBefore: since(4),
 		}, []int{2, 1}},
@@ -95,16 +100,29 @@ func TestInvalidSearchesAreRefused(t *testing.T) {
 		search *ordersv1.SearchOrdersRequest
 		want   problem.Code
 	}{
-		"without an actor":              {&ordersv1.SearchOrdersRequest{TenantId: tenant}, problem.InvalidRequest},
-		"without any filter":            {&ordersv1.SearchOrdersRequest{Actor: operator()}, problem.InvalidRequest},
-		"of every tenant by the team":   {&ordersv1.SearchOrdersRequest{Actor: person(aManager), Status: sentStatus.Enum()}, problem.InvalidRequest},
+		"without an actor":   {&ordersv1.SearchOrdersRequest{TenantId: tenant}, problem.InvalidRequest},
+		"without any filter": {&ordersv1.SearchOrdersRequest{Actor: operator()}, problem.InvalidRequest},
+		"of every tenant by the team": {
+			&ordersv1.SearchOrdersRequest{Actor: person(aManager), Status: sentStatus.Enum()}, problem.InvalidRequest,
+		},
 		"of another tenant by the team": {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.NotFound},
 		"by a client":                   {&ordersv1.SearchOrdersRequest{Actor: aClient(), TenantId: tenant}, problem.InsufficientScope},
-		"by an unknown status":          {&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest},
-		"by an invalid brand id":        {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest},
-		"from an invalid time":          {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}}, problem.InvalidRequest},
-		"with a page too large":         {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: new(int32(101))}, problem.InvalidRequest},
-		"with an invalid cursor":        {&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: new("x")}, problem.InvalidRequest},
+		"by an unknown status": {
+			&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest,
+		},
+		"by an invalid brand id": {
+			&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest,
+		},
+		"from an invalid time": {
+			&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}},
+			problem.InvalidRequest,
+		},
+		"with a page too large": {
+			&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: new(int32(101))}, problem.InvalidRequest,
+		},
+		"with an invalid cursor": {
+			&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: new("x")}, problem.InvalidRequest,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := f.SearchOrders(t.Context(), tc.search)

@@ -78,7 +78,8 @@ func setup(t *testing.T) *fixture {
 	t.Helper()
 	f := setupAlone(t)
 	pgtest.Twin(t, f.pool, map[string]string{
-		"orders":         "twin.reference := 'T' || NEW.reference; twin.brand_id := gen_random_uuid(); twin.version := NEW.version + 1000;",
+		"orders": "twin.reference := 'T' || NEW.reference; twin.brand_id := gen_random_uuid(); " +
+			"twin.version := NEW.version + 1000;",
 		"order_messages": "twin.body_sealed := NULL; twin.body_bytes := 0;",
 		"sandbox_paces":  "twin.due_at := NEW.due_at + interval '1 hour';",
 		"order_audit":    "twin.id := gen_random_uuid(); twin.actor_id := 'twin';",

@@ -66,7 +66,9 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 			_, err := f.PostOrderMessage(ctx, &ordersv1.PostOrderMessageRequest{OrderId: o.GetId(), Body: "x"})
 			return err
 		}, all(stays(posted))},
-		"approve":  {as(ordersv1.Operation_OPERATION_APPROVE, person(anAdministrator)), [5]cell{becomes(processingStatus), stays(""), no, no, no}},
+		"approve": {
+			as(ordersv1.Operation_OPERATION_APPROVE, person(anAdministrator)), [5]cell{becomes(processingStatus), stays(""), no, no, no},
+		},
 		"dispatch": {as(ordersv1.Operation_OPERATION_DISPATCH, operator()), [5]cell{no, becomes(sentStatus), no, no, no}},
 		"dispatch with the shipment it has": {func(ctx context.Context, o *ordersv1.Order) error {
 			_, err := f.DispatchOrder(ctx, &ordersv1.DispatchOrderRequest{
@@ -74,8 +76,13 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 			})
 			return err
 		}, [5]cell{no, becomes(sentStatus), stays(""), no, no}},
-		"deliver":          {as(ordersv1.Operation_OPERATION_DELIVER, operator()), [5]cell{no, no, becomes(completedStatus), stays(""), no}},
-		"cancel":           {as(ordersv1.Operation_OPERATION_CANCEL, person(aMember)), [5]cell{becomes(cancelledStatus), becomes(cancelledStatus), noCancel, noCancel, stays("")}},
+		"deliver": {
+			as(ordersv1.Operation_OPERATION_DELIVER, operator()), [5]cell{no, no, becomes(completedStatus), stays(""), no},
+		},
+		"cancel": {
+			as(ordersv1.Operation_OPERATION_CANCEL, person(aMember)),
+			[5]cell{becomes(cancelledStatus), becomes(cancelledStatus), noCancel, noCancel, stays("")},
+		},
 		"correct tracking": {as(ordersv1.Operation_OPERATION_CORRECT_TRACKING, operator()), [5]cell{no, no, stays(updated), no, no}},
 		"correct tracking to the same value": {func(ctx context.Context, o *ordersv1.Order) error {
 			_, err := f.CorrectTracking(ctx, &ordersv1.CorrectTrackingRequest{
@@ -83,14 +90,18 @@ func TestEveryActionInEveryStatus(t *testing.T) {
 			})
 			return err
 		}, [5]cell{no, no, stays(""), no, no}},
-		"correct delivery":      {as(ordersv1.Operation_OPERATION_CORRECT_DELIVERY, person(aMember)), [5]cell{no, stays(updated), no, no, no}},
+		"correct delivery": {
+			as(ordersv1.Operation_OPERATION_CORRECT_DELIVERY, person(aMember)), [5]cell{no, stays(updated), no, no, no},
+		},
 		"message":               {as(ordersv1.Operation_OPERATION_POST_MESSAGE, operator()), all(stays(posted))},
 		"note":                  {as(ordersv1.Operation_OPERATION_ADD_NOTE, operator()), all(stays(""))},
 		"read":                  {as(ordersv1.Operation_OPERATION_READ, operator()), all(stays(""))},
 		"list the conversation": {as(ordersv1.Operation_OPERATION_LIST_CONVERSATION, operator()), all(stays(""))},
-		"erase personal data":   {as(ordersv1.Operation_OPERATION_ERASE_PERSONAL_DATA, operator()), [5]cell{no, no, no, stays(updated), stays(updated)}},
-		"export personal data":  {as(ordersv1.Operation_OPERATION_EXPORT_PERSONAL_DATA, operator()), all(stays(""))},
-		"list the audit":        {as(ordersv1.Operation_OPERATION_LIST_AUDIT, operator()), all(stays(""))},
+		"erase personal data": {
+			as(ordersv1.Operation_OPERATION_ERASE_PERSONAL_DATA, operator()), [5]cell{no, no, no, stays(updated), stays(updated)},
+		},
+		"export personal data": {as(ordersv1.Operation_OPERATION_EXPORT_PERSONAL_DATA, operator()), all(stays(""))},
+		"list the audit":       {as(ordersv1.Operation_OPERATION_LIST_AUDIT, operator()), all(stays(""))},
 	} {
 		for i, status := range rules.Statuses() {
 			t.Run(name+" when "+enumname.String(status), func(t *testing.T) {

@@ -47,7 +47,8 @@ func TestStrangersReadAndChangeNoOrder(t *testing.T) {
 			return err
 		},
 		"cancels": func() error {
-			_, err := f.CancelOrderAs(t.Context(), &ordersv1.CancelOrderAsRequest{Actor: own, TenantId: foreign, OrderId: order.GetId(), Reason: "x"})
+			_, err := f.CancelOrderAs(t.Context(),
+				&ordersv1.CancelOrderAsRequest{Actor: own, TenantId: foreign, OrderId: order.GetId(), Reason: "x"})
 			return err
 		},
 		"approves": func() error {
@@ -55,7 +56,8 @@ func TestStrangersReadAndChangeNoOrder(t *testing.T) {
 			return err
 		},
 		"lists the conversation of": func() error {
-			_, err := f.ListConversation(t.Context(), &ordersv1.ListConversationRequest{Actor: own, TenantId: foreign, OrderId: order.GetId()})
+			_, err := f.ListConversation(t.Context(),
+				&ordersv1.ListConversationRequest{Actor: own, TenantId: foreign, OrderId: order.GetId()})
 			return err
 		},
 	} {

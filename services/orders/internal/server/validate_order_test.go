@@ -55,7 +55,9 @@ func TestADryRunSaysHowTheOrderWouldBegin(t *testing.T) {
 	f.clock = f.clock.AddDate(0, 0, 1) // A Saturday.
 	f.withApproval()
 	custom := request("o-1")
-	custom.Items = []*ordersv1.OrderItemInput{{CustomProductName: new("A signed ball"), Budget: &commonv1.Money{Amount: "1", Currency: "SEK"}}}
+	custom.Items = []*ordersv1.OrderItemInput{{
+		CustomProductName: new("A signed ball"), Budget: &commonv1.Money{Amount: "1", Currency: "SEK"},
+	}}
 	got = f.validate(t, custom)
 	require.True(t, got.GetValid())
 	require.Equal(t, requestedStatus, got.GetStatus())
@@ -71,12 +73,14 @@ func TestADryRunReportsEveryProblemInTheOrderOfTheTable(t *testing.T) {
 	f.changeTenant(func(s *tenantsv1.Tenant) {
 		s.CustomFields = []*tenantsv1.CustomField{{Id: fieldID, Label: "Cost centre", Required: true, Type: 1}}
 	})
-	f.catalog.checkError, f.catalog.reserveError = problem.New(problem.InvalidVariations, "no"), problem.New(problem.OutOfStock, "none")
+	f.catalog.checkError = problem.New(problem.InvalidVariations, "no")
+	f.catalog.reserveError = problem.New(problem.OutOfStock, "none")
 	r := request("o-1")
 	r.CourierComment, r.ManagerEmail, r.BrandId = new(strings.Repeat("x", 501)), new("no@example.com"), new(productID)
 	got := f.validate(t, r)
 	require.Equal(t, []string{
-		"invalid_request courierComment", "brand_not_found", "invalid_variations", "invalid_custom_fields customFields", "manager_not_found",
+		"invalid_request courierComment", "brand_not_found", "invalid_variations", "invalid_custom_fields customFields",
+		"manager_not_found",
 		"out_of_stock", "external_order_id_conflict",
 	}, problemsOf(got))
 	require.Equal(t, first.GetId(), got.GetProblems()[6].GetOrderId())
@@ -118,7 +122,8 @@ func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 			[]string{"invalid_request items[0].variations.Size", "invalid_custom_fields customFields"},
 		},
 		"no country": {
-			func(r *ordersv1.PlaceOrderRequest) { r.Recipient.Address.Country = "" }, problem.New(problem.NotDeliverableToCountry, "no"), nil,
+			func(r *ordersv1.PlaceOrderRequest) { r.Recipient.Address.Country = "" },
+			problem.New(problem.NotDeliverableToCountry, "no"), nil,
 			[]string{"invalid_request recipient.address.country", "invalid_custom_fields customFields"},
 		},
 		"two items of a campaign that does not run": {

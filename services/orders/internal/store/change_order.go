@@ -141,5 +141,6 @@ func (s *Store) changeArguments(tenantID string, change *rules.Change) (args []a
 			return nil, err
 		}
 	}
-	return changedColumns.Args(recordRow(change.Record), tenantID, change.Record.GetId(), sealed, postgres.Nullable(change.TakeStock)), nil
+	return changedColumns.Args(recordRow(change.Record), tenantID, change.Record.GetId(), sealed,
+		postgres.Nullable(change.TakeStock)), nil
 }

@@ -71,8 +71,10 @@ var columns = postgres.Columns[row]{
 	postgres.Field("manager_id", placed|inFile, func(r *row) **string { return &r.fulfilment.ManagerId }),
 	postgres.Field("placed_by_key_id", placed, func(r *row) **int32 { return &r.placedByKeyID }),
 	postgres.Field("placed_by_key_name", placed|inFile, func(r *row) **string { return &r.fulfilment.PlacedByKey }),
-	postgres.Field("after_hours_service_accepted", placed|inFile, func(r *row) *bool { return &r.fulfilment.AfterHoursServiceAccepted }),
-	postgres.Field("branded_packaging_requested", placed|inFile, func(r *row) *bool { return &r.fulfilment.BrandedPackagingRequested }),
+	postgres.Field("after_hours_service_accepted", placed|inFile,
+		func(r *row) *bool { return &r.fulfilment.AfterHoursServiceAccepted }),
+	postgres.Field("branded_packaging_requested", placed|inFile,
+		func(r *row) *bool { return &r.fulfilment.BrandedPackagingRequested }),
 }
 
 var (

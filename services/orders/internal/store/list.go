@@ -59,7 +59,8 @@ func (s *Store) part(ctx context.Context, f Filter) ([]*ordersv1.Order, error) {
 func (f Filter) statement() (string, []any) {
 	w := f.where()
 	limit := w.Arg(f.Limit)
-	page := fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns.Select(), w.SQL(), limit)
+	page := fmt.Sprintf("SELECT %s FROM orders WHERE %s ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns.Select(), w.SQL(),
+		limit)
 	if !f.AllBrands {
 		page = fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT unnest(%s::uuid[])) AS reach (within) CROSS JOIN LATERAL (%s) AS own "+
 			"ORDER BY created_at DESC, id DESC LIMIT %s", recordColumns.Select(), w.Arg(f.reach()), page, limit)

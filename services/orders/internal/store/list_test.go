@@ -31,9 +31,11 @@ const (
 const fill = `INSERT INTO orders (tenant_id, id, reference, external_order_id, source, brand_id, campaign_id, status, item_kind,
   product_id, product_name, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
 SELECT CASE WHEN big THEN '` + bigTenant + `' ELSE '` + smallTenant + `' END::uuid, gen_random_uuid(), 'R' || i, 'e' || i, 'API',
-  CASE WHEN big AND i > 40 AND i % 8 = 1 THEN '` + doneBrand + `' WHEN big AND i > 40 THEN '` + bigBrand + `' ELSE '` + smallBrand + `' END::uuid,
+  CASE WHEN big AND i > 40 AND i % 8 = 1 THEN '` + doneBrand + `' WHEN big AND i > 40 THEN '` + bigBrand + `'
+    ELSE '` + smallBrand + `' END::uuid,
   CASE WHEN big AND i > 40 THEN NULL ELSE '` + aCampaign + `'::uuid END,
-  CASE WHEN big AND i > 40 AND i % 8 = 2 THEN 'PROCESSING' WHEN big AND i > 40 THEN 'COMPLETED' ELSE 'REQUESTED' END, 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', at, at
+  CASE WHEN big AND i > 40 AND i % 8 = 2 THEN 'PROCESSING' WHEN big AND i > 40 THEN 'COMPLETED' ELSE 'REQUESTED' END,
+  'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', at, at
 FROM (SELECT i, i % 4 < 3 AS big, now() - (20000 - i) * interval '1 minute' AS at FROM generate_series(1, 20000) AS i) AS n`
 
 func setup(t *testing.T) *Store {
@@ -65,12 +67,18 @@ func TestAPageIsReadWithoutScanningTheTenant(t *testing.T) {
 		"by a brand out of reach":        {Filter{BrandIDs: []string{smallBrand}, BrandID: new(bigBrand)}, 0},
 		"by a status few have":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_REQUESTED.Enum()}, found},
 		"by a status none has":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum()}, 0},
-		"by a brand and a status that no order has both of": {Filter{AllBrands: true, BrandID: new(doneBrand), Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0},
-		"by status, of a limited key":                       {Filter{BrandIDs: []string{doneBrand}, Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0},
-		"by external id":                                    {Filter{AllBrands: true, ExternalOrderID: new("e1")}, 1},
-		"changed recently":                                  {Filter{AllBrands: true, UpdatedSince: &since}, 11},
-		"changed long ago":                                  {Filter{AllBrands: true, UpdatedSince: &longSince}, found},
-		"changed long ago, of a key":                        {Filter{BrandIDs: []string{bigBrand, doneBrand}, UpdatedSince: &longSince}, found},
+		"by a brand and a status that no order has both of": {
+			Filter{AllBrands: true, BrandID: new(doneBrand), Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0,
+		},
+		"by status, of a limited key": {
+			Filter{BrandIDs: []string{doneBrand}, Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0,
+		},
+		"by external id":   {Filter{AllBrands: true, ExternalOrderID: new("e1")}, 1},
+		"changed recently": {Filter{AllBrands: true, UpdatedSince: &since}, 11},
+		"changed long ago": {Filter{AllBrands: true, UpdatedSince: &longSince}, found},
+		"changed long ago, of a key": {
+			Filter{BrandIDs: []string{bigBrand, doneBrand}, UpdatedSince: &longSince}, found,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.filter.TenantID, tc.filter.Limit = bigTenant, limit
@@ -110,7 +118,8 @@ func TestListsAreNotPrepared(t *testing.T) {
 	kept := 0
 	for _, conn := range s.pool.AcquireAllIdle(t.Context()) {
 		var n int
-		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_prepared_statements WHERE strpos(statement, $1) > 0", "FROM orders").Scan(&n)
+		err := conn.QueryRow(t.Context(),
+			"SELECT count(*) FROM pg_prepared_statements WHERE strpos(statement, 'FROM orders') > 0").Scan(&n)
 		conn.Release()
 		require.NoError(t, err)
 		kept += n
@@ -148,8 +157,10 @@ func planOf(t *testing.T, pool *pgxpool.Pool, sql string, args []any) plan {
 // when the last was placed.
 const fillChanged = `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_id, product_name,
   delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
-SELECT '` + bigTenant + `', lpad(i::text, 32, '0')::uuid, i, 'API', CASE WHEN i % 4 < 2 THEN '` + bigBrand + `' ELSE '` + smallBrand + `' END::uuid,
-  'REQUESTED', 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01', $1::timestamptz + CASE WHEN i = 7 THEN 6 ELSE i END * interval '1 minute',
+SELECT '` + bigTenant + `', lpad(i::text, 32, '0')::uuid, i, 'API',
+  CASE WHEN i % 4 < 2 THEN '` + bigBrand + `' ELSE '` + smallBrand + `' END::uuid,
+  'REQUESTED', 'CATALOG', gen_random_uuid(), 'Mug', 'SE', false, '\x01',
+  $1::timestamptz + CASE WHEN i = 7 THEN 6 ELSE i END * interval '1 minute',
   $1::timestamptz + CASE WHEN i % 2 = 1 THEN 10 ELSE i END * interval '1 minute'
 FROM generate_series(1, 10) AS i`
 
@@ -165,12 +176,14 @@ func TestPagesOfChangedOrdersHaveNoGapAndNoRepetition(t *testing.T) {
 		since  time.Duration
 		want   []int
 	}{
-		"placed and changed since":            {Filter{AllBrands: true}, 6 * time.Minute, []int{10, 9, 8, 7, 6, 5, 3, 1}},
-		"below the precision of the database": {Filter{AllBrands: true}, 6*time.Minute + 500*time.Nanosecond, []int{10, 9, 8, 7, 6, 5, 3, 1}},
-		"all placed since":                    {Filter{AllBrands: true}, 0, []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}},
-		"nothing since":                       {Filter{AllBrands: true}, 11 * time.Minute, nil},
-		"of a brand":                          {Filter{AllBrands: true, BrandID: new(bigBrand)}, 6 * time.Minute, []int{9, 8, 5, 1}},
-		"of a key limited to a brand":         {Filter{BrandIDs: []string{smallBrand}}, 6 * time.Minute, []int{10, 7, 6, 3}},
+		"placed and changed since": {Filter{AllBrands: true}, 6 * time.Minute, []int{10, 9, 8, 7, 6, 5, 3, 1}},
+		"below the precision of the database": {
+			Filter{AllBrands: true}, 6*time.Minute + 500*time.Nanosecond, []int{10, 9, 8, 7, 6, 5, 3, 1},
+		},
+		"all placed since":            {Filter{AllBrands: true}, 0, []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}},
+		"nothing since":               {Filter{AllBrands: true}, 11 * time.Minute, nil},
+		"of a brand":                  {Filter{AllBrands: true, BrandID: new(bigBrand)}, 6 * time.Minute, []int{9, 8, 5, 1}},
+		"of a key limited to a brand": {Filter{BrandIDs: []string{smallBrand}}, 6 * time.Minute, []int{10, 7, 6, 3}},
 	} {
 		for limit := 1; limit <= 11; limit++ {
 			t.Run(name+", "+strconv.Itoa(limit)+" at a time", func(t *testing.T) {

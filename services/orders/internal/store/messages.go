@@ -65,7 +65,8 @@ func (a Action[R]) Posting(s *Store, m *rules.Message, check func() error, now f
 	return a
 }
 
-// Messages reads the messages of an order, oldest first, and the order's brand. It returns ErrNotFound if the tenant has no such order.
+// Messages reads the messages of an order, oldest first, and the order's brand. It returns ErrNotFound if the tenant has no such
+// order.
 func (s *Store) Messages(
 	ctx context.Context, tenantID, orderID string, withInternal bool,
 ) (brandID string, messages []*rules.Message, err error) {

@@ -17,8 +17,10 @@ import (
 
 // wholeOrders are orders of each kind and state, as SQL.
 var wholeOrders = map[string]map[string]string{
-	"a custom request":   {},
-	"a gift":             {"item_kind": "'CATALOG'", "product_id": "gen_random_uuid()", "budget_amount": "NULL", "budget_currency": "NULL"},
+	"a custom request": {},
+	"a gift": {
+		"item_kind": "'CATALOG'", "product_id": "gen_random_uuid()", "budget_amount": "NULL", "budget_currency": "NULL",
+	},
 	"a cancelled order":  {"status": "'CANCELLED'", "cancellation_reason": "'no'"},
 	"an erased order":    {"details_erased_at": "now()", "details_sealed": `''`},
 	"an order of a link": {"source": "'PERSONAL_LINK'"},

@@ -118,8 +118,8 @@ func (s *Store) StaleOrders(ctx context.Context, now *time.Time, keep time.Durat
 	return postgres.Select(ctx, s.pool, "find stale orders", pgx.RowToStructByPos[Stale], findStale, planPerCall, now, keep, limit)
 }
 
-// QueuePostedSince adds the look-up whether a message was posted on an order within the given time before now, which may be nil as in
-// StaleOrders.
+// QueuePostedSince adds the look-up whether a message was posted on an order within the given time before now, which may be nil
+// as in StaleOrders.
 func QueuePostedSince(b *pgx.Batch, tenantID, orderID string, now *time.Time, keep time.Duration, into *bool) {
 	b.Queue(postedSince, tenantID, orderID, now, keep).QueryRow(func(row pgx.Row) error { return row.Scan(into) })
 }

@@ -23,7 +23,8 @@ WHERE order_id > $1 AND outcome = 'PLACED' ORDER BY order_id LIMIT $2`
 
 	// Each part has its own index.
 	selectOrdersOfHolds = `
-SELECT h.order_id::text, o.tenant_id::text, o.id::text, coalesce(o.campaign_id::text, ''), coalesce(o.product_id::text, ''), o.variations
+SELECT h.order_id::text, o.tenant_id::text, o.id::text, coalesce(o.campaign_id::text, ''), coalesce(o.product_id::text, ''),
+  o.variations
 FROM reservation_outcomes h CROSS JOIN LATERAL (
   SELECT * FROM orders WHERE tenant_id = h.tenant_id AND id = h.order_id AND stock_hold_id IS NULL
   UNION ALL
@@ -43,7 +44,8 @@ JOIN unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, personal_link_id) USING
 	selectTenants = `WITH RECURSIVE t AS (
   (SELECT tenant_id FROM orders ORDER BY tenant_id LIMIT 1)
   UNION ALL
-  SELECT (SELECT o.tenant_id FROM orders o WHERE o.tenant_id > t.tenant_id ORDER BY o.tenant_id LIMIT 1) FROM t WHERE t.tenant_id IS NOT NULL
+  SELECT (SELECT o.tenant_id FROM orders o WHERE o.tenant_id > t.tenant_id ORDER BY o.tenant_id LIMIT 1) FROM t
+  WHERE t.tenant_id IS NOT NULL
 ) SELECT tenant_id::text FROM t WHERE tenant_id IS NOT NULL`
 
 	selectChanged = `SELECT id::text, updated_at FROM orders
@@ -149,7 +151,9 @@ func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql stri
 // previous is the status that was last reported, so that the event leads from there to the current one as the lost events would
 // have. It is unspecified if nothing of the order was reported: then the event has the current status twice, as after a lost
 // order.updated.
-func (s *Store) ReportAgain(ctx context.Context, tenantID string, last Changed, previous ordersv1.OrderStatus) (done bool, err error) {
+func (s *Store) ReportAgain(
+	ctx context.Context, tenantID string, last Changed, previous ordersv1.OrderStatus,
+) (done bool, err error) {
 	var current *rules.Current
 	var waiting []InOutbox
 	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {

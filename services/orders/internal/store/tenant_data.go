@@ -21,7 +21,10 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenants.Database {
 			{Name: "orders", Key: []string{"id uuid"}, Sealed: sealedOrders().Columns},
 			{Name: "sandbox_paces", Key: []string{"order_id uuid"}, Hidden: true},
 			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.
-			{Name: "order_audit", Key: []string{"id uuid"}, Kept: "audit without personal data, deleted after GIFTING_AUDIT_RETENTION", Hidden: true},
+			{
+				Name: "order_audit", Key: []string{"id uuid"}, Hidden: true,
+				Kept: "audit without personal data, deleted after GIFTING_AUDIT_RETENTION",
+			},
 		},
 		InFlight: []string{
 			`SELECT count(*) FROM orders WHERE tenant_id = $1 AND status IN ('REQUESTED', 'PROCESSING', 'SENT')`,

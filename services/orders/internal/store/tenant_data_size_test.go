@@ -17,11 +17,13 @@ import (
 const (
 	insertManyOrders = `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_name,
   budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at)
-SELECT $1::uuid, gen_random_uuid(), gen_random_uuid()::text, 'API', $1::uuid, 'COMPLETED', 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, 'sealed',
+SELECT $1::uuid, gen_random_uuid(), gen_random_uuid()::text, 'API', $1::uuid, 'COMPLETED', 'CUSTOM', 'Cup', 10, 'SEK', 'SE',
+  false, 'sealed',
   now(), now()
 FROM generate_series(1, 30000)`
 	insertTheirOutcomes = `INSERT INTO reservation_outcomes (tenant_id, order_id, outcome) SELECT tenant_id, id, 'PLACED' FROM orders`
-	insertTheirMessages = `INSERT INTO order_messages (tenant_id, order_id, id, author_kind, author_id, author_name, body_bytes, created_at)
+	insertTheirMessages = `INSERT INTO order_messages
+  (tenant_id, order_id, id, author_kind, author_id, author_name, body_bytes, created_at)
 SELECT tenant_id, id, gen_random_uuid(), 'SYSTEM', '', '', 0, now() FROM orders`
 
 	selectRead = `SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::bigint FROM pg_stat_xact_user_tables`

@@ -16,7 +16,8 @@ import (
 const insertOfLink = `INSERT INTO orders (tenant_id, id, reference, source, brand_id, status, item_kind, product_name,
   budget_amount, budget_currency, delivery_country, received_outside_active_hours, details_sealed, created_at, updated_at,
   personal_link_id, external_order_id)
-VALUES ($1::uuid, $2::uuid, gen_random_uuid()::text, 'PERSONAL_LINK', $1::uuid, $4, 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false, 'sealed', $5, $5, $3, $2::text)`
+VALUES ($1::uuid, $2::uuid, gen_random_uuid()::text, 'PERSONAL_LINK', $1::uuid, $4, 'CUSTOM', 'Cup', 10, 'SEK', 'SE', false,
+  'sealed', $5, $5, $3, $2::text)`
 
 // Another tenant may have records with the same ids.
 func TestRecordsOfOtherTenantsWithTheSameIDsAreNotFound(t *testing.T) {
@@ -56,7 +57,8 @@ func TestWorkOnOrdersOfOtherTenantsIsNoWork(t *testing.T) {
 	own, other, id := uuid.NewString(), uuid.NewString(), uuid.NewString()
 	insert(t, pool, own, id, uuid.NewString(), "SENT", time.Now().Add(-48*time.Hour))
 	insert(t, pool, other, id, uuid.NewString(), "SENT", time.Now())
-	_, err := pool.Exec(t.Context(), `INSERT INTO order_messages (tenant_id, order_id, id, author_kind, author_id, author_name, body_bytes, created_at)
+	_, err := pool.Exec(t.Context(), `INSERT INTO order_messages
+  (tenant_id, order_id, id, author_kind, author_id, author_name, body_bytes, created_at)
 		VALUES ($1, $2, gen_random_uuid(), 'SYSTEM', '', '', 0, now())`, other, id)
 	require.NoError(t, err)
 	stale, err := s.StaleOrders(t.Context(), nil, 24*time.Hour, 10)

@@ -163,7 +163,8 @@ func TestAnOrderIsNotPlacedAfterItsClaimWasReconciled(t *testing.T) {
 	resp, err := f.orders.PlaceClaimedOrder(t.Context(), late)
 	require.NoError(t, err)
 	require.Nil(t, resp.GetOrder())
-	finished, err := f.store.FinishClaim(t.Context(), f.tenant, link.Record.GetId(), orderID, rules.ClaimOutcome{OrderID: orderID}, time.Now())
+	finished, err := f.store.FinishClaim(t.Context(), f.tenant, link.Record.GetId(), orderID, rules.ClaimOutcome{OrderID: orderID},
+		time.Now())
 	require.NoError(t, err)
 	require.Equal(t, rules.Active, finished.Record.GetStatus(), "the link is not claimed by it")
 	f.requireConverged(t, link)

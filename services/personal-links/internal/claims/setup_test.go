@@ -40,7 +40,8 @@ func setup(t *testing.T) *fixture {
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
 	pool := pgtest.New(t, store.Migrations(), outbox.Migrations())
-	return &fixture{pool: pool, store: store.New(pool, ring, sealtest.Writer(t, sealtest.Keys("a"))), orders: claimstest.New(), tenant: uuid.NewString()}
+	links := store.New(pool, ring, sealtest.Writer(t, sealtest.Keys("a")))
+	return &fixture{pool: pool, store: links, orders: claimstest.New(), tenant: uuid.NewString()}
 }
 
 // instance is a process of the service with the failure.
@@ -79,7 +80,8 @@ func request(l *rules.Link) *ordersv1.PlaceClaimedOrderRequest {
 // endLeases ends the lease of every claim in flight.
 func (f *fixture) endLeases(t *testing.T) {
 	t.Helper()
-	_, err := f.pool.Exec(t.Context(), "UPDATE links SET claim_lease_until = now() - interval '1 second' WHERE claim_order_id IS NOT NULL")
+	_, err := f.pool.Exec(t.Context(),
+		"UPDATE links SET claim_lease_until = now() - interval '1 second' WHERE claim_order_id IS NOT NULL")
 	require.NoError(t, err)
 }
 
@@ -87,7 +89,8 @@ func (f *fixture) endLeases(t *testing.T) {
 func (f *fixture) requireConverged(t *testing.T, l *rules.Link) *rules.Link {
 	t.Helper()
 	l = f.get(t, l)
-	rows, err := f.pool.Query(t.Context(), "SELECT recorded_at FROM outbox WHERE type = 'personal_link.claimed' AND subject_id = $1", l.Record.GetId())
+	rows, err := f.pool.Query(t.Context(), "SELECT recorded_at FROM outbox WHERE type = 'personal_link.claimed' AND subject_id = $1",
+		l.Record.GetId())
 	require.NoError(t, err)
 	events, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
 	require.NoError(t, err)

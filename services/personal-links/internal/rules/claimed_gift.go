@@ -30,12 +30,13 @@ func ProductOf(order *ordersv1.Order) (id string) {
 	return id
 }
 
-// ClaimedGift is what the player who claimed the link sees of its order. shown is the gift in the words of the link's locale; nil: the
-// order has the words of the catalog.
+// ClaimedGift is what the player who claimed the link sees of its order. shown is the gift in the words of the link's locale;
+// nil: the order has the words of the catalog.
 func ClaimedGift(l *Link, found *ordersv1.GetClaimedOrderResponse, shown *catalogv1.SelectionGift) *linksv1.ClaimedGift {
 	order := found.GetOrder()
 	gift := &linksv1.ClaimedGift{
-		Reference: order.GetReference(), ClaimedAt: l.Record.GetClaimedAt(), SentAt: found.GetSentAt(), DeliveredAt: found.GetDeliveredAt(),
+		Reference: order.GetReference(), ClaimedAt: l.Record.GetClaimedAt(), SentAt: found.GetSentAt(),
+		DeliveredAt: found.GetDeliveredAt(),
 	}
 	for _, item := range order.GetItems() {
 		gift.ProductName, gift.Variations = item.GetProductName(), item.GetVariations()
@@ -43,8 +44,8 @@ func ClaimedGift(l *Link, found *ordersv1.GetClaimedOrderResponse, shown *catalo
 	if shown != nil {
 		gift.Shown = claimGift(shown)
 	}
-	for _, shipment := range order.GetShipments() {
-		gift.Carrier, gift.TrackingReference, gift.TrackingUrl = shipment.GetCarrier(), shipment.GetTrackingReference(), shipment.GetTrackingUrl()
+	for _, s := range order.GetShipments() {
+		gift.Carrier, gift.TrackingReference, gift.TrackingUrl = s.GetCarrier(), s.GetTrackingReference(), s.GetTrackingUrl()
 	}
 	if r := found.GetMaskedRecipient(); r != nil {
 		gift.MaskedRecipient = &linksv1.ClaimRecipient{

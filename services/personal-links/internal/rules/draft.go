@@ -83,9 +83,11 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 // typed cuts the texts that nobody types, and writes the phone number internationally if it is one of the country.
 func typed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	out := proto.CloneOf(r)
-	for _, text := range []*string{
-		&out.Name, &out.Phone, out.Email, &out.Street, out.Street2, &out.City, out.PostalCode, &out.Country, out.Region, out.CourierComment, //nolint:protogetter // Changed in place.
-	} {
+	texts := []*string{ //nolint:protogetter // Changed in place.
+		&out.Name, &out.Phone, out.Email, &out.Street, out.Street2, &out.City, out.PostalCode, &out.Country, out.Region,
+		out.CourierComment,
+	}
+	for _, text := range texts {
 		if text != nil {
 			*text = cut(*text)
 		}

@@ -15,9 +15,12 @@ func TestAPageWritesWhatIsInStockAsItsGiftDoes(t *testing.T) {
 	t.Parallel()
 	gift := &catalogv1.SelectionGift{
 		Variations: []*catalogv1.Variation{{Dimension: "Gr\u00f6\u00dfe", Values: []string{"Ros\u00e9", "Red"}}},
-		Skus:       []*catalogv1.SelectionSku{{Variations: map[string]string{"Gro\u0308\u00dfe": "Rose\u0301"}, StockRemaining: new(int32(1))}},
+		Skus: []*catalogv1.SelectionSku{
+			{Variations: map[string]string{"Gro\u0308\u00dfe": "Rose\u0301"}, StockRemaining: new(int32(1))},
+		},
 	}
-	page := rules.PreviewPage(nil, "", "de-DE", nil, &catalogv1.ListSelectionGiftsResponse{Open: true, Gifts: []*catalogv1.SelectionGift{gift}})
+	page := rules.PreviewPage(nil, "", "de-DE", nil,
+		&catalogv1.ListSelectionGiftsResponse{Open: true, Gifts: []*catalogv1.SelectionGift{gift}})
 	require.Equal(t, map[string]string{"Gr\u00f6\u00dfe": "Ros\u00e9"}, page.GetGifts()[0].GetChoices()[0].GetVariations())
 }
 

@@ -23,7 +23,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 123_456_789, time.UTC)
 
 func linkIn(status linksv1.PersonalLinkStatus) *rules.Link {
 	return &rules.Link{Record: &linksv1.PersonalLink{
-		Id: uuid.NewString(), Status: status, CreatedAt: timestamppb.New(noon), UpdatedAt: timestamppb.New(noon.Truncate(time.Microsecond)),
+		Id: uuid.NewString(), Status: status, CreatedAt: timestamppb.New(noon),
+		UpdatedAt: timestamppb.New(noon.Truncate(time.Microsecond)),
 	}}
 }
 
@@ -51,7 +52,10 @@ func TestTheStateTable(t *testing.T) {
 		{from: rules.Requested, cancelled: true, approved: true, seen: linksv1.ClaimState_CLAIM_STATE_WAITING},
 		{from: rules.Active, cancelled: true, lock: true, seen: linksv1.ClaimState_CLAIM_STATE_OPEN},
 		{from: rules.Claimed, cancelRefusal: problem.NotCancellable, seen: linksv1.ClaimState_CLAIM_STATE_CLAIMED},
-		{from: rules.Expired, cancelRefusal: problem.NotCancellable, approvalRefusal: problem.NotEditable, seen: linksv1.ClaimState_CLAIM_STATE_EXPIRED},
+		{
+			from: rules.Expired, cancelRefusal: problem.NotCancellable, approvalRefusal: problem.NotEditable,
+			seen: linksv1.ClaimState_CLAIM_STATE_EXPIRED,
+		},
 		{from: rules.Cancelled, approvalRefusal: problem.NotEditable, seen: linksv1.ClaimState_CLAIM_STATE_EXPIRED},
 	} {
 		t.Run(enumname.String(c.from), func(t *testing.T) {
@@ -155,7 +159,8 @@ func TestTokens(t *testing.T) {
 		require.Len(t, hash, 32)
 		require.NotContains(t, string(hash), token)
 	}
-	for _, other := range []string{"", "a", rules.NewToken()[1:], "b" + rules.NewToken()[1:], rules.NewToken() + "A", "a+" + rules.NewToken()[2:]} {
+	token := rules.NewToken()
+	for _, other := range []string{"", "a", token[1:], "b" + token[1:], token + "A", "a+" + token[2:]} {
 		_, ok := rules.HashToken(other)
 		require.False(t, ok, other)
 	}
@@ -184,7 +189,9 @@ func TestARecipientsTexts(t *testing.T) {
 		return out, found
 	}
 	blank := "\ufeff\u2060"
-	out, found := check(&recipient{Label: "Ann", ExternalRecipientId: &blank, Email: &blank, Message: &blank, Locale: &blank, ManagerEmail: &blank})
+	out, found := check(&recipient{
+		Label: "Ann", ExternalRecipientId: &blank, Email: &blank, Message: &blank, Locale: &blank, ManagerEmail: &blank,
+	})
 	require.Empty(t, found, "what is blank is absent")
 	require.Equal(t, rules.Recipient{Locale: "en-US", Details: rules.Details{Label: "Ann"}}, out)
 
@@ -203,7 +210,8 @@ func TestARecipientsTexts(t *testing.T) {
 
 func TestOneAddressIsGivenOnceInABatch(t *testing.T) {
 	t.Parallel()
-	settings := &tenantsv1.GetTenantSettingsResponse{Team: []*tenantsv1.TeamMember{{Id: "m", Email: "bo@xn--bcher-kva.example", Active: true}}}
+	bo := &tenantsv1.TeamMember{Id: "m", Email: "bo@xn--bcher-kva.example", Active: true}
+	settings := &tenantsv1.GetTenantSettingsResponse{Team: []*tenantsv1.TeamMember{bo}}
 	check := rules.NewRecipients(settings)
 	for _, in := range []struct{ email, code string }{
 		{"x@bücher.example", ""},
@@ -213,7 +221,7 @@ func TestOneAddressIsGivenOnceInABatch(t *testing.T) {
 		{"y@xn--bcher-kva.example", problem.FieldDuplicate},
 		{"z@bücher.example", ""},
 	} {
-		out, violations := check.Check(&linksv1.PersonalLinkRecipient{Label: "Ann", Email: &in.email, ManagerEmail: new("Bo@bücher.example")})
+		out, violations := check.Check(&recipient{Label: "Ann", Email: &in.email, ManagerEmail: new("Bo@bücher.example")})
 		require.Equal(t, "m", *out.ManagerID)
 		if in.code == "" {
 			require.Empty(t, violations, "%q", in.email)

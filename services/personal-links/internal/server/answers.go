@@ -52,8 +52,8 @@ func (a answers) open(s *sealed, into proto.Message) error {
 	return nil
 }
 
-// eraseAnswers erases what the stored answers to the keys of a tenant say about the persons of the links and about recipients who were
-// rejected.
+// eraseAnswers erases what the stored answers to the keys of a tenant say about the persons of the links and about recipients who
+// were rejected.
 func (s *Server) eraseAnswers(ctx context.Context, tenantID string, keyIDs []int32, linkIDs, rejected []string) error {
 	a := answers{ring: s.ring, tenantID: tenantID}
 	return idempotency.EraseIn(ctx, s.store.Pool(), keyIDs, func(stored proto.Message) (changed bool, err error) {

@@ -178,7 +178,8 @@ func TestALinkIsClaimedByItselfAfterACrashAtAnyStep(t *testing.T) {
 		link := f.auto(t, "sandbox:auto")[0]
 		failure := &claimstest.Failure{At: points, Crash: true}
 		broken := f.worker(f.saga(
-			claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure}), func() {})
+			claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure},
+		), func() {})
 		f.due(t, broken)
 		f.due(t, broken)
 		f.endLeases(t)

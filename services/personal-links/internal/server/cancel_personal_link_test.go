@@ -47,8 +47,9 @@ func TestACancelledLinkKeepsItsFirstReason(t *testing.T) {
 		require.Equal(t, "Marked reason", *stored.Reason)
 
 		var action, kind, actor string
-		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT action, actor_kind, actor_id FROM link_audit WHERE link_id = $1", link.GetId()).
-			Scan(&action, &kind, &actor))
+		require.NoError(t,
+			f.pool.QueryRow(t.Context(), "SELECT action, actor_kind, actor_id FROM link_audit WHERE link_id = $1", link.GetId()).
+				Scan(&action, &kind, &actor))
 		require.Equal(t, []string{"CANCELLED", "API_KEY", "7"}, []string{action, kind, actor})
 		replayed, err := f.client.CancelPersonalLink(f.post("k"), cancelOf(link))
 		require.NoError(t, err)
@@ -87,7 +88,8 @@ func TestOnlyLinksOfTheKeyAreCancelled(t *testing.T) {
 		"an unknown id": {newID(), nil}, "an invalid id": {"42", nil}, "a link of another brand": {link.GetId(), []string{newID()}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := f.client.CancelPersonalLink(f.post(newID(), c.brands...), &linksv1.CancelPersonalLinkRequest{LinkId: c.id, Reason: "x"})
+			_, err := f.client.CancelPersonalLink(f.post(newID(), c.brands...),
+				&linksv1.CancelPersonalLinkRequest{LinkId: c.id, Reason: "x"})
 			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 		})
 	}

@@ -23,12 +23,15 @@ func (f *fixture) local(idempotencyKey string) context.Context {
 
 func (f *fixture) endLeases(t *testing.T) {
 	t.Helper()
-	_, err := f.pool.Exec(t.Context(), "UPDATE links SET claim_lease_until = now() - interval '1 second' WHERE claim_order_id IS NOT NULL")
+	_, err := f.pool.Exec(t.Context(),
+		"UPDATE links SET claim_lease_until = now() - interval '1 second' WHERE claim_order_id IS NOT NULL")
 	require.NoError(t, err)
 }
 
 // requireClaimed repeats a claim until its lock has ended, and checks its one effect.
-func (f *fixture) requireClaimed(t *testing.T, key string, link *linksv1.PersonalLink, first *linksv1.ClaimSandboxPersonalLinkResponse) {
+func (f *fixture) requireClaimed(
+	t *testing.T, key string, link *linksv1.PersonalLink, first *linksv1.ClaimSandboxPersonalLinkResponse,
+) {
 	t.Helper()
 	early, err := f.claimInSandbox(f.post(key), anyGift(link))
 	if err != nil {
@@ -74,7 +77,8 @@ func TestARepeatedClaimGetsItsAnswerIfItWasNotStored(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)
 	link, key := f.newLink(t), newID()
-	_, err := f.pool.Exec(t.Context(), `ALTER TABLE idempotency_answers ADD CONSTRAINT broken CHECK (idempotency_key <> '`+key+`') NOT VALID`)
+	_, err := f.pool.Exec(t.Context(),
+		`ALTER TABLE idempotency_answers ADD CONSTRAINT broken CHECK (idempotency_key <> '`+key+`') NOT VALID`)
 	require.NoError(t, err)
 	_, err = f.claimInSandbox(f.post(key), anyGift(link))
 	require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)

@@ -51,7 +51,8 @@ func TestADraftIsKeptForItsForm(t *testing.T) {
 	require.Nil(t, f.draft(t, other, aNonce), "of another link")
 
 	t.Run("and each step changes its part", func(t *testing.T) {
-		changed := f.save(t, &linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Gift: &linksv1.ClaimChoiceOfGift{ProductId: mugID}})
+		changed := f.save(t,
+			&linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Gift: &linksv1.ClaimChoiceOfGift{ProductId: mugID}})
 		require.EqualValues(t, 2, changed.GetDraft().GetVersion())
 		require.Equal(t, mugID, changed.GetDraft().GetGift().GetProductId())
 		require.Empty(t, changed.GetDraft().GetGift().GetVariations())
@@ -62,7 +63,8 @@ func TestADraftIsKeptForItsForm(t *testing.T) {
 		answered := f.save(t, &linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Answer: answer})
 		require.EqualValues(t, 2, answered.GetDraft().GetVersion(), "the player has changed nothing")
 		require.True(t, proto.Equal(answer, f.draft(t, link, aNonce).GetAnswer()))
-		f.save(t, &linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Gift: &linksv1.ClaimChoiceOfGift{ProductId: mugID}})
+		f.save(t,
+			&linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Gift: &linksv1.ClaimChoiceOfGift{ProductId: mugID}})
 		require.Nil(t, f.draft(t, link, aNonce).GetAnswer())
 	})
 }
@@ -71,7 +73,9 @@ func TestADraftKeepsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	req := draftOf(f.newLink(t), aNonce)
-	req.Recipient = &linksv1.ClaimRecipient{Name: strings.Repeat("å", 5000), Phone: "070", Email: new("@"), Country: "SE", CourierComment: new(strings.Repeat("å", 501))}
+	req.Recipient = &linksv1.ClaimRecipient{
+		Name: strings.Repeat("å", 5000), Phone: "070", Email: new("@"), Country: "SE", CourierComment: new(strings.Repeat("å", 501)),
+	}
 	draft := f.save(t, req).GetDraft()
 	require.Equal(t, strings.Repeat("å", 1000), draft.GetRecipient().GetName())
 	require.Equal(t, "070", draft.GetRecipient().GetPhone())
@@ -87,7 +91,8 @@ func TestADraftKeepsWhatIsWrong(t *testing.T) {
 	}, found)
 	t.Run("beside what the caller has found", func(t *testing.T) {
 		req.Recipient.Region = new("Gotland")
-		req.Answer = &linksv1.ClaimAnswer{Code: "invalid_request", Violations: []*commonv1.Violation{{Field: "recipient.region", Code: "invalid"}}}
+		violation := &commonv1.Violation{Field: "recipient.region", Code: "invalid"}
+		req.Answer = &linksv1.ClaimAnswer{Code: "invalid_request", Violations: []*commonv1.Violation{violation}}
 		draft := f.save(t, req).GetDraft()
 		require.Equal(t, "Gotland", draft.GetRecipient().GetRegion())
 		require.Len(t, draft.GetAnswer().GetViolations(), len(found)+1)
@@ -169,7 +174,8 @@ func TestADraftExpires(t *testing.T) {
 	_, err = f.pool.Exec(t.Context(), "UPDATE form_drafts SET expires_at = expires_at - interval '24 hours'")
 	require.NoError(t, err)
 	require.Nil(t, f.draft(t, link, aNonce))
-	fresh := f.save(t, &linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Gift: &linksv1.ClaimChoiceOfGift{ProductId: mugID}})
+	fresh := f.save(t,
+		&linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Gift: &linksv1.ClaimChoiceOfGift{ProductId: mugID}})
 	require.EqualValues(t, 1, fresh.GetDraft().GetVersion(), "it begins again")
 	require.Nil(t, fresh.GetDraft().GetRecipient())
 	_, err = f.pool.Exec(t.Context(), "UPDATE form_drafts SET expires_at = now() - interval '1 hour'")
@@ -293,11 +299,13 @@ func TestConcurrentStepsOfADraftAreBothKept(t *testing.T) {
 	var group errgroup.Group
 	for range 3 {
 		group.Go(func() error {
-			_, err := f.site.SaveClaimDraft(t.Context(), &linksv1.SaveClaimDraftRequest{Token: both.GetToken(), FormNonce: aNonce, Gift: both.GetGift()})
+			_, err := f.site.SaveClaimDraft(t.Context(),
+				&linksv1.SaveClaimDraftRequest{Token: both.GetToken(), FormNonce: aNonce, Gift: both.GetGift()})
 			return err
 		})
 		group.Go(func() error {
-			_, err := f.site.SaveClaimDraft(t.Context(), &linksv1.SaveClaimDraftRequest{Token: both.GetToken(), FormNonce: aNonce, Recipient: both.GetRecipient()})
+			_, err := f.site.SaveClaimDraft(t.Context(),
+				&linksv1.SaveClaimDraftRequest{Token: both.GetToken(), FormNonce: aNonce, Recipient: both.GetRecipient()})
 			return err
 		})
 	}
@@ -314,7 +322,8 @@ func TestABrokenDraftIsAnErrorWithoutItsContent(t *testing.T) {
 	f := setupAlone(t)
 	link := f.newLink(t)
 	f.save(t, draftOf(link, aNonce))
-	_, err := f.pool.Exec(t.Context(), "UPDATE form_drafts SET draft_sealed = set_byte(draft_sealed, length(draft_sealed) - 1, 0) || 'x'")
+	_, err := f.pool.Exec(t.Context(),
+		"UPDATE form_drafts SET draft_sealed = set_byte(draft_sealed, length(draft_sealed) - 1, 0) || 'x'")
 	require.NoError(t, err)
 	_, err = f.site.GetClaimDraft(t.Context(), &linksv1.GetClaimDraftRequest{Token: token(link), FormNonce: aNonce})
 	require.True(t, problem.Is(err, problem.InternalError), "%v", err)

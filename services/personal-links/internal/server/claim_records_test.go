@@ -23,7 +23,8 @@ func (f *fixture) set(t *testing.T, l *linksv1.PersonalLink, columns string) {
 
 func (f *fixture) eventsOf(t *testing.T, l *linksv1.PersonalLink, kind string) (n int) {
 	t.Helper()
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE subject_id = $1 AND type = $2", l.GetId(), kind).Scan(&n))
+	require.NoError(t,
+		f.pool.QueryRow(t.Context(), "SELECT count(*) FROM outbox WHERE subject_id = $1 AND type = $2", l.GetId(), kind).Scan(&n))
 	return n
 }
 
@@ -55,7 +56,8 @@ func TestClaimsAreListedByTheirLinks(t *testing.T) {
 	})
 	t.Run("or by name, in every status", func(t *testing.T) {
 		stranger := &linksv1.LinkName{TenantId: newID(), LinkId: open.GetId()}
-		page, err := f.claimRecords.ListClaimRecords(t.Context(), &linksv1.ListClaimRecordsRequest{Links: []*linksv1.LinkName{f.name(open), stranger}})
+		page, err := f.claimRecords.ListClaimRecords(t.Context(),
+			&linksv1.ListClaimRecordsRequest{Links: []*linksv1.LinkName{f.name(open), stranger}})
 		require.NoError(t, err)
 		require.Len(t, page.GetRecords(), 1)
 		record := page.GetRecords()[0]
@@ -65,7 +67,8 @@ func TestClaimsAreListedByTheirLinks(t *testing.T) {
 	})
 	t.Run("and a page has a limit", func(t *testing.T) {
 		for _, request := range []*linksv1.ListClaimRecordsRequest{
-			{}, {Limit: 5001}, {Limit: 1, After: &linksv1.LinkName{}}, {Links: make([]*linksv1.LinkName, 1)}, {Links: make([]*linksv1.LinkName, 5001)},
+			{}, {Limit: 5001}, {Limit: 1, After: &linksv1.LinkName{}}, {Links: make([]*linksv1.LinkName, 1)},
+			{Links: make([]*linksv1.LinkName, 5001)},
 		} {
 			_, err := f.claimRecords.ListClaimRecords(t.Context(), request)
 			require.True(t, problem.Is(err, problem.InvalidRequest), "%v", err)

@@ -176,7 +176,8 @@ func TestErrorsOfAClaimInTheSandbox(t *testing.T) {
 		})
 	}
 	t.Run("errors of orders are those of the request", func(t *testing.T) {
-		f.orders.Refuse(problem.Invalid(problem.Violation{Field: "recipient.address.postalCode", Code: problem.FieldRequired, Message: "no"}))
+		required := problem.Violation{Field: "recipient.address.postalCode", Code: problem.FieldRequired, Message: "no"}
+		f.orders.Refuse(problem.Invalid(required))
 		_, err := f.claimInSandbox(f.post(newID()), theJersey(link))
 		requireViolations(t, err, "recipient.address.postalCode required")
 		f.orders.Refuse(problem.New(problem.OutOfStock, "no"))

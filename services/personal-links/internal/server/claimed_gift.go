@@ -41,8 +41,8 @@ func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGift
 // giftTimeout is much shorter than the time that a player waits for the page.
 const giftTimeout = time.Second
 
-// orderedGift returns the gift of an order in the words of the link's locale, nil for a custom request. Without it the page only shows
-// less, so a failure is not one of the page.
+// orderedGift returns the gift of an order in the words of the link's locale, nil for a custom request. Without it the page only
+// shows less, so a failure is not one of the page.
 func (s *Server) orderedGift(ctx context.Context, l *rules.Link, order *ordersv1.Order) *catalogv1.SelectionGift {
 	productID := rules.ProductOf(order)
 	if productID == "" {
@@ -50,7 +50,8 @@ func (s *Server) orderedGift(ctx context.Context, l *rules.Link, order *ordersv1
 	}
 	ctx, cancel := context.WithTimeout(ctx, giftTimeout)
 	defer cancel()
-	found, err := s.catalog.GetOrderedGift(ctx, &catalogv1.GetOrderedGiftRequest{TenantId: l.TenantID, ProductId: productID, Locale: l.Locale})
+	found, err := s.catalog.GetOrderedGift(ctx,
+		&catalogv1.GetOrderedGiftRequest{TenantId: l.TenantID, ProductId: productID, Locale: l.Locale})
 	if err != nil {
 		return nil
 	}

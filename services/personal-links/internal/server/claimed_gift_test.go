@@ -45,7 +45,8 @@ func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
 	}, mine), "%v", mine)
 	for name, nonce := range map[string]*string{"a stranger": nil, "another form": new(anotherForm), "a text": new("x")} {
 		other := f.claimedGift(t, link, nonce)
-		require.True(t, proto.Equal(&linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}, other), "%s: %v", name, other)
+		require.True(t, proto.Equal(&linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}, other),
+			"%s: %v", name, other)
 	}
 
 	f.orders.Send(order, epoch)
@@ -99,7 +100,9 @@ func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 	f := setupAlone(t)
 	link := f.claimedBy(t, aNonce)
 	req := &linksv1.CorrectClaimedGiftRequest{
-		Token: token(link), FormNonce: aNonce, Recipient: &linksv1.ClaimRecipient{Street: "Marked Street 2", Name: " ", CourierComment: new("Ring twice")},
+		Token: token(link), FormNonce: aNonce, Recipient: &linksv1.ClaimRecipient{
+			Street: "Marked Street 2", Name: " ", CourierComment: new("Ring twice"),
+		},
 	}
 	f.save(t, &linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Recipient: req.GetRecipient()})
 	stranger := proto.CloneOf(req)

@@ -23,7 +23,9 @@ import (
 // post is the context of a POST by a key of the tenant; with brands, the key is limited to them.
 func (f *fixture) post(idempotencyKey string, brands ...string) context.Context {
 	f.t.Helper()
-	p := caller.Principal{TenantID: f.tenant, TenantVersion: f.settings, KeyID: 7, KeyName: "Shop", AllBrands: len(brands) == 0, BrandIDs: brands}
+	p := caller.Principal{
+		TenantID: f.tenant, TenantVersion: f.settings, KeyID: 7, KeyName: "Shop", AllBrands: len(brands) == 0, BrandIDs: brands,
+	}
 	ctx, err := caller.Outgoing(f.t.Context(), p,
 		caller.Request{IdempotencyKey: idempotencyKey, Fingerprint: []byte(idempotencyKey), ID: "trace"})
 	require.NoError(f.t, err)
@@ -74,7 +76,8 @@ type recorded struct {
 
 func (f *fixture) events(t *testing.T) (all []recorded) {
 	t.Helper()
-	rows, err := f.pool.Query(t.Context(), "SELECT type, subject_id, data, origin_key_id, tenant_id, event_id FROM outbox ORDER BY recorded_at, id")
+	rows, err := f.pool.Query(t.Context(),
+		"SELECT type, subject_id, data, origin_key_id, tenant_id, event_id FROM outbox ORDER BY recorded_at, id")
 	require.NoError(t, err)
 	var (
 		e      recorded
@@ -150,7 +153,8 @@ func TestErrorsInTheSelectionAreReportedTogether(t *testing.T) {
 		})
 	}
 	t.Run("with the errors of the edge", func(t *testing.T) {
-		ctx := f.as(f.everyBrand(), problem.Violation{Field: "recipients[3].label", Code: problem.FieldInvalid, Message: "must be a string"})
+		ctx := f.as(f.everyBrand(),
+			problem.Violation{Field: "recipients[3].label", Code: problem.FieldInvalid, Message: "must be a string"})
 		_, err := f.client.CreatePersonalLinks(ctx, &linksv1.CreatePersonalLinksRequest{})
 		requireViolations(t, err, "recipients[3].label invalid", "campaignId required")
 	})

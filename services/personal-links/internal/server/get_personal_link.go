@@ -37,7 +37,8 @@ func (s *Server) GetPersonalLink(
 func (s *Server) ReadPersonalLink(
 	ctx context.Context, req *linksv1.ReadPersonalLinkRequest,
 ) (*linksv1.ReadPersonalLinkResponse, error) {
-	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ReadPersonalLink_FullMethodName, req, caller.RequestErrors(ctx))
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ReadPersonalLink_FullMethodName, req,
+		caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}

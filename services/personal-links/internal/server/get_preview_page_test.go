@@ -59,7 +59,10 @@ func TestThePageOfAPreview(t *testing.T) {
 		change func(r *linksv1.GetPreviewPageRequest)
 		want   []string
 	}{
-		"ids that are none":    {func(r *linksv1.GetPreviewPageRequest) { r.TenantId, r.BrandId, r.CampaignId = "x", "", new("x") }, []string{"tenantId invalid", "brandId required", "campaignId invalid"}},
+		"ids that are none": {
+			func(r *linksv1.GetPreviewPageRequest) { r.TenantId, r.BrandId, r.CampaignId = "x", "", new("x") },
+			[]string{"tenantId invalid", "brandId required", "campaignId invalid"},
+		},
 		"a locale not enabled": {func(r *linksv1.GetPreviewPageRequest) { r.Locale = new("de-DE") }, []string{"locale not_enabled"}},
 	} {
 		t.Run("refuses "+name, func(t *testing.T) {
@@ -73,7 +76,8 @@ func TestThePageOfAPreview(t *testing.T) {
 		_, err = f.site.GetPreviewPage(t.Context(), request(func(r *linksv1.GetPreviewPageRequest) { r.BrandId = uuid.NewString() }))
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 		f.catalog.closed = true
-		_, err = f.site.GetPreviewPage(t.Context(), request(func(r *linksv1.GetPreviewPageRequest) { r.CampaignId = new(uuid.NewString()) }))
+		_, err = f.site.GetPreviewPage(t.Context(),
+			request(func(r *linksv1.GetPreviewPageRequest) { r.CampaignId = new(uuid.NewString()) }))
 		require.True(t, problem.Is(err, problem.CampaignNotFound), "%v", err)
 	})
 }

@@ -99,20 +99,21 @@ func (s *Server) claim(ctx context.Context, link *rules.Link, req *linksv1.Claim
 	}, nil
 }
 
-// keepRecipient keeps where the gift is sent as a draft of the form, so that its browser can show it. The claim has deleted all drafts.
-// If it cannot be kept, the browser shows the masked recipient of the order.
+// keepRecipient keeps where the gift is sent as a draft of the form, so that its browser can show it. The claim has deleted all
+// drafts. If it cannot be kept, the browser shows the masked recipient of the order.
 func (s *Server) keepRecipient(ctx context.Context, req *linksv1.ClaimLinkRequest) {
 	nonce := req.GetFormNonce()
 	if nonce == "" {
 		return
 	}
 	hash, _ := rules.HashToken(req.GetToken())
-	_, _, _ = s.store.SaveDraft(ctx, hash, rules.HashNonce(nonce), func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
-		if !l.ClaimedBy(nonce) || stored != nil { // It was erased, or is being corrected.
-			return nil, nil //nolint:nilnil // Nothing is kept.
-		}
-		return &linksv1.ClaimDraft{Recipient: req.GetRecipient()}, nil
-	})
+	_, _, _ = s.store.SaveDraft(ctx, hash, rules.HashNonce(nonce),
+		func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
+			if !l.ClaimedBy(nonce) || stored != nil { // It was erased, or is being corrected.
+				return nil, nil //nolint:nilnil // Nothing is kept.
+			}
+			return &linksv1.ClaimDraft{Recipient: req.GetRecipient()}, nil
+		})
 }
 
 // claimForm claims the link with an order id that shows which form was sent.

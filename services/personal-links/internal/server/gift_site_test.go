@@ -120,11 +120,16 @@ func TestThePageInEveryOtherState(t *testing.T) {
 		want  linksv1.ClaimState
 		label string
 	}{
-		"a link that waits":     {"status = 'REQUESTED'", linksv1.ClaimState_CLAIM_STATE_WAITING, "Marked Ann"},
-		"a claimed link":        {"status = 'CLAIMED', order_id = gen_random_uuid(), claimed_at = now()", linksv1.ClaimState_CLAIM_STATE_CLAIMED, "Marked Ann"},
-		"a cancelled link":      {"status = 'CANCELLED', cancelled_at = now()", linksv1.ClaimState_CLAIM_STATE_EXPIRED, ""},
-		"an expired link":       {"status = 'EXPIRED'", linksv1.ClaimState_CLAIM_STATE_EXPIRED, ""},
-		"a link with no detail": {"status = 'CLAIMED', order_id = gen_random_uuid(), claimed_at = now(), details_sealed = NULL", linksv1.ClaimState_CLAIM_STATE_CLAIMED, ""},
+		"a link that waits": {"status = 'REQUESTED'", linksv1.ClaimState_CLAIM_STATE_WAITING, "Marked Ann"},
+		"a claimed link": {
+			"status = 'CLAIMED', order_id = gen_random_uuid(), claimed_at = now()", linksv1.ClaimState_CLAIM_STATE_CLAIMED, "Marked Ann",
+		},
+		"a cancelled link": {"status = 'CANCELLED', cancelled_at = now()", linksv1.ClaimState_CLAIM_STATE_EXPIRED, ""},
+		"an expired link":  {"status = 'EXPIRED'", linksv1.ClaimState_CLAIM_STATE_EXPIRED, ""},
+		"a link with no detail": {
+			"status = 'CLAIMED', order_id = gen_random_uuid(), claimed_at = now(), details_sealed = NULL",
+			linksv1.ClaimState_CLAIM_STATE_CLAIMED, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			link := f.newLink(t)
@@ -158,7 +163,10 @@ func TestAnUnknownTokenIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
-	for _, tok := range []string{"", "x", strings.Repeat("a", 24), strings.Repeat("ä", 12), token(link)[:23], token(link) + "a", token(link)[:23] + "!"} {
+	known := token(link)
+	for _, tok := range []string{
+		"", "x", strings.Repeat("a", 24), strings.Repeat("ä", 12), known[:23], known + "a", known[:23] + "!",
+	} {
 		_, err := f.site.GetClaimPage(t.Context(), &linksv1.GetClaimPageRequest{Token: tok})
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 		req := claimOf(link)
@@ -231,17 +239,23 @@ func TestErrorsOfAClaimLeaveTheLinkOpen(t *testing.T) {
 		"no gift":            {func(r req) { r.ProductId = "" }, []string{"productId required"}},
 		"an invalid gift id": {func(r req) { r.ProductId = "1" }, []string{"productId invalid"}},
 		"no recipient": {func(r req) { r.Recipient = nil }, []string{
-			"recipient.name required", "recipient.phone required", "recipient.street required", "recipient.city required", "recipient.country required",
+			"recipient.name required", "recipient.phone required", "recipient.street required", "recipient.city required",
+			"recipient.country required",
 		}},
 		"too long": {func(r req) {
 			a, to := strings.Repeat("å", 300), r.GetRecipient()
 			to.Name, to.Phone, to.Street, to.City, to.PostalCode = a, "+"+strings.Repeat("1", 60), a, a, &a
-		}, []string{"recipient.name too_long", "recipient.phone too_long", "recipient.street too_long", "recipient.city too_long", "recipient.postalCode too_long"}},
+		}, []string{
+			"recipient.name too_long", "recipient.phone too_long", "recipient.street too_long", "recipient.city too_long",
+			"recipient.postalCode too_long",
+		}},
 		"a phone number without country": {func(r req) { r.Recipient.Phone = "070 123 45 67" }, []string{"recipient.phone invalid"}},
 		"no e-mail address":              {func(r req) { r.Recipient.Email = new("x") }, []string{"recipient.email invalid"}},
 		"no country":                     {func(r req) { r.Recipient.Country = "XX" }, []string{"recipient.country invalid"}},
 		"no postal code":                 {func(r req) { r.Recipient.PostalCode = nil }, []string{"recipient.postalCode required"}},
-		"all errors":                     {func(r req) { r.ProductId, r.Recipient.City = "", "" }, []string{"productId required", "recipient.city required"}},
+		"all errors": {
+			func(r req) { r.ProductId, r.Recipient.City = "", "" }, []string{"productId required", "recipient.city required"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := claimOf(link)
@@ -280,7 +294,8 @@ func TestIfOrdersRefusesTheLinkStaysOpenForAnotherChoice(t *testing.T) {
 	f := setup(t)
 	link := f.newLink(t)
 	for _, code := range []problem.Code{
-		problem.OutOfStock, problem.InvalidVariations, problem.NotDeliverableToCountry, problem.ProductNotAvailable, problem.ProductNotInCampaign,
+		problem.OutOfStock, problem.InvalidVariations, problem.NotDeliverableToCountry, problem.ProductNotAvailable,
+		problem.ProductNotInCampaign,
 	} {
 		f.orders.Refuse(problem.New(code, "no"))
 		_, err := f.site.ClaimLink(t.Context(), claimOf(link))

@@ -78,7 +78,8 @@ func detailsOf(l *rules.Link) *linksv1.PersonalLinkDetails {
 func (s *Server) ApprovePersonalLink(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkRequest,
 ) (*linksv1.ApprovePersonalLinkResponse, error) {
-	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLink_FullMethodName, req, caller.RequestErrors(ctx))
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLink_FullMethodName, req,
+		caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,8 @@ func (s *Server) ApprovePersonalLink(
 func (s *Server) ApprovePersonalLinkBatch(
 	ctx context.Context, req *linksv1.ApprovePersonalLinkBatchRequest,
 ) (*linksv1.ApprovePersonalLinkBatchResponse, error) {
-	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLinkBatch_FullMethodName, req, caller.RequestErrors(ctx))
+	tenantID, err := s.permit(ctx, linksv1.PersonalLinkOperationsService_ApprovePersonalLinkBatch_FullMethodName, req,
+		caller.RequestErrors(ctx))
 	if err != nil {
 		return nil, err
 	}

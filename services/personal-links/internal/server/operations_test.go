@@ -140,13 +140,15 @@ func TestTheTeamAndTheOperatorCancelLinksAndReadTheReason(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, rules.Cancelled, resp.GetLink().GetStatus())
 		require.Zero(t, f.events(t)[len(f.events(t))-1].origin, "the change has no key as its origin")
-		read, err := f.operations.ReadPersonalLink(t.Context(), &linksv1.ReadPersonalLinkRequest{Actor: a, TenantId: f.tenant, LinkId: link.GetId()})
+		read, err := f.operations.ReadPersonalLink(t.Context(),
+			&linksv1.ReadPersonalLinkRequest{Actor: a, TenantId: f.tenant, LinkId: link.GetId()})
 		require.NoError(t, err)
 		require.Equal(t, "Marked reason", read.GetDetails().GetCancellationReason())
 		require.Equal(t, "Marked Ann", read.GetDetails().GetLabel())
 		require.NotEmpty(t, read.GetDetails().GetBatchId())
 	}
-	_, err := f.operations.ReadPersonalLink(t.Context(), &linksv1.ReadPersonalLinkRequest{Actor: operator(), TenantId: newID(), LinkId: f.newLink(t).GetId()})
+	_, err := f.operations.ReadPersonalLink(t.Context(),
+		&linksv1.ReadPersonalLinkRequest{Actor: operator(), TenantId: newID(), LinkId: f.newLink(t).GetId()})
 	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 	_, err = f.operations.CancelPersonalLinkAs(t.Context(),
 		&linksv1.CancelPersonalLinkAsRequest{Actor: operator(), TenantId: f.tenant, LinkId: "42", Reason: "x"})
@@ -214,8 +216,10 @@ func TestTheTimeOfAnEventIsThatOfItsChange(t *testing.T) {
 	_, err = f.client.CancelPersonalLink(f.post("k"), cancelOf(links[1]))
 	require.NoError(t, err)
 
-	require.Equal(t, []string{"personal_link.created", "personal_link.approved", "personal_link.claimed"}, f.kinds(t, links[0].GetId()))
-	require.Equal(t, []string{"personal_link.created", "personal_link.approved", "personal_link.cancelled"}, f.kinds(t, links[1].GetId()))
+	require.Equal(t, []string{"personal_link.created", "personal_link.approved", "personal_link.claimed"},
+		f.kinds(t, links[0].GetId()))
+	require.Equal(t, []string{"personal_link.created", "personal_link.approved", "personal_link.cancelled"},
+		f.kinds(t, links[1].GetId()))
 	var n int
 	require.NoError(t, f.pool.QueryRow(t.Context(), undated).Scan(&n))
 	require.Zero(t, n)

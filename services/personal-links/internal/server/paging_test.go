@@ -173,10 +173,11 @@ func TestACursorBelongsToItsTenantFiltersAndOrder(t *testing.T) {
 	after := first.NextCursor
 	require.NotNil(t, after)
 
-	pagetest.RequireBound(t, &linksv1.ListPersonalLinksRequest{Limit: new(int32(2))}, func(req *linksv1.ListPersonalLinksRequest) (string, error) {
-		resp, err := f.list(req)
-		return resp.GetNextCursor(), err
-	}, nil)
+	pagetest.RequireBound(t, &linksv1.ListPersonalLinksRequest{Limit: new(int32(2))},
+		func(req *linksv1.ListPersonalLinksRequest) (string, error) {
+			resp, err := f.list(req)
+			return resp.GetNextCursor(), err
+		}, nil)
 	t.Run("another limit may follow", func(t *testing.T) {
 		resp, err := f.list(&linksv1.ListPersonalLinksRequest{Limit: new(int32(100)), After: after})
 		require.NoError(t, err)

@@ -20,7 +20,8 @@ import (
 func (f *fixture) callsAs(by *commonv1.Actor, tenantID, linkID, batchID string) map[string]func(ctx context.Context) error {
 	return map[string]func(ctx context.Context) error{
 		"ApprovePersonalLink": func(ctx context.Context) error {
-			_, err := f.operations.ApprovePersonalLink(ctx, &linksv1.ApprovePersonalLinkRequest{Actor: by, TenantId: tenantID, LinkId: linkID})
+			_, err := f.operations.ApprovePersonalLink(ctx,
+				&linksv1.ApprovePersonalLinkRequest{Actor: by, TenantId: tenantID, LinkId: linkID})
 			return err
 		},
 		"ApprovePersonalLinkBatch": func(ctx context.Context) error {
@@ -59,7 +60,8 @@ func TestStrangersReadAndChangeNoLink(t *testing.T) {
 	batchID, links := f.waiting(t, 1)
 	link := links[0]
 	for who, by := range map[string]*commonv1.Actor{
-		"an Administrator of another tenant": account(stranger), "a former member": account(formerMember), "a made-up person": account(newID()),
+		"an Administrator of another tenant": account(stranger), "a former member": account(formerMember),
+		"a made-up person": account(newID()),
 	} {
 		for name, call := range f.callsAs(by, f.tenant, link.GetId(), batchID) {
 			t.Run(name+" by "+who, func(t *testing.T) {
@@ -88,8 +90,9 @@ func TestEachCallIsForItsPeopleOnly(t *testing.T) {
 	f := setup(t)
 	batchID, links := f.waiting(t, 1)
 	actors := map[string]*commonv1.Actor{
-		"Administrator": account(anAdministrator), "Coordinator": account(aCoordinator), "Member": account(aMember), "operator": operator(),
-		"client": {Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "c"}, "system": {Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM},
+		"Administrator": account(anAdministrator), "Coordinator": account(aCoordinator), "Member": account(aMember),
+		"operator": operator(),
+		"client":   {Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "c"}, "system": {Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM},
 	}
 	approvers, team := []string{"Administrator", "Coordinator"}, []string{"Administrator", "Coordinator", "Member", "operator"}
 	// In this order the link still waits when it is approved.

@@ -66,7 +66,8 @@ func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx
 	}, nil
 }
 
-var lockBatch = fromLinks + `WHERE l.tenant_id = $1 AND l.batch_id = $2 AND l.status = 'REQUESTED' ORDER BY l.batch_index FOR UPDATE OF l`
+var lockBatch = fromLinks +
+	`WHERE l.tenant_id = $1 AND l.batch_id = $2 AND l.status = 'REQUESTED' ORDER BY l.batch_index FOR UPDATE OF l`
 
 const approveLinks = `UPDATE links l SET status = 'ACTIVE', approved_at = x.at, updated_at = x.at
 FROM unnest($2::uuid[], $3::timestamptz[]) AS x (id, at) WHERE l.tenant_id = $1 AND l.id = x.id`

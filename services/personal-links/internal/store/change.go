@@ -18,7 +18,8 @@ import (
 var (
 	lockLink = selectLink + ` FOR UPDATE OF l`
 
-	updateLink = `UPDATE links SET claim_lease_until = now() + $3::interval, ` + changedColumns.Set(4) + ` WHERE tenant_id = $1 AND id = $2`
+	updateLink = `UPDATE links SET claim_lease_until = now() + $3::interval, ` + changedColumns.Set(4) +
+		` WHERE tenant_id = $1 AND id = $2`
 )
 
 // QueueLock locks a link and sets into, or leaves it nil if there is no such link.

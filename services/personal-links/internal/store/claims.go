@@ -98,7 +98,9 @@ func (s *Store) listClaims(ctx context.Context, sql string, args ...any) ([]*lin
 
 // RestoreClaim marks a link as claimed with the order that it has lost. lost is empty, or the order that does not exist with
 // which the link is claimed.
-func (s *Store) RestoreClaim(ctx context.Context, link Name, o rules.ClaimOutcome, lost string, now time.Time) (*rules.Link, error) {
+func (s *Store) RestoreClaim(
+	ctx context.Context, link Name, o rules.ClaimOutcome, lost string, now time.Time,
+) (*rules.Link, error) {
 	return s.Update(ctx, link.TenantID, link.ID, func(l *rules.Link) (*Change, error) {
 		return changeIf(l.RestoreClaim(o, lost, now), Change{Event: rules.EventClaimed})
 	})

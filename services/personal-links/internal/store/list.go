@@ -58,5 +58,6 @@ func (q Query) statement() (sql string, args []any) {
 	if q.After != nil {
 		w.And(after, q.After.Time, q.After.ID)
 	}
-	return fmt.Sprintf("SELECT %s FROM links WHERE %s ORDER BY %s LIMIT %s", recordColumns.Select(), w.SQL(), order, w.Arg(q.Limit)), w.Args()
+	return fmt.Sprintf("SELECT %s FROM links WHERE %s ORDER BY %s LIMIT %s", recordColumns.Select(), w.SQL(), order,
+		w.Arg(q.Limit)), w.Args()
 }

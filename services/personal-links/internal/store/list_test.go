@@ -33,7 +33,9 @@ func TestFewLinksAmongManyAreFoundByAnIndex(t *testing.T) {
 		query Query
 		index string
 	}{
-		"the links of a status":                {Query{AllBrands: true, Status: new(linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_REQUESTED)}, "links_status"},
+		"the links of a status": {
+			Query{AllBrands: true, Status: new(linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_REQUESTED)}, "links_status",
+		},
 		"the links of a limited key":           {Query{BrandIDs: []string{aBrand}}, "links_brand"},
 		"the links of a key of several brands": {Query{BrandIDs: []string{aBrand, aTenant}}, "links_brand"},
 	} {

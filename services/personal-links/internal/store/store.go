@@ -52,11 +52,13 @@ func (s *Store) EraseDetails(ctx context.Context, keep time.Duration, limit int)
 const selectTenants = `WITH RECURSIVE of_batches (id) AS (
   (SELECT tenant_id FROM link_batches ORDER BY tenant_id LIMIT 1)
   UNION ALL
-  SELECT (SELECT b.tenant_id FROM link_batches b WHERE b.tenant_id > t.id ORDER BY b.tenant_id LIMIT 1) FROM of_batches t WHERE t.id IS NOT NULL
+  SELECT (SELECT b.tenant_id FROM link_batches b WHERE b.tenant_id > t.id ORDER BY b.tenant_id LIMIT 1) FROM of_batches t
+  WHERE t.id IS NOT NULL
 ), of_links (id) AS (
   (SELECT tenant_id FROM links ORDER BY tenant_id LIMIT 1)
   UNION ALL
-  SELECT (SELECT l.tenant_id FROM links l WHERE l.tenant_id > t.id ORDER BY l.tenant_id LIMIT 1) FROM of_links t WHERE t.id IS NOT NULL
+  SELECT (SELECT l.tenant_id FROM links l WHERE l.tenant_id > t.id ORDER BY l.tenant_id LIMIT 1) FROM of_links t
+  WHERE t.id IS NOT NULL
 )
 SELECT id::text FROM of_batches WHERE id IS NOT NULL UNION SELECT id::text FROM of_links WHERE id IS NOT NULL`
 

@@ -18,7 +18,8 @@ import (
 
 const checkViolation = "23514"
 
-const insertLink = `INSERT INTO links (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, created_at, updated_at)
+const insertLink = `INSERT INTO links
+  (tenant_id, id, brand_id, batch_id, batch_index, status, claim_url_sealed, created_at, updated_at)
 VALUES (gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 0, 'ACTIVE', '', now(), now())`
 
 func TestTheSchemaRefusesInconsistentLinks(t *testing.T) {
@@ -28,19 +29,20 @@ func TestTheSchemaRefusesInconsistentLinks(t *testing.T) {
 	_, err := pool.Exec(t.Context(), insertLink, id)
 	require.NoError(t, err)
 	for name, set := range map[string]string{
-		"a claim without its order":             "status = 'CLAIMED', claimed_at = now()",
-		"a claim without its time":              "status = 'CLAIMED', order_id = gen_random_uuid()",
-		"an order on a link that is active":     "order_id = gen_random_uuid()",
-		"a cancellation without its time":       "status = 'CANCELLED'",
-		"a time of cancellation on an active":   "cancelled_at = now()",
-		"a change before the link was made":     "updated_at = created_at - interval '1 microsecond'",
-		"an unknown status":                     "status = 'OPEN'",
-		"a claim lock on a link that has ended": "status = 'CANCELLED', cancelled_at = now(), claim_order_id = gen_random_uuid(), claim_lease_until = now()",
-		"a claim lock without lease":            "claim_order_id = gen_random_uuid()",
-		"a lease without claim lock":            "claim_lease_until = now()",
-		"a reason on a link that is active":     "reason_sealed = 'x'",
-		"a token hash of another length":        "token_hash = 'x'",
-		"a recipient longer than the API says":  "external_recipient_id = '" + strings.Repeat("a", 129) + "'",
+		"a claim without its order":           "status = 'CLAIMED', claimed_at = now()",
+		"a claim without its time":            "status = 'CLAIMED', order_id = gen_random_uuid()",
+		"an order on a link that is active":   "order_id = gen_random_uuid()",
+		"a cancellation without its time":     "status = 'CANCELLED'",
+		"a time of cancellation on an active": "cancelled_at = now()",
+		"a change before the link was made":   "updated_at = created_at - interval '1 microsecond'",
+		"an unknown status":                   "status = 'OPEN'",
+		"a claim lock on a link that has ended": "status = 'CANCELLED', cancelled_at = now(), " +
+			"claim_order_id = gen_random_uuid(), claim_lease_until = now()",
+		"a claim lock without lease":           "claim_order_id = gen_random_uuid()",
+		"a lease without claim lock":           "claim_lease_until = now()",
+		"a reason on a link that is active":    "reason_sealed = 'x'",
+		"a token hash of another length":       "token_hash = 'x'",
+		"a recipient longer than the API says": "external_recipient_id = '" + strings.Repeat("a", 129) + "'",
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := pool.Exec(t.Context(), "UPDATE links SET "+set+" WHERE id = $1", id)
@@ -61,9 +63,18 @@ func TestDetailsOfLinksThatEndedLongAgoAreErased(t *testing.T) {
 	}{
 		{"created_at = now() - interval '91 days', updated_at = now() - interval '91 days'", true},
 		{"created_at = now() - interval '91 days', updated_at = now() - interval '91 days', status = 'REQUESTED'", true},
-		{"created_at = now() - interval '91 days', updated_at = now() - interval '89 days', status = 'CANCELLED', cancelled_at = now()", true},
-		{"created_at = now() - interval '92 days', updated_at = now() - interval '91 days', status = 'CANCELLED', cancelled_at = now()", false},
-		{"created_at = now() - interval '92 days', updated_at = now() - interval '91 days', status = 'CLAIMED', claimed_at = now(), order_id = gen_random_uuid()", false},
+		{
+			"created_at = now() - interval '91 days', updated_at = now() - interval '89 days', status = 'CANCELLED', cancelled_at = now()",
+			true,
+		},
+		{
+			"created_at = now() - interval '92 days', updated_at = now() - interval '91 days', status = 'CANCELLED', cancelled_at = now()",
+			false,
+		},
+		{
+			"created_at = now() - interval '92 days', updated_at = now() - interval '91 days', " +
+				"status = 'CLAIMED', claimed_at = now(), order_id = gen_random_uuid()", false,
+		},
 	} {
 		id := uuid.NewString()
 		_, err := pool.Exec(t.Context(), insertLink, id)
