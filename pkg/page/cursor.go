@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // Errors of a cursor. ErrForeign wraps ErrInvalid: the cursor was made for another list, tenant or filters.
@@ -38,6 +40,21 @@ func Bind(parts ...string) Binding {
 		h.Write([]byte(p))
 	}
 	return Binding(h.Sum(nil))
+}
+
+// BindRequest digests the name of the list, the tenant and every filter of a request, which are all its fields but those of the page
+// and of the caller. Filters that mean the same must be written the same.
+func BindRequest(list, tenantID string, req proto.Message) Binding {
+	filters := proto.Clone(req)
+	m := filters.ProtoReflect()
+	for _, name := range []protoreflect.Name{"after", "limit", "actor"} {
+		if field := m.Descriptor().Fields().ByName(name); field != nil {
+			m.Clear(field)
+		}
+	}
+	// It fails for a text that is not UTF-8. No record has that, so there is no cursor to bind.
+	raw, _ := proto.MarshalOptions{Deterministic: true}.Marshal(filters)
+	return Bind(list, tenantID, string(raw))
 }
 
 // Encode makes the cursor of a position.

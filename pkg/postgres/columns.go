@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -23,32 +24,45 @@ type ColumnOf[R any] struct {
 	use                    Use
 	argument, target       func(r *R) any
 	argumentCast, readCast string
+	// array is the type of the array that holds the arguments of several rows.
+	array     string
+	arguments func(rows []*R) any
+}
+
+func column[R, A any](name string, use Use, array string, argument func(r *R) A, target func(r *R) any) ColumnOf[R] {
+	return ColumnOf[R]{
+		name: name, use: use, argument: func(r *R) any { return argument(r) }, target: target,
+		array: array, arguments: func(rows []*R) any { return Column(rows, argument) },
+	}
 }
 
 // Field is a column that holds a member unchanged. The name of a column that is only read may be an expression.
 func Field[R, T any](name string, use Use, at func(r *R) *T) ColumnOf[R] {
-	return ColumnOf[R]{
-		name: name, use: use, argument: func(r *R) any { return *at(r) }, target: func(r *R) any { return at(r) },
+	array := "text[]"
+	switch any(new(T)).(type) {
+	case *int32:
+		array = "integer[]"
+	case *[]byte:
+		array = "bytea[]"
 	}
+	return column(name, use, array, func(r *R) T { return *at(r) }, func(r *R) any { return at(r) })
 }
 
 // EnumField is a column that holds the API's name of a value, NULL for 0.
 func EnumField[R any, E enumname.Enum](name string, use Use, at func(r *R) *E) ColumnOf[R] {
-	return ColumnOf[R]{
-		name: name, use: use,
-		argument: func(r *R) any { return Nullable(enumname.String(*at(r))) }, target: func(r *R) any { return ScanEnum(at(r)) },
-	}
+	argument := func(r *R) *string { return Nullable(enumname.String(*at(r))) }
+	return column(name, use, "text[]", argument, func(r *R) any { return ScanEnum(at(r)) })
 }
 
 // TimeField is a column that holds a timestamp of a message, NULL for nil.
 func TimeField[R any](name string, use Use, at func(r *R) **timestamppb.Timestamp) ColumnOf[R] {
-	argument := func(r *R) any {
+	argument := func(r *R) *time.Time {
 		if *at(r) == nil {
 			return nil
 		}
-		return (*at(r)).AsTime()
+		return new((*at(r)).AsTime())
 	}
-	return ColumnOf[R]{name: name, use: use, argument: argument, target: func(r *R) any { return ScanTime(at(r)) }}
+	return column(name, use, "timestamptz[]", argument, func(r *R) any { return ScanTime(at(r)) })
 }
 
 // Cast adds casts, such as "::text", to the argument and to the column that is read.
@@ -74,6 +88,24 @@ func (c Columns[R]) Insert(table string) string {
 		values = append(values, fmt.Sprintf("$%d%s", i+1, column.argumentCast))
 	}
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(c.names(), ", "), strings.Join(values, ", "))
+}
+
+// InsertAll adds rows to a table from the arguments of method Arrays. The arrays hold texts, whole numbers of 32 bits, bytes and times;
+// a column of another type needs a cast.
+func (c Columns[R]) InsertAll(table string) string {
+	var values, arrays []string
+	for i, column := range c {
+		values = append(values, "x."+column.name+column.argumentCast)
+		arrays = append(arrays, fmt.Sprintf("$%d::%s", i+1, column.array))
+	}
+	names := strings.Join(c.names(), ", ")
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM unnest(%s) AS x (%s)",
+		table, names, strings.Join(values, ", "), strings.Join(arrays, ", "), names)
+}
+
+// Arrays are the arguments of the rows, one array for each column.
+func (c Columns[R]) Arrays(rows []*R) []any {
+	return Column(c, func(column ColumnOf[R]) any { return column.arguments(rows) })
 }
 
 // Set assigns the arguments from $first on, for an UPDATE.

@@ -111,3 +111,38 @@ func TestARowIsPutIfItDiffers(t *testing.T) {
 	require.Equal(t, "aA+ bA+", stored)
 	require.Equal(t, map[string]any{"name": "N", "note": ""}, columns.For(changed).Values(&setting{name: "N"}))
 }
+
+// sample is a row with a column of each type that an array can hold.
+type sample struct {
+	id     *string
+	number int32
+	bytes  []byte
+	status ordersv1.OrderStatus
+	at     *timestamppb.Timestamp
+}
+
+func TestManyRowsAreInsertedByOneStatement(t *testing.T) {
+	t.Parallel()
+	ctx, pool := t.Context(), pgtest.New(t)
+	_, err := pool.Exec(ctx, "CREATE TABLE samples (id uuid, number int, bytes bytea, status text, at timestamptz)")
+	require.NoError(t, err)
+	columns := postgres.Columns[sample]{
+		postgres.Field("id", placed, func(s *sample) **string { return &s.id }).Cast("::uuid", "::text"),
+		postgres.Field("number", placed, func(s *sample) *int32 { return &s.number }),
+		postgres.Field("bytes", placed, func(s *sample) *[]byte { return &s.bytes }),
+		postgres.EnumField("status", placed, func(s *sample) *ordersv1.OrderStatus { return &s.status }),
+		postgres.TimeField("at", placed, func(s *sample) **timestamppb.Timestamp { return &s.at }),
+	}
+	want := []*sample{
+		{id: new(uuid.NewString()), number: 1, bytes: []byte("x"), status: 1, at: &timestamppb.Timestamp{Seconds: 1}},
+		{number: 2},
+	}
+	_, err = postgres.Exec(ctx, pool, "insert", columns.InsertAll("samples"), columns.Arrays(want)...)
+	require.NoError(t, err)
+	got, err := postgres.Select(ctx, pool, "list", func(row pgx.CollectableRow) (*sample, error) {
+		s := &sample{}
+		return s, row.Scan(columns.Targets(s)...)
+	}, "SELECT "+columns.Select()+" FROM samples ORDER BY number")
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 )
@@ -31,12 +32,7 @@ func RequireBound[Request proto.Message](
 	again := withAfter(base, next)
 	_, err = list(again)
 	require.NoError(t, err, "the cursor with the same filters")
-	filters := 0
-	for _, field := range slice(base.ProtoReflect().Descriptor().Fields()) {
-		if slices.Contains(noFilters, field.Name()) {
-			continue
-		}
-		filters++
+	for _, field := range filters(t, base) {
 		changed := proto.CloneOf(again)
 		changed.ProtoReflect().Set(field, other(t, again.ProtoReflect(), field, others[field.Name()]))
 		_, err := list(changed)
@@ -45,7 +41,34 @@ func RequireBound[Request proto.Message](
 		require.True(t, slices.ContainsFunc(failure.Violations, func(v problem.Violation) bool { return v.Field == "after" }),
 			"the cursor is not bound to %s: %v", field.Name(), err)
 	}
-	require.NotZero(t, filters)
+}
+
+// EachFilter calls list for each filter of a list's request, with base and a value of that filter which no record has.
+func EachFilter[Request proto.Message](t *testing.T, base Request, list func(t *testing.T, req Request)) {
+	t.Helper()
+	for _, field := range filters(t, base) {
+		t.Run("by a "+string(field.Name())+" that no record has", func(t *testing.T) {
+			req := proto.CloneOf(base)
+			value := other(t, base.ProtoReflect(), field, nil)
+			if field.Message() != nil {
+				at := timestamppb.New(time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC))
+				if strings.HasSuffix(string(field.Name()), "_before") {
+					at = timestamppb.New(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))
+				}
+				value = protoreflect.ValueOfMessage(at.ProtoReflect())
+			}
+			req.ProtoReflect().Set(field, value)
+			list(t, req)
+		})
+	}
+}
+
+func filters(t *testing.T, req proto.Message) []protoreflect.FieldDescriptor {
+	t.Helper()
+	fields := slice(req.ProtoReflect().Descriptor().Fields())
+	fields = slices.DeleteFunc(fields, func(field protoreflect.FieldDescriptor) bool { return slices.Contains(noFilters, field.Name()) })
+	require.NotEmpty(t, fields)
+	return fields
 }
 
 func withAfter[Request proto.Message](base Request, cursor string) Request {
