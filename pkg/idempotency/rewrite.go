@@ -10,8 +10,10 @@ import (
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/seal"
 )
 
 const (
@@ -25,56 +27,72 @@ WHERE key_id = ANY($4) AND (key_id, idempotency_key) > ($1, $2) AND answer IS NO
 	replaceAnswer = `UPDATE idempotency_answers SET answer = $4 WHERE key_id = $1 AND idempotency_key = $2 AND answer = $3`
 )
 
+// Change changes the answer to a request of an API key, and reports whether it has.
+type Change func(keyID int32, answer proto.Message) (changed bool, err error)
+
 type storedAnswer struct {
 	KeyID  int32
 	Key    string
 	Answer []byte
 }
 
-// Rewrite replaces stored answers of type R, such as sealed ones, while the service runs, and returns how many. change gets each
-// answer with the id of the API key that asked for it, and returns its
-// replacement, or false to keep it. Stored problems stay as they are.
-func Rewrite[R proto.Message](
-	ctx context.Context, pool *pgxpool.Pool, change func(keyID int32, answer R) (replacement R, changed bool),
-) (replaced int, err error) {
-	err = eachAnswer(ctx, pool, nextAnswers, nil, func(stored storedAnswer) error {
-		n, err := rewriteOne(ctx, pool, stored, change)
-		replaced += n
-		return err
-	})
-	return replaced, err
+// Rewrite lets change rewrite all stored answers while the service runs, and returns how many it has replaced. Stored problems say
+// nothing about anyone and stay. What requests commit later is not rewritten.
+func Rewrite(ctx context.Context, pool *pgxpool.Pool, change Change) (replaced int, err error) {
+	return rewrite(ctx, pool, change, nextAnswers)
 }
 
-// EraseIn lets change erase in the answers to the API keys what they say about a person, while the service runs. change reports
-// whether it has changed an answer. Stored problems say nothing about anyone. Requests that commit later must not say it either.
-func EraseIn(
-	ctx context.Context, pool *pgxpool.Pool, keyIDs []int32, change func(answer proto.Message) (changed bool, err error),
-) error {
-	return eachAnswer(ctx, pool, nextAnswersOf, []any{keyIDs}, func(stored storedAnswer) error {
-		for {
-			raw, err := erased(stored.Answer, change)
-			if err != nil || raw == nil {
-				return err
-			}
-			if replaced, err := replace(ctx, pool, stored, raw); err != nil || replaced > 0 {
-				return err
-			}
-			// Another erasure or a re-encryption came first.
-			err = pool.QueryRow(ctx, sameAnswer, stored.KeyID, stored.Key).Scan(&stored.Answer)
-			if errors.Is(err, pgx.ErrNoRows) {
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("read stored answer: %w", err)
+// RewriteOf is Rewrite for the answers to the API keys.
+func RewriteOf(ctx context.Context, pool *pgxpool.Pool, keyIDs []int32, change Change) (replaced int, err error) {
+	return rewrite(ctx, pool, change, nextAnswersOf, keyIDs)
+}
+
+func rewrite(ctx context.Context, pool *pgxpool.Pool, change Change, next string, of ...any) (replaced int, err error) {
+	last := storedAnswer{}
+	for {
+		args := append([]any{last.KeyID, last.Key, rewriteBatch}, of...)
+		found, err := postgres.Select(ctx, pool, "read stored answers", pgx.RowToStructByPos[storedAnswer], next, args...)
+		if err != nil {
+			return replaced, err
+		}
+		for _, stored := range found {
+			n, err := rewriteOne(ctx, pool, stored, change)
+			if replaced += n; err != nil {
+				return replaced, err
 			}
 		}
-	})
+		if len(found) < rewriteBatch {
+			return replaced, nil
+		}
+		last = found[len(found)-1]
+	}
 }
 
-// erased returns what an answer is to become; nil: it stays.
-func erased(stored []byte, change func(answer proto.Message) (changed bool, err error)) ([]byte, error) {
+// rewriteOne changes the answer again if another rewrite comes first.
+func rewriteOne(ctx context.Context, pool *pgxpool.Pool, stored storedAnswer, change Change) (replaced int, err error) {
+	for {
+		raw, err := changed(stored, change)
+		if err != nil || raw == nil {
+			return 0, err
+		}
+		replaced, err := postgres.Exec(ctx, pool, "replace stored answer", replaceAnswer, stored.KeyID, stored.Key, stored.Answer, raw)
+		if err != nil || replaced > 0 {
+			return replaced, err
+		}
+		err = pool.QueryRow(ctx, sameAnswer, stored.KeyID, stored.Key).Scan(&stored.Answer)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, fmt.Errorf("read stored answer: %w", err)
+		}
+	}
+}
+
+// changed returns what an answer is to become; nil: it stays.
+func changed(stored storedAnswer, change Change) ([]byte, error) {
 	var st spb.Status
-	if err := proto.Unmarshal(stored, &st); err != nil {
+	if err := proto.Unmarshal(stored.Answer, &st); err != nil {
 		return nil, fmt.Errorf("decode answer: %w", err)
 	}
 	if codes.Code(st.GetCode()) != codes.OK || len(st.GetDetails()) != 1 { //nolint:gosec // The value was written from a codes.Code.
@@ -84,57 +102,31 @@ func erased(stored []byte, change func(answer proto.Message) (changed bool, err 
 	if err != nil {
 		return nil, fmt.Errorf("decode answer: %w", err)
 	}
-	if changed, err := change(answer); err != nil || !changed {
+	if changed, err := change(stored.KeyID, answer); err != nil || !changed {
 		return nil, err
 	}
 	return encodeAnswer(answer)
 }
 
-func eachAnswer(ctx context.Context, pool *pgxpool.Pool, next string, of []any, do func(stored storedAnswer) error) error {
-	last := storedAnswer{}
-	for {
-		rows, _ := pool.Query(ctx, next, append([]any{last.KeyID, last.Key, rewriteBatch}, of...)...)
-		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[storedAnswer])
-		if err != nil {
-			return fmt.Errorf("read stored answers: %w", err)
-		}
-		for _, stored := range found {
-			if err := do(stored); err != nil {
-				return err
+// Sealed are the stored answers of a service that seals them, each as a BytesValue, for the check of the ring. associatedData is
+// that of the answers to an API key.
+func Sealed(associatedData func(keyID int32) string) seal.SealedValues {
+	const key = "idempotency_answer_key(answer)"
+	return seal.SealedValues{
+		Table: "idempotency_answers", Column: "answer", Key: key, Where: key + " IS NOT NULL", Read: "key_id, answer",
+		Scan: func(row pgx.CollectableRow) (seal.OpenValue, error) {
+			var keyID int32
+			var raw []byte
+			if err := row.Scan(&keyID, &raw); err != nil {
+				return nil, err
 			}
-		}
-		if len(found) < rewriteBatch {
-			return nil
-		}
-		last = found[len(found)-1]
+			answer, err := decodeAnswer[*wrapperspb.BytesValue](raw)
+			return func(_ context.Context, _ pgx.Tx, ring *seal.Ring) error {
+				if err != nil {
+					return seal.ErrBroken
+				}
+				return ring.Check(answer.GetValue(), associatedData(keyID))
+			}, nil
+		},
 	}
-}
-
-func replace(ctx context.Context, pool *pgxpool.Pool, stored storedAnswer, by []byte) (int, error) {
-	tag, err := pool.Exec(ctx, replaceAnswer, stored.KeyID, stored.Key, stored.Answer, by)
-	if err != nil {
-		return 0, fmt.Errorf("replace stored answer: %w", err)
-	}
-	return int(tag.RowsAffected()), nil
-}
-
-func rewriteOne[R proto.Message](
-	ctx context.Context, pool *pgxpool.Pool, stored storedAnswer, change func(keyID int32, answer R) (R, bool),
-) (int, error) {
-	answer, err := decodeAnswer[R](stored.Answer)
-	if _, isProblem := problem.As(err); isProblem {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	replacement, changed := change(stored.KeyID, answer)
-	if !changed {
-		return 0, nil
-	}
-	raw, err := encodeAnswer(replacement)
-	if err != nil {
-		return 0, err
-	}
-	return replace(ctx, pool, stored, raw)
 }

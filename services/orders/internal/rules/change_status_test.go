@@ -158,3 +158,36 @@ func TestACorrectionNeedsAStatusAndForACancellationAReason(t *testing.T) {
 		})
 	}
 }
+
+func TestAShipmentThatTheOrderHasChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(*rules.Current, *ordersv1.Shipment, time.Time) (*rules.Change, error){
+		"a dispatch": rules.DispatchOrder, "a correction": rules.CorrectShipment,
+	} {
+		before := standing(sentStatus)
+		change, err := set(before, proto.CloneOf(before.Record.GetShipments()[0]), time.Unix(2000, 0))
+		require.NoError(t, err, name)
+		require.Nil(t, change, name)
+		_, err = set(standing(completedStatus), before.Record.GetShipments()[0], time.Unix(2000, 0))
+		require.True(t, problem.Is(err, problem.NotEditable), "%s: %v", name, err)
+	}
+}
+
+func TestTheSandboxMakesUpWhatIsMissingOfAShipment(t *testing.T) {
+	t.Parallel()
+	errs := &fields.Errors{}
+	first := rules.SandboxShipment("o", &ordersv1.DispatchSandboxOrderRequest{}, errs)
+	require.Regexp(t, `^0037350\d{13}$`, first.GetTrackingReference())
+	require.Equal(t, "https://tracking.example.com/"+first.GetTrackingReference(), first.GetTrackingUrl())
+	again := rules.SandboxShipment("o", &ordersv1.DispatchSandboxOrderRequest{Carrier: new(" ")}, errs)
+	require.True(t, proto.Equal(first, again), "the same each time")
+
+	order := &ordersv1.Order{Id: "o", Shipments: []*ordersv1.Shipment{first}}
+	second := rules.SandboxCorrection(order, &ordersv1.CorrectSandboxTrackingRequest{}, errs)
+	require.NotEqual(t, first.GetTrackingReference(), second.GetTrackingReference())
+	order.Shipments[0] = second
+	third := rules.SandboxCorrection(order, &ordersv1.CorrectSandboxTrackingRequest{Carrier: new("DHL")}, errs)
+	require.Equal(t, "DHL", third.GetCarrier())
+	require.Equal(t, second.GetTrackingUrl(), third.GetTrackingUrl(), "what the request does not say stays")
+	require.Empty(t, found(errs))
+}

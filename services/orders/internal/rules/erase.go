@@ -37,7 +37,12 @@ func ErasePersonalData(c *Current, now time.Time) (*Change, error) {
 
 func erase(o *ordersv1.Order) (changed bool) {
 	before := proto.CloneOf(o)
-	o.ExternalRecipientId, o.ExternalActionRef, o.Shipments = nil, nil, nil
+	for _, text := range recordTexts {
+		if text.ofPerson {
+			*text.in(o) = nil
+		}
+	}
+	o.Shipments = nil
 	if o.CancellationReason != nil {
 		o.CancellationReason = new(Erased)
 	}
@@ -51,11 +56,10 @@ func erase(o *ordersv1.Order) (changed bool) {
 func EraseInAnswer(o *ordersv1.Order) (changed bool) {
 	before := proto.CloneOf(o)
 	erase(o)
-	if before.ExternalRecipientId != nil {
-		o.ExternalRecipientId = new(Erased)
-	}
-	if before.ExternalActionRef != nil {
-		o.ExternalActionRef = new(Erased)
+	for _, text := range recordTexts {
+		if text.ofPerson && *text.in(before) != nil {
+			*text.in(o) = new(Erased)
+		}
 	}
 	return !proto.Equal(before, o)
 }

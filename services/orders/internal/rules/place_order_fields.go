@@ -39,12 +39,23 @@ type placeRequest = *ordersv1.PlaceOrderRequest
 // recordTexts are the optional texts that an order takes from its request as they are.
 var recordTexts = []struct {
 	name string
-	sent func(placeRequest) string
-	in   func(*ordersv1.Order) **string
+	// ofPerson means that the text says something about a person, so an erasure removes it.
+	ofPerson bool
+	sent     func(placeRequest) string
+	in       func(*ordersv1.Order) **string
 }{
-	{"externalRecipientId", placeRequest.GetExternalRecipientId, func(o *ordersv1.Order) **string { return &o.ExternalRecipientId }},
-	{"externalCampaignRef", placeRequest.GetExternalCampaignRef, func(o *ordersv1.Order) **string { return &o.ExternalCampaignRef }},
-	{"externalActionRef", placeRequest.GetExternalActionRef, func(o *ordersv1.Order) **string { return &o.ExternalActionRef }},
+	{
+		"externalRecipientId", true, placeRequest.GetExternalRecipientId,
+		func(o *ordersv1.Order) **string { return &o.ExternalRecipientId },
+	},
+	{
+		"externalCampaignRef", false, placeRequest.GetExternalCampaignRef,
+		func(o *ordersv1.Order) **string { return &o.ExternalCampaignRef },
+	},
+	{
+		"externalActionRef", true, placeRequest.GetExternalActionRef,
+		func(o *ordersv1.Order) **string { return &o.ExternalActionRef },
+	},
 }
 
 // CheckPlaceOrder finds all field errors of the request to a tenant, for invalid_request.

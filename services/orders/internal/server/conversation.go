@@ -17,10 +17,7 @@ import (
 // PostMessageAs posts a message for a person.
 func (s *Server) PostMessageAs(ctx context.Context, req *ordersv1.PostMessageAsRequest) (*ordersv1.PostMessageAsResponse, error) {
 	entry, err := s.post(ctx, ordersv1.Operation_OPERATION_POST_MESSAGE, req)
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.PostMessageAsResponse{Entry: entry}, nil
+	return &ordersv1.PostMessageAsResponse{Entry: entry}, err
 }
 
 // AddInternalNote adds a note that only the operator reads.
@@ -28,10 +25,7 @@ func (s *Server) AddInternalNote(
 	ctx context.Context, req *ordersv1.AddInternalNoteRequest,
 ) (*ordersv1.AddInternalNoteResponse, error) {
 	entry, err := s.post(ctx, ordersv1.Operation_OPERATION_ADD_NOTE, req)
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.AddInternalNoteResponse{Entry: entry}, nil
+	return &ordersv1.AddInternalNoteResponse{Entry: entry}, err
 }
 
 // posting has the fields that requests for messages and for notes share.
@@ -50,7 +44,7 @@ func (s *Server) post(ctx context.Context, op ordersv1.Operation, req posting) (
 	if err != nil {
 		return nil, err
 	}
-	message := rules.NewActorMessage(id, req.GetActor(), s.operatorName, req.GetBody())
+	message := rules.NewActorMessage(id, req.GetActor(), s.OperatorName, req.GetBody())
 	message.Internal = op == ordersv1.Operation_OPERATION_ADD_NOTE
 	entry, err := changeOrder(ctx, s, a.OrderID, s.postOnce(a, message))
 	if errors.Is(store.PostMessageError(err), store.ErrMessageIDTaken) {
@@ -65,10 +59,10 @@ func (s *Server) postOnce(a rules.Audit, message *rules.Message) store.Action[*o
 	var client string
 	action := store.Action[*ordersv1.ConversationEntry]{
 		TenantID: a.TenantID,
-	}.Posting(s.store, message, func() error { return nil }, s.now)
+	}.Posting(s.Store, message, func() error { return nil }, s.now)
 	read, decide, also := action.Read, action.Decide, action.Also
 	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
-		s.store.QueueFindMessage(b, tenantID, message.Record.GetId(), &posted)
+		s.Store.QueueFindMessage(b, tenantID, message.Record.GetId(), &posted)
 		if a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT {
 			store.QueueFindClient(b, tenantID, orderID, &client)
 		}
@@ -117,14 +111,14 @@ func (s *Server) ListConversation(
 		return nil, err
 	}
 	withNotes := a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT
-	_, messages, err := s.store.Messages(ctx, a.TenantID, a.OrderID, withNotes)
+	_, messages, err := s.Store.Messages(ctx, a.TenantID, a.OrderID, withNotes)
 	if err == nil && !rules.ClientMayRead(a.Actor, messages) {
 		err = store.ErrNotFound
 	}
 	if err != nil {
 		return nil, notFound(err)
 	}
-	if err := s.store.AuditRead(ctx, a); err != nil {
+	if err := s.Store.AuditRead(ctx, a); err != nil {
 		return nil, notFound(err)
 	}
 	resp := &ordersv1.ListConversationResponse{}

@@ -32,10 +32,7 @@ func (s *Server) CorrectStatus(ctx context.Context, req *ordersv1.CorrectStatusR
 		return nil, err
 	}
 	order, err := s.correctStatus(ctx, a, req.GetStatus(), req.GetReason())
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.CorrectStatusResponse{Order: order}, nil
+	return &ordersv1.CorrectStatusResponse{Order: order}, err
 }
 
 // correctStatus corrects the status of the order of an accepted operation.
@@ -56,7 +53,7 @@ func (s *Server) correctStatus(
 func (s *Server) tryCorrection(
 	ctx context.Context, a rules.Audit, target ordersv1.OrderStatus, reason string,
 ) (*ordersv1.Order, error) {
-	read, err := s.store.Get(ctx, a.TenantID, a.OrderID)
+	read, err := s.Store.Get(ctx, a.TenantID, a.OrderID)
 	if err != nil {
 		return nil, notFound(err)
 	}
@@ -78,7 +75,7 @@ func (s *Server) tryCorrection(
 		return rules.CorrectOrderStatus(current, target, reason, hold, s.now())
 	})
 	if err != nil && hold != "" {
-		s.reservations.GiveUp(ctx, store.Reserved{TenantID: a.TenantID, OrderID: hold})
+		s.Reservations.GiveUp(ctx, store.Reserved{TenantID: a.TenantID, OrderID: hold})
 	}
 	return order, store.PlaceOrderError(err)
 }
@@ -87,7 +84,7 @@ func (s *Server) tryCorrection(
 // order share one unit.
 func (s *Server) reserveAgain(ctx context.Context, tenantID string, order *ordersv1.Order) (string, error) {
 	item := order.GetItems()[0]
-	reserved, err := s.catalog.Reserve(ctx, &catalogv1.ReserveRequest{
+	reserved, err := s.Catalog.Reserve(ctx, &catalogv1.ReserveRequest{
 		ReservationKey: []byte("reopen/" + order.GetId() + "/" + strconv.FormatInt(order.GetVersion(), 10)),
 		OrderId:        uuid.Must(uuid.NewV7()).String(),
 		TenantId:       tenantID,

@@ -11,10 +11,7 @@ import (
 // ApproveOrder approves a requested order, so that it can be fulfilled.
 func (s *Server) ApproveOrder(ctx context.Context, req *ordersv1.ApproveOrderRequest) (*ordersv1.ApproveOrderResponse, error) {
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_APPROVE, req, s.approve, caller.RequestErrors(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.ApproveOrderResponse{Order: order}, nil
+	return &ordersv1.ApproveOrderResponse{Order: order}, err
 }
 
 func (s *Server) approve(current *rules.Current) (*rules.Change, error) {
@@ -28,19 +25,13 @@ func (s *Server) DispatchOrder(ctx context.Context, req *ordersv1.DispatchOrderR
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DISPATCH, req, func(current *rules.Current) (*rules.Change, error) {
 		return rules.DispatchOrder(current, req.GetShipment(), s.now())
 	}, errs)
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.DispatchOrderResponse{Order: order}, nil
+	return &ordersv1.DispatchOrderResponse{Order: order}, err
 }
 
 // DeliverOrder completes an order that was delivered.
 func (s *Server) DeliverOrder(ctx context.Context, req *ordersv1.DeliverOrderRequest) (*ordersv1.DeliverOrderResponse, error) {
 	order, err := s.operate(ctx, ordersv1.Operation_OPERATION_DELIVER, req, s.deliver, caller.RequestErrors(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.DeliverOrderResponse{Order: order}, nil
+	return &ordersv1.DeliverOrderResponse{Order: order}, err
 }
 
 func (s *Server) deliver(current *rules.Current) (*rules.Change, error) {
@@ -57,8 +48,5 @@ func (s *Server) CorrectTracking(
 		func(current *rules.Current) (*rules.Change, error) {
 			return rules.CorrectShipment(current, req.GetShipment(), s.now())
 		}, errs)
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.CorrectTrackingResponse{Order: order}, nil
+	return &ordersv1.CorrectTrackingResponse{Order: order}, err
 }

@@ -21,7 +21,7 @@ func (s *Server) GetOrder(ctx context.Context, req *ordersv1.GetOrderRequest) (*
 	if !ok {
 		return nil, problem.RecordNotFound()
 	}
-	order, err := s.store.Get(ctx, p.TenantID, id)
+	order, err := s.Store.Get(ctx, p.TenantID, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !p.Reaches(order.GetBrandId()) {
 		return nil, problem.RecordNotFound()
 	}

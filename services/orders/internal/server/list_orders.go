@@ -3,15 +3,12 @@ package server
 import (
 	"context"
 	"slices"
-	"strconv"
-	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/page"
-	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -26,28 +23,13 @@ func (s *Server) ListOrders(ctx context.Context, req *ordersv1.ListOrdersRequest
 		return nil, err
 	}
 	errs := caller.RequestErrors(ctx)
-	binding := listBinding(p, req)
-	filter := store.Filter{
-		TenantID:            p.TenantID,
-		AllBrands:           p.AllBrands,
-		BrandIDs:            p.BrandIDs,
-		ExternalOrderID:     req.ExternalOrderId,
-		ExternalRecipientID: req.ExternalRecipientId,
-		Status:              req.Status,
-		Limit:               page.Limit(req.Limit, errs),
-		BrandID:             errs.OptionalUUID("brandId", req.BrandId),
-	}
-	filter.After = page.After(req.After, binding, errs)
-	if req.GetUpdatedSince() != nil {
-		since := req.GetUpdatedSince().AsTime()
-		filter.UpdatedSince = &since
-	}
+	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)
+	limit, binding := page.Limit(req.Limit, errs), page.BindRequest("orders", p.TenantID, req)
+	after := page.After(req.After, binding, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	limit := filter.Limit
-	filter.Limit++
-	orders, err := s.store.List(ctx, filter)
+	orders, err := s.Store.List(ctx, store.List{Key: p, Filters: req, After: after, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -60,34 +42,24 @@ func positionOf(o *ordersv1.Order) page.Position {
 	return page.Position{Time: o.GetCreatedAt().AsTime(), ID: o.GetId()}
 }
 
-func listBinding(p caller.Principal, req *ordersv1.ListOrdersRequest) page.Binding {
-	since := ""
-	if req.GetUpdatedSince() != nil {
-		since = req.GetUpdatedSince().AsTime().Format(time.RFC3339Nano)
-	}
-	return page.Bind("orders", p.TenantID, page.Part(req.ExternalOrderId), page.Part(req.ExternalRecipientId),
-		strconv.Itoa(int(req.GetStatus())), page.Part(req.BrandId), since)
-}
-
 // SearchOrders finds orders by reference, external id, status and other fields.
 func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersRequest) (*ordersv1.SearchOrdersResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	caller.CheckActor(req.GetActor(), errs)
-	binding := searchBinding(req)
-	search := readSearch(req, binding, errs)
+	checkSearch(req, errs)
+	limit, binding := page.Limit(req.Limit, errs), page.BindRequest("order search", "", req)
+	after := page.After(req.After, binding, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	a := rules.Audit{TenantID: postgres.Value(search.TenantID), Actor: req.GetActor(), Operation: ordersv1.Operation_OPERATION_SEARCH}
+	a := rules.Audit{TenantID: req.GetTenantId(), Actor: req.GetActor(), Operation: ordersv1.Operation_OPERATION_SEARCH}
 	if err := s.permit(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := s.store.AuditSearch(ctx, a); err != nil {
+	if err := s.Store.AuditSearch(ctx, a); err != nil {
 		return nil, err
 	}
-	limit := search.Limit
-	search.Limit++
-	found, err := s.store.Search(ctx, search)
+	found, err := s.Store.Search(ctx, store.Search{Filters: req, After: after, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +68,8 @@ func (s *Server) SearchOrders(ctx context.Context, req *ordersv1.SearchOrdersReq
 	return &ordersv1.SearchOrdersResponse{Orders: orders, NextCursor: next}, nil
 }
 
-func readSearch(req *ordersv1.SearchOrdersRequest, binding page.Binding, errs *fields.Errors) store.Search {
+// checkSearch finds the errors of the filters, one of which must be served by an index. Ids are rewritten in lower case.
+func checkSearch(req *ordersv1.SearchOrdersRequest, errs *fields.Errors) {
 	if req.Status != nil && !slices.Contains(rules.Statuses(), req.GetStatus()) {
 		errs.Add("status", problem.FieldInvalid, "must be a status of an order")
 	}
@@ -105,41 +78,15 @@ func readSearch(req *ordersv1.SearchOrdersRequest, binding page.Binding, errs *f
 	if req.TenantId == nil && !everywhere {
 		errs.Add("tenantId", problem.FieldRequired, "is required; the operator may leave it out with a reference or a status")
 	}
-	return store.Search{
-		TenantID:        errs.OptionalUUID("tenantId", req.TenantId),
-		Reference:       req.Reference,
-		ExternalOrderID: req.ExternalOrderId,
-		Status:          req.Status,
-		BrandID:         errs.OptionalUUID("brandId", req.BrandId),
-		CampaignID:      errs.OptionalUUID("campaignId", req.CampaignId),
-		PlacedFrom:      instant("placedFrom", req.GetPlacedFrom(), errs),
-		PlacedBefore:    instant("placedBefore", req.GetPlacedBefore(), errs),
-		After:           page.After(req.After, binding, errs),
-		Limit:           page.Limit(req.Limit, errs),
-	}
+	req.TenantId = errs.OptionalUUID("tenantId", req.TenantId)
+	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)
+	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
+	checkInstant("placedFrom", req.GetPlacedFrom(), errs)
+	checkInstant("placedBefore", req.GetPlacedBefore(), errs)
 }
 
-func searchBinding(req *ordersv1.SearchOrdersRequest) page.Binding {
-	return page.Bind("order search", page.Part(req.TenantId), page.Part(req.Reference), page.Part(req.ExternalOrderId),
-		strconv.Itoa(int(req.GetStatus())), page.Part(req.BrandId), page.Part(req.CampaignId),
-		instantPart(req.GetPlacedFrom()), instantPart(req.GetPlacedBefore()))
-}
-
-func instantPart(at *timestamppb.Timestamp) string {
-	if at == nil {
-		return ""
-	}
-	return at.AsTime().Format(time.RFC3339Nano)
-}
-
-func instant(field string, at *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
-	if at == nil {
-		return nil
-	}
-	if err := at.CheckValid(); err != nil {
+func checkInstant(field string, at *timestamppb.Timestamp, errs *fields.Errors) {
+	if at != nil && !at.IsValid() {
 		errs.Add(field, problem.FieldInvalid, "must be an instant between the years 1 and 9999")
-		return nil
 	}
-	t := at.AsTime()
-	return &t
 }

@@ -150,18 +150,6 @@ func TestTheTextOfAllMessagesIsBounded(t *testing.T) {
 	require.True(t, problem.Is(err, problem.TooManyMessages), "%v", err)
 }
 
-func TestMessagesOutOfTheKeysBrandsAreNotFound(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	order := f.placeOne(t, "o-1")
-	ctx := f.as(t, "k", otherBrand)
-	_, err := f.PostOrderMessage(ctx, &ordersv1.PostOrderMessageRequest{OrderId: order.GetId(), Body: " "})
-	require.True(t, problem.Is(err, problem.NotFound))
-	_, err = f.ListOrderMessages(ctx, &ordersv1.ListOrderMessagesRequest{OrderId: order.GetId()})
-	require.True(t, problem.Is(err, problem.NotFound))
-	require.Equal(t, 1, f.count(t, "outbox"))
-}
-
 func TestConcurrentMessagesHaveDifferentTimes(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -181,4 +169,46 @@ func TestConcurrentMessagesHaveDifferentTimes(t *testing.T) {
 	for i := 1; i < callers; i++ {
 		require.True(t, got[i].GetCreatedAt().AsTime().After(got[i-1].GetCreatedAt().AsTime()))
 	}
+}
+
+// bodies returns what the messages of an order are to the API.
+func (f *fixture) bodies(t *testing.T, orderID string) (bodies []string) {
+	t.Helper()
+	for _, m := range f.messages(t, orderID) {
+		bodies = append(bodies, m.GetBody())
+	}
+	return bodies
+}
+
+func TestTheTextOfAMessageIsStoredSealed(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	id := f.placeOne(t, "o-1").GetId()
+	_, err := f.postMessage(t, "m1", id, "canary")
+	require.NoError(t, err)
+	note := &ordersv1.AddInternalNoteRequest{Actor: operator(), TenantId: tenantID, OrderId: id, MessageId: newID(), Body: "canary"}
+	first, err := f.AddInternalNote(t.Context(), note)
+	require.NoError(t, err)
+	require.Equal(t, []string{"canary"}, f.bodies(t, id))
+	for _, m := range f.rowsOf(t, "order_messages", tenantID) {
+		require.NotEmpty(t, m["body_sealed"])
+		require.InDelta(t, len("canary"), m["body_bytes"], 0)
+	}
+	t.Run("and compared with a repetition in clear", func(t *testing.T) {
+		again, err := f.AddInternalNote(t.Context(), note)
+		require.NoError(t, err)
+		require.Equal(t, first.GetEntry().GetMessage().GetBody(), again.GetEntry().GetMessage().GetBody())
+		note.Body = "another"
+		_, err = f.AddInternalNote(t.Context(), note)
+		require.Error(t, err)
+	})
+	t.Run("and opens on no other message", func(t *testing.T) {
+		_, err := f.postMessage(t, "m2", id, "second")
+		require.NoError(t, err)
+		_, err = f.pool.Exec(t.Context(), `UPDATE order_messages m SET body_sealed = o.body_sealed FROM order_messages o
+		  WHERE m.tenant_id = $1 AND o.tenant_id = $1 AND NOT m.internal AND NOT o.internal AND m.id <> o.id`, tenantID)
+		require.NoError(t, err)
+		_, err = f.ListOrderMessages(f.as(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: id})
+		require.Error(t, err)
+	})
 }

@@ -50,7 +50,7 @@ func (s *Server) admit(ctx context.Context, op ordersv1.Operation, req operation
 }
 
 func (s *Server) permit(ctx context.Context, a rules.Audit) error {
-	return s.tenants.Permit(ctx, a.TenantID, a.Actor, rules.PermissionOf(a.Operation))
+	return s.Tenants.Permit(ctx, a.TenantID, a.Actor, rules.PermissionOf(a.Operation))
 }
 
 func (s *Server) changeAudited(

@@ -12,6 +12,15 @@ import (
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 )
 
+// Types of events.
+const (
+	changed = "order.status_changed"
+	posted  = "order.message_posted"
+)
+
+// recordedBefore is how many events the order has: one for each version.
+func recordedBefore(o *ordersv1.Order) int { return int(o.GetVersion()) + 1 }
+
 func person(id string) *commonv1.Actor {
 	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, Id: id, Name: "Marked Colleague"}
 }

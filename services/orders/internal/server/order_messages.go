@@ -31,7 +31,7 @@ func (s *Server) PostOrderMessage(
 			return &ordersv1.PostOrderMessageResponse{Id: message.Record.GetId()}
 		},
 	}
-	return changeAsKey(ctx, s, p, req.GetOrderId(), action.Posting(s.store, message, errs.Err, s.now))
+	return changeAsKey(ctx, s, p, req.GetOrderId(), action.Posting(s.Store, message, errs.Err, s.now))
 }
 
 // ListOrderMessages lists an order's messages without internal notes (API specification,
@@ -47,7 +47,7 @@ func (s *Server) ListOrderMessages(
 	if !ok {
 		return nil, problem.RecordNotFound()
 	}
-	brandID, messages, err := s.store.Messages(ctx, p.TenantID, id, false)
+	brandID, messages, err := s.Store.Messages(ctx, p.TenantID, id, false)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !p.Reaches(brandID) {
 		return nil, problem.RecordNotFound()
 	}

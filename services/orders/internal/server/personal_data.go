@@ -1,7 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/restjson"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
@@ -37,11 +42,11 @@ func (s *Server) FindPersonRecords(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	found, err := s.store.PersonOrders(ctx, person, maxPersonRecords+1)
+	found, err := s.Store.PersonOrders(ctx, person, maxPersonRecords+1)
 	if err != nil {
 		return nil, err
 	}
-	unpublished, err := outbox.Unpublished(ctx, s.store.Pool(), person.TenantID, person.OrderIDs)
+	unpublished, err := outbox.Unpublished(ctx, s.Store.Pool(), person.TenantID, person.OrderIDs)
 	return &privacyv1.FindPersonRecordsResponse{Records: personRecords(found), Unpublished: unpublished}, err
 }
 
@@ -81,7 +86,7 @@ func (s *Server) ErasePersonRecords(
 	if err != nil {
 		return nil, err
 	}
-	records, err := s.store.ErasePersonalData(ctx, a, ids, func(locked []*rules.Current) ([]*rules.Change, error) {
+	records, err := s.Store.ErasePersonalData(ctx, a, ids, func(locked []*rules.Current) ([]*rules.Change, error) {
 		if err := refuseInFlight(locked); err != nil {
 			return nil, err
 		}
@@ -101,7 +106,7 @@ func (s *Server) ErasePersonRecords(
 		return nil, err
 	}
 	// An answer that is stored from now on has the erased order.
-	err = idempotency.EraseIn(ctx, s.store.Pool(), req.GetKeyIds(), func(answer proto.Message) (bool, error) {
+	_, err = idempotency.RewriteOf(ctx, s.Store.Pool(), req.GetKeyIds(), func(_ int32, answer proto.Message) (bool, error) {
 		of, ok := answer.(interface{ GetOrder() *ordersv1.Order })
 		return ok && slices.Contains(ids, of.GetOrder().GetId()) && rules.EraseInAnswer(of.GetOrder()), nil
 	})
@@ -122,4 +127,73 @@ func refuseInFlight(orders []*rules.Current) error {
 	p.OrderID = ids[0]
 	p.Detail = "The details of an order in flight are needed to deliver it. Complete or cancel first: " + strings.Join(ids, ", ") + "."
 	return p
+}
+
+// maxExport keeps the document below the largest gRPC message, together with the links.
+const maxExport = 14 << 20
+
+// exportedOrder is an order in the document.
+type exportedOrder struct {
+	// File is a ReadOrderResponse: the order with its delivery details.
+	File     json.RawMessage `json:"file"`
+	Messages json.RawMessage `json:"messages"`
+}
+
+// ExportPersonRecords returns orders with their details and messages. The team sees what it sees elsewhere: neither the details of
+// an order that a player placed, nor internal notes.
+func (s *Server) ExportPersonRecords(
+	ctx context.Context, req *privacyv1.ExportPersonRecordsRequest,
+) (*privacyv1.ExportPersonRecordsResponse, error) {
+	a, ids, err := admitPerson(ctx, ordersv1.Operation_OPERATION_EXPORT_PERSONAL_DATA, req)
+	if err != nil {
+		return nil, err
+	}
+	document := bytes.NewBufferString("[")
+	for _, id := range ids {
+		a.OrderID = id
+		order, err := s.exportOrder(ctx, a)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if document.Len() > 1 {
+			document.WriteByte(',')
+		}
+		document.Write(order)
+		if document.Len() > maxExport {
+			return nil, problem.New(problem.PayloadTooLarge, "The export is too large: export the orders and links one by one.")
+		}
+	}
+	document.WriteByte(']')
+	return &privacyv1.ExportPersonRecordsResponse{Document: document.Bytes()}, nil
+}
+
+// exportOrder commits the audit row before it reads.
+func (s *Server) exportOrder(ctx context.Context, a rules.Audit) (_ []byte, err error) {
+	if err := s.Store.AuditRead(ctx, a); err != nil {
+		return nil, err
+	}
+	read, err := s.readFile(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	withNotes := a.Actor.GetKind() == commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT
+	_, messages, err := s.Store.Messages(ctx, a.TenantID, a.OrderID, withNotes)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]*ordersv1.ConversationEntry, len(messages))
+	for i, m := range messages {
+		entries[i] = conversationEntry(m)
+	}
+	var order exportedOrder
+	if order.File, err = restjson.Marshal(read); err != nil {
+		return nil, fmt.Errorf("export order: %w", err)
+	}
+	if order.Messages, err = (restjson.Marshaler{}).Marshal(entries); err != nil {
+		return nil, fmt.Errorf("export messages: %w", err)
+	}
+	return json.Marshal(order)
 }

@@ -46,7 +46,7 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 
 // refuseOrder stores the error as the answer of the request, unless an earlier attempt has an answer: then it is returned.
 func (s *Server) refuseOrder(ctx context.Context, err error, about idempotency.Record) (*ordersv1.PlaceOrderResponse, error) {
-	stored, err := idempotency.Refuse[*ordersv1.PlaceOrderResponse](ctx, s.store.Pool(), err, about)
+	stored, err := idempotency.Refuse[*ordersv1.PlaceOrderResponse](ctx, s.Store.Pool(), err, about)
 	if err == nil {
 		s.announceAutoAdvance(ctx, stored.GetOrder())
 	}
@@ -71,7 +71,7 @@ func (s *Server) prepareForKey(ctx context.Context, p caller.Principal, req *ord
 
 // examine begins the examination of an order that a key wants to place, with its field errors.
 func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.PlaceOrderRequest) (*examination, error) {
-	settings, err := s.tenants.Get(ctx, p.TenantID, p.TenantVersion)
+	settings, err := s.Tenants.Get(ctx, p.TenantID, p.TenantVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 func (s *Server) check(ctx context.Context, e *examination) error {
 	var itemErrors []error
 	if e.asksCatalog() && (e.customizes() || e.errs.Err() == nil && e.checkBrand() == nil) {
-		gift, err := s.catalog.CheckItem(ctx, e.itemRequest())
+		gift, err := s.Catalog.CheckItem(ctx, e.itemRequest())
 		if err != nil {
 			itemErrors = []error{err}
 		}
@@ -108,11 +108,11 @@ func (s *Server) check(ctx context.Context, e *examination) error {
 // decides the order's id.
 func (s *Server) reserve(ctx context.Context, placement rules.Placement, key []byte) (*rules.NewOrder, error) {
 	if placement.Gift.GetStocked() {
-		if err := idempotency.BeforeEffect(ctx, s.store.Pool()); err != nil {
+		if err := idempotency.BeforeEffect(ctx, s.Store.Pool()); err != nil {
 			return nil, err
 		}
 		item := placement.Request.GetItems()[0]
-		reserved, err := s.catalog.Reserve(ctx, &catalogv1.ReserveRequest{
+		reserved, err := s.Catalog.Reserve(ctx, &catalogv1.ReserveRequest{
 			ReservationKey: key,
 			OrderId:        placement.OrderID,
 			TenantId:       placement.TenantID,
@@ -125,13 +125,13 @@ func (s *Server) reserve(ctx context.Context, placement rules.Placement, key []b
 		}
 		placement.OrderID = reserved.GetOrderId()
 	}
-	return placement.NewOrder(s.now(), s.hours), nil
+	return placement.NewOrder(s.now(), s.Hours), nil
 }
 
 // giveUpStock returns the unit that was reserved for an order that will not be placed.
 func (s *Server) giveUpStock(ctx context.Context, order *rules.NewOrder) {
 	if order.Reserved {
-		s.reservations.GiveUp(ctx, store.Reserved{TenantID: order.TenantID, OrderID: order.Record.GetId()})
+		s.Reservations.GiveUp(ctx, store.Reserved{TenantID: order.TenantID, OrderID: order.Record.GetId()})
 	}
 }
 
@@ -141,11 +141,11 @@ const maxReferences = 3
 // commitOrder commits the order of any channel, its event and the answer stored for a key in one transaction.
 func (s *Server) commitOrder(ctx context.Context, order *rules.NewOrder) (*ordersv1.PlaceOrderResponse, error) {
 	for attempt := 1; ; attempt++ {
-		queue, err := s.store.QueuePlaceOrder(ctx, order)
+		queue, err := s.Store.QueuePlaceOrder(ctx, order)
 		if err != nil {
 			return nil, err
 		}
-		resp, err := idempotency.Commit(ctx, s.store.Pool(), idempotency.Effect[*ordersv1.PlaceOrderResponse]{
+		resp, err := idempotency.Commit(ctx, s.Store.Pool(), idempotency.Effect[*ordersv1.PlaceOrderResponse]{
 			Answer: &ordersv1.PlaceOrderResponse{Order: order.Record},
 			Record: idempotency.Record{BrandID: order.Record.GetBrandId()},
 			Queue:  queue,
@@ -165,7 +165,7 @@ func (s *Server) commitOrder(ctx context.Context, order *rules.NewOrder) (*order
 // findConflict returns the error of an order whose external id another one has, and nil if none has it. It also returns the brand
 // of that order, if the error shows its id.
 func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (shown string, conflict error) {
-	id, brandID, err := s.store.FindByExternalID(ctx, p.TenantID, externalID)
+	id, brandID, err := s.Store.FindByExternalID(ctx, p.TenantID, externalID)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil
 	}

@@ -45,7 +45,7 @@ func (s *Server) PlaceOrderAs(ctx context.Context, req *ordersv1.PlaceOrderAsReq
 
 // findPlacedAs returns the order that has the id, if this channel placed it.
 func (s *Server) findPlacedAs(ctx context.Context, a rules.Audit) (*ordersv1.Order, error) {
-	order, err := s.store.Get(ctx, a.TenantID, a.OrderID)
+	order, err := s.Store.Get(ctx, a.TenantID, a.OrderID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil //nolint:nilnil // There is no order, which is no error.
 	}
@@ -55,12 +55,12 @@ func (s *Server) findPlacedAs(ctx context.Context, a rules.Audit) (*ordersv1.Ord
 	if order.GetSource() != source(a.Actor) {
 		return nil, orderIDSpent()
 	}
-	return order, s.store.AuditRead(ctx, a)
+	return order, s.Store.AuditRead(ctx, a)
 }
 
 // prepareForActor examines the order that a person wants to place, and reserves its stock.
 func (s *Server) prepareForActor(ctx context.Context, a rules.Audit, req *ordersv1.PlaceOrderRequest) (*rules.NewOrder, error) {
-	settings, err := s.tenants.Fresh(ctx, a.TenantID)
+	settings, err := s.Tenants.Fresh(ctx, a.TenantID)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/restjson"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -78,42 +76,6 @@ func TestApprovalAndHours(t *testing.T) {
 	require.True(t, resp.GetOrder().GetReceivedOutsideActiveHours())
 }
 
-// TestOfSeveralErrorsTheFirstOfTheTableIsReported corrects one error after another.
-func TestOfSeveralErrorsTheFirstOfTheTableIsReported(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	first, err := f.PlaceOrder(f.as(t, "first"), request("o-1"))
-	require.NoError(t, err)
-	r := request("o-1")
-	r.CourierComment, r.ManagerEmail = new(strings.Repeat("x", 501)), new("no@example.com")
-	r.BrandId = nil
-	f.catalog.checkError = problem.New(problem.InvalidVariations, "no")
-	f.catalog.stocked, f.catalog.reserveError = true, problem.New(problem.OutOfStock, "none")
-	f.changeTenant(func(s *tenantsv1.Tenant) {
-		s.CustomFields = []*tenantsv1.CustomField{{Id: fieldID, Label: "Cost centre", Required: true, Type: 1}}
-	})
-	for i, step := range []struct {
-		want problem.Code
-		fix  func()
-	}{
-		{problem.InvalidRequest, func() { r.CourierComment = nil }},
-		{problem.BrandRequired, func() { r.BrandId = new(productID) }},
-		{problem.BrandNotFound, func() { r.BrandId = new(brandID) }},
-		{problem.InvalidVariations, func() { f.catalog.checkError = nil }},
-		{problem.InvalidCustomFields, func() { f.changeTenant(func(s *tenantsv1.Tenant) { s.CustomFields = nil }) }},
-		{problem.ManagerNotFound, func() { r.ManagerEmail = nil }},
-		{problem.OutOfStock, func() { f.catalog.reserveError = nil }},
-		{problem.ExternalOrderIDConflict, func() { r.ExternalOrderId = "o-2" }},
-	} {
-		_, err := f.PlaceOrder(f.as(t, fmt.Sprint("k", i)), proto.CloneOf(r))
-		require.True(t, problem.Is(err, step.want), "wanted %s: %v", step.want, err)
-		step.fix()
-	}
-	second, err := f.PlaceOrder(f.as(t, "last"), r)
-	require.NoError(t, err)
-	require.NotEqual(t, first.GetOrder().GetId(), second.GetOrder().GetId())
-}
-
 func TestABrandOutOfReachIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -146,24 +108,8 @@ func TestErrorsOfTheEdgeAreReportedWithTheOthers(t *testing.T) {
 func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	first, err := f.PlaceOrder(f.as(t, "k1"), request("o-1"))
-	require.NoError(t, err)
-	_, err = f.PlaceOrder(f.as(t, "k2"), request("o-1"))
-	p, ok := problem.As(err)
-	require.True(t, ok)
-	require.Equal(t, problem.ExternalOrderIDConflict, p.Code)
-	require.Equal(t, first.GetOrder().GetId(), p.OrderID)
-
-	t.Run("a key that cannot see the order does not get its id", func(t *testing.T) {
-		r := request("o-1")
-		r.BrandId = new(otherBrand)
-		_, err := f.PlaceOrder(f.as(t, "k3", otherBrand), r)
-		p, ok := problem.As(err)
-		require.True(t, ok)
-		require.Equal(t, problem.ExternalOrderIDConflict, p.Code)
-		require.Empty(t, p.OrderID)
-	})
-	t.Run("nor does a key that has lost the brand of the order since", func(t *testing.T) {
+	f.placeOne(t, "o-1")
+	t.Run("a key that has lost the brand of the order since does not get its id", func(t *testing.T) {
 		r := request("o-1")
 		r.BrandId = new(otherBrand)
 		for _, keyed := range []context.Context{f.as(t, "k4"), f.as(t, "k4", otherBrand)} {

@@ -17,7 +17,7 @@ func (s *Server) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.store.AuditRead(ctx, a); err != nil {
+	if err := s.Store.AuditRead(ctx, a); err != nil {
 		return nil, notFound(err)
 	}
 	resp, err := s.readFile(ctx, a)
@@ -25,7 +25,7 @@ func (s *Server) ReadOrder(ctx context.Context, req *ordersv1.ReadOrderRequest) 
 }
 
 func (s *Server) readFile(ctx context.Context, a rules.Audit) (*ordersv1.ReadOrderResponse, error) {
-	file, err := s.store.GetFile(ctx, a.TenantID, a.OrderID)
+	file, err := s.Store.GetFile(ctx, a.TenantID, a.OrderID)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,10 @@ func (s *Server) ListAudit(ctx context.Context, req *ordersv1.ListAuditRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.store.AuditRead(ctx, a); err != nil {
+	if err := s.Store.AuditRead(ctx, a); err != nil {
 		return nil, notFound(err)
 	}
-	entries, err := s.store.ListAudit(ctx, a.TenantID, a.OrderID, after, limit+1)
+	entries, err := s.Store.ListAudit(ctx, a.TenantID, a.OrderID, after, limit+1)
 	if err != nil {
 		return nil, err
 	}

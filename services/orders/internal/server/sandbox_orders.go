@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
@@ -58,10 +61,7 @@ func (s *Server) ApproveSandboxOrder(
 	ctx context.Context, req *ordersv1.ApproveSandboxOrderRequest,
 ) (*ordersv1.ApproveSandboxOrderResponse, error) {
 	order, err := s.operateInSandbox(ctx, ordersv1.Operation_OPERATION_APPROVE, req.GetOrderId(), withoutMembers(s.approve))
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.ApproveSandboxOrderResponse{Order: order}, nil
+	return &ordersv1.ApproveSandboxOrderResponse{Order: order}, err
 }
 
 // DispatchSandboxOrder marks an order as sent. What the request does not say about the shipment is made up.
@@ -76,10 +76,7 @@ func (s *Server) DispatchSandboxOrder(
 			}
 			return rules.DispatchOrder(current, shipment, s.now())
 		})
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.DispatchSandboxOrderResponse{Order: order}, nil
+	return &ordersv1.DispatchSandboxOrderResponse{Order: order}, err
 }
 
 // DeliverSandboxOrder completes an order that was sent.
@@ -87,10 +84,7 @@ func (s *Server) DeliverSandboxOrder(
 	ctx context.Context, req *ordersv1.DeliverSandboxOrderRequest,
 ) (*ordersv1.DeliverSandboxOrderResponse, error) {
 	order, err := s.operateInSandbox(ctx, ordersv1.Operation_OPERATION_DELIVER, req.GetOrderId(), withoutMembers(s.deliver))
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.DeliverSandboxOrderResponse{Order: order}, nil
+	return &ordersv1.DeliverSandboxOrderResponse{Order: order}, err
 }
 
 // CorrectSandboxTracking replaces the shipment of a sent order.
@@ -105,10 +99,7 @@ func (s *Server) CorrectSandboxTracking(
 			}
 			return rules.CorrectShipment(current, shipment, s.now())
 		})
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.CorrectSandboxTrackingResponse{Order: order}, nil
+	return &ordersv1.CorrectSandboxTrackingResponse{Order: order}, err
 }
 
 // CorrectSandboxStatus sets any status. Before it may reserve stock, it looks for the answer to an earlier request, and for the
@@ -116,7 +107,7 @@ func (s *Server) CorrectSandboxTracking(
 func (s *Server) CorrectSandboxStatus(
 	ctx context.Context, req *ordersv1.CorrectSandboxStatusRequest,
 ) (*ordersv1.CorrectSandboxStatusResponse, error) {
-	order, found, err := idempotency.Replay[*ordersv1.Order](ctx, s.store.Pool())
+	order, found, err := idempotency.Replay[*ordersv1.Order](ctx, s.Store.Pool())
 	if found && err == nil {
 		return &ordersv1.CorrectSandboxStatusResponse{Order: order}, nil
 	}
@@ -141,10 +132,7 @@ func (s *Server) CorrectSandboxStatus(
 	}
 	a := sandboxAudit(ordersv1.Operation_OPERATION_CORRECT_STATUS, p.TenantID, visible.GetOrder().GetId())
 	order, err = s.correctStatus(ctx, a, req.GetStatus(), reason)
-	if err != nil {
-		return nil, err
-	}
-	return &ordersv1.CorrectSandboxStatusResponse{Order: order}, nil
+	return &ordersv1.CorrectSandboxStatusResponse{Order: order}, err
 }
 
 // PostSandboxMessage posts a message as the service operator.
@@ -158,13 +146,13 @@ func (s *Server) PostSandboxMessage(
 	errs := caller.RequestErrors(ctx)
 	rules.CheckMessageBody(req.GetBody(), errs)
 	clerk := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: sandboxID}
-	message := rules.NewActorMessage(uuid.Must(uuid.NewV7()).String(), clerk, s.operatorName, req.GetBody())
+	message := rules.NewActorMessage(uuid.Must(uuid.NewV7()).String(), clerk, s.OperatorName, req.GetBody())
 	action := store.Action[*ordersv1.PostSandboxMessageResponse]{
 		TenantID: p.TenantID,
 		Answer: func(*ordersv1.Order) *ordersv1.PostSandboxMessageResponse {
 			return &ordersv1.PostSandboxMessageResponse{Id: message.Record.GetId()}
 		},
-	}.Posting(s.store, message, errs.Err, s.now)
+	}.Posting(s.Store, message, errs.Err, s.now)
 	action.Decide = ifReached(p, action.Decide)
 	post := action.Also
 	action.Also = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
@@ -173,4 +161,56 @@ func (s *Server) PostSandboxMessage(
 		store.QueueAudit(b, a, before.Record, before.Record)
 	}
 	return changeOrder(ctx, s, req.GetOrderId(), action)
+}
+
+// autoAdvanceOf returns how the order is to go on by itself, and adds an error in it to errs. In production it never does.
+func (s *Server) autoAdvanceOf(req *ordersv1.PlaceOrderRequest, errs *fields.Errors) *rules.AutoAdvance {
+	if !s.Sandbox {
+		return nil
+	}
+	return rules.AutoAdvanceOf(req.GetExternalActionRef(), errs)
+}
+
+// announceAutoAdvance says in the answer, also in a stored one, that the placed order goes on by itself.
+func (s *Server) announceAutoAdvance(ctx context.Context, order *ordersv1.Order) {
+	if !s.Sandbox || rules.AutoAdvanceOf(order.GetExternalActionRef(), &fields.Errors{}) == nil {
+		return
+	}
+	// It fails only outside of a gRPC call, as in a test.
+	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.SandboxHeader, "auto"))
+	s.WakeAutoAdvance()
+}
+
+// Advance takes the due step of an order that goes on by itself. The step, its event and when the next step is due commit together.
+// Of two calls at once, the second finds that the step is not due any more. After a step of someone else, the order goes on from
+// the status that it then has.
+func (s *Server) Advance(ctx context.Context, due store.Due) error {
+	var pace *rules.AutoAdvance
+	var op ordersv1.Operation
+	_, err := store.ChangeOrder(ctx, s.Store, store.Action[*ordersv1.Order]{
+		TenantID: due.TenantID,
+		OrderID:  due.OrderID,
+		Read:     func(b *pgx.Batch, tenantID, orderID string) { store.QueueFindAutoAdvance(b, tenantID, orderID, &pace) },
+		Decide: func(current *rules.Current) (change *rules.Change, err error) {
+			switch {
+			case pace == nil:
+				return nil, nil //nolint:nilnil // No change and no error.
+			case pace.Ends(current.Record.GetStatus()):
+				return &rules.Change{}, nil
+			}
+			change, op, err = current.Advance(s.now())
+			return change, err
+		},
+		Also: func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+			if change.Record != nil {
+				store.QueueAudit(b, sandboxAudit(op, due.TenantID, due.OrderID), before.Record, change.Record)
+			}
+			store.QueueMoveAutoAdvance(b, due.TenantID, due.OrderID, pace.Ends(change.After(before).GetStatus()))
+		},
+		Answer: func(record *ordersv1.Order) *ordersv1.Order { return record },
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return s.Store.EndAutoAdvance(ctx, due) // The order was erased with its tenant.
+	}
+	return err
 }

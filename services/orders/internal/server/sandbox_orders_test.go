@@ -54,46 +54,6 @@ func TestAKeyApprovesAnOrderInTheSandbox(t *testing.T) {
 	})
 }
 
-// The steps that a key takes with an order, and what is made up where the request says nothing.
-func TestAKeyTakesAnOrderToItsEnd(t *testing.T) {
-	t.Parallel()
-	f := setupWithApproval(t)
-	id := f.placeOne(t, newID()).GetId()
-	_, err := f.ApproveSandboxOrder(f.as(t, "approve"), approval(id))
-	require.NoError(t, err)
-
-	dispatch := func(key string) *ordersv1.Order {
-		resp, err := f.DispatchSandboxOrder(f.as(t, key), &ordersv1.DispatchSandboxOrderRequest{OrderId: id})
-		require.NoError(t, err)
-		return resp.GetOrder()
-	}
-	sent := dispatch("dispatch")
-	require.Equal(t, sentStatus, sent.GetStatus())
-	first := sent.GetShipments()[0]
-	require.Regexp(t, `^0037350\d{13}$`, first.GetTrackingReference())
-	require.Equal(t, "https://tracking.example.com/"+first.GetTrackingReference(), first.GetTrackingUrl())
-	require.True(t, proto.Equal(sent, dispatch("again")), "another dispatch makes up the same shipment, which changes nothing")
-
-	correct := func(req *ordersv1.CorrectSandboxTrackingRequest) *ordersv1.Shipment {
-		req.OrderId = id
-		resp, err := f.CorrectSandboxTracking(f.as(t, newID()), req)
-		require.NoError(t, err)
-		return resp.GetOrder().GetShipments()[0]
-	}
-	second := correct(&ordersv1.CorrectSandboxTrackingRequest{})
-	require.NotEqual(t, first.GetTrackingReference(), second.GetTrackingReference())
-	third := correct(&ordersv1.CorrectSandboxTrackingRequest{Carrier: new("DHL"), TrackingUrl: new(" ")})
-	require.Equal(t, "DHL", third.GetCarrier())
-	require.Equal(t, second.GetTrackingUrl(), third.GetTrackingUrl(), "what the request does not say stays")
-
-	resp, err := f.DeliverSandboxOrder(f.as(t, "deliver"), &ordersv1.DeliverSandboxOrderRequest{OrderId: id})
-	require.NoError(t, err)
-	require.Equal(t, completedStatus, resp.GetOrder().GetStatus())
-	require.Equal(t, []string{
-		"order.created", "order.status_changed", "order.status_changed", "order.updated", "order.updated", "order.status_changed",
-	}, f.eventsOf(t, id))
-}
-
 func TestAKeyCorrectsAnyStatus(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -137,22 +97,6 @@ func TestAKeyCorrectsAnyStatus(t *testing.T) {
 	require.Equal(t, []string{"status required"}, violationsOf(t, err))
 }
 
-func TestEveryErrorOfAShipmentIsFound(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	for _, status := range []ordersv1.OrderStatus{sentStatus, requestedStatus} {
-		id := f.withApproval().in(t, status).GetId()
-		_, err := f.DispatchSandboxOrder(f.as(t, newID()), &ordersv1.DispatchSandboxOrderRequest{
-			OrderId: id, Carrier: new(strings.Repeat("c", 101)), TrackingUrl: new("http://example.com"),
-		})
-		require.Equal(t, []string{"carrier too_long", "trackingUrl invalid"}, violationsOf(t, err))
-		_, err = f.CorrectSandboxTracking(f.as(t, newID()), &ordersv1.CorrectSandboxTrackingRequest{
-			OrderId: id, TrackingReference: new(strings.Repeat("r", 129)),
-		})
-		require.Contains(t, violationsOf(t, err), "trackingReference too_long")
-	}
-}
-
 // Of a cancellation and a dispatch at once, one is refused with the status that the other has set.
 func TestACancellationAndADispatchAtOnceExcludeEachOther(t *testing.T) {
 	t.Parallel()
@@ -177,27 +121,16 @@ func TestACancellationAndADispatchAtOnceExcludeEachOther(t *testing.T) {
 	}
 }
 
-func TestAnApprovalInTheSandboxIsRefused(t *testing.T) {
+func TestAShipmentWithErrorsIsRefusedInTheSandbox(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order, sent := f.placeOne(t, newID()), f.in(t, sentStatus)
-	for name, tc := range map[string]struct {
-		order  string
-		brands []string
-		want   problem.Code
-	}{
-		"with the id of no order": {tenantID, nil, problem.NotFound},
-		"with an invalid id":      {"1", nil, problem.NotFound},
-		"out of the key's brands": {order.GetId(), []string{otherBrand}, problem.NotFound},
-		"after dispatch":          {sent.GetId(), nil, problem.NotEditable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := f.ApproveSandboxOrder(f.as(t, name, tc.brands...), approval(tc.order))
-			require.True(t, problem.Is(err, tc.want), "%v", err)
-		})
-	}
-	_, err := f.ApproveSandboxOrder(f.as(t, "after dispatch"), approval(sent.GetId()))
-	refused, _ := problem.As(err)
-	require.Equal(t, "SENT", refused.CurrentStatus, "replayed")
-	require.True(t, proto.Equal(order, f.read(t, order.GetId())))
+	id := f.in(t, sentStatus).GetId()
+	_, err := f.DispatchSandboxOrder(f.as(t, newID()), &ordersv1.DispatchSandboxOrderRequest{
+		OrderId: id, TrackingUrl: new("http://example.com"),
+	})
+	require.Equal(t, []string{"trackingUrl invalid"}, violationsOf(t, err), "before the status")
+	_, err = f.CorrectSandboxTracking(f.as(t, newID()), &ordersv1.CorrectSandboxTrackingRequest{
+		OrderId: id, Carrier: new(strings.Repeat("c", 101)),
+	})
+	require.Equal(t, []string{"carrier too_long"}, violationsOf(t, err))
 }

@@ -137,25 +137,6 @@ func TestAnOrderGoesOnFromWhereSomeoneElseHasTakenIt(t *testing.T) {
 	}
 }
 
-func TestADirectiveThatCannotBeReadIsRefusedInTheSandbox(t *testing.T) {
-	t.Parallel()
-	f := setupAlone(t).inSandbox()
-	for _, text := range []string{
-		"sandbox:auto=abc", "sandbox:auto=0s", "sandbox:auto=61m", "sandbox:auto=2", "sandbox:auto=2s,stop=CANCELLED",
-		"sandbox:auto,stop=REQUESTED", "sandbox:auto,stop=SENT,", "sandbox:automatic", "sandbox:auto,stop=SENT=2s",
-	} {
-		req := request(newID())
-		req.ExternalActionRef = &text
-		_, err := f.PlaceOrder(f.as(t, newID()), req)
-		require.Equal(t, []string{"externalActionRef invalid"}, violationsOf(t, err), text)
-	}
-	for _, text := range []string{"sandbox", "my sandbox:auto", "Sandbox:auto"} {
-		f.auto(t, text)
-	}
-	require.Zero(t, f.count(t, "sandbox_paces"), "other texts mean nothing")
-	require.Zero(t, f.woken.Load())
-}
-
 func TestInProductionADirectiveMeansNothing(t *testing.T) {
 	t.Parallel()
 	f := setupAlone(t)

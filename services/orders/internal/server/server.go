@@ -24,15 +24,8 @@ type Server struct {
 	ordersv1.UnimplementedSandboxOrdersServiceServer
 	privacyv1.UnimplementedPersonalDataServiceServer
 
-	store           *store.Store
-	tenants         *tenants.Cache
-	catalog         catalogv1.OrderingServiceClient
-	reservations    *reservations.Reconciler
-	hours           *rules.OpeningHours
-	operatorName    string
-	sandbox         bool
-	clock           func() time.Time
-	wakeAutoAdvance func()
+	Deps
+	Config
 }
 
 // Deps are what a server works with.
@@ -57,15 +50,10 @@ type Config struct {
 }
 
 // New makes a server.
-func New(deps Deps, cfg Config) *Server {
-	return &Server{
-		store: deps.Store, tenants: deps.Tenants, catalog: deps.Catalog, reservations: deps.Reservations, clock: deps.Clock,
-		wakeAutoAdvance: deps.WakeAutoAdvance, hours: cfg.Hours, operatorName: cfg.OperatorName, sandbox: cfg.Sandbox,
-	}
-}
+func New(deps Deps, cfg Config) *Server { return &Server{Deps: deps, Config: cfg} }
 
 // now is the current time in the precision of orders.
-func (s *Server) now() time.Time { return rules.Now(s.clock) }
+func (s *Server) now() time.Time { return rules.Now(s.Clock) }
 
 // Collectors are the methods that report the edge's field errors together with their own.
 func Collectors() []string {

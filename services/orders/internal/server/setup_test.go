@@ -262,6 +262,21 @@ func (f *fixture) eventsOf(t *testing.T, id string) []string {
 	return types
 }
 
+// eventData lists the data of an order's events as their readers return it.
+func (f *fixture) eventData(t *testing.T, id string) (all [][]byte) {
+	t.Helper()
+	rows, err := f.pool.Query(t.Context(), "SELECT tenant_id, event_id, data FROM outbox WHERE subject_id = $1", id)
+	require.NoError(t, err)
+	var at seal.EventPlace
+	var data []byte
+	_, err = pgx.ForEachRow(rows, []any{&at.TenantID, &at.EventID, &data}, func() error {
+		all = append(all, opened(t, at, data))
+		return nil
+	})
+	require.NoError(t, err)
+	return all
+}
+
 // violationsOf returns the violations of an invalid_request as "field code".
 func violationsOf(t *testing.T, err error) (found []string) {
 	t.Helper()

@@ -1,10 +1,12 @@
 package server_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
@@ -67,6 +69,59 @@ func TestStrangersReadAndChangeNoOrder(t *testing.T) {
 		})
 	}
 	require.Len(t, f.auditOf(t, order.GetId()), 1, "only its approval")
+}
+
+// Orders of other brands and tenants do not exist for a key, whatever is wrong with its request.
+func TestAKeyActsOnlyOnItsOrders(t *testing.T) {
+	t.Parallel()
+	f := setupAlone(t)
+	order := f.placeOne(t, "o-1").GetId()
+	ofTenant := caller.WithPrincipal(f.as(t, "k"), caller.Principal{TenantID: productID, AllBrands: true})
+	for name, tc := range map[string]struct {
+		ctx context.Context
+		id  string
+	}{
+		"another brand":  {f.as(t, "k", otherBrand), order},
+		"another tenant": {ofTenant, order},
+		"no such order":  {f.as(t, "k"), tenantID},
+		"an invalid id":  {f.as(t, "k"), "x"},
+	} {
+		for action, act := range map[string]func() error{
+			"read": func() error {
+				_, err := f.GetOrder(tc.ctx, &ordersv1.GetOrderRequest{OrderId: tc.id})
+				return err
+			},
+			"cancel": func() error {
+				_, err := f.CancelOrder(tc.ctx, cancel(tc.id, " "))
+				return err
+			},
+			"correct the delivery": func() error {
+				_, err := f.UpdateDelivery(tc.ctx, street(tc.id, 5, ""))
+				return err
+			},
+			"post a message": func() error {
+				_, err := f.PostOrderMessage(tc.ctx, &ordersv1.PostOrderMessageRequest{OrderId: tc.id, Body: " "})
+				return err
+			},
+			"list messages": func() error {
+				_, err := f.ListOrderMessages(tc.ctx, &ordersv1.ListOrderMessagesRequest{OrderId: tc.id})
+				return err
+			},
+			"approve in the sandbox": func() error {
+				_, err := f.ApproveSandboxOrder(tc.ctx, approval(tc.id))
+				return err
+			},
+		} {
+			t.Run(action+" of "+name, func(t *testing.T) {
+				err := act()
+				require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+			})
+		}
+		list, err := f.ListOrders(tc.ctx, &ordersv1.ListOrdersRequest{})
+		require.NoError(t, err)
+		require.Equal(t, tc.id != order, len(list.GetItems()) == 1, name)
+	}
+	require.Equal(t, 1, f.count(t, "outbox"))
 }
 
 func TestOneClientTakesPartInAConversation(t *testing.T) {

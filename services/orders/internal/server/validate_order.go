@@ -25,7 +25,7 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 	}
 	preview := &itemPreview{}
 	if e.asksCatalog() {
-		resp, err := s.catalog.PreviewItem(ctx, &catalogv1.PreviewItemRequest{
+		resp, err := s.Catalog.PreviewItem(ctx, &catalogv1.PreviewItemRequest{
 			Item: e.itemRequest(), Currency: e.settings.GetTenant().GetCurrency(),
 		})
 		preview = readPreview(resp, err)
@@ -38,7 +38,7 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 		}
 	}
 	resp := &ordersv1.ValidateOrderResponse{
-		Status: rules.FirstStatus(e.placement.ApprovalRequired), ReceivedOutsideActiveHours: !s.hours.Open(s.now()),
+		Status: rules.FirstStatus(e.placement.ApprovalRequired), ReceivedOutsideActiveHours: !s.Hours.Open(s.now()),
 		Ignored: caller.RequestFrom(ctx).IgnoredMembers, Estimate: preview.estimate, EstimateEur: preview.estimateEUR,
 	}
 	for _, err := range found {

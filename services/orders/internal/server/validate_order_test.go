@@ -66,28 +66,6 @@ func TestADryRunSaysHowTheOrderWouldBegin(t *testing.T) {
 	require.Nil(t, got.GetEstimateEur())
 }
 
-func TestADryRunReportsEveryProblemInTheOrderOfTheTable(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	first := f.placeOne(t, "o-1")
-	f.changeTenant(func(s *tenantsv1.Tenant) {
-		s.CustomFields = []*tenantsv1.CustomField{{Id: fieldID, Label: "Cost centre", Required: true, Type: 1}}
-	})
-	f.catalog.checkError = problem.New(problem.InvalidVariations, "no")
-	f.catalog.reserveError = problem.New(problem.OutOfStock, "none")
-	r := request("o-1")
-	r.CourierComment, r.ManagerEmail, r.BrandId = new(strings.Repeat("x", 501)), new("no@example.com"), new(productID)
-	got := f.validate(t, r)
-	require.Equal(t, []string{
-		"invalid_request courierComment", "brand_not_found", "invalid_variations", "invalid_custom_fields customFields",
-		"manager_not_found",
-		"out_of_stock", "external_order_id_conflict",
-	}, problemsOf(got))
-	require.Equal(t, first.GetId(), got.GetProblems()[6].GetOrderId())
-	hidden := f.validate(t, request("o-1"), otherBrand)
-	require.Nil(t, hidden.GetProblems()[len(hidden.GetProblems())-1].OrderId, "the key cannot see the order")
-}
-
 func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	everything := problem.New(problem.InvalidVariations, "no")

@@ -1,16 +1,16 @@
 package store
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/page"
+	"github.com/partnergifting/platform/pkg/page/pagetest"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
@@ -48,60 +48,74 @@ func setup(t *testing.T) *Store {
 	return New(pool, nil, nil)
 }
 
+// of is a key of the big tenant for the brands, or for all if none is named.
+func of(brands ...string) caller.Principal {
+	return caller.Principal{TenantID: bigTenant, AllBrands: len(brands) == 0, BrandIDs: brands}
+}
+
+// rowsRead is how many rows are read for the page.
+func (l List) rowsRead(t *testing.T, s *Store) (rows int) {
+	t.Helper()
+	left := l.Limit
+	for _, part := range l.parts() {
+		if part.Limit = left; part.Limit > 0 {
+			sql, args := part.statement()
+			read, found := pgtest.Rows(t, s.pool, sql, args...)
+			rows, left = rows+read, left-found
+		}
+	}
+	return rows
+}
+
 // TestAPageIsReadWithoutScanningTheTenant counts the rows read for a page, which must not grow with the tenant.
 func TestAPageIsReadWithoutScanningTheTenant(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	const limit, found = 21, 21
-	since, longSince := time.Now().Add(-15*time.Minute), time.Now().Add(-6*time.Hour)
+	type filters = ordersv1.ListOrdersRequest
+	const limit, found, most = 21, 21, 200
+	requested, processing := ordersv1.OrderStatus_ORDER_STATUS_REQUESTED, ordersv1.OrderStatus_ORDER_STATUS_PROCESSING
+	since, longSince := timestamppb.New(time.Now().Add(-15*time.Minute)), timestamppb.New(time.Now().Add(-6*time.Hour))
 	for name, tc := range map[string]struct {
-		filter Filter
-		found  int
+		key   caller.Principal
+		by    *filters
+		found int
 	}{
-		"all":                            {Filter{AllBrands: true}, found},
-		"of a key limited to one brand":  {Filter{BrandIDs: []string{smallBrand}}, found},
-		"of a key limited to brands":     {Filter{BrandIDs: []string{smallBrand, noBrand, smallBrand}}, found},
-		"of a key that reaches no brand": {Filter{}, 0},
-		"by brand":                       {Filter{AllBrands: true, BrandID: new(smallBrand)}, found},
-		"by brand, of a limited key":     {Filter{BrandIDs: []string{smallBrand, bigBrand}, BrandID: new(smallBrand)}, found},
-		"by a brand out of reach":        {Filter{BrandIDs: []string{smallBrand}, BrandID: new(bigBrand)}, 0},
-		"by a status few have":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_REQUESTED.Enum()}, found},
-		"by a status none has":           {Filter{AllBrands: true, Status: ordersv1.OrderStatus_ORDER_STATUS_SENT.Enum()}, 0},
+		"all":                            {of(), &filters{}, found},
+		"of a key limited to one brand":  {of(smallBrand), &filters{}, found},
+		"of a key limited to brands":     {of(smallBrand, noBrand, smallBrand), &filters{}, found},
+		"of a key that reaches no brand": {caller.Principal{TenantID: bigTenant}, &filters{}, 0},
+		"by brand":                       {of(), &filters{BrandId: new(smallBrand)}, found},
+		"by brand, of a limited key":     {of(smallBrand, bigBrand), &filters{BrandId: new(smallBrand)}, found},
+		"by a brand out of reach":        {of(smallBrand), &filters{BrandId: new(bigBrand)}, 0},
+		"by a status few have":           {of(), &filters{Status: &requested}, found},
 		"by a brand and a status that no order has both of": {
-			Filter{AllBrands: true, BrandID: new(doneBrand), Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0,
+			of(), &filters{BrandId: new(doneBrand), Status: &processing}, 0,
 		},
-		"by status, of a limited key": {
-			Filter{BrandIDs: []string{doneBrand}, Status: ordersv1.OrderStatus_ORDER_STATUS_PROCESSING.Enum()}, 0,
-		},
-		"by external id":   {Filter{AllBrands: true, ExternalOrderID: new("e1")}, 1},
-		"changed recently": {Filter{AllBrands: true, UpdatedSince: &since}, 11},
-		"changed long ago": {Filter{AllBrands: true, UpdatedSince: &longSince}, found},
-		"changed long ago, of a key": {
-			Filter{BrandIDs: []string{bigBrand, doneBrand}, UpdatedSince: &longSince}, found,
-		},
+		"by status, of a limited key": {of(doneBrand), &filters{Status: &processing}, 0},
+		"by external id":              {of(), &filters{ExternalOrderId: new("e1")}, 1},
+		"changed recently":            {of(), &filters{UpdatedSince: since}, 11},
+		"changed long ago":            {of(), &filters{UpdatedSince: longSince}, found},
+		"changed long ago, of a key":  {of(bigBrand, doneBrand), &filters{UpdatedSince: longSince}, found},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.filter.TenantID, tc.filter.Limit = bigTenant, limit
-			orders, err := s.List(t.Context(), tc.filter)
+			list := List{Key: tc.key, Filters: tc.by, Limit: limit}
+			orders, err := s.List(t.Context(), list)
 			require.NoError(t, err)
 			require.Len(t, orders, tc.found)
 			for i := 1; i < len(orders); i++ {
 				require.True(t, orders[i].GetCreatedAt().AsTime().Before(orders[i-1].GetCreatedAt().AsTime()), "newest first")
 			}
-			rows, left := 0, limit
-			for _, part := range tc.filter.parts() {
-				if part.Limit = left; part.Limit > 0 {
-					sql, args := part.statement()
-					read := planOf(t, s.pool, sql, args)
-					rows, left = rows+read.rows(), left-int(read.Rows)
-				}
-			}
-			require.LessOrEqual(t, rows, 200)
+			require.LessOrEqual(t, list.rowsRead(t, s), most)
 		})
 	}
+	pagetest.EachFilter(t, &filters{}, func(t *testing.T, by *filters) {
+		require.LessOrEqual(t, List{Key: of(), Filters: by, Limit: limit}.rowsRead(t, s), most, "an index serves each filter")
+	})
 	t.Run("by campaign, for the operator", func(t *testing.T) {
-		sql, args := Search{TenantID: new(bigTenant), CampaignID: new(aCampaign), Limit: limit}.statement()
-		require.LessOrEqual(t, planOf(t, s.pool, sql, args).rows(), 200)
+		by := &ordersv1.SearchOrdersRequest{TenantId: new(bigTenant), CampaignId: new(aCampaign)}
+		sql, args := Search{Filters: by, Limit: limit}.statement()
+		read, _ := pgtest.Rows(t, s.pool, sql, args...)
+		require.LessOrEqual(t, read, most)
 	})
 }
 
@@ -110,47 +124,21 @@ func TestListsAreNotPrepared(t *testing.T) {
 	t.Parallel()
 	s := New(pgtest.New(t, Migrations()), nil, nil)
 	for range 3 {
-		_, err := s.List(t.Context(), Filter{TenantID: bigTenant, BrandIDs: []string{bigBrand}, Limit: 1})
+		_, err := s.List(t.Context(), List{Key: of(bigBrand), Filters: &ordersv1.ListOrdersRequest{}, Limit: 1})
 		require.NoError(t, err)
-		_, err = s.Search(t.Context(), Search{TenantID: new(bigTenant), Limit: 1})
+		_, err = s.Search(t.Context(), Search{Filters: &ordersv1.SearchOrdersRequest{TenantId: new(bigTenant)}, Limit: 1})
 		require.NoError(t, err)
 	}
 	kept := 0
 	for _, conn := range s.pool.AcquireAllIdle(t.Context()) {
 		var n int
-		err := conn.QueryRow(t.Context(),
-			"SELECT count(*) FROM pg_prepared_statements WHERE strpos(statement, 'FROM orders') > 0").Scan(&n)
+		const prepared = "SELECT count(*) FROM pg_prepared_statements WHERE strpos(statement, $1) > 0"
+		err := conn.QueryRow(t.Context(), prepared, "FROM orders").Scan(&n)
 		conn.Release()
 		require.NoError(t, err)
 		kept += n
 	}
 	require.Zero(t, kept)
-}
-
-// plan is a node of the output of EXPLAIN.
-type plan struct {
-	Rows    float64 `json:"Actual Rows"`
-	Loops   float64 `json:"Actual Loops"`
-	Removed float64 `json:"Rows Removed by Filter"`
-	Plans   []plan
-}
-
-// rows is how many rows the node and those below it returned or filtered out.
-func (p plan) rows() int {
-	n := int((p.Rows + p.Removed) * p.Loops)
-	for _, below := range p.Plans {
-		n += below.rows()
-	}
-	return n
-}
-
-func planOf(t *testing.T, pool *pgxpool.Pool, sql string, args []any) plan {
-	t.Helper()
-	var raw string
-	require.NoError(t, pool.QueryRow(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+sql, args...).Scan(&raw))
-	var plans []struct{ Plan plan }
-	require.NoError(t, json.Unmarshal([]byte(raw), &plans), fmt.Sprint(raw))
-	return plans[0].Plan
 }
 
 // Ten orders of two brands, one each minute, but the seventh in the same minute as the sixth. Those with odd numbers changed
@@ -172,44 +160,42 @@ func TestPagesOfChangedOrdersHaveNoGapAndNoRepetition(t *testing.T) {
 	_, err := s.pool.Exec(t.Context(), fillChanged, began)
 	require.NoError(t, err)
 	for name, tc := range map[string]struct {
-		filter Filter
-		since  time.Duration
-		want   []int
+		key   caller.Principal
+		brand *string
+		since time.Duration
+		want  []int
 	}{
-		"placed and changed since": {Filter{AllBrands: true}, 6 * time.Minute, []int{10, 9, 8, 7, 6, 5, 3, 1}},
-		"below the precision of the database": {
-			Filter{AllBrands: true}, 6*time.Minute + 500*time.Nanosecond, []int{10, 9, 8, 7, 6, 5, 3, 1},
-		},
-		"all placed since":            {Filter{AllBrands: true}, 0, []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}},
-		"nothing since":               {Filter{AllBrands: true}, 11 * time.Minute, nil},
-		"of a brand":                  {Filter{AllBrands: true, BrandID: new(bigBrand)}, 6 * time.Minute, []int{9, 8, 5, 1}},
-		"of a key limited to a brand": {Filter{BrandIDs: []string{smallBrand}}, 6 * time.Minute, []int{10, 7, 6, 3}},
+		"placed and changed since":            {of(), nil, 6 * time.Minute, []int{10, 9, 8, 7, 6, 5, 3, 1}},
+		"below the precision of the database": {of(), nil, 6*time.Minute + 500, []int{10, 9, 8, 7, 6, 5, 3, 1}},
+		"all placed since":                    {of(), nil, 0, []int{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}},
+		"nothing since":                       {of(), nil, 11 * time.Minute, nil},
+		"of a brand":                          {of(), new(bigBrand), 6 * time.Minute, []int{9, 8, 5, 1}},
+		"of a key limited to a brand":         {of(smallBrand), nil, 6 * time.Minute, []int{10, 7, 6, 3}},
 	} {
 		for limit := 1; limit <= 11; limit++ {
 			t.Run(name+", "+strconv.Itoa(limit)+" at a time", func(t *testing.T) {
-				filter := tc.filter
-				filter.TenantID, filter.Limit, filter.UpdatedSince = bigTenant, limit, new(began.Add(tc.since))
-				require.Equal(t, tc.want, references(t, s, filter))
+				by := &ordersv1.ListOrdersRequest{BrandId: tc.brand, UpdatedSince: timestamppb.New(began.Add(tc.since))}
+				require.Equal(t, tc.want, references(t, s, List{Key: tc.key, Filters: by, Limit: limit}))
 			})
 		}
 	}
 }
 
 // references reads all pages.
-func references(t *testing.T, s *Store, f Filter) []int {
+func references(t *testing.T, s *Store, l List) []int {
 	t.Helper()
 	var all []int
 	for {
-		orders, err := s.List(t.Context(), f)
+		orders, err := s.List(t.Context(), l)
 		require.NoError(t, err)
-		require.LessOrEqual(t, len(orders), f.Limit)
+		require.LessOrEqual(t, len(orders), l.Limit)
 		for _, o := range orders {
 			number, err := strconv.Atoi(o.GetReference())
 			require.NoError(t, err)
 			all = append(all, number)
-			f.After = &page.Position{Time: o.GetCreatedAt().AsTime(), ID: o.GetId()}
+			l.After = &page.Position{Time: o.GetCreatedAt().AsTime(), ID: o.GetId()}
 		}
-		if len(orders) < f.Limit {
+		if len(orders) < l.Limit {
 			return all
 		}
 	}

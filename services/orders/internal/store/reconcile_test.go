@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
 
 // TestTheOrdersOfHoldsAreReadWithoutScanningAllOrders counts the rows read for a
@@ -43,6 +45,6 @@ func TestTheOrdersOfHoldsAreReadWithoutScanningAllOrders(t *testing.T) {
 	require.Equal(t, want, found, "the reopened order holds nothing under its own id")
 	require.Len(t, held, len(want))
 
-	rowsRead := planOf(t, s.pool, selectOrdersOfHolds, []any{holds}).rows()
+	rowsRead, _ := pgtest.Rows(t, s.pool, selectOrdersOfHolds, holds)
 	require.LessOrEqual(t, rowsRead, 3*len(holds))
 }

@@ -27,8 +27,8 @@ ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED`
 	// After the lock of the order, so that the second of two instances sees the step of the first.
 	selectPace = `SELECT every_seconds, stop_at FROM sandbox_paces WHERE tenant_id = $1 AND order_id = $2 AND ` + isDue + ` FOR UPDATE`
 
-	movePace = `UPDATE sandbox_paces SET due_at = clock_timestamp() + make_interval(secs => every_seconds)
-WHERE tenant_id = $1 AND order_id = $2`
+	movePace = `UPDATE sandbox_paces
+SET due_at = clock_timestamp() + make_interval(secs => every_seconds) WHERE tenant_id = $1 AND order_id = $2`
 
 	deletePace = `DELETE FROM sandbox_paces WHERE tenant_id = $1 AND order_id = $2`
 )

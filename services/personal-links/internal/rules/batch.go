@@ -98,9 +98,12 @@ func (b *Batch) newLink(
 	token := NewToken()
 	hash, _ := HashToken(token)
 	record := &linksv1.PersonalLink{
-		Id: newID(), ExternalRecipientId: to.ExternalID, BrandId: from.BrandID, Status: status,
+		Id: newID(), BrandId: from.BrandID, Status: status,
 		ClaimUrl: ClaimURL(from.ClaimURL, token), CampaignId: selection.CampaignID,
 		CreatedAt: timestamppb.New(b.CreatedAt), UpdatedAt: timestamppb.New(b.CreatedAt),
+	}
+	for _, text := range recordTexts {
+		*text.in(record) = fields.Optional(new(text.sent(to.Sent)))
 	}
 	if selection.CampaignID == nil {
 		record.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()

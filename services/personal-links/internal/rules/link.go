@@ -10,6 +10,7 @@ import (
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/seal"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -188,17 +189,31 @@ func (l *Link) Erase(erasedURL string, now time.Time) (event string, changed boo
 		return "", false, ErrClaimLocked
 	}
 	r := l.Record
+	named := replaceTexts(r, nil)
 	changed = l.Details != nil || l.Reason != nil
 	if r.GetStatus() == Requested || r.GetStatus() == Active {
 		if _, err := l.Cancel("", now); err != nil {
 			return "", false, err
 		}
 		event, changed = EventCancelled, true
-	} else if r.ExternalRecipientId != nil || r.GetClaimUrl() != erasedURL {
+	} else if named || r.GetClaimUrl() != erasedURL {
 		// The API has no event for this change. It is seen by updatedSince.
 		l.change(now)
 		changed = true
 	}
-	r.ExternalRecipientId, r.ClaimUrl, l.Details, l.Reason = nil, erasedURL, nil, nil
+	r.ClaimUrl, l.Details, l.Reason = erasedURL, nil, nil
 	return event, changed, nil
+}
+
+// EraseInAnswer erases in an answer that was given before what the link said about a person, as its events are erased.
+func EraseInAnswer(r *linksv1.PersonalLink) (changed bool) { return replaceTexts(r, new(seal.Erased)) }
+
+// replaceTexts replaces the texts that say something about a person, and reports whether there were any.
+func replaceTexts(r *linksv1.PersonalLink, by *string) (found bool) {
+	for _, text := range recordTexts {
+		if at := text.in(r); text.ofPerson && *at != nil {
+			*at, found = by, true
+		}
+	}
+	return found
 }

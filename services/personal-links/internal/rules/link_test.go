@@ -189,11 +189,12 @@ func TestARecipientsTexts(t *testing.T) {
 		return out, found
 	}
 	blank := "\ufeff\u2060"
-	out, found := check(&recipient{
+	sent := &recipient{
 		Label: "Ann", ExternalRecipientId: &blank, Email: &blank, Message: &blank, Locale: &blank, ManagerEmail: &blank,
-	})
+	}
+	out, found := check(sent)
 	require.Empty(t, found, "what is blank is absent")
-	require.Equal(t, rules.Recipient{Locale: "en-US", Details: rules.Details{Label: "Ann"}}, out)
+	require.Equal(t, rules.Recipient{Sent: sent, Locale: "en-US", Details: rules.Details{Label: "Ann"}}, out)
 
 	_, found = check(&recipient{Label: "Ann", Message: new("Hi\r\n\tAnn")})
 	require.Empty(t, found, "a message has lines")
@@ -221,7 +222,8 @@ func TestOneAddressIsGivenOnceInABatch(t *testing.T) {
 		{"y@xn--bcher-kva.example", problem.FieldDuplicate},
 		{"z@bücher.example", ""},
 	} {
-		out, violations := check.Check(&recipient{Label: "Ann", Email: &in.email, ManagerEmail: new("Bo@bücher.example")})
+		sent := &linksv1.PersonalLinkRecipient{Label: "Ann", Email: &in.email, ManagerEmail: new("Bo@bücher.example")}
+		out, violations := check.Check(sent)
 		require.Equal(t, "m", *out.ManagerID)
 		if in.code == "" {
 			require.Empty(t, violations, "%q", in.email)

@@ -14,7 +14,6 @@ import (
 // Lengths in Unicode code points.
 var (
 	maxLabel       = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "label")
-	maxRecipientID = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "externalRecipientId")
 	maxEmail       = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "email")
 	maxMessage     = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "message")
 )
@@ -25,13 +24,28 @@ const maxErrors = 50
 // DefaultLocale of a link. Every tenant has it.
 const DefaultLocale = "en-US"
 
+// recordTexts are the optional texts that a link takes from its recipient as they are.
+var recordTexts = []struct {
+	name string
+	// ofPerson means that the text says something about a person, so an erasure removes it.
+	ofPerson bool
+	sent     func(*linksv1.PersonalLinkRecipient) string
+	in       func(*linksv1.PersonalLink) **string
+}{
+	{
+		"externalRecipientId", true, (*linksv1.PersonalLinkRecipient).GetExternalRecipientId,
+		func(l *linksv1.PersonalLink) **string { return &l.ExternalRecipientId },
+	},
+}
+
 // Recipient is a recipient without errors.
 type Recipient struct {
-	ExternalID *string
-	Locale     string
-	ManagerID  *string
-	Details    Details
-	// Auto is the directive in ExternalID.
+	// Sent is the recipient in the request.
+	Sent      *linksv1.PersonalLinkRecipient
+	Locale    string
+	ManagerID *string
+	Details   Details
+	// Auto is the directive in the recipient's id.
 	Auto *sandboxpace.Directive
 }
 
@@ -60,12 +74,14 @@ func NewRecipients(settings *tenantsv1.GetTenantSettingsResponse) *Recipients {
 func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []problem.Violation) {
 	errs := &fields.Errors{}
 	errs.Required("label", in.GetLabel(), maxLabel)
-	errs.Line("externalRecipientId", in.GetExternalRecipientId(), maxRecipientID)
+	for _, text := range recordTexts {
+		errs.Line(text.name, text.sent(in), fields.MaxLength(in, text.name))
+	}
 	errs.Text("message", in.GetMessage(), maxMessage)
 	out := Recipient{
-		ExternalID: fields.Optional(in.ExternalRecipientId),
-		Locale:     Locale(in.GetLocale(), r.settings.GetTenant(), errs),
-		ManagerID:  r.manager(in.GetManagerEmail(), errs),
+		Sent:      in,
+		Locale:    Locale(in.GetLocale(), r.settings.GetTenant(), errs),
+		ManagerID: r.manager(in.GetManagerEmail(), errs),
 		Details: Details{
 			Label: in.GetLabel(), Message: fields.UnlessBlank(in.GetMessage()), Email: r.email(in.GetEmail(), errs),
 		},

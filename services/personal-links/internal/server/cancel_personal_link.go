@@ -27,13 +27,13 @@ func (s *Server) CancelPersonalLink(
 	errs := caller.RequestErrors(ctx)
 	rules.CheckReason(req.GetReason(), errs)
 	linkID, _ := fields.ParseUUID(req.GetLinkId())
-	a := answers{ring: s.ring, tenantID: p.TenantID}
+	a := answers{ring: s.Ring, keyID: p.KeyID}
 	var stored *sealed
 	err = s.withoutClaim(ctx, func() (link *rules.Link, err error) {
-		stored, err = idempotency.RunInTx(ctx, s.store.Pool(), func(b *pgx.Batch) {
+		stored, err = idempotency.RunInTx(ctx, s.Store.Pool(), func(b *pgx.Batch) {
 			link = nil
 			if linkID != "" {
-				s.store.QueueLock(b, p.TenantID, linkID, &link)
+				s.Store.QueueLock(b, p.TenantID, linkID, &link)
 			}
 		}, func() (effect sealedEffect, err error) {
 			if link == nil || !p.Reaches(link.Record.GetBrandId()) {
@@ -61,11 +61,11 @@ func (s *Server) CancelPersonalLink(
 // cancel cancels a locked link for a key and returns the function that writes the change, or nil if the link is already
 // cancelled.
 func (s *Server) cancel(ctx context.Context, p caller.Principal, link *rules.Link, reason string) (func(b *pgx.Batch), error) {
-	changed, err := link.Cancel(reason, s.clock())
+	changed, err := link.Cancel(reason, s.Clock())
 	if err != nil || !changed {
 		return nil, err
 	}
-	return s.store.QueueChange(ctx, store.Change{
+	return s.Store.QueueChange(ctx, store.Change{
 		Link: link, Event: rules.EventCancelled, OriginKeyID: p.KeyID,
 		Audit: &store.Audit{Action: store.Cancelled, ActorKind: store.ByKey, ActorID: strconv.Itoa(int(p.KeyID))},
 	})
@@ -83,9 +83,9 @@ func (s *Server) CancelPersonalLinkAs(
 	}
 	resp := &linksv1.CancelPersonalLinkAsResponse{}
 	err = s.withoutClaim(ctx, func() (locked *rules.Link, err error) {
-		link, err := s.store.Update(ctx, tenantID, idOrUnknown(req.GetLinkId()), func(l *rules.Link) (*store.Change, error) {
+		link, err := s.Store.Update(ctx, tenantID, idOrUnknown(req.GetLinkId()), func(l *rules.Link) (*store.Change, error) {
 			locked = l
-			return changeOf(req, rules.EventCancelled, store.Cancelled)(l.Cancel(req.GetReason(), s.clock()))
+			return changeOf(req, rules.EventCancelled, store.Cancelled)(l.Cancel(req.GetReason(), s.Clock()))
 		})
 		if err == nil {
 			resp.Link = link.Record

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -74,56 +72,6 @@ func TestAnEndedLinkCannotBeCancelled(t *testing.T) {
 			require.Equal(t, status, p.CurrentStatus)
 		}
 		require.Equal(t, []string{"personal_link.created"}, f.kinds(t, link.GetId()))
-	}
-}
-
-func TestOnlyLinksOfTheKeyAreCancelled(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	link := f.newLink(t)
-	for name, c := range map[string]struct {
-		id     string
-		brands []string
-	}{
-		"an unknown id": {newID(), nil}, "an invalid id": {"42", nil}, "a link of another brand": {link.GetId(), []string{newID()}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := f.client.CancelPersonalLink(f.post(newID(), c.brands...),
-				&linksv1.CancelPersonalLinkRequest{LinkId: c.id, Reason: "x"})
-			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
-		})
-	}
-	t.Run("a link of another tenant", func(t *testing.T) {
-		other := *f
-		other.tenant = newID()
-		_, err := f.client.CancelPersonalLink(other.post(newID()), cancelOf(link))
-		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
-	})
-	require.True(t, proto.Equal(link, f.read(t, link)))
-	require.Equal(t, 1, f.count(t, "idempotency_answers"), "only the event of the batch")
-}
-
-func TestALinkIsReadByTheKeysThatMaySeeIt(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	link := f.newLink(t)
-	own := f.everyBrand()
-	own.AllBrands, own.BrandIDs = false, []string{f.brand}
-	got, err := f.client.GetPersonalLink(f.as(own), &linksv1.GetPersonalLinkRequest{LinkId: strings.ToUpper(link.GetId())})
-	require.NoError(t, err)
-	require.True(t, proto.Equal(link, got.GetLink()))
-
-	otherBrand, otherTenant := own, f.everyBrand()
-	otherBrand.BrandIDs, otherTenant.TenantID = []string{newID()}, newID()
-	for name, c := range map[string]struct {
-		p  caller.Principal
-		id string
-	}{
-		"another brand": {otherBrand, link.GetId()}, "another tenant": {otherTenant, link.GetId()},
-		"not a UUID": {own, "42"}, "an unknown id": {own, newID()},
-	} {
-		_, err := f.client.GetPersonalLink(f.as(c.p), &linksv1.GetPersonalLinkRequest{LinkId: c.id})
-		require.True(t, problem.Is(err, problem.NotFound), name)
 	}
 }
 

@@ -2,16 +2,19 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
+	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
 // GetClaimedGift returns how far the order of a claimed link is. Only the form that made the claim learns which gift is sent where:
@@ -25,7 +28,7 @@ func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGift
 		return nil, problem.RecordNotFound()
 	}
 	mine := link.ClaimedBy(req.GetFormNonce())
-	found, err := s.orders.GetClaimedOrder(ctx, &ordersv1.GetClaimedOrderRequest{
+	found, err := s.Orders.GetClaimedOrder(ctx, &ordersv1.GetClaimedOrderRequest{
 		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(), WithRecipient: mine,
 	})
 	if err != nil {
@@ -50,7 +53,7 @@ func (s *Server) orderedGift(ctx context.Context, l *rules.Link, order *ordersv1
 	}
 	ctx, cancel := context.WithTimeout(ctx, giftTimeout)
 	defer cancel()
-	found, err := s.catalog.GetOrderedGift(ctx,
+	found, err := s.Catalog.GetOrderedGift(ctx,
 		&catalogv1.GetOrderedGiftRequest{TenantId: l.TenantID, ProductId: productID, Locale: l.Locale})
 	if err != nil {
 		return nil
@@ -70,7 +73,7 @@ func (s *Server) CorrectClaimedGift(
 		return nil, problem.RecordNotFound()
 	}
 	r := req.GetRecipient()
-	_, err = s.orders.CorrectClaimedOrder(ctx, &ordersv1.CorrectClaimedOrderRequest{
+	_, err = s.Orders.CorrectClaimedOrder(ctx, &ordersv1.CorrectClaimedOrderRequest{
 		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(),
 		ExpectedVersion: proto.Int64(req.GetExpectedVersion()), CourierComment: unlessBlank(r.GetCourierComment()),
 		Recipient: &ordersv1.DeliveryCorrection{
@@ -85,7 +88,7 @@ func (s *Server) CorrectClaimedGift(
 	}
 	hash, _ := rules.HashToken(req.GetToken())
 	// The details are corrected even if the draft stays until it expires.
-	_ = s.store.DeleteDraft(ctx, hash, rules.HashNonce(req.GetFormNonce()))
+	_ = s.Store.DeleteDraft(ctx, hash, rules.HashNonce(req.GetFormNonce()))
 	return &linksv1.CorrectClaimedGiftResponse{}, nil
 }
 
@@ -94,4 +97,61 @@ func unlessBlank(text string) *string {
 		return nil
 	}
 	return &text
+}
+
+// GetClaimDraft returns what the form has entered so far.
+func (s *Server) GetClaimDraft(ctx context.Context, req *linksv1.GetClaimDraftRequest) (*linksv1.GetClaimDraftResponse, error) {
+	link, err := s.ofForm(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	resp := &linksv1.GetClaimDraftResponse{State: rules.ClaimState(link.Record.GetStatus())}
+	if link.HasDraft(req.GetFormNonce()) {
+		hash, _ := rules.HashToken(req.GetToken())
+		resp.Draft, err = s.Store.Draft(ctx, hash, rules.HashNonce(req.GetFormNonce()))
+	}
+	return resp, err
+}
+
+// formRequest has the fields of every request of a form.
+type formRequest interface {
+	GetToken() string
+	GetFormNonce() string
+}
+
+// ofForm returns the link of a form's request.
+func (s *Server) ofForm(ctx context.Context, req formRequest) (*rules.Link, error) {
+	errs := caller.RequestErrors(ctx)
+	rules.CheckNonce(req.GetFormNonce(), errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return s.byToken(ctx, req.GetToken())
+}
+
+// SaveClaimDraft stores what the form has entered.
+func (s *Server) SaveClaimDraft(ctx context.Context, req *linksv1.SaveClaimDraftRequest) (*linksv1.SaveClaimDraftResponse, error) {
+	errs := caller.RequestErrors(ctx)
+	rules.CheckDraft(req, errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	hash, ok := rules.HashToken(req.GetToken())
+	if !ok {
+		return nil, problem.RecordNotFound()
+	}
+	link, draft, err := s.Store.SaveDraft(ctx, hash, rules.HashNonce(req.GetFormNonce()),
+		func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
+			if !l.HasDraft(req.GetFormNonce()) {
+				return nil, nil //nolint:nilnil // The link keeps none.
+			}
+			return rules.NextDraft(stored, req)
+		})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, problem.RecordNotFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &linksv1.SaveClaimDraftResponse{State: rules.ClaimState(link.Record.GetStatus()), Draft: draft}, nil
 }

@@ -41,9 +41,9 @@ func (s *Server) ListClaimRecords(
 	resp := &linksv1.ListClaimRecordsResponse{}
 	var err error
 	if len(links) > 0 {
-		resp.Records, err = s.store.ClaimRecordsOf(ctx, links)
+		resp.Records, err = s.Store.ClaimRecordsOf(ctx, links)
 	} else {
-		resp.Records, err = s.store.ClaimRecords(ctx, after, int(req.GetLimit()))
+		resp.Records, err = s.Store.ClaimRecords(ctx, after, int(req.GetLimit()))
 	}
 	return resp, err
 }
@@ -66,7 +66,7 @@ func (s *Server) RestoreClaim(ctx context.Context, req *linksv1.RestoreClaimRequ
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	after, err := s.store.RestoreClaim(ctx, link, outcome, lost, s.clock())
+	after, err := s.Store.RestoreClaim(ctx, link, outcome, lost, s.Clock())
 	if err != nil {
 		return nil, notFound(err)
 	}

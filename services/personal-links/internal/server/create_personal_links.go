@@ -21,13 +21,13 @@ func (s *Server) CreatePersonalLinks(
 	if err != nil {
 		return nil, err
 	}
-	a := answers{ring: s.ring, tenantID: principal.TenantID}
+	a := answers{ring: s.Ring, keyID: principal.KeyID}
 	effect, err := s.prepareBatch(ctx, principal, a, req)
 	var stored *sealed
 	if err == nil {
-		stored, err = idempotency.Commit(ctx, s.store.Pool(), effect)
+		stored, err = idempotency.Commit(ctx, s.Store.Pool(), effect)
 	} else {
-		stored, err = idempotency.Refuse[*sealed](ctx, s.store.Pool(), err, effect.Record)
+		stored, err = idempotency.Refuse[*sealed](ctx, s.Store.Pool(), err, effect.Record)
 	}
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s *Server) CreatePersonalLinks(
 func (s *Server) prepareBatch(
 	ctx context.Context, principal caller.Principal, a answers, req *linksv1.CreatePersonalLinksRequest,
 ) (effect sealedEffect, err error) {
-	settings, err := s.tenants.Get(ctx, principal.TenantID, principal.TenantVersion)
+	settings, err := s.Tenants.Get(ctx, principal.TenantID, principal.TenantVersion)
 	if err != nil {
 		return effect, err
 	}
@@ -61,14 +61,14 @@ func (s *Server) prepareBatch(
 		return effect, err
 	}
 	from := rules.Sender{
-		TenantID: principal.TenantID, KeyID: principal.KeyID, KeyName: principal.KeyName, BrandID: brandID, ClaimURL: s.claimURL,
-		Sandbox: s.sandbox,
+		TenantID: principal.TenantID, KeyID: principal.KeyID, KeyName: principal.KeyName, BrandID: brandID, ClaimURL: s.ClaimURL,
+		Sandbox: s.Sandbox,
 	}
-	batch := rules.NewBatch(from, selection, settings, req.GetRecipients(), s.clock())
+	batch := rules.NewBatch(from, selection, settings, req.GetRecipients(), s.Clock())
 	if effect.Answer, err = a.seal(&linksv1.CreatePersonalLinksResponse{Results: batch.Results}); err != nil {
 		return effect, err
 	}
-	effect.Queue, err = s.store.QueueBatch(ctx, batch)
+	effect.Queue, err = s.Store.QueueBatch(ctx, batch)
 	return effect, err
 }
 
@@ -95,7 +95,7 @@ func (s *Server) brandOf(
 			return selection.BrandID, nil // The catalog is not needed.
 		}
 	}
-	checked, err := s.catalog.CheckSelection(ctx, &catalogv1.CheckSelectionRequest{
+	checked, err := s.Catalog.CheckSelection(ctx, &catalogv1.CheckSelectionRequest{
 		TenantId:  principal.TenantID,
 		Selection: &catalogv1.Selection{CampaignId: selection.CampaignID, ProductIds: selection.ProductIDs},
 		AllBrands: principal.AllBrands, BrandIds: principal.BrandIDs,

@@ -23,14 +23,11 @@ func (s *Server) GetPersonalLink(
 	if !ok {
 		return nil, problem.RecordNotFound()
 	}
-	record, err := s.store.GetRecord(ctx, principal.TenantID, id)
+	record, err := s.Store.GetRecord(ctx, principal.TenantID, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !principal.Reaches(record.GetBrandId()) {
 		return nil, problem.RecordNotFound()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &linksv1.GetPersonalLinkResponse{Link: record}, nil
+	return &linksv1.GetPersonalLinkResponse{Link: record}, err
 }
 
 // ReadPersonalLink reads a link with the fields that only the team and the operator may see.
@@ -42,7 +39,7 @@ func (s *Server) ReadPersonalLink(
 	if err != nil {
 		return nil, err
 	}
-	link, err := s.store.Get(ctx, tenantID, idOrUnknown(req.GetLinkId()))
+	link, err := s.Store.Get(ctx, tenantID, idOrUnknown(req.GetLinkId()))
 	if err != nil {
 		return nil, notFound(err)
 	}

@@ -22,7 +22,7 @@ func (s *Server) GetPreviewPage(ctx context.Context, req *linksv1.GetPreviewPage
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	settings, err := s.tenants.Fresh(ctx, tenantID)
+	settings, err := s.Tenants.Fresh(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (s *Server) GetPreviewPage(ctx context.Context, req *linksv1.GetPreviewPage
 	if site == nil {
 		site = rules.GiftSite(settings.GetGiftSites(), brandID)
 	}
-	selection, err := s.catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
+	selection, err := s.Catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
 		TenantId: tenantID, Selection: &catalogv1.Selection{CampaignId: campaignID}, Locale: locale, BrandId: &brandID,
 		HeroImageId: fields.Optional(new(site.GetTheme().GetHeroImageId())), Preview: true,
 	})

@@ -31,7 +31,7 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	settings, err := s.tenants.Fresh(ctx, link.TenantID)
+	settings, err := s.Tenants.Fresh(ctx, link.TenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 func (s *Server) refuse(
 	ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest, refused error,
 ) (*linksv1.ClaimLinkResponse, error) {
-	link, err := s.claims.Outcome(ctx, link)
+	link, err := s.Claims.Outcome(ctx, link)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Server) outcome(ctx context.Context, link *rules.Link, req *linksv1.Cla
 	if nonce == "" || !rules.MadeClaim(rules.FormRequest(nonce), link.Record.GetId(), link.Record.GetOrderId()) {
 		return resp, nil
 	}
-	order, err := s.claims.PlacedOrder(ctx, link)
+	order, err := s.Claims.PlacedOrder(ctx, link)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *Server) keepRecipient(ctx context.Context, req *linksv1.ClaimLinkReques
 		return
 	}
 	hash, _ := rules.HashToken(req.GetToken())
-	_, _, _ = s.store.SaveDraft(ctx, hash, rules.HashNonce(nonce),
+	_, _, _ = s.Store.SaveDraft(ctx, hash, rules.HashNonce(nonce),
 		func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
 			if !l.ClaimedBy(nonce) || stored != nil { // It was erased, or is being corrected.
 				return nil, nil //nolint:nilnil // Nothing is kept.
@@ -119,11 +119,11 @@ func (s *Server) keepRecipient(ctx context.Context, req *linksv1.ClaimLinkReques
 // claimForm claims the link with an order id that shows which form was sent.
 func (s *Server) claimForm(ctx context.Context, link *rules.Link, req *linksv1.ClaimLinkRequest) (claims.Result, error) {
 	if req.GetFormNonce() == "" {
-		return s.claims.Claim(ctx, link, orderOf(link, req))
+		return s.Claims.Claim(ctx, link, orderOf(link, req))
 	}
 	form := rules.FormRequest(req.GetFormNonce())
 	by := claims.Claimant{OrderID: func() string { return rules.NewClaimID(form, link.Record.GetId()) }}
-	return s.claims.ClaimAs(ctx, by, link, orderOf(link, req))
+	return s.Claims.ClaimAs(ctx, by, link, orderOf(link, req))
 }
 
 // orderOf describes the claimed order without its id.
@@ -172,7 +172,7 @@ func (s *Server) GetClaimPage(ctx context.Context, req *linksv1.GetClaimPageRequ
 		return nil, err
 	}
 	// The brand may have changed, and the call carries no version of the settings.
-	settings, err := s.tenants.Fresh(ctx, link.TenantID)
+	settings, err := s.Tenants.Fresh(ctx, link.TenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (s *Server) byToken(ctx context.Context, token string) (*rules.Link, error)
 	if !ok {
 		return nil, unknown
 	}
-	link, err := s.store.ByToken(ctx, hash)
+	link, err := s.Store.ByToken(ctx, hash)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, unknown
 	}
@@ -214,5 +214,5 @@ func (s *Server) listGifts(
 	if theme := rules.GiftSite(settings.GetGiftSites(), l.Record.GetBrandId()).GetTheme(); theme.GetHeroImageId() != "" {
 		req.BrandId, req.HeroImageId = &l.Record.BrandId, theme.HeroImageId
 	}
-	return s.catalog.ListSelectionGifts(ctx, req)
+	return s.Catalog.ListSelectionGifts(ctx, req)
 }

@@ -25,31 +25,24 @@ func (s *Server) ListPersonalLinks(
 		return nil, err
 	}
 	errs := caller.RequestErrors(ctx)
-	query := store.Query{
-		TenantID:            p.TenantID,
-		AllBrands:           p.AllBrands,
-		BrandIDs:            p.BrandIDs,
-		ExternalRecipientID: req.ExternalRecipientId,
-		CampaignID:          errs.OptionalUUID("campaignId", req.CampaignId),
-		Status:              req.Status,
-		UpdatedSince:        since(req.GetUpdatedSince(), errs),
-	}
+	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
+	req.UpdatedSince = roundUp(req.GetUpdatedSince(), errs)
 	if _, known := enumname.Of(req.GetStatus().Descriptor()).Name(req.GetStatus().Number()); req.Status != nil && !known {
 		errs.Add("status", problem.FieldInvalid, "must be a status of a personal link")
 	}
-	limit, binding := page.Limit(req.Limit, errs), bind(query)
-	query.After = page.After(req.After, binding, errs)
+	limit, binding := page.Limit(req.Limit, errs), page.BindRequest("personal-links", p.TenantID, req)
+	after := page.After(req.After, binding, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	query.Limit = limit + 1 // One more link shows that another page follows.
-	links, err := s.store.List(ctx, query)
+	// One more link shows that another page follows.
+	links, err := s.Store.List(ctx, store.List{Key: p, Filters: req, After: after, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
 	items, next := page.Cut(links, limit, binding, func(last *linksv1.PersonalLink) page.Position {
 		at := last.GetCreatedAt()
-		if query.UpdatedSince != nil {
+		if req.GetUpdatedSince() != nil {
 			at = last.GetUpdatedAt()
 		}
 		return page.Position{Time: at.AsTime(), ID: last.GetId()}
@@ -57,30 +50,16 @@ func (s *Server) ListPersonalLinks(
 	return &linksv1.ListPersonalLinksResponse{Items: items, NextCursor: next}, nil
 }
 
-// since rounds up to the whole microseconds of stored times, so that a link that changed before the instant is not listed.
-func since(ts *timestamppb.Timestamp, errs *fields.Errors) *time.Time {
-	if ts == nil {
+// roundUp rounds to the whole microseconds of stored times, so that a link that changed before the instant is not listed.
+func roundUp(since *timestamppb.Timestamp, errs *fields.Errors) *timestamppb.Timestamp {
+	if since == nil {
 		return nil
 	}
-	if !ts.IsValid() {
+	if !since.IsValid() {
 		errs.Add("updatedSince", problem.FieldInvalid, "must be an instant")
 		return nil
 	}
-	return new(ts.AsTime().Add(time.Microsecond - time.Nanosecond).Truncate(time.Microsecond))
-}
-
-// bind returns the binding of cursors to the tenant, the filters and, by updatedSince, the sort order. A key's brands are not
-// part of it, because they are applied to each page.
-func bind(q store.Query) page.Binding {
-	since, status := "", linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_UNSPECIFIED
-	if q.UpdatedSince != nil {
-		since = q.UpdatedSince.Format(time.RFC3339Nano)
-	}
-	if q.Status != nil {
-		status = *q.Status
-	}
-	return page.Bind("personal-links", q.TenantID, page.Part(q.ExternalRecipientID), page.Part(q.CampaignID),
-		strconv.Itoa(int(status)), since)
+	return timestamppb.New(since.AsTime().Add(time.Microsecond - time.Nanosecond).Truncate(time.Microsecond))
 }
 
 // ListPersonalLinkBatch lists a batch in the order of its recipients.
@@ -96,7 +75,7 @@ func (s *Server) ListPersonalLinkBatch(
 	if err != nil {
 		return nil, err
 	}
-	links, more, err := s.store.Batch(ctx, tenantID, batchID, after, limit)
+	links, more, err := s.Store.Batch(ctx, tenantID, batchID, after, limit)
 	if err != nil {
 		return nil, notFound(err)
 	}

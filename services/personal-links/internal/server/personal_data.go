@@ -35,12 +35,12 @@ func (s *Server) FindPersonRecords(
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	found, err := s.store.PersonLinks(ctx, tenantID, fields.Optional(req.ExternalRecipientId), ids, maxPersonRecords+1)
+	found, err := s.Store.PersonLinks(ctx, tenantID, fields.Optional(req.ExternalRecipientId), ids, maxPersonRecords+1)
 	if err != nil {
 		return nil, err
 	}
 	resp := &privacyv1.FindPersonRecordsResponse{}
-	if resp.Unpublished, err = outbox.Unpublished(ctx, s.store.Pool(), tenantID, ids); err != nil {
+	if resp.Unpublished, err = outbox.Unpublished(ctx, s.Store.Pool(), tenantID, ids); err != nil {
 		return nil, err
 	}
 	for _, l := range found {
@@ -77,7 +77,7 @@ func (s *Server) ErasePersonRecords(
 		return nil, err
 	}
 	// First, because the links say who was rejected.
-	rejected, err := s.store.Recipients(ctx, tenantID, ids)
+	rejected, err := s.Store.Recipients(ctx, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Server) ErasePersonRecords(
 		rejected = append(rejected, id)
 	}
 	if len(rejected) > 0 {
-		if err := s.eraseAnswers(ctx, tenantID, req.GetKeyIds(), nil, rejected); err != nil {
+		if err := s.eraseAnswers(ctx, req.GetKeyIds(), nil, rejected); err != nil {
 			return nil, err
 		}
 	}
@@ -93,11 +93,11 @@ func (s *Server) ErasePersonRecords(
 	// Each link may have one claim in flight, and its player may start another.
 	for range len(ids) + maxReconciled {
 		var locked *rules.Link
-		links, locked, err = s.store.ErasePersonalData(ctx, tenantID, ids, by, s.claimURL+erasedToken, s.clock())
+		links, locked, err = s.Store.ErasePersonalData(ctx, tenantID, ids, by, s.ClaimURL+erasedToken, s.Clock())
 		if !errors.Is(err, rules.ErrClaimLocked) {
 			break
 		}
-		if _, err = s.claims.Reconcile(ctx, locked); err != nil {
+		if _, err = s.Claims.Reconcile(ctx, locked); err != nil {
 			return nil, err
 		}
 		err = problem.Unavailable()
@@ -106,7 +106,7 @@ func (s *Server) ErasePersonRecords(
 		return nil, err
 	}
 	// An answer that is stored from now on has the erased link.
-	if err := s.eraseAnswers(ctx, tenantID, req.GetKeyIds(), ids, nil); err != nil {
+	if err := s.eraseAnswers(ctx, req.GetKeyIds(), ids, nil); err != nil {
 		return nil, err
 	}
 	resp := &privacyv1.ErasePersonRecordsResponse{}
@@ -130,7 +130,7 @@ func (s *Server) ExportPersonRecords(
 	if err != nil {
 		return nil, err
 	}
-	links, err := s.store.Export(ctx, tenantID, ids, by)
+	links, err := s.Store.Export(ctx, tenantID, ids, by)
 	if err != nil {
 		return nil, err
 	}

@@ -30,16 +30,8 @@ type Server struct {
 	linksv1.UnimplementedSandboxPersonalLinksServiceServer
 	privacyv1.UnimplementedPersonalDataServiceServer
 
-	store    *store.Store
-	ring     *seal.Ring
-	tenants  *tenants.Cache
-	catalog  catalogv1.SelectionsServiceClient
-	claims   *claims.Saga
-	orders   ordersv1.ClaimsServiceClient
-	claimURL string
-	sandbox  bool
-	wakeAuto func()
-	clock    func() time.Time
+	Deps
+	Config
 }
 
 // Deps are what a server works with.
@@ -63,13 +55,7 @@ type Config struct {
 }
 
 // New makes a server.
-func New(deps Deps, cfg Config) *Server {
-	return &Server{
-		store: deps.Store, ring: deps.Ring, tenants: deps.Tenants, catalog: deps.Catalog, claims: deps.Claims, orders: deps.Orders,
-		clock:    deps.Clock,
-		claimURL: cfg.ClaimURL, sandbox: cfg.Sandbox, wakeAuto: deps.WakeAuto,
-	}
-}
+func New(deps Deps, cfg Config) *Server { return &Server{Deps: deps, Config: cfg} }
 
 // Collectors are the methods that report the edge's field errors together with their own.
 func Collectors() []string {
@@ -93,7 +79,7 @@ func (s *Server) withoutClaim(ctx context.Context, change func() (*rules.Link, e
 		if !errors.Is(err, rules.ErrClaimLocked) {
 			return err
 		}
-		if _, err := s.claims.Reconcile(ctx, link); err != nil {
+		if _, err := s.Claims.Reconcile(ctx, link); err != nil {
 			return err
 		}
 	}

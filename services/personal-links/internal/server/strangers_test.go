@@ -13,7 +13,6 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
-	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
 // callsAs are all calls of the operations plane on a link and its batch.
@@ -121,10 +120,44 @@ func TestEachCallIsForItsPeopleOnly(t *testing.T) {
 	}
 }
 
-func TestEveryCallOfTheOperationsPlaneHasAPermission(t *testing.T) {
+// Links of other brands and tenants do not exist for a key, whatever is wrong with its request.
+func TestAKeyReadsAndChangesOnlyItsLinks(t *testing.T) {
 	t.Parallel()
-	for _, m := range linksv1.PersonalLinkOperationsService_ServiceDesc.Methods {
-		method := "/" + linksv1.PersonalLinkOperationsService_ServiceDesc.ServiceName + "/" + m.MethodName
-		require.NotEmpty(t, rules.Access(method).Team, method)
+	f := setup(t)
+	_, links := f.waiting(t, 1)
+	link := links[0]
+	for name, c := range map[string]struct {
+		ctx context.Context
+		id  string
+	}{
+		"another brand":       {f.post(newID(), newID()), link.GetId()},
+		"another tenant":      {f.asTenant(newID()), link.GetId()},
+		"an unknown link":     {f.post(newID()), newID()},
+		"an id that is no id": {f.post(newID()), "x"},
+	} {
+		for action, act := range map[string]func() error{
+			"read": func() error {
+				_, err := f.client.GetPersonalLink(c.ctx, &linksv1.GetPersonalLinkRequest{LinkId: c.id})
+				return err
+			},
+			"cancel": func() error {
+				_, err := f.client.CancelPersonalLink(c.ctx, &linksv1.CancelPersonalLinkRequest{LinkId: c.id, Reason: " "})
+				return err
+			},
+			"approve": func() error {
+				_, err := f.approveInSandbox(c.ctx, c.id)
+				return err
+			},
+			"claim": func() error {
+				_, err := f.claimInSandbox(c.ctx, &linksv1.ClaimSandboxPersonalLinkRequest{LinkId: c.id})
+				return err
+			},
+		} {
+			t.Run(action+" of "+name, func(t *testing.T) {
+				err := act()
+				require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+			})
+		}
 	}
+	require.True(t, proto.Equal(link, f.read(t, link)))
 }

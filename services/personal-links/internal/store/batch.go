@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
@@ -18,10 +17,7 @@ const insertBatch = `INSERT INTO link_batches (tenant_id, id, product_ids, key_i
 VALUES ($1, $2, $3, $4, $5, $6)`
 
 // One statement inserts all links of a batch.
-const insertLinks = `INSERT INTO links (tenant_id, batch_id, brand_id, campaign_id, status, created_at, updated_at,
-  id, batch_index, external_recipient_id, locale, manager_id, claim_url_sealed, token_hash, details_sealed)
-SELECT $1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::text, $6::timestamptz, $6::timestamptz, x.*
-FROM unnest($7::uuid[], $8::int[], $9::text[], $10::text[], $11::uuid[], $12::bytea[], $13::bytea[], $14::bytea[]) AS x`
+var insertLinks = madeColumns.InsertAll("links")
 
 // QueueBatch returns a function that adds the batch, its links and their events to a transaction. It returns nil for a batch
 // without links.
@@ -42,25 +38,15 @@ func (s *Store) QueueBatch(ctx context.Context, batch *rules.Batch) (func(b *pgx
 		}
 		id := l.Record.GetId()
 		rows = append(rows, &row{
-			Link: l.Link, record: l.Record,
+			Link: l.Link, record: l.Record, tokenHash: l.TokenHash,
 			url: s.ring.Seal([]byte(l.Record.GetClaimUrl()), ofURL(id)), details: s.ring.Seal(details, ofDetails(id)),
 		})
 		events = append(events, event)
 	}
-	first := batch.Links[0].Record
 	products := append([]string{}, batch.ProductIDs...)
 	return func(b *pgx.Batch) {
 		b.Queue(insertBatch, batch.TenantID, batch.ID, products, batch.KeyID, batch.KeyName, batch.CreatedAt)
-		b.Queue(insertLinks, batch.TenantID, batch.ID, first.GetBrandId(), first.CampaignId, enumname.String(first.GetStatus()),
-			batch.CreatedAt,
-			postgres.Column(rows, func(r *row) string { return r.record.GetId() }),
-			postgres.Column(rows, func(r *row) int32 { return r.BatchIndex }),
-			postgres.Column(rows, func(r *row) *string { return r.record.ExternalRecipientId }),
-			postgres.Column(rows, func(r *row) string { return r.Locale }),
-			postgres.Column(rows, func(r *row) *string { return r.ManagerID }),
-			postgres.Column(rows, func(r *row) []byte { return r.url }),
-			postgres.Column(batch.Links, func(l rules.NewLink) []byte { return l.TokenHash }),
-			postgres.Column(rows, func(r *row) []byte { return r.details }))
+		b.Queue(insertLinks, madeColumns.Arrays(rows)...)
 		queueSteps(b, batch.TenantID, batch.Links)
 		outbox.AppendAll(ctx, b, events)
 	}, nil

@@ -17,38 +17,41 @@ import (
 type row struct {
 	*rules.Link
 
-	record               *linksv1.PersonalLink
-	url, details, reason []byte
+	record                          *linksv1.PersonalLink
+	url, details, reason, tokenHash []byte
 }
 
 const (
-	changed  postgres.Use = 1 << iota // Written by each change.
+	made     postgres.Use = 1 << iota // Written when the link is made.
+	changed                           // Written by each change.
 	erased                            // Written when the link is erased.
 	inRecord                          // Read with the record.
 	inLink                            // Read beside the record with a link.
 )
 
-// columns of a link. A batch of links is inserted by its own statement.
+// columns of a link.
 var columns = postgres.Columns[row]{
-	postgres.Field("id", inRecord, func(r *row) *string { return &r.record.Id }),
-	postgres.Field("external_recipient_id", erased|inRecord, func(r *row) **string { return &r.record.ExternalRecipientId }),
-	postgres.Field("brand_id", inRecord, func(r *row) *string { return &r.record.BrandId }),
-	postgres.Field("campaign_id", inRecord, func(r *row) **string { return &r.record.CampaignId }),
-	postgres.EnumField("status", changed|erased|inRecord, func(r *row) *linksv1.PersonalLinkStatus { return &r.record.Status }),
-	postgres.Field("claim_url_sealed", erased|inRecord, func(r *row) *[]byte { return &r.url }),
+	postgres.Field("id", made|inRecord, func(r *row) *string { return &r.record.Id }).Cast("::uuid", ""),
+	postgres.Field("external_recipient_id", made|erased|inRecord, func(r *row) **string { return &r.record.ExternalRecipientId }),
+	postgres.Field("brand_id", made|inRecord, func(r *row) *string { return &r.record.BrandId }).Cast("::uuid", ""),
+	postgres.Field("campaign_id", made|inRecord, func(r *row) **string { return &r.record.CampaignId }).Cast("::uuid", ""),
+	postgres.EnumField("status", made|changed|erased|inRecord, func(r *row) *linksv1.PersonalLinkStatus { return &r.record.Status }),
+	postgres.Field("claim_url_sealed", made|erased|inRecord, func(r *row) *[]byte { return &r.url }),
 	postgres.Field("order_id", changed|inRecord, func(r *row) **string { return &r.record.OrderId }),
-	postgres.TimeField("created_at", inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.CreatedAt }),
+	postgres.TimeField("created_at", made|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.CreatedAt }),
 	postgres.TimeField("approved_at", changed|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.ApprovedAt }),
 	postgres.TimeField("claimed_at", changed|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.ClaimedAt }),
 	postgres.TimeField("cancelled_at", changed|erased|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.CancelledAt }),
-	postgres.TimeField("updated_at", changed|erased|inRecord, func(r *row) **timestamppb.Timestamp { return &r.record.UpdatedAt }),
+	postgres.TimeField("updated_at", made|changed|erased|inRecord,
+		func(r *row) **timestamppb.Timestamp { return &r.record.UpdatedAt }),
 
-	postgres.Field("tenant_id", inLink, func(r *row) *string { return &r.TenantID }),
-	postgres.Field("batch_id", inLink, func(r *row) *string { return &r.BatchID }),
-	postgres.Field("batch_index", inLink, func(r *row) *int32 { return &r.BatchIndex }),
-	postgres.Field("locale", inLink, func(r *row) *string { return &r.Locale }),
-	postgres.Field("manager_id", inLink, func(r *row) **string { return &r.ManagerID }),
-	postgres.Field("details_sealed", erased|inLink, func(r *row) *[]byte { return &r.details }),
+	postgres.Field("tenant_id", made|inLink, func(r *row) *string { return &r.TenantID }).Cast("::uuid", ""),
+	postgres.Field("batch_id", made|inLink, func(r *row) *string { return &r.BatchID }).Cast("::uuid", ""),
+	postgres.Field("batch_index", made|inLink, func(r *row) *int32 { return &r.BatchIndex }),
+	postgres.Field("locale", made|inLink, func(r *row) *string { return &r.Locale }),
+	postgres.Field("manager_id", made|inLink, func(r *row) **string { return &r.ManagerID }).Cast("::uuid", ""),
+	postgres.Field("token_hash", made|erased, func(r *row) *[]byte { return &r.tokenHash }),
+	postgres.Field("details_sealed", made|erased|inLink, func(r *row) *[]byte { return &r.details }),
 	postgres.Field("reason_sealed", changed|erased|inLink, func(r *row) *[]byte { return &r.reason }),
 	postgres.Field("claim_order_id", changed|inLink, func(r *row) **string { return &r.ClaimOrderID }),
 	postgres.Field("coalesce(claim_lease_until < now(), false)", inLink, func(r *row) *bool { return &r.ClaimExpired }),
@@ -57,8 +60,8 @@ var columns = postgres.Columns[row]{
 }
 
 var (
-	changedColumns, erasedColumns = columns.For(changed), columns.For(erased)
-	recordColumns, linkColumns    = columns.For(inRecord), columns.For(inRecord | inLink)
+	madeColumns, changedColumns, erasedColumns = columns.For(made), columns.For(changed), columns.For(erased)
+	recordColumns, linkColumns                 = columns.For(inRecord), columns.For(inRecord | inLink)
 )
 
 func (s *Store) scanRecord(from pgx.CollectableRow) (*linksv1.PersonalLink, error) {

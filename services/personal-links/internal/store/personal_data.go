@@ -34,7 +34,7 @@ SELECT tenant_id, id, $3, $4, $5, now() FROM links WHERE tenant_id = $1 AND id =
 )
 
 var (
-	eraseLink = `UPDATE links SET token_hash = NULL, ` + erasedColumns.Set(3) + ` WHERE tenant_id = $1 AND id = $2`
+	eraseLink = `UPDATE links SET ` + erasedColumns.Set(3) + ` WHERE tenant_id = $1 AND id = $2`
 
 	selectLinks = fromLinks + `WHERE l.tenant_id = $1 AND l.id = ANY($2) ORDER BY l.id`
 	lockLinks   = selectLinks + ` FOR UPDATE OF l`

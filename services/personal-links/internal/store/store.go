@@ -6,11 +6,11 @@ import (
 	"embed"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/tenants"
 )
 
 //go:embed migrations/*.sql
@@ -48,21 +48,28 @@ func (s *Store) EraseDetails(ctx context.Context, keep time.Duration, limit int)
 	return postgres.Exec(ctx, s.pool, "erase details", eraseDetails, keep, limit)
 }
 
-// selectTenants jumps from one tenant to the next by the primary keys.
-const selectTenants = `WITH RECURSIVE of_batches (id) AS (
-  (SELECT tenant_id FROM link_batches ORDER BY tenant_id LIMIT 1)
-  UNION ALL
-  SELECT (SELECT b.tenant_id FROM link_batches b WHERE b.tenant_id > t.id ORDER BY b.tenant_id LIMIT 1) FROM of_batches t
-  WHERE t.id IS NOT NULL
-), of_links (id) AS (
-  (SELECT tenant_id FROM links ORDER BY tenant_id LIMIT 1)
-  UNION ALL
-  SELECT (SELECT l.tenant_id FROM links l WHERE l.tenant_id > t.id ORDER BY l.tenant_id LIMIT 1) FROM of_links t
-  WHERE t.id IS NOT NULL
-)
-SELECT id::text FROM of_batches WHERE id IS NOT NULL UNION SELECT id::text FROM of_links WHERE id IS NOT NULL`
-
-// Tenants returns the ids of all tenants that have had links.
-func Tenants(ctx context.Context, db postgres.Querier) ([]string, error) {
-	return postgres.Select(ctx, db, "list tenants", pgx.RowTo[string], selectTenants)
+// TenantData describes all rows of tenants.
+func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenants.Database {
+	return tenants.Database{
+		Pool: pool, Ring: ring,
+		Tables: []tenants.Table{
+			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
+			{Name: "sandbox_claims", Key: []string{"link_id uuid"}, Hidden: true},
+			{
+				Name: "links", Key: []string{"id uuid"}, Omit: []string{"token_hash"},
+				Sealed: sealedLinks().Columns, Text: []string{"claim_url_sealed", "reason_sealed"},
+			},
+			// After the links: without its link, no draft can be stored. The tenant never gets what a player enters.
+			{Name: "form_drafts", Key: []string{"id uuid"}, Hidden: true},
+			{Name: "link_batches", Key: []string{"id uuid"}},
+			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.
+			{Name: "link_audit", Key: []string{"link_id uuid", "id bigint"}, Kept: "audit without personal data", Hidden: true},
+		},
+		InFlight: []string{
+			// Claims that are placing an order.
+			`SELECT count(*) FROM links WHERE tenant_id = $1 AND claim_order_id IS NOT NULL`,
+			// Changes that the readers have not stored.
+			`SELECT count(*) FROM outbox WHERE tenant_id = $1 AND confirmed_at IS NULL`,
+		},
+	}
 }

@@ -16,6 +16,52 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
+func cancel(orderID, reason string) *ordersv1.CancelOrderRequest {
+	return &ordersv1.CancelOrderRequest{OrderId: orderID, Reason: reason}
+}
+
+func TestTheStockOfACancelledOrderIsReturnedOnce(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.catalog.stocked = true
+	order := f.placeOne(t, "o-1")
+	_, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
+	require.NoError(t, err)
+	require.Equal(t, []string{order.GetId()}, f.catalog.released, "immediately")
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
+	require.NotContains(t, f.catalog.confirmed, order.GetId())
+	var outcome string
+	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT outcome FROM reservation_outcomes").Scan(&outcome))
+	require.Equal(t, "RELEASED", outcome)
+}
+
+func TestStockIsReturnedLaterIfCatalogIsDownAtTheCancellation(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.catalog.stocked = true
+	order := f.placeOne(t, "o-1")
+	f.catalog.setDown(errCatalogDown)
+	_, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
+	require.NoError(t, err)
+	require.Empty(t, f.catalog.released)
+	require.Error(t, f.reservations.Reconcile(t.Context()))
+
+	f.catalog.setDown(nil)
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
+	require.NoError(t, f.reservations.Reconcile(t.Context()))
+	require.Equal(t, []string{order.GetId()}, f.catalog.released, "later, once")
+}
+
+func TestTheTimesOfARecordGrowWhenTheClockJumpsBack(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	order := f.placeOne(t, "o-1")
+	f.clock = f.clock.Add(-time.Hour)
+	resp, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
+	require.NoError(t, err)
+	require.Equal(t, order.GetUpdatedAt().AsTime().Add(time.Microsecond), resp.GetOrder().GetUpdatedAt().AsTime())
+}
+
 func street(orderID string, version int64, street string) *ordersv1.UpdateDeliveryRequest {
 	return &ordersv1.UpdateDeliveryRequest{
 		OrderId: orderID, ExpectedVersion: &version,
@@ -76,25 +122,6 @@ func TestACorrectionIsSealedAndRecorded(t *testing.T) {
 			require.NotContains(t, string(bytes.ToLower(rows)), "marked street")
 		}
 	})
-}
-
-func TestACorrectionOfAnOrderOutOfReachIsNotFound(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	order := f.placeOne(t, "o-1")
-	for name, tc := range map[string]struct {
-		id     string
-		brands []string
-	}{
-		"another brand": {order.GetId(), []string{otherBrand}},
-		"no such order": {tenantID, nil},
-		"an invalid id": {"x", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := f.UpdateDelivery(f.as(t, name, tc.brands...), street(tc.id, 5, "")) // It has all errors.
-			require.True(t, problem.Is(err, problem.NotFound), "%v", err)
-		})
-	}
 }
 
 func TestViolationsOfTheEdgeAreReportedAfterStatusAndVersion(t *testing.T) {
