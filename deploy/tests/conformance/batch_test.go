@@ -176,18 +176,22 @@ func (f *fixture) testResults(t *testing.T) {
 	})
 }
 
+// linkTexts are the texts of a recipient, with the requirements of the limit and, unless empty, of the link: as it was sent, or null.
+var linkTexts = []struct {
+	name           string
+	limit          int
+	atMost, inLink string
+}{
+	{"label", 255, "BAT-11", ""},
+	{"externalRecipientId", 128, "BAT-13", "LIN-2"},
+	{"message", 255, "BAT-17", ""},
+	{"email", 255, "BAT-15", ""},
+}
+
 // testLabels checks the fields of a recipient in a batch.
 func (f *fixture) testLabels(t *testing.T) {
-	for _, field := range []struct {
-		id, name string
-		limit    int
-	}{
-		{"BAT-11", "label", 255},
-		{"BAT-13", "externalRecipientId", 128},
-		{"BAT-17", "message", 255},
-		{"BAT-15", "email", 255},
-	} {
-		requirement(t, field.id, func(t *testing.T) {
+	for _, field := range linkTexts {
+		requirement(t, field.atMost, func(t *testing.T) {
 			text := freshText
 			if field.name == "email" {
 				text = address

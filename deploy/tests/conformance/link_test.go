@@ -20,7 +20,13 @@ import (
 func testLinks(t *testing.T, p *platform) {
 	f, waiting := newFixture(t, p), newFixture(t, p, approving)
 	campaign := f.campaign(t, -1, f.putGift(t, "S"))
-	plain := f.link(t, with("recipients.0.externalRecipientId", "player-1"))
+	var texts []change
+	for _, text := range linkTexts {
+		if text.inLink != "" {
+			texts = append(texts, recipient(text.name, "my "+text.inLink))
+		}
+	}
+	plain := f.link(t, texts...)
 	ofCampaign := f.link(t, fromCampaign(campaign.GetId()))
 	requested := waiting.link(t)
 	claimed := f.claimed(t)
@@ -30,9 +36,11 @@ func testLinks(t *testing.T, p *platform) {
 			require.NoError(t, uuid.Validate(idOf(link)))
 		}
 	})
-	requirement(t, "LIN-2", func(t *testing.T) {
-		require.Equal(t, []any{"player-1", nil}, []any{plain["externalRecipientId"], ofCampaign["externalRecipientId"]})
-	})
+	for _, text := range linkTexts {
+		if text.inLink != "" {
+			f.testNulls(t, text.inLink, text.name, record{"my " + text.inLink: plain}, ofCampaign)
+		}
+	}
 	requirement(t, "LIN-3", func(t *testing.T) {
 		require.Equal(t, f.brand, ofCampaign["brandId"])
 		require.Equal(t, "North", f.page(t, plain).GetBrand().GetName())

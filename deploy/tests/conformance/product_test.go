@@ -115,7 +115,7 @@ func testProducts(t *testing.T, p *platform) {
 	})
 	f.testUnlisted(t)
 	requirement(t, "CAT-1", func(t *testing.T) {
-		require.Contains(t, f.Get(t, f.key, "/catalog/categories").Body,
+		require.Contains(t, f.Get(t, f.key, "/catalog/categories?locale=en-US").Body,
 			`{"code":"CONFORMANCE","name":"Conformance","subcategories":[{"code":"CONFORMANCE__BLANKETS","name":"Blankets"}]}`)
 	})
 }

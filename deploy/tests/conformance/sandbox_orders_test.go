@@ -46,7 +46,8 @@ func testSandboxOrders(t *testing.T, p *platform) {
 	})
 	requirement(t, "SBO-3", func(t *testing.T) {
 		before := f.read(t, "/orders/"+id)["shipments"]
-		corrected := f.act(t, id, "correct-tracking", `{}`).OK(t)
+		corrected := f.act(t, id, "correct-tracking",
+			`{"trackingReference": "T-2", "trackingUrl": "https://carrier.example/T-2"}`).OK(t)
 		require.NotEqual(t, before, corrected["shipments"])
 		f.requireEvents(t, f.key, id, created, statusChanged, statusChanged, updated)
 	})

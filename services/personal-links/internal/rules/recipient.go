@@ -13,9 +13,9 @@ import (
 
 // Lengths in Unicode code points.
 var (
-	maxLabel       = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "label")
-	maxEmail       = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "email")
-	maxMessage     = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "message")
+	maxLabel   = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "label")
+	maxEmail   = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "email")
+	maxMessage = fields.MaxLength(&linksv1.PersonalLinkRecipient{}, "message")
 )
 
 // maxErrors is how many errors of one recipient are reported. It bounds the response, which is stored.

@@ -67,7 +67,10 @@ func TestClaimsAreListedByTheirLinks(t *testing.T) {
 	})
 	t.Run("and a page has a limit", func(t *testing.T) {
 		for _, request := range []*linksv1.ListClaimRecordsRequest{
-			{}, {Limit: 5001}, {Limit: 1, After: &linksv1.LinkName{}}, {Links: make([]*linksv1.LinkName, 1)},
+			{},
+			{Limit: 5001},
+			{Limit: 1, After: &linksv1.LinkName{}},
+			{Links: make([]*linksv1.LinkName, 1)},
 			{Links: make([]*linksv1.LinkName, 5001)},
 		} {
 			_, err := f.claimRecords.ListClaimRecords(t.Context(), request)
