@@ -65,7 +65,7 @@ func Redrive(ctx context.Context, cfg Config, args []string, out io.Writer) erro
 		}
 		r.Progress.End()
 		if !r.DryRun {
-			err = errors.Join(err, notices.Missed(ctx, pool))
+			err = errors.Join(err, notices.AnnounceMissed(ctx, pool))
 		}
 		return errors.Join(err, report(out, results, *asJSON))
 	})

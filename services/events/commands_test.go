@@ -50,7 +50,7 @@ func TestRedriveAppendsWhatTheFeedHasNot(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	defer f.start(t)()
-	want := f.add(t, 40)
+	want := f.addEvents(t, 40)
 	f.requireFeed(t, want)
 	require.Equal(t, feed.Redriven{Changes: 40}, f.redrive(t))
 
@@ -85,7 +85,7 @@ func TestSkipLetsAPartitionContinueAfterAMessageThatIsNotAChange(t *testing.T) {
 	f := setup(t)
 	f.cfg.KafkaPartitions = 1
 	stop := f.start(t)
-	want := f.add(t, 3)
+	want := f.addEvents(t, 3)
 	f.requireFeed(t, want)
 	stop()
 	producer, err := kafka.NewProducer(f.cfg.Kafka, f.cfg.KafkaTopic, telemetry.Discard())
@@ -116,7 +116,7 @@ func TestSkipLetsAPartitionContinueAfterAMessageThatIsNotAChange(t *testing.T) {
 
 	stop = f.start(t)
 	defer stop()
-	want = append(want, f.add(t, 3)...)
+	want = append(want, f.addEvents(t, 3)...)
 	f.requireFeed(t, want)
 }
 
@@ -124,12 +124,12 @@ func TestTheFeedMovesToATopicWithMorePartitions(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	stop := f.start(t)
-	want := f.add(t, 10)
+	want := f.addEvents(t, 10)
 	f.requireFeed(t, want)
 	stop()
 	f.cfg.KafkaTopic, f.cfg.KafkaPartitions = "test."+uuid.NewString(), 7
 	stop = f.start(t)
-	want = append(want, f.add(t, 10)...)
+	want = append(want, f.addEvents(t, 10)...)
 	require.Never(t, func() bool { return len(f.feed(t)) > 10 }, time.Second, pollInterval, "the topic is not read")
 	inspector, err := kafka.NewInspector(f.cfg.Kafka, f.cfg.KafkaTopic, telemetry.Discard())
 	require.NoError(t, err)

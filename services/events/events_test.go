@@ -95,8 +95,8 @@ func (f *fixture) start(t *testing.T) (stop func()) {
 	}
 }
 
-// add commits n events, alternating between the two databases, and returns their ids.
-func (f *fixture) add(t *testing.T, n int) []string {
+// addEvents commits n events, alternating between the two databases, and returns their ids.
+func (f *fixture) addEvents(t *testing.T, n int) []string {
 	t.Helper()
 	var ids []string
 	for i := range n {
@@ -112,8 +112,8 @@ func (f *fixture) add(t *testing.T, n int) []string {
 	return ids
 }
 
-// key returns the context of calls of a key that may see all of the feed.
-func (f *fixture) key(t *testing.T) context.Context {
+// keyContext returns the context of calls of a key that may see all of the feed.
+func (f *fixture) keyContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, err := caller.Outgoing(t.Context(), caller.Principal{
 		TenantID: f.tenant, KeyID: 1, AllBrands: true,
@@ -123,10 +123,11 @@ func (f *fixture) key(t *testing.T) context.Context {
 	return ctx
 }
 
-// feed reads the whole feed over gRPC with a key that may see all of it. It stops at the first call that fails.
+// feed reads the whole feed over gRPC with a key that may see all of it. If a call fails, it returns the events read so far: calls
+// fail until the service is up, and requireFeed tries again.
 func (f *fixture) feed(t *testing.T) []*eventsv1.Event {
 	t.Helper()
-	ctx := f.key(t)
+	ctx := f.keyContext(t)
 	var (
 		all   []*eventsv1.Event
 		after *string
@@ -159,18 +160,18 @@ func (f *fixture) requireFeed(t *testing.T, want []string) {
 func TestFromOutboxToFeed(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	want := f.add(t, 60) // Recorded before anything runs: there is no topic yet.
+	want := f.addEvents(t, 60) // Recorded before anything runs: there is no topic yet.
 	stop := f.start(t)
 	f.requireFeed(t, want)
 
 	t.Run("changes reach the feed in order while the service runs", func(t *testing.T) {
-		want = append(want, f.add(t, 60)...)
+		want = append(want, f.addEvents(t, 60)...)
 		f.requireFeed(t, want)
 	})
 
 	t.Run("changes made while it is down reach the feed once, when it is back", func(t *testing.T) {
 		stop()
-		want = append(want, f.add(t, 20)...)
+		want = append(want, f.addEvents(t, 20)...)
 		stop = f.start(t)
 		f.requireFeed(t, want)
 	})
@@ -179,7 +180,7 @@ func TestFromOutboxToFeed(t *testing.T) {
 		stop()
 		f.cfg.KafkaGroup = "test." + uuid.NewString() // A new group reads the topic from the beginning.
 		stop = f.start(t)
-		want = append(want, f.add(t, 2)...)
+		want = append(want, f.addEvents(t, 2)...)
 		f.requireFeed(t, want)
 	})
 	stop()

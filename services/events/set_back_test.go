@@ -16,17 +16,17 @@ import (
 // cursorAt returns the cursor after the first n events.
 func (f *fixture) cursorAt(t *testing.T, n int32) *string {
 	t.Helper()
-	page, err := f.client.ListEvents(f.key(t), &eventsv1.ListEventsRequest{Limit: &n})
+	page, err := f.client.ListEvents(f.keyContext(t), &eventsv1.ListEventsRequest{Limit: &n})
 	require.NoError(t, err)
 	return page.NextCursor
 }
 
-// after reads the events after a cursor, which must be accepted.
-func (f *fixture) after(t *testing.T, cursor *string) []string {
+// eventsAfter reads the events after a cursor, which must be accepted.
+func (f *fixture) eventsAfter(t *testing.T, cursor *string) []string {
 	t.Helper()
 	var ids []string
 	for {
-		page, err := f.client.ListEvents(f.key(t), &eventsv1.ListEventsRequest{After: cursor})
+		page, err := f.client.ListEvents(f.keyContext(t), &eventsv1.ListEventsRequest{After: cursor})
 		require.NoError(t, err)
 		if len(page.GetItems()) == 0 {
 			return ids
@@ -40,7 +40,7 @@ func (f *fixture) after(t *testing.T, cursor *string) []string {
 
 func (f *fixture) requireRefused(t *testing.T, cursor *string) {
 	t.Helper()
-	_, err := f.client.ListEvents(f.key(t), &eventsv1.ListEventsRequest{After: cursor})
+	_, err := f.client.ListEvents(f.keyContext(t), &eventsv1.ListEventsRequest{After: cursor})
 	require.Equal(t, codes.InvalidArgument, status.Code(err), "%v", err)
 }
 
@@ -48,13 +48,13 @@ func TestADatabaseThatWasRestored(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	stop := f.start(t)
-	want := f.add(t, 40)
+	want := f.addEvents(t, 40)
 	f.requireFeed(t, want)
 	stop()
 	restore := pgtest.Backup(t, f.cfg.Database.URL)
 
 	stop = f.start(t)
-	want = append(want, f.add(t, 30)...)
+	want = append(want, f.addEvents(t, 30)...)
 	f.requireFeed(t, want)
 	survived, lost := f.cursorAt(t, 35), f.cursorAt(t, 60)
 	stop()
@@ -62,21 +62,21 @@ func TestADatabaseThatWasRestored(t *testing.T) {
 
 	stop = f.start(t)
 	defer func() { stop() }()
-	want = append(want, f.add(t, 20)...)
+	want = append(want, f.addEvents(t, 20)...)
 	f.requireFeed(t, want)
-	require.Equal(t, want[35:], f.after(t, survived), "a cursor at what survived is good")
+	require.Equal(t, want[35:], f.eventsAfter(t, survived), "a cursor at what survived is good")
 	f.requireRefused(t, lost)
 	again := f.cursorAt(t, 60)
-	require.Equal(t, want[60:], f.after(t, again))
+	require.Equal(t, want[60:], f.eventsAfter(t, again))
 
 	// A second restore of the same backup begins another epoch, although with the same number.
 	stop()
 	restore()
 	stop = f.start(t)
-	want = append(want, f.add(t, 20)...)
+	want = append(want, f.addEvents(t, 20)...)
 	f.requireFeed(t, want)
 	f.requireRefused(t, again)
-	require.Equal(t, want[35:], f.after(t, survived))
+	require.Equal(t, want[35:], f.eventsAfter(t, survived))
 }
 
 // A volume that was set back keeps the server's identity: only the consumer can tell.
@@ -84,7 +84,7 @@ func TestAVolumeThatWasSetBackWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	defer f.start(t)()
-	want := f.add(t, 40)
+	want := f.addEvents(t, 40)
 	f.requireFeed(t, want)
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: f.cfg.Database.URL, MaxConns: 2})
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestAVolumeThatWasSetBackWhileTheServiceRuns(t *testing.T) {
 		"CREATE TABLE backup.feed AS TABLE feed", "CREATE TABLE backup.feed_writers AS TABLE feed_writers",
 		"CREATE TABLE backup.feed_tenants AS TABLE feed_tenants",
 		"CREATE TABLE backup.feed_position AS SELECT last_value FROM feed_position")
-	want = append(want, f.add(t, 30)...)
+	want = append(want, f.addEvents(t, 30)...)
 	f.requireFeed(t, want)
 	survived, lost := f.cursorAt(t, 35), f.cursorAt(t, 60)
 
@@ -111,9 +111,9 @@ func TestAVolumeThatWasSetBackWhileTheServiceRuns(t *testing.T) {
 		"INSERT INTO feed SELECT * FROM backup.feed", "INSERT INTO feed_writers SELECT * FROM backup.feed_writers",
 		"INSERT INTO feed_tenants SELECT * FROM backup.feed_tenants",
 		"SELECT setval('feed_position', last_value) FROM backup.feed_position")
-	want = append(want, f.add(t, 20)...)
+	want = append(want, f.addEvents(t, 20)...)
 	f.requireFeed(t, want)
-	require.Equal(t, want[35:], f.after(t, survived))
+	require.Equal(t, want[35:], f.eventsAfter(t, survived))
 	f.requireRefused(t, lost)
 }
 
@@ -123,7 +123,7 @@ func TestAVolumeAndAGroupThatWereSetBack(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	stop := f.start(t)
-	want := f.add(t, 40)
+	want := f.addEvents(t, 40)
 	f.requireFeed(t, want)
 	stop()
 	exec := func(sql ...string) {
@@ -141,7 +141,7 @@ func TestAVolumeAndAGroupThatWereSetBack(t *testing.T) {
 		exec("CREATE TABLE backup." + table + " AS TABLE " + table)
 	}
 	stop = f.start(t)
-	want = append(want, f.add(t, 30)...)
+	want = append(want, f.addEvents(t, 30)...)
 	f.requireFeed(t, want)
 	survived, lost := f.cursorAt(t, 35), f.cursorAt(t, 60)
 	stop()
@@ -153,8 +153,8 @@ func TestAVolumeAndAGroupThatWereSetBack(t *testing.T) {
 	f.cfg.KafkaGroup += "-lost"
 
 	defer f.start(t)()
-	want = append(want, f.add(t, 20)...)
+	want = append(want, f.addEvents(t, 20)...)
 	f.requireFeed(t, want)
-	require.Equal(t, want[35:], f.after(t, survived))
+	require.Equal(t, want[35:], f.eventsAfter(t, survived))
 	f.requireRefused(t, lost)
 }

@@ -113,7 +113,7 @@ func TestANewWriterOfAPartitionWakesReadersOnce(t *testing.T) {
 	_, err = offsets.Stored(t.Context(), 4, 0)
 	require.NoError(t, err)
 	<-reader.Due()
-	found, missed := reader.Take()
+	found, missed := reader.Drain()
 	require.True(t, missed)
 	require.Empty(t, found)
 	require.Len(t, f.rows(t), 1)

@@ -79,8 +79,8 @@ func (r Redrive) Outboxes(ctx context.Context, sources []relay.Source, partition
 				p := kafka.PartitionOf([]byte(c.GetTenantId()), partitions)
 				changes[p] = append(changes[p], store.Change{Change: c})
 			}
-			for partition, of := range changes {
-				if err := r.append(ctx, partition, of, &done); err != nil {
+			for partition, list := range changes {
+				if err := r.append(ctx, partition, list, &done); err != nil {
 					return err
 				}
 			}

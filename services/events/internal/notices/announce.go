@@ -48,13 +48,13 @@ func (a *Announcer) Announce(changes []*eventsv1.Change) {
 		found[i] = Of(c)
 	}
 	a.hub.Publish(found)
-	a.outgoing.change(func(p *pending) { p.add(found) })
+	a.outgoing.update(func(p *pending) { p.add(found) })
 }
 
 // Missed announces that events may have been committed without a notice.
 func (a *Announcer) Missed() {
 	a.hub.Missed()
-	a.outgoing.change((*pending).miss)
+	a.outgoing.update((*pending).miss)
 }
 
 // Run notifies the other instances until ctx ends. Under load it does so less often, with more notices.
@@ -64,7 +64,7 @@ func (a *Announcer) Run(ctx context.Context) error {
 
 // flush sends what is pending, and returns how long to wait before the next time.
 func (a *Announcer) flush(ctx context.Context) time.Duration {
-	found, missed := a.outgoing.Take()
+	found, missed := a.outgoing.Drain()
 	if len(found) == 0 && !missed {
 		return 0
 	}
@@ -75,7 +75,7 @@ func (a *Announcer) flush(ctx context.Context) time.Duration {
 	if ctx.Err() == nil {
 		a.log.WarnContext(ctx, "other instances were not told of new events, trying again", "error", err)
 	}
-	a.outgoing.change(func(p *pending) {
+	a.outgoing.update(func(p *pending) {
 		if p.add(found); missed {
 			p.miss()
 		}
@@ -92,8 +92,8 @@ func (a *Announcer) send(ctx context.Context, found []Notice, missed bool) error
 	return nil
 }
 
-// Missed announces from a process that does not run an Announcer that events may have been committed without a notice.
-func Missed(ctx context.Context, pool *pgxpool.Pool) error {
+// AnnounceMissed announces from a process that does not run an Announcer that events may have been committed without a notice.
+func AnnounceMissed(ctx context.Context, pool *pgxpool.Pool) error {
 	return NewAnnouncer(&Hub{}, pool, nil).send(ctx, nil, true)
 }
 

@@ -48,7 +48,7 @@ func Of(c *eventsv1.Change) Notice {
 // maxPending is how many different notices a subscription holds. With more, they would cost more than one read by everybody.
 const maxPending = 2000
 
-// pending collects notices until they are taken.
+// pending collects notices until they are drained.
 type pending struct {
 	notices map[Notice]struct{}
 	missed  bool
@@ -71,7 +71,7 @@ func (p *pending) add(found []Notice) {
 
 func (p *pending) miss() { p.notices, p.missed = nil, true }
 
-func (p *pending) take() (found []Notice, missed bool) {
+func (p *pending) drain() (found []Notice, missed bool) {
 	for n := range p.notices {
 		found = append(found, n)
 	}
@@ -112,29 +112,29 @@ func (h *Hub) Subscribe(tenantID string) *Subscription {
 	return s
 }
 
-// Due receives when there is something to take.
+// Due receives when there is something to drain.
 func (s *Subscription) Due() <-chan struct{} { return s.due }
 
-// Take returns the notices since the last call, each once. missed means that there may have been others.
-func (s *Subscription) Take() (found []Notice, missed bool) {
+// Drain returns the notices since the last call, each once. missed means that there may have been others.
+func (s *Subscription) Drain() (found []Notice, missed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.pending.take()
+	return s.pending.drain()
 }
 
 // Close ends the subscription.
 func (s *Subscription) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	of := s.hub.byTenant[s.tenantID]
-	if delete(of, s); len(of) == 0 {
+	subscriptions := s.hub.byTenant[s.tenantID]
+	if delete(subscriptions, s); len(subscriptions) == 0 {
 		delete(s.hub.byTenant, s.tenantID)
 	}
 }
 
-func (s *Subscription) change(change func(p *pending)) {
+func (s *Subscription) update(do func(p *pending)) {
 	s.mu.Lock()
-	change(&s.pending)
+	do(&s.pending)
 	s.mu.Unlock()
 	select {
 	case s.due <- struct{}{}:
@@ -150,11 +150,11 @@ func (h *Hub) Publish(found []Notice) {
 		return
 	}
 	for s := range h.byTenant[""] {
-		s.change(func(p *pending) { p.add(found) })
+		s.update(func(p *pending) { p.add(found) })
 	}
 	for _, n := range found {
 		for s := range h.byTenant[n.TenantID] {
-			s.change(func(p *pending) { p.add([]Notice{n}) })
+			s.update(func(p *pending) { p.add([]Notice{n}) })
 		}
 	}
 }
@@ -163,9 +163,9 @@ func (h *Hub) Publish(found []Notice) {
 func (h *Hub) Missed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, of := range h.byTenant {
-		for s := range of {
-			s.change((*pending).miss)
+	for _, subscriptions := range h.byTenant {
+		for s := range subscriptions {
+			s.update((*pending).miss)
 		}
 	}
 }

@@ -46,17 +46,17 @@ func TestASubscriptionGetsEachNoticeOfItsTenantOnce(t *testing.T) {
 	t.Parallel()
 	var hub Hub
 	one, all := hub.Subscribe("a"), hub.Subscribe("")
-	of := Of(change("a"))
-	hub.Publish([]Notice{of, of, Of(change("b"))})
+	notice := Of(change("a"))
+	hub.Publish([]Notice{notice, notice, Of(change("b"))})
 	<-one.Due()
-	found, missed := one.Take()
-	require.Equal(t, []Notice{of}, found)
+	found, missed := one.Drain()
+	require.Equal(t, []Notice{notice}, found)
 	require.False(t, missed)
 	<-all.Due()
-	found, _ = all.Take()
+	found, _ = all.Drain()
 	require.Len(t, found, 2)
 	one.Close()
-	hub.Publish([]Notice{of})
+	hub.Publish([]Notice{notice})
 	require.Empty(t, one.Due())
 	all.Close()
 	require.Empty(t, hub.byTenant)
@@ -69,7 +69,7 @@ func TestTooManyNoticesBecomeOne(t *testing.T) {
 	for range maxPending + 10 {
 		hub.Publish([]Notice{Of(change("a"))})
 	}
-	found, missed := s.Take()
+	found, missed := s.Drain()
 	require.Empty(t, found)
 	require.True(t, missed)
 }
@@ -135,19 +135,19 @@ func TestOtherInstancesAreTold(t *testing.T) {
 	a.Announce([]*eventsv1.Change{c})
 	for _, s := range []*Subscription{here, there} {
 		<-s.Due()
-		found, missed := s.Take()
+		found, missed := s.Drain()
 		require.Equal(t, []Notice{Of(c)}, found)
 		require.False(t, missed)
 	}
-	require.NoError(t, Missed(t.Context(), pool))
+	require.NoError(t, AnnounceMissed(t.Context(), pool))
 	for _, s := range []*Subscription{here, there} {
 		<-s.Due()
-		_, missed := s.Take()
+		_, missed := s.Drain()
 		require.True(t, missed)
 	}
 	b.Missed()
 	<-here.Due()
-	_, missed := here.Take()
+	_, missed := here.Drain()
 	require.True(t, missed)
 }
 
@@ -160,7 +160,7 @@ func TestALostConnectionMeansMissedNotices(t *testing.T) {
 		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
 	require.NoError(t, err)
 	<-s.Due()
-	_, missed := s.Take()
+	_, missed := s.Drain()
 	require.True(t, missed)
 }
 
@@ -180,7 +180,7 @@ func TestANotificationThatFailsIsSentAgain(t *testing.T) {
 	a.pool = pool
 	a.flush(t.Context())
 	<-s.Due()
-	found, _ := s.Take()
+	found, _ := s.Drain()
 	require.Equal(t, []Notice{Of(c)}, found)
 }
 
@@ -198,7 +198,7 @@ func TestAnInstanceThatEndsTellsTheOthersFirst(t *testing.T) {
 		a.Announce([]*eventsv1.Change{c})
 		require.NoError(t, a.Run(ended))
 		<-s.Due()
-		found, _ := s.Take()
+		found, _ := s.Drain()
 		require.Equal(t, []Notice{Of(c)}, found)
 	}
 }

@@ -71,8 +71,8 @@ func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
 			return outcome{}, err
 		}
 		r.metrics.published.Add(ctx, int64(len(msgs)))
-		if lost := r.outstanding.add(b.items, msgs); lost != nil {
-			r.lost(ctx, *lost, "")
+		if lost := r.outstanding.addPublished(b.items, msgs); lost != nil {
+			r.reportLost(ctx, *lost, "")
 		}
 	}
 	for i := range r.windows {
@@ -100,7 +100,7 @@ func (r *Relay) nextBatch(ctx context.Context) (batch, error) {
 	if done := b.outcome(); err == nil && done.held && !done.full {
 		// All rows that were seen now are older than the next read.
 		for i, read := range b.readings {
-			r.windows[i].saw(read.rows)
+			r.windows[i].noteRead(read.rows)
 		}
 		b, err = r.readSources(ctx)
 	}
@@ -227,7 +227,7 @@ func (r *Relay) merge(b *batch) {
 	var byClock [][]time.Time
 	for i, read := range b.readings {
 		offset := r.offsetOf(read.server)
-		b.times = append(b.times, read.times(r.windows[i].seen, offset, now))
+		b.times = append(b.times, read.times(r.windows[i].lastRead, offset, now))
 		byClock = append(byClock, read.times(0, offset, now))
 		if !read.unread.IsZero() {
 			b.watermark = earlier(b.watermark, read.unread.Add(-offset))

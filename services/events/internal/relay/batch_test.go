@@ -21,7 +21,7 @@ func TestBatch(t *testing.T) {
 		f := setup(t, Config{BatchSize: 2}, telemetry.Discard())
 		want := []string{}
 		for _, source := range []int{0, 0, 1, 0, 0, 1, 1, 1, 0} {
-			want = append(want, f.add(t, source))
+			want = append(want, f.addEvent(t, source))
 		}
 		n := f.publish(t)
 		require.Equal(t, 3, n, "only one row of the other source was recorded before those that are left")
@@ -29,12 +29,12 @@ func TestBatch(t *testing.T) {
 			n = f.publish(t)
 		}
 		require.Equal(t, want, f.published.subjects(t))
-		require.Zero(t, f.left(t))
+		require.Zero(t, f.rowsLeft(t))
 	})
 
 	t.Run("nothing is published while a source is down, and everything when it is back", func(t *testing.T) {
 		f := setup(t, Config{}, telemetry.Discard())
-		first, second := f.add(t, 0), f.add(t, 1)
+		first, second := f.addEvent(t, 0), f.addEvent(t, 1)
 		name := f.owners[1].Config().ConnConfig.Database
 		server := f.owners[0]
 		exec(t, server, "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false")
@@ -51,15 +51,15 @@ func TestBatch(t *testing.T) {
 
 	t.Run("a failed publish deletes nothing and the next begins with the oldest", func(t *testing.T) {
 		f := setup(t, Config{}, telemetry.Discard())
-		want := []string{f.add(t, 0), f.add(t, 1), f.add(t, 0)}
+		want := []string{f.addEvent(t, 0), f.addEvent(t, 1), f.addEvent(t, 0)}
 		f.published.fail = func(int) int { return 2 }
 		_, err := f.publishBatch(t.Context())
 		require.ErrorIs(t, err, errPublish)
-		require.Equal(t, 3, f.left(t))
+		require.Equal(t, 3, f.rowsLeft(t))
 		f.published.fail = nil
 		require.Equal(t, 3, f.publish(t))
 		require.Equal(t, append(want[:2:2], want...), f.published.subjects(t))
-		require.Zero(t, f.left(t))
+		require.Zero(t, f.rowsLeft(t))
 	})
 }
 
@@ -106,7 +106,7 @@ func TestOfTwoSourcesWhoseClocksAreAheadTheOneThatRecordedFirstComesFirst(t *tes
 	for first := range 2 {
 		readings := []reading{read(began.Add(2 * time.Hour)), read(began.Add(2 * time.Hour))}
 		readings[first] = read(began.Add(time.Hour))
-		r := &Relay{windows: []window{{seen: 1}, {seen: 1}}, offsets: map[string]*clockOffset{"one": {}}}
+		r := &Relay{windows: []window{{lastRead: 1}, {lastRead: 1}}, offsets: map[string]*clockOffset{"one": {}}}
 		b := batch{began: began, readings: readings}
 		r.merge(&b)
 		require.Equal(t, []int{first, 1 - first}, []int{b.items[0].source, b.items[1].source})

@@ -53,9 +53,9 @@ func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsBack(t *testing.T) {
 	f.publish(t)
 	var want []string
 	for range 2 * size {
-		want = append(want, f.add(t, 0))
+		want = append(want, f.addEvent(t, 0))
 	}
-	want = append(want, f.add(t, 1)) // It was requested when all others had been answered.
+	want = append(want, f.addEvent(t, 1)) // It was requested when all others had been answered.
 	for range 2 * size {
 		f.publish(t)
 	}
@@ -89,7 +89,7 @@ func TestASourceWhoseClockIsAheadDoesNotWait(t *testing.T) {
 	// Both sources are on one server, and a server has one clock.
 	f.setClock(t, 0, "40 seconds")
 	f.setClock(t, 1, "40 seconds")
-	want := []string{f.add(t, 0), f.add(t, 1), f.add(t, 0)}
+	want := []string{f.addEvent(t, 0), f.addEvent(t, 1), f.addEvent(t, 0)}
 	require.Equal(t, 3, f.publish(t))
 	require.Equal(t, want, f.published.subjects(t))
 	for _, c := range f.published.changes(t) {
@@ -102,15 +102,15 @@ func TestAClockThatStepsBackNeitherInvertsNorDelays(t *testing.T) {
 	f := setup(t, Config{}, telemetry.Discard())
 	f.setClock(t, 0, "1 hour")
 	f.setClock(t, 1, "1 hour")
-	want := []string{f.add(t, 0), f.add(t, 0)}
+	want := []string{f.addEvent(t, 0), f.addEvent(t, 0)}
 	f.setClock(t, 0, "0")
 	f.setClock(t, 1, "0")
-	want = append(want, f.add(t, 0), f.add(t, 1))
+	want = append(want, f.addEvent(t, 0), f.addEvent(t, 1))
 	require.Equal(t, 4, f.publish(t))
 	require.Equal(t, want, f.published.subjects(t))
 
 	f.setClock(t, 0, "1 hour")
-	last := f.add(t, 0)
+	last := f.addEvent(t, 0)
 	f.setClock(t, 0, "0")
 	require.Equal(t, 1, f.publish(t), "the second read of the batch began after the first had seen it")
 	require.Equal(t, append(want, last), f.published.subjects(t))

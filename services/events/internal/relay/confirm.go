@@ -30,13 +30,14 @@ const (
 	sweepInterval  = time.Minute
 )
 
-// sent is a row that was published and that not all readers have stored.
-type sent struct {
+// publishedRow is a row that was published and that not all readers have stored.
+type publishedRow struct {
 	id        int64
 	eventID   string
 	partition int
 	offset    int64
-	at        time.Time
+	// publishedAt is by the clock of this process.
+	publishedAt time.Time
 }
 
 // outstanding holds the rows that were published and that not all readers have stored. It is safe for concurrent use.
@@ -47,9 +48,9 @@ type outstanding struct {
 
 type outstandingRows struct {
 	// rows of each source, in the order of publishing.
-	rows [][]sent
+	rows [][]publishedRow
 	// newest is the last row of each partition.
-	newest map[int]sent
+	newest map[int]publishedRow
 	count  int
 	// overflow means that rows were not added.
 	overflow bool
@@ -65,7 +66,7 @@ func (o *outstanding) reset(sources int) {
 
 // clear needs the lock.
 func (o *outstanding) clear(sources int) {
-	o.outstandingRows = outstandingRows{rows: make([][]sent, sources), newest: map[int]sent{}, resets: o.resets + 1}
+	o.outstandingRows = outstandingRows{rows: make([][]publishedRow, sources), newest: map[int]publishedRow{}, resets: o.resets + 1}
 }
 
 // forget drops the rows of a source.
@@ -77,14 +78,17 @@ func (o *outstanding) forget(source int) {
 	o.resets++
 }
 
-// add notes the rows with the positions of their messages. If a message got an offset up to that of an earlier one, Kafka has lost
-// that one: add forgets all rows instead, because the offsets of lost messages would soon be confirmed, and returns what was lost.
-func (o *outstanding) add(items []item, msgs []kafka.Message) (lost *sent) {
+// addPublished notes the rows with the positions of their messages. If a message got an offset up to that of an earlier one, Kafka
+// has lost that one: addPublished forgets all rows instead, because the offsets of lost messages would soon be confirmed, and
+// returns what was lost.
+func (o *outstanding) addPublished(items []item, msgs []kafka.Message) (lost *publishedRow) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	now := time.Now()
 	for i, it := range items {
-		s := sent{id: it.id, eventID: it.change.GetEventId(), partition: msgs[i].Partition, offset: msgs[i].Offset, at: now}
+		s := publishedRow{
+			id: it.id, eventID: it.change.GetEventId(), partition: msgs[i].Partition, offset: msgs[i].Offset, publishedAt: now,
+		}
 		if before, known := o.newest[s.partition]; known && s.offset <= before.offset {
 			o.clear(len(o.rows))
 			return &before
@@ -100,13 +104,13 @@ func (o *outstanding) add(items []item, msgs []kafka.Message) (lost *sent) {
 	return nil
 }
 
-// now returns what is outstanding.
-func (o *outstanding) now() outstandingRows {
+// snapshot returns what is outstanding.
+func (o *outstanding) snapshot() outstandingRows {
 	o.lock.Lock()
 	defer o.lock.Unlock()
-	now := o.outstandingRows
-	now.rows, now.newest = slices.Clone(o.rows), maps.Clone(o.newest)
-	return now
+	copied := o.outstandingRows
+	copied.rows, copied.newest = slices.Clone(o.rows), maps.Clone(o.newest)
+	return copied
 }
 
 // age returns for how long the oldest row has been outstanding.
@@ -116,36 +120,36 @@ func (o *outstanding) age() time.Duration {
 	var age time.Duration
 	for _, rows := range o.rows {
 		if len(rows) > 0 {
-			age = max(age, time.Since(rows[0].at))
+			age = max(age, time.Since(rows[0].publishedAt))
 		}
 	}
 	return age
 }
 
-// keep replaces the rows of a source as they were before with those that are left of them.
-func (o *outstanding) keep(before outstandingRows, source int, left []sent) {
+// keepUnconfirmed replaces the rows of a source as they were before with those that are not confirmed yet.
+func (o *outstanding) keepUnconfirmed(before outstandingRows, source int, unconfirmed []publishedRow) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	if o.resets != before.resets {
 		return
 	}
 	n := len(before.rows[source])
-	o.rows[source] = append(left, o.rows[source][n:]...)
-	o.count -= n - len(left)
+	o.rows[source] = append(unconfirmed, o.rows[source][n:]...)
+	o.count -= n - len(unconfirmed)
 }
 
 // confirmRows confirms what the readers have stored, until ctx ends.
 func (r *Relay) confirmRows(ctx context.Context) {
-	swept := time.Now()
+	lastDeletion := time.Now()
 	for ctx.Err() == nil {
 		pause(ctx, r.cfg.ConfirmInterval, nil)
 		if err := r.confirm(ctx); err != nil && ctx.Err() == nil {
 			r.metrics.failures.Add(ctx, 1)
 			r.log.WarnContext(ctx, "relay cannot confirm changes, their rows stay in the outbox", "error", err)
 		}
-		if r.cfg.Retention > 0 && time.Since(swept) >= sweepInterval {
-			swept = time.Now()
-			if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
+		if r.cfg.Retention > 0 && time.Since(lastDeletion) >= sweepInterval {
+			lastDeletion = time.Now()
+			if err := r.deleteOld(ctx); err != nil && ctx.Err() == nil {
 				r.log.WarnContext(ctx, "relay cannot delete old rows", "error", err)
 			}
 		}
@@ -157,38 +161,38 @@ func (r *Relay) confirmRows(ctx context.Context) {
 func (r *Relay) confirm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
-	now := r.outstanding.now()
-	if now.overflow && now.count < fewOutstanding {
+	waiting := r.outstanding.snapshot()
+	if waiting.overflow && waiting.count < fewOutstanding {
 		r.publishAgain()
 		return nil
 	}
-	if now.count == 0 {
+	if waiting.count == 0 {
 		return nil
 	}
 	stored, err := r.stored(ctx)
 	if err != nil {
 		return err
 	}
-	if intact, err := r.intact(ctx, now); err != nil || !intact {
+	if intact, err := r.intact(ctx, waiting); err != nil || !intact {
 		return err
 	}
 	return r.forEachSource(ctx, func(ctx context.Context, i int, s *source) error {
-		var done, left []sent
-		for _, row := range now.rows[i] {
+		var confirmed, unconfirmed []publishedRow
+		for _, row := range waiting.rows[i] {
 			if row.offset < stored[row.partition] {
-				done = append(done, row)
+				confirmed = append(confirmed, row)
 			} else {
-				left = append(left, row)
+				unconfirmed = append(unconfirmed, row)
 			}
 		}
-		for len(done) > 0 {
-			n := min(len(done), maxConfirmed)
-			if err := s.confirm(ctx, done[:n], r.cfg.Retention > 0); err != nil {
+		for len(confirmed) > 0 {
+			n := min(len(confirmed), maxConfirmed)
+			if err := s.confirm(ctx, confirmed[:n], r.cfg.Retention > 0); err != nil {
 				return err
 			}
-			done = done[n:]
+			confirmed = confirmed[n:]
 		}
-		r.outstanding.keep(now, i, left)
+		r.outstanding.keepUnconfirmed(waiting, i, unconfirmed)
 		return nil
 	})
 }
@@ -215,25 +219,25 @@ func (r *Relay) stored(ctx context.Context) (map[int]int64, error) {
 
 // intact reports whether the topic has the newest message that was published to each partition with outstanding rows. Then it
 // has all earlier ones too, because a log that loses messages loses its end.
-func (r *Relay) intact(ctx context.Context, now outstandingRows) (bool, error) {
-	waiting := map[int]bool{}
-	for _, rows := range now.rows {
+func (r *Relay) intact(ctx context.Context, outstanding outstandingRows) (bool, error) {
+	partitions := map[int]bool{}
+	for _, rows := range outstanding.rows {
 		for _, row := range rows {
-			waiting[row.partition] = true
+			partitions[row.partition] = true
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	var lock sync.Mutex
 	intact := true
-	for partition := range waiting {
-		newest := now.newest[partition]
+	for partition := range partitions {
+		newest := outstanding.newest[partition]
 		group.Go(func() error {
 			found, err := r.eventAt(ctx, newest)
 			if err != nil {
 				return err
 			}
 			if found != newest.eventID {
-				r.lost(ctx, newest, found)
+				r.reportLost(ctx, newest, found)
 				lock.Lock()
 				defer lock.Unlock()
 				intact = false
@@ -244,8 +248,8 @@ func (r *Relay) intact(ctx context.Context, now outstandingRows) (bool, error) {
 	return intact, group.Wait()
 }
 
-// lost reports that Kafka no longer has a row's message, and requests that all rows are published again.
-func (r *Relay) lost(ctx context.Context, s sent, found string) {
+// reportLost reports that Kafka no longer has a row's message, and requests that all rows are published again.
+func (r *Relay) reportLost(ctx context.Context, s publishedRow, found string) {
 	r.metrics.lostTails.Add(ctx, 1)
 	r.log.ErrorContext(ctx, "Kafka has lost messages that it had acknowledged, publishing again what is in the outboxes",
 		"partition", s.partition, "offset", s.offset, "event_id", s.eventID, "found_event_id", found)
@@ -259,7 +263,7 @@ func (r *Relay) publishAgain() {
 }
 
 // eventAt returns the id of the event at a row's position, or nothing if there is no message.
-func (r *Relay) eventAt(ctx context.Context, s sent) (string, error) {
+func (r *Relay) eventAt(ctx context.Context, s publishedRow) (string, error) {
 	m, err := r.publisher.Message(ctx, s.partition, s.offset)
 	if errors.Is(err, kafka.ErrNoMessage) {
 		return "", nil
@@ -274,11 +278,11 @@ func (r *Relay) eventAt(ctx context.Context, s sent) (string, error) {
 	return c.GetEventId(), nil
 }
 
-// sweep deletes confirmed rows past retention.
-func (r *Relay) sweep(ctx context.Context) error {
+// deleteOld deletes confirmed rows past retention.
+func (r *Relay) deleteOld(ctx context.Context) error {
 	return r.forEachSource(ctx, func(ctx context.Context, _ int, s *source) error {
 		for {
-			n, err := s.sweep(ctx, r.cfg.Retention, maxConfirmed)
+			n, err := s.deleteOld(ctx, r.cfg.Retention, maxConfirmed)
 			if err != nil || n < maxConfirmed {
 				return err
 			}

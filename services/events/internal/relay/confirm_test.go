@@ -26,16 +26,16 @@ func TestARowStaysUntilAllReadersHaveStoredIt(t *testing.T) {
 	age := func() float64 { return tel.Values(t, "gifting.relay.unconfirmed_age")[""] }
 	behind := int64(0)
 	f.readers = append(f.readers, func(context.Context) (map[int]int64, error) { return map[int]int64{0: behind}, nil })
-	want := []string{f.add(t, 0), f.add(t, 1), f.add(t, 0)}
+	want := []string{f.addEvent(t, 0), f.addEvent(t, 1), f.addEvent(t, 0)}
 	require.Equal(t, 3, f.publish(t))
-	require.Equal(t, 3, f.left(t))
+	require.Equal(t, 3, f.rowsLeft(t))
 	require.Positive(t, age())
 	behind = 2
 	require.Zero(t, f.publish(t), "what was published is not published again")
-	require.Equal(t, 1, f.left(t))
+	require.Equal(t, 1, f.rowsLeft(t))
 	behind = 3
 	require.Zero(t, f.publish(t))
-	require.Zero(t, f.left(t))
+	require.Zero(t, f.rowsLeft(t))
 	require.Zero(t, age())
 	require.Equal(t, want, f.published.subjects(t))
 }
@@ -44,7 +44,7 @@ func TestTheNextLeaderPublishesAgainWhatIsNotConfirmed(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())
 	f.published.stored = 1
-	first, second := f.add(t, 0), f.add(t, 0)
+	first, second := f.addEvent(t, 0), f.addEvent(t, 0)
 	f.publish(t)
 	f.reset()
 	f.publish(t)
@@ -55,7 +55,7 @@ func TestOnlyTheClocksOfServersInUseAreKept(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())
 	f.offsets["a server that was restarted"] = &clockOffset{}
-	f.add(t, 0)
+	f.addEvent(t, 0)
 	f.publish(t)
 	require.NotContains(t, f.offsets, "a server that was restarted")
 	require.NotEmpty(t, f.offsets)
@@ -78,17 +78,17 @@ func TestMessagesThatKafkaLosesArePublishedAgain(t *testing.T) {
 			tel := telemetrytest.New()
 			f := setup(t, Config{}, tel.Telemetry)
 			f.published.stored = 1
-			f.add(t, 0)
-			second, third := f.add(t, 1), f.add(t, 0)
+			f.addEvent(t, 0)
+			second, third := f.addEvent(t, 1), f.addEvent(t, 0)
 			require.Equal(t, 3, f.publish(t))
 			lose(t, f)
 			f.published.stored = 100
 			require.Zero(t, f.publish(t))
-			require.Equal(t, 2, f.left(t), "the offsets of lost messages confirm nothing")
+			require.Equal(t, 2, f.rowsLeft(t), "the offsets of lost messages confirm nothing")
 			require.Equal(t, 2, f.publish(t))
 			got := f.published.subjects(t)
 			require.Equal(t, []string{second, third}, got[len(got)-2:])
-			require.Zero(t, f.left(t))
+			require.Zero(t, f.rowsLeft(t))
 			require.InDelta(t, 1, tel.Values(t, "gifting.relay.lost_tails")[""], 0)
 		})
 	}
@@ -105,47 +105,47 @@ func TestMessagesThatAreWrittenOverThoseThatKafkaLost(t *testing.T) {
 		_, err := f.publishBatch(t.Context())
 		require.NoError(t, err)
 	}
-	first, second := f.add(t, 0), f.add(t, 1)
+	first, second := f.addEvent(t, 0), f.addEvent(t, 1)
 	publish()
 	f.published.lose(0)
-	third, fourth := f.add(t, 0), f.add(t, 1)
+	third, fourth := f.addEvent(t, 0), f.addEvent(t, 1)
 	publish()
 	f.published.stored = 2 // The readers have stored the messages that are there now.
 	require.NoError(t, f.confirm(t.Context()))
-	require.Equal(t, 4, f.left(t), "the offsets of lost messages confirm nothing")
+	require.Equal(t, 4, f.rowsLeft(t), "the offsets of lost messages confirm nothing")
 	publish()
 	require.Equal(t, []string{third, fourth, first, second, third, fourth}, f.published.subjects(t))
 	f.published.stored = -1
 	require.NoError(t, f.confirm(t.Context()))
-	require.Zero(t, f.left(t))
+	require.Zero(t, f.rowsLeft(t))
 	require.InDelta(t, 1, tel.Values(t, "gifting.relay.lost_tails")[""], 0)
 }
 
 func TestConfirmedRowsAreKeptForTheRetention(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{Retention: time.Hour}, telemetry.Discard())
-	f.add(t, 0)
-	f.add(t, 1)
+	f.addEvent(t, 0)
+	f.addEvent(t, 1)
 	require.Equal(t, 2, f.publish(t))
-	require.NoError(t, f.sweep(t.Context()))
-	require.Equal(t, 2, f.left(t))
+	require.NoError(t, f.deleteOld(t.Context()))
+	require.Equal(t, 2, f.rowsLeft(t))
 	f.reset()
 	require.Zero(t, f.publish(t), "a new leader does not publish confirmed rows")
 	exec(t, f.owners[0], "UPDATE outbox SET confirmed_at = now() - interval '61 minutes'")
 	exec(t, f.owners[0], "UPDATE retention_clock SET at = now() - interval '2 minutes'")
-	require.NoError(t, f.sweep(t.Context()))
-	require.Equal(t, 2, f.left(t), "the database's clock has jumped ahead")
+	require.NoError(t, f.deleteOld(t.Context()))
+	require.Equal(t, 2, f.rowsLeft(t), "the database's clock has jumped ahead")
 	exec(t, f.owners[0], "UPDATE retention_clock SET at = now()")
-	require.NoError(t, f.sweep(t.Context()))
-	require.Equal(t, 1, f.left(t))
+	require.NoError(t, f.deleteOld(t.Context()))
+	require.Equal(t, 1, f.rowsLeft(t))
 
 	exec(t, f.owners[1], "UPDATE outbox SET confirmed_at = now() + interval '30 days'")
-	require.NoError(t, f.sweep(t.Context()))
-	require.Equal(t, 1, f.left(t))
+	require.NoError(t, f.deleteOld(t.Context()))
+	require.Equal(t, 1, f.rowsLeft(t))
 	exec(t, f.owners[1], "UPDATE outbox SET confirmed_at = confirmed_at - interval '61 minutes'")
 	exec(t, f.owners[1], "UPDATE retention_clock SET at = now()")
-	require.NoError(t, f.sweep(t.Context()))
-	require.Zero(t, f.left(t), "a row that was confirmed while the clock was ahead is kept from now on, not from then")
+	require.NoError(t, f.deleteOld(t.Context()))
+	require.Zero(t, f.rowsLeft(t), "a row that was confirmed while the clock was ahead is kept from now on, not from then")
 }
 
 // TestARestoredOutboxLosesNothing puts another table into the place of an outbox, whose ids begin again.
@@ -153,7 +153,7 @@ func TestARestoredOutboxLosesNothing(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())
 	f.published.stored = 0
-	before := []string{f.add(t, 0), f.add(t, 0)}
+	before := []string{f.addEvent(t, 0), f.addEvent(t, 0)}
 	require.Equal(t, 2, f.publish(t))
 	for _, sql := range []string{
 		"ALTER TABLE outbox RENAME TO lost", "ALTER SEQUENCE outbox_id_seq RENAME TO lost_seq",
@@ -165,21 +165,21 @@ func TestARestoredOutboxLosesNothing(t *testing.T) {
 	owner := postgres.Config{URL: f.owners[0].Config().ConnString()}
 	require.NoError(t, postgres.Migrate(t.Context(), owner, io.Discard, outbox.Migrations()))
 	f.sources[0].pool.Reset()
-	after := []string{f.add(t, 0), f.add(t, 0)}
+	after := []string{f.addEvent(t, 0), f.addEvent(t, 0)}
 	f.published.stored = -1
 	for range 3 { // The change of the table ends the first batch.
 		_, _ = f.publishBatch(t.Context())
 	}
 	require.NoError(t, f.confirm(t.Context()))
 	require.Equal(t, append(before, after...), f.published.subjects(t))
-	require.Zero(t, f.left(t))
+	require.Zero(t, f.rowsLeft(t))
 }
 
 func TestRowsBeyondTheLimitArePublishedAgainUnderLoad(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())
 	publish := func() {
-		f.add(t, 0)
+		f.addEvent(t, 0)
 		_, err := f.publishBatch(t.Context())
 		require.NoError(t, err)
 	}
@@ -196,7 +196,7 @@ func TestRowsBeyondTheLimitArePublishedAgainUnderLoad(t *testing.T) {
 	require.True(t, f.restart.Load())
 	publish()
 	require.NoError(t, f.confirm(t.Context()))
-	require.Zero(t, f.left(t))
+	require.Zero(t, f.rowsLeft(t))
 }
 
 // TestANewLeaderSoonReadsNoRowsThatAreKept lets a leader begin where thousands of rows are kept, and nothing is written.
@@ -212,7 +212,7 @@ FROM generate_series(1, %d)`, kept))
 		require.Zero(t, f.publish(t))
 		return f.windows[0].low == kept && len(f.windows[0].gaps) == 0
 	}, time.Minute, 10*time.Millisecond, "transactions of other tests end")
-	late := f.add(t, 0)
+	late := f.addEvent(t, 0)
 	require.Equal(t, 1, f.publish(t))
 	require.Equal(t, []string{late}, f.published.subjects(t))
 }
@@ -236,9 +236,9 @@ FROM generate_series(1, %d)`, rows-1))
 		for f.publish(t) > 0 {
 		}
 	}
-	require.Zero(t, f.left(t))
+	require.Zero(t, f.rowsLeft(t))
 	exec(t, f.owners[0], "ANALYZE outbox") // It finds no row, so every plan seems cheap.
-	f.add(t, 0)
+	f.addEvent(t, 0)
 	first, last := f.windows[0].ranges()
 	low := f.windows[0].low
 	require.Less(t, f.pages(t, readRows, low, rows, first, last, false), 20, "a read after %d dead rows", rows*batches)

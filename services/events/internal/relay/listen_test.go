@@ -49,7 +49,7 @@ func TestACommittedCallWakesTheRelay(t *testing.T) {
 			call(t, w, pool, "00000000-0000-4000-8000-000000000000")
 			return len(f.published.subjects(t)) > 0
 		}, waitLimit, pollInterval, "source %d", i)
-		require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
+		require.Eventually(t, func() bool { return f.rowsLeft(t) == 0 }, waitLimit, pollInterval)
 
 		subject := "00000000-0000-4000-8000-000000000001"
 		call(t, w, pool, subject)
@@ -77,7 +77,7 @@ func TestARelayListensAgainAfterItLostASource(t *testing.T) {
 	_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
+	require.Eventually(t, func() bool { return f.rowsLeft(t) == 0 }, waitLimit, pollInterval)
 	require.Eventually(t, arrives(len(f.published.subjects(t))), waitLimit, pollInterval)
 }
 

@@ -32,7 +32,7 @@ func TestOrderUnderWriters(t *testing.T) {
 		}
 		return rand.IntN(n)
 	}
-	published, all := f.write(t, 8*time.Second)
+	published, all := f.runWriters(t, 8*time.Second)
 	t.Logf("%d changes, published %d times", len(all), len(published))
 	require.Greater(t, len(all), 10*writers)
 	require.Greater(t, len(published), len(all), "the failures made duplicates")
@@ -59,7 +59,7 @@ func TestOrderUnderWritersWhileLeadersChange(t *testing.T) {
 		}
 		ended <- errors.Join(errs...)
 	}()
-	published, all := f.write(t, 8*time.Second)
+	published, all := f.runWriters(t, 8*time.Second)
 	require.NoError(t, <-ended)
 	t.Logf("%d changes, published %d times", len(all), len(published))
 	require.Greater(t, len(all), 5*writers)
@@ -93,7 +93,7 @@ func TestCauseBeforeEffect(t *testing.T) {
 	case err := <-done:
 		require.NoError(t, err, "the batch ended before the read")
 	}
-	cause, effect := f.add(t, 0), f.add(t, 1)
+	cause, effect := f.addEvent(t, 0), f.addEvent(t, 1)
 	close(committed)
 	require.NoError(t, <-done)
 
@@ -107,7 +107,7 @@ const (
 )
 
 // write runs the writers and the relay for a time and returns when the outboxes are empty.
-func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all []string) {
+func (f *fixture) runWriters(t *testing.T, d time.Duration) (published []change, all []string) {
 	t.Helper()
 	for _, owner := range f.owners {
 		_, err := owner.Exec(t.Context(), `CREATE TABLE subject (id int PRIMARY KEY, version int NOT NULL)`)
@@ -126,13 +126,13 @@ func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all 
 	var seen lastCommitted
 	for range writers {
 		work.Go(func() {
-			mine := ""
+			previous := ""
 			for until.Err() == nil {
-				id, err := f.change(t.Context(), mine, &seen)
+				id, err := f.commitChange(t.Context(), previous, &seen)
 				lock.Lock()
 				all, errs = append(all, id), append(errs, err)
 				lock.Unlock()
-				mine = id
+				previous = id
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all 
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
+	require.Eventually(t, func() bool { return f.rowsLeft(t) == 0 }, waitLimit, pollInterval)
 	for _, c := range f.published.changes(t) {
 		var parsed change
 		require.NoError(t, json.Unmarshal(c.GetData(), &parsed))
@@ -152,12 +152,12 @@ func (f *fixture) write(t *testing.T, d time.Duration) (published []change, all 
 // lastCommitted holds a recently committed change of each source.
 type lastCommitted [2]atomic.Pointer[string]
 
-// change makes one change of a random record and returns its id once it is committed.
-func (f *fixture) change(ctx context.Context, mine string, seen *lastCommitted) (string, error) {
+// commitChange makes one change of a random record and returns its id once it is committed.
+func (f *fixture) commitChange(ctx context.Context, previous string, seen *lastCommitted) (string, error) {
 	source, subject := rand.IntN(len(f.owners)), rand.IntN(subjects)
 	c := change{ID: uuid.NewString(), Subject: fmt.Sprintf("%c%d", 'a'+source, subject)}
-	if mine != "" {
-		c.After = append(c.After, mine)
+	if previous != "" {
+		c.After = append(c.After, previous)
 	}
 	for i := range seen {
 		if id := seen[i].Load(); id != nil {

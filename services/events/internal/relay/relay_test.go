@@ -17,12 +17,12 @@ func TestUnderLoadABatchTakesAllRowsCommittedSinceTheLastOne(t *testing.T) {
 	f := setup(t, Config{PollInterval: time.Hour, BatchInterval: each}, telemetry.Discard())
 	began := time.Now()
 	f.start(t)
-	f.add(t, 0)
+	f.addEvent(t, 0)
 	f.Wake()
 	published := func() int { return len(f.published.subjects(t)) }
 	require.Eventually(t, func() bool { return published() == 1 }, waitLimit, pollInterval)
 	for range 2 {
-		f.add(t, 0)
+		f.addEvent(t, 0)
 		f.Wake()
 	}
 	require.Eventually(t, func() bool {
@@ -47,7 +47,7 @@ func TestASourceThatIsNotReadHasNoAge(t *testing.T) {
 	f.metrics.lead(true)
 	require.Empty(t, measured(), "the leader has not read yet")
 	f.published.fail = func(int) int { return 0 }
-	f.add(t, 1)
+	f.addEvent(t, 1)
 	_, err := f.publishBatch(t.Context())
 	require.ErrorIs(t, err, errPublish)
 	require.Equal(t, []string{"oldest_age", "held", "clock_offset", "unconfirmed_age"}, measured())
@@ -73,7 +73,7 @@ func TestMetrics(t *testing.T) {
 	require.Empty(t, ages(), "only the leader reports ages")
 	require.Equal(t, map[string]float64{"": 0}, tel.Values(t, "gifting.relay.published"))
 	f.start(t)
-	f.add(t, 1)
+	f.addEvent(t, 1)
 	require.Eventually(t, func() bool { return ages()["source=links"] > 0.1 }, waitLimit, pollInterval,
 		"the age grows while nothing can be published")
 	require.InDelta(t, 0, ages()["source=orders"], 0)

@@ -194,8 +194,8 @@ func event(subject string) outbox.Event {
 	}
 }
 
-// add commits one event in a source and returns its subject.
-func (f *fixture) add(t *testing.T, source int) string {
+// addEvent commits one event in a source and returns its subject.
+func (f *fixture) addEvent(t *testing.T, source int) string {
 	t.Helper()
 	subject := uuid.NewString()
 	require.NoError(t, postgres.Pipeline(t.Context(), f.owners[source], func(b *pgx.Batch) {
@@ -213,8 +213,8 @@ func (f *fixture) publish(t *testing.T) int {
 	return done.published
 }
 
-// left returns how many rows the outboxes hold.
-func (f *fixture) left(t *testing.T) (n int) {
+// rowsLeft returns how many rows the outboxes hold.
+func (f *fixture) rowsLeft(t *testing.T) (n int) {
 	t.Helper()
 	for _, owner := range f.owners {
 		var rows int

@@ -168,7 +168,7 @@ func (s *source) identify(ctx context.Context, conn *pgx.Conn) error {
 func (s *source) read(ctx context.Context, now func() time.Time, w *window, limit int) (reading, error) {
 	first, last := w.ranges()
 	r := reading{tick: tick{asked: now()}}
-	if err := r.collect(s.pool.Query(ctx, readRows, w.low, limit, first, last, w.open())); err != nil {
+	if err := r.collect(s.pool.Query(ctx, readRows, w.low, limit, first, last, w.hasOpenGap())); err != nil {
 		return reading{}, fmt.Errorf("read source %s: %w", s.name, err)
 	}
 	r.answered, r.server, r.full = now(), s.server.Load(), len(r.rows) == limit
@@ -232,21 +232,21 @@ func scanRow(c pgx.CollectableRow, before []any) (row, error) {
 }
 
 // confirm deletes rows that all readers have stored, or only marks them if they are kept.
-func (s *source) confirm(ctx context.Context, rows []sent, keep bool) error {
+func (s *source) confirm(ctx context.Context, rows []publishedRow, keep bool) error {
 	statement := deleteRows
 	if keep {
 		statement = confirmRows
 	}
-	_, err := s.pool.Exec(ctx, statement, postgres.Column(rows, func(r sent) int64 { return r.id }),
-		postgres.UUIDColumn(rows, func(r sent) string { return r.eventID }))
+	_, err := s.pool.Exec(ctx, statement, postgres.Column(rows, func(r publishedRow) int64 { return r.id }),
+		postgres.UUIDColumn(rows, func(r publishedRow) string { return r.eventID }))
 	if err != nil {
 		return fmt.Errorf("delete from source %s: %w", s.name, err)
 	}
 	return nil
 }
 
-// sweep deletes rows that were confirmed before the retention, and returns their number.
-func (s *source) sweep(ctx context.Context, retention time.Duration, limit int) (int, error) {
+// deleteOld deletes rows that were confirmed before the retention, and returns their number.
+func (s *source) deleteOld(ctx context.Context, retention time.Duration, limit int) (int, error) {
 	tag, err := s.pool.Exec(ctx, sweepRows, retention, limit)
 	if err != nil {
 		return 0, fmt.Errorf("sweep source %s: %w", s.name, err)

@@ -30,9 +30,9 @@ func TestAnIdleRelayThatListensReadsNothing(t *testing.T) {
 	}
 	require.Eventually(t, quiet, waitLimit, pollInterval)
 	before := reads.Load()
-	subject := f.add(t, 0)
+	subject := f.addEvent(t, 0)
 	f.Wake()
-	require.Eventually(t, func() bool { return f.left(t) == 0 }, waitLimit, pollInterval)
+	require.Eventually(t, func() bool { return f.rowsLeft(t) == 0 }, waitLimit, pollInterval)
 	require.Equal(t, []string{subject}, f.published.subjects(t))
 	require.LessOrEqual(t, reads.Load()-before, int64(2))
 }
@@ -43,7 +43,7 @@ func TestTheHeartbeatFindsAChangeWhoseNotificationWasLost(t *testing.T) {
 	f.start(t)
 	f.listening(t)
 	for n := range 3 {
-		f.add(t, 0)
+		f.addEvent(t, 0)
 		require.Eventually(t, func() bool { return len(f.published.subjects(t)) == n+1 }, waitLimit, pollInterval)
 	}
 }
@@ -69,7 +69,7 @@ func TestARelayThatCannotListenPolls(t *testing.T) {
 	f := setup(t, Config{PollInterval: time.Millisecond, HeartbeatInterval: time.Hour}, telemetry.Discard())
 	f.start(t)
 	f.listening(t)
-	first := f.add(t, 1) // So that the relay also has a connection that reads.
+	first := f.addEvent(t, 1) // So that the relay also has a connection that reads.
 	f.Wake()
 	require.Eventually(t, func() bool { return len(f.published.subjects(t)) == 1 }, waitLimit, pollInterval)
 	name := f.owners[1].Config().ConnConfig.Database
@@ -77,7 +77,7 @@ func TestARelayThatCannotListenPolls(t *testing.T) {
 	exec(t, f.owners[1], `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
 	require.Eventually(t, func() bool { return f.wakeups.unheard.Load() == 1 }, waitLimit, pollInterval)
-	want := f.add(t, 1)
+	want := f.addEvent(t, 1)
 	require.Eventually(t, func() bool { return len(f.published.subjects(t)) == 2 }, waitLimit, pollInterval)
 	require.Equal(t, []string{first, want}, f.published.subjects(t))
 
@@ -92,7 +92,7 @@ func TestALateFirstReadDoesNotHoldBackWhatItSaw(t *testing.T) {
 	var reads int
 	f.traceReads(t, 0, readTracer{before: func() {
 		if reads++; reads == 1 {
-			want = f.add(t, 0) // It is recorded after the batch began.
+			want = f.addEvent(t, 0) // It is recorded after the batch began.
 		}
 	}, after: func() {}})
 	require.Equal(t, 1, f.publish(t))

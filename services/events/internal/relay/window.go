@@ -13,8 +13,8 @@ import (
 type window struct {
 	low  int64
 	gaps []gap // ascending
-	// seen is the highest id of the last read. These rows were inserted before the next batch reads the clock.
-	seen int64
+	// lastRead is the highest id of the last read. These rows were inserted before the next batch reads the clock.
+	lastRead int64
 	// published is a time of the source's clock up to which the rows were published. It only saves work.
 	published time.Time
 }
@@ -22,21 +22,21 @@ type window struct {
 // gap is a range of ids that were not visible when a later id was published.
 type gap struct {
 	first, last int64
-	// ended is a transaction that began after the gap was found; zero before there is one. Once all transactions before it have
+	// closedBy is a transaction that began after the gap was found; zero before there is one. Once all transactions before it have
 	// ended, a read sees every row of the gap that there will ever be.
-	ended int64
+	closedBy int64
 }
 
-// open reports whether a gap waits for a transaction that began after it.
-func (w *window) open() bool {
-	return slices.ContainsFunc(w.gaps, func(g gap) bool { return g.ended == 0 })
+// hasOpenGap reports whether a gap waits for a transaction that began after it.
+func (w *window) hasOpenGap() bool {
+	return slices.ContainsFunc(w.gaps, func(g gap) bool { return g.closedBy == 0 })
 }
 
 // closeGapsAt records a transaction that began after all gaps were found.
 func (w *window) closeGapsAt(transaction int64) {
 	for i := range w.gaps {
-		if w.gaps[i].ended == 0 {
-			w.gaps[i].ended = transaction
+		if w.gaps[i].closedBy == 0 {
+			w.gaps[i].closedBy = transaction
 		}
 	}
 }
@@ -47,17 +47,17 @@ func (w *window) publishedUpTo(t time.Time) {
 	}
 }
 
-// saw notes the rows of a read.
-func (w *window) saw(rows []row) {
+// noteRead notes the rows of a read.
+func (w *window) noteRead(rows []row) {
 	if len(rows) > 0 {
-		w.seen = max(w.seen, rows[len(rows)-1].id)
+		w.lastRead = max(w.lastRead, rows[len(rows)-1].id)
 	}
 }
 
 // advance moves the window past the first n rows of a read, which are published.
 func (w *window) advance(r reading, n int) {
 	rows := r.rows
-	w.saw(rows)
+	w.noteRead(rows)
 	var gaps []gap
 	at := 0
 	for _, g := range w.gaps {
@@ -66,8 +66,8 @@ func (w *window) advance(r reading, n int) {
 			at++
 		}
 		// A full read has not looked for all rows of the gaps after its last row.
-		over := g.ended != 0 && r.oldest >= g.ended && (!r.full || at < len(rows))
-		gaps = append(gaps, g.without(rows[first:at], n-first, over)...)
+		closed := g.closedBy != 0 && r.oldest >= g.closedBy && (!r.full || at < len(rows))
+		gaps = append(gaps, g.remaining(rows[first:at], n-first, closed)...)
 	}
 	if len(rows) == 0 && r.newest > w.low {
 		gaps = append(gaps, gap{first: w.low + 1, last: r.newest})
@@ -83,22 +83,22 @@ func (w *window) advance(r reading, n int) {
 	w.gaps = gaps
 }
 
-// without returns what is left of the gap after a read found rows in it, of which the first n are published. If the gap is over,
-// the ids without a row are not looked for again.
-func (g gap) without(found []row, n int, over bool) []gap {
+// remaining returns what is left of the gap after a read found rows in it, of which the first n are published. If the gap is
+// closed, the ids without a row are not looked for again.
+func (g gap) remaining(found []row, n int, closed bool) []gap {
 	var left []gap
 	next := g.first
 	for i, r := range found {
-		if !over && r.id > next {
-			left = append(left, gap{next, r.id - 1, g.ended})
+		if !closed && r.id > next {
+			left = append(left, gap{next, r.id - 1, g.closedBy})
 		}
 		if i >= n {
-			left = append(left, gap{r.id, r.id, g.ended})
+			left = append(left, gap{r.id, r.id, g.closedBy})
 		}
 		next = r.id + 1
 	}
-	if !over && next <= g.last {
-		left = append(left, gap{next, g.last, g.ended})
+	if !closed && next <= g.last {
+		left = append(left, gap{next, g.last, g.closedBy})
 	}
 	return left
 }

@@ -73,7 +73,7 @@ func TestAWindowLosesAndRepeatsNothing(t *testing.T) {
 			var w window
 			batch := func(limit int, all bool) {
 				oldest, newest := o.oldest(), o.lastID
-				if w.open() {
+				if w.hasOpenGap() {
 					o.lastTransaction++
 					w.closeGapsAt(o.lastTransaction)
 				}

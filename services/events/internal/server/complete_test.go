@@ -53,7 +53,7 @@ func setupRecorded(t *testing.T) recorded {
 	t.Helper()
 	f := setup(t)
 	require.NoError(t, f.store.CheckPartitions(t.Context(), 1))
-	l := &log{ids: f.add(t, today, 3, nil)}
+	l := &log{ids: f.addEvents(t, today, 3, nil)}
 	return recorded{f, NewFeedRecords(f.store, l, slog.New(slog.DiscardHandler)), l}
 }
 
@@ -80,7 +80,7 @@ func TestAFeedIsCompleteWhenItHasStoredWhatKafkaHad(t *testing.T) {
 		var stored sync.WaitGroup
 		r.log.read = func() {
 			r.log.read = nil
-			stored.Go(func() { r.add(t, today, 1, func(_ int, c *eventsv1.Change) { c.EventId = late }) })
+			stored.Go(func() { r.addEvents(t, today, 1, func(_ int, c *eventsv1.Change) { c.EventId = late }) })
 		}
 		page := r.list(t, nil)
 		stored.Wait()
@@ -114,7 +114,7 @@ func TestEventsThatWereReadBeforeTheFeedWentBackAreNotComplete(t *testing.T) {
 	// those before.
 	_, err := store.Offsets{Store: r.fixture.store}.Stored(t.Context(), 0, 100)
 	require.NoError(t, err)
-	r.log.ids = append(r.log.ids, r.add(t, today, 1, nil)...)
+	r.log.ids = append(r.log.ids, r.addEvents(t, today, 1, nil)...)
 
 	after := r.list(t, before.GetNext())
 	require.Equal(t, wentBack, after.GetIncompleteReason())

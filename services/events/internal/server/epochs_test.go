@@ -20,15 +20,15 @@ func (f *fixture) beginEpoch(t *testing.T) {
 func (f *fixture) requireRefused(t *testing.T, p store.Position, why string) {
 	t.Helper()
 	cursor := encode(binding(f.tenant), p)
-	_, err := f.ListEvents(f.key(t, nil), &eventsv1.ListEventsRequest{After: &cursor})
+	_, err := f.ListEvents(f.keyContext(t, nil), &eventsv1.ListEventsRequest{After: &cursor})
 	require.Equal(t, map[string]string{"after": setBack}, violations(t, err), why)
 }
 
 func TestCursorsOfEpochs(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	ctx := f.key(t, nil)
-	want := f.add(t, today, 10, nil)
+	ctx := f.keyContext(t, nil)
+	want := f.addEvents(t, today, 10, nil)
 	first := f.list(ctx, t, nil, 4).NextCursor
 	last := f.list(ctx, t, nil, 10).NextCursor
 	survived, err := decode(binding(f.tenant), *last)
@@ -41,7 +41,7 @@ func TestCursorsOfEpochs(t *testing.T) {
 	lost.Number++
 	f.requireRefused(t, lost, "a position that was lost and is not used again yet")
 
-	more := f.add(t, today, 3, nil)
+	more := f.addEvents(t, today, 3, nil)
 	f.requireRefused(t, lost, "a position that belongs to another event now")
 	page := f.list(ctx, t, last, 0)
 	require.Equal(t, more, ids(page))
@@ -52,7 +52,7 @@ func TestCursorsOfEpochs(t *testing.T) {
 	f.beginEpoch(t)
 	require.Equal(t, want[4:], ids(f.list(ctx, t, first, 0))[:6])
 	f.requireRefused(t, lost, "it was lost in an earlier epoch")
-	again := f.add(t, today, 1, nil)
+	again := f.addEvents(t, today, 1, nil)
 	require.Equal(t, again, ids(f.list(ctx, t, page.NextCursor, 0)), "a cursor of the second epoch")
 	now.Epoch++
 	f.requireRefused(t, now, "an epoch that is unknown, as after a restore to a state before it")
@@ -61,14 +61,14 @@ func TestCursorsOfEpochs(t *testing.T) {
 func TestACursorFromAServerWhoseClockWasAheadFindsWhatFollows(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.add(t, today, 3, nil)
-	cursor, err := decode(binding(f.tenant), f.list(f.key(t, nil), t, nil, 3).GetNextCursor())
+	f.addEvents(t, today, 3, nil)
+	cursor, err := decode(binding(f.tenant), f.list(f.keyContext(t, nil), t, nil, 3).GetNextCursor())
 	require.NoError(t, err)
 	f.beginEpoch(t)
-	more := f.add(t, today, 2, nil)
+	more := f.addEvents(t, today, 2, nil)
 	cursor.Day = cursor.Day.AddDate(0, 0, 1)
 	text := encode(binding(f.tenant), cursor)
-	require.Equal(t, more, ids(f.list(f.key(t, nil), t, &text, 0)))
+	require.Equal(t, more, ids(f.list(f.keyContext(t, nil), t, &text, 0)))
 }
 
 func TestABoundOfTwoEpochsIsTheSmallerOne(t *testing.T) {
@@ -76,12 +76,12 @@ func TestABoundOfTwoEpochsIsTheSmallerOne(t *testing.T) {
 	f := setup(t)
 	first, err := f.store.End(t.Context(), f.tenant)
 	require.NoError(t, err)
-	f.add(t, today, 2, nil)
+	f.addEvents(t, today, 2, nil)
 	f.beginEpoch(t)
 	bounds, err := f.store.Bounds(t.Context(), f.tenant, first.Epoch)
 	require.NoError(t, err)
 	require.Positive(t, bounds.Survived)
-	f.add(t, today, 2, nil)
+	f.addEvents(t, today, 2, nil)
 	f.beginEpoch(t)
 	later, err := f.store.Bounds(t.Context(), uuid.NewString(), first.Epoch)
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 	types := []string{"order.created", "personal_link.created", "order.message_posted", "order.updated", "order.status_changed"}
 	var want []string
 	for day := range 3 {
-		f.add(t, today.AddDate(0, 0, day), len(types), func(i int, c *eventsv1.Change) {
+		f.addEvents(t, today.AddDate(0, 0, day), len(types), func(i int, c *eventsv1.Change) {
 			c.Type = types[i]
 			if day > 0 && i != 1 && i != 2 {
 				want = append(want, c.GetSubjectId())
@@ -41,7 +41,7 @@ func TestEventsOfOrdersAreListedInTheOrderOfTheFeed(t *testing.T) {
 	require.Equal(t, want, got)
 
 	t.Run("and what comes later follows the last position", func(t *testing.T) {
-		f.add(t, today.AddDate(0, 0, 3), 1, nil)
+		f.addEvents(t, today.AddDate(0, 0, 3), 1, nil)
 		page, err := records.ListOrderEvents(t.Context(), request)
 		require.NoError(t, err)
 		require.Len(t, page.GetEvents(), 1)
@@ -73,7 +73,7 @@ func TestAnEventOfAnOrderIsFoundAgainWithTheStatusThatItReported(t *testing.T) {
 	f := setup(t)
 	records := NewFeedRecords(f.store, nil, slog.New(slog.DiscardHandler))
 	data := []string{`{"status": "REQUESTED"}`, `{"order": {"status": "SENT"}, "previousStatus": "PROCESSING"}`, `"no order"`}
-	f.add(t, today, len(data), func(i int, c *eventsv1.Change) { c.Data = []byte(data[i]) })
+	f.addEvents(t, today, len(data), func(i int, c *eventsv1.Change) { c.Data = []byte(data[i]) })
 	page, err := records.ListOrderEvents(t.Context(), &eventsv1.ListOrderEventsRequest{TenantId: f.tenant, Limit: 10})
 	require.NoError(t, err)
 	for i, status := range []string{"REQUESTED", "SENT", ""} {

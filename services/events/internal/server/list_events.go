@@ -59,10 +59,10 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 	}
 	checkFrom(req, errs)
 	if req.GetFrom() == fromEnd && errs.Err() == nil {
-		list.end = true
+		list.atEnd = true
 		list.after, err = s.feed.End(ctx, p.TenantID)
 	} else {
-		err = s.read(ctx, &list, errs)
+		err = s.readPage(ctx, &list, errs)
 	}
 	if err != nil {
 		return nil, err
@@ -91,29 +91,29 @@ func checkFrom(req *eventsv1.ListEventsRequest, errs *fields.Errors) {
 // marks are what the answer says about the page.
 func (p *listing) marks(waits bool) metadata.MD {
 	md := metadata.MD{}
-	if p.end {
+	if p.atEnd {
 		md.Set(caller.FeedEndHeader, "true")
 	}
-	if waits && len(p.rows) == 0 && p.skipped < maxSkipped && !p.lost {
+	if waits && len(p.rows) == 0 && p.skipped < maxSkipped && !p.nextLost {
 		md.Set(caller.FeedWaitHeader, "true")
 	}
 	return md
 }
 
-// read fills the page and opens its events, unless the request has errors.
-func (s *Server) read(ctx context.Context, list *listing, errs *fields.Errors) error {
+// readPage fills the page and opens its events, unless the request has errors.
+func (s *Server) readPage(ctx context.Context, list *listing, errs *fields.Errors) error {
 	if errs.Err() != nil {
 		bounds, err := s.feed.Bounds(ctx, list.principal.TenantID, list.after.Epoch)
 		if err != nil {
 			return err
 		}
-		refuse(list.after, bounds, errs)
+		addLostError(list.after, bounds, errs)
 		return errs.Err()
 	}
-	if err := s.fill(ctx, list, errs); err != nil {
+	if err := s.fillPage(ctx, list, errs); err != nil {
 		return err
 	}
-	return s.open(ctx, list)
+	return s.openEvents(ctx, list)
 }
 
 func filterOf(p caller.Principal) store.Filter {
@@ -134,32 +134,32 @@ type listing struct {
 	// after is the last position read. It starts at the cursor, or at zero without one.
 	after store.Position
 	rows  []store.Row
-	// end means that no event was after the last position when it was read.
-	end bool
+	// atEnd means that no event was after the last position when it was read.
+	atEnd bool
 	// skipped counts events that the key may not see.
 	skipped int
-	// lost means that the next events have been lost, so that the cursor will be refused.
-	lost bool
+	// nextLost means that the next events have been lost, so that the cursor will be refused.
+	nextLost bool
 }
 
-// lost reports whether events after a cursor were dropped. Without a cursor nothing is lost, because the list starts with the
+// eventsLost reports whether events after a cursor were dropped. Without a cursor nothing is lost, because the list starts with the
 // oldest retained event.
-func lost(after store.Position, b store.Bounds) bool {
+func eventsLost(after store.Position, b store.Bounds) bool {
 	return after != store.Position{} && after.Number < b.Dropped
 }
 
-// refuse adds an error if events after a cursor were lost.
-func refuse(after store.Position, b store.Bounds, errs *fields.Errors) {
+// addLostError adds an error if events after a cursor were lost.
+func addLostError(after store.Position, b store.Bounds, errs *fields.Errors) {
 	switch {
 	case !b.Holds(after):
 		errs.Add("after", problem.FieldEventsLost, setBack)
-	case lost(after, b):
+	case eventsLost(after, b):
 		errs.Add("after", problem.FieldEventsLost, lostEvents)
 	}
 }
 
-// fill scans until the page is full, the feed ends or the call has read maxScan events.
-func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) error {
+// fillPage scans until the page is full, the feed ends or the call has read maxScan events.
+func (s *Server) fillPage(ctx context.Context, p *listing, errs *fields.Errors) error {
 	begin, chunk := p.after, p.limit
 	for budget := maxScan; budget > 0; chunk *= chunkGrowth {
 		chunk = min(chunk, budget)
@@ -167,16 +167,16 @@ func (s *Server) fill(ctx context.Context, p *listing, errs *fields.Errors) erro
 		switch {
 		case err != nil:
 			return err
-		case lost(begin, bounds) || p.after == begin && !bounds.Holds(begin):
-			refuse(begin, bounds, errs)
+		case eventsLost(begin, bounds) || p.after == begin && !bounds.Holds(begin):
+			addLostError(begin, bounds, errs)
 			return errs.Err()
-		case lost(p.after, bounds) || !bounds.Holds(p.after):
+		case eventsLost(p.after, bounds) || !bounds.Holds(p.after):
 			// Dropped or set back while this page was filled: the page ends before the lost events, and its cursor will be refused.
-			p.lost = true
+			p.nextLost = true
 			return nil
 		}
-		full := p.take(rows)
-		p.end = bounds.Last <= max(p.after.Number, bounds.Dropped)
+		full := p.addRows(rows)
+		p.atEnd = bounds.Last <= max(p.after.Number, bounds.Dropped)
 		if full || len(rows) < chunk {
 			return nil
 		}
@@ -205,8 +205,8 @@ func (s *Server) scan(ctx context.Context, p *listing, limit int) ([]store.Row, 
 	}
 }
 
-// take adds rows to the page until it is full.
-func (p *listing) take(rows []store.Row) (full bool) {
+// addRows adds rows to the page until it is full.
+func (p *listing) addRows(rows []store.Row) (full bool) {
 	p.rows = slices.Grow(p.rows, min(len(rows), p.limit-len(p.rows)))
 	for _, r := range rows {
 		p.after = r.Position
@@ -222,8 +222,8 @@ func (p *listing) take(rows []store.Row) (full bool) {
 	return false
 }
 
-// open opens the events of the page, or ends it before the first event that cannot be opened.
-func (s *Server) open(ctx context.Context, p *listing) error {
+// openEvents opens the events of the page, or ends it before the first event that cannot be opened.
+func (s *Server) openEvents(ctx context.Context, p *listing) error {
 	for i, r := range p.rows {
 		data, err := s.reader.Open(ctx, seal.EventPlace{TenantID: p.principal.TenantID, EventID: r.ID}, r.Data)
 		switch {
@@ -232,7 +232,7 @@ func (s *Server) open(ctx context.Context, p *listing) error {
 		case i == 0:
 			return problem.Unavailable()
 		default:
-			p.rows, p.after, p.end = p.rows[:i], p.rows[i-1].Position, false
+			p.rows, p.after, p.atEnd = p.rows[:i], p.rows[i-1].Position, false
 			return nil
 		}
 	}

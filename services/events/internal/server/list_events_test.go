@@ -48,8 +48,8 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
-// add appends n events on a day and returns their ids.
-func (f *fixture) add(t *testing.T, day time.Time, n int, set func(i int, c *eventsv1.Change)) []string {
+// addEvents appends n events on a day and returns their ids.
+func (f *fixture) addEvents(t *testing.T, day time.Time, n int, set func(i int, c *eventsv1.Change)) []string {
 	t.Helper()
 	f.clock = day
 	b := store.Batch{Retention: 30 * 24 * time.Hour}
@@ -71,7 +71,7 @@ func (f *fixture) add(t *testing.T, day time.Time, n int, set func(i int, c *eve
 	return ids
 }
 
-func (f *fixture) key(t *testing.T, change func(p *caller.Principal)) context.Context {
+func (f *fixture) keyContext(t *testing.T, change func(p *caller.Principal)) context.Context {
 	t.Helper()
 	p := caller.Principal{TenantID: f.tenant, KeyID: 1, AllBrands: true, Scopes: []commonv1.Scope{
 		commonv1.Scope_SCOPE_ORDERS, commonv1.Scope_SCOPE_PERSONAL_LINKS,
@@ -119,24 +119,25 @@ func TestListEvents(t *testing.T) {
 	t.Parallel()
 	t.Run("another tenant's events are not in the feed", func(t *testing.T) {
 		f := setup(t)
-		f.add(t, today, 2, func(_ int, c *eventsv1.Change) { c.TenantId = uuid.NewString() })
-		require.Empty(t, f.list(f.key(t, nil), t, nil, 0).GetItems())
+		f.addEvents(t, today, 2, func(_ int, c *eventsv1.Change) { c.TenantId = uuid.NewString() })
+		require.Empty(t, f.list(f.keyContext(t, nil), t, nil, 0).GetItems())
 	})
 
 	t.Run("events that a key may not see advance its cursor", func(t *testing.T) {
 		f := setup(t)
 		other := uuid.NewString()
-		f.add(t, today, 30, nil)
-		hidden := f.list(f.key(t, func(p *caller.Principal) { p.AllBrands, p.BrandIDs = false, []string{other} }), t, nil, 0)
+		f.addEvents(t, today, 30, nil)
+		hidden := f.list(f.keyContext(t, func(p *caller.Principal) { p.AllBrands, p.BrandIDs = false, []string{other} }), t, nil, 0)
 		require.Empty(t, hidden.GetItems())
 		require.NotNil(t, proto.String(hidden.GetNextCursor()))
-		require.Empty(t, f.list(f.key(t, nil), t, proto.String(hidden.GetNextCursor()), 0).GetItems(), "the cursor is behind all of them")
+		next := f.list(f.keyContext(t, nil), t, proto.String(hidden.GetNextCursor()), 0)
+		require.Empty(t, next.GetItems(), "the cursor is behind all of them")
 	})
 
 	t.Run("a scan through hidden events is bounded and eventually finds the visible ones", func(t *testing.T) {
 		f := setup(t)
 		var want []string
-		all := f.add(t, today, 2*maxScan+500, func(i int, c *eventsv1.Change) {
+		all := f.addEvents(t, today, 2*maxScan+500, func(i int, c *eventsv1.Change) {
 			if i%9000 == 0 {
 				c.Type = "personal_link.created"
 			}
@@ -144,7 +145,7 @@ func TestListEvents(t *testing.T) {
 		for i := 0; i < len(all); i += 9000 {
 			want = append(want, all[i])
 		}
-		ctx := f.key(t, func(p *caller.Principal) { p.Scopes = p.Scopes[1:] })
+		ctx := f.keyContext(t, func(p *caller.Principal) { p.Scopes = p.Scopes[1:] })
 		var got []string
 		var after *string
 		for page := range 3 {
@@ -160,12 +161,12 @@ func TestListEvents(t *testing.T) {
 
 	t.Run("a page ends at its limit, not at the end of the scan", func(t *testing.T) {
 		f := setup(t)
-		want := f.add(t, today, 40, func(i int, c *eventsv1.Change) {
+		want := f.addEvents(t, today, 40, func(i int, c *eventsv1.Change) {
 			if i%2 == 0 {
 				c.Type, c.OriginKeyId = "order.message_posted", 1
 			}
 		})
-		ctx := f.key(t, nil)
+		ctx := f.keyContext(t, nil)
 		first := f.list(ctx, t, nil, 3)
 		require.Equal(t, []string{want[1], want[3], want[5]}, ids(first))
 		require.Equal(t, []string{want[7]}, ids(f.list(ctx, t, first.NextCursor, 1)))
@@ -175,8 +176,8 @@ func TestListEvents(t *testing.T) {
 func TestListEventsAfterRetention(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	ctx := f.key(t, nil)
-	f.add(t, today, 2, nil)
+	ctx := f.keyContext(t, nil)
+	f.addEvents(t, today, 2, nil)
 	early := f.list(ctx, t, nil, 1).NextCursor
 	quiet := f.list(ctx, t, nil, 2).NextCursor
 
@@ -200,7 +201,7 @@ func TestListEventsAfterRetention(t *testing.T) {
 	})
 
 	t.Run("a cursor of a tenant without new events stays valid", func(t *testing.T) {
-		late := f.add(t, today.AddDate(0, 0, 50), 1, nil)
+		late := f.addEvents(t, today.AddDate(0, 0, 50), 1, nil)
 		require.Equal(t, late, ids(f.list(ctx, t, quiet, 0)))
 		require.Equal(t, late, ids(f.list(ctx, t, nil, 0)))
 	})
@@ -211,7 +212,7 @@ func TestThePageThatEndsTheFeedSaysSo(t *testing.T) {
 	f := setup(t)
 	requireEnd := func(why string, p *eventsv1.ListEventsRequest, change func(p *caller.Principal)) *string {
 		t.Helper()
-		ctx, end := withEnd(f.key(t, change))
+		ctx, end := withEnd(f.keyContext(t, change))
 		resp, err := f.ListEvents(ctx, p)
 		require.NoError(t, err)
 		require.True(t, end(), why)
@@ -219,11 +220,11 @@ func TestThePageThatEndsTheFeedSaysSo(t *testing.T) {
 	}
 	noScopes := func(p *caller.Principal) { p.Scopes = nil }
 	requireEnd("an empty feed", &eventsv1.ListEventsRequest{}, nil)
-	f.add(t, today, 3, nil)
+	f.addEvents(t, today, 3, nil)
 	requireEnd("the last event is on the page", &eventsv1.ListEventsRequest{Limit: proto.Int32(3)}, nil)
 	requireEnd("the key sees nothing", &eventsv1.ListEventsRequest{}, noScopes)
 	cursor := requireEnd("from the end", &eventsv1.ListEventsRequest{From: proto.String("end")}, nil)
-	ctx, end := withEnd(f.key(t, nil))
+	ctx, end := withEnd(f.keyContext(t, nil))
 	_, err := f.ListEvents(ctx, &eventsv1.ListEventsRequest{Limit: proto.Int32(2)})
 	require.NoError(t, err)
 	require.False(t, end(), "an event follows")
@@ -239,7 +240,7 @@ func TestThePageThatEndsTheFeedSaysSo(t *testing.T) {
 func TestAListFromTheEndIsEmptyAndHasACursor(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	ctx := f.key(t, nil)
+	ctx := f.keyContext(t, nil)
 	fromEnd := func(wait int32) (*string, bool) {
 		t.Helper()
 		s := &headers{}
@@ -256,16 +257,16 @@ func TestAListFromTheEndIsEmptyAndHasACursor(t *testing.T) {
 	_, waits = fromEnd(1)
 	require.True(t, waits)
 	require.Equal(t, *first, f.list(ctx, t, first, 0).GetNextCursor(), "the cursor of an empty feed is taken and kept")
-	early := f.add(t, today, 2, nil)
+	early := f.addEvents(t, today, 2, nil)
 	second, _ := fromEnd(0)
-	late := f.add(t, today.AddDate(0, 0, 1), 1, nil)
+	late := f.addEvents(t, today.AddDate(0, 0, 1), 1, nil)
 	require.Equal(t, append(early, late...), ids(f.list(ctx, t, first, 0)))
 	require.Equal(t, late, ids(f.list(ctx, t, second, 0)))
 	require.Equal(t, append(early, late...), ids(f.list(ctx, t, nil, 0)))
 
 	f.beginEpoch(t)
 	f.clock = today.AddDate(0, 0, 1)
-	after := f.add(t, today, 1, nil)
+	after := f.addEvents(t, today, 1, nil)
 	require.Equal(t, append(late, after...), ids(f.list(ctx, t, second, 0)))
 	f.clock = today.AddDate(0, 0, 9)
 	_, err := f.store.DropOlder(t.Context(), 0)
@@ -297,13 +298,13 @@ func TestListEventsWhileADayIsDropped(t *testing.T) {
 	t.Parallel()
 	begin := func(t *testing.T, at int) (*fixture, context.Context, *string) {
 		f := setup(t)
-		ctx := f.key(t, nil)
-		f.add(t, today, 30, func(i int, c *eventsv1.Change) {
+		ctx := f.keyContext(t, nil)
+		f.addEvents(t, today, 30, func(i int, c *eventsv1.Change) {
 			if i > 0 {
 				c.Type = "hidden"
 			}
 		})
-		f.add(t, today.AddDate(0, 0, 1), 5, nil)
+		f.addEvents(t, today.AddDate(0, 0, 1), 5, nil)
 		cursor := f.list(ctx, t, nil, 1).NextCursor
 		f.feed = &racing{Store: f.store, at: at, drop: func() {
 			f.clock = today.AddDate(0, 0, 1)
@@ -337,8 +338,8 @@ func TestListEventsWhileADayIsDropped(t *testing.T) {
 func TestListEventsRefuses(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.add(t, today, 1, nil)
-	ctx := f.key(t, nil)
+	f.addEvents(t, today, 1, nil)
+	ctx := f.keyContext(t, nil)
 
 	t.Run("a cursor of another tenant, an empty and a forged one", func(t *testing.T) {
 		b := binding(f.tenant)

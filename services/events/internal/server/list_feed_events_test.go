@@ -18,7 +18,7 @@ func TestListFeedEvents(t *testing.T) {
 	other := uuid.NewString()
 	var all []*eventsv1.Change
 	for day := range 3 {
-		f.add(t, today.AddDate(0, 0, day), 150, func(i int, c *eventsv1.Change) {
+		f.addEvents(t, today.AddDate(0, 0, day), 150, func(i int, c *eventsv1.Change) {
 			if i%3 == 0 {
 				c.TenantId = other
 			}

@@ -27,11 +27,11 @@ func (f *fixture) readToWait(ctx context.Context, t *testing.T, after *string, w
 func TestACallerDoesNotWaitBeforeACursorThatSkipsManyEvents(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	ctx := f.key(t, func(p *caller.Principal) { p.AllBrands = false })
-	f.add(t, today, maxSkipped-1, nil)
+	ctx := f.keyContext(t, func(p *caller.Principal) { p.AllBrands = false })
+	f.addEvents(t, today, maxSkipped-1, nil)
 	_, waits := f.readToWait(ctx, t, nil, maxWait)
 	require.True(t, waits)
-	f.add(t, today, 1, nil)
+	f.addEvents(t, today, 1, nil)
 	page, waits := f.readToWait(ctx, t, nil, maxWait)
 	require.False(t, waits)
 	require.Empty(t, page.GetItems())
@@ -48,7 +48,7 @@ func TestNoticesAndTheFeedAgreeOnWhoSeesAnEvent(t *testing.T) {
 	brands := []string{f.brand, uuid.NewString(), uuid.NewString()}
 	types := []string{"order.created", "order.message_posted", "personal_link.claimed", "order", "orders.created", "another.type"}
 	byID := map[string]notices.Notice{}
-	f.add(t, today, 100, func(_ int, c *eventsv1.Change) {
+	f.addEvents(t, today, 100, func(_ int, c *eventsv1.Change) {
 		c.Type, c.BrandId, c.OriginKeyId = types[random.IntN(len(types))], brands[random.IntN(len(brands))], random.Int32N(4)
 		byID[c.GetEventId()] = notices.Of(c)
 	})

@@ -39,7 +39,9 @@ func (o *Operations) WatchEvents(
 	if err != nil {
 		return err
 	}
-	w := &watch{of: o, req: req, tenantID: tenantID, stream: stream, subscription: subscription, after: after, checked: time.Now()}
+	w := &watchStream{
+		operations: o, req: req, tenantID: tenantID, stream: stream, subscription: subscription, after: after, permittedAt: time.Now(),
+	}
 	return w.run(ctx)
 }
 
@@ -63,23 +65,23 @@ func (o *Operations) start(ctx context.Context, tenantID string, req *eventsv1.W
 	if err != nil {
 		return after, err
 	}
-	refuse(after, bounds, &errs)
+	addLostError(after, bounds, &errs)
 	return after, errs.Err()
 }
 
-// watch is a stream.
-type watch struct {
-	of           *Operations
+// watchStream is a stream of WatchEvents.
+type watchStream struct {
+	operations   *Operations
 	req          *eventsv1.WatchEventsRequest
 	tenantID     string
 	stream       grpc.ServerStreamingServer[eventsv1.WatchEventsResponse]
 	subscription *notices.Subscription
 	after        store.Position
-	// checked is when the actor was last permitted.
-	checked time.Time
+	// permittedAt is when the actor was last permitted.
+	permittedAt time.Time
 }
 
-func (w *watch) run(ctx context.Context) error {
+func (w *watchStream) run(ctx context.Context) error {
 	if err := w.stream.Send(&eventsv1.WatchEventsResponse{Cursor: w.cursor(w.after)}); err != nil {
 		return err
 	}
@@ -98,35 +100,35 @@ func (w *watch) run(ctx context.Context) error {
 			return ctx.Err()
 		case <-check.C:
 		case <-w.subscription.Due():
-			w.subscription.Take()
+			w.subscription.Drain()
 		}
 	}
 }
 
 // sendPage sends the next page and reports whether it reached the end of the feed. Sending blocks while the caller is slow.
-func (w *watch) sendPage(ctx context.Context) (end bool, err error) {
-	if time.Since(w.checked) >= permissionAge {
-		if err := w.of.tenants.Permit(ctx, w.tenantID, w.req.GetActor(), watching); err != nil {
+func (w *watchStream) sendPage(ctx context.Context) (end bool, err error) {
+	if time.Since(w.permittedAt) >= permissionAge {
+		if err := w.operations.tenants.Permit(ctx, w.tenantID, w.req.GetActor(), watching); err != nil {
 			return false, err
 		}
-		w.checked = time.Now()
+		w.permittedAt = time.Now()
 	}
 	list := listing{filter: store.Filter{Everything: true}, limit: page.MaxLimit, after: w.after}
 	list.principal.TenantID = w.tenantID
 	var errs fields.Errors
-	if err := w.of.pages.read(ctx, &list, &errs); err != nil {
+	if err := w.operations.pages.readPage(ctx, &list, &errs); err != nil {
 		return false, err
 	}
-	for i, event := range w.of.pages.response(list).GetItems() {
+	for i, event := range w.operations.pages.response(list).GetItems() {
 		w.after = list.rows[i].Position
 		if err := w.stream.Send(&eventsv1.WatchEventsResponse{Event: event, Cursor: w.cursor(w.after)}); err != nil {
 			return false, err
 		}
 	}
-	return list.end, nil
+	return list.atEnd, nil
 }
 
-func (w *watch) cursor(p store.Position) *string {
+func (w *watchStream) cursor(p store.Position) *string {
 	if p == (store.Position{}) {
 		return nil
 	}

@@ -95,7 +95,7 @@ func (f *watchFixture) announce() { f.hub.Publish([]notices.Notice{{TenantID: f.
 func TestAWatcherGetsAllEventsInOrderAndThenEachOneThatCommits(t *testing.T) {
 	t.Parallel()
 	f := setupWatch(t)
-	want := f.add(t, today, 250, func(i int, c *eventsv1.Change) {
+	want := f.addEvents(t, today, 250, func(i int, c *eventsv1.Change) {
 		c.BrandId = uuid.NewString()
 		c.Type = []string{"order.message_posted", "personal_link.claimed", "another.type"}[i%3]
 	})
@@ -103,14 +103,14 @@ func TestAWatcherGetsAllEventsInOrderAndThenEachOneThatCommits(t *testing.T) {
 	got, cursor := receive(t, stream, len(want))
 	require.Equal(t, want, got)
 
-	next := f.add(t, today, 3, nil)
+	next := f.addEvents(t, today, 3, nil)
 	f.announce()
 	got, _ = receive(t, stream, 3)
 	require.Equal(t, next, got)
 
 	got, _ = receive(t, f.watch(t, func(r *eventsv1.WatchEventsRequest) { r.After = &cursor }), 3)
 	require.Equal(t, next, got, "goes on after the cursor")
-	require.Equal(t, next, ids(f.list(f.key(t, nil), t, &cursor, 0)), "the feed takes the same cursor")
+	require.Equal(t, next, ids(f.list(f.keyContext(t, nil), t, &cursor, 0)), "the feed takes the same cursor")
 
 	fromEnd := f.watch(t, func(r *eventsv1.WatchEventsRequest) { r.FromEnd = true })
 	said, err := fromEnd.Recv()
@@ -125,7 +125,7 @@ func TestAWatcherOfAnEmptyFeed(t *testing.T) {
 	said, err := stream.Recv()
 	require.NoError(t, err)
 	require.Nil(t, said.Cursor)
-	want := f.add(t, today, 1, nil)
+	want := f.addEvents(t, today, 1, nil)
 	f.announce()
 	got, _ := receive(t, stream, 1)
 	require.Equal(t, want, got)
@@ -162,7 +162,7 @@ func TestWhoMayNotWatch(t *testing.T) {
 func TestAStreamEndsWithItsServerAndGoesOn(t *testing.T) {
 	t.Parallel()
 	f := setupWatch(t)
-	f.add(t, today, 1, nil)
+	f.addEvents(t, today, 1, nil)
 	stream := f.watch(t, nil)
 	receive(t, stream, 1)
 	f.end()

@@ -30,7 +30,7 @@ func (f *FeedNotices) WatchFeed(_ *eventsv1.WatchFeedRequest, stream grpc.Server
 			return stream.Context().Err()
 		case <-subscription.Due():
 		}
-		found, missed := subscription.Take()
+		found, missed := subscription.Drain()
 		if len(found) == 0 && !missed {
 			continue
 		}

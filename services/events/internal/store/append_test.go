@@ -259,10 +259,10 @@ func TestABatchThatTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	_, err = tx.Exec(t.Context(), `SELECT FROM feed_writers FOR UPDATE`)
 	require.NoError(t, err)
 	results := make([]chan error, 3)
-	for i, of := range [][]Change{changes(tenantA, 0, 1), good, bad} {
+	for i, list := range [][]Change{changes(tenantA, 0, 1), good, bad} {
 		results[i] = make(chan error, 1)
 		go func() {
-			_, err := s.Append(t.Context(), batch(i, of))
+			_, err := s.Append(t.Context(), batch(i, list))
 			results[i] <- err
 		}()
 		// Running is checked too: before the first batch arrives, none waits either.

@@ -36,13 +36,13 @@ func writerOf(partition, columns string) string {
 var lockWriterRows = `SELECT w.* FROM (SELECT partition FROM unnest($1::int[]) AS u (partition) ORDER BY partition) p
  CROSS JOIN LATERAL (` + writerOf("p.partition", "kafka_partition, last_day, "+storedColumns) + ` FOR UPDATE) w`
 
-func partitionsOf(of []*pendingBatch) []int {
-	return postgres.Column(of, func(b *pendingBatch) int { return b.Partition })
+func partitionsOf(batches []*pendingBatch) []int {
+	return postgres.Column(batches, func(b *pendingBatch) int { return b.Partition })
 }
 
 // queueLock locks the batches' writers and then reads into w.
-func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
-	b.Queue(lockWriterRows, partitionsOf(of)).Query(func(rows pgx.Rows) error {
+func (s *Store) queueLock(b *pgx.Batch, batches []*pendingBatch, w *writers) {
+	b.Queue(lockWriterRows, partitionsOf(batches)).Query(func(rows pgx.Rows) error {
 		defer rows.Close()
 		for rows.Next() {
 			var (
@@ -60,13 +60,13 @@ func (s *Store) queueLock(b *pgx.Batch, of []*pendingBatch, w *writers) {
 		}
 		return rows.Err()
 	})
-	s.queueKnown(b, of, w)
+	s.queueKnown(b, batches, w)
 }
 
 // queueKnown reads the clock, after the locks, for which the transaction may have waited, and the events that the feed has.
-func (s *Store) queueKnown(b *pgx.Batch, of []*pendingBatch, w *writers) {
-	ids, from := idsAndFirstDay(of)
-	b.Queue(knownIDs, ids, from, partitionsOf(of), s.nowOverride()).Query(func(rows pgx.Rows) error {
+func (s *Store) queueKnown(b *pgx.Batch, batches []*pendingBatch, w *writers) {
+	ids, from := idsAndFirstDay(batches)
+	b.Queue(knownIDs, ids, from, partitionsOf(batches), s.nowOverride()).Query(func(rows pgx.Rows) error {
 		var (
 			id  *string
 			now *time.Time
