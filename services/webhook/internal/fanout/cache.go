@@ -11,8 +11,8 @@ import (
 // maxCached bounds the tenants whose endpoints are kept.
 const maxCached = 10_000
 
-// cached are the endpoints of a tenant as of a version.
-type cached struct {
+// cacheEntry has the endpoints of a tenant as of a version.
+type cacheEntry struct {
 	version int64
 	sender.Subscriptions
 }
@@ -20,7 +20,7 @@ type cached struct {
 // cache keeps the endpoints of tenants, also of those that have none.
 type cache struct {
 	guard    sync.Mutex
-	byTenant map[string]cached
+	byTenant map[string]cacheEntry
 }
 
 // get returns the endpoints of a tenant that has this published version. Without a published version, it returns none.
@@ -49,6 +49,6 @@ func (c *cache) put(versions map[string]int64, found map[string]sender.Subscript
 				break
 			}
 		}
-		c.byTenant[tenant] = cached{version, found[tenant]}
+		c.byTenant[tenant] = cacheEntry{version, found[tenant]}
 	}
 }

@@ -139,7 +139,7 @@ func TestARotatedSecretSignsTheNextChangeOfAKnownEndpoint(t *testing.T) {
 
 func TestTheCacheIsBounded(t *testing.T) {
 	t.Parallel()
-	c := cache{byTenant: map[string]cached{}}
+	c := cache{byTenant: map[string]cacheEntry{}}
 	for i := range maxCached + 10 {
 		c.put(map[string]int64{strconv.Itoa(i): 1}, nil)
 	}

@@ -82,8 +82,8 @@ const outcomeTimeout = 5 * time.Second
 
 // Handle stores the deliveries of a batch of messages and sends those for which workers are free.
 func (f *FanOut) Handle(ctx context.Context, partition int, msgs []kafka.Message) error {
-	changes, rejected := f.read(ctx, partition, msgs)
-	found, err := f.subscriptions.of(ctx, changes)
+	changes, rejected := f.decodeMessages(ctx, partition, msgs)
+	found, err := f.subscriptions.endpointsOf(ctx, changes)
 	if err != nil {
 		return err
 	}
@@ -129,8 +129,8 @@ func EventID(m kafka.Message) string {
 	return c.GetEventId()
 }
 
-// read returns the valid changes of the batch, each once, and the other messages.
-func (f *FanOut) read(ctx context.Context, partition int, msgs []kafka.Message) ([]change, []store.Rejected) {
+// decodeMessages returns the valid changes of the messages, each once, and the other messages as rejected.
+func (f *FanOut) decodeMessages(ctx context.Context, partition int, msgs []kafka.Message) ([]change, []store.Rejected) {
 	changes := make([]change, 0, len(msgs))
 	seen := make(map[string]struct{}, len(msgs))
 	var rejected []store.Rejected
@@ -205,7 +205,7 @@ func decode(value []byte, environment string) (change, error) {
 
 // enclose checks a change and makes its envelope.
 func enclose(c *eventsv1.Change, environment string) (change, error) {
-	if err := check(c); err != nil {
+	if err := checkChange(c); err != nil {
 		return change{}, err
 	}
 	body, err := restjson.Marshal(&eventsv1.Event{
@@ -221,8 +221,8 @@ func enclose(c *eventsv1.Change, environment string) (change, error) {
 	return change{Change: c, body: body}, nil
 }
 
-// check also makes the ids canonical, because they are compared with ids of other services.
-func check(c *eventsv1.Change) error {
+// checkChange checks a change. It also makes the ids canonical, because they are compared with ids of other services.
+func checkChange(c *eventsv1.Change) error {
 	for _, id := range []*string{&c.EventId, &c.TenantId, &c.BrandId, &c.SubjectId} {
 		canonical, ok := fields.ParseUUID(*id)
 		if !ok {

@@ -33,7 +33,7 @@ func (f *FanOut) Redrive(ctx context.Context, list []*eventsv1.Change, key int32
 		}
 		changes = append(changes, valid)
 	}
-	found, err := f.subscriptions.of(ctx, changes)
+	found, err := f.subscriptions.endpointsOf(ctx, changes)
 	if err != nil {
 		return done, err
 	}

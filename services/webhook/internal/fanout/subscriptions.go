@@ -40,13 +40,14 @@ type lookup struct {
 }
 
 func newSubscriptions(directory tenantsv1.DirectoryServiceClient, versions *tenants.VersionReader) *subscriptions {
-	s := &subscriptions{directory: directory, versions: versions, cache: cache{byTenant: map[string]cached{}}}
-	s.lookups.Process, s.lookups.Timeout, s.lookups.MaxConcurrent, s.lookups.MaxItems = s.read, lookupTimeout, maxLookups, maxBatches
+	s := &subscriptions{directory: directory, versions: versions, cache: cache{byTenant: map[string]cacheEntry{}}}
+	s.lookups.Process, s.lookups.Timeout = s.readEndpoints, lookupTimeout
+	s.lookups.MaxConcurrent, s.lookups.MaxItems = maxLookups, maxBatches
 	return s
 }
 
-// of returns the endpoints of the batch's tenants, and possibly of others.
-func (s *subscriptions) of(ctx context.Context, changes []change) (sender.Lookup, error) {
+// endpointsOf returns the endpoints of the batch's tenants, and possibly of others.
+func (s *subscriptions) endpointsOf(ctx context.Context, changes []change) (sender.Lookup, error) {
 	if len(changes) == 0 {
 		return sender.Lookup{}, nil
 	}
@@ -55,7 +56,7 @@ func (s *subscriptions) of(ctx context.Context, changes []change) (sender.Lookup
 		tenants[i] = c.GetTenantId()
 	}
 	slices.Sort(tenants)
-	known, missing := s.known(ctx, slices.Compact(tenants))
+	known, missing := s.cachedEndpoints(ctx, slices.Compact(tenants))
 	if len(missing) == 0 {
 		return known, nil
 	}
@@ -72,8 +73,8 @@ func (s *subscriptions) of(ctx context.Context, changes []change) (sender.Lookup
 	return known, nil
 }
 
-// known returns the endpoints that need no lookup, and the other tenants.
-func (s *subscriptions) known(ctx context.Context, tenants []string) (known sender.Lookup, missing []string) {
+// cachedEndpoints returns the endpoints that need no lookup, and the other tenants.
+func (s *subscriptions) cachedEndpoints(ctx context.Context, tenants []string) (known sender.Lookup, missing []string) {
 	known = sender.Lookup{Began: time.Now(), Endpoints: map[string]sender.Subscriptions{}}
 	published := s.versions.Published(ctx, tenants)
 	for _, tenant := range tenants {
@@ -86,7 +87,7 @@ func (s *subscriptions) known(ctx context.Context, tenants []string) (known send
 	return known, missing
 }
 
-func (s *subscriptions) read(ctx context.Context, lookups []*lookup) error {
+func (s *subscriptions) readEndpoints(ctx context.Context, lookups []*lookup) error {
 	var tenants []string
 	for _, l := range lookups {
 		tenants = append(tenants, l.tenants...)

@@ -87,7 +87,7 @@ func TestBatchesThatWaitShareOneLookup(t *testing.T) {
 	f := setup(t)
 	calls, h := f.holdLookups(), &handled{fixture: f}
 	want := map[string][]int32{}
-	of := func(tenantID string, key int32) *eventsv1.Change {
+	changeOf := func(tenantID string, key int32) *eventsv1.Change {
 		c := newChange("order.created", 0)
 		c.TenantId = tenantID
 		want[c.GetEventId()] = []int32{key}
@@ -100,13 +100,13 @@ func TestBatchesThatWaitShareOneLookup(t *testing.T) {
 			KeyId: int32(i + 1), AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 		})
 	}
-	h.start(of(ids[0], 1), 0)
+	h.start(changeOf(ids[0], 1), 0)
 	require.Equal(t, ids[:1], calls.next())
-	h.start(of(ids[1], 2), 1)
+	h.start(changeOf(ids[1], 2), 1)
 	require.Equal(t, ids[1:2], calls.next(), "two concurrent calls")
-	h.startAndWait(of(ids[3], 4), 2, 1)
-	h.startAndWait(of(ids[2], 3), 3, 2)
-	h.startAndWait(of(ids[3], 4), 4, 3)
+	h.startAndWait(changeOf(ids[3], 4), 2, 1)
+	h.startAndWait(changeOf(ids[2], 3), 3, 2)
+	h.startAndWait(changeOf(ids[3], 4), 4, 3)
 
 	calls.proceed <- struct{}{}
 	require.Equal(t, ids[2:], calls.next(), "each tenant once, for all batches that waited")

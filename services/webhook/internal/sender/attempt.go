@@ -17,26 +17,26 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/webhookclient"
 )
 
-// leased is a claimed delivery with the end of its lease by this process's clock.
-type leased struct {
+// leasedDelivery is a claimed delivery.
+type leasedDelivery struct {
 	store.Delivery
-	until time.Time
+	leaseEnd time.Time // By this process's clock.
 }
 
-// unreadableWait is for how long a delivery waits whose event cannot be opened. It has no attempt, so it never fails and is sent
-// once its key is in the ring.
+// unreadableWait is how long a delivery waits when its event cannot be decrypted. That counts as no attempt, so the delivery never
+// fails: it is sent once the event's key is in the key ring.
 const unreadableWait = 15 * time.Second
 
 // deliver sends one claimed delivery and records the result.
-func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
+func (s *Sender) deliver(ctx context.Context, d leasedDelivery, to endpoint) {
 	ctx = withTraceOf(ctx, d.Delivery)
-	if to.refuses(d.Delivery) {
+	if to.mustDrop(d.Delivery) {
 		s.record(ctx, d, rules.Verdict{State: rules.Dropped}, store.Attempt{})
 		return
 	}
-	started := s.now()
-	if started.Add(s.cfg.Timeout + recordTimeout).After(d.until) {
-		// The lease might end before the attempt, and another sender could then start one.
+	startedAt := s.now()
+	if startedAt.Add(s.cfg.Timeout + recordTimeout).After(d.leaseEnd) {
+		// The lease might end during the attempt, and another sender could then make the same attempt.
 		s.release(ctx, []store.Delivery{d.Delivery}, 0)
 		s.Wake()
 		return
@@ -47,9 +47,9 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 		s.release(ctx, []store.Delivery{d.Delivery}, unreadableWait)
 		return
 	}
-	began, running := time.Now(), s.schedule.startAttempt(d.Endpoint)
+	sentAt, running := time.Now(), s.schedule.startAttempt(d.Endpoint)
 	response := s.post(ctx, d.Delivery, to)
-	took := time.Since(began)
+	took := time.Since(sentAt)
 	running.finish(response.Delivered())
 
 	random := rand.Float64() //nolint:gosec // It spreads retries and need not be secret.
@@ -57,8 +57,8 @@ func (s *Sender) deliver(ctx context.Context, d leased, to endpoint) {
 	if !verdict.Counted {
 		s.log.WarnContext(ctx, "attempt does not count", "event_id", d.EventID, "key_id", d.KeyID, "error", response.Cause)
 	}
-	attempt := store.Attempt{StartedAt: started, Duration: took, Outcome: response.Outcome, ResponseBody: response.Body}
-	s.metrics.attempt(ctx, d.Delivery, attempt, verdict, running.impaired)
+	attempt := store.Attempt{StartedAt: startedAt, Duration: took, Outcome: response.Outcome, ResponseBody: response.Body}
+	s.metrics.attempt(ctx, d.Delivery, attempt, verdict, running.lastImpaired)
 	s.record(ctx, d, verdict, attempt)
 }
 
@@ -72,8 +72,8 @@ func (s *Sender) post(ctx context.Context, d store.Delivery, to endpoint) webhoo
 	})
 }
 
-// traceAge is how long after a change attempts belong to its trace. A later attempt has its own trace with a link to the
-// change's, because a trace must not last for days.
+// traceAge is the age, counted from the fan-out, from which a delivery's attempts no longer belong to the trace of its change. Such
+// an attempt has its own trace with a link to the change's, because a trace must not last for days.
 const traceAge = time.Minute
 
 // withTraceOf makes logs and exemplars belong to the trace of the delivery's change.
@@ -90,11 +90,11 @@ func withTraceOf(ctx context.Context, d store.Delivery) context.Context {
 func (s *Sender) traced(
 	ctx context.Context, d store.Delivery, attempt func(ctx context.Context) webhookclient.Response,
 ) webhookclient.Response {
-	cause := trace.SpanContextFromContext(ctx)
-	if s.tracer == nil || !cause.IsSampled() {
+	changeSpan := trace.SpanContextFromContext(ctx)
+	if s.tracer == nil || !changeSpan.IsSampled() {
 		return attempt(ctx)
 	}
-	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithLinks(trace.Link{SpanContext: cause})}
+	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithLinks(trace.Link{SpanContext: changeSpan})}
 	if d.Age >= traceAge {
 		options = append(options, trace.WithNewRoot())
 	}

@@ -28,7 +28,7 @@ func TestAFailingReceiverIsTriedEightTimesByTheSchedule(t *testing.T) {
 	for i, delay := range []time.Duration{
 		time.Minute, 5 * time.Minute, 30 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
 	} {
-		r := f.until(id, 7, attempted(i+1))
+		r := f.waitFor(id, 7, attempted(i+1))
 		require.Equal(t, "PENDING", r.State)
 		pause := r.Next.Sub(f.clock.now())
 		require.GreaterOrEqual(t, pause, delay)
@@ -39,7 +39,7 @@ func TestAFailingReceiverIsTriedEightTimesByTheSchedule(t *testing.T) {
 		f.clock.set(*r.Next)
 		s.Wake()
 	}
-	r := f.until(id, 7, inState("FAILED"))
+	r := f.waitFor(id, 7, inState("FAILED"))
 	require.Equal(t, row{State: "FAILED", Attempts: 8, Logged: 8}, r)
 
 	arrivals := receiver.Arrivals()
@@ -81,7 +81,7 @@ func TestEveryOtherOutcomeIsAFailedAttempt(t *testing.T) {
 			f.activate(7, receiver)
 			f.start()
 			id := f.event(7)
-			require.Equal(t, "PENDING", f.until(id, 7, attempted(1)).State)
+			require.Equal(t, "PENDING", f.waitFor(id, 7, attempted(1)).State)
 			var status *int
 			var problem string
 			require.NoError(t, f.pool.QueryRow(t.Context(),
@@ -106,7 +106,7 @@ func TestAFailureOnOurSideCostsNoAttempt(t *testing.T) {
 		f.start()
 		id := f.event(7)
 		due := f.clock.now().Add(30 * time.Second)
-		r := f.until(id, 7, func(r row) bool { return !r.Leased && r.Next.Equal(due) })
+		r := f.waitFor(id, 7, func(r row) bool { return !r.Leased && r.Next.Equal(due) })
 		require.Equal(t, row{State: "PENDING", Next: r.Next}, r)
 	})
 	t.Run("the tenants service is down", func(t *testing.T) {
@@ -115,14 +115,14 @@ func TestAFailureOnOurSideCostsNoAttempt(t *testing.T) {
 		f.directory.Fail(problem.Unavailable())
 		s := f.start()
 		id := f.event(7)
-		r := f.until(id, 7, func(r row) bool { return !r.Leased && r.Next.After(f.clock.now()) })
+		r := f.waitFor(id, 7, func(r row) bool { return !r.Leased && r.Next.After(f.clock.now()) })
 		require.Zero(t, r.Attempts)
 		require.Empty(t, receiver.Arrivals())
 
 		f.directory.Fail(nil)
 		f.clock.advance(time.Second)
 		s.Wake()
-		r = f.until(id, 7, inState("DELIVERED"))
+		r = f.waitFor(id, 7, inState("DELIVERED"))
 		require.Equal(t, 1, r.Attempts)
 	})
 }

@@ -13,7 +13,7 @@ const claimTimeout = 5 * time.Second
 // claim leases up to limit due deliveries of the endpoints, and schedules those endpoints again that may have more. It continues
 // when the process is stopping: an interrupted claim may have been committed, and its deliveries would wait for the end of
 // their leases.
-func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (store.Claimed, error) {
+func (s *Sender) claim(ctx context.Context, wanted []store.ClaimTarget, limit int) (store.Claimed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	claimed, err := s.store.Claim(ctx, store.ClaimRequest{
@@ -33,7 +33,7 @@ func (s *Sender) claim(ctx context.Context, wanted []store.Wanted, limit int) (s
 	}
 	skipped := len(claimed.Contended)
 	s.schedule.add(true, claimed.Contended...)
-	for _, left := range claimed.Left {
+	for _, left := range claimed.Unclaimed {
 		if !got[left.Endpoint] {
 			skipped++
 		}

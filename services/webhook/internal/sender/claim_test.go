@@ -48,7 +48,7 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 		receiver.Respond(webhooktest.Status(204))
 		f.clock.advance(f.cfg.Lease)
 		f.start()
-		done := f.until(id, 7, inState("DELIVERED"))
+		done := f.waitFor(id, 7, inState("DELIVERED"))
 		require.Len(t, receiver.Arrivals(), 2)
 
 		close(release)
@@ -69,7 +69,7 @@ func TestADeliveryWhoseLeaseEndedIsSentAgain(t *testing.T) {
 
 		f.clock.advance(time.Microsecond)
 		f.start()
-		require.Equal(t, 1, f.until(id, 7, inState("DELIVERED")).Attempts)
+		require.Equal(t, 1, f.waitFor(id, 7, inState("DELIVERED")).Attempts)
 	})
 }
 
@@ -89,7 +89,7 @@ func TestASenderWithAWrongClockClaimsNothingThatIsBeingSent(t *testing.T) {
 			f.startAt(func() time.Time { return f.clock.now().Add(off) })
 			for range 3 {
 				id := f.event(8)
-				require.Equal(t, 1, f.until(id, 8, inState("DELIVERED")).Attempts, "it delivers what is due")
+				require.Equal(t, 1, f.waitFor(id, 8, inState("DELIVERED")).Attempts, "it delivers what is due")
 			}
 			require.Len(t, slow.Arrivals(), 1)
 			close(release)
@@ -112,7 +112,7 @@ func TestADeliveryIsNotBegunWhenItsLeaseMightEndFirst(t *testing.T) {
 	})
 	f.start()
 	id := f.event(7)
-	require.Equal(t, 1, f.until(id, 7, inState("DELIVERED")).Attempts)
+	require.Equal(t, 1, f.waitFor(id, 7, inState("DELIVERED")).Attempts)
 	require.Equal(t, 2, f.lookups(), "it was given back and claimed again")
 	require.Len(t, receiver.Arrivals(), 1)
 }
@@ -174,8 +174,8 @@ func TestEndpointsAreLookedUpOnceForAClaim(t *testing.T) {
 	f.receiver(7)
 	f.receiver(8)
 	delivered := func(id string) {
-		f.until(id, 7, inState("DELIVERED"))
-		f.until(id, 8, inState("DELIVERED"))
+		f.waitFor(id, 7, inState("DELIVERED"))
+		f.waitFor(id, 8, inState("DELIVERED"))
 	}
 	first := f.event(7, 8)
 	s := f.start()
@@ -196,10 +196,10 @@ func TestASenderWhoseRegistrationIsRemovedRegistersAgain(t *testing.T) {
 	s := f.start()
 	first := f.event(7)
 	s.Notify(f.due(7))
-	f.until(first, 7, inState("DELIVERED"))
+	f.waitFor(first, 7, inState("DELIVERED"))
 	_, err := f.pool.Exec(t.Context(), "DELETE FROM senders")
 	require.NoError(t, err)
 	second := f.event(7)
 	s.Notify(f.due(7))
-	f.until(second, 7, inState("DELIVERED"))
+	f.waitFor(second, 7, inState("DELIVERED"))
 }

@@ -46,10 +46,10 @@ func (s *Sender) discover(ctx context.Context) {
 }
 
 // nextSearch returns the time until the next search.
-func (s *Sender) nextSearch(found store.Found) time.Duration {
+func (s *Sender) nextSearch(found store.Discovery) time.Duration {
 	next := s.heartbeat
-	if found.Next > 0 {
-		next = min(next, found.Next)
+	if found.NextDue > 0 {
+		next = min(next, found.NextDue)
 	}
 	if len(found.Due) > 0 {
 		next = 0
@@ -101,7 +101,7 @@ func (s *Sender) search(ctx context.Context) (next time.Duration, err error) {
 	return next, s.dropGone(ctx, found)
 }
 
-func (s *Sender) searchOnce(ctx context.Context, all bool) (store.Found, error) {
+func (s *Sender) searchOnce(ctx context.Context, all bool) (store.Discovery, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.discoverTimeout)
 	defer cancel()
 	return s.store.Discover(ctx, s.id, all)

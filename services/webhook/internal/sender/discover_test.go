@@ -20,7 +20,7 @@ func TestFirstAttemptsDoNotNeedASearch(t *testing.T) {
 	s := f.start()
 	id := f.event(7)
 	s.Notify(f.due(7))
-	f.until(id, 7, inState("DELIVERED"))
+	f.waitFor(id, 7, inState("DELIVERED"))
 
 	// The database was restored.
 	_, err := f.pool.Exec(t.Context(), "DELETE FROM senders WHERE id = $1", s.id)
@@ -32,7 +32,7 @@ func TestFirstAttemptsDoNotNeedASearch(t *testing.T) {
 	}, waitLimit, pollInterval)
 	id = f.event(7)
 	s.Notify(f.due(7))
-	f.until(id, 7, inState("DELIVERED"))
+	f.waitFor(id, 7, inState("DELIVERED"))
 }
 
 func TestARetryIsFoundWhenItIsDueWithoutPolling(t *testing.T) {
@@ -43,7 +43,7 @@ func TestARetryIsFoundWhenItIsDueWithoutPolling(t *testing.T) {
 	first := f.start()
 	id := f.event(7)
 	first.Wake()
-	next := f.until(id, 7, attempted(1)).Next
+	next := f.waitFor(id, 7, attempted(1)).Next
 	first.stop()
 	require.NoError(t, first.wait())
 
@@ -53,21 +53,21 @@ func TestARetryIsFoundWhenItIsDueWithoutPolling(t *testing.T) {
 	s := f.start()
 	require.Eventually(t, s.registered.Load, waitLimit, pollInterval)
 	f.clock.set(*next)
-	require.Equal(t, 2, f.until(id, 7, inState("DELIVERED")).Attempts)
+	require.Equal(t, 2, f.waitFor(id, 7, inState("DELIVERED")).Attempts)
 }
 
 func TestTheTimeOfTheNextSearch(t *testing.T) {
 	t.Parallel()
 	s := &Sender{cfg: Config{Poll: time.Second}, heartbeat: 5 * time.Second}
 	for name, c := range map[string]struct {
-		found store.Found
+		found store.Discovery
 		want  time.Duration
 	}{
-		"nothing is pending":         {store.Found{}, 5 * time.Second},
-		"something is due soon":      {store.Found{Next: 3 * time.Second}, 3 * time.Second},
-		"it is due at once":          {store.Found{Next: time.Millisecond}, time.Second},
-		"it is due much later":       {store.Found{Next: time.Hour}, 5 * time.Second},
-		"something is due and waits": {store.Found{Due: []store.Due{{}}, Next: time.Hour}, time.Second},
+		"nothing is pending":         {store.Discovery{}, 5 * time.Second},
+		"something is due soon":      {store.Discovery{NextDue: 3 * time.Second}, 3 * time.Second},
+		"it is due at once":          {store.Discovery{NextDue: time.Millisecond}, time.Second},
+		"it is due much later":       {store.Discovery{NextDue: time.Hour}, 5 * time.Second},
+		"something is due and waits": {store.Discovery{Due: []store.Due{{}}, NextDue: time.Hour}, time.Second},
 	} {
 		require.Equal(t, c.want, s.nextSearch(c.found), name)
 	}

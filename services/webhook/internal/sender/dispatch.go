@@ -28,7 +28,7 @@ func (s *Sender) dispatch(ctx context.Context, deliveries []store.Delivery, leas
 			continue
 		}
 		s.workers.Go(func() {
-			s.deliver(ctx, leased{Delivery: d, until: leaseEnd}, to)
+			s.deliver(ctx, leasedDelivery{Delivery: d, leaseEnd: leaseEnd}, to)
 			s.slotFreed(d)
 		})
 	}

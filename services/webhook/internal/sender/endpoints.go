@@ -30,8 +30,8 @@ type endpoint struct {
 
 func (e endpoint) gone() bool { return e.url == "" && !e.paused }
 
-// refuses reports whether a delivery is to be dropped: its key has no endpoint, or may not see the event any more.
-func (e endpoint) refuses(d store.Delivery) bool {
+// mustDrop reports whether a delivery is to be dropped: its key has no endpoint, or may not see the event any more.
+func (e endpoint) mustDrop(d store.Delivery) bool {
 	return e.gone() || !e.paused && !rules.Sees(e.grants, d.Type, d.BrandID)
 }
 
@@ -52,7 +52,7 @@ func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, e
 	}
 	var keys []int32
 	for _, d := range deliveries {
-		if earlier.found[d.KeyID].refuses(d) {
+		if earlier.found[d.KeyID].mustDrop(d) {
 			keys = append(keys, d.KeyID)
 		}
 	}

@@ -18,8 +18,8 @@ func TestDeliveriesOfAnEndpointThatIsGoneAreDropped(t *testing.T) {
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 7, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
 	f.start()
 	id := f.event(7, 8)
-	require.Equal(t, row{State: "DROPPED"}, f.until(id, 7, inState("DROPPED")))
-	require.Equal(t, row{State: "DROPPED"}, f.until(id, 8, inState("DROPPED")), "a key that does not exist")
+	require.Equal(t, row{State: "DROPPED"}, f.waitFor(id, 7, inState("DROPPED")))
+	require.Equal(t, row{State: "DROPPED"}, f.waitFor(id, 8, inState("DROPPED")), "a key that does not exist")
 }
 
 // The key had the brand when the event was fanned out.
@@ -29,13 +29,13 @@ func TestAnEventThatTheKeyMayNotSeeAnyMoreIsDropped(t *testing.T) {
 	receiver := f.receiver(7, webhooktest.Status(http.StatusServiceUnavailable))
 	s := f.start()
 	id := f.event(7)
-	r := f.until(id, 7, attempted(1))
+	r := f.waitFor(id, 7, attempted(1))
 	changed := receiver.Endpoint(7)
 	changed.AllBrands, changed.BrandIds = false, []string{"0190bbbb-0000-7000-8000-000000000009"}
 	f.directory.SetEndpoint(changed)
 	f.clock.set(*r.Next)
 	s.Wake()
-	f.until(id, 7, inState("DROPPED"))
+	f.waitFor(id, 7, inState("DROPPED"))
 	require.Len(t, receiver.Arrivals(), 1)
 }
 
@@ -49,6 +49,6 @@ func TestARightThatIsMissingIsLookedUpAgain(t *testing.T) {
 	for _, then := range []endpoint{{url: "https://old.example", grants: &tenantsv1.Endpoint{}}, {}} {
 		found, err := s.endpointsOf(t.Context(), []store.Delivery{d}, earlierLookup{time.Now(), endpoints{7: then}})
 		require.NoError(t, err)
-		require.False(t, found[7].refuses(d))
+		require.False(t, found[7].mustDrop(d))
 	}
 }

@@ -24,7 +24,7 @@ const (
 // for their next attempt, up to half a day. The deliveries were stored before the endpoints are looked up, so they are not of an
 // endpoint that is set again afterwards. A key that the tenants service does not know is left to the attempts: its database
 // may be about to be restored.
-func (s *Sender) dropGone(ctx context.Context, found store.Found) error {
+func (s *Sender) dropGone(ctx context.Context, found store.Discovery) error {
 	for chunk := range slices.Chunk(found.Pending, maxLookup) {
 		at, err := s.lookUp(ctx, postgres.Column(chunk, func(e store.Endpoint) int32 { return e.KeyID }))
 		if err != nil {
@@ -34,7 +34,7 @@ func (s *Sender) dropGone(ctx context.Context, found store.Found) error {
 			if known, ok := at[e.KeyID]; !ok || !known.gone() {
 				continue
 			}
-			if err := s.drop(ctx, e, found.At); err != nil {
+			if err := s.drop(ctx, e, found.StartedAt); err != nil {
 				return err
 			}
 		}

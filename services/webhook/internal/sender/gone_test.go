@@ -27,13 +27,13 @@ func TestDeliveriesThatWaitForARetryAreDroppedWhenTheirEndpointIsGone(t *testing
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: 9, State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED})
 	f.start()
 	id := f.event(7, 8, 9)
-	f.until(id, 7, attempted(1))
-	f.until(id, 8, attempted(1))
+	f.waitFor(id, 7, attempted(1))
+	f.waitFor(id, 8, attempted(1))
 
 	f.remove(7)
 	f.remove(9)
-	require.Equal(t, row{State: "DROPPED", Attempts: 1, Logged: 1}, f.until(id, 7, inState("DROPPED")))
-	require.Equal(t, row{State: "DROPPED"}, f.until(id, 9, inState("DROPPED")), "the access of its tenant is off")
+	require.Equal(t, row{State: "DROPPED", Attempts: 1, Logged: 1}, f.waitFor(id, 7, inState("DROPPED")))
+	require.Equal(t, row{State: "DROPPED"}, f.waitFor(id, 9, inState("DROPPED")), "the access of its tenant is off")
 	require.Equal(t, "PENDING", f.row(id, 8).State)
 	require.Eventually(t, func() bool {
 		return f.tel.Values(t, "gifting.webhook.deliveries")["outcome=dropped"] == 2
@@ -63,10 +63,10 @@ func TestAnAttemptInFlightFinishesWhenItsEndpointIsGone(t *testing.T) {
 			require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
 			second := f.event(7)
 			f.remove(7)
-			f.until(second, 7, inState("DROPPED"))
+			f.waitFor(second, 7, inState("DROPPED"))
 			require.True(t, f.row(first, 7).Leased)
 			close(release)
-			require.Equal(t, row{State: c.state, Attempts: 1, Logged: 1}, f.until(first, 7, inState(c.state)))
+			require.Equal(t, row{State: c.state, Attempts: 1, Logged: 1}, f.waitFor(first, 7, inState(c.state)))
 			require.Len(t, receiver.Arrivals(), 1)
 		})
 	}
@@ -99,7 +99,7 @@ func TestADeliveryToAnEndpointThatWasSetAgainIsKept(t *testing.T) {
 	require.NoError(t, err)
 	found, err := f.store.Discover(t.Context(), s.id, true)
 	require.NoError(t, err)
-	require.Equal(t, f.clock.now(), found.At.UTC())
+	require.Equal(t, f.clock.now(), found.StartedAt.UTC())
 
 	f.remove(7)
 	var after string

@@ -10,7 +10,8 @@ import (
 type health int
 
 const (
-	// healthy receivers have answered or refused quickly, at least since probation.
+	// healthy receivers answer or refuse quickly. One that was impaired must have answered quickly, probation or longer after it last
+	// occupied a worker.
 	healthy health = iota
 	// slow receivers occupy workers, but accept events.
 	slow
@@ -34,8 +35,8 @@ const (
 // history is what is remembered of an endpoint.
 type history struct {
 	health health
-	// occupied is how many attempts in flight have taken longer than occupiedAfter.
-	occupied int
+	// occupiedWorkers is how many attempts in flight have taken longer than occupiedAfter.
+	occupiedWorkers int
 	// lastAttempt is when an attempt last began or ended, lastOccupied when one last occupied its worker, and lastImpaired when the
 	// endpoint was last impaired.
 	lastAttempt, lastOccupied, lastImpaired time.Time
@@ -47,11 +48,12 @@ func (h *history) impaired() bool { return h.health != healthy && !h.lastOccupie
 // runningAttempt is an attempt in flight.
 type runningAttempt struct {
 	schedule           *schedule
-	of                 *history
+	history            *history
 	timer              *time.Timer
 	occupied, finished bool
-	// impaired is when the endpoint was last impaired: a change made before may have waited for its receiver.
-	impaired time.Time
+	// lastImpaired is the endpoint's, when the attempt began. A change made before it may have waited for the receiver, so its
+	// delay is not measured.
+	lastImpaired time.Time
 }
 
 // startAttempt notes that an attempt begins. A receiver that does not answer is slow as soon as the attempt occupies its worker,
@@ -59,19 +61,19 @@ type runningAttempt struct {
 func (s *schedule) startAttempt(e store.Endpoint) *runningAttempt {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	of := s.known[e]
-	if of == nil {
-		of = &history{health: dead}
-		s.known[e] = of
+	h := s.histories[e]
+	if h == nil {
+		h = &history{health: dead}
+		s.histories[e] = h
 	}
-	of.touch()
-	a := &runningAttempt{schedule: s, of: of, impaired: of.lastImpaired}
+	h.noteAttempt()
+	a := &runningAttempt{schedule: s, history: h, lastImpaired: h.lastImpaired}
 	a.timer = time.AfterFunc(s.occupiedAfter, a.occupy)
 	return a
 }
 
-// touch notes the time of an attempt.
-func (h *history) touch() {
+// noteAttempt notes that an attempt begins or ends now, and whether the endpoint is impaired meanwhile.
+func (h *history) noteAttempt() {
 	if h.lastAttempt = time.Now(); h.impaired() {
 		h.lastImpaired = h.lastAttempt
 	}
@@ -84,9 +86,9 @@ func (a *runningAttempt) occupy() {
 	if a.finished {
 		return
 	}
-	a.occupied, a.of.lastOccupied = true, time.Now()
-	a.of.occupied++
-	a.of.health = max(a.of.health, slow)
+	a.occupied, a.history.lastOccupied = true, time.Now()
+	a.history.occupiedWorkers++
+	a.history.health = max(a.history.health, slow)
 }
 
 // finish notes the result. A fast failure occupies no worker, so it says nothing of an endpoint that has occupied one.
@@ -95,36 +97,36 @@ func (a *runningAttempt) finish(delivered bool) {
 	defer a.schedule.guard.Unlock()
 	a.timer.Stop()
 	a.finished = true
-	of := a.of
-	of.touch()
+	h := a.history
+	h.noteAttempt()
 	if a.occupied {
-		of.occupied--
-		of.lastOccupied = of.lastAttempt
+		h.occupiedWorkers--
+		h.lastOccupied = h.lastAttempt
 	}
-	proven := !a.occupied && of.occupied == 0 && of.lastAttempt.Sub(of.lastOccupied) >= a.schedule.probation
+	proven := !a.occupied && h.occupiedWorkers == 0 && h.lastAttempt.Sub(h.lastOccupied) >= a.schedule.probation
 	switch {
-	case delivered && proven, !a.occupied && of.lastOccupied.IsZero():
-		of.health = healthy
+	case delivered && proven, !a.occupied && h.lastOccupied.IsZero():
+		h.health = healthy
 	case delivered:
-		of.health = slow
+		h.health = slow
 	case a.occupied:
-		of.health = dead
+		h.health = dead
 	}
 }
 
-// healthOf returns the health of an endpoint.
+// healthOf returns the health of an endpoint. The guard is held.
 func (s *schedule) healthOf(e store.Endpoint) health {
-	if of := s.known[e]; of != nil {
-		return of.health
+	if h := s.histories[e]; h != nil {
+		return h.health
 	}
 	return dead
 }
 
 // forget removes the endpoints that have not been tried for long. The guard is held.
 func (s *schedule) forget(now time.Time) {
-	for e, of := range s.known {
-		if s.inFlight[e] == 0 && now.Sub(of.lastAttempt) > forgetAfter {
-			delete(s.known, e)
+	for e, h := range s.histories {
+		if s.inFlight[e] == 0 && now.Sub(h.lastAttempt) > forgetAfter {
+			delete(s.histories, e)
 		}
 	}
 }
@@ -133,22 +135,22 @@ func (s *schedule) forget(now time.Time) {
 func (s *schedule) impaired() (list []store.Endpoint) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	for e, of := range s.known {
-		if of.impaired() {
+	for e, h := range s.histories {
+		if h.impaired() {
 			list = append(list, e)
 		}
 	}
 	return list
 }
 
-// count returns how many endpoints of each health were tried lately.
+// count forgets old histories and returns how many endpoints of each health are left.
 func (s *schedule) count() map[health]int {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	s.forget(time.Now())
 	n := map[health]int{healthy: 0, slow: 0, dead: 0}
-	for _, of := range s.known {
-		n[of.health]++
+	for _, h := range s.histories {
+		n[h.health]++
 	}
 	return n
 }

@@ -49,8 +49,8 @@ func TestAnEndpointIsAsHealthyAsItsLastAttempts(t *testing.T) {
 			s.occupiedAfter = time.Hour
 			for _, a := range c.attempts {
 				if a == pause {
-					of := s.known[endpointOfKey(7)]
-					of.lastOccupied = of.lastOccupied.Add(-probation)
+					h := s.histories[endpointOfKey(7)]
+					h.lastOccupied = h.lastOccupied.Add(-probation)
 					continue
 				}
 				s.try(endpointOfKey(7), a == late || a == silent, a == ok || a == late)
@@ -128,7 +128,7 @@ func TestADeadEndpointHasOneAttemptInFlightUntilItComesBack(t *testing.T) {
 	f.receiver(8)
 	for range 5 { // The sender has looked at the endpoint in the meantime.
 		id := f.event(8)
-		f.until(id, 8, inState("DELIVERED"))
+		f.waitFor(id, 8, inState("DELIVERED"))
 	}
 	require.Len(t, receiver.Arrivals(), 1)
 
@@ -156,12 +156,12 @@ func TestAReceiverThatDoesNotAnswerIsDead(t *testing.T) {
 	for range 20 {
 		last = f.event(7)
 	}
-	endpoints := func(of string) float64 { return f.tel.Values(t, "gifting.webhook.endpoints")["health="+of] }
+	endpoints := func(class string) float64 { return f.tel.Values(t, "gifting.webhook.endpoints")["health="+class] }
 	require.Eventually(t, func() bool { return len(s.Impaired()) == 1 }, waitLimit, pollInterval)
 	require.InDelta(t, 1, endpoints("dead"), 0)
 
 	receiver.Respond(webhooktest.Status(http.StatusOK))
-	f.until(last, 7, inState("DELIVERED"))
+	f.waitFor(last, 7, inState("DELIVERED"))
 	require.Eventually(t, func() bool { return endpoints("dead") == 0 }, waitLimit, pollInterval)
 }
 
@@ -182,12 +182,12 @@ func TestARestartedSenderLearnsAgainWhichEndpointsAreDead(t *testing.T) {
 	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
 	id := f.event(8)
 	s.Wake()
-	f.until(id, 8, inState("DELIVERED"))
+	f.waitFor(id, 8, inState("DELIVERED"))
 	require.Len(t, receiver.Arrivals(), 1, "an endpoint without history gets one attempt")
 	require.True(t, f.row(held, 7).Leased)
 
 	close(release)
 	f.clock.advance(f.cfg.Lease)
 	s.Wake()
-	f.until(held, 7, inState("DELIVERED"))
+	f.waitFor(held, 7, inState("DELIVERED"))
 }

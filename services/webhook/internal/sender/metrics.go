@@ -18,15 +18,15 @@ type metrics struct {
 	duration, firstAttempt metric.Float64Histogram
 }
 
-func newMetrics(meter metric.Meter, of *schedule) (*metrics, error) {
+func newMetrics(meter metric.Meter, schedule *schedule) (*metrics, error) {
 	m := &metrics{}
 	err := errors.Join(
 		observeByHealth(meter, "gifting.webhook.endpoints",
-			"Endpoints that this process has tried within the last hour, by the health of their receivers.", of.count),
+			"Endpoints that this process has tried within the last hour, by the health of their receivers.", schedule.count),
 		observeByHealth(meter, "gifting.webhook.workers",
-			"Workers of this process that endpoints of that health and worse ones together have.", of.workersUsed),
+			"Workers of this process that endpoints of that health and worse ones together have.", schedule.workersUsed),
 		observeByHealth(meter, "gifting.webhook.workers.limit",
-			"Workers of this process that endpoints of that health and worse ones together may have.", of.workersLimit))
+			"Workers of this process that endpoints of that health and worse ones together may have.", schedule.workersLimit))
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func newMetrics(meter metric.Meter, of *schedule) (*metrics, error) {
 func observeByHealth(meter metric.Meter, name, description string, values func() map[health]int) error {
 	_, err := meter.Int64ObservableGauge(name, metric.WithDescription(description),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			for of, n := range values() {
-				o.Observe(int64(n), metric.WithAttributes(attribute.String("health", healthNames[of])))
+			for class, n := range values() {
+				o.Observe(int64(n), metric.WithAttributes(attribute.String("health", healthNames[class])))
 			}
 			return nil
 		}))
@@ -85,11 +85,11 @@ func (m *metrics) count(ctx context.Context, outcome string, n int) {
 
 // attempt records an attempt and, if it is the first that counts, its delay. The delay of a change that was made before the
 // endpoint was last impaired shows how long the receiver was, not the sender.
-func (m *metrics) attempt(ctx context.Context, d store.Delivery, a store.Attempt, v rules.Verdict, impaired time.Time) {
+func (m *metrics) attempt(ctx context.Context, d store.Delivery, a store.Attempt, v rules.Verdict, lastImpaired time.Time) {
 	class := metric.WithAttributes(attribute.String("class", a.Outcome.Class))
 	m.duration.Record(ctx, a.Duration.Seconds(), class)
 	changed := rules.EventAt(d.EventID)
-	if v.Counted && d.Attempts == 0 && !d.Resent && !changed.IsZero() && changed.After(impaired) {
+	if v.Counted && d.Attempts == 0 && !d.Resent && !changed.IsZero() && changed.After(lastImpaired) {
 		m.firstAttempt.Record(ctx, max(0, a.StartedAt.Sub(changed).Seconds()), class)
 	}
 }

@@ -24,22 +24,22 @@ func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T
 	e.TraceParent = cause
 	id := f.fanOut(e)
 	s.Wake()
-	again := f.until(id, 7, attempted(1))
+	again := f.waitFor(id, 7, attempted(1))
 	f.clock.set(*again.Next)
 	s.Wake()
-	f.until(id, 7, attempted(2))
+	f.waitFor(id, 7, attempted(2))
 
-	of := telemetry.ParseTraceParent(cause)
+	parent := telemetry.ParseTraceParent(cause)
 	spans := f.tel.Spans("POST webhook")
 	require.Len(t, spans, 2)
 	first, second := spans[0], spans[1]
-	require.Equal(t, of.TraceID(), first.SpanContext().TraceID())
-	require.Equal(t, of.SpanID(), first.Parent().SpanID())
-	require.NotEqual(t, of.TraceID(), second.SpanContext().TraceID())
+	require.Equal(t, parent.TraceID(), first.SpanContext().TraceID())
+	require.Equal(t, parent.SpanID(), first.Parent().SpanID())
+	require.NotEqual(t, parent.TraceID(), second.SpanContext().TraceID())
 	require.False(t, second.Parent().IsValid())
 	for i, span := range spans {
 		require.Equal(t, trace.SpanKindClient, span.SpanKind())
-		require.Equal(t, of.SpanID(), span.Links()[0].SpanContext.SpanID())
+		require.Equal(t, parent.SpanID(), span.Links()[0].SpanContext.SpanID())
 		require.Equal(t, codes.Error, span.Status().Code)
 		attributes := telemetrytest.Attributes(span)
 		require.Equal(t, "500", attributes["http.response.status_code"])
@@ -64,7 +64,7 @@ func TestAnAttemptOfAnUnrecordedTraceMakesNoSpan(t *testing.T) {
 	for _, parent := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00", "marked"} {
 		e := newEvent(7)
 		e.TraceParent = parent
-		f.until(f.fanOut(e), 7, inState("DELIVERED"))
+		f.waitFor(f.fanOut(e), 7, inState("DELIVERED"))
 	}
 	require.Empty(t, f.tel.Names())
 }
@@ -77,11 +77,11 @@ func TestAttemptsAreMeasuredByClassAndTheFirstByItsDelay(t *testing.T) {
 	s := f.start()
 	id := f.event(7)
 	s.Wake()
-	again := f.until(id, 7, attempted(1))
+	again := f.waitFor(id, 7, attempted(1))
 	receiver.Respond(webhooktest.Status(http.StatusNoContent))
 	f.clock.set(*again.Next)
 	s.Wake()
-	f.until(id, 7, inState("DELIVERED"))
+	f.waitFor(id, 7, inState("DELIVERED"))
 
 	require.Equal(t, map[string]float64{"class=4xx": 1, "class=2xx": 1}, f.tel.Values(t, "gifting.webhook.attempt.duration"))
 	require.Equal(t, map[string]float64{"class=4xx": 1}, f.tel.Values(t, "gifting.webhook.first_attempt.delay"))

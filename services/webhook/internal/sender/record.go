@@ -21,7 +21,7 @@ const (
 )
 
 // record stores a result. It retries until the lease ends: until then no other sender can have the delivery.
-func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.Attempt) {
+func (s *Sender) record(ctx context.Context, d leasedDelivery, v rules.Verdict, a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout+s.cfg.Lease-s.cfg.Timeout)
 	defer cancel()
 	for {
@@ -35,7 +35,7 @@ func (s *Sender) record(ctx context.Context, d leased, v rules.Verdict, a store.
 			s.log.WarnContext(ctx, "delivery was claimed again before its result was recorded",
 				"event_id", d.EventID, "key_id", d.KeyID)
 			return
-		case ctx.Err() != nil || s.now().After(d.until):
+		case ctx.Err() != nil || s.now().After(d.leaseEnd):
 			s.metrics.count(ctx, notRecorded, 1)
 			s.log.ErrorContext(ctx, "cannot record a delivery, it will be sent again",
 				"event_id", d.EventID, "key_id", d.KeyID, "error", err)

@@ -143,8 +143,8 @@ func (s *schedule) reserve(events []store.Event, at endpoints) (slots map[store.
 func (s *schedule) reservable(e store.Endpoint, used *slots) bool {
 	_, waits := s.due[e]
 	_, claimed := s.claiming[e]
-	of := s.known[e]
-	return !waits && !claimed && (of == nil || !of.impaired()) &&
+	h := s.histories[e]
+	return !waits && !claimed && (h == nil || !h.impaired()) &&
 		s.budget(store.Due{Endpoint: e}).Rows > 0 && used.available(s.healthOf(e), e.TenantID) > 0
 }
 

@@ -81,7 +81,7 @@ func TestNewDeliveriesAreSentWithoutAClaimOrALookup(t *testing.T) {
 	for range 20 {
 		e := newEvent(7)
 		p.send(s.Sender, lookup(r.Endpoint(7)), e)
-		require.Equal(t, row{State: "DELIVERED", Attempts: 1, Logged: 1}, f.until(e.ID, 7, inState("DELIVERED")))
+		require.Equal(t, row{State: "DELIVERED", Attempts: 1, Logged: 1}, f.waitFor(e.ID, 7, inState("DELIVERED")))
 	}
 	require.Len(t, r.Arrivals(), 20)
 	require.Zero(t, f.lookups())
@@ -111,7 +111,7 @@ func TestDeliveriesBeyondThoseOfFreeWorkersAreClaimed(t *testing.T) {
 	require.Nil(t, s.Reserve([]store.Event{newEvent(7)}, lookup(r.Endpoint(7))).Lease(), "older deliveries wait")
 	close(release)
 	for _, e := range events {
-		f.until(e.ID, 7, inState("DELIVERED"))
+		f.waitFor(e.ID, 7, inState("DELIVERED"))
 	}
 	require.Len(t, r.Arrivals(), 10)
 	require.Equal(t, 3, r.MaxConcurrent())
@@ -131,7 +131,7 @@ func TestWhatACrashedProcessHadReservedIsSentWhenItsLeaseEnds(t *testing.T) {
 	f.clock.advance(time.Microsecond)
 	f.noSearch, f.cfg.Poll = false, 50*time.Millisecond
 	f.start()
-	require.Equal(t, 1, f.until(events[0].ID, 7, inState("DELIVERED")).Attempts)
+	require.Equal(t, 1, f.waitFor(events[0].ID, 7, inState("DELIVERED")).Attempts)
 	require.Len(t, r.Arrivals(), 1)
 }
 
@@ -170,8 +170,8 @@ func TestAReservationThatTookLongLooksUpEndpointsAgain(t *testing.T) {
 	f.remove(8)
 	e := newEvent(7, 8)
 	p.send(s.Sender, l, e)
-	f.until(e.ID, 7, inState("DELIVERED"))
-	f.until(e.ID, 8, inState("DROPPED"))
+	f.waitFor(e.ID, 7, inState("DELIVERED"))
+	f.waitFor(e.ID, 8, inState("DROPPED"))
 	require.True(t, r.Arrivals()[0].Verified, "by the new secret")
 	require.Empty(t, revoked.Arrivals())
 }

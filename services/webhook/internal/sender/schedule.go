@@ -23,7 +23,7 @@ type schedule struct {
 	// claiming is how many rows the claim in flight may get of each endpoint, and claimLimit of all.
 	claiming   map[store.Endpoint]int
 	claimLimit int
-	known      map[store.Endpoint]*history
+	histories  map[store.Endpoint]*history
 }
 
 type scheduled struct {
@@ -37,7 +37,7 @@ func newSchedule(workers, perEndpoint int) *schedule {
 	return &schedule{
 		workers: workers, perEndpoint: perEndpoint, occupiedAfter: occupiedAfter, probation: probation,
 		due: map[store.Endpoint]scheduled{}, inFlight: map[store.Endpoint]int{}, claiming: map[store.Endpoint]int{},
-		known: map[store.Endpoint]*history{},
+		histories: map[store.Endpoint]*history{},
 	}
 }
 
@@ -59,7 +59,7 @@ func (s *schedule) add(skipped bool, list ...store.Due) {
 
 // startClaim returns the endpoints to claim for and how many rows the claim may get. Until claimed is called, no workers are
 // reserved for these endpoints.
-func (s *schedule) startClaim() (wanted []store.Wanted, limit int) {
+func (s *schedule) startClaim() (wanted []store.ClaimTarget, limit int) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	limit = s.freeWorkers()
@@ -85,18 +85,18 @@ func (s *schedule) freeWorkers() int {
 
 // pick removes up to limit endpoints with a free slot and returns them: those with the fewest deliveries in flight, so that a
 // new endpoint comes before the next delivery of a busy one, and among those the one that has waited longest. The guard is held.
-func (s *schedule) pick(limit int) []store.Wanted {
+func (s *schedule) pick(limit int) []store.ClaimTarget {
 	if limit <= 0 {
 		return nil
 	}
 	used := s.slots()
-	list := make([]store.Wanted, 0, len(s.due))
+	list := make([]store.ClaimTarget, 0, len(s.due))
 	candidates := map[string]int{} // The healthy endpoints of each tenant.
 	for _, d := range s.due {
-		of := s.healthOf(d.Endpoint)
-		if w := s.budget(d.Due); w.Rows > 0 && used.available(of, w.TenantID) > 0 {
+		class := s.healthOf(d.Endpoint)
+		if w := s.budget(d.Due); w.Rows > 0 && used.available(class, w.TenantID) > 0 {
 			list = append(list, w)
-			if of == healthy {
+			if class == healthy {
 				candidates[w.TenantID]++
 			}
 		}
@@ -107,22 +107,22 @@ func (s *schedule) pick(limit int) []store.Wanted {
 			list[i].Rows = max(1, min(w.Rows, used.available(healthy, w.TenantID)/candidates[w.TenantID]))
 		}
 	}
-	rank := func(w store.Wanted) int {
+	rank := func(w store.ClaimTarget) int {
 		if s.due[w.Endpoint].skipped {
 			return s.perEndpoint
 		}
 		return w.InFlight
 	}
-	slices.SortFunc(list, func(a, b store.Wanted) int {
+	slices.SortFunc(list, func(a, b store.ClaimTarget) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since))
 	})
 	picked := list[:0]
 	for _, w := range list {
-		of := s.healthOf(w.Endpoint)
-		if len(picked) == limit || used.available(of, w.TenantID) <= 0 {
+		class := s.healthOf(w.Endpoint)
+		if len(picked) == limit || used.available(class, w.TenantID) <= 0 {
 			continue
 		}
-		used.add(of, w.TenantID, 1)
+		used.add(class, w.TenantID, 1)
 		picked = append(picked, w)
 		delete(s.due, w.Endpoint)
 	}
@@ -131,8 +131,8 @@ func (s *schedule) pick(limit int) []store.Wanted {
 
 // budget says how much a claim may get for an endpoint: all of its free slots if it is healthy, one row at a time if it is slow,
 // and one in flight if it is dead.
-func (s *schedule) budget(d store.Due) store.Wanted {
-	w := store.Wanted{Due: d, InFlight: s.inFlight[d.Endpoint]}
+func (s *schedule) budget(d store.Due) store.ClaimTarget {
+	w := store.ClaimTarget{Due: d, InFlight: s.inFlight[d.Endpoint]}
 	w.Rows = max(0, s.perEndpoint-w.InFlight)
 	switch s.healthOf(d.Endpoint) {
 	case healthy:

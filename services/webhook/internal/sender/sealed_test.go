@@ -27,7 +27,7 @@ func TestASealedEventIsOpenedWhenItIsSent(t *testing.T) {
 	f.reader = sealtest.Reader(t, keys)
 	f.start()
 	id, body := f.message(sealtest.Writer(t, keys), 7)
-	f.until(id, 7, inState("DELIVERED"))
+	f.waitFor(id, 7, inState("DELIVERED"))
 
 	arrivals := receiver.Arrivals()
 	require.Len(t, arrivals, 1)
@@ -46,8 +46,8 @@ func TestAnEventThatCannotBeOpenedWaitsForItsKey(t *testing.T) {
 	without := f.start()
 	id, body := f.message(sealtest.Writer(t, sealtest.Keys("a")), 7)
 	other := f.event(7)
-	f.until(other, 7, inState("DELIVERED"))
-	waiting := f.until(id, 7, func(r row) bool { return r.Next.After(f.clock.now()) && !r.Leased })
+	f.waitFor(other, 7, inState("DELIVERED"))
+	waiting := f.waitFor(id, 7, func(r row) bool { return r.Next.After(f.clock.now()) && !r.Leased })
 	require.Equal(t, row{State: "PENDING", Next: waiting.Next}, waiting, "it has no attempt")
 	require.Positive(t, f.tel.Values(t, "gifting.webhook.deliveries")["outcome=unreadable"])
 	require.Len(t, receiver.Arrivals(), 1)
@@ -58,6 +58,6 @@ func TestAnEventThatCannotBeOpenedWaitsForItsKey(t *testing.T) {
 	f.clock.advance(10 * 24 * time.Hour)
 	f.reader = sealtest.Reader(t, sealtest.Keys("b", "a"))
 	f.start()
-	f.until(id, 7, inState("DELIVERED"))
+	f.waitFor(id, 7, inState("DELIVERED"))
 	require.Equal(t, string(body), string(receiver.Arrivals()[1].Body))
 }

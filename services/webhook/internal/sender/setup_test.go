@@ -203,7 +203,7 @@ func claimDue(t *testing.T, st *store.Store, lease time.Duration) []store.Delive
 	require.NoError(t, err)
 	require.True(t, found.Registered)
 	for _, d := range found.Due {
-		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d, Rows: 8})
+		r.Endpoints = append(r.Endpoints, store.ClaimTarget{Due: d, Rows: 8})
 	}
 	claimed, err := st.Claim(t.Context(), r)
 	require.NoError(t, err)
@@ -228,13 +228,13 @@ SELECT state, attempts, next_attempt_at, lease_token IS NOT NULL,
 	return r
 }
 
-// until waits until the condition is true for a delivery.
-func (f *fixture) until(eventID string, key int32, is func(r row) bool) row {
+// waitFor waits until the condition is true for a delivery.
+func (f *fixture) waitFor(eventID string, key int32, condition func(r row) bool) row {
 	f.t.Helper()
 	var last row
 	require.Eventually(f.t, func() bool {
 		last = f.row(eventID, key)
-		return is(last)
+		return condition(last)
 	}, waitLimit, pollInterval, "delivery of %s", eventID)
 	return last
 }

@@ -33,16 +33,16 @@ func newSlots(workers int) *slots {
 }
 
 // add counts workers as used.
-func (s *slots) add(of health, tenant string, n int) {
+func (s *slots) add(class health, tenant string, n int) {
 	s.all.add(tenant, n)
-	if of != healthy {
+	if class != healthy {
 		s.unhealthy.add(tenant, n)
 	}
 }
 
 // available returns how many more workers endpoints of the health and tenant may have.
-func (s *slots) available(of health, tenant string) int {
-	if of == healthy {
+func (s *slots) available(class health, tenant string) int {
+	if class == healthy {
 		return s.all.available(tenant)
 	}
 	return min(s.all.available(tenant), s.unhealthy.available(tenant))

@@ -19,12 +19,12 @@ func TestHealthyEndpointsKeepHalfOfTheWorkers(t *testing.T) {
 	s := newSchedule(workers, 4)
 	s.occupiedAfter = time.Hour
 	// As many endpoints of each health as there are workers, the worst ones due first.
-	for of := dead; of >= healthy; of-- {
+	for class := dead; class >= healthy; class-- {
 		for i := range int32(workers) {
-			e := store.Endpoint{TenantID: uuid.NewString(), KeyID: 100*int32(of) + i}
-			s.try(e, of != healthy, of != dead)
-			require.Equal(t, of, s.healthOf(e))
-			s.add(false, store.Due{Endpoint: e, Since: time.Unix(int64(100-of), 0)})
+			e := store.Endpoint{TenantID: uuid.NewString(), KeyID: 100*int32(class) + i}
+			s.try(e, class != healthy, class != dead)
+			require.Equal(t, class, s.healthOf(e))
+			s.add(false, store.Due{Endpoint: e, Since: time.Unix(int64(100-class), 0)})
 		}
 	}
 	take := func() (unhealthy int, quick []store.Delivery) {
@@ -50,11 +50,11 @@ func TestHealthyEndpointsKeepHalfOfTheWorkers(t *testing.T) {
 
 func TestEachEndpointMayHaveTheOnlyWorker(t *testing.T) {
 	t.Parallel()
-	for of := healthy; of <= dead; of++ {
+	for class := healthy; class <= dead; class++ {
 		one := newSlots(1)
-		require.Positive(t, one.available(of, tenant), healthNames[of])
+		require.Positive(t, one.available(class, tenant), healthNames[class])
 		one.add(dead, tenant, 1)
-		require.LessOrEqual(t, one.available(of, "another"), 0, healthNames[of])
+		require.LessOrEqual(t, one.available(class, "another"), 0, healthNames[class])
 	}
 }
 
@@ -100,17 +100,17 @@ func TestNoTenantGetsAllWorkers(t *testing.T) {
 
 func TestTenantsThatFillTheWorkersTogetherLeaveSome(t *testing.T) {
 	t.Parallel()
-	for of, want := range map[health]int{healthy: 256 - 256/15 - 1, dead: 128 - 128/15 - 1} {
+	for class, want := range map[health]int{healthy: 256 - 256/15 - 1, dead: 128 - 128/15 - 1} {
 		s := newSlots(256)
 		for range 256 {
 			for _, tenant := range []string{"one", "other"} {
-				if s.available(of, tenant) > 0 {
-					s.add(of, tenant, 1)
+				if s.available(class, tenant) > 0 {
+					s.add(class, tenant, 1)
 				}
 			}
 		}
-		require.Equal(t, want, s.all.used, healthNames[of])
-		require.Positive(t, s.available(of, "third"))
+		require.Equal(t, want, s.all.used, healthNames[class])
+		require.Positive(t, s.available(class, "third"))
 	}
 }
 
@@ -141,7 +141,7 @@ func TestHealthyEndpointsKeepWorkersBesideManyThatDoNotAnswer(t *testing.T) {
 	for range 20 {
 		id := f.event(healthyKey)
 		s.Notify(f.due(healthyKey))
-		f.until(id, healthyKey, inState("DELIVERED"))
+		f.waitFor(id, healthyKey, inState("DELIVERED"))
 	}
 	require.Len(t, receiver.Arrivals(), most, "they hold their part of the workers and no more")
 	require.Equal(t, map[string]float64{"health=healthy": workers, "health=slow": workers / 2},
@@ -151,6 +151,6 @@ func TestHealthyEndpointsKeepWorkersBesideManyThatDoNotAnswer(t *testing.T) {
 
 	allow()
 	for _, key := range keys {
-		f.until(last, key, inState("DELIVERED"))
+		f.waitFor(last, key, inState("DELIVERED"))
 	}
 }

@@ -24,7 +24,7 @@ const (
 
 func (o *own) health() *webhookv1.GetWebhookHealthResponse {
 	o.fixture.t.Helper()
-	got, err := o.client.GetWebhookHealth(o.as(key, tenant), &webhookv1.GetWebhookHealthRequest{})
+	got, err := o.client.GetWebhookHealth(o.keyContext(key, tenant), &webhookv1.GetWebhookHealthRequest{})
 	require.NoError(o.fixture.t, err)
 	return got
 }
@@ -84,7 +84,7 @@ func TestAWebhookThatIsNotSentIsPausedOrNone(t *testing.T) {
 		o.setEndpoint(state)
 		require.Equal(t, want, o.health().GetState(), state)
 	}
-	other, err := o.client.GetWebhookHealth(o.as(key+5, tenant), &webhookv1.GetWebhookHealthRequest{})
+	other, err := o.client.GetWebhookHealth(o.keyContext(key+5, tenant), &webhookv1.GetWebhookHealthRequest{})
 	require.NoError(t, err)
 	require.Equal(t, none, other.GetState(), "a key that the directory does not know")
 }

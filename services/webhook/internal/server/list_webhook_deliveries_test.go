@@ -34,8 +34,8 @@ func setupOwn(t *testing.T) *own {
 	return &own{fixture: f, deliveries: deliveries{t: t, store: store.New(f.pool)}}
 }
 
-// as is a call of a key.
-func (o *own) as(keyID int32, tenantID string) context.Context {
+// keyContext returns the context of a call of a key.
+func (o *own) keyContext(keyID int32, tenantID string) context.Context {
 	return o.call(keyID, tenantID, caller.Request{})
 }
 
@@ -62,7 +62,7 @@ const (
 
 func (o *own) list(req *webhookv1.ListWebhookDeliveriesRequest) *webhookv1.ListWebhookDeliveriesResponse {
 	o.fixture.t.Helper()
-	got, err := o.client.ListWebhookDeliveries(o.as(key, tenant), req)
+	got, err := o.client.ListWebhookDeliveries(o.keyContext(key, tenant), req)
 	require.NoError(o.fixture.t, err)
 	return got
 }
@@ -74,7 +74,7 @@ func TestACursorOfTheListBelongsToItsFilters(t *testing.T) {
 	o.add(key)
 	base := &webhookv1.ListWebhookDeliveriesRequest{Limit: proto.Int32(1)}
 	pagetest.RequireBound(t, base, func(req *webhookv1.ListWebhookDeliveriesRequest) (string, error) {
-		resp, err := o.client.ListWebhookDeliveries(o.as(key, tenant), req)
+		resp, err := o.client.ListWebhookDeliveries(o.keyContext(key, tenant), req)
 		return resp.GetNextCursor(), err
 	}, map[protoreflect.Name]any{"type": "order.created"})
 }

@@ -120,7 +120,7 @@ func (o *deliveries) lease() []store.Delivery {
 	require.NoError(o.t, err)
 	r := store.ClaimRequest{Sender: sender, Share: 5000, Lease: time.Minute, Limit: 5000}
 	for _, d := range found.Due {
-		r.Endpoints = append(r.Endpoints, store.Wanted{Due: d, Rows: 5000})
+		r.Endpoints = append(r.Endpoints, store.ClaimTarget{Due: d, Rows: 5000})
 	}
 	claimed, err := o.store.Claim(o.t.Context(), r)
 	require.NoError(o.t, err)

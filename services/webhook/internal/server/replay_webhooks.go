@@ -51,7 +51,7 @@ func (s *Server) ReplayWebhooks(
 	}
 	span := store.Span{From: rules.FirstEventAt(from), Before: rules.FirstEventAt(to)}
 	replay := s.deps.Store.NewReplay(store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, span, sight)
-	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, replay.Read, func() (effect replayEffect, err error) {
+	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, replay.QueueRead, func() (effect replayEffect, err error) {
 		switch {
 		case replay.Busy:
 			e := problem.New(problem.RateLimited, "The key has %d or more pending deliveries; replay when there are fewer.",
@@ -65,7 +65,7 @@ func (s *Server) ReplayWebhooks(
 			return effect, problem.New(problem.ReplayTooLarge, "The span has more than %d deliveries to send again.", store.MaxReplayed)
 		}
 		effect.Answer = &webhookv1.ReplayWebhooksResponse{Deliveries: int32(replay.Deliveries)} //nolint:gosec // At most MaxReplayed.
-		effect.Queue = replay.Write
+		effect.Queue = replay.QueueUpdate
 		return effect, nil
 	})
 	if err != nil {

@@ -38,7 +38,7 @@ func (s *Server) ResendWebhookDelivery(
 	}
 	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
 	resend := s.deps.Store.NewResend(endpoint, sightOf(p), rules.EventOfDelivery(p.KeyID, uuid.MustParse(text)))
-	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, resend.Read, func() (effect resendEffect, err error) {
+	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, resend.QueueRead, func() (effect resendEffect, err error) {
 		if resend.Found == nil {
 			return effect, problem.RecordNotFound()
 		}
@@ -47,7 +47,7 @@ func (s *Server) ResendWebhookDelivery(
 		effect.Answer = &webhookv1.ResendWebhookDeliveryResponse{Delivery: shown}
 		if resend.Needed {
 			shown.State, shown.NextAttemptAt = publicState(rules.Pending), timestamppb.New(resend.Now)
-			effect.Queue = resend.Write
+			effect.Queue = resend.QueueUpdate
 		}
 		return effect, nil
 	})

@@ -32,7 +32,7 @@ type ClaimRequest struct {
 	// Sender is the id under which the claiming process has registered. Without a registration nothing is claimed.
 	Sender int64
 	// Endpoints are those to claim for. Among those with equally many rows in flight, the first ones come first.
-	Endpoints []Wanted
+	Endpoints []ClaimTarget
 	// Share is how many rows of one endpoint may be leased, over all instances.
 	Share int
 	// Lease is the time from the beginning of the claim until the rows are due again, unless their results are recorded before.
@@ -41,8 +41,8 @@ type ClaimRequest struct {
 	Limit int
 }
 
-// Wanted is an endpoint to claim for.
-type Wanted struct {
+// ClaimTarget is an endpoint to claim for.
+type ClaimTarget struct {
 	Due
 	// InFlight is how many of its rows the claiming process has. Leases of other processes are counted by the claim.
 	InFlight int
@@ -55,8 +55,8 @@ type Claimed struct {
 	Deliveries []Delivery
 	// Contended are endpoints with due rows for which another instance was claiming.
 	Contended []Due
-	// Left are endpoints whose due rows were not all claimed, because there were no slots for them.
-	Left []Due
+	// Unclaimed are endpoints whose due rows were not all claimed, because there were no slots for them.
+	Unclaimed []Due
 }
 
 // With asyncCommit in the list of a query's columns, its commit does not wait for the disk.
@@ -147,11 +147,11 @@ RETURNING d.tenant_id, d.key_id, d.event_id, d.attempts, d.attempts_before > 0, 
 // Claim leases due rows to the caller, in one round trip.
 func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 	token, at := uuid.NewString(), s.nowOverride()
-	tenants := postgres.UUIDColumn(r.Endpoints, func(w Wanted) string { return w.TenantID })
-	keys := postgres.Column(r.Endpoints, func(w Wanted) int32 { return w.KeyID })
-	since := postgres.Column(r.Endpoints, func(w Wanted) time.Time { return w.Since })
-	inFlight := postgres.Column(r.Endpoints, func(w Wanted) int { return w.InFlight })
-	most := postgres.Column(r.Endpoints, func(w Wanted) int { return w.Rows })
+	tenants := postgres.UUIDColumn(r.Endpoints, func(w ClaimTarget) string { return w.TenantID })
+	keys := postgres.Column(r.Endpoints, func(w ClaimTarget) int32 { return w.KeyID })
+	since := postgres.Column(r.Endpoints, func(w ClaimTarget) time.Time { return w.Since })
+	inFlight := postgres.Column(r.Endpoints, func(w ClaimTarget) int { return w.InFlight })
+	most := postgres.Column(r.Endpoints, func(w ClaimTarget) int { return w.Rows })
 	var (
 		claimed Claimed
 		found   []locked
@@ -173,14 +173,14 @@ func (s *Store) Claim(ctx context.Context, r ClaimRequest) (Claimed, error) {
 
 // locked is an endpoint that a claim has locked. Since is when its first row became due.
 type locked struct {
-	Wanted
+	ClaimTarget
 
 	// rows is how many of its rows were claimed, and others how many were leased by other processes.
 	rows, others int
 }
 
 // lockedOf reads the result of lockEndpoints and adds the endpoints that could not be locked to claimed.
-func lockedOf(rows pgx.Rows, wanted []Wanted, claimed *Claimed) (found []locked, err error) {
+func lockedOf(rows pgx.Rows, wanted []ClaimTarget, claimed *Claimed) (found []locked, err error) {
 	var (
 		n     int
 		since time.Time
@@ -189,7 +189,7 @@ func lockedOf(rows pgx.Rows, wanted []Wanted, claimed *Claimed) (found []locked,
 	_, err = pgx.ForEachRow(rows, []any{&n, &since, &got}, func() error {
 		w := wanted[n-1]
 		if w.Since = since; got {
-			found = append(found, locked{Wanted: w})
+			found = append(found, locked{ClaimTarget: w})
 		} else {
 			claimed.Contended = append(claimed.Contended, w.Due)
 		}
@@ -200,9 +200,9 @@ func lockedOf(rows pgx.Rows, wanted []Wanted, claimed *Claimed) (found []locked,
 
 // read reads the result of leaseRows: the claimed rows, and which endpoints have more.
 func (c *Claimed) read(rows pgx.Rows, found []locked, r ClaimRequest, token string) error {
-	of := make(map[Endpoint]*locked, len(found))
+	byEndpoint := make(map[Endpoint]*locked, len(found))
 	for i := range found {
-		of[found[i].Endpoint] = &found[i]
+		byEndpoint[found[i].Endpoint] = &found[i]
 	}
 	d := Delivery{Token: token}
 	var (
@@ -213,7 +213,7 @@ func (c *Claimed) read(rows pgx.Rows, found []locked, r ClaimRequest, token stri
 		&d.TenantID, &d.KeyID, &d.EventID, &d.Attempts, &d.Resent, &d.Age, &d.Type, &d.BrandID, &d.Body, &d.TraceParent, &due, &others,
 	}, func() error {
 		c.Deliveries = append(c.Deliveries, d)
-		l := of[d.Endpoint]
+		l := byEndpoint[d.Endpoint]
 		if l.rows, l.others = l.rows+1, others; l.Since.Before(due) {
 			l.Since = due
 		}
@@ -221,7 +221,7 @@ func (c *Claimed) read(rows pgx.Rows, found []locked, r ClaimRequest, token stri
 	})
 	for _, l := range found {
 		if l.rows == 0 || l.rows >= min(r.Share-l.InFlight-l.others, l.Rows) || len(c.Deliveries) >= r.Limit {
-			c.Left = append(c.Left, l.Due)
+			c.Unclaimed = append(c.Unclaimed, l.Due)
 		}
 	}
 	return err

@@ -17,11 +17,11 @@ func TestAClaimTakesEndpointsInTurn(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	for range 20 {
-		f.add(t, tenantA, noon.Add(-time.Hour), 1)
+		f.addEvent(t, tenantA, noon.Add(-time.Hour), 1)
 	}
-	f.add(t, tenantA, noon, 2)
-	f.add(t, tenantB, noon, 3)
-	future := f.add(t, tenantB, noon.Add(time.Microsecond), 4)
+	f.addEvent(t, tenantA, noon, 2)
+	f.addEvent(t, tenantB, noon, 3)
+	future := f.addEvent(t, tenantB, noon.Add(time.Microsecond), 4)
 
 	count := func(list []Delivery) map[int32]int {
 		n := map[int32]int{}
@@ -42,10 +42,10 @@ func TestAClaimGetsNoMoreOfAnEndpointThanItWants(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	for range 5 {
-		f.add(t, tenantA, noon, 1, 2)
+		f.addEvent(t, tenantA, noon, 1, 2)
 	}
 	const first, second = 1, 2
-	claim := func(sender int64, endpoints ...Wanted) (rows, left map[int32]int) {
+	claim := func(sender int64, endpoints ...ClaimTarget) (rows, left map[int32]int) {
 		require.NoError(t, f.Register(t.Context(), sender))
 		r := request(100)
 		r.Sender, r.Share, r.Endpoints = sender, 3, endpoints
@@ -55,12 +55,12 @@ func TestAClaimGetsNoMoreOfAnEndpointThanItWants(t *testing.T) {
 		for _, d := range claimed.Deliveries {
 			rows[d.KeyID]++
 		}
-		for _, d := range claimed.Left {
+		for _, d := range claimed.Unclaimed {
 			left[d.KeyID]++
 		}
 		return rows, left
 	}
-	want := func(key int32, rows int) Wanted {
+	want := func(key int32, rows int) ClaimTarget {
 		w := wanted(key, noon, 0)
 		w.Rows = rows
 		return w
@@ -78,8 +78,8 @@ func TestConcurrentClaimsNeverExceedTheLimitPerEndpoint(t *testing.T) {
 	f := setup(t)
 	const claimers, perEndpoint, endpoints = 8, 3, 4
 	for range 30 {
-		f.add(t, tenantA, noon, 1, 2)
-		f.add(t, tenantB, noon, 3, 4)
+		f.addEvent(t, tenantA, noon, 1, 2)
+		f.addEvent(t, tenantB, noon, 3, 4)
 	}
 	var guard sync.Mutex
 	claimed := map[int32]int{}
@@ -114,7 +114,7 @@ func TestConcurrentClaimsNeverExceedTheLimitPerEndpoint(t *testing.T) {
 func TestAResultIsRecordedOnlyUnderItsLease(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.add(t, tenantA, noon, 1)
+	f.addEvent(t, tenantA, noon, 1)
 	first := f.claim(t, noon, 1, 1)[0]
 	late := noon.Add(30 * time.Second)
 	second := f.claim(t, late, 1, 1)[0]
@@ -131,7 +131,7 @@ func TestAResultIsRecordedOnlyUnderItsLease(t *testing.T) {
 func TestOneStatementRecordsADeliveryOnlyUnderItsLastLease(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.add(t, tenantA, noon, 1)
+	f.addEvent(t, tenantA, noon, 1)
 	first := f.claim(t, noon, 1, 1)[0]
 	second := f.claim(t, noon.Add(30*time.Second), 1, 1)[0]
 
@@ -150,7 +150,7 @@ func TestOneStatementRecordsADeliveryOnlyUnderItsLastLease(t *testing.T) {
 func TestAPausedEndpointIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.add(t, tenantA, noon, 1, 2)
+	f.addEvent(t, tenantA, noon, 1, 2)
 	paused := []Endpoint{{TenantID: tenantA, KeyID: 1}}
 	require.NoError(t, f.Pause(t.Context(), paused, time.Second))
 	require.NoError(t, f.Pause(t.Context(), paused, time.Minute))
@@ -165,7 +165,7 @@ func TestAPausedEndpointIsNotClaimed(t *testing.T) {
 func TestReleasedRowsAreDueAfterTheWait(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.add(t, tenantA, noon, 1)
+	f.addEvent(t, tenantA, noon, 1)
 	got := f.claim(t, noon, 1, 1)
 	require.NoError(t, f.Release(t.Context(), got, time.Second))
 	require.Empty(t, f.claim(t, noon, 1, 1))
@@ -181,17 +181,17 @@ func TestAClaimReturnsTheEndpointsThatMayHaveMoreDueRows(t *testing.T) {
 		t.Helper()
 		claimed, err := f.claimDue(t.Context(), request(limit), perEndpoint)
 		require.NoError(t, err)
-		return len(claimed.Left) > 0
+		return len(claimed.Unclaimed) > 0
 	}
 	require.False(t, more(10, 2), "nothing is due")
-	f.add(t, tenantA, noon, 1)
+	f.addEvent(t, tenantA, noon, 1)
 	require.False(t, more(10, 2), "all due rows were claimed, and a slot is free")
-	f.add(t, tenantA, noon, 1)
+	f.addEvent(t, tenantA, noon, 1)
 	require.True(t, more(10, 2), "the endpoint has no free slot")
 	require.False(t, more(10, 2), "no slot is free, but nothing is due either")
-	f.add(t, tenantA, noon, 1)
+	f.addEvent(t, tenantA, noon, 1)
 	require.True(t, more(10, 2), "a row is due without a free slot")
-	f.add(t, tenantA, noon, 2, 3)
+	f.addEvent(t, tenantA, noon, 2, 3)
 	require.True(t, more(1, 2), "the limit was reached")
 }
 
@@ -229,7 +229,7 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 
 func TestWaitingDeliveriesAreCounted(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	waiting := func() Waiting {
 		t.Helper()
 		f.now = noon
@@ -239,9 +239,9 @@ func TestWaitingDeliveriesAreCounted(t *testing.T) {
 	}
 	require.Zero(t, waiting())
 
-	f.add(t, tenantA, noon.Add(-time.Hour), 1)
-	f.add(t, tenantA, noon.Add(-2*time.Hour), 2)
-	f.add(t, tenantB, noon.Add(-time.Minute), 3)
+	f.addEvent(t, tenantA, noon.Add(-time.Hour), 1)
+	f.addEvent(t, tenantA, noon.Add(-2*time.Hour), 2)
+	f.addEvent(t, tenantB, noon.Add(-time.Minute), 3)
 	require.Equal(t, Waiting{Deliveries: 3, Oldest: 2 * time.Hour, Due: 2 * time.Hour}, waiting())
 
 	t.Run("endpoints beyond the counted deliveries are looked at too", func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestWaitingDeliveriesAreCounted(t *testing.T) {
 		require.Equal(t, Waiting{Deliveries: 3, Oldest: 2 * time.Hour, Due: time.Hour}, waiting())
 	})
 	t.Run("nor is one of an endpoint with a request in flight", func(t *testing.T) {
-		f.add(t, tenantA, noon.Add(-time.Hour), 1)
+		f.addEvent(t, tenantA, noon.Add(-time.Hour), 1)
 		taken := f.claim(t, noon, 1, 1)
 		require.Equal(t, int32(1), taken[0].KeyID)
 		require.Equal(t, Waiting{Deliveries: 4, Oldest: 2 * time.Hour, Due: time.Minute}, waiting())

@@ -64,40 +64,40 @@ INSERT INTO senders (id, seen_at) VALUES ($2, ` + now + `) ON CONFLICT (id) DO U
 	deleteSenders = `DELETE FROM senders WHERE seen_at < ` + now + ` - interval '1 hour'`
 )
 
-// Found is the result of a search.
-type Found struct {
+// Discovery is the result of a search.
+type Discovery struct {
 	// Due are the endpoints that have due rows and are not paused.
 	Due []Due
 	// Pending are all endpoints that have pending rows, if they were wanted.
 	Pending []Endpoint
-	// At is when the search began.
-	At time.Time
-	// Next is after what time the first of the others is due; 0 if none has pending rows. Rows that are leased now are due when
+	// StartedAt is when the search began.
+	StartedAt time.Time
+	// NextDue is after what time the first of the others is due; 0 if none has pending rows. Rows that are leased now are due when
 	// their leases end.
-	Next time.Duration
+	NextDue time.Duration
 	// Registered reports whether the sender is registered. If not, it must register before it claims.
 	Registered bool
 }
 
 // Discover searches all pending rows. With pending, it also returns the endpoints that have rows which are not due.
-func (s *Store) Discover(ctx context.Context, sender int64, pending bool) (found Found, err error) {
+func (s *Store) Discover(ctx context.Context, sender int64, pending bool) (found Discovery, err error) {
 	at := s.nowOverride()
 	err = postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
-		found = Found{}
+		found = Discovery{}
 		b.Queue(discoverTimeout)
 		b.Queue(selectRegistered, at, sender).QueryRow(func(row pgx.Row) error { return row.Scan(&found.Registered) })
 		b.Queue(selectDue, at, pending).Query(func(rows pgx.Rows) error {
-			return found.read(rows, pending)
+			return found.scan(rows, pending)
 		})
 	})
 	if err != nil {
-		return Found{}, fmt.Errorf("find due deliveries: %w", err)
+		return Discovery{}, fmt.Errorf("find due deliveries: %w", err)
 	}
 	return found, nil
 }
 
-// read reads the result of selectDue: the endpoints, and a last row without one.
-func (f *Found) read(rows pgx.Rows, pending bool) error {
+// scan reads the result of selectDue: the endpoints, and a last row without one.
+func (d *Discovery) scan(rows pgx.Rows, pending bool) error {
 	var (
 		tenant *string
 		key    *int32
@@ -105,17 +105,17 @@ func (f *Found) read(rows pgx.Rows, pending bool) error {
 		due    *bool
 		next   *time.Duration
 	)
-	_, err := pgx.ForEachRow(rows, []any{&tenant, &key, &since, &due, &f.At, &next}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&tenant, &key, &since, &due, &d.StartedAt, &next}, func() error {
 		if tenant == nil {
-			f.Next = postgres.Value(next)
+			d.NextDue = postgres.Value(next)
 			return nil
 		}
 		e := Endpoint{*tenant, *key}
 		if *due {
-			f.Due = append(f.Due, Due{Endpoint: e, Since: *since})
+			d.Due = append(d.Due, Due{Endpoint: e, Since: *since})
 		}
 		if pending {
-			f.Pending = append(f.Pending, e)
+			d.Pending = append(d.Pending, e)
 		}
 		return nil
 	})

@@ -8,8 +8,8 @@ import (
 )
 
 // wanted is an endpoint of tenant A.
-func wanted(key int32, since time.Time, inFlight int) Wanted {
-	return Wanted{Due: Due{Endpoint: Endpoint{tenantA, key}, Since: since}, InFlight: inFlight}
+func wanted(key int32, since time.Time, inFlight int) ClaimTarget {
+	return ClaimTarget{Due: Due{Endpoint: Endpoint{tenantA, key}, Since: since}, InFlight: inFlight}
 }
 
 // utc are the endpoints with times that can be compared.
@@ -21,7 +21,7 @@ func utc(list []Due) []Due {
 }
 
 // claimAs claims for the endpoints at noon.
-func (f *fixture) claimAs(t *testing.T, sender int64, perEndpoint int, endpoints ...Wanted) Claimed {
+func (f *fixture) claimAs(t *testing.T, sender int64, perEndpoint int, endpoints ...ClaimTarget) Claimed {
 	t.Helper()
 	f.now = noon
 	for i := range endpoints {
@@ -39,7 +39,7 @@ func TestAClaimCountsTheLeasesOfOtherSenders(t *testing.T) {
 	f := setup(t)
 	const first, second = 1, 2
 	for range 20 {
-		f.add(t, tenantA, noon, 7)
+		f.addEvent(t, tenantA, noon, 7)
 	}
 	require.NoError(t, f.Register(t.Context(), first))
 	require.Empty(t, f.claimAs(t, second, 8, wanted(7, noon, 0)).Deliveries, "a sender that is not registered gets nothing")
@@ -62,18 +62,18 @@ func TestAClaimBeginsWhereTheLastOneEnded(t *testing.T) {
 	require.NoError(t, f.Register(t.Context(), sender))
 	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds-60) * time.Second) }
 	for i := range 6 {
-		f.add(t, tenantA, at(i), 7)
+		f.addEvent(t, tenantA, at(i), 7)
 	}
 	first := f.claimAs(t, sender, 2, wanted(7, at(1), 0))
 	require.Len(t, first.Deliveries, 2)
-	require.Equal(t, []Due{wanted(7, at(2), 0).Due}, utc(first.Left))
+	require.Equal(t, []Due{wanted(7, at(2), 0).Due}, utc(first.Unclaimed))
 	blocked := f.claimAs(t, sender, 2, wanted(7, at(1), 2))
-	require.Equal(t, []Due{wanted(7, at(3), 0).Due}, utc(blocked.Left), "without a slot it begins with the first due row")
+	require.Equal(t, []Due{wanted(7, at(3), 0).Due}, utc(blocked.Unclaimed), "without a slot it begins with the first due row")
 	require.Empty(t, blocked.Deliveries)
 
-	rest := f.claimAs(t, sender, 8, Wanted{Due: blocked.Left[0], InFlight: 2})
+	rest := f.claimAs(t, sender, 8, ClaimTarget{Due: blocked.Unclaimed[0], InFlight: 2})
 	require.Len(t, rest.Deliveries, 3)
-	require.Empty(t, rest.Left)
+	require.Empty(t, rest.Unclaimed)
 	found, err := f.Discover(t.Context(), sender, false)
 	require.NoError(t, err)
 	require.True(t, found.Registered)
@@ -104,17 +104,17 @@ func TestARegistrationIsRenewedBeforeItIsForgotten(t *testing.T) {
 
 func TestASearchSaysWhenTheNextRowIsDue(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	next := func(at time.Time) time.Duration {
 		f.now = at
 		found, err := f.Discover(t.Context(), 1, false)
 		require.NoError(t, err)
-		require.Equal(t, at, found.At.UTC())
-		return found.Next
+		require.Equal(t, at, found.StartedAt.UTC())
+		return found.NextDue
 	}
 	require.Zero(t, next(noon), "nothing is pending")
-	f.add(t, tenantA, noon, 7)
-	f.add(t, tenantB, noon, 8)
+	f.addEvent(t, tenantA, noon, 7)
+	f.addEvent(t, tenantB, noon, 8)
 	require.Zero(t, next(noon), "all that is pending is due")
 	taken := f.claim(t, noon, 100, 100)
 	require.Equal(t, 30*time.Second, next(noon), "leases end")

@@ -13,13 +13,13 @@ func TestDroppingTakesTheRowsOfAnEndpointThatNobodySends(t *testing.T) {
 	f := setup(t)
 	endpoint := Endpoint{TenantID: tenantA, KeyID: 1}
 	for i := range 5 {
-		f.add(t, tenantA, noon.Add(time.Duration(i-5)*time.Second), 1, 2)
+		f.addEvent(t, tenantA, noon.Add(time.Duration(i-5)*time.Second), 1, 2)
 	}
-	f.add(t, tenantA, noon, 1)
-	late := f.add(t, tenantA, noon.Add(time.Microsecond), 1)
+	f.addEvent(t, tenantA, noon, 1)
+	late := f.addEvent(t, tenantA, noon.Add(time.Microsecond), 1)
 	f.now = noon
 	r := request(1)
-	r.Sender, r.Share, r.Endpoints = 1, 1, []Wanted{wanted(1, noon.Add(-time.Hour), 0)}
+	r.Sender, r.Share, r.Endpoints = 1, 1, []ClaimTarget{wanted(1, noon.Add(-time.Hour), 0)}
 	r.Endpoints[0].Rows = 1
 	require.NoError(t, f.Register(t.Context(), 1))
 	claimed, err := f.Claim(t.Context(), r)
@@ -60,13 +60,13 @@ func TestDroppingTakesTheRowsOfAnEndpointThatNobodySends(t *testing.T) {
 
 func TestASearchReturnsAllPendingEndpointsIfTheyAreWanted(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
-	f.add(t, tenantA, noon, 1, 2, 3)
+	f := setupWithoutTwins(t)
+	f.addEvent(t, tenantA, noon, 1, 2, 3)
 	require.NoError(t, f.record(t, f.claim(t, noon, 1, 1)[0], retryIn1h, 500))
 	require.NoError(t, f.Pause(t.Context(), []Endpoint{{tenantA, 2}}, time.Minute))
 	found, err := f.Discover(t.Context(), 1, true)
 	require.NoError(t, err)
 	require.Equal(t, []Due{wanted(3, noon, 0).Due}, utc(found.Due))
 	require.Equal(t, []Endpoint{{tenantA, 1}, {tenantA, 2}, {tenantA, 3}}, found.Pending)
-	require.Equal(t, noon, found.At.UTC())
+	require.Equal(t, noon, found.StartedAt.UTC())
 }

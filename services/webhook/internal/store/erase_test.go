@@ -12,7 +12,7 @@ import (
 
 func TestErasedEventsAreSentWithoutThePerson(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	subject, other := uuid.NewString(), uuid.NewString()
 	const body, erased = `{"id":"e","data":{"externalRecipientId":"marked"}}`, `{"id":"e","data":{"externalRecipientId":"[erased]"}}`
 	stored := map[string]string{} // By event.
@@ -58,7 +58,7 @@ func TestErasedEventsAreSentWithoutThePerson(t *testing.T) {
 
 func TestTheLeaseOfACrashedSenderHoldsUpAnErasureUntilItEnds(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	e := anEvent(newID(), 1)
 	e.Body = []byte(`{"data":{}}`)
 	_, err := f.FanOut(t.Context(), 0, []Event{e})

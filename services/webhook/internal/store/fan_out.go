@@ -154,7 +154,8 @@ type batch struct {
 	key      int32
 	rejected []Rejected
 	lease    *Lease
-	refused  bool
+	// beyondStored means that the messages begin after the stored offset.
+	beyondStored bool
 	// storedAt is when the transaction that stored it began, and leased are the rows that it leased, under the token.
 	storedAt time.Time
 	leased   map[DeliveryID]struct{}
@@ -180,7 +181,7 @@ func (s *Store) FanOutMessages(
 
 func (s *Store) store(ctx context.Context, b *batch) (FannedOut, error) {
 	err := s.fanOuts.Do(ctx, b)
-	if err == nil && b.refused {
+	if err == nil && b.beyondStored {
 		err = kafka.ErrBeyondStored
 	}
 	if err != nil {
@@ -238,17 +239,17 @@ func (s *Store) fanOutInOneTx(ctx context.Context, batches []*batch) error {
 		if slices.ContainsFunc(batches, func(b *batch) bool { return b.key != 0 }) {
 			b.Queue(holdRetention, int64(retentionLock))
 		}
-		onlyMessages := len(c.moved) == len(batches)
+		onlyMessages := len(c.messages) == len(batches)
 		b.Queue(lockFanOut, at, c.partitions(), c.endpointKeys(), claimLock, onlyMessages).Query(func(rows pgx.Rows) error {
 			return readLocked(rows, batches)
 		})
 		switch {
 		case len(c.events) > 0:
-			b.Queue(insertEvents, c.insert(at, token)...).Query(func(rows pgx.Rows) error {
+			b.Queue(insertEvents, c.insertArgs(at, token)...).Query(func(rows pgx.Rows) error {
 				return readLeased(rows, batches, token)
 			})
-		case len(c.moved) > 0:
-			b.Queue(moveOnly, c.move(at)...)
+		case len(c.messages) > 0:
+			b.Queue(moveOnly, c.offsetArgs(at)...)
 		}
 		queueKeys(b, at, batches)
 		for _, r := range c.rejected {
@@ -274,7 +275,7 @@ func readLocked(rows pgx.Rows, batches []*batch) error {
 	for _, b := range batches {
 		if b.storedAt = at; b.messages != nil {
 			next, known := offsets[b.messages.Partition]
-			b.refused = !known || b.messages.First > next
+			b.beyondStored = !known || b.messages.First > next
 		}
 	}
 	return err

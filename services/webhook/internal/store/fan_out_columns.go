@@ -8,9 +8,11 @@ import (
 
 // fanOutColumns are the rows that a transaction of the fan-out stores.
 type fanOutColumns struct {
-	events   []Event
-	from     []int // The partition of each event, or -1 if it is not of a message.
-	moved    []Messages
+	events []Event
+	// eventPartitions has the partition of each event, or -1 if it is not of a message.
+	eventPartitions []int
+	// messages are those whose offsets the transaction stores.
+	messages []Messages
 	rejected []Rejected
 	// deliveries are those of all events, and slots those of the deliveries to lease; nil is one not to lease.
 	deliveries []DeliveryID
@@ -24,10 +26,10 @@ func columnsOf(batches []*batch) *fanOutColumns {
 	c := &fanOutColumns{}
 	wanted := map[Endpoint]bool{}
 	for _, b := range batches {
-		from := -1
+		partition := -1
 		if b.messages != nil {
-			from = b.messages.Partition
-			c.moved = append(c.moved, *b.messages)
+			partition = b.messages.Partition
+			c.messages = append(c.messages, *b.messages)
 		}
 		c.rejected = append(c.rejected, b.rejected...)
 		var slots map[DeliveryID]int
@@ -35,7 +37,7 @@ func columnsOf(batches []*batch) *fanOutColumns {
 			c.lease, slots = *b.lease, b.lease.Slots
 		}
 		for _, e := range b.events {
-			c.add(e, from, slots)
+			c.addEvent(e, partition, slots)
 		}
 		for id := range slots {
 			if !wanted[id.Endpoint] {
@@ -47,8 +49,8 @@ func columnsOf(batches []*batch) *fanOutColumns {
 	return c
 }
 
-func (c *fanOutColumns) add(e Event, from int, slots map[DeliveryID]int) {
-	c.events, c.from = append(c.events, e), append(c.from, from)
+func (c *fanOutColumns) addEvent(e Event, partition int, slots map[DeliveryID]int) {
+	c.events, c.eventPartitions = append(c.events, e), append(c.eventPartitions, partition)
 	for _, key := range e.KeyIDs {
 		id := DeliveryID{Endpoint{e.TenantID, key}, e.ID}
 		c.deliveries, c.slots = append(c.deliveries, id), append(c.slots, postgres.Nullable(slots[id]))
@@ -60,31 +62,31 @@ func (c *fanOutColumns) endpointKeys() []int32 {
 }
 
 func (c *fanOutColumns) partitions() []int {
-	return postgres.Column(c.moved, func(m Messages) int { return m.Partition })
+	return postgres.Column(c.messages, func(m Messages) int { return m.Partition })
 }
 
-// move are the arguments of moveOnly, and the first ones of insertEvents.
-func (c *fanOutColumns) move(at *time.Time) []any {
+// offsetArgs are the arguments of moveOnly, and the first ones of insertEvents.
+func (c *fanOutColumns) offsetArgs(at *time.Time) []any {
 	return []any{
 		at, c.partitions(),
-		postgres.Column(c.moved, func(m Messages) int64 { return m.First }),
-		postgres.Column(c.moved, func(m Messages) int64 { return m.Next }),
-		postgres.Column(c.moved, func(m Messages) string { return m.LastID }),
-		postgres.Column(c.moved, func(m Messages) time.Time { return m.LastTime }),
+		postgres.Column(c.messages, func(m Messages) int64 { return m.First }),
+		postgres.Column(c.messages, func(m Messages) int64 { return m.Next }),
+		postgres.Column(c.messages, func(m Messages) string { return m.LastID }),
+		postgres.Column(c.messages, func(m Messages) time.Time { return m.LastTime }),
 	}
 }
 
-// insert are the arguments of insertEvents.
-func (c *fanOutColumns) insert(at *time.Time, token string) []any {
+// insertArgs are the arguments of insertEvents.
+func (c *fanOutColumns) insertArgs(at *time.Time, token string) []any {
 	tenants, ids, keys := idColumns(c.deliveries)
 	endpointTenants, endpointKeys := endpointColumns(c.endpoints)
-	return append(c.move(at),
+	return append(c.offsetArgs(at),
 		postgres.UUIDColumn(c.events, func(e Event) string { return e.TenantID }),
 		postgres.UUIDColumn(c.events, func(e Event) string { return e.ID }),
 		postgres.Column(c.events, func(e Event) string { return e.Type }),
 		postgres.Column(c.events, func(e Event) []byte { return e.Body }),
 		postgres.Column(c.events, func(e Event) string { return e.TraceParent }),
-		c.from,
+		c.eventPartitions,
 		postgres.UUIDColumn(c.events, func(e Event) string { return e.BrandID }),
 		tenants, ids, keys, c.slots,
 		endpointTenants, endpointKeys,

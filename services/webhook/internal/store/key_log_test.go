@@ -60,8 +60,8 @@ func TestTheLogOfAKeyIsPagedNewestFirst(t *testing.T) {
 	f := setup(t)
 	var events []string
 	for range 7 {
-		events = append(events, f.add(t, tenantA, noon, 1, 2))
-		f.add(t, tenantB, noon, 1)
+		events = append(events, f.addEvent(t, tenantA, noon, 1, 2))
+		f.addEvent(t, tenantB, noon, 1)
 	}
 	slices.Reverse(events)
 	got, pages := f.keyLog(t, KeyLogQuery{Endpoint: own, Limit: 3})
@@ -81,7 +81,7 @@ func TestTheLogOfAKeyIsPagedNewestFirst(t *testing.T) {
 func TestAnEntryOfTheLogHasItsLastAttempts(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	event := f.add(t, tenantA, noon, 1)
+	event := f.addEvent(t, tenantA, noon, 1)
 	for range 10 {
 		for _, d := range f.claim(t, f.now, 10, 10) {
 			require.NoError(t, f.record(t, d, failed, 500))
@@ -111,7 +111,7 @@ func TestTheLogOfAKeyByStateAndType(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t)
+			f := setupWithoutTwins(t)
 			const number = 11_100
 			f.fill(t, number, mix, `CASE WHEN n % 100 = 0 THEN 'order.updated' ELSE 'order.created' END`)
 			rows, err := f.pool.Query(t.Context(), `
@@ -143,7 +143,7 @@ SELECT ARRAY[d.event_id::text, d.state, e.type] FROM deliveries d JOIN events e 
 
 func TestAPageEndsWhenItHasReadEnough(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.fill(t, maxScan+1, `'DELIVERED'`, `CASE WHEN n = 1 THEN 'order.updated' ELSE 'order.created' END`)
 	rare := "order.updated"
 	first, err := f.KeyLog(t.Context(), KeyLogQuery{Endpoint: own, Type: &rare, Limit: 10})
@@ -184,7 +184,7 @@ func (f *fixture) blocksOf(t *testing.T, q KeyLogQuery, few bool) (blocks int) {
 
 func TestAPageReadsLittleOfALargeLog(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	const number = 60_000
 	f.fill(t, number, `CASE WHEN n IN (7, 30007) THEN 'PENDING' WHEN n IN (8, 30008) THEN 'FAILED' ELSE 'DELIVERED' END`,
 		`CASE WHEN n IN (9, 55000) THEN 'order.updated' ELSE 'order.created' END`)

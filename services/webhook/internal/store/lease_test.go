@@ -60,8 +60,8 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 	})
 	t.Run("not those for which other instances have the slots", func(t *testing.T) {
 		f := registered(t)
-		f.add(t, tenantA, noon, 1)
-		f.add(t, tenantA, noon, 1)
+		f.addEvent(t, tenantA, noon, 1)
+		f.addEvent(t, tenantA, noon, 1)
 		require.Len(t, f.claim(t, noon, 100, 3), 2)
 		require.Len(t, f.lease(t, 3, 0).Leased, 1)
 		require.Empty(t, f.lease(t, 3, 1).Leased)
@@ -88,7 +88,7 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 	})
 	t.Run("not those of an event that is stored already", func(t *testing.T) {
 		f := registered(t)
-		id := f.add(t, tenantA, noon, 1)
+		id := f.addEvent(t, tenantA, noon, 1)
 		l := newLease()
 		l.Slots[DeliveryID{own, id}] = 1
 		f.stored(t, 0)

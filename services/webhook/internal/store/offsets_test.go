@@ -28,7 +28,7 @@ func TestStoredOffsets(t *testing.T) {
 	t.Parallel()
 	t.Run("begin where the group has committed, once", func(t *testing.T) {
 		f := setup(t)
-		f.add(t, tenantA, noon, 1)
+		f.addEvent(t, tenantA, noon, 1)
 		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, 70))
 		require.Equal(t, kafka.Stored{Next: 70}, f.stored(t, 90))
 	})
@@ -81,7 +81,7 @@ func TestStoredOffsets(t *testing.T) {
 			{messages: &hole, events: lost}, {messages: &other, events: events}, {messages: &next, events: more},
 		}
 		require.NoError(t, f.fanOut(t.Context(), batches))
-		require.Equal(t, []bool{true, false, false}, []bool{batches[0].refused, batches[1].refused, batches[2].refused})
+		require.Equal(t, []bool{true, false, false}, []bool{batches[0].beyondStored, batches[1].beyondStored, batches[2].beyondStored})
 		require.Equal(t, 2, f.count(t, "deliveries"))
 		require.Equal(t, kafka.Stored{Next: 3, LastID: next.LastID, LastTime: noon}, f.stored(t, 3))
 		require.NoError(t, f.storeMessages(t, hole, lost))
@@ -91,7 +91,7 @@ func TestStoredOffsets(t *testing.T) {
 
 func TestOnlyMessagesDoNotWaitForTheDisk(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	_, err := f.pool.Exec(t.Context(), `CREATE TABLE seen (waits text);
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
@@ -107,7 +107,7 @@ CREATE TRIGGER note AFTER INSERT ON events EXECUTE FUNCTION note()`)
 	require.NoError(t, f.storeMessages(t, m, events))
 	require.Equal(t, "off", waits(), "messages are read again")
 
-	f.add(t, tenantA, noon, 1)
+	f.addEvent(t, tenantA, noon, 1)
 	require.Equal(t, "on", waits(), "nothing else brings the events again")
 
 	m, events = messages(1, 1)
@@ -118,7 +118,7 @@ CREATE TRIGGER note AFTER INSERT ON events EXECUTE FUNCTION note()`)
 
 func TestDurableWaitsForTheDisk(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.stored(t, 0)
 	const flushed = "SELECT pg_current_wal_flush_lsn() >= $1::pg_lsn"
 	for first := range int64(5) {

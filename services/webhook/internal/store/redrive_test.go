@@ -14,10 +14,10 @@ func TestAKeyGetsTheEventsThatOnlyOthersHaveGot(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	const fresh = "0190eeee-0000-7000-8000-000000000001"
-	sent := f.add(t, tenantA, noon, 1)
-	f.finish(t, noon)
-	pending := f.add(t, tenantA, noon, 1)
-	both := f.add(t, tenantA, noon, 1, 2)
+	sent := f.addEvent(t, tenantA, noon, 1)
+	f.deliverDue(t, noon)
+	pending := f.addEvent(t, tenantA, noon, 1)
+	both := f.addEvent(t, tenantA, noon, 1, 2)
 	events := []Event{anEvent(sent, 1, 2), anEvent(pending, 1, 2), anEvent(both, 1, 2), anEvent(fresh, 1, 2)}
 
 	missing, err := f.Missing(t.Context(), events, 0)
@@ -47,9 +47,9 @@ func TestAKeyGetsTheEventsThatOnlyOthersHaveGot(t *testing.T) {
 // Otherwise the retention could delete the event between the statement that finds it and the end of the transaction.
 func TestNoDeliveryIsAddedWhileAnEventIsDeleted(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
-	id := f.add(t, tenantA, noon, 1)
-	f.finish(t, noon)
+	f := setupWithoutTwins(t)
+	id := f.addEvent(t, tenantA, noon, 1)
+	f.deliverDue(t, noon)
 	stored := make(chan error, 1)
 	require.NoError(t, pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock($1)", int64(retentionLock))

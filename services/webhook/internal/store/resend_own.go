@@ -19,13 +19,13 @@ type Resend struct {
 	sight    Sight
 	eventID  string
 
-	// Found is the delivery as it was read; nil if the endpoint has none for the event that its key may see.
+	// Delivery is the delivery as it was read; nil if the endpoint has none for the event that its key may see.
 	Found *KeyLogEntry
 	// BrandID is the brand of the event.
 	BrandID string
 	// Needed reports whether the delivery is neither due nor in flight.
 	Needed bool
-	// Now is when the transaction began: the delivery is due from then on.
+	// DueAt is when the transaction began: the delivery is due from then on.
 	Now time.Time
 }
 
@@ -34,8 +34,8 @@ func (s *Store) NewResend(e Endpoint, sight Sight, eventID string) *Resend {
 	return &Resend{store: s, endpoint: e, sight: sight, eventID: eventID}
 }
 
-// Read queues the statements that lock and read the delivery.
-func (r *Resend) Read(b *pgx.Batch) {
+// QueueRead queues the statements that lock and read the delivery.
+func (r *Resend) QueueRead(b *pgx.Batch) {
 	r.Found, r.BrandID, r.Needed = nil, "", false
 	b.Queue(lockOne, r.store.nowOverride(), r.endpoint.TenantID, r.endpoint.KeyID, r.eventID).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&r.Now, &r.Needed, &r.BrandID}, func() error { return nil })
@@ -51,8 +51,8 @@ func (r *Resend) Read(b *pgx.Batch) {
 	})
 }
 
-// Write queues the resend.
-func (r *Resend) Write(b *pgx.Batch) {
+// QueueUpdate queues the resend.
+func (r *Resend) QueueUpdate(b *pgx.Batch) {
 	b.Queue(resendOne, r.store.nowOverride(), r.endpoint.TenantID, r.endpoint.KeyID, r.eventID)
 }
 
@@ -113,8 +113,8 @@ func (s *Store) NewReplay(e Endpoint, span Span, sight Sight) *Replay {
 	return &Replay{store: s, endpoint: e, span: span, sight: sight}
 }
 
-// Read queues the statements that lock and read the deliveries.
-func (r *Replay) Read(b *pgx.Batch) {
+// QueueRead queues the statements that lock and read the deliveries.
+func (r *Replay) QueueRead(b *pgx.Batch) {
 	r.events = nil
 	b.Queue(pendingReached, r.endpoint.TenantID, r.endpoint.KeyID, MaxReplayed).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&r.Busy)
@@ -127,7 +127,7 @@ func (r *Replay) Read(b *pgx.Batch) {
 	})
 }
 
-// Write queues the replay.
-func (r *Replay) Write(b *pgx.Batch) {
+// QueueUpdate queues the replay.
+func (r *Replay) QueueUpdate(b *pgx.Batch) {
 	b.Queue(resendMany, r.store.nowOverride(), r.endpoint.TenantID, r.endpoint.KeyID, r.events)
 }

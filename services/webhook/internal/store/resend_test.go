@@ -28,15 +28,15 @@ var resends = map[string]func(t *testing.T, f *fixture, event string){
 	"one by its key": func(t *testing.T, f *fixture, event string) {
 		t.Helper()
 		resend := f.NewResend(own, Sight{}, event)
-		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, func(b *pgx.Batch) { resend.Read(b); resend.Write(b) }))
+		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, func(b *pgx.Batch) { resend.QueueRead(b); resend.QueueUpdate(b) }))
 		require.True(t, resend.Needed)
 	},
 	"a replay": func(t *testing.T, f *fixture, event string) {
 		t.Helper()
 		replay := f.NewReplay(own, Span{From: event, Before: rules.EventAfter(event)}, Sight{})
-		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, replay.Read))
+		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, replay.QueueRead))
 		require.Equal(t, 1, replay.Deliveries)
-		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, replay.Write))
+		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, replay.QueueUpdate))
 	},
 }
 
@@ -65,9 +65,9 @@ func TestTheLogOfADeliveryThatIsResentAgainAndAgainIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
-			other := f.add(t, tenantA, noon, 2)
-			f.finish(t, noon)
-			event := f.add(t, tenantA, noon, 1)
+			other := f.addEvent(t, tenantA, noon, 2)
+			f.deliverDue(t, noon)
+			event := f.addEvent(t, tenantA, noon, 1)
 			f.attempt(t, failed, 500)
 			for range 3 * KeptAttempts {
 				resend(t, f, event)
@@ -88,7 +88,7 @@ func TestADeliveryIsResentHoweverManyAttemptsItHad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
-			event := f.add(t, tenantA, noon, 1)
+			event := f.addEvent(t, tenantA, noon, 1)
 			f.attempt(t, failed, 500)
 			resend(t, f, event)
 			_, err := f.pool.Exec(t.Context(),
@@ -115,9 +115,9 @@ func TestADeliveryIsResentHoweverManyAttemptsItHad(t *testing.T) {
 func TestAResendDoesNotChangeTheHealthOfTheEndpoint(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	events := []string{f.add(t, tenantA, noon, 1)}
+	events := []string{f.addEvent(t, tenantA, noon, 1)}
 	f.attempt(t, failed, 500)
-	events = append(events, f.add(t, tenantA, f.now, 1))
+	events = append(events, f.addEvent(t, tenantA, f.now, 1))
 	f.attempt(t, delivered, 200)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))

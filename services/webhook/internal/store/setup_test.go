@@ -45,13 +45,13 @@ type fixture struct {
 // setup makes a fixture in which every row has a twin of another tenant.
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	webhooktest.Twin(t, f.pool)
 	return f
 }
 
-// setupAlone is for tests that read or change the rows of all tenants.
-func setupAlone(t *testing.T) *fixture {
+// setupWithoutTwins is for tests that read or change the rows of all tenants.
+func setupWithoutTwins(t *testing.T) *fixture {
 	t.Helper()
 	pool := pgtest.New(t, Migrations())
 	webhooktest.RequireConsistentRows(t, pool)
@@ -70,8 +70,8 @@ func anEvent(id string, keys ...int32) Event {
 // newID is the id of a new event.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// add stores an event for the keys and returns its id.
-func (f *fixture) add(t *testing.T, tenant string, at time.Time, keys ...int32) string {
+// addEvent stores an event for the keys and returns its id.
+func (f *fixture) addEvent(t *testing.T, tenant string, at time.Time, keys ...int32) string {
 	t.Helper()
 	f.now = at
 	e := anEvent(newID(), keys...)
@@ -106,7 +106,7 @@ func (s *Store) claimDue(ctx context.Context, r ClaimRequest, perEndpoint int) (
 	found, err := s.Discover(ctx, r.Sender, false)
 	slices.SortFunc(found.Due, func(a, b Due) int { return a.Since.Compare(b.Since) })
 	for _, d := range found.Due {
-		r.Endpoints = append(r.Endpoints, Wanted{Due: d, Rows: perEndpoint})
+		r.Endpoints = append(r.Endpoints, ClaimTarget{Due: d, Rows: perEndpoint})
 	}
 	if err != nil {
 		return Claimed{}, err
@@ -129,8 +129,8 @@ func (f *fixture) record(t *testing.T, d Delivery, v rules.Verdict, status int) 
 	return err
 }
 
-// finish claims the due deliveries and records them as delivered.
-func (f *fixture) finish(t *testing.T, at time.Time) {
+// deliverDue claims the due deliveries and records them as delivered.
+func (f *fixture) deliverDue(t *testing.T, at time.Time) {
 	t.Helper()
 	for _, d := range f.claim(t, at, 100, 100) {
 		require.NoError(t, f.record(t, d, delivered, 200))
@@ -145,7 +145,7 @@ func (f *fixture) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-func (f *fixture) delete(t *testing.T, limit int) int {
+func (f *fixture) deleteFinished(t *testing.T, limit int) int {
 	t.Helper()
 	deleted, _, err := f.DeleteFinished(t.Context(), retention, time.Time{}, limit)
 	require.NoError(t, err)

@@ -83,14 +83,14 @@ func TestSendingReadsNoEntriesOfFinishedDeliveries(t *testing.T) {
 	require.NoError(t, err)
 	r := ClaimRequest{Sender: sender, Share: 8, Lease: 30 * time.Second, Limit: 10}
 	for _, d := range due {
-		r.Endpoints = append(r.Endpoints, Wanted{Due: d, Rows: 8})
+		r.Endpoints = append(r.Endpoints, ClaimTarget{Due: d, Rows: 8})
 	}
 	var claimed Claimed
 	read := o.entries(func() {
 		claimed, err = o.Claim(t.Context(), r)
 		require.NoError(t, err)
 		require.Len(t, claimed.Deliveries, 2)
-		require.Empty(t, claimed.Left)
+		require.Empty(t, claimed.Unclaimed)
 	})
 	require.Less(t, read, few)
 	require.Less(t, o.entries(func() { require.NoError(t, o.Release(t.Context(), claimed.Deliveries[:1], 0)) }), few)

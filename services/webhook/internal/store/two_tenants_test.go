@@ -22,7 +22,7 @@ func (f *fixture) sameEvent(t *testing.T, keysA, keysB []int32) Event {
 // One claim has one token for the rows of all tenants.
 func TestAResultIsThatOfItsTenant(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.sameEvent(t, []int32{1}, []int32{1})
 	got := f.claim(t, noon, 2, 1)
 	require.Len(t, got, 2)
@@ -39,7 +39,7 @@ func TestAResultIsThatOfItsTenant(t *testing.T) {
 
 func TestAnEventOfAnotherTenantIsMissing(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	a := f.sameEvent(t, []int32{1}, []int32{2})
 	a.KeyIDs = []int32{1, 2}
 	missing, err := f.Missing(t.Context(), []Event{a}, 2)

@@ -1,5 +1,5 @@
-// Package webhooktest contains test helpers for webhook delivery: a receiver that verifies its requests, and a check of the
-// database.
+// Package webhooktest contains test helpers for webhook delivery: a receiver that verifies its requests, a check that no
+// inconsistent rows are left in the database, and twin rows of another tenant.
 package webhooktest
 
 import (
