@@ -37,12 +37,12 @@ that exists is never changed: data that was sealed with a lost key can never be 
 			if redis != "" {
 				text, err := parser{a.In}.text(redis)
 				if err != nil {
-					return usage(err)
+					return asUsageError(err)
 				}
 				stores.Redis = strings.TrimSpace(string(text))
 			}
 			made, err := bootstrap.WriteSecrets(dir, stores)
-			return errors.Join(a.made(made), err)
+			return errors.Join(a.reportMade(made), err)
 		},
 	}
 	flags := c.Flags()
@@ -58,13 +58,13 @@ that exists is never changed: data that was sealed with a lost key can never be 
 	return c
 }
 
-// made reports the files that were made, also before an error.
-func (a *app) made(paths []string) error {
+// reportMade reports the files that were made, also before an error.
+func (a *app) reportMade(paths []string) error {
 	var lines []string
 	for _, path := range paths {
 		lines = append(lines, "Made "+path)
 	}
-	return a.done(map[string][]string{"made": append([]string{}, paths...)}, lines...)
+	return a.reportDone(map[string][]string{"made": append([]string{}, paths...)}, lines...)
 }
 
 var errRun = errors.New("--url and --url-file need --run")
@@ -83,7 +83,7 @@ PGPASSFILE, which needs CREATEDB and CREATEROLE.
 gifting_relay.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if address+file != "" && !run {
-				return usage(errRun)
+				return asUsageError(errRun)
 			}
 			statements, err := bootstrap.Databases(bootstrap.OpenSecrets(dir), only...)
 			if err != nil {
@@ -95,14 +95,14 @@ gifting_relay.`,
 			if file != "" {
 				text, err := parser{a.In}.text(file)
 				if err != nil {
-					return usage(err)
+					return asUsageError(err)
 				}
 				address = strings.TrimSpace(string(text))
 			}
 			if err := bootstrap.RunDatabases(c.Context(), address, statements); err != nil {
 				return err
 			}
-			return a.done(map[string]int{"statements": len(statements)}, "The databases and roles exist.")
+			return a.reportDone(map[string]int{"statements": len(statements)}, "The databases and roles exist.")
 		},
 	}
 	flags := c.Flags()
@@ -138,7 +138,7 @@ again to renew those in the last third of their life. Running programs notice ch
 caller.`,
 		RunE: func(*cobra.Command, []string) error {
 			if days < 1 || days > int(bootstrap.AuthorityLife/day) {
-				return usage(errDays)
+				return asUsageError(errDays)
 			}
 			files.Life = time.Duration(days) * day
 			made, err := files.Make(time.Now())
@@ -146,7 +146,7 @@ caller.`,
 			for _, name := range made {
 				paths = append(paths, files.Cert(name))
 			}
-			return errors.Join(a.made(paths), err)
+			return errors.Join(a.reportMade(paths), err)
 		},
 	}
 	flags := c.Flags()
@@ -170,14 +170,14 @@ settings and secrets in /etc/gifting, certificates in /etc/gifting/tls, units in
 		RunE: func(*cobra.Command, []string) error {
 			plan, err := bootstrap.ReadPlan(file)
 			if err != nil {
-				return usage(err)
+				return asUsageError(err)
 			}
 			written, err := plan.Write(out, from)
 			var lines []string
 			for _, name := range slices.Sorted(maps.Keys(written)) {
 				lines = append(lines, "Made "+strconv.Itoa(written[name])+" files for "+strings.Join([]string{out, name}, "/"))
 			}
-			return errors.Join(a.done(written, lines...), err)
+			return errors.Join(a.reportDone(written, lines...), err)
 		},
 	}
 	flags := c.Flags()

@@ -41,17 +41,17 @@ scope orders and at least one brand, and its tenant no custom field that every o
 		RunE: func(command *cobra.Command, _ []string) error {
 			key, err := parser{a.In}.text(keyFile)
 			if err != nil {
-				return usage(err)
+				return asUsageError(err)
 			}
 			c := checker{strings.TrimSuffix(base, "/"), strings.TrimSpace(string(key)), &http.Client{Timeout: a.timeout}}
 			if err := c.validate(); err != nil {
-				return usage(err)
+				return asUsageError(err)
 			}
 			order, err := c.order(command.Context())
 			if err != nil {
 				return err
 			}
-			return a.done(map[string]string{"order": order}, "The order "+order+" was placed and cancelled.")
+			return a.reportDone(map[string]string{"order": order}, "The order "+order+" was placed and cancelled.")
 		},
 	}
 	command.Flags().StringVar(&base, "url", "", "base address of the API, with its path")
@@ -148,7 +148,7 @@ func (c checker) call(ctx context.Context, method, path string, body, answer any
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.url+path, content)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+c.key)
 	if body != nil {

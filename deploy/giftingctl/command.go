@@ -133,7 +133,7 @@ func (c *callCommand) checkArguments(command *cobra.Command, args []string) erro
 		least = 0
 	}
 	if len(args) < least || len(args) > len(c.args) {
-		return usage(fmt.Errorf("%w %s", errArguments, strings.TrimSpace(command.Use)))
+		return asUsageError(fmt.Errorf("%w %s", errArguments, strings.TrimSpace(command.Use)))
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (c *callCommand) checkArguments(command *cobra.Command, args []string) erro
 func arguments(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != count {
-			return usage(fmt.Errorf("%w %s", errArguments, command.Use))
+			return asUsageError(fmt.Errorf("%w %s", errArguments, command.Use))
 		}
 		return nil
 	}
@@ -162,27 +162,27 @@ func (c *callCommand) completeArguments(_ *cobra.Command, args []string, _ strin
 }
 
 // request builds the request from the file, the arguments, the flags and the context, in this order.
-func (c *callCommand) request(command *cobra.Command, args []string, of chosen) (proto.Message, error) {
+func (c *callCommand) request(command *cobra.Command, args []string, of chosenContext) (proto.Message, error) {
 	req := newMessage(method(c.method).Input())
 	p := parser{in: c.app.In}
 	if c.file != "" {
-		if err := p.read(c.file, req); err != nil {
-			return nil, usage(err)
+		if err := p.readFile(c.file, req); err != nil {
+			return nil, asUsageError(err)
 		}
 	}
 	for i, text := range args {
 		f := c.named(c.args[i])
 		f.values = []string{text}
-		if err := p.set(req.ProtoReflect(), f); err != nil {
-			return nil, usage(fmt.Errorf("%s: %w", f.name, err))
+		if err := p.setField(req.ProtoReflect(), f); err != nil {
+			return nil, asUsageError(fmt.Errorf("%s: %w", f.name, err))
 		}
 	}
 	for _, f := range c.fields {
 		if !c.isFlag(f) || !command.Flags().Changed(f.name) {
 			continue
 		}
-		if err := p.set(req.ProtoReflect(), f); err != nil {
-			return nil, usage(fmt.Errorf("--%s: %w", f.name, err))
+		if err := p.setField(req.ProtoReflect(), f); err != nil {
+			return nil, asUsageError(fmt.Errorf("--%s: %w", f.name, err))
 		}
 	}
 	if err := c.checkRequired(command); err != nil {
@@ -203,13 +203,13 @@ func (c *callCommand) checkRequired(command *cobra.Command) error {
 		}
 	}
 	if len(missing) > 0 {
-		return usage(fmt.Errorf("%w %s", errRequired, strings.Join(missing, ", ")))
+		return asUsageError(fmt.Errorf("%w %s", errRequired, strings.Join(missing, ", ")))
 	}
 	return nil
 }
 
 // complete sets what is not on the command line: the tenant, the actor and a new id.
-func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message, of chosen) error {
+func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message, of chosenContext) error {
 	if fd := req.Descriptor().Fields().ByName(tenantField); fd != nil && !slices.Contains(c.args, tenantField) && !req.Has(fd) {
 		tenant := of.Tenant
 		if command.Flags().Changed("tenant") {
@@ -219,7 +219,7 @@ func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message,
 		case tenant != "":
 			req.Set(fd, protoreflect.ValueOfString(tenant))
 		case !fd.HasOptionalKeyword():
-			return usage(errTenant)
+			return asUsageError(errTenant)
 		}
 	}
 	if fd := req.Descriptor().Fields().ByName(actorField); fd != nil && !req.Has(fd) {
@@ -234,14 +234,14 @@ func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message,
 	}
 	f := c.named(c.generatedID)
 	f.values = []string{uuid.NewString()}
-	return parser{}.set(req, f)
+	return parser{}.setField(req, f)
 }
 
 // actor is the person for whom the commands of the context act.
-func (c chosen) actor() (*commonv1.Actor, error) {
+func (c chosenContext) actor() (*commonv1.Actor, error) {
 	kind, ok := enumname.Parse[commonv1.ActorKind](strings.ToUpper(strings.ReplaceAll(c.Actor.Kind, "-", "_")))
 	if !ok {
-		return nil, usage(fmt.Errorf("%w tenant-account, tenant-client, backoffice-account, system: %q of %s in %s",
+		return nil, asUsageError(fmt.Errorf("%w tenant-account, tenant-client, backoffice-account, system: %q of %s in %s",
 			errActor, c.Actor.Kind, c.name, c.config.path))
 	}
 	return &commonv1.Actor{Kind: kind, Id: c.Actor.ID, Name: c.Actor.Name}, nil

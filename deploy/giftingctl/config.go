@@ -75,20 +75,20 @@ func DefaultPath() string {
 // readConfig reads the file of contexts. A member that it does not know is an error.
 func readConfig(path string) (*Config, error) {
 	if path == "" {
-		return nil, usage(errNoHome)
+		return nil, asUsageError(errNoHome)
 	}
 	content, err := os.ReadFile(path) //nolint:gosec // The user names the file.
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage(fmt.Errorf("%w: %s. See giftingctl context --help", errNoContexts, path))
+		return nil, asUsageError(fmt.Errorf("%w: %s. See giftingctl context --help", errNoContexts, path))
 	}
 	if err = errors.Join(err, checkConfig(path)); err != nil {
-		return nil, usage(err)
+		return nil, asUsageError(err)
 	}
 	c := &Config{path: path}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return nil, usage(fmt.Errorf("%s: %w", path, err))
+		return nil, asUsageError(fmt.Errorf("%s: %w", path, err))
 	}
 	return c, nil
 }
@@ -114,11 +114,11 @@ func (c *Config) named(name string) (string, Context, error) {
 		name = c.Current
 	}
 	if name == "" {
-		return "", Context{}, usage(fmt.Errorf("%w: giftingctl context use NAME, with one of %v", errNoContext, c.names()))
+		return "", Context{}, asUsageError(fmt.Errorf("%w: giftingctl context use NAME, with one of %v", errNoContext, c.names()))
 	}
 	found, ok := c.Contexts[name]
 	if !ok {
-		return "", Context{}, usage(fmt.Errorf("%w: %s is none of %v in %s", errContext, name, c.names(), c.path))
+		return "", Context{}, asUsageError(fmt.Errorf("%w: %s is none of %v in %s", errContext, name, c.names(), c.path))
 	}
 	return name, found, nil
 }
@@ -129,7 +129,7 @@ func (c *Config) identity(name string, of Context) (identity.Config, error) {
 		CAFile: c.file(of.CA), CertFile: c.file(of.Certificate), KeyFile: c.file(of.Key), TrustDomain: of.TrustDomain,
 	}
 	if !files.Secure() {
-		return files, usage(fmt.Errorf("%w: set ca, certificate and key of %s in %s", errCertificate, name, c.path))
+		return files, asUsageError(fmt.Errorf("%w: set ca, certificate and key of %s in %s", errCertificate, name, c.path))
 	}
 	return files, nil
 }

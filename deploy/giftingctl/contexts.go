@@ -71,11 +71,11 @@ func (a *app) useContext(name string) error {
 	if err := cfg.Write(cfg.path); err != nil {
 		return err
 	}
-	return a.done(map[string]string{"current": name}, "Commands use "+name+" from now on.")
+	return a.reportDone(map[string]string{"current": name}, "Commands use "+name+" from now on.")
 }
 
 func (a *app) showContext(string) error {
-	c, err := a.chosen()
+	c, err := a.chosenContext()
 	if err != nil {
 		return err
 	}
@@ -85,12 +85,12 @@ func (a *app) showContext(string) error {
 	}
 	certificate, err := identity.Certificate(files.CertFile, files.KeyFile, time.Now())
 	if err = errors.Join(err, checkKey(files.KeyFile)); err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	files.TrustDomain = cmp.Or(files.TrustDomain, bootstrap.TrustDomain)
 	caller, err := identity.Of(certificate.Leaf, files.TrustDomain)
 	if err != nil {
-		return usage(fmt.Errorf("%s: %w", files.CertFile, err))
+		return asUsageError(fmt.Errorf("%s: %w", files.CertFile, err))
 	}
 	rows := [][]string{
 		{"file", c.config.path},

@@ -38,33 +38,33 @@ func serviceOf(method string) identity.Name {
 	}
 }
 
-// chosen is the context of a command.
-type chosen struct {
+// chosenContext is the context of a command.
+type chosenContext struct {
 	Context
 
 	name   string
 	config *Config
 }
 
-func (a *app) chosen() (chosen, error) {
+func (a *app) chosenContext() (chosenContext, error) {
 	cfg, err := readConfig(a.config)
 	if err != nil {
-		return chosen{}, err
+		return chosenContext{}, err
 	}
 	name, found, err := cfg.named(a.context)
-	return chosen{Context: found, name: name, config: cfg}, err
+	return chosenContext{Context: found, name: name, config: cfg}, err
 }
 
 // address of a service.
-func (c chosen) address(service identity.Name) (string, error) {
+func (c chosenContext) address(service identity.Name) (string, error) {
 	addr := c.Addresses[service]
 	if addr == "" {
-		return "", usage(fmt.Errorf("%w: set addresses.%s of %s in %s", errAddress, service, c.name, c.config.path))
+		return "", asUsageError(fmt.Errorf("%w: set addresses.%s of %s in %s", errAddress, service, c.name, c.config.path))
 	}
 	return addr, nil
 }
 
-func (a *app) dial(c chosen, service identity.Name) (*connection, error) {
+func (a *app) dial(c chosenContext, service identity.Name) (*connection, error) {
 	addr, err := c.address(service)
 	if err != nil {
 		return nil, err
@@ -74,12 +74,12 @@ func (a *app) dial(c chosen, service identity.Name) (*connection, error) {
 		return nil, err
 	}
 	if err := checkKey(files.KeyFile); err != nil {
-		return nil, usage(err)
+		return nil, asUsageError(err)
 	}
 	made := &connection{addr: addr, app: a}
 	made.conn, err = rpc.Dial(rpc.Target{Service: service, Addr: addr, TLS: files}, telemetry.Discard(), made.remember)
 	if err != nil {
-		return nil, usage(err)
+		return nil, asUsageError(err)
 	}
 	return made, nil
 }

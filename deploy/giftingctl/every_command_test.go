@@ -94,7 +94,7 @@ func TestADryRunOfEveryChangingCommandSendsNothing(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "gifts.csv")
 		require.NoError(t, os.WriteFile(path, []byte("id,state,name\na,DRAFT,n\nb,SOLD,n\n"), 0o600))
 		code, out, errs := runLine(t, services.Config, "catalog", "import", path, "--dry-run")
-		require.Equal(t, exitRefused, code)
+		require.Equal(t, exitFailed, code)
 		require.Contains(t, out, `{"line":3,"id":"b","outcome":"rejected"`)
 		require.Contains(t, errs, "2 rows, of which 1 cannot be read. Nothing was sent.\n")
 		require.Empty(t, services.Calls())

@@ -21,7 +21,7 @@ var errOut = errors.New("name the file to write: --out FILE")
 // export writes a document of one or many pages to a file. It never overwrites a file. With --after it continues one.
 func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Message) (err error) {
 	if c.out == "" {
-		return usage(errOut)
+		return asUsageError(errOut)
 	}
 	mode := os.O_CREATE | os.O_EXCL
 	if c.cursor(req) != "" {
@@ -29,7 +29,7 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 	}
 	file, err := os.OpenFile(c.out, os.O_WRONLY|mode, 0o600)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	shown := c.app.bar("bytes written", 0)
@@ -39,7 +39,7 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 		c.continued(req)
 		return err
 	}
-	return c.app.done(map[string]any{"file": c.out, "bytes": shown.Done()},
+	return c.app.reportDone(map[string]any{"file": c.out, "bytes": shown.Done()},
 		fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, shown.Done()))
 }
 
@@ -57,11 +57,11 @@ func (c *callCommand) write(
 			return err
 		}
 		shown.Add(len(content))
-		next := c.next(resp)
+		next := c.nextCursor(resp)
 		if next == "" {
 			return nil
 		}
-		if err := c.turn(req, next); err != nil {
+		if err := c.setPage(req, next); err != nil {
 			return err
 		}
 	}
@@ -104,12 +104,13 @@ func (c *callCommand) writeText(resp proto.Message) error {
 	switch {
 	case c.out != "-":
 		if err := checkReplaceable(c.out); err != nil {
-			return usage(err)
+			return asUsageError(err)
 		}
 		if err := bootstrap.WriteFile(c.out, []byte(text)); err != nil {
-			return usage(err)
+			return asUsageError(err)
 		}
-		return c.app.done(map[string]any{"file": c.out, "bytes": len(text)}, fmt.Sprintf("Written to %s, %d bytes.", c.out, len(text)))
+		written := map[string]any{"file": c.out, "bytes": len(text)}
+		return c.app.reportDone(written, fmt.Sprintf("Written to %s, %d bytes.", c.out, len(text)))
 	case c.app.output == asJSON:
 		return c.app.printJSON(resp)
 	case c.app.OutTerminal:

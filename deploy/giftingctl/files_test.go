@@ -56,7 +56,7 @@ func TestAReportReplacesAFileAndIsForItsOwner(t *testing.T) {
 	require.NoError(t, os.WriteFile(gifts, []byte("id,state,name\n=1,SOLD,n\n"), 0o600))
 	require.NoError(t, os.WriteFile(report, []byte("of yesterday"), 0o644))
 	code, _, errs := runLine(t, services.Config, "catalog", "import", gifts, "--report", report, "--dry-run")
-	require.Equal(t, exitRefused, code, errs)
+	require.Equal(t, exitFailed, code, errs)
 	content, err := os.ReadFile(report)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(content), "line,id,outcome,errors\n2,'=1,rejected,\"state invalid: "), "%s", content)

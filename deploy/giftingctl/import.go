@@ -48,22 +48,22 @@ func (a *app) catalogCommand() *cobra.Command {
 }
 
 func (i *importCommand) run(ctx context.Context, name string) (err error) {
-	of, err := i.app.chosen()
+	of, err := i.app.chosenContext()
 	if err != nil {
 		return err
 	}
 	file, size, format, err := i.open(name)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	shown := i.app.bar("imported", size)
+	bar := i.app.bar("imported", size)
 	if i.report == "-" && i.app.OutTerminal {
-		shown = nil // The report shows the progress.
+		bar = nil // The report shows the progress.
 	}
-	rows, err := importer.Read(counted{file, shown}, format)
+	rows, err := importer.Read(countingReader{file, bar}, format)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	conn, err := i.app.dial(of, identity.Catalog)
 	if err != nil {
@@ -72,16 +72,16 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	defer conn.close()
 	to, report, err := i.openReport(file)
 	if err != nil {
-		return usage(err)
+		return asUsageError(err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	if i.dryRun {
-		return i.try(ctx, rows, report, shown)
+		return i.checkFile(ctx, rows, report, bar)
 	}
 	totals, err := importer.Import{
 		Rows: rows, Catalog: catalogv1.NewImportServiceClient(conn.conn), Report: report, Progress: i.progress(), Clock: time.Now,
 	}.Run(ctx)
-	shown.End()
+	bar.End()
 	if i.app.Terminal {
 		i.app.note(totals.String())
 	}
@@ -91,8 +91,8 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	return i.outcome(conn, totals, err)
 }
 
-// try reads the file as an import would. The catalog may still refuse rows that can be read.
-func (i *importCommand) try(ctx context.Context, rows importer.Rows, report importer.Report, shown *daemon.ProgressBar) error {
+// checkFile reads the file as an import would. The catalog may still refuse rows that can be read.
+func (i *importCommand) checkFile(ctx context.Context, rows importer.Rows, report importer.Report, bar *daemon.ProgressBar) error {
 	totals := importer.Totals{}
 	for ctx.Err() == nil {
 		row, err := rows.Next()
@@ -111,19 +111,19 @@ func (i *importCommand) try(ctx context.Context, rows importer.Rows, report impo
 			return err
 		}
 	}
-	shown.End()
+	bar.End()
 	i.app.note(fmt.Sprintf("%d rows, of which %d cannot be read. Nothing was sent.", totals.Rows, totals.Rejected))
 	return errors.Join(report.Flush(), i.outcome(nil, totals, ctx.Err()))
 }
 
-// outcome is the error of an import. After one of a call, or Ctrl-C, the same command continues.
+// outcome is the error of an import. After one of a call, or Ctrl-C, the same command can be run again.
 func (i *importCommand) outcome(conn *connection, totals importer.Totals, err error) error {
 	if errors.Is(err, context.Canceled) {
-		i.app.note("Stopped: " + err.Error() + ". The same command continues the import.")
+		i.app.note("Stopped: " + err.Error() + ". Run the same command again: it imports the rest.")
 		return stopped()
 	}
 	if _, failed := problem.As(err); failed {
-		i.app.note(err.Error() + ". The same command continues the import.")
+		i.app.note(err.Error() + ". Run the same command again: it imports the rest.")
 		return &refusal{status: conn.status}
 	}
 	if err == nil && totals.Rejected > 0 {
@@ -140,17 +140,17 @@ func (i *importCommand) progress() io.Writer {
 	return i.app.Err
 }
 
-// counted shows how much of a file has been read.
-type counted struct {
+// countingReader shows how much of a file has been read.
+type countingReader struct {
 	io.Reader
 
-	shown *daemon.ProgressBar
+	bar *daemon.ProgressBar
 }
 
 // Read implements io.Reader.
-func (c counted) Read(p []byte) (int, error) {
+func (c countingReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	c.shown.Add(n)
+	c.bar.Add(n)
 	return n, err
 }
 
@@ -191,7 +191,7 @@ func (i *importCommand) openReport(gifts io.Reader) (io.WriteCloser, importer.Re
 	}
 	var to io.WriteCloser = nopCloser{i.app.Out}
 	if i.report != "-" {
-		if same(gifts, i.report) {
+		if isSameFile(gifts, i.report) {
 			return nil, nil, errSameFile
 		}
 		file, err := create(i.report)
@@ -207,8 +207,8 @@ func (i *importCommand) openReport(gifts io.Reader) (io.WriteCloser, importer.Re
 	return to, report, nil
 }
 
-// same reports that the path is that of an open file.
-func same(open io.Reader, path string) bool {
+// isSameFile reports that the path is that of an open file.
+func isSameFile(open io.Reader, path string) bool {
 	file, ok := open.(*os.File)
 	if !ok {
 		return false

@@ -26,8 +26,8 @@ func cursorOf(resp proto.Message) protoreflect.FieldDescriptor {
 	return fields.ByName("next_page_token")
 }
 
-// next is the cursor of the next page; empty after the last one.
-func (c *callCommand) next(resp proto.Message) string {
+// nextCursor is the cursor of the next page; empty after the last one.
+func (c *callCommand) nextCursor(resp proto.Message) string {
 	fd := cursorOf(resp)
 	if fd == nil || c.pages() == nil {
 		return ""
@@ -45,8 +45,8 @@ func (c *callCommand) cursor(req proto.Message) string {
 
 var errSamePage = errors.New("the service returned the cursor of the same page again")
 
-// turn makes the request ask for the next page.
-func (c *callCommand) turn(req proto.Message, next string) error {
+// setPage makes the request ask for the next page.
+func (c *callCommand) setPage(req proto.Message, next string) error {
 	fd := c.pages().last()
 	if c.cursor(req) == next {
 		return errSamePage
@@ -57,8 +57,8 @@ func (c *callCommand) turn(req proto.Message, next string) error {
 
 func clearPage(resp proto.Message) { resp.ProtoReflect().Clear(cursorOf(resp)) }
 
-// add returns the sums of the counts in two responses, such as how many deliveries were sent again.
-func add(a, b proto.Message) map[protoreflect.FieldDescriptor]int64 {
+// sumCounts returns the sums of the counts in two responses, such as how many deliveries were sent again.
+func sumCounts(a, b proto.Message) map[protoreflect.FieldDescriptor]int64 {
 	sums := map[protoreflect.FieldDescriptor]int64{}
 	fields := a.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
@@ -69,7 +69,8 @@ func add(a, b proto.Message) map[protoreflect.FieldDescriptor]int64 {
 	return sums
 }
 
-func set(m proto.Message, sums map[protoreflect.FieldDescriptor]int64) {
+// setCounts sets the counts of a message.
+func setCounts(m proto.Message, sums map[protoreflect.FieldDescriptor]int64) {
 	for fd, sum := range sums {
 		total := protoreflect.ValueOfInt32(int32(sum)) //nolint:gosec // Two billion deliveries are not sent by one command.
 		m.ProtoReflect().Set(fd, total)

@@ -35,8 +35,8 @@ var (
 // parser turns texts of the command line into values of a request.
 type parser struct{ in io.Reader }
 
-// set puts the values of a field into a request.
-func (p parser) set(req protoreflect.Message, f *field) error {
+// setField puts the values of a field into a request.
+func (p parser) setField(req protoreflect.Message, f *field) error {
 	for _, fd := range f.path[:len(f.path)-1] {
 		if err := alone(req, fd); err != nil {
 			return err
@@ -194,7 +194,7 @@ func (p parser) message(of protoreflect.MessageDescriptor, text string, empty pr
 	}
 	for _, f := range fields {
 		if len(f.values) > 0 {
-			if err := p.set(empty.Message(), f); err != nil {
+			if err := p.setField(empty.Message(), f); err != nil {
 				return empty, err
 			}
 		}
@@ -244,8 +244,8 @@ func duration(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// read fills a request from a file of JSON.
-func (p parser) read(name string, req proto.Message) error {
+// readFile fills a request from a file of JSON.
+func (p parser) readFile(name string, req proto.Message) error {
 	content, err := p.text(name)
 	if err != nil {
 		return err

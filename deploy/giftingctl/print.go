@@ -72,7 +72,7 @@ func (a *app) printList(list protoreflect.List, of protoreflect.FieldDescriptor,
 	rows := make([][]string, list.Len())
 	for i := range list.Len() {
 		for _, column := range columns {
-			rows[i] = append(rows[i], at(list.Get(i).Message(), strings.Split(column, ".")))
+			rows[i] = append(rows[i], fieldText(list.Get(i).Message(), strings.Split(column, ".")))
 		}
 	}
 	names := make([]string, len(columns))
@@ -82,12 +82,12 @@ func (a *app) printList(list protoreflect.List, of protoreflect.FieldDescriptor,
 	return a.printRows(names, rows)
 }
 
-// at is the text of a field.
-func at(m protoreflect.Message, path []string) string {
+// fieldText is the text of a field.
+func fieldText(m protoreflect.Message, path []string) string {
 	fd := m.Descriptor().Fields().ByName(protoreflect.Name(path[0]))
 	switch {
 	case len(path) > 1:
-		return at(m.Get(fd).Message(), path[1:])
+		return fieldText(m.Get(fd).Message(), path[1:])
 	case !m.Has(fd) && (fd.Message() != nil || fd.HasPresence()):
 		return ""
 	case fd.IsList() && fd.Message() != nil:
@@ -223,8 +223,8 @@ func (a *app) printRaw(raw []byte) error {
 	return err
 }
 
-// done reports the result of a command that calls no service: a line for each thing for people, one object as JSON.
-func (a *app) done(result any, lines ...string) error {
+// reportDone reports the result of a command that calls no service: a line for each thing for people, one object as JSON.
+func (a *app) reportDone(result any, lines ...string) error {
 	for _, line := range lines {
 		a.note(line)
 	}

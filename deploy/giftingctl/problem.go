@@ -18,7 +18,7 @@ import (
 
 // The exit codes.
 const (
-	exitRefused     = 1
+	exitFailed      = 1
 	exitUsage       = 2
 	exitUnavailable = 3
 	// exitInterrupted is what shells report after Ctrl-C.
@@ -30,7 +30,7 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-func usage(err error) error { return usageError{err} }
+func asUsageError(err error) error { return usageError{err} }
 
 // refusal is the response of a call that failed.
 type refusal struct {
@@ -54,8 +54,8 @@ func (e laterError) Unwrap() error { return e.error }
 // Error implements error.
 func (r *refusal) Error() string { return r.status.Message() }
 
-// shown is how a refusal is printed.
-type shown struct {
+// refusalOutput is how a refusal is printed.
+type refusalOutput struct {
 	Code   string         `json:"code"`
 	Title  string         `json:"title"`
 	Detail string         `json:"detail"`
@@ -71,8 +71,8 @@ type invalidField struct {
 	Message string `json:"message"`
 }
 
-func (r *refusal) shown() shown {
-	s := shown{Detail: r.status.Message()}
+func (r *refusal) output() refusalOutput {
+	s := refusalOutput{Detail: r.status.Message()}
 	for _, detail := range r.status.Details() {
 		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetDomain() == problem.Domain {
 			s.Code = info.GetReason()
@@ -118,7 +118,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return a.reportRefusal(stopped())
 	}
-	code, shows := exitRefused, shown{Code: "failed", Title: "Failed", Detail: err.Error()}
+	code, shows := exitFailed, refusalOutput{Code: "failed", Title: "Failed", Detail: err.Error()}
 	if _, ok := errors.AsType[usageError](err); ok {
 		code, shows.Code, shows.Title = exitUsage, "usage", "Wrong command or context"
 	}
@@ -134,14 +134,14 @@ func (a *app) report(ctx context.Context, err error) int {
 	return code
 }
 
-func (a *app) noteJSON(s shown) {
+func (a *app) noteJSON(s refusalOutput) {
 	content, err := json.Marshal(s)
 	must(err)
 	_, _ = io.WriteString(a.Err, fields.VisibleJSON(content)+"\n") // There is no other place to report to.
 }
 
 func (a *app) reportRefusal(r *refusal) int {
-	s, code := r.shown(), exitRefused
+	s, code := r.output(), exitFailed
 	switch {
 	case r.interrupted:
 		code, s.Repeat = exitInterrupted, r.repeat

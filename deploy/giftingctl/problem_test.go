@@ -49,7 +49,7 @@ func TestAnErrorAsJSONHasTheNamesOfTheAPI(t *testing.T) {
 		return nil, problem.Invalid(problem.Violation{Field: "brand.id", Code: problem.FieldInvalid, Message: "must be a UUID"})
 	})
 	code, _, errs := runLine(t, services.Config, "brands", "put", "x", "--name", "Fjord", "--slug", "fjord", "-o", "json")
-	require.Equal(t, exitRefused, code)
+	require.Equal(t, exitFailed, code)
 	require.Contains(t, errs, `"errors":[{"field":"brand.id","code":"invalid","message":"must be a UUID"}]`)
 }
 

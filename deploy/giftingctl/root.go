@@ -50,8 +50,8 @@ func (a *app) groups() []*cobra.Command {
 	}
 }
 
-// Run runs the program with its arguments and returns the exit code: 0, or 1 if the platform refused the call, 2 if the command
-// or its context is wrong, 3 if a service could not be reached, 130 if the context ended.
+// Run runs the program with its arguments and returns the exit code: 0, or 1 if the platform refused the call or something else
+// failed, 2 if the command or its context is wrong, 3 if a service could not be reached, 130 if the context ended.
 func Run(ctx context.Context, args []string, std Streams) int {
 	std.In = interruptible{ctx, std.In}
 	a := &app{Streams: std}
@@ -62,7 +62,7 @@ func Run(ctx context.Context, args []string, std Streams) int {
 	case err == nil:
 		return 0
 	case !a.running:
-		err = usage(err)
+		err = asUsageError(err)
 	}
 	return a.report(ctx, err)
 }
@@ -93,7 +93,7 @@ A context says where the services are and who calls them: giftingctl context --h
 
 The exit code is 0, or
 
-  1    the platform refused the call
+  1    the platform refused the call, or something else failed
   2    the command or its context is wrong; nothing was sent
   3    a service could not be reached: repeat the same command. If it makes something, add the id that the error names, so that
        nothing is made twice. A script gives one from the start, such as --order-id of orders place, or the argument ID of
@@ -118,7 +118,7 @@ The exit code is 0, or
 		root.AddCommand(group)
 	}
 	for _, c := range calls {
-		a.add(root, c)
+		a.addCall(root, c)
 	}
 	root.InitDefaultCompletionCmd() // Otherwise this and help are added too late to be observed.
 	root.InitDefaultHelpCmd()
@@ -132,13 +132,13 @@ var errOutput = errors.New("-o is table or json")
 
 func (a *app) checkOutput() error {
 	if !slices.Contains([]string{asTable, asJSON}, a.output) {
-		return usage(errOutput)
+		return asUsageError(errOutput)
 	}
 	return nil
 }
 
-// add adds the command of a call, with the groups that its words name.
-func (a *app) add(root *cobra.Command, c call) {
+// addCall adds the command of a call, with the groups that its words name.
+func (a *app) addCall(root *cobra.Command, c call) {
 	words := strings.Fields(c.use)
 	parent := root
 	for i, word := range words[:len(words)-1] {
@@ -171,7 +171,7 @@ func requireSub(c *cobra.Command, args []string) error {
 	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
 		advice = "did you mean " + strings.Join(like, " or ") + "?"
 	}
-	return usage(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
+	return asUsageError(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
 }
 
 // showHelp shows the help of a command, or refuses words that are none.

@@ -15,18 +15,18 @@ import (
 )
 
 func (c *callCommand) run(command *cobra.Command, args []string) error {
-	of, err := c.app.chosen()
+	target, err := c.app.chosenContext()
 	if err != nil {
 		return err
 	}
-	req, err := c.request(command, args, of)
+	req, err := c.request(command, args, target)
 	if err != nil {
 		return err
 	}
 	if c.app.dryRun {
-		return c.show(req, of)
+		return c.printDryRun(req, target)
 	}
-	conn, err := c.app.dial(of, serviceOf(c.method))
+	conn, err := c.app.dial(target, serviceOf(c.method))
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 	if c.document != "" {
 		return c.export(command.Context(), conn, req)
 	}
-	resp, err := c.send(command.Context(), conn, req)
+	resp, err := c.sendPages(command.Context(), conn, req)
 	if err != nil {
 		return c.repeatable(req, err)
 	}
@@ -50,45 +50,45 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 	if c.showOnce != "" {
 		c.app.note("This is the only time that " + c.showOnce + " can be read. Store it now.")
 	}
-	if next := c.next(resp); next != "" {
+	if next := c.nextCursor(resp); next != "" {
 		c.app.note(fmt.Sprintf("There are more: --%s %s, or --all", c.pages().name, next))
 	}
 	return nil
 }
 
-// show prints what would be sent.
-func (c *callCommand) show(req proto.Message, of chosen) error {
-	addr, err := of.address(serviceOf(c.method))
+// printDryRun prints what would be sent.
+func (c *callCommand) printDryRun(req proto.Message, target chosenContext) error {
+	addr, err := target.address(serviceOf(c.method))
 	if err != nil {
 		return err
 	}
 	if err := c.app.printJSON(c.withoutSecrets(req)); err != nil {
 		return err
 	}
-	c.app.note(fmt.Sprintf("Not sent: %s to %s at %s, context %s.", c.method[1:], serviceOf(c.method), addr, of.name))
+	c.app.note(fmt.Sprintf("Not sent: %s to %s at %s, context %s.", c.method[1:], serviceOf(c.method), addr, target.name))
 	return nil
 }
 
-// send makes the call. With --all it makes one for each page and returns them as one.
-func (c *callCommand) send(ctx context.Context, conn *connection, req proto.Message) (proto.Message, error) {
+// sendPages makes the call. With --all it makes one for each page and returns them as one.
+func (c *callCommand) sendPages(ctx context.Context, conn *connection, req proto.Message) (proto.Message, error) {
 	whole := newMessage(method(c.method).Output())
 	for {
 		resp := newMessage(method(c.method).Output())
 		if err := conn.call(ctx, c.method, req, resp); err != nil {
 			return nil, err
 		}
-		next := c.next(resp)
+		next := c.nextCursor(resp)
 		if !c.all {
 			return resp, nil
 		}
-		sum := add(whole, resp)
+		sum := sumCounts(whole, resp)
 		proto.Merge(whole, resp)
-		set(whole, sum)
+		setCounts(whole, sum)
 		if next == "" {
 			clearPage(whole)
 			return whole, nil
 		}
-		if err := c.turn(req, next); err != nil {
+		if err := c.setPage(req, next); err != nil {
 			return nil, err
 		}
 	}

@@ -50,7 +50,7 @@ func TestARefusedWatchIsAnError(t *testing.T) {
 		return nil, status.Error(codes.InvalidArgument, "no such cursor")
 	})
 	code, _, _ := runLine(t, services.Config, "events", "watch")
-	require.Equal(t, exitRefused, code)
+	require.Equal(t, exitFailed, code)
 }
 
 func TestAnInterruptedWatchExitsAsAnyCommand(t *testing.T) {

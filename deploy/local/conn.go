@@ -19,9 +19,9 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// Conn calls a service of the stack, each call with the certificate of a caller that may make it: the system where the acting
-// person works, the operator for imports, the webhook service for endpoints, and the gateway for all others. Its errors are
-// gRPC status errors.
+// Conn calls a service of the stack, each call with the certificate of a caller that may make it: the backoffice or the workspace
+// for operations, depending on the request's actor; the operator for imports; the webhook service for endpoints; the gateway for
+// all others. Its errors are gRPC status errors.
 type Conn struct {
 	service      identity.Name
 	addr         string
@@ -31,7 +31,7 @@ type Conn struct {
 	conns map[identity.Name]*grpc.ClientConn
 }
 
-// Dial connects to the service whose address the variable of demo.env holds.
+// Dial makes a Conn for a service. env is the content of demo.env, and variable the one in it that has the service's address.
 func Dial(env map[string]string, variable string) (*Conn, error) {
 	for _, p := range programs.All() {
 		if grpcVariable(p) == variable {
@@ -71,19 +71,19 @@ func (c *Conn) NewStream(
 func (c *Conn) As(caller identity.Name) (*grpc.ClientConn, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if made, ok := c.conns[caller]; ok {
-		return made, nil
+	if conn, ok := c.conns[caller]; ok {
+		return conn, nil
 	}
-	files, err := identity.Open(c.certificates.Of(caller), time.Now, slog.New(slog.DiscardHandler))
+	ownIdentity, err := identity.Open(c.certificates.Of(caller), time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
-	made, err := grpc.NewClient(c.addr, grpc.WithTransportCredentials(credentials.NewTLS(files.Client(c.service))))
+	conn, err := grpc.NewClient(c.addr, grpc.WithTransportCredentials(credentials.NewTLS(ownIdentity.Client(c.service))))
 	if err != nil {
 		return nil, err
 	}
-	c.conns[caller] = made
-	return made, nil
+	c.conns[caller] = conn
+	return conn, nil
 }
 
 // Close closes the connections of all callers.
@@ -91,8 +91,8 @@ func (c *Conn) Close() error {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	var errs []error
-	for _, made := range c.conns {
-		errs = append(errs, made.Close())
+	for _, conn := range c.conns {
+		errs = append(errs, conn.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -111,7 +111,8 @@ func callerOf(method string, req any) identity.Name {
 	}
 }
 
-// systemOf is the system where the acting person of a request works.
+// systemOf returns the system in which the actor of a request works: the workspace for a tenant's people and clients, otherwise the
+// backoffice.
 func systemOf(req any) identity.Name {
 	acting, ok := req.(interface{ GetActor() *commonv1.Actor })
 	if !ok {

@@ -45,14 +45,14 @@ func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
 
 // demo is the content of demo.json.
 type demo struct {
-	// Placed is the digest of the demo in the databases.
-	Placed string             `json:"placed"`
+	// Digest is that of the demo in the databases.
+	Digest string             `json:"placed"`
 	Keys   map[string]demoKey `json:"keys"`
 	// secret signs the webhooks of the main key.
 	secret string
 }
 
-// prepareDemo places the demo unless it is there, creates the keys that are missing, and sets the inbox as the webhook URL of
+// prepareDemo puts the demo unless it is there, creates the keys that are missing, and sets the inbox as the webhook URL of
 // the main key.
 func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientConnInterface) (demo, error) {
 	path := filepath.Join(c.Dir, "demo.json")
@@ -68,11 +68,11 @@ func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientCon
 	if err != nil {
 		return d, err
 	}
-	if d.Placed != digest || len(missing) > 0 {
-		if err := seed.Place(ctx, tenants, catalog, c.FewPictures); err != nil {
+	if d.Digest != digest || len(missing) > 0 {
+		if err := seed.PutDemo(ctx, tenants, catalog, c.FewPictures); err != nil {
 			return d, err
 		}
-		d.Placed = digest
+		d.Digest = digest
 	}
 	if err := d.makeKeys(ctx, tenants, missing); err != nil {
 		return d, err
@@ -99,7 +99,7 @@ func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientCon
 }
 
 // makeKeys creates the missing keys. It checks again first: a key also counts as missing while its tenant has no API
-// access, and placing the demo switches that on.
+// access, and putting the demo switches that on.
 func (d *demo) makeKeys(ctx context.Context, tenants grpc.ClientConnInterface, missing []string) error {
 	if len(missing) == 0 {
 		return nil

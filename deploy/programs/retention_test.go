@@ -28,8 +28,8 @@ const (
 	ahead = 40 * day
 )
 
-// aged is a row that periodic work deletes, erases or acts on because of its age.
-type aged struct {
+// agedRow is a row that periodic work deletes, erases or acts on because of its age.
+type agedRow struct {
 	work string
 	// setting says for how long the row stays; without one, keep does.
 	setting string
@@ -43,20 +43,21 @@ type aged struct {
 	calls bool
 }
 
-func answer() aged {
-	return aged{work: "idempotency", setting: "GIFTING_IDEMPOTENCY_RETENTION", table: "idempotency_answers", values: map[string]string{
-		"created_at": "$old", "answer": "''",
-	}}
+func answer() agedRow {
+	return agedRow{
+		work: "idempotency", setting: "GIFTING_IDEMPOTENCY_RETENTION", table: "idempotency_answers",
+		values: map[string]string{"created_at": "$old", "answer": "''"},
+	}
 }
 
-func audit(work, table string) aged {
-	return aged{work: work, setting: "GIFTING_AUDIT_RETENTION", table: table, values: map[string]string{
+func audit(work, table string) agedRow {
+	return agedRow{work: work, setting: "GIFTING_AUDIT_RETENTION", table: table, values: map[string]string{
 		"at": "$old", "actor_kind": "'BACKOFFICE_ACCOUNT'", "detail": "'{}'",
 	}}
 }
 
 // agedRows are rows of each program: at least one for each kind of periodic work that goes by age.
-func agedRows() map[identity.Name][]aged {
+func agedRows() map[identity.Name][]agedRow {
 	erasure := map[string]string{
 		"completed_at": "$old", "action": "'EXPORT'", "subject_kind": "'ORDER'", "actor_kind": "'BACKOFFICE_ACCOUNT'",
 	}
@@ -73,7 +74,7 @@ func agedRows() map[identity.Name][]aged {
 		maps.Copy(values, map[string]string{"created_at": "$old", "updated_at": "$old", "details_sealed": "'x'"})
 		return values
 	}
-	return map[identity.Name][]aged{
+	return map[identity.Name][]agedRow{
 		identity.Tenants: {
 			answer(), audit("retention", "tenant_audit"),
 			{work: "retention", setting: "GIFTING_AUDIT_RETENTION", table: "person_requests", values: erasure},
@@ -174,7 +175,7 @@ func TestAClockThatIsFarAheadErasesNothing(t *testing.T) {
 	}
 }
 
-func requireComplete(t *testing.T, p programs.Program, rows []aged) {
+func requireComplete(t *testing.T, p programs.Program, rows []agedRow) {
 	t.Helper()
 	known := slices.Clone(notByAge)
 	for _, r := range rows {
@@ -245,7 +246,7 @@ var anyValue = map[string]string{
 }
 
 // insert inserts a row that became old an hour ago.
-func (i *instance) insert(t *testing.T, r aged) {
+func (i *instance) insert(t *testing.T, r agedRow) {
 	t.Helper()
 	keep := r.keep
 	if r.setting != "" {
@@ -281,7 +282,7 @@ func (i *instance) insert(t *testing.T, r aged) {
 const feedDay = `DO $$ BEGIN EXECUTE format('CREATE TABLE %I PARTITION OF feed FOR VALUES FROM (%L) TO (%L)',
   'feed_' || to_char($old AT TIME ZONE 'UTC', 'YYYYMMDD'), $old::date, $old::date + 1); END $$`
 
-func (i *instance) stays(t *testing.T, r aged) (stays bool) {
+func (i *instance) stays(t *testing.T, r agedRow) (stays bool) {
 	t.Helper()
 	found := i.db.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM "+r.table+" WHERE "+cmp.Or(r.stays, "true")+")")
 	require.NoError(t, found.Scan(&stays))

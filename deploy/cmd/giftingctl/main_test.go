@@ -182,7 +182,7 @@ func TestCtrlCStopsAnImportThatWaitsForItsInput(t *testing.T) {
 	require.Error(t, command.Wait())
 	require.Equal(t, 130, command.ProcessState.ExitCode(), errs.String())
 	require.Contains(t, errs.String(), "import of the rows from line ")
-	require.Contains(t, errs.String(), "The same command continues the import.")
+	require.Contains(t, errs.String(), "Run the same command again: it imports the rest.")
 }
 
 func TestWithoutAHomeTheContextsMustBeNamed(t *testing.T) {

@@ -2,12 +2,12 @@
 //
 //	testdeps -- go test ./...            the servers live as long as the command
 //	testdeps -durable -- go test -bench .
-//	testdeps -up                         keeps the servers up in the background
-//	testdeps -down                       ends those
+//	testdeps -up                         starts the servers in the background
+//	testdeps -down                       stops the servers that -up started
 //
-// The command finds the servers in the variables of package testenv; with -up they are in .local/test.env. If a variable is
-// already set, its server is used and none is started. No data survives, so PostgreSQL does not wait for the disk, except with
-// -durable, which is for benchmarks. The exit code is the command's.
+// The command that testdeps runs finds the servers in the environment variables that package testenv names; after -up, tests find
+// them in .local/test.env. If a variable is already set, its server is used and none is started. No data survives, so PostgreSQL
+// does not wait for the disk, except with -durable, which is for benchmarks. The exit code is the command's.
 package main
 
 import (
@@ -23,8 +23,10 @@ import (
 )
 
 const (
-	usageError = 2   // the exit code for wrong arguments
-	startError = 125 // the exit code when servers do not start or stop
+	// usageError is the exit code for wrong arguments.
+	usageError = 2
+	// ownError is the exit code when testdeps fails itself: servers do not start or stop, or the command cannot be run.
+	ownError = 125
 )
 
 func main() {
@@ -38,21 +40,21 @@ func run(args []string) int {
 	local, err := localDir()
 	if err != nil {
 		log.Error("find the repository", "error", err)
-		return startError
+		return ownError
 	}
 	switch {
 	case len(args) == 1 && args[0] == "-up":
 		err = up(ctx, local)
 	case len(args) == 1 && args[0] == "-down":
 		err = down(ctx, local)
-	case len(args) == 1 && args[0] == serveFlag:
+	case len(args) == 1 && args[0] == serveFlag: // Not for users: up starts the process in the background with it.
 		err = serve(ctx, local, log)
 	default:
 		return runWithServers(ctx, local, args, log)
 	}
 	if err != nil {
 		log.Error("test servers", "error", err)
-		return startError
+		return ownError
 	}
 	return 0
 }
@@ -69,7 +71,7 @@ func runWithServers(ctx context.Context, local string, args []string, log *slog.
 	servers, err := start(ctx, local, durable, log)
 	if err != nil {
 		log.Error("start test servers", "error", err)
-		return startError
+		return ownError
 	}
 	code, err := runCommand(ctx, args[1:], servers.environment())
 	if err != nil {
@@ -78,13 +80,14 @@ func runWithServers(ctx context.Context, local string, args []string, log *slog.
 	if err := servers.stop(context.WithoutCancel(ctx)); err != nil {
 		log.Error("stop test servers", "error", err)
 		if code == 0 {
-			code = startError
+			code = ownError
 		}
 	}
 	return code
 }
 
-// runCommand runs the command to its end. It forwards signals to the command, which then has some time to end.
+// runCommand runs the command to its end and returns its exit code. When ctx ends, the command is interrupted, and killed if it
+// still runs 20 seconds later.
 func runCommand(ctx context.Context, args, environment []string) (int, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // Running it is the purpose.
 	cmd.Env = append(os.Environ(), environment...)
@@ -97,7 +100,7 @@ func runCommand(ctx context.Context, args, environment []string) (int, error) {
 		return failed.ExitCode(), nil
 	}
 	if err != nil {
-		return startError, err
+		return ownError, err
 	}
 	return 0, nil
 }

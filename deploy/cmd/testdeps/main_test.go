@@ -49,7 +49,7 @@ func TestRun(t *testing.T) { //nolint:paralleltest // It sets the environment.
 
 	t.Run("a command that does not exist and a missing command are errors of the call", func(t *testing.T) {
 		setGiven(t)
-		require.Equal(t, startError, run([]string{"--", "/no/such/command"}))
+		require.Equal(t, ownError, run([]string{"--", "/no/such/command"}))
 		require.Equal(t, usageError, run([]string{"--"}))
 	})
 

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// victimDir makes the test program start everything in a directory and wait to be killed.
-const victimDir = "GIFTING_DEPS_VICTIM_DIR"
+// victimDirVariable is an environment variable. If it has a directory, TestMain runs victim there instead of the tests.
+const victimDirVariable = "GIFTING_DEPS_VICTIM_DIR"
 
 type addresses struct {
 	PostgreSQL, Redis, Kafka string
@@ -68,17 +68,17 @@ func startEmbeddedKafkaIn(ctx context.Context, dir string) (*Instance, error) {
 func TestKilledStack(t *testing.T) {
 	t.Run("after kill -9 of the process everything starts again on the same directory and keeps what was written", func(t *testing.T) {
 		dir := dataDir(t)
-		cmd, at := startVictim(t, dir)
-		execSQL(t, at.PostgreSQL, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
-		require.NoError(t, CreateTopics(t.Context(), at.Kafka, Topic{Name: "kept", Partitions: 3}))
-		produce(t, at.Kafka, "kept", "one")
+		cmd, servers := startVictim(t, dir)
+		execSQL(t, servers.PostgreSQL, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
+		require.NoError(t, CreateTopics(t.Context(), servers.Kafka, Topic{Name: "kept", Partitions: 3}))
+		produce(t, servers.Kafka, "kept", "one")
 
 		require.NoError(t, cmd.Process.Kill())
 		require.Error(t, cmd.Wait())
 
-		postgres := running(t)(startPostgreSQLIn(t.Context(), dir))
-		running(t)(startRedisIn(t.Context(), dir))
-		kafka := running(t)(startEmbeddedKafkaIn(t.Context(), dir))
+		postgres := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
+		mustStart(t)(startRedisIn(t.Context(), dir))
+		kafka := mustStart(t)(startEmbeddedKafkaIn(t.Context(), dir))
 		require.Equal(t, 1, countKept(t, postgres.Address))
 		require.Equal(t, []string{"one"}, consume(t, kafka.Address, "kept", 1))
 	})
@@ -91,14 +91,14 @@ func startVictim(t *testing.T, dir string) (*exec.Cmd, addresses) {
 	program, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(ctx, program)
-	cmd.Env = append(os.Environ(), victimDir+"="+dir)
+	cmd.Env = append(os.Environ(), victimDirVariable+"="+dir)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	line, err := bufio.NewReader(stdout).ReadBytes('\n')
 	require.NoError(t, err)
-	var at addresses
-	require.NoError(t, json.Unmarshal(line, &at))
-	return cmd, at
+	var servers addresses
+	require.NoError(t, json.Unmarshal(line, &servers))
+	return cmd, servers
 }

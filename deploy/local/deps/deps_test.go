@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(victimDir); dir != "" {
+	if dir := os.Getenv(victimDirVariable); dir != "" {
 		panic(victim(dir)) // victim returns only if it could not start
 	}
 	os.Exit(m.Run())
@@ -37,8 +37,8 @@ func freePort(t *testing.T) int {
 	return port
 }
 
-// running stops the instance at the end of the test, if the test has not.
-func running(t *testing.T) func(*Instance, error) *Instance {
+// mustStart requires a start without an error. It stops the instance at the end of the test, if the test has not.
+func mustStart(t *testing.T) func(*Instance, error) *Instance {
 	t.Helper()
 	return func(instance *Instance, err error) *Instance {
 		t.Helper()

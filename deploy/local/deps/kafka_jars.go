@@ -32,7 +32,7 @@ func findApacheKafka(ctx context.Context, cfg KafkaConfig) (apacheKafka, error) 
 	if err != nil {
 		return apacheKafka{}, err
 	}
-	libs, err := jars(ctx, cfg, root)
+	libs, err := ensureJars(ctx, cfg, root)
 	if err != nil {
 		return apacheKafka{}, err
 	}
@@ -40,8 +40,9 @@ func findApacheKafka(ctx context.Context, cfg KafkaConfig) (apacheKafka, error) 
 }
 
 var (
-	errOldJava  = errors.New("Apache Kafka needs a newer Java") //nolint:staticcheck // It begins with a name.
-	javaVersion = regexp.MustCompile(`version "(\d+)`)
+	errOldJava     = errors.New("Apache Kafka needs a newer Java") //nolint:staticcheck // It begins with a name.
+	errUnknownJava = errors.New("the version of Java is unknown")
+	javaVersion    = regexp.MustCompile(`version "(\d+)`)
 )
 
 func requireJava(ctx context.Context, java string) error {
@@ -51,7 +52,7 @@ func requireJava(ctx context.Context, java string) error {
 	}
 	found := javaVersion.FindSubmatch(output)
 	if found == nil {
-		return fmt.Errorf("%w: %s", errOldJava, bytes.TrimSpace(output))
+		return fmt.Errorf("%w: %s", errUnknownJava, bytes.TrimSpace(output))
 	}
 	version, err := strconv.Atoi(string(found[1]))
 	if err != nil || version < kafka.MinJava {
@@ -60,9 +61,9 @@ func requireJava(ctx context.Context, java string) error {
 	return nil
 }
 
-// jars returns the directory of the jars that the pinned pom names. A stamp with the pom's text marks a complete directory.
-// One process at a time fetches the jars; the others wait.
-func jars(ctx context.Context, cfg KafkaConfig, root string) (string, error) {
+// ensureJars returns the directory of the jars that the pinned pom names, and fetches them first if they are not there. A stamp
+// with the pom's text marks a complete directory. One process at a time fetches; the others wait.
+func ensureJars(ctx context.Context, cfg KafkaConfig, root string) (string, error) {
 	version, err := kafka.Version()
 	if err != nil {
 		return "", err
@@ -74,8 +75,8 @@ func jars(ctx context.Context, cfg KafkaConfig, root string) (string, error) {
 	}
 	defer func() { _ = lock.Close() }()
 	libs, stamp := filepath.Join(dir, "libs"), filepath.Join(dir, "complete")
-	have, err := os.ReadFile(filepath.Clean(stamp))
-	if err == nil && bytes.Equal(have, kafka.POM) {
+	stamped, err := os.ReadFile(filepath.Clean(stamp))
+	if err == nil && bytes.Equal(stamped, kafka.POM) {
 		return libs, nil
 	}
 	cfg.Log.Info("fetching Apache Kafka with Maven", "version", version)

@@ -68,7 +68,7 @@ func testBroker(t *testing.T, kind Kind) {
 			t.Skipf("Apache Kafka is not available here: %v", err)
 		}
 	}
-	first := running(t)(StartKafka(t.Context(), cfg))
+	first := mustStart(t)(StartKafka(t.Context(), cfg))
 	require.Equal(t, kind, first.Kind)
 
 	t.Run("writing to a missing topic does not create it", func(t *testing.T) {
@@ -90,7 +90,7 @@ func testBroker(t *testing.T, kind Kind) {
 		require.Equal(t, []string{"one"}, consume(t, first.Address, "first", 1))
 		stop(t, first)
 
-		second := running(t)(StartKafka(t.Context(), cfg))
+		second := mustStart(t)(StartKafka(t.Context(), cfg))
 		require.Equal(t, []string{"two"}, consume(t, second.Address, "first", 1))
 	})
 }
@@ -98,7 +98,7 @@ func testBroker(t *testing.T, kind Kind) {
 func TestKafkaWithoutJava(t *testing.T) {
 	t.Run("without Java the embedded broker replaces Apache Kafka", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		instance := running(t)(StartKafka(t.Context(), KafkaConfig{
+		instance := mustStart(t)(StartKafka(t.Context(), KafkaConfig{
 			Dir: dataDir(t), Port: freePort(t), PreferApache: true, JarsDir: t.TempDir(), Log: quiet,
 		}))
 		require.Equal(t, Embedded, instance.Kind)
@@ -109,7 +109,7 @@ func TestKafkaWithoutJava(t *testing.T) {
 		java := "#!/bin/sh\necho 'openjdk version \"17.0.1\"' >&2\n"
 		require.NoError(t, os.WriteFile(filepath.Join(bin, "java"), []byte(java), 0o700))
 		t.Setenv("PATH", bin)
-		instance := running(t)(StartKafka(t.Context(), KafkaConfig{
+		instance := mustStart(t)(StartKafka(t.Context(), KafkaConfig{
 			Dir: dataDir(t), Port: freePort(t), PreferApache: true, JarsDir: t.TempDir(), Log: quiet,
 		}))
 		require.Equal(t, Embedded, instance.Kind)

@@ -66,10 +66,10 @@ func (s server) orphans() ([]int, error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		// Without its folder and name the process is gone, or another user's and so not ours.
-		current, _ := os.Readlink(filepath.Join(proc, entry.Name(), "cwd"))
+		// If cwd or comm cannot be read, the process has ended, or it belongs to another user and so is not ours.
+		cwd, _ := os.Readlink(filepath.Join(proc, entry.Name(), "cwd"))
 		comm, _ := os.ReadFile(filepath.Join(proc, entry.Name(), "comm"))
-		if current == dir && strings.TrimSpace(string(comm)) == name {
+		if cwd == dir && strings.TrimSpace(string(comm)) == name {
 			pids = append(pids, pid)
 		}
 	}
@@ -94,12 +94,13 @@ func (s server) recordedPID() ([]int, error) {
 }
 
 // forgetPID removes the pid file when no process of the program is left: otherwise PostgreSQL could mistake another program
-// with the same number for a running server. If orphans are found by the file, it is kept.
+// with the same number for a running server.
 func (s server) forgetPID() error {
+	// Without /proc the file is kept, because then orphans are found only by it.
 	if _, err := os.Stat(proc); err != nil {
 		return nil
 	}
-	if err := os.Remove(s.pidFile); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+	if err := os.Remove(s.pidFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove the pid file of an earlier %s: %w", s.name, err)
 	}
 	return nil

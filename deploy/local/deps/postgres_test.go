@@ -44,12 +44,12 @@ func query[T any](t *testing.T, address, statement string) T {
 func TestPostgreSQL(t *testing.T) {
 	t.Run("data survives a stop and a start", func(t *testing.T) {
 		dir := dataDir(t)
-		first := running(t)(startPostgreSQLIn(t.Context(), dir))
+		first := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		execSQL(t, first.Address, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1), (2)")
 		stop(t, first)
 		<-first.Exited()
 
-		second := running(t)(startPostgreSQLIn(t.Context(), dir))
+		second := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		require.Equal(t, 2, countKept(t, second.Address))
 		require.Equal(t, "on", query[string](t, second.Address, "SHOW fsync"))
 		require.Equal(t, "400", query[string](t, second.Address, "SHOW max_connections"))
@@ -57,7 +57,7 @@ func TestPostgreSQL(t *testing.T) {
 	})
 
 	t.Run("data that is kept is protected by a password", func(t *testing.T) {
-		instance := running(t)(startPostgreSQLIn(t.Context(), dataDir(t)))
+		instance := mustStart(t)(startPostgreSQLIn(t.Context(), dataDir(t)))
 		address, err := url.Parse(instance.Address)
 		require.NoError(t, err)
 		address.User = url.UserPassword(superuser, "guess")
@@ -66,7 +66,7 @@ func TestPostgreSQL(t *testing.T) {
 	})
 
 	t.Run("an ephemeral server does not sync to disk, and commits as usual", func(t *testing.T) {
-		instance := running(t)(StartPostgreSQL(t.Context(), PostgreSQLConfig{
+		instance := mustStart(t)(StartPostgreSQL(t.Context(), PostgreSQLConfig{
 			Dir: dataDir(t), Port: freePort(t), Ephemeral: true, Log: quiet,
 		}))
 		require.Equal(t, "off", query[string](t, instance.Address, "SHOW fsync"))
@@ -75,14 +75,14 @@ func TestPostgreSQL(t *testing.T) {
 
 	t.Run("a second start on the same directory is an error", func(t *testing.T) {
 		dir := dataDir(t)
-		instance := running(t)(startPostgreSQLIn(t.Context(), dir))
+		instance := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		_, err := startPostgreSQLIn(t.Context(), dir)
 		require.ErrorIs(t, err, errDirInUse)
 		require.NoError(t, ping(t.Context(), instance.Address))
 	})
 
 	t.Run("the error names a port that is in use", func(t *testing.T) {
-		taken := running(t)(startPostgreSQLIn(t.Context(), dataDir(t)))
+		taken := mustStart(t)(startPostgreSQLIn(t.Context(), dataDir(t)))
 		address, err := url.Parse(taken.Address)
 		require.NoError(t, err)
 		_, err = StartPostgreSQL(t.Context(), PostgreSQLConfig{Dir: dataDir(t), Port: portOf(t, address), Log: quiet})
@@ -93,24 +93,24 @@ func TestPostgreSQL(t *testing.T) {
 func TestPostgreSQLCrash(t *testing.T) {
 	t.Run("a killed server recovers what was committed", func(t *testing.T) {
 		dir := dataDir(t)
-		first := running(t)(startPostgreSQLIn(t.Context(), dir))
+		first := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		execSQL(t, first.Address, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
 		require.NoError(t, syscall.Kill(query[int](t, first.Address, postmasterPID), syscall.SIGKILL))
 		<-first.Exited()
 		stop(t, first)
 
-		second := running(t)(startPostgreSQLIn(t.Context(), dir))
+		second := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		require.Equal(t, 1, countKept(t, second.Address))
 	})
 
 	t.Run("a server that outlived its stack is stopped and its data is used again", func(t *testing.T) {
 		dir := dataDir(t)
-		first := running(t)(startPostgreSQLIn(t.Context(), dir))
+		first := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		execSQL(t, first.Address, "CREATE TABLE kept (id int)", "INSERT INTO kept VALUES (1)")
 		stop(t, first)
 		orphan := orphanOn(t, dir)
 
-		second := running(t)(startPostgreSQLIn(t.Context(), dir))
+		second := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		require.Equal(t, 1, countKept(t, second.Address))
 		require.NoError(t, orphan.Wait(), "the orphan ends in an orderly way")
 	})
@@ -153,7 +153,7 @@ func TestPostgreSQLFirstStart(t *testing.T) {
 		dir := dataDir(t)
 		half := filepath.Join(dir, "postgres", "data.new", "base")
 		require.NoError(t, os.MkdirAll(half, 0o755)) //nolint:gosec // the server's user has to pass through
-		instance := running(t)(startPostgreSQLIn(t.Context(), dir))
+		instance := mustStart(t)(startPostgreSQLIn(t.Context(), dir))
 		require.NoError(t, ping(t.Context(), instance.Address))
 	})
 
@@ -163,7 +163,7 @@ func TestPostgreSQLFirstStart(t *testing.T) {
 		}
 		closed := t.TempDir()
 		dir := filepath.Join(closed, "postgres")
-		instance := running(t)(startPostgreSQLIn(t.Context(), closed))
+		instance := mustStart(t)(startPostgreSQLIn(t.Context(), closed))
 		kept, err := os.Readlink(filepath.Join(dir, externalLink))
 		require.NoError(t, err)
 		require.FileExists(t, filepath.Join(kept, "data", "PG_VERSION"))

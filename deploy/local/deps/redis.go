@@ -82,7 +82,7 @@ func redisServer(cfg RedisConfig, path, dir string) server {
 		save = ""
 	}
 	return server{
-		name: "Redis", address: redisURL(cfg.Port), kind: Server, port: cfg.Port, path: path, as: "redis-server",
+		name: "Redis", address: redisURL(cfg.Port), kind: Server, port: cfg.Port, path: path, argv0: "redis-server",
 		args: []string{"--bind", "127.0.0.1", "--port", strconv.Itoa(cfg.Port), "--dir", dir, "--save", save, "--appendonly", "no"},
 		dir:  dir, quit: syscall.SIGTERM, log: filepath.Join(dir, "redis.log"), pidFile: filepath.Join(dir, "redis.pid"),
 		ready: func(ctx context.Context) error {

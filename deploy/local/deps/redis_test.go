@@ -29,12 +29,12 @@ func portOf(t *testing.T, address *url.URL) int {
 func TestRedis(t *testing.T) {
 	t.Run("a real server keeps its data after a stop and a start", func(t *testing.T) {
 		dir := dataDir(t)
-		first := running(t)(startRedisIn(t.Context(), dir))
+		first := mustStart(t)(startRedisIn(t.Context(), dir))
 		require.Equal(t, Server, first.Kind)
 		require.NoError(t, redisClient(t, first.Address).Set(t.Context(), "kept", "1", 0).Err())
 		stop(t, first)
 
-		second := running(t)(startRedisIn(t.Context(), dir))
+		second := mustStart(t)(startRedisIn(t.Context(), dir))
 		value, err := redisClient(t, second.Address).Get(t.Context(), "kept").Result()
 		require.NoError(t, err)
 		require.Equal(t, "1", value)
@@ -42,14 +42,14 @@ func TestRedis(t *testing.T) {
 
 	t.Run("a second start on the same directory is refused", func(t *testing.T) {
 		dir := dataDir(t)
-		running(t)(startRedisIn(t.Context(), dir))
+		mustStart(t)(startRedisIn(t.Context(), dir))
 		_, err := startRedisIn(t.Context(), dir)
 		require.ErrorIs(t, err, errDirInUse)
 	})
 
 	t.Run("the embedded one lets keys expire and frees its port when it stops", func(t *testing.T) {
 		cfg := RedisConfig{Port: freePort(t), Log: quiet}
-		instance := running(t)(startEmbeddedRedis(t.Context(), cfg))
+		instance := mustStart(t)(startEmbeddedRedis(t.Context(), cfg))
 		client := redisClient(t, instance.Address)
 		require.NoError(t, client.Set(t.Context(), "short", "1", 300*time.Millisecond).Err())
 		require.NoError(t, client.Get(t.Context(), "short").Err())

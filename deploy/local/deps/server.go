@@ -27,14 +27,14 @@ type server struct {
 	kind    Kind
 	port    int
 
-	path string
-	as   string // the name the program is called by, when not path
-	args []string
-	env  []string // further variables
-	dir  string   // its working directory, which no other server uses
-	user *serverUser
-	quit syscall.Signal // for an orderly stop
-	log  string
+	path  string
+	argv0 string // the name the program is called by, when not path
+	args  []string
+	env   []string // further variables
+	dir   string   // its working directory, which no other server uses
+	user  *serverUser
+	quit  syscall.Signal // for an orderly stop
+	log   string
 	// ready returns nil when the server answers.
 	ready func(ctx context.Context) error
 
@@ -86,8 +86,8 @@ func (s server) run(ctx context.Context) (*process, error) {
 	if len(s.env) > 0 {
 		cmd.Env = append(os.Environ(), s.env...)
 	}
-	if s.as != "" {
-		cmd.Args[0] = s.as
+	if s.argv0 != "" {
+		cmd.Args[0] = s.argv0
 	}
 	cmd.Stdout, cmd.Stderr = logFile, logFile
 	cmd.SysProcAttr = s.user.attributes()

@@ -44,7 +44,7 @@ var rates = []*catalogv1.PutExchangeRateRequest{
 	{Currency: "CAD", Rate: "1.4710"},
 }
 
-func (s *seeder) putPlaces(ctx context.Context) error {
+func (s *seeder) putRegionsAndRates(ctx context.Context) error {
 	for _, r := range regions {
 		if _, err := s.catalog.PutRegion(ctx, &catalogv1.PutRegionRequest{Code: r.code, Countries: r.countries}); err != nil {
 			return fmt.Errorf("region %s: %w", r.code, err)

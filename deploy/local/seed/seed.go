@@ -1,8 +1,8 @@
 // Package seed fills an empty platform with a demo: two tenants with their brands, teams and order fields, a catalog of 60
 // gifts, and campaigns. It uses only the operations plane over gRPC.
 //
-// Every record has a fixed id and every call is a put, so placing the demo again changes nothing. Digest shows whether a demo
-// placed earlier is still the same.
+// Every record has a fixed id and every call is a put, so putting the demo again changes nothing. Digest shows whether a demo that
+// was put earlier is still the same.
 package seed
 
 import (
@@ -37,7 +37,7 @@ var (
 	Product = GiftID("dark-truffles")
 )
 
-// Installer places the demo for the service operator.
+// Installer is the back-office account in whose name the records of the demo are put.
 var Installer = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "installer"}
 
 // GiftID is the id of the gift with the slug.
@@ -66,7 +66,7 @@ func Digest() (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// seeder places the demo through the operations plane.
+// seeder puts the demo through the operations plane.
 type seeder struct {
 	tenants tenantsv1.TenantOperationsServiceClient
 	catalog catalogv1.CatalogOperationsServiceClient
@@ -74,13 +74,13 @@ type seeder struct {
 
 	campaigns catalogv1.CampaignOperationsServiceClient
 
-	// sharedPicture is that of all gifts; empty: each has its own.
+	// sharedPicture is the file id of the one picture of all gifts. If it is empty, each gift has its own.
 	sharedPicture string
 }
 
-// Place puts all records of the demo. tenants and catalog are connections to the two services. With fewPictures all gifts have the
-// same picture, and brands have no hero picture.
-func Place(ctx context.Context, tenants, catalog grpc.ClientConnInterface, fewPictures bool) error {
+// PutDemo puts all records of the demo. tenants and catalog are connections to the two services. With fewPictures all gifts have
+// the same picture, and brands have no hero picture.
+func PutDemo(ctx context.Context, tenants, catalog grpc.ClientConnInterface, fewPictures bool) error {
 	s := &seeder{
 		tenants: tenantsv1.NewTenantOperationsServiceClient(tenants),
 		catalog: catalogv1.NewCatalogOperationsServiceClient(catalog),
@@ -91,12 +91,14 @@ func Place(ctx context.Context, tenants, catalog grpc.ClientConnInterface, fewPi
 	if fewPictures {
 		var err error
 		if s.sharedPicture, err = s.uploadPicture(ctx, "dark-truffles"); err != nil {
-			return fmt.Errorf("place the demo: %w", err)
+			return fmt.Errorf("put the demo: %w", err)
 		}
 	}
-	for _, step := range []func(context.Context) error{s.putTenants, s.putPlaces, s.putGifts, s.putCampaigns, s.putGreetings} {
+	for _, step := range []func(context.Context) error{
+		s.putTenants, s.putRegionsAndRates, s.putGifts, s.putCampaigns, s.putGreetings,
+	} {
 		if err := step(ctx); err != nil {
-			return fmt.Errorf("place the demo: %w", err)
+			return fmt.Errorf("put the demo: %w", err)
 		}
 	}
 	return nil

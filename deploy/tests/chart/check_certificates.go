@@ -16,7 +16,7 @@ import (
 // certificates checks that each certificate names the program that mounts it and every host name of the program. Certificates
 // from secrets cannot be checked.
 func (c *checker) certificates() {
-	made := of[*certmanager.Certificate](c.objects)
+	made := ofKind[*certmanager.Certificate](c.objects)
 	for _, p := range c.pods {
 		if !p.serves() {
 			continue
@@ -42,7 +42,7 @@ func (c *checker) certificates() {
 				c.report("%s: the certificate is not for %s", p.owner, use)
 			}
 		}
-		for _, s := range of[*core.Service](c.objects) {
+		for _, s := range ofKind[*core.Service](c.objects) {
 			target := c.selectedBy(s.Spec.Selector)
 			if len(target) == 1 && target[0].owner == p.owner && !slices.Contains(spec.DNSNames, s.Name) {
 				c.report("%s: the certificate lacks the name %s", p.owner, s.Name)
@@ -56,10 +56,10 @@ const alertBefore = 7 * 24 * time.Hour
 
 // renewals checks that certificates are renewed before the alert on their expiry.
 func (c *checker) renewals() {
-	if len(of[*monitoring.PrometheusRule](c.objects)) == 0 {
+	if len(ofKind[*monitoring.PrometheusRule](c.objects)) == 0 {
 		return
 	}
-	for _, cert := range of[*certmanager.Certificate](c.objects) {
+	for _, cert := range ofKind[*certmanager.Certificate](c.objects) {
 		if cert.Spec.RenewBefore == nil || cert.Spec.RenewBefore.Duration <= alertBefore {
 			c.report("Certificate %s is renewed after the alert on its expiry", cert.Name)
 		}

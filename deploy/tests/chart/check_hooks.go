@@ -17,7 +17,7 @@ import (
 // hooks checks the jobs that migrate the databases before an installation and an upgrade. A hook sees no object of its release,
 // so the objects that it needs must be hooks that run earlier. Either every database has a job, or none has.
 func (c *checker) hooks() {
-	jobs := of[*batch.Job](c.objects)
+	jobs := ofKind[*batch.Job](c.objects)
 	var migrated []string
 	for _, p := range c.pods {
 		if p.job {
@@ -27,7 +27,7 @@ func (c *checker) hooks() {
 	for _, j := range jobs {
 		c.hook(j)
 		account := j.Spec.Template.Spec.ServiceAccountName
-		accounts := of[*core.ServiceAccount](c.objects)
+		accounts := ofKind[*core.ServiceAccount](c.objects)
 		if at := slices.IndexFunc(accounts, func(s *core.ServiceAccount) bool { return s.Name == account }); at >= 0 {
 			c.earlier(accounts[at], j)
 		} else {
@@ -86,7 +86,7 @@ func (c *checker) hook(object meta.Object) {
 
 // helmTests checks that a pod of its own is a test of helm, and that the policies for it exist before.
 func (c *checker) helmTests() {
-	for _, p := range of[*core.Pod](c.objects) {
+	for _, p := range ofKind[*core.Pod](c.objects) {
 		if p.Annotations[hookAnnotation] != "test" {
 			c.report("Pod %s is not a test of helm", p.Name)
 		}

@@ -18,7 +18,7 @@ import (
 
 // networkPolicies is empty if the values switch the policies off.
 func (c *checker) networkPolicies() []*networking.NetworkPolicy {
-	return of[*networking.NetworkPolicy](c.objects)
+	return ofKind[*networking.NetworkPolicy](c.objects)
 }
 
 // defaultDeny checks that one policy selects every pod and allows nothing.
@@ -171,7 +171,7 @@ func addresses(p pod) []string {
 func (c *checker) behind(caller, address string) (string, bool) {
 	host, port, err := net.SplitHostPort(address)
 	number, atoi := strconv.Atoi(port)
-	for _, s := range of[*core.Service](c.objects) {
+	for _, s := range ofKind[*core.Service](c.objects) {
 		if err == nil && atoi == nil && s.Name == host && hasPort(s, "", int32(number)) { //nolint:gosec // A port.
 			p, ok := c.one(title(s), c.selectedBy(s.Spec.Selector))
 			return p.owner, ok

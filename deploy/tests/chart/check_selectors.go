@@ -45,7 +45,7 @@ func (c *checker) one(who string, found []pod) (pod, bool) {
 }
 
 func (c *checker) deployments() {
-	for _, d := range of[*apps.Deployment](c.objects) {
+	for _, d := range ofKind[*apps.Deployment](c.objects) {
 		if p, ok := c.one(title(d), c.selected(d.Spec.Selector)); ok && p.owner != title(d) {
 			c.report("%s selects the pods of %s", title(d), p.owner)
 		}
@@ -59,7 +59,7 @@ func (c *checker) deployments() {
 
 func (c *checker) services() {
 	reached := map[string]bool{}
-	for _, s := range of[*core.Service](c.objects) {
+	for _, s := range ofKind[*core.Service](c.objects) {
 		p, ok := c.one(title(s), c.selectedBy(s.Spec.Selector))
 		if !ok {
 			continue
@@ -84,7 +84,7 @@ func (c *checker) services() {
 }
 
 func (c *checker) budgets() {
-	for _, b := range of[*policy.PodDisruptionBudget](c.objects) {
+	for _, b := range ofKind[*policy.PodDisruptionBudget](c.objects) {
 		c.one(title(b), c.selected(b.Spec.Selector))
 	}
 }
@@ -92,10 +92,10 @@ func (c *checker) budgets() {
 // autoscalers checks that autoscalers scale deployments that do not set their number of replicas.
 func (c *checker) autoscalers() {
 	targets := map[string]bool{}
-	for _, h := range of[*autoscaling.HorizontalPodAutoscaler](c.objects) {
+	for _, h := range ofKind[*autoscaling.HorizontalPodAutoscaler](c.objects) {
 		targets[h.Spec.ScaleTargetRef.Name] = true
 	}
-	for _, d := range of[*apps.Deployment](c.objects) {
+	for _, d := range ofKind[*apps.Deployment](c.objects) {
 		if targets[d.Name] == (d.Spec.Replicas != nil) {
 			c.report("%s has a number of replicas and an autoscaler, or neither", title(d))
 		}
@@ -108,9 +108,9 @@ func (c *checker) autoscalers() {
 
 // monitors checks that every service is selected, with an existing port.
 func (c *checker) monitors() {
-	for _, m := range of[*monitoring.ServiceMonitor](c.objects) {
+	for _, m := range ofKind[*monitoring.ServiceMonitor](c.objects) {
 		form := labels.SelectorFromSet(m.Spec.Selector.MatchLabels)
-		for _, s := range of[*core.Service](c.objects) {
+		for _, s := range ofKind[*core.Service](c.objects) {
 			if !form.Matches(labels.Set(s.Labels)) {
 				c.report("%s does not select %s", title(m), title(s))
 			}
@@ -125,14 +125,14 @@ func (c *checker) monitors() {
 
 // routes checks that routes from outside lead to a port of a service.
 func (c *checker) routes() {
-	for _, i := range of[*networking.Ingress](c.objects) {
+	for _, i := range ofKind[*networking.Ingress](c.objects) {
 		for _, rule := range i.Spec.Rules {
 			for _, path := range rule.HTTP.Paths {
 				c.leadsTo(i, path.Backend.Service.Name, path.Backend.Service.Port.Name, path.Backend.Service.Port.Number)
 			}
 		}
 	}
-	for _, r := range of[*gatewayapi.HTTPRoute](c.objects) {
+	for _, r := range ofKind[*gatewayapi.HTTPRoute](c.objects) {
 		for _, rule := range r.Spec.Rules {
 			for _, backend := range rule.BackendRefs {
 				c.leadsTo(r, string(backend.Name), "", *backend.Port)
@@ -142,7 +142,7 @@ func (c *checker) routes() {
 }
 
 func (c *checker) leadsTo(route meta.Object, service, port string, number int32) {
-	for _, s := range of[*core.Service](c.objects) {
+	for _, s := range ofKind[*core.Service](c.objects) {
 		if s.Name == service && hasPort(s, port, number) {
 			return
 		}

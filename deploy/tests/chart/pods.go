@@ -25,13 +25,13 @@ type pod struct {
 
 func pods(objects Objects) []pod {
 	var all []pod
-	for _, d := range of[*apps.Deployment](objects) {
+	for _, d := range ofKind[*apps.Deployment](objects) {
 		all = append(all, pod{owner: title(d), labels: d.Spec.Template.Labels, spec: d.Spec.Template.Spec})
 	}
-	for _, j := range of[*batch.Job](objects) {
+	for _, j := range ofKind[*batch.Job](objects) {
 		all = append(all, pod{owner: title(j), job: true, labels: j.Spec.Template.Labels, spec: j.Spec.Template.Spec})
 	}
-	for _, p := range of[*core.Pod](objects) {
+	for _, p := range ofKind[*core.Pod](objects) {
 		all = append(all, pod{owner: title(p), test: true, labels: p.Labels, spec: p.Spec})
 	}
 	for i := range all {

@@ -146,8 +146,8 @@ func decode(text string) (Objects, error) {
 	return objects, nil
 }
 
-// of returns the objects of one kind.
-func of[T meta.Object](objects Objects) []T {
+// ofKind returns the objects of one kind.
+func ofKind[T meta.Object](objects Objects) []T {
 	var found []T
 	for _, object := range objects {
 		if one, ok := object.(T); ok {

@@ -40,8 +40,8 @@ func leaveOut(t *testing.T, p *platform, why string) {
 // entry is a requirement of requirements.txt.
 type entry struct {
 	id, words string
-	// as lists other requirements that together cover this one.
-	as []string
+	// coveredBy lists other requirements that together cover this one.
+	coveredBy []string
 	// tests lists tests of other packages that show the requirement: the folder and the function.
 	tests [][2]string
 	// begun and passed count the checks of this run.
@@ -70,7 +70,7 @@ func newChecklist(text string) *checklist {
 			c.entries, c.byID[e.id] = append(c.entries, e), e
 		case words[0] == "as":
 			last := c.entries[len(c.entries)-1]
-			last.as = append(last.as, words[1:]...)
+			last.coveredBy = append(last.coveredBy, words[1:]...)
 		case words[0] == "in" && len(words) == 3:
 			last := c.entries[len(c.entries)-1]
 			last.tests = append(last.tests, [2]string{words[1], words[2]})
@@ -122,7 +122,7 @@ func (c *checklist) shown(e *entry, remote bool) bool {
 	case len(e.tests) > 0:
 		return !remote
 	default:
-		return len(e.as) > 0 && !slices.ContainsFunc(e.as, func(id string) bool { return !c.shown(c.byID[id], remote) })
+		return len(e.coveredBy) > 0 && !slices.ContainsFunc(e.coveredBy, func(id string) bool { return !c.shown(c.byID[id], remote) })
 	}
 }
 
@@ -201,7 +201,7 @@ func TestTheListedTestsOfOtherPackagesExist(t *testing.T) {
 				t.Errorf("%s: %s has no test %s", e.id, folder, name)
 			}
 		}
-		for _, id := range e.as {
+		for _, id := range e.coveredBy {
 			require.NotNil(t, requirements.byID[id], "%s: as %s", e.id, id)
 		}
 	}

@@ -3,5 +3,5 @@
 // requirements of the API.
 //
 // The platform runs on the servers that GIFTING_TEST_POSTGRES_URL, GIFTING_TEST_REDIS_URL and GIFTING_TEST_KAFKA_BROKERS name.
-// Without brokers it runs its embedded one.
+// Without GIFTING_TEST_KAFKA_BROKERS the platform runs its embedded Kafka broker.
 package e2e

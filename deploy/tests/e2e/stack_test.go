@@ -67,7 +67,7 @@ func (s stack) testDemo(t *testing.T) {
 	campaign := s.Get(t, key, "/campaigns/"+seed.Campaign+"?locale=sv-SE").OK(t)
 	require.Equal(t, "ACTIVE", campaign["status"])
 	require.NotEmpty(t, campaign["offerings"])
-	require.NoError(t, s.PlaceDemo(t))
+	require.NoError(t, s.PutDemo(t))
 	require.Equal(t, before.Body, s.Get(t, key, path).Body, "the demo placed again changes nothing")
 }
 

@@ -21,7 +21,7 @@ import (
 // eachPage visits every page of a link up to the order.
 func (b *browser) eachPage(t *testing.T, f *fixture, locale string, look func(name string)) {
 	t.Helper()
-	f.show(f.withLook(f.openPage(locale, "#1B4B8F")))
+	f.reset(f.withLook(f.openPage(locale, "#1B4B8F")))
 	b.eachPageOf(t, f, look)
 }
 
@@ -186,7 +186,7 @@ func TestEveryThemeIsAccessible(t *testing.T) {
 			link.Message, link.Brand.Site.Theme = nil, theme
 			link.Brand.Name, link.Brand.LogoUrl = "Lorelei Bingo", proto.String(f.base+images+"logo-lorelei-bingo")
 			link.Brand.Hero = []*linksv1.ClaimImage{{Url: f.base + images + "hero-lorelei-bingo"}}
-			f.show(link)
+			f.reset(link)
 			b.visit(t, f.base+"/c/"+token, 200)
 			b.inspectSchemes(t, "43-"+name)
 			b.visit(t, f.base+"/c/"+token+"?gift=steel-bottle", 200)

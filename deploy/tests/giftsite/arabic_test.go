@@ -56,7 +56,7 @@ func (b *browser) requireRightToLeft(t *testing.T) {
 
 func TestPagesAreReadFromRightToLeftInArabic(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.show(f.arabicPage())
+		f.reset(f.arabicPage())
 		b.eachPageOf(t, f, func(name string) {
 			b.inspectSchemes(t, "44-"+name+"-arabic")
 			b.requireRightToLeft(t)

@@ -57,7 +57,7 @@ func TestABrowserFillsInASavedAddress(t *testing.T) {
 			page := f.openPage("en-US", "#1B4B8F")
 			page.Gifts = []*linksv1.ClaimGift{page.GetGifts()[0]}
 			page.Gifts[0].Countries = []string{country}
-			f.show(page)
+			f.reset(page)
 			b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 			b.press(t, ".send")
 			b.autofill(t, "#name", saved.saved)

@@ -18,7 +18,7 @@ func (b *browser) open(t *testing.T) []string {
 
 func TestOnlyPairsThatAreLeftCanBeChosen(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.show(f.openPage("en-US", "#1B4B8F"))
+		f.reset(f.openPage("en-US", "#1B4B8F"))
 		b.visit(t, f.base+"/c/"+token+"?gift=hooded-sweatshirt", 200)
 		require.Equal(t, []string{"S", "M", "L", "Navy", "Grey"}, b.open(t))
 		b.press(t, ".send")
@@ -45,7 +45,7 @@ func TestOnlyPairsThatAreLeftCanBeChosen(t *testing.T) {
 
 func TestWithoutScriptsWholeCombinationsAreChosen(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.show(f.openPage("en-US", "#1B4B8F"))
+		f.reset(f.openPage("en-US", "#1B4B8F"))
 		b.withoutScripts(t)
 		b.visit(t, f.base+"/c/"+token+"?gift=hooded-sweatshirt", 200)
 		require.Equal(t, []string{"Colour=Navy&Size=S", "Colour=Grey&Size=S", "Colour=Grey&Size=M", "Colour=Navy&Size=L"}, b.open(t))
@@ -59,7 +59,7 @@ func TestWithoutScriptsWholeCombinationsAreChosen(t *testing.T) {
 
 func TestACountryThatIsPickedChangesTheForm(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.show(f.openPage("en-US", "#1B4B8F"))
+		f.reset(f.openPage("en-US", "#1B4B8F"))
 		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 		b.press(t, ".send")
 		b.fill(t, "+46701234567")
@@ -78,7 +78,7 @@ func TestACountryThatIsPickedChangesTheForm(t *testing.T) {
 // A number that is pasted or filled in whole has its code, so that before the input is hidden.
 func TestTheCodeOfTheCountryIsBeforeTheNumber(t *testing.T) {
 	f, b := newFixture(t), openBrowser(t, screens[0])
-	f.show(f.openPage("sv-SE", "#1B4B8F"))
+	f.reset(f.openPage("sv-SE", "#1B4B8F"))
 	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 	b.press(t, ".send")
 	const seen = `String(document.querySelector("#phone-prefix").checkVisibility())`

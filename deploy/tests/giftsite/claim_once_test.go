@@ -61,20 +61,20 @@ func TestClicksInARowOnASlowNetworkPlaceOneOrderAndShowItsReference(t *testing.T
 // Chromium does not. The tests of the gateway send it twice.
 func (b *browser) testClicks(t *testing.T, f *fixture, locale string, clicks int) {
 	t.Helper()
-	f.show(f.openPage(locale, "#1B4B8F"))
+	f.reset(f.openPage(locale, "#1B4B8F"))
 	b.review(t, f)
 	x, y := b.center(t, ".confirm .send")
 	b.awaitPaint(t)
 	saves, arrives := f.sent(), make(chan struct{})
-	f.change(func() { f.answerHeld = arrives })
+	f.locked(func() { f.sendClaimResponse = arrives })
 	for range clicks {
 		b.do(t, chromedp.MouseClickXY(x, y))
-		f.awaitHeld(t)
+		f.awaitBlockedClaim(t)
 	}
-	f.change(func() { f.answerHeld = nil })
+	f.locked(func() { f.sendClaimResponse = nil })
 	close(arrives)
 	b.await(t, `document.querySelector(".reference")?.textContent.includes("NP-4F7K2M") === true`)
-	f.change(func() {
+	f.locked(func() {
 		require.Equal(t, 1, f.claims)
 		require.Equal(t, saves, f.saves, "no other form was sent")
 	})
@@ -82,7 +82,7 @@ func (b *browser) testClicks(t *testing.T, f *fixture, locale string, clicks int
 
 // sent is how many forms were sent so far.
 func (f *fixture) sent() (saves int) {
-	f.change(func() { saves = f.saves })
+	f.locked(func() { saves = f.saves })
 	return saves
 }
 
@@ -97,7 +97,7 @@ func (b *browser) move(t *testing.T, script string) {
 
 func TestBackForwardAndReloadSendNothing(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.openPage(locale, "#1B4B8F"))
+		f.reset(f.openPage(locale, "#1B4B8F"))
 		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 		b.press(t, ".send")
 		b.fill(t, "070")
@@ -122,7 +122,7 @@ func TestBackForwardAndReloadSendNothing(t *testing.T) {
 
 func TestAButtonCanBePressedAgainAfterBack(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.openPage(locale, "#1B4B8F"))
+		f.reset(f.openPage(locale, "#1B4B8F"))
 		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 		words := b.text(t, ".send")
 		b.press(t, ".send")
@@ -135,7 +135,7 @@ func TestAButtonCanBePressedAgainAfterBack(t *testing.T) {
 
 func TestAPlayerWhoComesBackFromWebmailSeesTheOrder(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.openPage(locale, "#1B4B8F"))
+		f.reset(f.openPage(locale, "#1B4B8F"))
 		b.review(t, f)
 		b.press(t, ".confirm .send")
 		mail := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -151,7 +151,7 @@ func TestAPlayerWhoComesBackFromWebmailSeesTheOrder(t *testing.T) {
 
 func TestEverythingWorksWithoutScripts(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.manyGifts(locale))
+		f.reset(f.manyGifts(locale))
 		b.withoutScripts(t)
 		b.visit(t, f.base+"/c/"+token+"?step=choose", 200)
 		b.press(t, `.filters a[href*="SPORT"]`)

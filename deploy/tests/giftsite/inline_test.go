@@ -26,7 +26,7 @@ const markupOf = `document.querySelector("#%s").outerHTML.replace(/\s+/g, " ")`
 // Screen readers read an error that the script has found like one of the server.
 func TestAnErrorOfTheScriptIsThatOfTheServer(t *testing.T) {
 	f, b := newFixture(t), openBrowser(t, screens[0])
-	f.show(f.openPage("ar", "#1B4B8F"))
+	f.reset(f.openPage("ar", "#1B4B8F"))
 	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 	b.press(t, ".send")
 	b.fill(t, "07")
@@ -42,7 +42,7 @@ func TestAnErrorOfTheScriptIsThatOfTheServer(t *testing.T) {
 
 func TestAnUnusualPostalCodeIsOnlyAdvice(t *testing.T) {
 	f, b := newFixture(t), openBrowser(t, screens[0])
-	f.show(f.openPage("de-DE", "#1B4B8F"))
+	f.reset(f.openPage("de-DE", "#1B4B8F"))
 	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 	b.press(t, ".send")
 	b.fill(t, "+46701234567")
@@ -71,7 +71,7 @@ func TestALongLabelLeavesRoomForTheMessage(t *testing.T) {
 				f, b := newFixture(t), openBrowser(t, screens[0])
 				page := f.openPage(locale, "#1B4B8F")
 				page.Label, page.Message = label, proto.String("Grattis!\n\nStora kramar\nfrån oss alla")
-				f.show(page)
+				f.reset(page)
 				b.visit(t, f.base+"/c/"+token, 200)
 				b.inspect(t, "35-long-"+name+"-"+locale)
 				heading := get(t, b, chromedp.Evaluate[float64](`document.querySelector("h1").getBoundingClientRect().height`))

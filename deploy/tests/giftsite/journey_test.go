@@ -72,7 +72,7 @@ func (b *browser) review(t *testing.T, f *fixture) {
 
 func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.withLook(f.openPage(locale, "#1B4B8F")))
+		f.reset(f.withLook(f.openPage(locale, "#1B4B8F")))
 		b.visit(t, f.base+"/c/"+token, 200)
 		b.inspectSchemes(t, "01-greeting")
 		b.press(t, ".letter .button")
@@ -109,7 +109,7 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 		b.do(t, chromedp.SetValue(chromedp.CSS("#street"), "Nygatan 2"))
 		b.press(t, ".send")
 		b.inspect(t, "11-corrected")
-		f.change(func() {
+		f.locked(func() {
 			f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT
 			f.order.Gift.Carrier, f.order.Gift.TrackingReference = "PostNord", "SE1234567890"
 			f.order.Gift.TrackingUrl = "https://carrier.example/track/1"
@@ -119,7 +119,7 @@ func TestAPlayerChoosesAGiftAndEntersTheAddress(t *testing.T) {
 		require.Equal(t, map[string]string{"en-US": "November 3", "de-DE": "3. November", "sv-SE": "3 november"}[locale],
 			b.text(t, `time[datetime="2026-11-03"]`))
 		b.inspectSchemes(t, "12-sent")
-		f.change(func() {
+		f.locked(func() {
 			f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED
 			f.order.Gift.DeliveredAt = timestamppb.New(time.Date(2026, 11, 6, 12, 0, 0, 0, time.UTC))
 		})
@@ -142,11 +142,11 @@ func TestEveryStateOfALinkHasItsPage(t *testing.T) {
 			"expired": {closedPage(linksv1.ClaimState_CLAIM_STATE_EXPIRED, locale), 410},
 			"unknown": {nil, 404},
 		} {
-			f.show(tc.page)
+			f.reset(tc.page)
 			b.visit(t, f.base+"/c/"+token, tc.status)
 			b.inspectSchemes(t, "16-"+name)
 		}
-		f.change(func() { f.unavailable = true })
+		f.locked(func() { f.unavailable = true })
 		b.visit(t, f.base+"/c/"+token, 503)
 		b.inspectSchemes(t, "16-failing")
 	})
@@ -160,7 +160,7 @@ func TestEveryBrandAndLocaleIsReadable(t *testing.T) {
 		} {
 			page := f.openPage(look.locale, look.colour)
 			page.Message = nil
-			f.show(page)
+			f.reset(page)
 			b.visit(t, f.base+"/c/"+token, 200)
 			b.inspect(t, "17-"+name)
 			b.visit(t, f.base+"/c/"+token+"?gift=steel-bottle", 200)
@@ -177,7 +177,7 @@ func TestTheLongestTextsFitTheSmallestScreen(t *testing.T) {
 	gift := page.GetGifts()[2]
 	gift.Name, gift.Description = strings.Repeat("Kapuzenpullover", 10), strings.Repeat("gemütlich", 40)
 	gift.Variations[0].Values[0] = strings.Repeat("Übergröße", 8)
-	f.show(page)
+	f.reset(page)
 	b.visit(t, f.base+"/c/"+token, 200)
 	b.inspect(t, "18-greeting")
 	b.visit(t, f.base+"/c/"+token+"?step=choose", 200)
@@ -188,7 +188,7 @@ func TestTheLongestTextsFitTheSmallestScreen(t *testing.T) {
 	b.inspect(t, "18-errors")
 	expired := closedPage(linksv1.ClaimState_CLAIM_STATE_EXPIRED, "de-DE")
 	expired.Brand.Name = page.GetBrand().GetName()
-	f.show(expired)
+	f.reset(expired)
 	b.visit(t, f.base+"/c/"+token, 410)
 	b.inspect(t, "18-expired")
 }

@@ -41,7 +41,7 @@ func (b *browser) pressEnter(t *testing.T, next string) {
 
 func TestAGiftCanBeClaimedWithTheKeyboardOnly(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.openPage(locale, "#1B4B8F"))
+		f.reset(f.openPage(locale, "#1B4B8F"))
 		b.visit(t, f.base+"/c/"+token, 200)
 		b.tabTo(t, ".skip")
 		b.do(t, chromedp.KeyEvent("\r"))

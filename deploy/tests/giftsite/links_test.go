@@ -21,8 +21,8 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// links are fakes of the services behind the pages, so that a test can show every page.
-type links struct {
+// fakeServices fakes the services behind the pages, so that a test can show every page.
+type fakeServices struct {
 	linksv1.UnimplementedGiftSiteServiceServer
 	catalogv1.UnimplementedImagesServiceServer
 
@@ -32,45 +32,45 @@ type links struct {
 	// drafts are what forms have entered, by their nonces. claimedBy is the nonce of the form that claimed the link.
 	drafts    map[string]*linksv1.ClaimDraft
 	claimedBy string
-	// order is what its player sees of the order.
+	// order is what the page shows of the placed order to the player who claimed it.
 	order *linksv1.GetClaimedGiftResponse
 	// claims is how many claims were made, saves how many times a form was sent.
 	claims, saves int
-	// answerHeld blocks the response of the claim that placed the order until it is closed; nil: it returns at once. held is how many
-	// were blocked.
-	answerHeld chan struct{}
-	held       int
+	// sendClaimResponse, if not nil, blocks the response of the claim that places the order until the channel is closed.
+	// blockedClaims is how many claims were blocked.
+	sendClaimResponse chan struct{}
+	blockedClaims     int
 	// unavailable means that every call fails.
 	unavailable bool
 	// logoDelay is how long a brand's logo takes to arrive. It is set before the page is opened.
 	logoDelay time.Duration
 }
 
-// change changes what the services return.
-func (l *links) change(change func()) {
+// locked calls do with the lock held: to change what the services return, or to read what they have recorded.
+func (l *fakeServices) locked(do func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	change()
+	do()
 }
 
-// awaitHeld waits until a claim is blocked.
-func (l *links) awaitHeld(t *testing.T) {
+// awaitBlockedClaim waits until a claim is blocked.
+func (l *fakeServices) awaitBlockedClaim(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() (held bool) {
-		l.change(func() { held = l.held == 1 })
-		return held
+	require.Eventually(t, func() (blocked bool) {
+		l.locked(func() { blocked = l.blockedClaims == 1 })
+		return blocked
 	}, 20*time.Second, 10*time.Millisecond)
 }
 
-// show starts with another link.
-func (l *links) show(page *linksv1.GetClaimPageResponse) {
-	l.change(func() {
-		l.page, l.claimedBy, l.drafts, l.claims, l.saves, l.held = page, "", map[string]*linksv1.ClaimDraft{}, 0, 0, 0
+// reset replaces the link by one with this page, and forgets all drafts, claims and counts.
+func (l *fakeServices) reset(page *linksv1.GetClaimPageResponse) {
+	l.locked(func() {
+		l.page, l.claimedBy, l.drafts, l.claims, l.saves, l.blockedClaims = page, "", map[string]*linksv1.ClaimDraft{}, 0, 0, 0
 		l.order = &linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}
 	})
 }
 
-func (l *links) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageRequest) (*linksv1.GetClaimPageResponse, error) {
+func (l *fakeServices) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageRequest) (*linksv1.GetClaimPageResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.unavailable {
@@ -82,13 +82,15 @@ func (l *links) GetClaimPage(_ context.Context, r *linksv1.GetClaimPageRequest) 
 	return proto.CloneOf(l.page), nil
 }
 
-func (l *links) GetClaimDraft(_ context.Context, r *linksv1.GetClaimDraftRequest) (*linksv1.GetClaimDraftResponse, error) {
+func (l *fakeServices) GetClaimDraft(_ context.Context, r *linksv1.GetClaimDraftRequest) (*linksv1.GetClaimDraftResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return &linksv1.GetClaimDraftResponse{State: l.page.GetState(), Draft: proto.CloneOf(l.drafts[r.GetFormNonce()])}, nil
 }
 
-func (l *links) SaveClaimDraft(_ context.Context, r *linksv1.SaveClaimDraftRequest) (*linksv1.SaveClaimDraftResponse, error) {
+func (l *fakeServices) SaveClaimDraft(
+	_ context.Context, r *linksv1.SaveClaimDraftRequest,
+) (*linksv1.SaveClaimDraftResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.saves++
@@ -141,7 +143,7 @@ func check(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 	return answer
 }
 
-func (l *links) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
+func (l *fakeServices) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
 	resp, held := l.claim(r)
 	if held == nil {
 		return resp, nil
@@ -154,15 +156,15 @@ func (l *links) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*li
 	}
 }
 
-// claim places the order, if the link is open, and returns until when its response is held.
-func (l *links) claim(r *linksv1.ClaimLinkRequest) (resp *linksv1.ClaimLinkResponse, held chan struct{}) {
+// claim places the order, if the link is open. The response must not be returned before held is closed, unless held is nil.
+func (l *fakeServices) claim(r *linksv1.ClaimLinkRequest) (resp *linksv1.ClaimLinkResponse, held chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
 		return &linksv1.ClaimLinkResponse{State: l.page.GetState()}, nil
 	}
-	if l.answerHeld != nil {
-		l.held++
+	if l.sendClaimResponse != nil {
+		l.blockedClaims++
 	}
 	l.claims++
 	l.page.State, l.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, r.GetFormNonce()
@@ -177,7 +179,7 @@ func (l *links) claim(r *linksv1.ClaimLinkRequest) (resp *linksv1.ClaimLinkRespo
 	}
 	l.page.Gifts = nil
 	l.drafts = map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
-	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, l.answerHeld
+	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, l.sendClaimResponse
 }
 
 func giftOf(page *linksv1.GetClaimPageResponse, id string) *linksv1.ClaimGift {
@@ -189,7 +191,9 @@ func giftOf(page *linksv1.GetClaimPageResponse, id string) *linksv1.ClaimGift {
 	return nil
 }
 
-func (l *links) GetClaimedGift(_ context.Context, r *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {
+func (l *fakeServices) GetClaimedGift(
+	_ context.Context, r *linksv1.GetClaimedGiftRequest,
+) (*linksv1.GetClaimedGiftResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	resp := proto.CloneOf(l.order)
@@ -199,7 +203,7 @@ func (l *links) GetClaimedGift(_ context.Context, r *linksv1.GetClaimedGiftReque
 	return resp, nil
 }
 
-func (l *links) CorrectClaimedGift(
+func (l *fakeServices) CorrectClaimedGift(
 	_ context.Context, r *linksv1.CorrectClaimedGiftRequest,
 ) (*linksv1.CorrectClaimedGiftResponse, error) {
 	l.mu.Lock()
@@ -212,7 +216,7 @@ func (l *links) CorrectClaimedGift(
 	return &linksv1.CorrectClaimedGiftResponse{}, nil
 }
 
-func (l *links) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
+func (l *fakeServices) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
 	content, err := seed.Image(r.GetFileId())
 	if err != nil {
 		return nil, err

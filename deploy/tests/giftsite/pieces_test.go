@@ -52,7 +52,7 @@ func (f *fixture) inPieces(t *testing.T) {
 // A page is drawn when it is whole. Otherwise words that are centred move while more of them arrive.
 func TestNothingMovesWhileAPageArrivesInPieces(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.withLook(f.openPage(locale, "#1B4B8F")))
+		f.reset(f.withLook(f.openPage(locale, "#1B4B8F")))
 		f.inPieces(t)
 		b.eachPageOf(t, f, func(name string) {
 			m := get(t, b, chromedp.Evaluate[measured](measure, chromedp.EvalAwaitPromise))

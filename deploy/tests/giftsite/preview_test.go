@@ -22,7 +22,9 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-func (l *links) GetPreviewPage(ctx context.Context, _ *linksv1.GetPreviewPageRequest) (*linksv1.GetPreviewPageResponse, error) {
+func (l *fakeServices) GetPreviewPage(
+	ctx context.Context, _ *linksv1.GetPreviewPageRequest,
+) (*linksv1.GetPreviewPageResponse, error) {
 	page, err := l.GetClaimPage(ctx, &linksv1.GetClaimPageRequest{Token: token})
 	return &linksv1.GetPreviewPageResponse{Page: page}, err
 }
@@ -44,7 +46,7 @@ func (f *fixture) preview(t *testing.T, page giftsitev1.PreviewPage, device tena
 // A browser shows the whole page of a preview, and sends no request for it.
 func TestAPreviewShowsThePageAndLoadsNothing(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.show(f.withLook(f.openPage("sv-SE", "#1B4B8F")))
+		f.reset(f.withLook(f.openPage("sv-SE", "#1B4B8F")))
 		var document string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, document) }))
 		t.Cleanup(server.Close)
@@ -76,7 +78,7 @@ func TestAPreviewLooksAsThePage(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
 		link := f.withLook(f.openPage(locale, "#1B4B8F"))
 		link.Label = "Alex" // The player of every preview.
-		f.show(link)
+		f.reset(link)
 		const seen = `document.querySelector("main").innerText.replace(/\s+/g, " ") + " " +
 			[...document.querySelectorAll("h1, .gifts > li, .picture, .logo, .hero")].map((e) => {
 				const r = e.getBoundingClientRect(); return [r.x, r.y, r.width, r.height].map(Math.round);

@@ -36,7 +36,7 @@ func (f *fixture) manyGifts(locale string) *linksv1.GetClaimPageResponse {
 
 func TestGiftsAreFilteredWithoutANewPage(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		f.show(f.manyGifts("sv-SE"))
+		f.reset(f.manyGifts("sv-SE"))
 		b.visit(t, f.base+"/c/"+token+"?step=choose", 200)
 		all := get(t, b, chromedp.Evaluate[int64](visibleGifts))
 		require.Equal(t, int64(14), all)
@@ -55,7 +55,7 @@ func TestGiftsAreFilteredWithoutANewPage(t *testing.T) {
 
 func TestAButtonSaysThatItsFormIsBeingSent(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		f.show(f.openPage(locale, "#1B4B8F"))
+		f.reset(f.openPage(locale, "#1B4B8F"))
 		b.review(t, f)
 		words := b.text(t, ".confirm .send")
 		// While a form is being sent, Chromium does not answer. So this one only seems to be sent.

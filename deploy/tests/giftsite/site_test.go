@@ -25,9 +25,9 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// fixture is a gateway in front of links.
+// fixture is a gateway in front of fake services.
 type fixture struct {
-	*links
+	*fakeServices
 
 	base string
 	// operations is where internal teams ask for previews, and tenant whom they may ask about.
@@ -40,14 +40,14 @@ func newFixture(t *testing.T) *fixture {
 	require.NoError(t, err)
 	services, address := fmt.Sprintf("127.0.0.1:%d", ports), fmt.Sprintf("127.0.0.1:%d", ports+1)
 	f := &fixture{
-		links: &links{drafts: map[string]*linksv1.ClaimDraft{}}, base: "http://" + address,
+		fakeServices: &fakeServices{drafts: map[string]*linksv1.ClaimDraft{}}, base: "http://" + address,
 		operations: fmt.Sprintf("127.0.0.1:%d", ports+2), tenant: uuid.NewString(),
 	}
 	directory := tenantstest.NewDirectory(t, &tenantstest.Settings{Tenant: &tenantsv1.Tenant{Id: f.tenant}})
 	server, err := rpc.NewServer(rpc.Config{Addr: services}, telemetry.Discard())
 	require.NoError(t, err)
-	linksv1.RegisterGiftSiteServiceServer(server, f.links)
-	catalogv1.RegisterImagesServiceServer(server, f.links)
+	linksv1.RegisterGiftSiteServiceServer(server, f.fakeServices)
+	catalogv1.RegisterImagesServiceServer(server, f.fakeServices)
 	edge, err := gateway.New(t.Context(), gateway.Config{
 		HTTPAddr: address, GRPCAddr: f.operations, Environment: apikey.Sandbox, PublicURL: f.base + "/api/public/v1",
 		TenantsAddr: directory.Addr, CatalogAddr: services, OrdersAddr: services, PersonalLinksAddr: services,

@@ -68,7 +68,7 @@ func TestTheFirstPageIsFastOnASlowNetwork(t *testing.T) {
 		for _, screen := range screens {
 			t.Run(fmt.Sprintf("%s on a %s", name, screen.name), func(t *testing.T) {
 				f, b := newFixture(t), openBrowser(t, screen)
-				f.show(prepare(f))
+				f.reset(prepare(f))
 				b.slowDown(t, latency)
 				b.visit(t, f.base+"/c/"+token, 200)
 				b.await(t, `document.readyState === "complete"`)
@@ -89,7 +89,7 @@ func TestNothingMovesWhenTheLogoArrivesLast(t *testing.T) {
 		t.Run(screen.name, func(t *testing.T) {
 			f, b := newFixture(t), openBrowser(t, screen)
 			f.logoDelay = 500 * time.Millisecond
-			f.show(f.openPage("en-US", "#1B4B8F"))
+			f.reset(f.openPage("en-US", "#1B4B8F"))
 			b.visit(t, f.base+"/c/"+token, 200)
 			b.await(t, `document.querySelector(".logo").naturalWidth > 0`)
 			require.Zero(t, get(t, b, chromedp.Evaluate[measured](measure, chromedp.EvalAwaitPromise)).CLS)

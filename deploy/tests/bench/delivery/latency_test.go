@@ -138,7 +138,7 @@ func (p *platform) newFeedReader(b *testing.B, t tenant) *feedReader {
 	}, caller.Request{})
 	require.NoError(b, err)
 	return &feedReader{
-		events: eventsv1.NewEventsServiceClient(p.Dial(b, "GIFTING_GRPC_EVENTS")), as: ctx, seen: map[string]time.Time{},
+		events: eventsv1.NewEventsServiceClient(p.Dial(b, "GIFTING_GRPC_EVENTS")), keyContext: ctx, seen: map[string]time.Time{},
 	}
 }
 
@@ -166,9 +166,9 @@ func (f *feedReader) readPage(ctx context.Context) error {
 
 // feedReader polls the feed of a tenant.
 type feedReader struct {
-	events eventsv1.EventsServiceClient
-	as     context.Context //nolint:containedctx // Carries the principal.
-	after  *string
+	events     eventsv1.EventsServiceClient
+	keyContext context.Context //nolint:containedctx // Carries the principal.
+	after      *string
 
 	lock sync.Mutex
 	// seen has when each order's event was returned.
@@ -180,7 +180,7 @@ func (f *feedReader) poll(ctx context.Context) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		if err := f.readPage(f.as); err != nil {
+		if err := f.readPage(f.keyContext); err != nil {
 			return err
 		}
 		select {

@@ -41,8 +41,8 @@ func newFeedCalls(b *testing.B, of *filled) *feedCalls {
 	return &feedCalls{filled: of, b: b, events: eventsv1.NewEventsServiceClient(of.Dial(b, "GIFTING_GRPC_EVENTS"))}
 }
 
-// as returns a context of the tenant's key, which is limited to the brands, if any.
-func (c *feedCalls) as(brands ...string) context.Context {
+// keyContext returns a context of the tenant's key, which is limited to the brands, if any.
+func (c *feedCalls) keyContext(brands ...string) context.Context {
 	c.b.Helper()
 	ctx, err := caller.Outgoing(c.b.Context(), caller.Principal{
 		TenantID: c.tenant.ID, KeyID: 1, KeyName: "benchmark", Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
@@ -52,8 +52,8 @@ func (c *feedCalls) as(brands ...string) context.Context {
 	return ctx
 }
 
-// behind returns a cursor after an event, as the service makes it.
-func (c *feedCalls) behind(number int) *string {
+// cursorAfter returns a cursor after an event, as the service makes it.
+func (c *feedCalls) cursorAfter(number int) *string {
 	const secondsOfDay = 24 * 60 * 60
 	raw := binary.BigEndian.AppendUint32(nil, uint32(c.dayOf(number).Unix()/secondsOfDay))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(number))
@@ -73,19 +73,19 @@ func (c *feedCalls) read(ctx context.Context, name string, items int, after func
 
 func (c *feedCalls) pages() []operation {
 	at := func(number int) func(int) *string {
-		cursor := c.behind(number)
+		cursor := c.cursorAfter(number)
 		return func(int) *string { return cursor }
 	}
 	// Nine of ten events are the tenant's; the last one is not.
 	last := c.size - 1
 	scanned := c.size - 9_500 // A little less than one call scans, at every size.
 	return []operation{
-		c.read(c.as(), "beginning", pageSize, func(int) *string { return nil }),
-		c.read(c.as(), "anywhere", pageSize, func(n int) *string { return c.behind(1 + c.known(n)*9/10) }),
-		c.read(c.as(), "end", pageSize, at(last-pageSize*10/9)),
-		c.read(c.as(), "nothing-new", 0, at(last)),
-		c.read(c.as(c.smallBrand), "small-brand", c.among(scanned, c.smallBrand), at(scanned)),
-		c.read(c.as(c.rareBrand), "rare-brand", c.among(scanned, c.rareBrand), at(scanned)),
+		c.read(c.keyContext(), "beginning", pageSize, func(int) *string { return nil }),
+		c.read(c.keyContext(), "anywhere", pageSize, func(n int) *string { return c.cursorAfter(1 + c.known(n)*9/10) }),
+		c.read(c.keyContext(), "end", pageSize, at(last-pageSize*10/9)),
+		c.read(c.keyContext(), "nothing-new", 0, at(last)),
+		c.read(c.keyContext(c.smallBrand), "small-brand", c.among(scanned, c.smallBrand), at(scanned)),
+		c.read(c.keyContext(c.rareBrand), "rare-brand", c.among(scanned, c.rareBrand), at(scanned)),
 	}
 }
 

@@ -66,8 +66,8 @@ func newOrderCalls(b *testing.B, of *filled) *orderCalls {
 	return c
 }
 
-// as returns a context of the tenant's key, which is limited to the brands, if any.
-func (c *orderCalls) as(brands ...string) context.Context {
+// keyContext returns a context of the tenant's key, which is limited to the brands, if any.
+func (c *orderCalls) keyContext(brands ...string) context.Context {
 	c.b.Helper()
 	ctx, err := caller.Outgoing(c.b.Context(), caller.Principal{
 		TenantID: c.tenant.ID, KeyID: 1, KeyName: "benchmark", Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
@@ -77,9 +77,9 @@ func (c *orderCalls) as(brands ...string) context.Context {
 	return ctx
 }
 
-// behind returns a cursor after the orders placed since that time, as the service makes it for a list whose only filter may be
+// cursorAfter returns a cursor after the orders placed since that time, as the service makes it for a list whose only filter may be
 // updatedSince.
-func (c *orderCalls) behind(ago time.Duration, updatedSince *timestamppb.Timestamp) *string {
+func (c *orderCalls) cursorAfter(ago time.Duration, updatedSince *timestamppb.Timestamp) *string {
 	since := ""
 	if updatedSince != nil {
 		since = updatedSince.AsTime().Format(time.RFC3339Nano)
@@ -89,7 +89,7 @@ func (c *orderCalls) behind(ago time.Duration, updatedSince *timestamppb.Timesta
 }
 
 func (c *orderCalls) place() (*ordersv1.Order, error) {
-	placed, err := c.orders.PlaceOrder(c.as(), c.tenant.Order())
+	placed, err := c.orders.PlaceOrder(c.keyContext(), c.tenant.Order())
 	return placed.GetOrder(), err
 }
 
@@ -107,8 +107,8 @@ func (c *orderCalls) list(
 }
 
 func (c *orderCalls) lists() []operation {
-	all := func() context.Context { return c.as() }
-	limited := func() context.Context { return c.as(c.tenant.Brand, c.rareBrand, c.smallBrand) }
+	all := func() context.Context { return c.keyContext() }
+	limited := func() context.Context { return c.keyContext(c.tenant.Brand, c.rareBrand, c.smallBrand) }
 	same := func(req *ordersv1.ListOrdersRequest) func(int) *ordersv1.ListOrdersRequest {
 		return func(int) *ordersv1.ListOrdersRequest { return req }
 	}
@@ -117,7 +117,7 @@ func (c *orderCalls) lists() []operation {
 	const page = 50
 	return []operation{
 		c.list("list", page, all, same(&ordersv1.ListOrdersRequest{})),
-		c.list("list-middle", page, all, same(&ordersv1.ListOrdersRequest{After: c.behind(half, nil)})),
+		c.list("list-middle", page, all, same(&ordersv1.ListOrdersRequest{After: c.cursorAfter(half, nil)})),
 		c.list("list-limited-key", page, limited, same(&ordersv1.ListOrdersRequest{})),
 		c.list("list-external-id", 1, all, func(n int) *ordersv1.ListOrdersRequest {
 			return &ordersv1.ListOrdersRequest{ExternalOrderId: proto.String(fmt.Sprintf("order-%d", c.known(n)))}
@@ -133,7 +133,7 @@ func (c *orderCalls) lists() []operation {
 		c.list("list-brand-small", page, all, same(&ordersv1.ListOrdersRequest{BrandId: &c.smallBrand})),
 		c.list("list-updated", page, all, same(&ordersv1.ListOrdersRequest{UpdatedSince: lately})),
 		c.list("list-updated-long-placed", page, all, same(&ordersv1.ListOrdersRequest{
-			UpdatedSince: lately, After: c.behind(15*time.Minute, lately),
+			UpdatedSince: lately, After: c.cursorAfter(15*time.Minute, lately),
 		})),
 		c.list("list-updated-nothing", 0, all, same(&ordersv1.ListOrdersRequest{UpdatedSince: never})),
 		c.list("list-updated-limited-key", page, limited, same(&ordersv1.ListOrdersRequest{UpdatedSince: lately})),
@@ -199,15 +199,15 @@ func (c *orderCalls) searches() []operation {
 func (c *orderCalls) changes() []operation {
 	return []operation{
 		{"get", func(n int) error {
-			_, err := c.orders.GetOrder(c.as(), &ordersv1.GetOrderRequest{OrderId: orderID(c.known(n))})
+			_, err := c.orders.GetOrder(c.keyContext(), &ordersv1.GetOrderRequest{OrderId: orderID(c.known(n))})
 			return err
 		}},
 		{"get-not-in-memory", func(n int) error {
-			_, err := c.orders.GetOrder(c.as(), &ordersv1.GetOrderRequest{OrderId: orderID(c.own(n))})
+			_, err := c.orders.GetOrder(c.keyContext(), &ordersv1.GetOrderRequest{OrderId: orderID(c.own(n))})
 			return err
 		}},
 		{"messages", func(n int) error {
-			_, err := c.orders.ListOrderMessages(c.as(), &ordersv1.ListOrderMessagesRequest{OrderId: orderID(c.known(n))})
+			_, err := c.orders.ListOrderMessages(c.keyContext(), &ordersv1.ListOrderMessagesRequest{OrderId: orderID(c.known(n))})
 			return err
 		}},
 		{"audit", func(n int) error {
@@ -221,7 +221,7 @@ func (c *orderCalls) changes() []operation {
 			return err
 		}},
 		{"message", func(n int) error {
-			_, err := c.orders.PostOrderMessage(c.as(), &ordersv1.PostOrderMessageRequest{
+			_, err := c.orders.PostOrderMessage(c.keyContext(), &ordersv1.PostOrderMessageRequest{
 				OrderId: orderID(c.known(n)), Body: "When will it come?",
 			})
 			return err

@@ -198,8 +198,8 @@ func (p *Platform) CreateKey(t *testing.T, request *tenantsv1.CreateKeyRequest) 
 	return made
 }
 
-// PlaceDemo places the demo's tenants and gifts again.
-func (p *Platform) PlaceDemo(t *testing.T) error {
+// PutDemo puts the demo's tenants and gifts again.
+func (p *Platform) PutDemo(t *testing.T) error {
 	t.Helper()
-	return seed.Place(t.Context(), p.Conn(t, "GIFTING_GRPC_TENANTS"), p.Conn(t, "GIFTING_GRPC_CATALOG"), true)
+	return seed.PutDemo(t.Context(), p.Conn(t, "GIFTING_GRPC_TENANTS"), p.Conn(t, "GIFTING_GRPC_CATALOG"), true)
 }
