@@ -25,7 +25,7 @@ func TestTheStockOfACancelledOrderIsReturnedOnce(t *testing.T) {
 	f := setup(t)
 	f.catalog.stocked = true
 	order := f.placeOne(t, "o-1")
-	_, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
+	_, err := f.CancelOrder(f.keyContext(t, "c"), cancel(order.GetId(), "x"))
 	require.NoError(t, err)
 	require.Equal(t, []string{order.GetId()}, f.catalog.released, "immediately")
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
@@ -41,7 +41,7 @@ func TestStockIsReturnedLaterIfCatalogIsDownAtTheCancellation(t *testing.T) {
 	f.catalog.stocked = true
 	order := f.placeOne(t, "o-1")
 	f.catalog.setDown(errCatalogDown)
-	_, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
+	_, err := f.CancelOrder(f.keyContext(t, "c"), cancel(order.GetId(), "x"))
 	require.NoError(t, err)
 	require.Empty(t, f.catalog.released)
 	require.Error(t, f.reservations.Reconcile(t.Context()))
@@ -57,7 +57,7 @@ func TestTheTimesOfARecordGrowWhenTheClockJumpsBack(t *testing.T) {
 	f := setup(t)
 	order := f.placeOne(t, "o-1")
 	f.clock = f.clock.Add(-time.Hour)
-	resp, err := f.CancelOrder(f.as(t, "c"), cancel(order.GetId(), "x"))
+	resp, err := f.CancelOrder(f.keyContext(t, "c"), cancel(order.GetId(), "x"))
 	require.NoError(t, err)
 	require.Equal(t, order.GetUpdatedAt().AsTime().Add(time.Microsecond), resp.GetOrder().GetUpdatedAt().AsTime())
 }
@@ -86,10 +86,10 @@ func (f *fixture) sealedDetails(t *testing.T, orderID string) (details map[strin
 
 func TestACorrectionIsSealedAndRecorded(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	order := f.placeOne(t, "o-1")
 	f.clock = f.clock.Add(time.Minute)
-	resp, err := f.UpdateDelivery(f.as(t, "u1"), street(order.GetId(), 0, "Marked Street 2"))
+	resp, err := f.UpdateDelivery(f.keyContext(t, "u1"), street(order.GetId(), 0, "Marked Street 2"))
 	require.NoError(t, err)
 	got := resp.GetOrder()
 	require.EqualValues(t, 1, got.GetVersion())
@@ -104,13 +104,13 @@ func TestACorrectionIsSealedAndRecorded(t *testing.T) {
 	require.Equal(t, got.GetUpdatedAt().AsTime(), e.occurredAt)
 
 	t.Run("a repetition is replayed", func(t *testing.T) {
-		again, err := f.UpdateDelivery(f.as(t, "u1"), street(order.GetId(), 0, "Marked Street 2"))
+		again, err := f.UpdateDelivery(f.keyContext(t, "u1"), street(order.GetId(), 0, "Marked Street 2"))
 		require.NoError(t, err)
 		require.True(t, proto.Equal(resp, again))
 		require.Equal(t, 2, f.count(t, "outbox"))
 	})
 	t.Run("a correction without changes records nothing", func(t *testing.T) {
-		same, err := f.UpdateDelivery(f.as(t, "u2"), street(order.GetId(), 1, "Marked Street 2"))
+		same, err := f.UpdateDelivery(f.keyContext(t, "u2"), street(order.GetId(), 1, "Marked Street 2"))
 		require.NoError(t, err)
 		require.True(t, proto.Equal(got, same.GetOrder()))
 		require.Equal(t, 2, f.count(t, "outbox"))
@@ -126,13 +126,13 @@ func TestACorrectionIsSealedAndRecorded(t *testing.T) {
 
 func TestViolationsOfTheEdgeAreReportedAfterStatusAndVersion(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	order := f.placeOne(t, "o-1")
 	correct := func(key string) error {
 		r := caller.Request{IdempotencyKey: key, Fingerprint: []byte(key), Violations: []problem.Violation{
 			{Field: "urgent", Code: problem.FieldInvalid, Message: "must be true or false"},
 		}}
-		_, err := f.UpdateDelivery(caller.WithRequest(f.as(t, key), r), street(order.GetId(), 1, "x"))
+		_, err := f.UpdateDelivery(caller.WithRequest(f.keyContext(t, key), r), street(order.GetId(), 1, "x"))
 		return err
 	}
 	require.True(t, problem.Is(correct("stale"), problem.VersionConflict))
@@ -156,7 +156,7 @@ func TestOfManyConcurrentCorrectionsOneWins(t *testing.T) {
 	for i := range callers {
 		group.Go(func() error {
 			key := string(rune('a' + i))
-			_, err := f.UpdateDelivery(f.as(t, key), street(order.GetId(), 0, "Street "+key))
+			_, err := f.UpdateDelivery(f.keyContext(t, key), street(order.GetId(), 0, "Street "+key))
 			switch {
 			case err == nil:
 				won.Add(1)
@@ -182,12 +182,12 @@ func TestAConcurrentCancellationAndCorrection(t *testing.T) {
 		var group errgroup.Group
 		var correction error
 		group.Go(func() error {
-			_, correction = f.UpdateDelivery(f.as(t, "u"+id), street(id, 0, "Another Street"))
+			_, correction = f.UpdateDelivery(f.keyContext(t, "u"+id), street(id, 0, "Another Street"))
 			return nil
 		})
 		for _, key := range []string{"c1", "c2"} {
 			group.Go(func() error {
-				_, err := f.CancelOrder(f.as(t, key+id), cancel(id, key))
+				_, err := f.CancelOrder(f.keyContext(t, key+id), cancel(id, key))
 				return err
 			})
 		}

@@ -29,7 +29,7 @@ func newStreet(text string) *ordersv1.DeliveryCorrection {
 
 func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	order := f.claimed(t)
 	req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID}
 	got, err := f.GetClaimedOrder(t.Context(), req)
@@ -111,7 +111,7 @@ func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
 
 func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	placed := claim()
 	placed.CourierComment = new("Marked code 1234")
 	_, err := f.PlaceClaimedOrder(t.Context(), placed)
@@ -185,7 +185,7 @@ func TestAPlayerCorrectsAnOrderAtMostTenTimes(t *testing.T) {
 
 func TestConcurrentCorrectionsOfAVersionChangeItOnce(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.claimed(t)
 	var group errgroup.Group
 	outcomes := make([]error, 5)

@@ -106,7 +106,7 @@ func TestAnAbandonedClaimIsNeverPlaced(t *testing.T) {
 func TestAClaimIsPlacedOrAbandonedNeverBoth(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		f := setupAlone(t)
+		f := setupWithoutTwins(t)
 		var placed, kept [4]*ordersv1.Order
 		var group errgroup.Group
 		for i := range placed {
@@ -179,7 +179,7 @@ func claimAgain() *ordersv1.PlaceClaimedOrderRequest {
 
 func TestALinkHasOneOrder(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	first, err := f.PlaceClaimedOrder(t.Context(), claimAgain())
 	require.NoError(t, err)
 	require.Equal(t, 999, f.catalog.left())
@@ -197,7 +197,7 @@ func TestALinkHasOneOrder(t *testing.T) {
 
 	t.Run("even if the order was cancelled", func(t *testing.T) {
 		id := first.GetOrder().GetId()
-		_, err := f.CancelOrder(f.as(t, newID()), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "No."})
+		_, err := f.CancelOrder(f.keyContext(t, newID()), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "No."})
 		require.NoError(t, err)
 		found, err := f.PlaceClaimedOrder(t.Context(), claimAgain())
 		require.NoError(t, err)
@@ -214,7 +214,7 @@ func TestALinkHasOneOrder(t *testing.T) {
 
 func TestAnAbandonedClaimFindsTheOrderOfItsLink(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	first, err := f.PlaceClaimedOrder(t.Context(), claimAgain())
 	require.NoError(t, err)
 
@@ -235,7 +235,7 @@ func TestAnAbandonedClaimFindsTheOrderOfItsLink(t *testing.T) {
 // unit comes back.
 func TestConcurrentClaimsOfALinkPlaceOneOrder(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	const claims = 8
 	var placed [claims]*ordersv1.Order
 	var group errgroup.Group

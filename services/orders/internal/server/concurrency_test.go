@@ -30,7 +30,7 @@ func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 	)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	f := setupAlone(t).withApproval()
+	f := setupWithoutTwins(t).withApproval()
 	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = false })
 	w := f.catalog
 	w.stock = units
@@ -84,7 +84,7 @@ func (f *fixture) disturb(t *testing.T, random *rand.Rand, w *catalog) {
 
 // callSomething makes a random call, which may fail only with errors of the contract.
 func (f *fixture) callSomething(t *testing.T, random *rand.Rand, id string) {
-	ctx := f.as(t, newID())
+	ctx := f.keyContext(t, newID())
 	if random.IntN(10) == 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(random.IntN(5_000_000)))

@@ -30,18 +30,18 @@ func ifMatch(ctx context.Context, states ...string) context.Context {
 // conditional are the actions of a key on an order, under a condition on its state.
 var conditional = map[string]func(t *testing.T, f *fixture, key, orderID string, states ...string) error{
 	"cancel": func(t *testing.T, f *fixture, key, orderID string, states ...string) error {
-		_, err := f.CancelOrder(ifMatch(f.as(t, key), states...), &ordersv1.CancelOrderRequest{OrderId: orderID, Reason: "x"})
+		_, err := f.CancelOrder(ifMatch(f.keyContext(t, key), states...), &ordersv1.CancelOrderRequest{OrderId: orderID, Reason: "x"})
 		return err
 	},
 	"correct delivery": func(t *testing.T, f *fixture, key, orderID string, states ...string) error {
 		version := f.read(t, orderID).GetVersion()
-		_, err := f.UpdateDelivery(ifMatch(f.as(t, key), states...), &ordersv1.UpdateDeliveryRequest{
+		_, err := f.UpdateDelivery(ifMatch(f.keyContext(t, key), states...), &ordersv1.UpdateDeliveryRequest{
 			OrderId: orderID, ExpectedVersion: &version, Urgent: new(true),
 		})
 		return err
 	},
 	"post message": func(t *testing.T, f *fixture, key, orderID string, states ...string) error {
-		_, err := f.PostOrderMessage(ifMatch(f.as(t, key), states...), &ordersv1.PostOrderMessageRequest{OrderId: orderID, Body: "x"})
+		_, err := f.PostOrderMessage(ifMatch(f.keyContext(t, key), states...), &ordersv1.PostOrderMessageRequest{OrderId: orderID, Body: "x"})
 		return err
 	},
 }
@@ -54,7 +54,7 @@ func TestAnActionHappensOnlyIfItsConditionHolds(t *testing.T) {
 			f := setup(t)
 			order := f.placeOne(t, "o-1")
 			old := caller.OrderState(order)
-			_, err := f.UpdateDelivery(f.as(t, "before"), &ordersv1.UpdateDeliveryRequest{
+			_, err := f.UpdateDelivery(f.keyContext(t, "before"), &ordersv1.UpdateDeliveryRequest{
 				OrderId: order.GetId(), ExpectedVersion: new(int64(0)), CourierComment: new("ring"),
 			})
 			require.NoError(t, err)
@@ -83,18 +83,18 @@ func TestTheConditionComesAfterTheStatusAndBeforeTheVersion(t *testing.T) {
 	update := &ordersv1.UpdateDeliveryRequest{
 		OrderId: id, ExpectedVersion: new(int64(7)), Recipient: &ordersv1.DeliveryCorrection{Name: new("")},
 	}
-	_, err := f.UpdateDelivery(ifMatch(f.as(t, newID()), "old"), update)
+	_, err := f.UpdateDelivery(ifMatch(f.keyContext(t, newID()), "old"), update)
 	require.True(t, problem.Is(err, problem.PreconditionFailed), "%v", err)
-	_, err = f.CancelOrder(ifMatch(f.as(t, newID()), "old"), &ordersv1.CancelOrderRequest{OrderId: id})
+	_, err = f.CancelOrder(ifMatch(f.keyContext(t, newID()), "old"), &ordersv1.CancelOrderRequest{OrderId: id})
 	require.True(t, problem.Is(err, problem.InvalidRequest), "%v", err)
-	_, err = f.CancelOrder(ifMatch(f.as(t, newID(), otherBrand), "old"), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
+	_, err = f.CancelOrder(ifMatch(f.keyContext(t, newID(), otherBrand), "old"), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
 	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 
-	_, err = f.CancelOrder(f.as(t, newID()), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
+	_, err = f.CancelOrder(f.keyContext(t, newID()), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
 	require.NoError(t, err)
-	_, err = f.UpdateDelivery(ifMatch(f.as(t, newID()), "old"), update)
+	_, err = f.UpdateDelivery(ifMatch(f.keyContext(t, newID()), "old"), update)
 	require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
-	_, err = f.CancelOrder(ifMatch(f.as(t, newID()), "old"), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
+	_, err = f.CancelOrder(ifMatch(f.keyContext(t, newID()), "old"), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
 	require.True(t, problem.Is(err, problem.PreconditionFailed), "a cancelled order is not the one that was read: %v", err)
 }
 
@@ -110,7 +110,7 @@ func TestOfManyActionsWithOneTagOneHappens(t *testing.T) {
 			var group errgroup.Group
 			for n := range callers {
 				group.Go(func() error {
-					ctx := ifMatch(f.as(t, newID()), caller.OrderState(order))
+					ctx := ifMatch(f.keyContext(t, newID()), caller.OrderState(order))
 					var err error
 					if name == "cancel" {
 						_, err = f.CancelOrder(ctx, &ordersv1.CancelOrderRequest{OrderId: order.GetId(), Reason: "x"})

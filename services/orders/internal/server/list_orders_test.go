@@ -23,7 +23,7 @@ func (f *fixture) placeMany(t *testing.T, n int) (ids []string) {
 		if i == n-1 {
 			r.BrandId = new(otherBrand)
 		}
-		resp, err := f.PlaceOrder(f.as(t, fmt.Sprint("place-", i)), r)
+		resp, err := f.PlaceOrder(f.keyContext(t, fmt.Sprint("place-", i)), r)
 		require.NoError(t, err)
 		ids = append(ids, resp.GetOrder().GetId())
 	}
@@ -44,7 +44,7 @@ func TestListsAreNewestFirstAndTheirPagesHaveNoGap(t *testing.T) {
 	var got []string
 	req := &ordersv1.ListOrdersRequest{Limit: new(int32(2))}
 	for {
-		resp, err := f.ListOrders(f.as(t, ""), req)
+		resp, err := f.ListOrders(f.keyContext(t, ""), req)
 		require.NoError(t, err)
 		got = append(got, ids(resp.GetItems())...)
 		if resp.NextCursor == nil {
@@ -53,7 +53,7 @@ func TestListsAreNewestFirstAndTheirPagesHaveNoGap(t *testing.T) {
 		req.After = resp.NextCursor
 		// An order placed meanwhile comes before the first page and changes no later one.
 		f.clock = f.clock.Add(time.Second)
-		_, err = f.PlaceOrder(f.as(t, "late-"+resp.GetNextCursor()), request("late-"+resp.GetNextCursor()))
+		_, err = f.PlaceOrder(f.keyContext(t, "late-"+resp.GetNextCursor()), request("late-"+resp.GetNextCursor()))
 		require.NoError(t, err)
 	}
 	for i := range placed {
@@ -81,7 +81,7 @@ func TestFilters(t *testing.T) {
 		"a key limited to brand": {&ordersv1.ListOrdersRequest{}, []string{otherBrand}, []string{placed[4]}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			resp, err := f.ListOrders(f.as(t, "", tc.brands...), tc.req)
+			resp, err := f.ListOrders(f.keyContext(t, "", tc.brands...), tc.req)
 			require.NoError(t, err)
 			require.Equal(t, tc.want, ids(resp.GetItems()))
 		})
@@ -91,7 +91,7 @@ func TestFilters(t *testing.T) {
 func TestErrorsOfAListAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	_, err := f.ListOrders(f.as(t, ""), &ordersv1.ListOrdersRequest{
+	_, err := f.ListOrders(f.keyContext(t, ""), &ordersv1.ListOrdersRequest{
 		After: new("nonsense"), Limit: new(int32(101)), BrandId: new("x"),
 	})
 	require.ElementsMatch(t, []string{"after invalid", "limit invalid", "brandId invalid"}, violationsOf(t, err))
@@ -103,11 +103,11 @@ func TestEachFilterFiltersAndBindsTheCursor(t *testing.T) {
 	f.placeMany(t, 3)
 	one := &ordersv1.ListOrdersRequest{Limit: new(int32(1))}
 	pagetest.RequireBound(t, one, func(req *ordersv1.ListOrdersRequest) (string, error) {
-		resp, err := f.ListOrders(f.as(t, ""), req)
+		resp, err := f.ListOrders(f.keyContext(t, ""), req)
 		return resp.GetNextCursor(), err
 	}, nil)
 	pagetest.EachFilter(t, &ordersv1.ListOrdersRequest{}, func(t *testing.T, req *ordersv1.ListOrdersRequest) {
-		resp, err := f.ListOrders(f.as(t, ""), req)
+		resp, err := f.ListOrders(f.keyContext(t, ""), req)
 		require.NoError(t, err)
 		require.Empty(t, resp.GetItems())
 	})

@@ -19,20 +19,20 @@ import (
 
 func (f *fixture) postMessage(t *testing.T, key, orderID, body string) (string, error) {
 	t.Helper()
-	resp, err := f.PostOrderMessage(f.as(t, key), &ordersv1.PostOrderMessageRequest{OrderId: orderID, Body: body})
+	resp, err := f.PostOrderMessage(f.keyContext(t, key), &ordersv1.PostOrderMessageRequest{OrderId: orderID, Body: body})
 	return resp.GetId(), err
 }
 
 func (f *fixture) messages(t *testing.T, orderID string) []*ordersv1.OrderMessage {
 	t.Helper()
-	resp, err := f.ListOrderMessages(f.as(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: orderID})
+	resp, err := f.ListOrderMessages(f.keyContext(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: orderID})
 	require.NoError(t, err)
 	return resp.GetMessages()
 }
 
 func TestMessagesOfOtherTenantsDoNotCount(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	order := f.placeOne(t, "o-1")
 	_, err := f.postMessage(t, newID(), order.GetId(), "first")
 	require.NoError(t, err)
@@ -208,7 +208,7 @@ func TestTheTextOfAMessageIsStoredSealed(t *testing.T) {
 		_, err = f.pool.Exec(t.Context(), `UPDATE order_messages m SET body_sealed = o.body_sealed FROM order_messages o
 		  WHERE m.tenant_id = $1 AND o.tenant_id = $1 AND NOT m.internal AND NOT o.internal AND m.id <> o.id`, tenantID)
 		require.NoError(t, err)
-		_, err = f.ListOrderMessages(f.as(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: id})
+		_, err = f.ListOrderMessages(f.keyContext(t, ""), &ordersv1.ListOrderMessagesRequest{OrderId: id})
 		require.Error(t, err)
 	})
 }

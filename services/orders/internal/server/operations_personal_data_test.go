@@ -32,7 +32,7 @@ func marked(externalID string) *ordersv1.PlaceOrderRequest {
 // everything that is stored, logged or sent for those texts.
 func TestNothingPersonalLeavesTheSealedColumn(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).withApproval()
+	f := setupWithoutTwins(t).withApproval()
 	f.changeTenant(func(s *tenantsv1.Tenant) {
 		s.CustomFields = []*tenantsv1.CustomField{{Id: fieldID, Label: "Why", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT}}
 	})
@@ -104,7 +104,7 @@ func (f *fixture) requireOpens(t *testing.T, key string) {
 func (f *fixture) everythingPersonal(t *testing.T, note func(err error)) {
 	t.Helper()
 	external := newID()
-	placed, err := f.PlaceOrder(f.as(t, external), marked(external))
+	placed, err := f.PlaceOrder(f.keyContext(t, external), marked(external))
 	require.NoError(t, err)
 	id := placed.GetOrder().GetId()
 	_, err = f.ApproveOrder(t.Context(),

@@ -63,7 +63,7 @@ func personalTexts() (names []protoreflect.Name) {
 // completed places a personal order, delivers it and adds a message and a note to it.
 func (f *fixture) completed(t *testing.T) *ordersv1.Order {
 	t.Helper()
-	placed, err := f.PlaceOrder(f.as(t, newID()), personal())
+	placed, err := f.PlaceOrder(f.keyContext(t, newID()), personal())
 	require.NoError(t, err)
 	id := placed.GetOrder().GetId()
 	f.dispatch(t, id)
@@ -113,13 +113,13 @@ func TestStoredAnswersOfAnErasedOrderAreErased(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	first, second := personal(), personal()
-	placed, err := f.PlaceOrder(f.as(t, "first"), first)
+	placed, err := f.PlaceOrder(f.keyContext(t, "first"), first)
 	require.NoError(t, err)
-	_, err = f.PlaceOrder(f.as(t, "second"), second)
+	_, err = f.PlaceOrder(f.keyContext(t, "second"), second)
 	require.NoError(t, err)
 	id := placed.GetOrder().GetId()
 	cancel := &ordersv1.CancelOrderRequest{OrderId: id, Reason: "Marked reason"}
-	_, err = f.CancelOrder(f.as(t, "cancel"), cancel)
+	_, err = f.CancelOrder(f.keyContext(t, "cancel"), cancel)
 	require.NoError(t, err)
 	found, err := f.FindPersonRecords(t.Context(), &privacyv1.FindPersonRecordsRequest{TenantId: tenantID, OrderIds: []string{id}})
 	require.NoError(t, err)
@@ -132,22 +132,22 @@ func TestStoredAnswersOfAnErasedOrderAreErased(t *testing.T) {
 		require.NoError(t, err)
 	}
 	erase(theKey + 1)
-	again, err := f.PlaceOrder(f.as(t, "first"), first)
+	again, err := f.PlaceOrder(f.keyContext(t, "first"), first)
 	require.NoError(t, err)
 	require.Equal(t, player, again.GetOrder().GetExternalRecipientId(), "the answer to a key that is not named")
 	for range 2 {
 		erase(theKey)
-		again, err = f.PlaceOrder(f.as(t, "first"), first)
+		again, err = f.PlaceOrder(f.keyContext(t, "first"), first)
 		require.NoError(t, err)
 		require.Equal(t, id, again.GetOrder().GetId())
 		require.Equal(t, "[erased]", again.GetOrder().GetExternalRecipientId())
 		require.NotContains(t, strings.ToLower(again.String()), "marked")
-		cancelled, err := f.CancelOrder(f.as(t, "cancel"), cancel)
+		cancelled, err := f.CancelOrder(f.keyContext(t, "cancel"), cancel)
 		require.NoError(t, err)
 		require.Equal(t, "[erased]", cancelled.GetOrder().GetCancellationReason())
 		require.NotContains(t, strings.ToLower(cancelled.String()), "marked")
 	}
-	kept, err := f.PlaceOrder(f.as(t, "second"), second)
+	kept, err := f.PlaceOrder(f.keyContext(t, "second"), second)
 	require.NoError(t, err)
 	require.Equal(t, player, kept.GetOrder().GetExternalRecipientId(), "another order")
 }
@@ -160,7 +160,7 @@ var (
 
 func TestAnErasureChangesEveryColumnOfThePerson(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	id := f.completed(t).GetId()
 	f.copyToOtherTenant(t)
 	before, others := f.rowsOf(t, "orders", tenantID)[0], f.rowsOf(t, "orders", otherTenant)
@@ -249,7 +249,7 @@ func TestAnOrderInFlightRefusesTheErasureOfAll(t *testing.T) {
 
 func TestAPersonIsFoundByEachOfItsNames(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	done := f.completed(t)
 	claimed, err := f.PlaceClaimedOrder(t.Context(), claim())
 	require.NoError(t, err)
@@ -301,7 +301,7 @@ func TestAnErasureAndOtherChangesRunOneAfterAnother(t *testing.T) {
 
 func TestAnExportHasEverythingThatTheActorMaySee(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	done := f.completed(t)
 	claimed, err := f.PlaceClaimedOrder(t.Context(), claim())
 	require.NoError(t, err)
@@ -317,7 +317,8 @@ func TestAnExportHasEverythingThatTheActorMaySee(t *testing.T) {
 	}
 	_, all := export(tenantID, operator())
 	for _, part := range []string{
-		player, "Marked external_action_ref", "Marked Recipient", "Marked Street 1", "Marked note", "Cleo", "T-1", `"COMPLETED"`, "Marked answer",
+		player, "Marked external_action_ref", "Marked Recipient", "Marked Street 1", "Marked note", "Cleo", "T-1", `"COMPLETED"`,
+		"Marked answer",
 	} {
 		require.Contains(t, all, part)
 	}
@@ -338,7 +339,7 @@ func auditedExports(t *testing.T, f *fixture, id, by string) (n int) {
 
 func TestAnOrderThatNobodyWorksOnIsClosed(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).withApproval()
+	f := setupWithoutTwins(t).withApproval()
 	const open = 365 * 24 * time.Hour
 	cfg := retention.Config{Details: 100 * open, Open: open, Audit: 100 * open}
 	start := f.clock
@@ -380,7 +381,7 @@ SELECT tenant_id, id, gen_random_uuid(), 'API_KEY', '7', 'Shop', 0, $2::timestam
 	} {
 		t.Run(work, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t)
+			f := setupWithoutTwins(t)
 			order := f.in(t, processingStatus)
 			now := f.clock.Add(open + time.Hour)
 			swept := make(chan error, 1)

@@ -53,7 +53,7 @@ func TestPeoplePlaceOrdersToo(t *testing.T) {
 
 func TestThePublicRulesHoldForPeopleToo(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).withApproval()
+	f := setupWithoutTwins(t).withApproval()
 	taken := f.in(t, processingStatus)
 	for name, tc := range map[string]struct {
 		spoil func(r *ordersv1.PlaceOrderAsRequest)
@@ -121,7 +121,7 @@ func TestTheUnitOfASpentOrderIDIsReturned(t *testing.T) {
 // Cancelling a second order with the id would return the unit of the first.
 func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).withApproval()
+	f := setupWithoutTwins(t).withApproval()
 	w := f.catalog
 	w.stock = 1
 	held := f.campaignOrder(t)

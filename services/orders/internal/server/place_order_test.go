@@ -22,9 +22,9 @@ import (
 
 func TestAPlacedOrderIsReturnedStoredAndRecorded(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.clock = f.clock.Add(-12 * time.Hour) // Within the active hours.
-	resp, err := f.PlaceOrder(f.as(t, "k"), request("o-1"))
+	resp, err := f.PlaceOrder(f.keyContext(t, "k"), request("o-1"))
 	require.NoError(t, err)
 	order := resp.GetOrder()
 	require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_PROCESSING, order.GetStatus())
@@ -58,7 +58,7 @@ func TestAPlacedOrderIsReturnedStoredAndRecorded(t *testing.T) {
 		require.Equal(t, "+46701234567", f.sealedRecipient(t, order.GetId())["phone"])
 	})
 	t.Run("a repetition gets the same answer and places nothing", func(t *testing.T) {
-		again, err := f.PlaceOrder(f.as(t, "k"), request("o-1"))
+		again, err := f.PlaceOrder(f.keyContext(t, "k"), request("o-1"))
 		require.NoError(t, err)
 		require.True(t, proto.Equal(resp, again))
 		require.Equal(t, 1, f.count(t, "orders"))
@@ -70,7 +70,7 @@ func TestApprovalAndHours(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	f.clock = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) // A Saturday.
-	resp, err := f.PlaceOrder(f.as(t, "k"), request("o-1"))
+	resp, err := f.PlaceOrder(f.keyContext(t, "k"), request("o-1"))
 	require.NoError(t, err)
 	require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_REQUESTED, resp.GetOrder().GetStatus())
 	require.True(t, resp.GetOrder().GetReceivedOutsideActiveHours())
@@ -79,7 +79,7 @@ func TestApprovalAndHours(t *testing.T) {
 func TestABrandOutOfReachIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	_, err := f.PlaceOrder(f.as(t, "k", otherBrand), request("o-1"))
+	_, err := f.PlaceOrder(f.keyContext(t, "k", otherBrand), request("o-1"))
 	require.True(t, problem.Is(err, problem.BrandNotFound), "%v", err)
 	require.Zero(t, f.count(t, "orders"))
 	require.Zero(t, f.catalog.checks, "an earlier check fails")
@@ -91,14 +91,14 @@ func TestAnErrorOnlyTheCatalogFindsIsReportedWithTheOthers(t *testing.T) {
 	f.catalog.checkError = problem.Invalid(problem.Violation{Field: "customization", Code: problem.FieldInvalid, Message: "no"})
 	r := request("")
 	r.Customization = &ordersv1.OrderCustomization{Details: "x"}
-	_, err := f.PlaceOrder(f.as(t, "k"), r)
+	_, err := f.PlaceOrder(f.keyContext(t, "k"), r)
 	require.Equal(t, []string{"externalOrderId required", "customization invalid"}, violationsOf(t, err))
 }
 
 func TestErrorsOfTheEdgeAreReportedWithTheOthers(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	ctx := caller.WithRequest(f.as(t, "k"), caller.Request{IdempotencyKey: "k", Violations: []problem.Violation{
+	ctx := caller.WithRequest(f.keyContext(t, "k"), caller.Request{IdempotencyKey: "k", Violations: []problem.Violation{
 		{Field: "urgent", Code: problem.FieldInvalid, Message: "must be a boolean"},
 	}})
 	_, err := f.PlaceOrder(ctx, request(""))
@@ -112,7 +112,7 @@ func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 	t.Run("a key that has lost the brand of the order since does not get its id", func(t *testing.T) {
 		r := request("o-1")
 		r.BrandId = new(otherBrand)
-		for _, keyed := range []context.Context{f.as(t, "k4"), f.as(t, "k4", otherBrand)} {
+		for _, keyed := range []context.Context{f.keyContext(t, "k4"), f.keyContext(t, "k4", otherBrand)} {
 			_, err := f.PlaceOrder(keyed, r)
 			p, ok := problem.As(err)
 			require.True(t, ok)
@@ -127,7 +127,7 @@ func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 		placed := make(chan string, 20)
 		for i := range 20 {
 			group.Go(func() error {
-				resp, err := f.PlaceOrder(f.as(t, fmt.Sprint("many-", i)), request("o-2"))
+				resp, err := f.PlaceOrder(f.keyContext(t, fmt.Sprint("many-", i)), request("o-2"))
 				if problem.Is(err, problem.ExternalOrderIDConflict) {
 					return nil
 				}
@@ -144,8 +144,8 @@ func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 func TestStockIsNeverLost(t *testing.T) {
 	t.Parallel()
 	t.Run("a placed order keeps its unit", func(t *testing.T) {
-		f := setupAlone(t)
-		resp, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+		f := setupWithoutTwins(t)
+		resp, err := f.PlaceOrder(f.keyContext(t, "k"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		require.Equal(t, brandID, resp.GetOrder().GetBrandId())
 		f.reservations.GiveUp(t.Context(), store.Reserved{TenantID: tenantID, OrderID: resp.GetOrder().GetId()})
@@ -153,30 +153,30 @@ func TestStockIsNeverLost(t *testing.T) {
 		require.Empty(t, f.catalog.released)
 	})
 	t.Run("a conflict returns the unit immediately", func(t *testing.T) {
-		f := setupAlone(t)
-		_, err := f.PlaceOrder(f.as(t, "k1"), campaignRequest("o-1"))
+		f := setupWithoutTwins(t)
+		_, err := f.PlaceOrder(f.keyContext(t, "k1"), campaignRequest("o-1"))
 		require.NoError(t, err)
-		_, err = f.PlaceOrder(f.as(t, "k2"), campaignRequest("o-1"))
+		_, err = f.PlaceOrder(f.keyContext(t, "k2"), campaignRequest("o-1"))
 		require.True(t, problem.Is(err, problem.ExternalOrderIDConflict))
 		require.Len(t, f.catalog.released, 1)
 	})
 	t.Run("a repetition takes no unit, even if catalog has forgotten the first one", func(t *testing.T) {
-		f := setupAlone(t)
-		placed, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+		f := setupWithoutTwins(t)
+		placed, err := f.PlaceOrder(f.keyContext(t, "k"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		left := f.catalog.left()
 		f.catalog.holds = map[string]*hold{}
-		again, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+		again, err := f.PlaceOrder(f.keyContext(t, "k"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		require.Equal(t, placed.GetOrder().GetId(), again.GetOrder().GetId())
 		require.Equal(t, left, f.catalog.left())
 		require.Empty(t, f.catalog.holds)
 	})
 	t.Run("an abandoned order cannot be placed", func(t *testing.T) {
-		f := setupAlone(t)
-		_, err := f.PlaceOrder(f.as(t, "k1"), campaignRequest("o-1"))
+		f := setupWithoutTwins(t)
+		_, err := f.PlaceOrder(f.keyContext(t, "k1"), campaignRequest("o-1"))
 		require.NoError(t, err)
-		late := f.as(t, "k2")
+		late := f.keyContext(t, "k2")
 		ahead := "0198f2e4-0000-7000-8000-0000000000ff"
 		r, ok := idempotency.FromContext(late)
 		require.True(t, ok)
@@ -198,14 +198,14 @@ func TestARepetitionGetsItsOrderWhateverHasChanged(t *testing.T) {
 		"the settings are lost":      func(f *fixture) { f.settings += 100; f.tenants.Fail(errCatalogDown) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := setupAlone(t)
-			placed, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+			f := setupWithoutTwins(t)
+			placed, err := f.PlaceOrder(f.keyContext(t, "k"), campaignRequest("o-1"))
 			require.NoError(t, err)
 			change(f)
-			again, err := f.PlaceOrder(f.as(t, "k"), campaignRequest("o-1"))
+			again, err := f.PlaceOrder(f.keyContext(t, "k"), campaignRequest("o-1"))
 			require.NoError(t, err)
 			require.Equal(t, placed.GetOrder().GetId(), again.GetOrder().GetId())
-			_, err = f.PlaceOrder(f.as(t, "another"), campaignRequest("o-2"))
+			_, err = f.PlaceOrder(f.keyContext(t, "another"), campaignRequest("o-2"))
 			require.Error(t, err)
 			require.Equal(t, 1, f.count(t, "orders"))
 		})
@@ -214,9 +214,9 @@ func TestARepetitionGetsItsOrderWhateverHasChanged(t *testing.T) {
 
 func TestAFailureOfTheDatabaseIsNoProblem(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.pool.Close()
-	_, err := f.PlaceOrder(f.as(t, "k"), request("o-1"))
+	_, err := f.PlaceOrder(f.keyContext(t, "k"), request("o-1"))
 	require.Error(t, err)
 	_, isProblem := errors.AsType[*problem.Error](err)
 	require.False(t, isProblem)
@@ -224,7 +224,7 @@ func TestAFailureOfTheDatabaseIsNoProblem(t *testing.T) {
 
 func TestAnOrderWhoseReferenceIsTakenGetsAnother(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	first := f.placeOne(t, "o-1")
 	// The first reference is taken, however often it is tried. A sequence keeps what a transaction undoes.
 	_, err := f.pool.Exec(t.Context(), `CREATE SEQUENCE tried;

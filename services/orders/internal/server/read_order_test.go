@@ -35,7 +35,7 @@ func TestAnOrderIsReadWithItsDetails(t *testing.T) {
 	}}
 	r.ManagerEmail, r.AfterHoursServiceAccepted = new("ann@example.com"), new(true)
 	r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: fieldID, TextValue: new("Because")}}
-	placed, err := f.PlaceOrder(f.as(t, "k"), r)
+	placed, err := f.PlaceOrder(f.keyContext(t, "k"), r)
 	require.NoError(t, err)
 
 	got := f.file(t, person(aMember), placed.GetOrder().GetId())
@@ -112,7 +112,7 @@ func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 
 func TestTheAuditIsDeletedOnlyAfterItsRetention(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).withApproval()
+	f := setupWithoutTwins(t).withApproval()
 	order := f.in(t, processingStatus)
 	_, err := f.pool.Exec(t.Context(), `INSERT INTO order_audit (id, at, tenant_id, order_id, actor_kind, actor_id, operation)
 SELECT gen_random_uuid(), now() - make_interval(days => n), $1, $2, 'SYSTEM', '', 'READ' FROM unnest(ARRAY[400, 1200]) AS n`,

@@ -23,7 +23,7 @@ func TestAKeyApprovesAnOrderInTheSandbox(t *testing.T) {
 	f := setupWithApproval(t)
 	order := f.placeOne(t, newID())
 	require.Equal(t, requestedStatus, order.GetStatus())
-	resp, err := f.ApproveSandboxOrder(f.as(t, "a1"), approval(order.GetId()))
+	resp, err := f.ApproveSandboxOrder(f.keyContext(t, "a1"), approval(order.GetId()))
 	require.NoError(t, err)
 	got := resp.GetOrder()
 	require.Equal(t, processingStatus, got.GetStatus())
@@ -37,7 +37,7 @@ func TestAKeyApprovesAnOrderInTheSandbox(t *testing.T) {
 	})
 	t.Run("a repetition is replayed and a second approval changes nothing", func(t *testing.T) {
 		for _, key := range []string{"a1", "a2"} {
-			again, err := f.ApproveSandboxOrder(f.as(t, key), approval(order.GetId()))
+			again, err := f.ApproveSandboxOrder(f.keyContext(t, key), approval(order.GetId()))
 			require.NoError(t, err)
 			require.True(t, proto.Equal(got, again.GetOrder()))
 		}
@@ -58,7 +58,7 @@ func TestAKeyCorrectsAnyStatus(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	correct := func(key, id string, status ordersv1.OrderStatus) (*ordersv1.Order, error) {
-		resp, err := f.CorrectSandboxStatus(f.as(t, key), &ordersv1.CorrectSandboxStatusRequest{OrderId: id, Status: status})
+		resp, err := f.CorrectSandboxStatus(f.keyContext(t, key), &ordersv1.CorrectSandboxStatusRequest{OrderId: id, Status: status})
 		return resp.GetOrder(), err
 	}
 	f.catalog.stock = 1
@@ -100,16 +100,16 @@ func TestAKeyCorrectsAnyStatus(t *testing.T) {
 // Of a cancellation and a dispatch at once, one is refused with the status that the other has set.
 func TestACancellationAndADispatchAtOnceExcludeEachOther(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	for range 20 {
 		id := f.placeOne(t, newID()).GetId()
 		var group sync.WaitGroup
 		var cancelled, dispatched error
 		group.Go(func() {
-			_, cancelled = f.CancelOrder(f.as(t, newID()), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
+			_, cancelled = f.CancelOrder(f.keyContext(t, newID()), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
 		})
 		group.Go(func() {
-			_, dispatched = f.DispatchSandboxOrder(f.as(t, newID()), &ordersv1.DispatchSandboxOrderRequest{OrderId: id})
+			_, dispatched = f.DispatchSandboxOrder(f.keyContext(t, newID()), &ordersv1.DispatchSandboxOrderRequest{OrderId: id})
 		})
 		group.Wait()
 		refused, _ := problem.As(errors.Join(cancelled, dispatched))
@@ -125,11 +125,11 @@ func TestAShipmentWithErrorsIsRefusedInTheSandbox(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	id := f.in(t, sentStatus).GetId()
-	_, err := f.DispatchSandboxOrder(f.as(t, newID()), &ordersv1.DispatchSandboxOrderRequest{
+	_, err := f.DispatchSandboxOrder(f.keyContext(t, newID()), &ordersv1.DispatchSandboxOrderRequest{
 		OrderId: id, TrackingUrl: new("http://example.com"),
 	})
 	require.Equal(t, []string{"trackingUrl invalid"}, violationsOf(t, err), "before the status")
-	_, err = f.CorrectSandboxTracking(f.as(t, newID()), &ordersv1.CorrectSandboxTrackingRequest{
+	_, err = f.CorrectSandboxTracking(f.keyContext(t, newID()), &ordersv1.CorrectSandboxTrackingRequest{
 		OrderId: id, Carrier: new(strings.Repeat("c", 101)),
 	})
 	require.Equal(t, []string{"carrier too_long"}, violationsOf(t, err))

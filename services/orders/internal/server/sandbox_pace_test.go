@@ -22,7 +22,7 @@ func (f *fixture) auto(t *testing.T, directive string) *ordersv1.Order {
 	t.Helper()
 	req := request(newID())
 	req.ExternalActionRef = &directive
-	resp, err := f.PlaceOrder(f.as(t, newID()), req)
+	resp, err := f.PlaceOrder(f.keyContext(t, newID()), req)
 	require.NoError(t, err)
 	return resp.GetOrder()
 }
@@ -54,7 +54,7 @@ func TestAnOrderOfTheSandboxGoesOnByItself(t *testing.T) {
 	} {
 		t.Run(directive, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t).withApproval().inSandbox()
+			f := setupWithoutTwins(t).withApproval().inSandbox()
 			order := f.auto(t, directive)
 			require.EqualValues(t, 1, f.woken.Load())
 			require.Equal(t, want[0], order.GetStatus())
@@ -93,11 +93,11 @@ func TestAStoredAnswerSaysTooThatItsOrderGoesOn(t *testing.T) {
 	for name, stocked := range map[string]bool{"with stock": true, "without stock": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t).withApproval().inSandbox()
+			f := setupWithoutTwins(t).withApproval().inSandbox()
 			f.catalog.stocked = stocked
 			req := request(newID())
 			req.ExternalActionRef = new("sandbox:auto")
-			ctx := f.as(t, newID())
+			ctx := f.keyContext(t, newID())
 			var first *ordersv1.PlaceOrderResponse
 			for range 2 {
 				var answer headers
@@ -126,7 +126,7 @@ func TestAnOrderGoesOnFromWhereSomeoneElseHasTakenIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t).withApproval().inSandbox()
+			f := setupWithoutTwins(t).withApproval().inSandbox()
 			order := f.auto(t, "sandbox:auto")
 			tc.meanwhile(f, t, order.GetId())
 			f.elapse(t, 2*time.Second)
@@ -139,7 +139,7 @@ func TestAnOrderGoesOnFromWhereSomeoneElseHasTakenIt(t *testing.T) {
 
 func TestInProductionADirectiveMeansNothing(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.auto(t, "sandbox:auto")
 	require.Equal(t, "sandbox:auto=abc", f.auto(t, "sandbox:auto=abc").GetExternalActionRef())
 	require.Zero(t, f.count(t, "sandbox_paces"))
@@ -147,7 +147,7 @@ func TestInProductionADirectiveMeansNothing(t *testing.T) {
 
 func TestAnOrderThatHasItsLastStatusNeedsNoSteps(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).inSandbox()
+	f := setupWithoutTwins(t).inSandbox()
 	f.auto(t, "sandbox:auto,stop=PROCESSING")
 	require.Zero(t, f.count(t, "sandbox_paces"))
 }
@@ -155,7 +155,7 @@ func TestAnOrderThatHasItsLastStatusNeedsNoSteps(t *testing.T) {
 // Two instances list the same order. Only one of them takes its step.
 func TestInstancesTakeEachStepOnce(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).withApproval().inSandbox()
+	f := setupWithoutTwins(t).withApproval().inSandbox()
 	for range 10 {
 		order := f.auto(t, "sandbox:auto=1h")
 		f.elapse(t, time.Hour)
@@ -176,7 +176,7 @@ func TestInstancesTakeEachStepOnce(t *testing.T) {
 
 func TestAStepIsNeverFurtherAwayThanItsPace(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).inSandbox()
+	f := setupWithoutTwins(t).inSandbox()
 	order := f.auto(t, "sandbox:auto")
 	f.elapse(t, -time.Hour) // The clock of the database was set back by an hour.
 	require.Equal(t, 1, f.advance(t))
@@ -190,14 +190,14 @@ func TestAStepIsNeverFurtherAwayThanItsPace(t *testing.T) {
 // A refusal places nothing, so nothing goes on.
 func TestStepsAreStoredWithTheirOrder(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).inSandbox()
+	f := setupWithoutTwins(t).inSandbox()
 	req := request("taken")
 	req.ExternalActionRef = new("sandbox:auto")
 	for range 2 {
-		_, err := f.PlaceOrder(f.as(t, "same"), req)
+		_, err := f.PlaceOrder(f.keyContext(t, "same"), req)
 		require.NoError(t, err)
 	}
-	_, err := f.PlaceOrder(f.as(t, "other"), req)
+	_, err := f.PlaceOrder(f.keyContext(t, "other"), req)
 	require.True(t, problem.Is(err, problem.ExternalOrderIDConflict), "%v", err)
 	require.Equal(t, 1, f.count(t, "sandbox_paces"))
 	require.EqualValues(t, 2, f.woken.Load(), "a replay announces it too")
@@ -205,7 +205,7 @@ func TestStepsAreStoredWithTheirOrder(t *testing.T) {
 
 func TestStepsOfAnErasedOrderEnd(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).inSandbox()
+	f := setupWithoutTwins(t).inSandbox()
 	order := f.auto(t, "sandbox:auto")
 	_, err := f.pool.Exec(t.Context(), "DELETE FROM orders")
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 
 func TestOrdersAreFoundByTheirFields(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t).withApproval()
+	f := setupWithoutTwins(t).withApproval()
 	start := f.clock
 	var orders []*ordersv1.Order
 	for range 5 {

@@ -76,7 +76,7 @@ type fixture struct {
 // setup makes a fixture in which every row has a twin of another tenant.
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	pgtest.Twin(t, f.pool, map[string]string{
 		"orders": "twin.reference := 'T' || NEW.reference; twin.brand_id := gen_random_uuid(); " +
 			"twin.version := NEW.version + 1000;",
@@ -87,8 +87,8 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
-// setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
-func setupAlone(t *testing.T) *fixture {
+// setupWithoutTwins is for tests with SQL of their own, which counts or changes the rows of all tenants.
+func setupWithoutTwins(t *testing.T) *fixture {
 	t.Helper()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32))))
 	require.NoError(t, err)
@@ -148,8 +148,8 @@ func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
 	f.settings = f.tenants.ChangeTenant(tenantID, func(s *tenantstest.Settings) { change(s.GetTenant()) })
 }
 
-// as is the context of a request by a key for the brands, or for all if none is named.
-func (f *fixture) as(t *testing.T, idempotencyKey string, brands ...string) context.Context {
+// keyContext is the context of a request by a key for the brands, or for all if none is named.
+func (f *fixture) keyContext(t *testing.T, idempotencyKey string, brands ...string) context.Context {
 	t.Helper()
 	p := caller.Principal{
 		TenantID: tenantID, TenantVersion: f.settings, KeyID: theKey, KeyName: "Shop", AllBrands: len(brands) == 0, BrandIDs: brands,
@@ -183,7 +183,7 @@ func campaignRequest(externalID string) *ordersv1.PlaceOrderRequest {
 
 func (f *fixture) placeOne(t *testing.T, externalID string) *ordersv1.Order {
 	t.Helper()
-	resp, err := f.PlaceOrder(f.as(t, "place "+externalID), request(externalID))
+	resp, err := f.PlaceOrder(f.keyContext(t, "place "+externalID), request(externalID))
 	require.NoError(t, err)
 	return resp.GetOrder()
 }
@@ -191,7 +191,7 @@ func (f *fixture) placeOne(t *testing.T, externalID string) *ordersv1.Order {
 // campaignOrder places an order that holds a unit.
 func (f *fixture) campaignOrder(t *testing.T) *ordersv1.Order {
 	t.Helper()
-	resp, err := f.PlaceOrder(f.as(t, newID()), campaignRequest(newID()))
+	resp, err := f.PlaceOrder(f.keyContext(t, newID()), campaignRequest(newID()))
 	require.NoError(t, err)
 	return resp.GetOrder()
 }
@@ -199,7 +199,7 @@ func (f *fixture) campaignOrder(t *testing.T) *ordersv1.Order {
 // read returns the order as a key sees it.
 func (f *fixture) read(t *testing.T, id string) *ordersv1.Order {
 	t.Helper()
-	resp, err := f.GetOrder(f.as(t, ""), &ordersv1.GetOrderRequest{OrderId: id})
+	resp, err := f.GetOrder(f.keyContext(t, ""), &ordersv1.GetOrderRequest{OrderId: id})
 	require.NoError(t, err)
 	return resp.GetOrder()
 }

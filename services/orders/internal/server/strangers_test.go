@@ -74,17 +74,17 @@ func TestStrangersReadAndChangeNoOrder(t *testing.T) {
 // Orders of other brands and tenants do not exist for a key, whatever is wrong with its request.
 func TestAKeyActsOnlyOnItsOrders(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	order := f.placeOne(t, "o-1").GetId()
-	ofTenant := caller.WithPrincipal(f.as(t, "k"), caller.Principal{TenantID: productID, AllBrands: true})
+	ofTenant := caller.WithPrincipal(f.keyContext(t, "k"), caller.Principal{TenantID: productID, AllBrands: true})
 	for name, tc := range map[string]struct {
 		ctx context.Context
 		id  string
 	}{
-		"another brand":  {f.as(t, "k", otherBrand), order},
+		"another brand":  {f.keyContext(t, "k", otherBrand), order},
 		"another tenant": {ofTenant, order},
-		"no such order":  {f.as(t, "k"), tenantID},
-		"an invalid id":  {f.as(t, "k"), "x"},
+		"no such order":  {f.keyContext(t, "k"), tenantID},
+		"an invalid id":  {f.keyContext(t, "k"), "x"},
 	} {
 		for action, act := range map[string]func() error{
 			"read": func() error {

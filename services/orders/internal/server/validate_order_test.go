@@ -19,7 +19,7 @@ import (
 
 func (f *fixture) validate(t *testing.T, r *ordersv1.PlaceOrderRequest, brands ...string) *ordersv1.ValidateOrderResponse {
 	t.Helper()
-	resp, err := f.ValidateOrder(f.as(t, "", brands...), r)
+	resp, err := f.ValidateOrder(f.keyContext(t, "", brands...), r)
 	require.NoError(t, err)
 	require.Equal(t, len(resp.GetProblems()) == 0, resp.GetValid())
 	return resp
@@ -126,14 +126,14 @@ func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t)
+			f := setupWithoutTwins(t)
 			f.changeTenant(func(s *tenantsv1.Tenant) {
 				s.CustomFields = []*tenantsv1.CustomField{{Id: fieldID, Label: "Cost centre", Required: true, Type: 1}}
 			})
 			f.catalog.checkError = tc.catalog
 			r := request("o-1")
 			tc.spoil(r)
-			got, err := f.ValidateOrder(caller.WithRequest(f.as(t, ""), caller.Request{Violations: tc.edge}), r)
+			got, err := f.ValidateOrder(caller.WithRequest(f.keyContext(t, ""), caller.Request{Violations: tc.edge}), r)
 			require.NoError(t, err)
 			require.Equal(t, tc.want, problemsOf(got))
 			require.False(t, got.GetValid())
@@ -143,12 +143,12 @@ func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 
 func TestADryRunWritesNothing(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.placeOne(t, "o-1")
 	before := pgtest.Contents(t, f.pool)
 	for _, key := range []string{"", "k"} {
 		for _, r := range []*ordersv1.PlaceOrderRequest{campaignRequest("o-2"), request("o-1"), request("")} {
-			_, err := f.ValidateOrder(f.as(t, key), r)
+			_, err := f.ValidateOrder(f.keyContext(t, key), r)
 			require.NoError(t, err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestAPlacedOrderIsCheckedOnceAndNotPreviewed(t *testing.T) {
 	f := setup(t)
 	r := campaignRequest("o-1")
 	r.Customization = &ordersv1.OrderCustomization{Details: "x"}
-	_, err := f.PlaceOrder(f.as(t, "k"), r)
+	_, err := f.PlaceOrder(f.keyContext(t, "k"), r)
 	require.NoError(t, err)
 	require.Equal(t, 1, f.catalog.checks)
 	require.Nil(t, f.catalog.asked)
@@ -171,9 +171,9 @@ func TestADryRunFailsWithTheServicesThatItNeeds(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.catalog.checkError = problem.Unavailable()
-	_, err := f.ValidateOrder(f.as(t, ""), request("o-1"))
+	_, err := f.ValidateOrder(f.keyContext(t, ""), request("o-1"))
 	require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
 	f.catalog.checkError = errCatalogDown
-	_, err = f.ValidateOrder(f.as(t, ""), request("o-1"))
+	_, err = f.ValidateOrder(f.keyContext(t, ""), request("o-1"))
 	require.ErrorIs(t, err, errCatalogDown)
 }

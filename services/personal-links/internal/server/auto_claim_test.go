@@ -59,7 +59,7 @@ func (f *fixture) statuses(t *testing.T, links []*linksv1.PersonalLink) (all []l
 
 func TestALinkIsClaimedByItself(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	var woken atomic.Int32
 	w := f.worker(f.saga(f.store, f.orders), func() { woken.Add(1) })
 	links := f.auto(t, "sandbox:auto=10s", "sandbox:auto,stop=ACTIVE", "sandbox:auto,stop=CLAIMED 7", "player")
@@ -88,7 +88,7 @@ func TestALinkIsClaimedByItself(t *testing.T) {
 
 func TestALinkThatWaitsIsApprovedFirst(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = true })
 	w := f.worker(f.saga(f.store, f.orders), func() {})
 	links := f.auto(t, "sandbox:auto=60s", "sandbox:auto=60s,stop=ACTIVE")
@@ -107,7 +107,7 @@ func TestALinkThatWaitsIsApprovedFirst(t *testing.T) {
 
 func TestALinkThatEndsOtherwiseIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	w := f.worker(f.saga(f.store, f.orders), func() {})
 	links := f.auto(t, "sandbox:auto", "sandbox:auto", "sandbox:auto")
 	_, err := f.client.CancelPersonalLink(f.post(newID()), cancelOf(links[0]))
@@ -124,7 +124,7 @@ func TestALinkThatEndsOtherwiseIsLeftAlone(t *testing.T) {
 
 func TestARefusedClaimIsNotRepeatedByItself(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	w := f.worker(f.saga(f.store, f.orders), func() {})
 	link := f.auto(t, "sandbox:auto")[0]
 	f.orders.Refuse(problem.Unavailable())
@@ -139,7 +139,7 @@ func TestARefusedClaimIsNotRepeatedByItself(t *testing.T) {
 
 func TestADirectiveMeansNothingInProduction(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.sandboxed = false
 	srv := f.newServer(f.saga(f.store, f.orders))
 	resp, err := srv.CreatePersonalLinks(f.local("p"), f.toCampaign(
@@ -155,7 +155,7 @@ func TestADirectiveMeansNothingInProduction(t *testing.T) {
 
 func TestAMalformedDirectiveRejectsItsRecipient(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	results := f.create(t, f.toCampaign(
 		&linksv1.PersonalLinkRecipient{Label: "Ann", ExternalRecipientId: new("sandbox:auto,stop=SENT")},
 		&linksv1.PersonalLinkRecipient{Label: "Bob", ExternalRecipientId: new("sandbox:auto")}))
@@ -171,7 +171,7 @@ func TestAMalformedDirectiveRejectsItsRecipient(t *testing.T) {
 // Every step of a link is broken before and after its effect, in an instance that another one then replaces.
 func TestALinkIsClaimedByItselfAfterACrashAtAnyStep(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = true })
 	points := 0
 	for met := true; met; points++ {
@@ -197,7 +197,7 @@ func TestALinkIsClaimedByItselfAfterACrashAtAnyStep(t *testing.T) {
 
 func TestSeveralInstancesClaimEveryLinkOnce(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	var ids []string
 	for range 40 {
 		ids = append(ids, "sandbox:auto=1s")
@@ -224,7 +224,7 @@ func TestSeveralInstancesClaimEveryLinkOnce(t *testing.T) {
 
 func TestAStepIsNeverFurtherAwayThanItsPaceOrTheLease(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	links := f.auto(t, "sandbox:auto", "sandbox:auto=60s")
 	setBack := func(by time.Duration) {
 		_, err := f.pool.Exec(t.Context(), "UPDATE sandbox_claims SET due_at = due_at + $1::interval", by)

@@ -21,7 +21,7 @@ func cancelOf(l *linksv1.PersonalLink) *linksv1.CancelPersonalLinkRequest {
 func TestACancelledLinkKeepsItsFirstReason(t *testing.T) {
 	t.Parallel()
 	for _, approval := range []bool{true, false} {
-		f := setupAlone(t)
+		f := setupWithoutTwins(t)
 		f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = approval })
 		link := f.newLink(t)
 		resp, err := f.client.CancelPersonalLink(f.post("k"), cancelOf(link))
@@ -57,7 +57,7 @@ func TestACancelledLinkKeepsItsFirstReason(t *testing.T) {
 
 func TestAnEndedLinkCannotBeCancelled(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	for status, set := range map[string]string{
 		"CLAIMED": "status = 'CLAIMED', order_id = gen_random_uuid(), claimed_at = now()", "EXPIRED": "status = 'EXPIRED'",
 	} {

@@ -56,7 +56,7 @@ func TestARepeatedClaimGetsItsAnswerAfterAFailureAtAnyStep(t *testing.T) {
 	for name, crash := range map[string]bool{"crash": true, "one call fails": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t)
+			f := setupWithoutTwins(t)
 			points := 0
 			for met := true; met; points++ {
 				link, key := f.newLink(t), newID()
@@ -75,7 +75,7 @@ func TestARepeatedClaimGetsItsAnswerAfterAFailureAtAnyStep(t *testing.T) {
 
 func TestARepeatedClaimGetsItsAnswerIfItWasNotStored(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link, key := f.newLink(t), newID()
 	_, err := f.pool.Exec(t.Context(),
 		`ALTER TABLE idempotency_answers ADD CONSTRAINT broken CHECK (idempotency_key <> '`+key+`') NOT VALID`)
@@ -91,7 +91,7 @@ func TestARepeatedClaimGetsItsAnswerIfItWasNotStored(t *testing.T) {
 
 func TestAKeyDoesNotGetTheClaimThatALinkHasLost(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	_, err := f.site.ClaimLink(t.Context(), claimOf(link))
 	require.NoError(t, err)

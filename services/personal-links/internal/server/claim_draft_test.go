@@ -150,7 +150,7 @@ func TestADraftIsBounded(t *testing.T) {
 
 func TestALinkKeepsItsTwentyNewestDrafts(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link, other := f.newLink(t), f.newLink(t)
 	f.save(t, draftOf(other, aNonce))
 	nonce := func(i int) string { return strings.Repeat(string(rune('A'+i)), 26) }
@@ -165,7 +165,7 @@ func TestALinkKeepsItsTwentyNewestDrafts(t *testing.T) {
 
 func TestADraftExpires(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	f.save(t, draftOf(link, aNonce))
 	deleted, err := f.store.DeleteExpiredDrafts(t.Context(), 0, 10)
@@ -207,7 +207,7 @@ func TestTheEndOfALinkDeletesItsDrafts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t)
+			f := setupWithoutTwins(t)
 			link, other := f.newLink(t), f.newLink(t)
 			for _, nonce := range []string{aNonce, anotherForm} {
 				f.save(t, draftOf(link, nonce))
@@ -257,7 +257,7 @@ func TestTheFormThatClaimedKeepsItsRecipient(t *testing.T) {
 // An erasure of a claimed link, too, must delete a correction that its player has begun.
 func TestAnErasureDeletesTheDraftOfACorrection(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
 	require.NoError(t, err)
@@ -271,7 +271,7 @@ func TestAnErasureDeletesTheDraftOfACorrection(t *testing.T) {
 // Whatever runs first, no draft outlives its link.
 func TestADraftThatIsSavedWhileItsLinkEndsIsDeleted(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	for range 10 {
 		link := f.newLink(t)
 		var group errgroup.Group
@@ -293,7 +293,7 @@ func TestADraftThatIsSavedWhileItsLinkEndsIsDeleted(t *testing.T) {
 // Two forms of one browser, such as a double click, lose no step.
 func TestConcurrentStepsOfADraftAreBothKept(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	both := draftOf(link, aNonce)
 	var group errgroup.Group
@@ -319,7 +319,7 @@ func TestConcurrentStepsOfADraftAreBothKept(t *testing.T) {
 
 func TestABrokenDraftIsAnErrorWithoutItsContent(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	f.save(t, draftOf(link, aNonce))
 	_, err := f.pool.Exec(t.Context(),

@@ -30,7 +30,7 @@ func (f *fixture) eventsOf(t *testing.T, l *linksv1.PersonalLink, kind string) (
 
 func TestClaimsAreListedByTheirLinks(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	claimed, open := map[string]bool{}, f.newLink(t)
 	for range 5 {
 		link := f.newLink(t)
@@ -81,7 +81,7 @@ func TestClaimsAreListedByTheirLinks(t *testing.T) {
 
 func TestALinkSaysWhetherTheLeaseOfItsClaimHasEnded(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	for until, ended := range map[string]bool{"now() + interval '1 hour'": false, "now()": true} {
 		f.set(t, link, "claim_order_id = gen_random_uuid(), claim_lease_until = "+until)
@@ -93,7 +93,7 @@ func TestALinkSaysWhetherTheLeaseOfItsClaimHasEnded(t *testing.T) {
 
 func TestALostClaimIsRestoredOnceAndOnlyIfTheLinkAllowsIt(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	lost := newID()
 	for name, tc := range map[string]struct {
 		columns  string

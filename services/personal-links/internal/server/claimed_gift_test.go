@@ -97,7 +97,7 @@ func TestTheOrderedGiftIsShownInTheWordsOfTheLink(t *testing.T) {
 
 func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.claimedBy(t, aNonce)
 	req := &linksv1.CorrectClaimedGiftRequest{
 		Token: token(link), FormNonce: aNonce, Recipient: &linksv1.ClaimRecipient{

@@ -153,7 +153,7 @@ func TestErrorsInTheSelectionAreReportedTogether(t *testing.T) {
 		})
 	}
 	t.Run("with the errors of the edge", func(t *testing.T) {
-		ctx := f.as(f.everyBrand(),
+		ctx := f.keyContext(f.everyBrand(),
 			problem.Violation{Field: "recipients[3].label", Code: problem.FieldInvalid, Message: "must be a string"})
 		_, err := f.client.CreatePersonalLinks(ctx, &linksv1.CreatePersonalLinksRequest{})
 		requireViolations(t, err, "recipients[3].label invalid", "campaignId required")
@@ -202,26 +202,26 @@ func TestAListThatTheEdgeCutsShortHasTooManyRecipients(t *testing.T) {
 	for _, n := range []int{1001, 2000, 5000} {
 		body := fmt.Sprintf(`{"campaignId":%q,"recipients":[{"label":"Ann"}%s]}`, f.campaign, strings.Repeat(`,{"label":"Ann"}`, n-1))
 		req := &linksv1.CreatePersonalLinksRequest{}
-		_, err := f.client.CreatePersonalLinks(f.as(f.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
+		_, err := f.client.CreatePersonalLinks(f.keyContext(f.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
 		require.True(t, problem.Is(err, problem.TooManyRecipients), "%d: %v", n, err)
 	}
 	t.Run("after the errors of the recipients that were read", func(t *testing.T) {
 		req := &linksv1.CreatePersonalLinksRequest{}
 		body := fmt.Sprintf(`{"campaignId":%q,"recipients":[{"label":1}%s]}`, f.campaign, strings.Repeat(`,{}`, 3000))
-		_, err := f.client.CreatePersonalLinks(f.as(f.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
+		_, err := f.client.CreatePersonalLinks(f.keyContext(f.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
 		requireViolations(t, err, "recipients[0].label invalid")
 	})
 	t.Run("and something other than a list is an error itself", func(t *testing.T) {
 		req := &linksv1.CreatePersonalLinksRequest{}
 		body := fmt.Sprintf(`{"campaignId":%q,"recipients":{}}`, f.campaign)
-		_, err := f.client.CreatePersonalLinks(f.as(f.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
+		_, err := f.client.CreatePersonalLinks(f.keyContext(f.everyBrand(), restjson.Unmarshal([]byte(body), req)...), req)
 		requireViolations(t, err, "recipients invalid")
 	})
 }
 
 func TestARepeatedBatchGetsTheFirstAnswerEvenIfItsLinksChanged(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	recipients := make([]*linksv1.PersonalLinkRecipient, 1000)
 	for i := range recipients {
 		recipients[i] = &linksv1.PersonalLinkRecipient{Label: fmt.Sprintf("Player %d", i), Email: new(fmt.Sprintf("p%d@example.com", i))}
@@ -256,7 +256,7 @@ func TestARepeatedBatchGetsTheFirstAnswerEvenIfItsLinksChanged(t *testing.T) {
 
 func TestConcurrentRequestsForTheSameBatchMakeItOnce(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	var answered, refused atomic.Int32
 	var group errgroup.Group
 	for range 20 {

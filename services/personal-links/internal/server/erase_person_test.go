@@ -157,7 +157,7 @@ var (
 
 func TestAnErasureChangesEveryColumnOfThePerson(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	open, claimed, cancelled := f.personalLink(t), f.personalLink(t), f.personalLink(t)
 	_, err := f.site.ClaimLink(t.Context(), claimOf(claimed))
 	require.NoError(t, err)
@@ -217,7 +217,7 @@ func TestAnErasureChangesEveryColumnOfThePerson(t *testing.T) {
 
 func TestAPersonsLinksAreFound(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link, another := f.personalLink(t), f.newLink(t)
 	f.copyToOtherTenant(t)
 	for name, req := range map[string]*privacyv1.FindPersonRecordsRequest{
@@ -243,7 +243,7 @@ func TestAPersonsLinksAreFound(t *testing.T) {
 
 func TestAClaimThatACrashLeftIsReconciledBeforeItsLinkIsErased(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	placed, lost := f.personalLink(t), f.personalLink(t)
 	orderID := newID()
 	f.set(t, placed, "claim_order_id = '"+orderID+"', claim_lease_until = now()")
@@ -293,7 +293,7 @@ func TestAnErasureAndClaimsRunOneAfterAnother(t *testing.T) {
 
 func TestAnExportHasTheDetailsOfLinks(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.personalLink(t)
 	f.copyToOtherTenant(t)
 	export := func(ids ...string) (exported []any, text string) {

@@ -42,7 +42,7 @@ func claimOf(l *linksv1.PersonalLink) *linksv1.ClaimLinkRequest {
 
 func (f *fixture) read(t *testing.T, l *linksv1.PersonalLink) *linksv1.PersonalLink {
 	t.Helper()
-	got, err := f.client.GetPersonalLink(f.as(f.everyBrand()), &linksv1.GetPersonalLinkRequest{LinkId: l.GetId()})
+	got, err := f.client.GetPersonalLink(f.keyContext(f.everyBrand()), &linksv1.GetPersonalLinkRequest{LinkId: l.GetId()})
 	require.NoError(t, err)
 	return got.GetLink()
 }
@@ -114,7 +114,7 @@ func TestThePageShowsWhatTheBrandAndTheCampaignSay(t *testing.T) {
 
 func TestThePageInEveryOtherState(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	for name, c := range map[string]struct {
 		set   string
 		want  linksv1.ClaimState

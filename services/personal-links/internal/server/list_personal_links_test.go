@@ -85,7 +85,7 @@ func TestErrorsAreListedTogether(t *testing.T) {
 	unspecified := linksv1.PersonalLinkStatus_PERSONAL_LINK_STATUS_UNSPECIFIED
 
 	t.Run("all errors, with those of the edge", func(t *testing.T) {
-		ctx := f.as(f.everyBrand(), problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "no instant"})
+		ctx := f.keyContext(f.everyBrand(), problem.Violation{Field: "updatedSince", Code: problem.FieldInvalid, Message: "no instant"})
 		_, err := f.client.ListPersonalLinks(ctx, &linksv1.ListPersonalLinksRequest{
 			CampaignId: new(""), ExternalRecipientId: new("a\x00"), Status: &unknown,
 			Limit: new(int32(101)), After: new("x"),

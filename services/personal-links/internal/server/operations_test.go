@@ -49,7 +49,7 @@ func (f *fixture) approve(t *testing.T, a *commonv1.Actor, l *linksv1.PersonalLi
 
 func TestAnAdministratorOrCoordinatorApprovesALink(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	_, links := f.waiting(t, 2)
 	for i, id := range []string{anAdministrator, aCoordinator} {
 		link := links[i]
@@ -190,7 +190,7 @@ func TestABatchIsListedInTheOrderOfItsRecipients(t *testing.T) {
 
 func TestTheAuditIsAppendOnly(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	_, err := f.client.CancelPersonalLink(f.post("k"), cancelOf(f.newLink(t)))
 	require.NoError(t, err)
 	for _, sql := range []string{"UPDATE link_audit SET actor_id = ''", "DELETE FROM link_audit", "TRUNCATE link_audit"} {

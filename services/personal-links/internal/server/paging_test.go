@@ -131,7 +131,7 @@ func requireDistinct(t *testing.T, items []*linksv1.PersonalLink) {
 
 func TestALinkThatChangesWhileReadingByChangeIsNotLost(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	ids := f.many(20)
 	items := f.walk(t, &linksv1.ListPersonalLinksRequest{
 		Limit: new(int32(4)), UpdatedSince: timestamppb.New(epoch),
@@ -176,7 +176,7 @@ func TestACursorBelongsToItsTenantFiltersAndOrder(t *testing.T) {
 	t.Run("not to another tenant", func(t *testing.T) {
 		other := f.everyBrand()
 		other.TenantID = newID()
-		_, err := f.client.ListPersonalLinks(f.as(other), &linksv1.ListPersonalLinksRequest{After: after})
+		_, err := f.client.ListPersonalLinks(f.keyContext(other), &linksv1.ListPersonalLinksRequest{After: after})
 		requireViolations(t, err, "after invalid")
 	})
 }

@@ -80,7 +80,7 @@ func TestPersonalDataAndTokensAreNowhereInClear(t *testing.T) {
 
 func TestReencryptedLinksOpenUnderTheNewKeyAlone(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	cancelled := f.newLink(t)
 	_, err := f.client.CancelPersonalLink(f.post("c"), cancelOf(cancelled))
 	require.NoError(t, err)

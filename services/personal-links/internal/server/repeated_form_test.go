@@ -117,7 +117,7 @@ func TestARepeatedFormGetsTheReferenceAfterAFailureAtAnyStep(t *testing.T) {
 	for name, crash := range map[string]bool{"crash": true, "one call fails": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := setupAlone(t)
+			f := setupWithoutTwins(t)
 			points := 0
 			for met := true; met; points++ {
 				link := f.newLink(t)
@@ -144,7 +144,7 @@ func TestARepeatedFormGetsTheReferenceAfterAFailureAtAnyStep(t *testing.T) {
 
 func TestAFormDoesNotGetTheOrderThatALinkHasLost(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestAFormDoesNotGetTheOrderThatALinkHasLost(t *testing.T) {
 
 func TestAReferenceThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
 	require.NoError(t, err)

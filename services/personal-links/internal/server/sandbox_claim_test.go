@@ -53,7 +53,7 @@ func theJersey(l *linksv1.PersonalLink) *linksv1.ClaimSandboxPersonalLinkRequest
 
 func TestInTheSandboxAKeyClaimsALink(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	claimed, err := f.claimInSandbox(f.post("c"), theJersey(link))
 	require.NoError(t, err)
@@ -271,7 +271,7 @@ func (f *fixture) approveInSandbox(ctx context.Context, linkID string) (*linksv1
 
 func TestInTheSandboxAKeyApprovesALink(t *testing.T) {
 	t.Parallel()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	_, links := f.waiting(t, 1)
 	link := links[0]
 	approved, err := f.approveInSandbox(f.post("a"), link.GetId())

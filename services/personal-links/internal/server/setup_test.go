@@ -69,7 +69,7 @@ type fixture struct {
 // setup makes a fixture in which every row has a twin of another tenant.
 func setup(t testing.TB) *fixture {
 	t.Helper()
-	f := setupAlone(t)
+	f := setupWithoutTwins(t)
 	pgtest.Twin(t, f.pool, map[string]string{
 		"links":        "twin.brand_id := gen_random_uuid(); twin.token_hash := NULL; twin.locale := 'sv-SE';",
 		"link_batches": "twin.product_ids := '{}'; twin.key_name := 'twin';",
@@ -81,8 +81,8 @@ func setup(t testing.TB) *fixture {
 	return f
 }
 
-// setupAlone is for tests with SQL of their own, which counts or changes the rows of all tenants.
-func setupAlone(t testing.TB) *fixture {
+// setupWithoutTwins is for tests with SQL of their own, which counts or changes the rows of all tenants.
+func setupWithoutTwins(t testing.TB) *fixture {
 	t.Helper()
 	ring, err := seal.ParseRing("k1:" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 32))))
 	require.NoError(t, err)
@@ -225,8 +225,8 @@ func (f *fixture) insert(rows ...row) {
 	}
 }
 
-// as is the context of a call by the principal, with violations of the edge.
-func (f *fixture) as(p caller.Principal, violations ...problem.Violation) context.Context {
+// keyContext is the context of a call by the principal, with violations of the edge.
+func (f *fixture) keyContext(p caller.Principal, violations ...problem.Violation) context.Context {
 	f.t.Helper()
 	ctx, err := caller.Outgoing(f.t.Context(), p, caller.Request{Violations: violations})
 	require.NoError(f.t, err)
@@ -238,13 +238,13 @@ func (f *fixture) everyBrand() caller.Principal {
 }
 
 func (f *fixture) list(req *linksv1.ListPersonalLinksRequest) (*linksv1.ListPersonalLinksResponse, error) {
-	return f.client.ListPersonalLinks(f.as(f.everyBrand()), req)
+	return f.client.ListPersonalLinks(f.keyContext(f.everyBrand()), req)
 }
 
 // ids returns the ids of one page, which must be the last.
 func (f *fixture) ids(t *testing.T, p caller.Principal, req *linksv1.ListPersonalLinksRequest) []string {
 	t.Helper()
-	resp, err := f.client.ListPersonalLinks(f.as(p), req)
+	resp, err := f.client.ListPersonalLinks(f.keyContext(p), req)
 	require.NoError(t, err)
 	require.Nil(t, resp.NextCursor)
 	out := []string{}
