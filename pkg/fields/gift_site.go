@@ -32,8 +32,8 @@ func CheckGreeting(path, text string, errs *Errors) string {
 }
 
 // CheckGiftSite validates what the gift site of a brand links to, how it looks and how long gifts take. Absent enums of the theme
-// get their defaults, so that a stored theme is complete. Any colour is accepted: the site derives readable pairs of text and background from
-// it.
+// get their defaults, so that a stored theme is complete. Any colour is accepted: the site derives readable pairs of text and
+// background from it.
 func CheckGiftSite(s *tenantsv1.GiftSite, errs *Errors) *tenantsv1.GiftSite {
 	if s == nil {
 		errs.Add("site", problem.FieldRequired, "is required")

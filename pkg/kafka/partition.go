@@ -132,7 +132,8 @@ func (s *stream) run(ctx context.Context) {
 // since brokers close the connections when a partition gets another leader, and from time to time while no message comes.
 func (s *stream) verify(ctx context.Context, quiet bool) bool {
 	dials := s.dials.Load()
-	if dials == s.verified && !(quiet && time.Since(s.verifiedAt) >= s.consumer.opts.FetchTimeout) {
+	due := quiet && time.Since(s.verifiedAt) >= s.consumer.opts.FetchTimeout
+	if dials == s.verified && !due {
 		return true
 	}
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {

@@ -42,8 +42,8 @@ func Bind(parts ...string) Binding {
 	return Binding(h.Sum(nil))
 }
 
-// BindRequest digests the name of the list, the tenant and every filter of a request, which are all its fields but those of the page
-// and of the caller. Filters that mean the same must be written the same.
+// BindRequest digests the name of the list, the tenant and every filter of a request: all its fields but those of the page and of
+// the caller. Filters that mean the same must be written the same.
 func BindRequest(list, tenantID string, req proto.Message) Binding {
 	filters := proto.Clone(req)
 	m := filters.ProtoReflect()

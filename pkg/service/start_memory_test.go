@@ -20,7 +20,7 @@ func resident() uint64 {
 	return found[0].Value.Uint64() + found[1].Value.Uint64()
 }
 
-func TestTheGarbageOfTheStartIsGivenBack(t *testing.T) { //nolint:paralleltest // It measures the process.
+func TestTheGarbageOfTheStartIsGivenBack(t *testing.T) {
 	t.Setenv("GIFTING_DATABASE_URL", "postgres://127.0.0.1:1/none")
 	const garbage = 256 << 20
 	var began uint64

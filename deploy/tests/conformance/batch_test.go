@@ -176,7 +176,8 @@ func (f *fixture) testResults(t *testing.T) {
 	})
 }
 
-// linkTexts are the texts of a recipient, with the requirements of the limit and, unless empty, of the link: as it was sent, or null.
+// linkTexts are the texts of a recipient, with the requirements of the limit and, unless empty, of the link: as it was sent, or
+// null.
 var linkTexts = []struct {
 	name           string
 	limit          int

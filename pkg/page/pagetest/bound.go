@@ -66,7 +66,9 @@ func EachFilter[Request proto.Message](t *testing.T, base Request, list func(t *
 func filters(t *testing.T, req proto.Message) []protoreflect.FieldDescriptor {
 	t.Helper()
 	fields := slice(req.ProtoReflect().Descriptor().Fields())
-	fields = slices.DeleteFunc(fields, func(field protoreflect.FieldDescriptor) bool { return slices.Contains(noFilters, field.Name()) })
+	fields = slices.DeleteFunc(fields, func(field protoreflect.FieldDescriptor) bool {
+		return slices.Contains(noFilters, field.Name())
+	})
 	require.NotEmpty(t, fields)
 	return fields
 }

@@ -61,7 +61,7 @@ func (f *fixture) audit(subject string) (actions []string) {
 	found, err := f.store.Audit(f.t.Context(), subject, nil, 100)
 	require.NoError(f.t, err)
 	for _, e := range found {
-		actions = append(actions, e.Action)
+		actions = append(actions, e.GetAction())
 	}
 	return actions
 }

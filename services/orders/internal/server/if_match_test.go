@@ -41,7 +41,8 @@ var conditional = map[string]func(t *testing.T, f *fixture, key, orderID string,
 		return err
 	},
 	"post message": func(t *testing.T, f *fixture, key, orderID string, states ...string) error {
-		_, err := f.PostOrderMessage(ifMatch(f.keyContext(t, key), states...), &ordersv1.PostOrderMessageRequest{OrderId: orderID, Body: "x"})
+		_, err := f.PostOrderMessage(ifMatch(f.keyContext(t, key), states...),
+			&ordersv1.PostOrderMessageRequest{OrderId: orderID, Body: "x"})
 		return err
 	},
 }
@@ -87,7 +88,8 @@ func TestTheConditionComesAfterTheStatusAndBeforeTheVersion(t *testing.T) {
 	require.True(t, problem.Is(err, problem.PreconditionFailed), "%v", err)
 	_, err = f.CancelOrder(ifMatch(f.keyContext(t, newID()), "old"), &ordersv1.CancelOrderRequest{OrderId: id})
 	require.True(t, problem.Is(err, problem.InvalidRequest), "%v", err)
-	_, err = f.CancelOrder(ifMatch(f.keyContext(t, newID(), otherBrand), "old"), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
+	_, err = f.CancelOrder(ifMatch(f.keyContext(t, newID(), otherBrand), "old"),
+		&ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})
 	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 
 	_, err = f.CancelOrder(f.keyContext(t, newID()), &ordersv1.CancelOrderRequest{OrderId: id, Reason: "x"})

@@ -84,9 +84,9 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 // typed cuts the texts that nobody types, and writes the phone number internationally if it is one of the country.
 func typed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	out := proto.CloneOf(r)
-	texts := []*string{ //nolint:protogetter // Changed in place.
-		&out.Name, &out.Phone, out.Email, &out.Street, out.Street2, &out.City, out.PostalCode, &out.Country, out.Region,
-		out.CourierComment,
+	texts := []*string{
+		&out.Name, &out.Phone, &out.Street, &out.City, &out.Country,
+		out.Email, out.Street2, out.PostalCode, out.Region, out.CourierComment, //nolint:protogetter // Changed in place.
 	}
 	for _, text := range texts {
 		if text != nil {
