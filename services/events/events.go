@@ -43,8 +43,14 @@ func Program() service.Program[Config] {
 		Schema:    []postgres.Migrations{daemon.RetentionClockMigrations(), store.Migrations()},
 		New:       New,
 		Tasks: []service.Task[Config]{
-			{Name: "redrive", Short: "append to the feed what Kafka has of a time span and the feed has not", RunWith: Redrive},
-			{Name: "skip", Short: "move the stored offset of a partition forward, past messages that are gone", RunWith: Skip},
+			{
+				Name: "redrive", RunWith: Redrive,
+				Short: "append to the feed the events of a time span that Kafka or the outboxes have and the feed lacks",
+			},
+			{
+				Name: "skip", RunWith: Skip,
+				Short: "move the stored offset of a partition forward, past messages that are lost or can never be handled",
+			},
 			{Name: "forget-topic", Short: "forget the stored offsets, before the feed reads another topic", Run: ForgetTopic},
 		},
 	}

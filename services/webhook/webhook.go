@@ -50,7 +50,10 @@ func Program() service.Program[Config] {
 		New:       New,
 		Tasks: []service.Task[Config]{
 			{Name: "redrive", Short: "make the deliveries that events of a time span lack", RunWith: Redrive},
-			{Name: "skip", Short: "move the stored offset of a partition forward, past messages that are gone", RunWith: Skip},
+			{
+				Name: "skip", RunWith: Skip,
+				Short: "move the stored offset of a partition forward, past messages that are lost or can never be handled",
+			},
 			{Name: "forget-topic", Short: "forget the stored offsets, before the fan-out reads another topic", Run: ForgetTopic},
 		},
 	}

@@ -1,9 +1,10 @@
 // Package importer imports gifts from a file into the catalog: the command `giftingctl catalog import`.
 //
-// It reads the file as a stream and sends the gifts in batches to the running catalog, by the rules of PutProduct. An import can be
-// repeated, and so continues after an interruption: a gift that is already as in the file is not changed. An invalid row, and one
-// whose id is in an earlier row, is reported and the others are imported. Where a file cannot be read further, the import ends with
-// the number of the line. At any moment the report covers all that was imported, except for a batch whose response was lost.
+// It reads the file as a stream and sends the gifts in batches to the running catalog service, by the rules of PutProduct, which
+// stores a single gift. After an interruption or an error, the same command is run again: it sends all rows again, and a gift that
+// is already as in the file is not changed. An invalid row, and one whose id is in an earlier row, is reported and the others are
+// imported. Where a file cannot be read further, the import ends with an error that names the line. At any moment the report covers
+// all that was imported, except for a batch whose response was lost.
 package importer
 
 import (
