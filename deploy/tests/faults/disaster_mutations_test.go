@@ -101,6 +101,6 @@ var disasterMutations = []disasterMutation{
 	}},
 	{disaster: "a snapshot held open", mutation: mutation{
 		"reads begin at the oldest row", flat,
-		[]replacement{{relaySource, `w.low, limit, first, last, w.open()`, `min(w.low, 0), limit, first, last, w.open()`}},
+		[]replacement{{relaySource, `w.low, limit, first, last, w.hasOpenGap()`, `min(w.low, 0), limit, first, last, w.hasOpenGap()`}},
 	}},
 }
