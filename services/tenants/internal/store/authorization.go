@@ -19,36 +19,36 @@ type Authorization struct {
 	Needs caller.Permission
 }
 
-var selectActing = team.read + ` WHERE tenant_id = $1 AND id = $2 AND active`
+var selectActingMember = team.read + ` WHERE tenant_id = $1 AND id = $2 AND active`
 
-// permit refuses an actor who may not make the call for the tenant. A member of a team who is not an active one of this tenant gets
-// ErrNotFound, as for a tenant that does not exist. In a transaction that changes something, the caller holds the lock of the
-// tenant's row: every change of the team takes it too, so the membership lasts until the transaction ends.
-func (b Authorization) permit(ctx context.Context, tx pgx.Tx, tenantID string) error {
-	team, err := b.team(ctx, tx, tenantID)
+// permit refuses an actor who may not make the call for the tenant. A tenant account that is not an active member of the tenant's
+// team gets ErrNotFound, as if the tenant did not exist. A transaction that writes has locked the tenant's row before. Changes of
+// the team lock it too, so the member stays active until the transaction ends.
+func (a Authorization) permit(ctx context.Context, tx pgx.Tx, tenantID string) error {
+	members, err := a.actingMember(ctx, tx, tenantID)
 	if err != nil {
 		return err
 	}
-	return b.Needs.Check(b.Actor, team)
+	return a.Needs.Check(a.Actor, members)
 }
 
-// team has the acting member only. It is empty for an actor who is not an account of a tenant.
-func (b Authorization) team(ctx context.Context, tx pgx.Tx, tenantID string) ([]*tenantsv1.TeamMember, error) {
-	if b.Actor.GetKind() != commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {
+// actingMember returns the member of the team who acts, or none if the actor is not a tenant account.
+func (a Authorization) actingMember(ctx context.Context, tx pgx.Tx, tenantID string) ([]*tenantsv1.TeamMember, error) {
+	if a.Actor.GetKind() != commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT {
 		return nil, nil
 	}
-	id, ok := fields.ParseUUID(b.Actor.GetId())
-	if !ok || id != b.Actor.GetId() {
+	id, ok := fields.ParseUUID(a.Actor.GetId())
+	if !ok || id != a.Actor.GetId() {
 		return nil, ErrNotFound
 	}
-	acting, err := postgres.SelectOne(ctx, tx, "read acting member", ErrNotFound, scanMember, selectActing, tenantID, id)
+	acting, err := postgres.SelectOne(ctx, tx, "read acting member", ErrNotFound, scanMember, selectActingMember, tenantID, id)
 	if err != nil {
 		return nil, err
 	}
 	return []*tenantsv1.TeamMember{acting}, nil
 }
 
-// readPermitted calls work for an actor who may read, in one snapshot with the check.
+// readPermitted checks that the actor may read, and then calls work in the same snapshot.
 func (s *Store) readPermitted(ctx context.Context, tenantID string, by Authorization, work func(tx pgx.Tx) error) error {
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return translate(postgres.InTxWith(ctx, s.pool, snapshot, func(tx pgx.Tx) error {
@@ -70,7 +70,7 @@ func requireTenant(ctx context.Context, tx pgx.Tx, tenantID string) error {
 	return nil
 }
 
-// Permit refuses an actor who may not make the call for the tenant; ErrNotFound without the tenant.
+// Permit refuses an actor who may not make the call for the tenant. It returns ErrNotFound if the tenant does not exist.
 func (s *Store) Permit(ctx context.Context, tenantID string, by Authorization) error {
 	return s.readPermitted(ctx, tenantID, by, func(tx pgx.Tx) error { return requireTenant(ctx, tx, tenantID) })
 }

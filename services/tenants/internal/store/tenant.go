@@ -84,7 +84,7 @@ func (s *Store) Keys(
 		if err := requireTenant(ctx, tx, l.TenantID); err != nil {
 			return err
 		}
-		team, err := by.team(ctx, tx, l.TenantID)
+		members, err := by.actingMember(ctx, tx, l.TenantID)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (s *Store) Keys(
 		if err != nil {
 			return err
 		}
-		if whole.Check(by.Actor, team) != nil {
+		if whole.Check(by.Actor, members) != nil {
 			for _, k := range found {
 				k.Key.WebhookUrl = nil
 			}
