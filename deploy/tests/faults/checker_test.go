@@ -27,7 +27,7 @@ type checker struct {
 	messages map[string]time.Time
 	// brands are the brands of all orders in the feed, which has orders too that a restored database has lost.
 	brands map[string]string
-	// paced are the orders that go on by themselves, with the status at which each stops.
+	// paced are the orders that advance by themselves, with the status at which each stops.
 	paced   map[string]string
 	changes []change
 	byEvent map[eventName]change

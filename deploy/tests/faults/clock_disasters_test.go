@@ -40,7 +40,7 @@ func clocksDiffer() disaster {
 		goBack: func(ctx context.Context, t *testing.T, d *drill) {
 			t.Helper()
 			d.checkClock(ctx, t, clockAhead)
-			own := d.own[clockSource]
+			own := d.dedicated[clockSource]
 			own.busy.Lock()
 			defer own.busy.Unlock()
 			var data string
@@ -48,7 +48,7 @@ func clocksDiffer() disaster {
 				require.NoError(t, conn.QueryRow(ctx, "SHOW data_directory").Scan(&data))
 			})
 			require.NoError(t, own.end(ctx, syscall.SIGINT))
-			writeClock(t, d.clock, clockBehind)
+			writeClock(t, d.clockFile, clockBehind)
 			require.NoError(t, os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o600))
 			require.NoError(t, own.start(ctx))
 			d.exec(ctx, t, own.instance.Address, "SELECT pg_promote()")
@@ -123,9 +123,9 @@ func writeClock(t *testing.T, file string, ahead time.Duration) {
 // setClock sets the clock of the running server of a database.
 func (d *drill) setClock(ctx context.Context, t *testing.T, database string, ahead time.Duration) {
 	t.Helper()
-	writeClock(t, d.clock, ahead)
+	writeClock(t, d.clockFile, ahead)
 	var now time.Time
-	d.withConn(ctx, t, d.own[database].instance.Address, func(conn *pgx.Conn) {
+	d.withConn(ctx, t, d.dedicated[database].instance.Address, func(conn *pgx.Conn) {
 		require.NoError(t, conn.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now))
 	})
 	require.InDelta(t, ahead.Seconds(), time.Until(now).Seconds(), 1)

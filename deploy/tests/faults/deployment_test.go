@@ -80,7 +80,7 @@ func newDeployment(t *testing.T, o options) *deployment {
 		PostgresURL: d.postgres.instance.Address, RedisURL: d.redis.instance.Address,
 		KafkaBrokers: []string{d.kafka.instance.Address}, OwnServers: map[string]string{},
 	}
-	for database, own := range d.own {
+	for database, own := range d.dedicated {
 		d.config.OwnServers[database] = own.instance.Address
 	}
 	stack, err := local.Start(t.Context(), d.config)
@@ -171,7 +171,7 @@ func (d *deployment) routesToPostgres(t *testing.T, i *instance) func(text strin
 	t.Helper()
 	routes := map[string]string{}
 	return func(text string) string {
-		for _, s := range append([]*server{d.postgres}, slices.Collect(maps.Values(d.own))...) {
+		for _, s := range append([]*server{d.postgres}, slices.Collect(maps.Values(d.dedicated))...) {
 			host := hostOf(t, s.instance.Address)
 			if !strings.Contains(text, host) {
 				continue

@@ -18,10 +18,10 @@ const (
 // nextStatus is where an order goes from a status by itself.
 var nextStatus = map[string]string{"REQUESTED": "PROCESSING", "PROCESSING": "SENT", "SENT": "COMPLETED"}
 
-// paceOrders lets the writers place orders that go on by themselves.
+// paceOrders lets the writers place orders that advance by themselves.
 func (f *fixture) paceOrders() {
 	for _, w := range f.writers {
-		w.paces = true
+		w.placesPaced = true
 	}
 }
 
@@ -32,18 +32,18 @@ func (w *writer) placePaced(ctx context.Context) {
 		directive, stop = directive+",stop=SENT", "SENT"
 	}
 	body["externalActionRef"] = directive
-	w.post(ctx, "/orders", toJSON(body), w.changed(func(order snapshot, _ *change) {
+	w.post(ctx, "/orders", toJSON(body), w.noteOrder(func(order snapshot, _ *change) {
 		w.paced = &order
 		w.history.addRecord(w.tenant, order)
 		w.history.update(func() { w.history.paced[order.ID] = stop })
 	}))
 }
 
-// changePaced tries to change an order that may have gone on meanwhile.
+// changePaced tries to change an order that may have advanced meanwhile.
 func (w *writer) changePaced(ctx context.Context) {
 	path, version := "/orders/"+w.paced.ID, w.paced.Version
 	w.paced = nil
-	update := w.changed(func(snapshot, *change) {})
+	update := w.noteOrder(func(snapshot, *change) {})
 	if w.random.IntN(2) == 0 {
 		w.post(ctx, path+":cancel", cancellation, update, "not_cancellable")
 		return

@@ -35,7 +35,7 @@ type instance struct {
 	name      string
 	path, log string
 	env       []string
-	// addr is where it listens, grpc where it does for gRPC, and metrics where it answers /readyz.
+	// addr is its address for its callers, grpc that of its gRPC server, and metrics that of its /readyz.
 	addr, grpc, metrics string
 
 	// busy is held by the fault that uses the instance.
@@ -46,14 +46,15 @@ type instance struct {
 
 var errNotListening = errors.New("does not accept connections")
 
-// start returns when the instance accepts connections. If it ends because a server is down, it is started again.
+// start returns when the instance accepts connections. An instance that exits before, because PostgreSQL, Redis or Kafka is down,
+// is launched again until startTimeout.
 func (i *instance) start(ctx context.Context) error {
 	deadline := time.Now().Add(startTimeout)
 	for time.Now().Before(deadline) && ctx.Err() == nil {
 		if err := i.launch(ctx); err != nil {
 			return err
 		}
-		if i.listens(ctx, deadline) {
+		if i.waitUntilListening(ctx, deadline) {
 			return nil
 		}
 		i.kill()
@@ -82,7 +83,8 @@ func (i *instance) launch(ctx context.Context) error {
 	return nil
 }
 
-func (i *instance) listens(ctx context.Context, deadline time.Time) bool {
+// waitUntilListening returns false if the instance has exited or the deadline has passed.
+func (i *instance) waitUntilListening(ctx context.Context, deadline time.Time) bool {
 	for time.Now().Before(deadline) && ctx.Err() == nil {
 		if conn, err := new(net.Dialer).DialContext(ctx, "tcp", i.addr); err == nil {
 			_ = conn.Close()
@@ -119,7 +121,7 @@ func killFor(ctx context.Context, instances []*instance, down time.Duration) err
 
 func (i *instance) pause(ctx context.Context, d time.Duration) error {
 	if err := i.signal(syscall.SIGSTOP); err != nil {
-		return i.start(ctx) // It had ended because a server was down.
+		return i.start(ctx) // The process had exited by itself, so there is nothing to pause.
 	}
 	sleep(ctx, d)
 	return i.signal(syscall.SIGCONT)
@@ -127,8 +129,9 @@ func (i *instance) pause(ctx context.Context, d time.Duration) error {
 
 func (i *instance) signal(signal syscall.Signal) error { return i.command.Process.Signal(signal) }
 
-// ended reports whether the instance has ended without being killed.
-func (i *instance) ended() bool {
+// hasExited reports whether the process has exited, for whatever reason. A fault that kills an instance holds busy until it has
+// started it again.
+func (i *instance) hasExited() bool {
 	select {
 	case <-i.exited:
 		return true
@@ -182,32 +185,32 @@ func (s *server) pause(ctx context.Context, d time.Duration) error {
 	return errors.Join(err, s.instance.Signal(syscall.SIGCONT))
 }
 
-// servers are the servers of the platform.
+// servers are the PostgreSQL, Redis and Kafka of a deployment.
 type servers struct {
 	postgres, redis, kafka *server
-	// own are the PostgreSQL servers that have a single database, by its name.
-	own map[string]*server
-	// clock is the file that sets the clocks of these servers, if there is one.
-	clock string
+	// dedicated maps a database to its PostgreSQL server if it has one of its own. The other databases share postgres.
+	dedicated map[string]*server
+	// clockFile sets the clocks of the dedicated servers; empty if they have the clock of the machine.
+	clockFile string
 }
 
 func (s servers) all() []*server {
-	return slices.AppendSeq([]*server{s.kafka, s.redis, s.postgres}, maps.Values(s.own))
+	return slices.AppendSeq([]*server{s.kafka, s.redis, s.postgres}, maps.Values(s.dedicated))
 }
 
 // postgresOf returns the PostgreSQL server of a database.
 func (s servers) postgresOf(database string) *server {
-	if own := s.own[database]; own != nil {
-		return own
+	if dedicated := s.dedicated[database]; dedicated != nil {
+		return dedicated
 	}
 	return s.postgres
 }
 
-// kafkaData is the folder of Kafka's logs, if the servers have their data below dir.
+// kafkaData is the folder of Kafka's logs, below the folder with the data of all servers.
 func kafkaData(dir string) string { return filepath.Join(dir, "kafka", string(deps.Apache), "data") }
 
-// startServers starts them on ports from the first on, with their data below dir. Kafka advertises its address on the
-// network.
+// startServers starts PostgreSQL, Redis, Kafka and the dedicated servers on consecutive ports from first on, with their data below
+// dir. Kafka advertises the address of its proxy.
 func startServers(t *testing.T, dir string, first int, n *network, o options) servers {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -225,14 +228,14 @@ func startServers(t *testing.T, dir string, first int, n *network, o options) se
 	}
 	s := servers{
 		postgres: newPostgres("PostgreSQL", "postgres", first), redis: &server{name: "Redis"}, kafka: &server{name: "Kafka"},
-		own: map[string]*server{},
+		dedicated: map[string]*server{},
 	}
 	var env []string
 	if o.fakeClock {
-		s.clock, env = fakeClock(t)
+		s.clockFile, env = fakeClock(t)
 	}
 	for i, database := range o.ownServers {
-		s.own[database] = newPostgres("PostgreSQL of "+database, "postgres-"+database, first+3+i, env...)
+		s.dedicated[database] = newPostgres("PostgreSQL of "+database, "postgres-"+database, first+3+i, env...)
 	}
 	s.redis.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartRedis(ctx, redis) }
 	s.kafka.launch = func(ctx context.Context) (*deps.Instance, error) { return deps.StartKafka(ctx, kafka) }

@@ -134,7 +134,7 @@ func (d *drill) cancelOrders(ctx context.Context, t *testing.T, ids []string) {
 	require.GreaterOrEqual(t, at, 0)
 	w := d.writers[at]
 	for _, id := range ids {
-		w.post(ctx, "/orders/"+id+":cancel", cancellation, w.changed(func(snapshot, *change) {}))
+		w.post(ctx, "/orders/"+id+":cancel", cancellation, w.noteOrder(func(snapshot, *change) {}))
 	}
 }
 
@@ -181,7 +181,7 @@ func (d *drill) orderUnits(ctx context.Context, t *testing.T, campaign string) {
 		placed := false
 		other := *w // Its steps go on meanwhile, with a random source of their own.
 		other.random, other.requests = d.draw, nil
-		other.post(ctx, "/orders", toJSON(body), w.changed(func(snapshot, *change) { placed = true }))
+		other.post(ctx, "/orders", toJSON(body), w.noteOrder(func(snapshot, *change) { placed = true }))
 		require.True(t, placed, "%v", d.violations())
 	}
 }

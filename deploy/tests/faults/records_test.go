@@ -171,7 +171,7 @@ type history struct {
 	holds   map[string]*hold
 	// records are the records of each tenant, for keys that may not see them.
 	records map[string][]snapshot
-	// paced are the orders that go on by themselves, with the status at which each stops.
+	// paced are the orders that advance by themselves, with the status at which each stops.
 	paced map[string]string
 }
 

@@ -128,7 +128,7 @@ func (j *injector) restartEnded(ctx context.Context) {
 		if !i.busy.TryLock() {
 			continue
 		}
-		if i.ended() && ctx.Err() == nil {
+		if i.hasExited() && ctx.Err() == nil {
 			err := i.start(ctx)
 			j.lock.Lock()
 			j.restarts[i.name]++

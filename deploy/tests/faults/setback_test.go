@@ -141,7 +141,7 @@ func (d *drill) copyVolume(ctx context.Context, t *testing.T, database string) r
 // as a replica that is promoted, on a new timeline, or as if nothing had happened.
 func (d *drill) copyServer(ctx context.Context, t *testing.T, database string, promote bool) restore {
 	t.Helper()
-	own := d.own[database]
+	own := d.dedicated[database]
 	require.NotNil(t, own, "the disaster needs a server of its own for %s", database)
 	var data string
 	d.withConn(ctx, t, own.instance.Address, func(conn *pgx.Conn) {

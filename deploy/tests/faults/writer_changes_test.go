@@ -20,8 +20,8 @@ import (
 
 const cancellation = `{"reason": "The player chose another reward."}`
 
-// changed records the version of the order in the answer and passes the order on.
-func (w *writer) changed(then func(order snapshot, c *change)) func(c *change, a answer) {
+// noteOrder is a note for post: it adds the event of the order's version in the answer and calls then with the order.
+func (w *writer) noteOrder(then func(order snapshot, c *change)) func(c *change, a answer) {
 	return func(c *change, a answer) {
 		if order, ok := w.parse([]byte(a.body)); ok {
 			c.add(orderEvent(order.ID, order.Version), a.body)
@@ -31,11 +31,11 @@ func (w *writer) changed(then func(order snapshot, c *change)) func(c *change, a
 }
 
 func (w *writer) place(ctx context.Context) {
-	if w.paces && w.random.IntN(3) == 0 {
+	if w.placesPaced && w.random.IntN(3) == 0 {
 		w.placePaced(ctx)
 		return
 	}
-	w.post(ctx, "/orders", toJSON(orderBody(w.product, w.brand)), w.changed(func(order snapshot, _ *change) {
+	w.post(ctx, "/orders", toJSON(orderBody(w.product, w.brand)), w.noteOrder(func(order snapshot, _ *change) {
 		w.orders = append(w.orders, order)
 		w.history.addRecord(w.tenant, order)
 	}))
@@ -43,7 +43,7 @@ func (w *writer) place(ctx context.Context) {
 
 func (w *writer) changeOrder(ctx context.Context, i int) {
 	o := &w.orders[i]
-	update := w.changed(func(order snapshot, _ *change) { *o = order })
+	update := w.noteOrder(func(order snapshot, _ *change) { *o = order })
 	switch n := w.random.IntN(10); {
 	case o.Status == "REQUESTED" && n < 5:
 		w.operateOrder(ctx, o, func(ctx context.Context) (*ordersv1.Order, error) {
@@ -72,7 +72,7 @@ func (w *writer) changeOrder(ctx context.Context, i int) {
 	}
 }
 
-// operateOrder changes an order as a person.
+// operateOrder changes an order by a call of a person. The answer is not that of the API, so readBack has no text to compare with.
 func (w *writer) operateOrder(ctx context.Context, o *snapshot, act func(ctx context.Context) (*ordersv1.Order, error)) {
 	var order *ordersv1.Order
 	c := change{tenant: w.tenant, requested: time.Now()}
@@ -91,7 +91,7 @@ func (w *writer) operateOrder(ctx context.Context, o *snapshot, act func(ctx con
 // maxHeld bounds the units of stock that a writer holds.
 const maxHeld = 3
 
-// useStock takes a unit of the campaign with too little stock, or returns one.
+// useStock takes a unit of the campaign, whose stock is too small for all writers, or returns one.
 func (w *writer) useStock(ctx context.Context) {
 	if w.campaign == "" {
 		w.readBack(ctx)
@@ -103,7 +103,7 @@ func (w *writer) useStock(ctx context.Context) {
 	}
 	body := orderBody(w.product, w.brand)
 	body["campaignId"] = w.campaign
-	w.post(ctx, "/orders", toJSON(body), w.changed(func(order snapshot, c *change) {
+	w.post(ctx, "/orders", toJSON(body), w.noteOrder(func(order snapshot, c *change) {
 		w.stocked = append(w.stocked, order.ID)
 		w.history.update(func() { w.history.holds[order.ID] = &hold{from: c.answered} })
 	}), "out_of_stock")
@@ -113,7 +113,7 @@ func (w *writer) returnUnit(ctx context.Context, i int) {
 	id := w.stocked[i]
 	w.stocked = slices.Delete(w.stocked, i, i+1)
 	w.history.update(func() { w.history.holds[id].until = time.Now() })
-	w.post(ctx, "/orders/"+id+":cancel", cancellation, w.changed(func(snapshot, *change) {}))
+	w.post(ctx, "/orders/"+id+":cancel", cancellation, w.noteOrder(func(snapshot, *change) {}))
 }
 
 func (w *writer) makeLinks(ctx context.Context) {
@@ -137,7 +137,7 @@ func (w *writer) makeLinks(ctx context.Context) {
 
 func (w *writer) changeLink(ctx context.Context, i int) {
 	link := w.links[i]
-	w.links = slices.Delete(w.links, i, i+1)
+	w.links = slices.Delete(w.links, i, i+1) // Only an approved link can be changed again, and is put back.
 	switch {
 	case link.Status == "REQUESTED" && w.random.IntN(4) > 0:
 		w.operate(ctx, "approve link", []eventName{linkEvent(link.ID, "approved")}, func(ctx context.Context) error {
@@ -157,7 +157,7 @@ func (w *writer) changeLink(ctx context.Context, i int) {
 	}
 }
 
-// claim claims a link as a player and then works with its order.
+// claim claims a link as a player. Its order becomes one that the writer changes.
 func (w *writer) claim(ctx context.Context, link snapshot) {
 	c := change{tenant: w.tenant, requested: time.Now()}
 	done := w.operate(ctx, "claim", nil, func(ctx context.Context) error {

@@ -52,9 +52,10 @@ type writer struct {
 	orders, links []snapshot
 	stocked       []string
 	requests      []sent
-	// paces means that some of its orders go on by themselves. paced is the newest of them, if it has not tried to change it.
-	paces bool
-	paced *snapshot
+	// placesPaced means that it also places orders that advance by themselves. paced is the newest of them, if it has not tried to
+	// change it.
+	placesPaced bool
+	paced       *snapshot
 }
 
 // run makes steps until ctx ends, and finishes the last one.
