@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testWait waits for events of a tenant of its own.
+// testWait checks calls that wait for an event of the feed or read from its end.
 func testWait(t *testing.T, p *platform) {
 	testFeedFromEnd(t, p)
 	f := newFixture(t, p)
@@ -23,12 +23,13 @@ func testWait(t *testing.T, p *platform) {
 		require.Len(t, f.read(t, "/events?wait=30")["items"], 2)
 		require.Less(t, time.Since(began), 10*time.Second)
 	})
-	end := func(t *testing.T) string {
+	// afterLast is the parameter that reads from the last event on.
+	afterLast := func(t *testing.T) string {
 		t.Helper()
-		return "&after=" + url.QueryEscape(f.read(t, "/events")["nextCursor"].(string))
+		return "after=" + url.QueryEscape(f.read(t, "/events")["nextCursor"].(string))
 	}
 	requirement(t, "WAI-1", func(t *testing.T) {
-		answered := f.begin(t, "/events?wait=30"+end(t))
+		answered := f.getInBackground(t, "/events?wait=30&"+afterLast(t))
 		id := idOf(f.place(t))
 		got := <-answered
 		require.Equal(t, http.StatusOK, got.Status)
@@ -36,10 +37,10 @@ func testWait(t *testing.T, p *platform) {
 		require.Contains(t, got.Body, `"type":"order.created"`)
 	})
 	requirement(t, "WAI-3", func(t *testing.T) {
-		after, began := end(t), time.Now()
-		waited := f.Get(t, f.key, "/events?wait=1"+after)
+		after, began := afterLast(t), time.Now()
+		waited := f.Get(t, f.key, "/events?wait=1&"+after)
 		require.GreaterOrEqual(t, time.Since(began), time.Second)
-		without := f.Get(t, f.key, "/events?"+after[1:])
+		without := f.Get(t, f.key, "/events?"+after)
 		require.Equal(t, without.Body, waited.Body)
 		require.Equal(t, "end", waited.Header.Get("Feed-Position"))
 		require.Empty(t, waited.Header.Get("Wait"))
@@ -71,7 +72,7 @@ func testFeedFromEnd(t *testing.T, p *platform) {
 	})
 	requirement(t, "WAI-13", func(t *testing.T) {
 		require.Empty(t, f.read(t, "/events?from=end&wait=1")["items"])
-		answered := f.begin(t, "/events?wait=30&from=end")
+		answered := f.getInBackground(t, "/events?wait=30&from=end")
 		// The call may begin before or after the order is placed. If it begins after, the next order answers it.
 		require.Eventually(t, func() bool {
 			f.place(t)
@@ -94,7 +95,7 @@ func testFeedFromEnd(t *testing.T, p *platform) {
 	})
 }
 
-// testIgnored sends what means nothing.
+// testIgnored sends members and parameters that the API does not know.
 func testIgnored(t *testing.T, p *platform) {
 	f := newFixture(t, p)
 	requirement(t, "IGN-1", func(t *testing.T) {
@@ -116,19 +117,16 @@ func testIgnored(t *testing.T, p *platform) {
 // namesIn are the sorted items of a header that is a list.
 func namesIn(header string) []string { return slices.Sorted(strings.SplitSeq(header, ", ")) }
 
-// begin begins a call in the background.
-func (f *fixture) begin(t *testing.T, path string) <-chan answer {
+// getInBackground sends a GET and returns the channel of its answer.
+func (f *fixture) getInBackground(t *testing.T, path string) <-chan answer {
 	t.Helper()
 	request := f.Request(t, call{Method: http.MethodGet, Path: path, Key: f.key})
 	answered := make(chan answer, 1)
-	go func() {
-		defer close(answered) // Without an answer the test fails.
-		answered <- exchange(request)
-	}()
+	go func() { answered <- exchange(request) }()
 	return answered
 }
 
-// exchange sends a request from any goroutine. A request that fails has the status zero.
+// exchange sends a request from a goroutine that must not end the test. If the request fails, the status of the answer is zero.
 func exchange(request *http.Request) answer {
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
