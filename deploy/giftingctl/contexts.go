@@ -75,7 +75,7 @@ func (a *app) useContext(name string) error {
 }
 
 func (a *app) showContext(string) error {
-	c, err := a.chosenContext()
+	c, err := a.chooseContext()
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// connection is the way to one service, for the caller of a context.
+// connection is a connection to one service. It identifies itself with the certificate of the chosen context.
 type connection struct {
 	conn *grpc.ClientConn
 	addr string
@@ -26,7 +26,7 @@ type connection struct {
 
 var errAddress = errors.New("the context has no address of the service")
 
-// serviceOf returns the program that serves the method.
+// serviceOf returns the program that serves a method, such as /gifting.orders.v1.OrderOperationsService/GetOrder.
 func serviceOf(method string) identity.Name {
 	switch name := strings.Split(strings.TrimPrefix(method, "/"), ".")[1]; name {
 	case "personallinks":
@@ -38,7 +38,7 @@ func serviceOf(method string) identity.Name {
 	}
 }
 
-// chosenContext is the context of a command.
+// chosenContext is the context of the configuration file that the command uses, with its name.
 type chosenContext struct {
 	Context
 
@@ -46,7 +46,8 @@ type chosenContext struct {
 	config *Config
 }
 
-func (a *app) chosenContext() (chosenContext, error) {
+// chooseContext returns the context of --context, or else the current one.
+func (a *app) chooseContext() (chosenContext, error) {
 	cfg, err := readConfig(a.config)
 	if err != nil {
 		return chosenContext{}, err
@@ -84,8 +85,8 @@ func (a *app) dial(c chosenContext, service identity.Name) (*connection, error) 
 	return made, nil
 }
 
-// remember keeps the status of a call. The errors of package rpc hide what comes from the transport, such as a server that
-// cannot be reached, because they are for customers.
+// remember keeps the status of a call. Package rpc makes errors for customers, which do not show errors of the transport, such as a
+// server that cannot be reached.
 func (c *connection) remember(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {

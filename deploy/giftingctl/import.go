@@ -48,7 +48,7 @@ func (a *app) catalogCommand() *cobra.Command {
 }
 
 func (i *importCommand) run(ctx context.Context, name string) (err error) {
-	of, err := i.app.chosenContext()
+	of, err := i.app.chooseContext()
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func (c *callCommand) run(command *cobra.Command, args []string) error {
-	target, err := c.app.chosenContext()
+	target, err := c.app.chooseContext()
 	if err != nil {
 		return err
 	}
