@@ -102,7 +102,7 @@ func TestEveryOperationIsAudited(t *testing.T) {
 func TestTheAuditCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order := f.in(t, processingStatus)
+	order := f.placeInStatus(t, processingStatus)
 	before := f.auditOf(t, order.GetId())
 	for _, statement := range []string{
 		"UPDATE order_audit SET actor_id = 'somebody else'", "DELETE FROM order_audit", "TRUNCATE order_audit",

@@ -32,22 +32,22 @@ type catalog struct {
 	stock               int
 	holds               map[string]*hold
 	confirmed, released []string
-	// down is returned by SettleReservations, as while catalog cannot be reached.
-	down error
+	// reportError is returned by SettleReservations.
+	reportError error
 }
 
 type hold struct{ key, state string }
 
 func newCatalog() *catalog { return &catalog{stock: 1000, holds: map[string]*hold{}} }
 
-// setDown makes every report fail with err from now on; with nil, reports succeed again.
-func (c *catalog) setDown(err error) {
+// failReports makes every report of confirmed and released reservations fail with err; nil lets them succeed again.
+func (c *catalog) failReports(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.down = err
+	c.reportError = err
 }
 
-func (c *catalog) left() int {
+func (c *catalog) unitsLeft() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stock
@@ -122,8 +122,8 @@ func (c *catalog) SettleReservations(
 ) (*catalogv1.SettleReservationsResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.down != nil {
-		return nil, c.down
+	if c.reportError != nil {
+		return nil, c.reportError
 	}
 	for _, id := range r.GetConfirmedOrderIds() {
 		if h := c.holds[id]; h != nil && h.state == "RESERVED" {

@@ -40,13 +40,13 @@ func TestStockIsReturnedLaterIfCatalogIsDownAtTheCancellation(t *testing.T) {
 	f := setup(t)
 	f.catalog.stocked = true
 	order := f.placeOne(t, "o-1")
-	f.catalog.setDown(errCatalogDown)
+	f.catalog.failReports(errCatalogDown)
 	_, err := f.CancelOrder(f.keyContext(t, "c"), cancel(order.GetId(), "x"))
 	require.NoError(t, err)
 	require.Empty(t, f.catalog.released)
 	require.Error(t, f.reservations.Reconcile(t.Context()))
 
-	f.catalog.setDown(nil)
+	f.catalog.failReports(nil)
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.Equal(t, []string{order.GetId()}, f.catalog.released, "later, once")

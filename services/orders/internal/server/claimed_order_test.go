@@ -10,16 +10,17 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-func (f *fixture) claimed(t *testing.T) *ordersv1.Order {
+// placeClaimed places the order of claim.
+func (f *fixture) placeClaimed(t *testing.T) *ordersv1.Order {
 	t.Helper()
 	placed, err := f.PlaceClaimedOrder(t.Context(), claim())
 	require.NoError(t, err)
 	return placed.GetOrder()
 }
 
-func byPlayer(version int64, c *ordersv1.DeliveryCorrection) *ordersv1.CorrectClaimedOrderRequest {
+func playerCorrection(version int64, recipient *ordersv1.DeliveryCorrection) *ordersv1.CorrectClaimedOrderRequest {
 	return &ordersv1.CorrectClaimedOrderRequest{
-		OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, ExpectedVersion: &version, Recipient: c,
+		OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, ExpectedVersion: &version, Recipient: recipient,
 	}
 }
 
@@ -30,7 +31,7 @@ func newStreet(text string) *ordersv1.DeliveryCorrection {
 func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
-	order := f.claimed(t)
+	order := f.placeClaimed(t)
 	req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID}
 	got, err := f.GetClaimedOrder(t.Context(), req)
 	require.NoError(t, err)
@@ -67,15 +68,15 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.claimed(t)
+	f.placeClaimed(t)
 	req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, WithRecipient: true}
 	get := func() *ordersv1.GetClaimedOrderResponse {
 		got, err := f.GetClaimedOrder(t.Context(), req)
 		require.NoError(t, err)
 		return got
 	}
-	// at is when the order got the status, by its audit.
-	at := func(status ordersv1.OrderStatus) string {
+	// reachedAt is when the order last reached the status, by its audit.
+	reachedAt := func(status ordersv1.OrderStatus) string {
 		var last string
 		for _, e := range f.auditOf(t, claimedID) {
 			if e.GetStatusAfter() == status && e.GetStatusBefore() != status {
@@ -87,21 +88,21 @@ func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
 	}
 	require.Nil(t, get().GetSentAt())
 	f.dispatch(t, claimedID)
-	f.dispatch(t, claimedID)
-	require.Equal(t, at(sentStatus), get().GetSentAt().String())
+	f.dispatch(t, claimedID) // The repetition changes nothing.
+	require.Equal(t, reachedAt(sentStatus), get().GetSentAt().String())
 	require.Nil(t, get().GetDeliveredAt())
 	f.deliver(t, claimedID)
-	require.Equal(t, at(sentStatus), get().GetSentAt().String())
-	require.Equal(t, at(completedStatus), get().GetDeliveredAt().String())
+	require.Equal(t, reachedAt(sentStatus), get().GetSentAt().String())
+	require.Equal(t, reachedAt(completedStatus), get().GetDeliveredAt().String())
 
-	t.Run("others do not", func(t *testing.T) {
+	t.Run("not without the recipient", func(t *testing.T) {
 		got, err := f.GetClaimedOrder(t.Context(),
 			&ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
 		require.NoError(t, err)
 		require.Nil(t, got.GetSentAt())
 		require.Nil(t, got.GetDeliveredAt())
 	})
-	t.Run("nor what was corrected", func(t *testing.T) {
+	t.Run("nor after its status was set back", func(t *testing.T) {
 		_, err := f.correct(t, claimedID, processingStatus)
 		require.NoError(t, err)
 		require.Nil(t, get().GetSentAt())
@@ -119,7 +120,7 @@ func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 	require.Equal(t, "Marked code 1234", f.sealedDetails(t, claimedID)["courierComment"])
 	correction := newStreet("Marked Street 2")
 	correction.Phone = new("070-765 43 21")
-	req := byPlayer(0, correction)
+	req := playerCorrection(0, correction)
 	req.CourierComment = new("Marked code 4321")
 	got, err := f.CorrectClaimedOrder(t.Context(), req)
 	require.NoError(t, err)
@@ -127,7 +128,7 @@ func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 	recipient := f.sealedRecipient(t, claimedID)
 	require.Equal(t, "Marked Street 2", recipient["street"])
 	require.Equal(t, "Marked code 4321", f.sealedDetails(t, claimedID)["courierComment"])
-	require.Equal(t, "+46707654321", recipient["phone"], "of the country of the order")
+	require.Equal(t, "+46707654321", recipient["phone"], "the country code of the order is added")
 	e := f.lastEvent(t)
 	require.Equal(t, "order.updated", e.kind)
 	require.Zero(t, e.origin, "every key of the tenant gets the event")
@@ -139,31 +140,31 @@ func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 	require.Equal(t, []any{"SYSTEM", "Player", "CORRECT_DELIVERY", int64(0), int64(1)}, []any{kind, actor, operation, before, after})
 
 	t.Run("not with an old version", func(t *testing.T) {
-		_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(0, newStreet("Marked Street 3")))
+		_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(0, newStreet("Marked Street 3")))
 		require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
 		require.Equal(t, "Marked code 4321", f.sealedDetails(t, claimedID)["courierComment"])
 	})
 	t.Run("not by the page of another link", func(t *testing.T) {
-		req := byPlayer(1, newStreet("Marked Street 3"))
+		req := playerCorrection(1, newStreet("Marked Street 3"))
 		req.PersonalLinkId = newID()
 		_, err := f.CorrectClaimedOrder(t.Context(), req)
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 	})
 	t.Run("not with errors", func(t *testing.T) {
-		_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(1, &ordersv1.DeliveryCorrection{Phone: new("070")}))
+		_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(1, &ordersv1.DeliveryCorrection{Phone: new("070")}))
 		p, ok := problem.As(err)
 		require.True(t, ok)
 		require.Equal(t, "recipient.phone", p.Violations[0].Field)
 	})
 	t.Run("not to another country", func(t *testing.T) {
 		_, err := f.CorrectClaimedOrder(t.Context(),
-			byPlayer(1, &ordersv1.DeliveryCorrection{Address: &ordersv1.AddressCorrection{Country: new("NO")}}))
+			playerCorrection(1, &ordersv1.DeliveryCorrection{Address: &ordersv1.AddressCorrection{Country: new("NO")}}))
 		require.True(t, problem.Is(err, problem.CountryChangeNotAllowed), "%v", err)
 	})
-	t.Run("not after it was sent", func(t *testing.T) {
+	t.Run("not after it was cancelled", func(t *testing.T) {
 		_, err := f.pool.Exec(t.Context(), `UPDATE orders SET status = 'CANCELLED', cancellation_reason = 'No.' WHERE id = $1`, claimedID)
 		require.NoError(t, err)
-		_, err = f.CorrectClaimedOrder(t.Context(), byPlayer(1, newStreet("Marked Street 3")))
+		_, err = f.CorrectClaimedOrder(t.Context(), playerCorrection(1, newStreet("Marked Street 3")))
 		require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
 	})
 	require.Equal(t, "Marked Street 2", f.sealedRecipient(t, claimedID)["street"])
@@ -173,12 +174,12 @@ func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 func TestAPlayerCorrectsAnOrderAtMostTenTimes(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.claimed(t)
+	f.placeClaimed(t)
 	for i := range int64(10) {
-		_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(i, newStreet(string(rune('A'+i))+" Street")))
+		_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(i, newStreet(string(rune('A'+i))+" Street")))
 		require.NoError(t, err)
 	}
-	_, err := f.CorrectClaimedOrder(t.Context(), byPlayer(10, newStreet("Marked Street 3")))
+	_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(10, newStreet("Marked Street 3")))
 	require.True(t, problem.Is(err, problem.RateLimited), "%v", err)
 	require.EqualValues(t, 10, f.read(t, claimedID).GetVersion())
 }
@@ -186,12 +187,12 @@ func TestAPlayerCorrectsAnOrderAtMostTenTimes(t *testing.T) {
 func TestConcurrentCorrectionsOfAVersionChangeItOnce(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
-	f.claimed(t)
+	f.placeClaimed(t)
 	var group errgroup.Group
 	outcomes := make([]error, 5)
 	for i := range outcomes {
 		group.Go(func() error {
-			_, outcomes[i] = f.CorrectClaimedOrder(t.Context(), byPlayer(0, newStreet(string(rune('A'+i))+" Street")))
+			_, outcomes[i] = f.CorrectClaimedOrder(t.Context(), playerCorrection(0, newStreet(string(rune('A'+i))+" Street")))
 			return nil
 		})
 	}

@@ -182,7 +182,7 @@ func TestALinkHasOneOrder(t *testing.T) {
 	f := setupWithoutTwins(t)
 	first, err := f.PlaceClaimedOrder(t.Context(), claimAgain())
 	require.NoError(t, err)
-	require.Equal(t, 999, f.catalog.left())
+	require.Equal(t, 999, f.catalog.unitsLeft())
 	f.catalog.reserveError = problem.New(problem.OutOfStock, "none left")
 
 	second := claimAgain()
@@ -192,7 +192,7 @@ func TestALinkHasOneOrder(t *testing.T) {
 	require.Equal(t, 1, f.count(t, "orders"))
 	require.Equal(t, []string{"order.created"}, f.eventsOf(t, first.GetOrder().GetId()))
 	require.Equal(t, 1, f.count(t, "outbox"))
-	require.Equal(t, 999, f.catalog.left())
+	require.Equal(t, 999, f.catalog.unitsLeft())
 	require.Equal(t, linkID, f.read(t, first.GetOrder().GetId()).GetPersonalLinkId())
 
 	t.Run("even if the order was cancelled", func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestConcurrentClaimsOfALinkPlaceOneOrder(t *testing.T) {
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
 	require.Equal(t, 1, f.count(t, "orders"))
 	require.Equal(t, 1, f.count(t, "outbox"))
-	require.Equal(t, 999, f.catalog.left(), "one unit is taken")
+	require.Equal(t, 999, f.catalog.unitsLeft(), "one unit is taken")
 	last, err := f.PlaceClaimedOrder(t.Context(), claimAgain())
 	require.NoError(t, err)
 	for i, order := range placed {

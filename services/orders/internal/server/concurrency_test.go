@@ -32,26 +32,25 @@ func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 	t.Logf("seed %d", seed)
 	f := setupWithoutTwins(t).withApproval()
 	f.changeTenant(func(s *tenantsv1.Tenant) { s.ApprovalRequired = false })
-	w := f.catalog
-	w.stock = units
+	f.catalog.stock = units
 	var ids []string
 	for range orders {
 		ids = append(ids, f.campaignOrder(t).GetId())
 	}
-	require.Equal(t, units-orders, w.left())
+	require.Equal(t, units-orders, f.catalog.unitsLeft())
 
 	var group sync.WaitGroup
 	for n := range callers {
 		random := rand.New(rand.NewPCG(seed, uint64(n)))
 		group.Go(func() {
 			for range calls {
-				f.disturb(t, random, w)
+				f.disturb(t, random)
 				f.callSomething(t, random, ids[random.IntN(orders)])
 			}
 		})
 	}
 	group.Wait()
-	w.setDown(nil)
+	f.catalog.failReports(nil)
 	reconciled := func() bool { return f.reservations.Reconcile(t.Context()) == nil }
 	require.Eventually(t, reconciled, 30*time.Second, time.Millisecond, "once the pool has dropped the broken connections")
 	require.True(t, reconciled())
@@ -62,20 +61,20 @@ func TestConcurrentCallsAgreeWithTheFeed(t *testing.T) {
 			taken++
 		}
 	}
-	require.Equal(t, units-taken, w.left())
+	require.Equal(t, units-taken, f.catalog.unitsLeft())
 }
 
 var errCatalogDown = errors.New("catalog is down")
 
-// disturb sometimes breaks every database connection, lets the catalog fail, or reconciles.
-func (f *fixture) disturb(t *testing.T, random *rand.Rand, w *catalog) {
+// disturb sometimes breaks every database connection, lets reports to the catalog fail, or reconciles.
+func (f *fixture) disturb(t *testing.T, random *rand.Rand) {
 	switch random.IntN(12) {
 	case 0:
 		_, _ = f.pool.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()")
 	case 1:
-		w.setDown(errCatalogDown)
+		f.catalog.failReports(errCatalogDown)
 	case 2, 3:
-		w.setDown(nil)
+		f.catalog.failReports(nil)
 	case 4:
 		_ = f.reservations.Reconcile(t.Context()) // Failures are reconciled at the end.
 	default:

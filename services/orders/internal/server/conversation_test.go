@@ -19,7 +19,7 @@ func message(a *commonv1.Actor, orderID, body string) *ordersv1.PostMessageAsReq
 func TestOnlyTheOperatorReadsAndWritesNotes(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order := f.in(t, requestedStatus)
+	order := f.placeInStatus(t, requestedStatus)
 	_, err := f.PostMessageAs(t.Context(), message(aClient(), order.GetId(), "hello"))
 	require.NoError(t, err)
 	require.Zero(t, f.lastEvent(t).origin, "every key of the tenant gets the event")
@@ -52,7 +52,7 @@ func TestOnlyTheOperatorReadsAndWritesNotes(t *testing.T) {
 func TestAMessageIDIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order, other := f.in(t, requestedStatus), f.in(t, requestedStatus)
+	order, other := f.placeInStatus(t, requestedStatus), f.placeInStatus(t, requestedStatus)
 	req := message(person(aMember), order.GetId(), "hello")
 	first, err := f.PostMessageAs(t.Context(), req)
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestAMessageIDIsUsedOnce(t *testing.T) {
 func TestAMessageNeedsATextAndAName(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order := f.in(t, requestedStatus)
+	order := f.placeInStatus(t, requestedStatus)
 	req := message(&commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "c"}, order.GetId(), " ")
 	req.MessageId = ""
 	_, err := f.PostMessageAs(t.Context(), req)

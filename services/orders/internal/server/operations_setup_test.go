@@ -69,8 +69,8 @@ func (f *fixture) cancel(t *testing.T, id string) {
 	require.NoError(t, err)
 }
 
-// in places an order for a key and brings it to the status by the usual steps. The tenant approves.
-func (f *fixture) in(t *testing.T, status ordersv1.OrderStatus) *ordersv1.Order {
+// placeInStatus places an order for a key and brings it to the status by the usual steps. The tenant approves.
+func (f *fixture) placeInStatus(t *testing.T, status ordersv1.OrderStatus) *ordersv1.Order {
 	t.Helper()
 	id := f.placeOne(t, newID()).GetId()
 	steps := map[ordersv1.OrderStatus][]func(t *testing.T, id string){

@@ -21,7 +21,7 @@ func TestAllErrorsOfAnOperationAreReportedTogether(t *testing.T) {
 func TestOfManyConcurrentDispatchesOneIsAccepted(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order := f.in(t, processingStatus)
+	order := f.placeInStatus(t, processingStatus)
 	var group errgroup.Group
 	outcomes := make(chan error, 16)
 	for i := range 16 {
@@ -52,7 +52,7 @@ func TestOfManyConcurrentDispatchesOneIsAccepted(t *testing.T) {
 func TestASecondCallReturnsTheOrderUnchanged(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order := f.in(t, completedStatus)
+	order := f.placeInStatus(t, completedStatus)
 	resp, err := f.DeliverOrder(t.Context(),
 		&ordersv1.DeliverOrderRequest{Actor: operator(), TenantId: tenantID, OrderId: order.GetId()})
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestASecondCallReturnsTheOrderUnchanged(t *testing.T) {
 func TestPersonsCorrectDeliveriesByTheSameRules(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order := f.in(t, processingStatus)
+	order := f.placeInStatus(t, processingStatus)
 	correct := func(change func(r *ordersv1.CorrectDeliveryRequest)) error {
 		r := &ordersv1.CorrectDeliveryRequest{
 			Actor: operator(), TenantId: tenantID, OrderId: order.GetId(), ExpectedVersion: new(order.GetVersion()),

@@ -343,10 +343,11 @@ func TestAnOrderThatNobodyWorksOnIsClosed(t *testing.T) {
 	const open = 365 * 24 * time.Hour
 	cfg := retention.Config{Details: 100 * open, Open: open, Audit: 100 * open}
 	start := f.clock
-	requested, sent, completed := f.in(t, requestedStatus), f.in(t, sentStatus), f.in(t, completedStatus)
-	talked := f.in(t, processingStatus)
+	requested, sent := f.placeInStatus(t, requestedStatus), f.placeInStatus(t, sentStatus)
+	completed := f.placeInStatus(t, completedStatus)
+	talked := f.placeInStatus(t, processingStatus)
 	f.clock = start.Add(open)
-	changed := f.in(t, processingStatus)
+	changed := f.placeInStatus(t, processingStatus)
 	require.NoError(t, f.operate(t.Context(), ordersv1.Operation_OPERATION_POST_MESSAGE, operator(), talked))
 
 	require.NoError(t, f.sweep(t, start.Add(open-time.Minute), cfg))
@@ -382,7 +383,7 @@ SELECT tenant_id, id, gen_random_uuid(), 'API_KEY', '7', 'Shop', 0, $2::timestam
 		t.Run(work, func(t *testing.T) {
 			t.Parallel()
 			f := setupWithoutTwins(t)
-			order := f.in(t, processingStatus)
+			order := f.placeInStatus(t, processingStatus)
 			now := f.clock.Add(open + time.Hour)
 			swept := make(chan error, 1)
 			require.NoError(t, pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {

@@ -54,7 +54,7 @@ func TestPeoplePlaceOrdersToo(t *testing.T) {
 func TestThePublicRulesHoldForPeopleToo(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t).withApproval()
-	taken := f.in(t, processingStatus)
+	taken := f.placeInStatus(t, processingStatus)
 	for name, tc := range map[string]struct {
 		spoil func(r *ordersv1.PlaceOrderAsRequest)
 		want  problem.Code
@@ -80,8 +80,7 @@ func TestThePublicRulesHoldForPeopleToo(t *testing.T) {
 func TestManyCallsWithOneOrderIDPlaceOneOrder(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	w := f.catalog
-	w.stock = 5
+	f.catalog.stock = 5
 	id := newID()
 	var group errgroup.Group
 	for range 8 {
@@ -95,15 +94,14 @@ func TestManyCallsWithOneOrderIDPlaceOneOrder(t *testing.T) {
 	}
 	require.NoError(t, group.Wait())
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
-	require.Equal(t, 4, w.left())
+	require.Equal(t, 4, f.catalog.unitsLeft())
 	require.Equal(t, []string{"order.created"}, f.eventsOf(t, id))
 }
 
 func TestTheUnitOfASpentOrderIDIsReturned(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	w := f.catalog
-	w.stock = 5
+	f.catalog.stock = 5
 	r, id := campaignRequest(""), newID()
 	_, err := f.AbandonClaimedOrder(t.Context(),
 		&ordersv1.AbandonClaimedOrderRequest{TenantId: tenantID, OrderId: id, PersonalLinkId: newID()})
@@ -111,19 +109,18 @@ func TestTheUnitOfASpentOrderIDIsReturned(t *testing.T) {
 	for range 2 {
 		_, err := f.PlaceOrderAs(t.Context(), placeAs(operator(), id, r))
 		require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
-		require.Equal(t, 5, w.left())
+		require.Equal(t, 5, f.catalog.unitsLeft())
 	}
 	_, err = f.PlaceOrderAs(t.Context(), placeAs(operator(), newID(), r))
 	require.NoError(t, err)
-	require.Equal(t, 4, w.left())
+	require.Equal(t, 4, f.catalog.unitsLeft())
 }
 
 // Cancelling a second order with the id would return the unit of the first.
 func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t).withApproval()
-	w := f.catalog
-	w.stock = 1
+	f.catalog.stock = 1
 	held := f.campaignOrder(t)
 	ofAnotherTenant := placeAs(operator(), held.GetId(), request(""))
 	ofAnotherTenant.TenantId = otherBrand
@@ -134,7 +131,7 @@ func TestAnOrderIDThatHoldsAUnitForAnotherTenantIsSpent(t *testing.T) {
 	require.True(t, problem.Is(err, problem.IdempotencyKeyReused), "%v", err)
 	require.Equal(t, 1, f.count(t, "orders"))
 	require.NoError(t, f.reservations.Reconcile(t.Context()))
-	require.Zero(t, w.left())
+	require.Zero(t, f.catalog.unitsLeft())
 }
 
 func TestNobodyPlacesAnOrderForAnOffboardedTenant(t *testing.T) {

@@ -164,12 +164,12 @@ func TestStockIsNeverLost(t *testing.T) {
 		f := setupWithoutTwins(t)
 		placed, err := f.PlaceOrder(f.keyContext(t, "k"), campaignRequest("o-1"))
 		require.NoError(t, err)
-		left := f.catalog.left()
+		left := f.catalog.unitsLeft()
 		f.catalog.holds = map[string]*hold{}
 		again, err := f.PlaceOrder(f.keyContext(t, "k"), campaignRequest("o-1"))
 		require.NoError(t, err)
 		require.Equal(t, placed.GetOrder().GetId(), again.GetOrder().GetId())
-		require.Equal(t, left, f.catalog.left())
+		require.Equal(t, left, f.catalog.unitsLeft())
 		require.Empty(t, f.catalog.holds)
 	})
 	t.Run("an abandoned order cannot be placed", func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestStockIsNeverLost(t *testing.T) {
 		r, ok := idempotency.FromContext(late)
 		require.True(t, ok)
 		f.catalog.holds[ahead] = &hold{string(r.ReservationKey()), "RESERVED"}
-		f.catalog.setDown(errCatalogDown) // Catalog does not know yet that the order was abandoned.
+		f.catalog.failReports(errCatalogDown) // Catalog does not know yet that the order was abandoned.
 		f.reservations.GiveUp(t.Context(), store.Reserved{TenantID: tenantID, OrderID: ahead})
 		_, err = f.PlaceOrder(late, campaignRequest("o-2"))
 		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)

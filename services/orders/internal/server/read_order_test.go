@@ -69,10 +69,12 @@ func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	now := f.clock
-	over, cancelled := f.in(t, completedStatus), f.in(t, cancelledStatus)
-	open := []*ordersv1.Order{f.in(t, requestedStatus), f.in(t, processingStatus), f.in(t, sentStatus)}
+	over, cancelled := f.placeInStatus(t, completedStatus), f.placeInStatus(t, cancelledStatus)
+	open := []*ordersv1.Order{
+		f.placeInStatus(t, requestedStatus), f.placeInStatus(t, processingStatus), f.placeInStatus(t, sentStatus),
+	}
 	f.clock = now.Add(time.Hour)
-	later := f.in(t, completedStatus)
+	later := f.placeInStatus(t, completedStatus)
 
 	for range 2 {
 		require.NoError(t, f.sweep(t, now.Add(kept+time.Minute), retention.Config{Details: kept, Audit: retention.MinAudit}))
@@ -113,7 +115,7 @@ func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 func TestTheAuditIsDeletedOnlyAfterItsRetention(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t).withApproval()
-	order := f.in(t, processingStatus)
+	order := f.placeInStatus(t, processingStatus)
 	_, err := f.pool.Exec(t.Context(), `INSERT INTO order_audit (id, at, tenant_id, order_id, actor_kind, actor_id, operation)
 SELECT gen_random_uuid(), now() - make_interval(days => n), $1, $2, 'SYSTEM', '', 'READ' FROM unnest(ARRAY[400, 1200]) AS n`,
 		tenantID, order.GetId())

@@ -66,7 +66,7 @@ func TestAKeyCorrectsAnyStatus(t *testing.T) {
 	cancelled, err := correct("c", id, cancelledStatus)
 	require.NoError(t, err)
 	require.Equal(t, "Cancelled in the sandbox.", cancelled.GetCancellationReason())
-	require.Equal(t, 1, f.catalog.left())
+	require.Equal(t, 1, f.catalog.unitsLeft())
 
 	t.Run("to reopen an order needs its unit of stock", func(t *testing.T) {
 		other := f.campaignOrder(t).GetId()
@@ -83,7 +83,7 @@ func TestAKeyCorrectsAnyStatus(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, processingStatus, reopened.GetStatus())
 		}
-		require.Zero(t, f.catalog.left(), "a repetition takes no second unit")
+		require.Zero(t, f.catalog.unitsLeft(), "a repetition takes no second unit")
 	})
 	t.Run("a replay does not depend on what happened since", func(t *testing.T) {
 		_, err := correct("c2", id, cancelledStatus)
@@ -91,7 +91,7 @@ func TestAKeyCorrectsAnyStatus(t *testing.T) {
 		again, err := correct("o2", id, processingStatus)
 		require.NoError(t, err)
 		require.Equal(t, processingStatus, again.GetStatus())
-		require.Equal(t, 1, f.catalog.left())
+		require.Equal(t, 1, f.catalog.unitsLeft())
 	})
 	_, err = correct("none", id, 0)
 	require.Equal(t, []string{"status required"}, violationsOf(t, err))
@@ -124,7 +124,7 @@ func TestACancellationAndADispatchAtOnceExcludeEachOther(t *testing.T) {
 func TestAShipmentWithErrorsIsRefusedInTheSandbox(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	id := f.in(t, sentStatus).GetId()
+	id := f.placeInStatus(t, sentStatus).GetId()
 	_, err := f.DispatchSandboxOrder(f.keyContext(t, newID()), &ordersv1.DispatchSandboxOrderRequest{
 		OrderId: id, TrackingUrl: new("http://example.com"),
 	})

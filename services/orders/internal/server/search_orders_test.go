@@ -20,7 +20,7 @@ func TestOrdersAreFoundByTheirFields(t *testing.T) {
 	var orders []*ordersv1.Order
 	for range 5 {
 		f.clock = f.clock.Add(time.Minute)
-		orders = append(orders, f.in(t, requestedStatus))
+		orders = append(orders, f.placeInStatus(t, requestedStatus))
 	}
 	f.approve(t, orders[2].GetId())
 	_, err := f.pool.Exec(t.Context(), "UPDATE orders SET tenant_id = $1, campaign_id = $2 WHERE id = $3",

@@ -23,7 +23,7 @@ func TestStrangersReadAndChangeNoOrder(t *testing.T) {
 		Tenant: &tenantsv1.Tenant{Id: foreign, Currency: "SEK"},
 		Team:   []*tenantsv1.TeamMember{{Id: stranger, Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true}},
 	})
-	order := f.in(t, processingStatus)
+	order := f.placeInStatus(t, processingStatus)
 	for name, by := range map[string]*commonv1.Actor{
 		"an Administrator of another tenant": person(stranger), "a made-up Administrator": person(newID()),
 	} {
@@ -127,7 +127,7 @@ func TestAKeyActsOnlyOnItsOrders(t *testing.T) {
 func TestOneClientTakesPartInAConversation(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order := f.in(t, requestedStatus)
+	order := f.placeInStatus(t, requestedStatus)
 	stranger := &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT, Id: "made-up", Name: "Mallory"}
 	list := func(by *commonv1.Actor) (*ordersv1.ListConversationResponse, error) {
 		return f.ListConversation(t.Context(), &ordersv1.ListConversationRequest{Actor: by, TenantId: tenantID, OrderId: order.GetId()})
