@@ -128,15 +128,15 @@ func (r *run) compareTenant(ctx context.Context, tenantID string) error {
 	suspects := &batch[string]{limit: checkSize, check: func(ctx context.Context, ids []string) error {
 		return r.checkEvents(ctx, f, ids)
 	}}
-	orders := &stream[store.Changed]{
-		pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.Changed) ([]store.Changed, error) {
+	orders := &stream[store.ChangedOrder]{
+		pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.ChangedOrder) ([]store.ChangedOrder, error) {
 			if after.ID == "" {
-				after = store.Changed{ID: uuid.Nil.String(), At: r.report.EventsFrom}
+				after = store.ChangedOrder{ID: uuid.Nil.String(), At: r.report.EventsFrom}
 			}
-			return r.Store.Changed(ctx, tenantID, after, pageSize)
+			return r.Store.ChangedOrders(ctx, tenantID, after, pageSize)
 		},
 	}
-	err := orders.each(ctx, func(order store.Changed) error {
+	err := orders.each(ctx, func(order store.ChangedOrder) error {
 		id := uuid.MustParse(order.ID)
 		last, known := f.newest[id]
 		if known {
@@ -216,20 +216,20 @@ func (r *run) checkEvents(ctx context.Context, f *feed, ids []string) error {
 
 // inOutbox says of the orders whose last event is in the outbox whether the readers had stored it.
 func (r *run) inOutbox(ctx context.Context, changed map[string]time.Time) (map[string]bool, error) {
-	var last []store.Changed
+	var last []store.ChangedOrder
 	for id, at := range changed {
-		last = append(last, store.Changed{ID: id, At: at})
+		last = append(last, store.ChangedOrder{ID: id, At: at})
 	}
-	found, err := r.Store.InOutbox(ctx, last)
+	found, err := r.Store.EventsInOutbox(ctx, last)
 	confirmed := map[string]bool{}
-	for _, order := range found {
-		confirmed[order.ID] = order.Confirmed
+	for _, event := range found {
+		confirmed[event.OrderID] = event.Confirmed
 	}
 	return confirmed, err
 }
 
 func (r *run) changed(ctx context.Context, tenantID string, ids []string) (map[string]time.Time, error) {
-	found, err := r.Store.ChangedOf(ctx, tenantID, ids)
+	found, err := r.Store.ChangedOrdersOf(ctx, tenantID, ids)
 	changed := map[string]time.Time{}
 	for _, order := range found {
 		changed[order.ID] = order.At
@@ -242,7 +242,7 @@ func (r *run) reportAgain(ctx context.Context, f *feed, id string, at time.Time)
 	if err != nil {
 		return "", err
 	}
-	done, err := r.Store.ReportAgain(ctx, f.tenantID, store.Changed{ID: id, At: at}, status)
+	done, err := r.Store.ReportAgain(ctx, f.tenantID, store.ChangedOrder{ID: id, At: at}, status)
 	if err == nil && !done {
 		return outdated, nil
 	}

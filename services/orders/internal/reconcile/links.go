@@ -122,7 +122,7 @@ func (r *run) checkLink(ctx context.Context, link linkName, order store.LinkOrde
 		r.add(ctx, d, nil)
 	case status == linkClaimed && order.OrderID != record.GetOrderId():
 		d.Kind, d.Detail = LinkOtherOrder, "the link has order "+record.GetOrderId()
-		other, err := r.Store.ChangedOf(ctx, link.tenantID, []string{record.GetOrderId()})
+		other, err := r.Store.ChangedOrdersOf(ctx, link.tenantID, []string{record.GetOrderId()})
 		if err != nil {
 			return err
 		}

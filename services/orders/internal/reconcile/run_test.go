@@ -170,9 +170,9 @@ func TestAMessageInTheOutboxIsNotTheLostEvent(t *testing.T) {
 SELECT gen_random_uuid(), 'order.updated', gen_random_uuid(), gen_random_uuid(), s, 0, at, '{}', now()
   FROM unnest($1::uuid[], $2::timestamptz[]) AS e (s, at)`, []string{order, other}, []time.Time{changed.Add(time.Second), changed})
 	require.NoError(t, err)
-	found, err := s.InOutbox(t.Context(), []store.Changed{{ID: order, At: changed}, {ID: other, At: changed}})
+	found, err := s.EventsInOutbox(t.Context(), []store.ChangedOrder{{ID: order, At: changed}, {ID: other, At: changed}})
 	require.NoError(t, err)
-	require.Equal(t, []store.InOutbox{{ID: other, Confirmed: true}}, found)
+	require.Equal(t, []store.EventInOutbox{{OrderID: other, Confirmed: true}}, found)
 }
 
 func ids(n int) (list []string) {

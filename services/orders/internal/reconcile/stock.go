@@ -21,9 +21,9 @@ const (
 
 // compareStock compares the units that orders hold with the reservations of catalog.
 func (r *run) compareStock(ctx context.Context) error {
-	holds := &stream[store.Hold]{
-		pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.Hold) ([]store.Hold, error) {
-			return r.Store.Holds(ctx, cmp.Or(after.ID, uuid.Nil.String()), pageSize)
+	holds := &stream[store.HoldOutcome]{
+		pace: r.pace, limit: pageSize, read: func(ctx context.Context, after store.HoldOutcome) ([]store.HoldOutcome, error) {
+			return r.Store.PlacedHolds(ctx, cmp.Or(after.HoldID, uuid.Nil.String()), pageSize)
 		},
 	}
 	held := &stream[*catalogv1.Reservation]{
@@ -37,21 +37,24 @@ func (r *run) compareStock(ctx context.Context) error {
 		},
 	}
 	suspects := &batch[string]{limit: checkSize, check: r.checkStock}
-	err := merge(ctx, holds, held, func(a store.Hold, b *catalogv1.Reservation) int { return cmp.Compare(a.ID, b.GetOrderId()) },
-		func(a *store.Hold, b **catalogv1.Reservation) error {
-			switch {
-			case b == nil:
-				return suspects.add(ctx, a.ID)
-			case a == nil && (*b).GetState() == confirmed:
-				return suspects.add(ctx, (*b).GetOrderId())
-			}
-			return nil
-		})
+	err := merge(ctx, holds, held, compareHold, func(a *store.HoldOutcome, b **catalogv1.Reservation) error {
+		switch {
+		case b == nil:
+			return suspects.add(ctx, a.HoldID)
+		case a == nil && (*b).GetState() == confirmed:
+			return suspects.add(ctx, (*b).GetOrderId())
+		}
+		return nil
+	})
 	r.report.Compared.Holds, r.report.Compared.Reservations = holds.count, held.count
 	if err != nil {
 		return err
 	}
 	return suspects.flush(ctx)
+}
+
+func compareHold(a store.HoldOutcome, b *catalogv1.Reservation) int {
+	return cmp.Compare(a.HoldID, b.GetOrderId())
 }
 
 // checkStock reads possible differences again. An outcome never becomes PLACED again, and the last report to catalog comes
@@ -90,10 +93,10 @@ func (r *run) checkStock(ctx context.Context, ids []string) error {
 }
 
 func (r *run) outcomes(ctx context.Context, ids []string) (map[string]string, error) {
-	holds, err := r.Store.HoldsOf(ctx, ids)
+	holds, err := r.Store.HoldOutcomes(ctx, ids)
 	outcomes := map[string]string{}
 	for _, hold := range holds {
-		outcomes[hold.ID] = hold.Outcome
+		outcomes[hold.HoldID] = hold.Outcome
 	}
 	return outcomes, err
 }
@@ -120,7 +123,7 @@ func (r *run) reportLost(ctx context.Context, ids []string, reservations map[str
 
 // holdAgain reserves a unit under the id of the lost one, and then lets the outcome decide: if the order was cancelled meanwhile,
 // the unit is returned. After a crash in between the reservation expires, and the same decision follows.
-func (r *run) holdAgain(ctx context.Context, order store.Held, key []byte) (left string, err error) {
+func (r *run) holdAgain(ctx context.Context, order store.HoldingOrder, key []byte) (left string, err error) {
 	got, err := r.Catalog.Reserve(ctx, &catalogv1.ReserveRequest{
 		ReservationKey: key, OrderId: order.HoldID, TenantId: order.TenantID, CampaignId: order.CampaignID, ProductId: order.ProductID,
 		Variations: order.Variations,

@@ -14,14 +14,15 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/rules"
 )
 
-// The reads of reconciling. Those of pages follow an index; those of ids are for a batch of possible differences.
+// The statements of package reconcile. Those with a LIMIT read a page in the order of an index. Those with ids read a batch of
+// possible differences again.
 const (
-	selectHolds = `SELECT order_id::text, outcome FROM reservation_outcomes
+	selectPlacedHolds = `SELECT order_id::text, outcome FROM reservation_outcomes
 WHERE order_id > $1 AND outcome = 'PLACED' ORDER BY order_id LIMIT $2`
 
-	selectHoldsOf = `SELECT order_id::text, outcome FROM reservation_outcomes WHERE order_id = ANY($1::uuid[])`
+	selectHoldOutcomes = `SELECT order_id::text, outcome FROM reservation_outcomes WHERE order_id = ANY($1::uuid[])`
 
-	// Each part has its own index.
+	// Each part of the UNION uses its own index.
 	selectOrdersOfHolds = `
 SELECT h.order_id::text, o.tenant_id::text, o.id::text, coalesce(o.campaign_id::text, ''), coalesce(o.product_id::text, ''),
   o.variations
@@ -48,41 +49,42 @@ JOIN unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, personal_link_id) USING
   WHERE t.tenant_id IS NOT NULL
 ) SELECT tenant_id::text FROM t WHERE tenant_id IS NOT NULL`
 
-	selectChanged = `SELECT id::text, updated_at FROM orders
+	selectChangedOrders = `SELECT id::text, updated_at FROM orders
 WHERE tenant_id = $1 AND updated_at >= $2 AND (updated_at, id) > ($2, $3) ORDER BY updated_at, id LIMIT $4`
 
-	selectChangedOf = `SELECT id::text, updated_at FROM orders WHERE tenant_id = $1 AND id = ANY($2::uuid[])`
+	selectChangedOrdersOf = `SELECT id::text, updated_at FROM orders WHERE tenant_id = $1 AND id = ANY($2::uuid[])`
 
-	// Messages of an order are in it too. They have other times.
-	selectInOutbox = `SELECT o.subject_id::text, bool_and(o.confirmed_at IS NOT NULL) FROM outbox o
+	// The time leaves out the messages of an order, which are in the outbox too.
+	selectEventsInOutbox = `SELECT o.subject_id::text, bool_and(o.confirmed_at IS NOT NULL) FROM outbox o
 JOIN unnest($1::uuid[], $2::timestamptz[]) AS named (subject_id, occurred_at) USING (subject_id, occurred_at) GROUP BY o.subject_id`
 )
 
-// Hold is the id under which an order holds, held or would have held a unit of stock, with what became of it.
-type Hold struct {
-	ID      string
+// HoldOutcome is the outcome of a reservation. HoldID is the id that catalog knows the unit by: that of the order, or the
+// stock_hold_id of an order that was reopened.
+type HoldOutcome struct {
+	HoldID  string
 	Outcome string
 }
 
-// Holds lists up to limit units that orders hold, by their id.
-func (s *Store) Holds(ctx context.Context, after string, limit int) ([]Hold, error) {
-	return query(ctx, s, pgx.RowToStructByPos[Hold], selectHolds, after, limit)
+// PlacedHolds lists up to limit outcomes of orders that hold a unit, by id.
+func (s *Store) PlacedHolds(ctx context.Context, after string, limit int) ([]HoldOutcome, error) {
+	return query(ctx, s, pgx.RowToStructByPos[HoldOutcome], selectPlacedHolds, after, limit)
 }
 
-// HoldsOf returns the holds with the ids, in no order.
-func (s *Store) HoldsOf(ctx context.Context, ids []string) ([]Hold, error) {
-	return query(ctx, s, pgx.RowToStructByPos[Hold], selectHoldsOf, ids)
+// HoldOutcomes returns the outcomes with the ids, in no order.
+func (s *Store) HoldOutcomes(ctx context.Context, ids []string) ([]HoldOutcome, error) {
+	return query(ctx, s, pgx.RowToStructByPos[HoldOutcome], selectHoldOutcomes, ids)
 }
 
-// Held says which gift an order holds under an id.
-type Held struct {
+// HoldingOrder is the order of a hold, with its gift.
+type HoldingOrder struct {
 	HoldID, TenantID, OrderID, CampaignID, ProductID string
 	Variations                                       map[string]string
 }
 
-// OrdersOfHolds returns what the orders hold under the ids, in no order.
-func (s *Store) OrdersOfHolds(ctx context.Context, ids []string) ([]Held, error) {
-	return query(ctx, s, pgx.RowToStructByPos[Held], selectOrdersOfHolds, ids)
+// OrdersOfHolds returns the orders of the holds with the ids, in no order.
+func (s *Store) OrdersOfHolds(ctx context.Context, ids []string) ([]HoldingOrder, error) {
+	return query(ctx, s, pgx.RowToStructByPos[HoldingOrder], selectOrdersOfHolds, ids)
 }
 
 // LinkOrder is the order of a personal link.
@@ -110,35 +112,35 @@ func (s *Store) Tenants(ctx context.Context) ([]string, error) {
 	return query(ctx, s, pgx.RowTo[string], selectTenants)
 }
 
-// Changed is an order with the time of its last change.
-type Changed struct {
+// ChangedOrder is an order with the time of its last change.
+type ChangedOrder struct {
 	ID string
 	At time.Time
 }
 
-// Changed lists up to limit of the tenant's orders by their last change, from after on. Orders that change meanwhile are listed
-// again at their new place.
-func (s *Store) Changed(ctx context.Context, tenantID string, after Changed, limit int) ([]Changed, error) {
-	return query(ctx, s, pgx.RowToStructByPos[Changed], selectChanged, tenantID, after.At, after.ID, limit)
+// ChangedOrders lists up to limit of the tenant's orders by the time of their last change, beginning after the given one. An order
+// that changes while they are listed appears again.
+func (s *Store) ChangedOrders(ctx context.Context, tenantID string, after ChangedOrder, limit int) ([]ChangedOrder, error) {
+	return query(ctx, s, pgx.RowToStructByPos[ChangedOrder], selectChangedOrders, tenantID, after.At, after.ID, limit)
 }
 
-// ChangedOf returns the tenant's orders with the ids, in no order.
-func (s *Store) ChangedOf(ctx context.Context, tenantID string, ids []string) ([]Changed, error) {
-	return query(ctx, s, pgx.RowToStructByPos[Changed], selectChangedOf, tenantID, ids)
+// ChangedOrdersOf returns the tenant's orders with the ids, in no order.
+func (s *Store) ChangedOrdersOf(ctx context.Context, tenantID string, ids []string) ([]ChangedOrder, error) {
+	return query(ctx, s, pgx.RowToStructByPos[ChangedOrder], selectChangedOrdersOf, tenantID, ids)
 }
 
-// InOutbox is an order whose event is in the outbox.
-type InOutbox struct {
-	ID string
-	// Confirmed means that the readers had stored it.
+// EventInOutbox is the event of an order's last change, which is in the outbox.
+type EventInOutbox struct {
+	OrderID string
+	// Confirmed means that the readers of the topic have stored it.
 	Confirmed bool
 }
 
-// InOutbox returns those of the orders whose event of that change is in the outbox.
-func (s *Store) InOutbox(ctx context.Context, last []Changed) ([]InOutbox, error) {
-	ids := postgres.UUIDColumn(last, func(c Changed) string { return c.ID })
-	return query(ctx, s, pgx.RowToStructByPos[InOutbox], selectInOutbox, ids,
-		postgres.Column(last, func(c Changed) time.Time { return c.At }))
+// EventsInOutbox returns the events of these changes that are in the outbox.
+func (s *Store) EventsInOutbox(ctx context.Context, changes []ChangedOrder) ([]EventInOutbox, error) {
+	ids := postgres.UUIDColumn(changes, func(c ChangedOrder) string { return c.ID })
+	return query(ctx, s, pgx.RowToStructByPos[EventInOutbox], selectEventsInOutbox, ids,
+		postgres.Column(changes, func(c ChangedOrder) time.Time { return c.At }))
 }
 
 func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
@@ -146,21 +148,21 @@ func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql stri
 }
 
 // ReportAgain records an order.status_changed with the current state of an order whose last event was lost. The order does not
-// change. done is false if it is not as it was last, or the event of that change is in the outbox.
+// change. done is false if the order is missing or has changed since last, or if the event of that change is in the outbox.
 //
-// previous is the status that was last reported, so that the event leads from there to the current one as the lost events would
-// have. It is unspecified if nothing of the order was reported: then the event has the current status twice, as after a lost
-// order.updated.
+// previous is the status in the order's newest event that was not lost. If there is none, it is unspecified, and the current status
+// is also the previous one of the event.
 func (s *Store) ReportAgain(
-	ctx context.Context, tenantID string, last Changed, previous ordersv1.OrderStatus,
+	ctx context.Context, tenantID string, last ChangedOrder, previous ordersv1.OrderStatus,
 ) (done bool, err error) {
 	var current *rules.Current
-	var waiting []InOutbox
+	var inOutbox []EventInOutbox
 	err = postgres.ReadThenWrite(ctx, s.pool, func(b *pgx.Batch) {
 		postgres.QueueSelectFirst(b, &current, s.scanCurrent, lockOrder, tenantID, last.ID)
-		postgres.QueueSelect(b, &waiting, pgx.RowToStructByPos[InOutbox], selectInOutbox, []string{last.ID}, []time.Time{last.At})
+		postgres.QueueSelect(b, &inOutbox, pgx.RowToStructByPos[EventInOutbox], selectEventsInOutbox,
+			[]string{last.ID}, []time.Time{last.At})
 	}, func() (func(b *pgx.Batch), error) {
-		done = current != nil && len(waiting) == 0 && current.Record.GetUpdatedAt().AsTime().Equal(last.At)
+		done = current != nil && len(inOutbox) == 0 && current.Record.GetUpdatedAt().AsTime().Equal(last.At)
 		if !done {
 			return nil, nil
 		}

@@ -38,11 +38,11 @@ func TestRecordsOfOtherTenantsWithTheSameIDsAreNotFound(t *testing.T) {
 		require.Len(t, found, 1, name)
 		require.Equal(t, "ORDER_STATUS_COMPLETED", found[0].GetStatus().String(), name)
 	}
-	changed, err := s.ChangedOf(t.Context(), own, []string{id})
+	changed, err := s.ChangedOrdersOf(t.Context(), own, []string{id})
 	require.NoError(t, err)
 	require.Len(t, changed, 1)
 	require.Equal(t, at, changed[0].At.UTC())
-	changed, err = s.Changed(t.Context(), own, store.Changed{ID: uuid.Nil.String()}, 10)
+	changed, err = s.ChangedOrders(t.Context(), own, store.ChangedOrder{ID: uuid.Nil.String()}, 10)
 	require.NoError(t, err)
 	require.Len(t, changed, 1)
 	_, brand, err := s.FindByExternalID(t.Context(), other, id)
