@@ -10,7 +10,7 @@ import (
 	"github.com/partnergifting/platform/services/events/internal/store"
 )
 
-// beginEpoch makes the feed believe that its database went back.
+// beginEpoch begins an epoch: the partition is said to have reached more than is stored, as after the database was set back.
 func (f *fixture) beginEpoch(t *testing.T) {
 	t.Helper()
 	_, err := store.Offsets{Store: f.store}.Stored(t.Context(), 0, f.offset+1)
@@ -21,7 +21,7 @@ func (f *fixture) requireRefused(t *testing.T, p store.Position, why string) {
 	t.Helper()
 	cursor := encode(binding(f.tenant), p)
 	_, err := f.ListEvents(f.keyContext(t, nil), &eventsv1.ListEventsRequest{After: &cursor})
-	require.Equal(t, map[string]string{"after": setBack}, violations(t, err), why)
+	require.Equal(t, map[string]string{"after": restoredFeed}, violations(t, err), why)
 }
 
 func TestCursorsOfEpochs(t *testing.T) {
@@ -29,33 +29,34 @@ func TestCursorsOfEpochs(t *testing.T) {
 	f := setup(t)
 	ctx := f.keyContext(t, nil)
 	want := f.addEvents(t, today, 10, nil)
-	first := f.list(ctx, t, nil, 4).NextCursor
-	last := f.list(ctx, t, nil, 10).NextCursor
-	survived, err := decode(binding(f.tenant), *last)
+	afterFour := f.list(ctx, t, nil, 4).NextCursor
+	afterAll := f.list(ctx, t, nil, 10).NextCursor
+	lastPosition, err := decode(binding(f.tenant), *afterAll)
 	require.NoError(t, err)
 
 	f.beginEpoch(t)
-	require.Equal(t, want[4:], ids(f.list(ctx, t, first, 0)), "a fail-over without loss troubles nobody")
-	require.Equal(t, *last, f.list(ctx, t, last, 0).GetNextCursor(), "a cursor that does not move keeps its epoch")
-	lost := survived
+	require.Equal(t, want[4:], ids(f.list(ctx, t, afterFour, 0)), "every cursor stays valid if no event was lost")
+	require.Equal(t, *afterAll, f.list(ctx, t, afterAll, 0).GetNextCursor(), "a cursor that does not move keeps its epoch")
+	lost := lastPosition
 	lost.Number++
 	f.requireRefused(t, lost, "a position that was lost and is not used again yet")
 
 	more := f.addEvents(t, today, 3, nil)
 	f.requireRefused(t, lost, "a position that belongs to another event now")
-	page := f.list(ctx, t, last, 0)
+	page := f.list(ctx, t, afterAll, 0)
 	require.Equal(t, more, ids(page))
-	now, err := decode(binding(f.tenant), page.GetNextCursor())
+	inSecondEpoch, err := decode(binding(f.tenant), page.GetNextCursor())
 	require.NoError(t, err)
-	require.NotEqual(t, survived.Epoch, now.Epoch)
+	require.NotEqual(t, lastPosition.Epoch, inSecondEpoch.Epoch)
 
 	f.beginEpoch(t)
-	require.Equal(t, want[4:], ids(f.list(ctx, t, first, 0))[:6])
+	require.Equal(t, want[4:], ids(f.list(ctx, t, afterFour, 0))[:6])
 	f.requireRefused(t, lost, "it was lost in an earlier epoch")
 	again := f.addEvents(t, today, 1, nil)
 	require.Equal(t, again, ids(f.list(ctx, t, page.NextCursor, 0)), "a cursor of the second epoch")
-	now.Epoch++
-	f.requireRefused(t, now, "an epoch that is unknown, as after a restore to a state before it")
+	unknown := inSecondEpoch
+	unknown.Epoch++
+	f.requireRefused(t, unknown, "an epoch that is unknown, as after a restore to a state before it")
 }
 
 func TestACursorFromAServerWhoseClockWasAheadFindsWhatFollows(t *testing.T) {
@@ -71,7 +72,7 @@ func TestACursorFromAServerWhoseClockWasAheadFindsWhatFollows(t *testing.T) {
 	require.Equal(t, more, ids(f.list(f.keyContext(t, nil), t, &text, 0)))
 }
 
-func TestABoundOfTwoEpochsIsTheSmallerOne(t *testing.T) {
+func TestAPositionSurvivesOnlyIfNoLaterEpochLostIt(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	first, err := f.store.End(t.Context(), f.tenant)
@@ -83,6 +84,7 @@ func TestABoundOfTwoEpochsIsTheSmallerOne(t *testing.T) {
 	require.Positive(t, bounds.Survived)
 	f.addEvents(t, today, 2, nil)
 	f.beginEpoch(t)
+	// What survived is the same for all tenants.
 	later, err := f.store.Bounds(t.Context(), uuid.NewString(), first.Epoch)
 	require.NoError(t, err)
 	require.Equal(t, bounds.Survived, later.Survived)

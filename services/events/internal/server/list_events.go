@@ -34,7 +34,7 @@ const (
 	lostEvents = "events after this cursor are no longer retained, so some were lost: " +
 		"do a full sync, then read the feed without this parameter"
 
-	setBack = "the feed was restored to a state before this cursor, so some events may be lost: " +
+	restoredFeed = "the feed was restored to a state before this cursor, so some events may be lost: " +
 		"do a full sync, then read the feed without this parameter"
 )
 
@@ -152,7 +152,7 @@ func eventsLost(after store.Position, b store.Bounds) bool {
 func addLostError(after store.Position, b store.Bounds, errs *fields.Errors) {
 	switch {
 	case !b.Holds(after):
-		errs.Add("after", problem.FieldEventsLost, setBack)
+		errs.Add("after", problem.FieldEventsLost, restoredFeed)
 	case eventsLost(after, b):
 		errs.Add("after", problem.FieldEventsLost, lostEvents)
 	}

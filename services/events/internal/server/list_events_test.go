@@ -359,7 +359,7 @@ func TestListEventsRefuses(t *testing.T) {
 		p.Number++
 		cursor := encode(binding(f.tenant), p)
 		_, err = f.ListEvents(ctx, &eventsv1.ListEventsRequest{After: &cursor})
-		requireLost(t, err, setBack)
+		requireLost(t, err, restoredFeed)
 	})
 }
 
