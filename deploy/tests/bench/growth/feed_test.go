@@ -18,7 +18,7 @@ import (
 
 const pageSize = 50
 
-// BenchmarkGrowthOfFeed reads pages of the feed among ten thousand, a million and perhaps ten million events.
+// BenchmarkGrowthOfFeed reads pages of feeds with different numbers of events: those of sizes.
 func BenchmarkGrowthOfFeed(b *testing.B) {
 	platforms := newPlatforms(b)
 	operations := make([][]operation, len(platforms))
@@ -28,7 +28,7 @@ func BenchmarkGrowthOfFeed(b *testing.B) {
 	fixture.Once(b, func() { measure(b, platforms, operations) })
 }
 
-// feedCalls are calls of the feed.
+// feedCalls makes the operations that read the feed of a filled platform.
 type feedCalls struct {
 	*filled
 
@@ -60,7 +60,8 @@ func (c *feedCalls) cursorAfter(number int) *string {
 	return proto.String(page.Bind("events", c.tenant.ID).Encode(raw))
 }
 
-// read is the operation that reads a page, which must have the given number of events.
+// read returns the operation that reads a page, which must have the given number of items. after returns the cursor of the nth
+// call.
 func (c *feedCalls) read(ctx context.Context, name string, items int, after func(n int) *string) operation {
 	return operation{name, func(n int) error {
 		got, err := c.events.ListEvents(ctx, &eventsv1.ListEventsRequest{After: after(n), Limit: proto.Int32(pageSize)})
@@ -78,25 +79,26 @@ func (c *feedCalls) pages() []operation {
 	}
 	// Nine of ten events are the tenant's; the last one is not.
 	last := c.size - 1
-	scanned := c.size - 9_500 // A little less than one call scans, at every size.
+	scanStart := c.size - 9_500 // A call scans all events after it, at every size.
 	return []operation{
 		c.read(c.keyContext(), "beginning", pageSize, func(int) *string { return nil }),
+		// A whole page follows even the last of these positions.
 		c.read(c.keyContext(), "anywhere", pageSize, func(n int) *string { return c.cursorAfter(1 + c.known(n)*9/10) }),
 		c.read(c.keyContext(), "end", pageSize, at(last-pageSize*10/9)),
 		c.read(c.keyContext(), "nothing-new", 0, at(last)),
-		c.read(c.keyContext(c.smallBrand), "small-brand", c.among(scanned, c.smallBrand), at(scanned)),
-		c.read(c.keyContext(c.rareBrand), "rare-brand", c.among(scanned, c.rareBrand), at(scanned)),
+		c.read(c.keyContext(c.smallBrand), "small-brand", c.eventsOnPage(scanStart, c.smallBrand), at(scanStart)),
+		c.read(c.keyContext(c.rareBrand), "rare-brand", c.eventsOnPage(scanStart, c.rareBrand), at(scanStart)),
 	}
 }
 
-// among counts the events of a brand among the events that one call scans.
-func (c *feedCalls) among(after int, brand string) int {
+// eventsOnPage returns how many events of a brand one call returns: those among the events that it scans, but at most a page.
+func (c *feedCalls) eventsOnPage(after int, brand string) int {
 	c.b.Helper()
-	const scans = 10_000
+	const maxScanned = 10_000 // As in the service.
 	var found int
 	pool := c.Pool(c.b, "events", 1)
 	require.NoError(c.b, pool.QueryRow(c.b.Context(), `SELECT count(*) FILTER (WHERE brand_id = $3) FROM (
   SELECT brand_id FROM feed WHERE tenant_id = $1 AND position > $2 ORDER BY day, position LIMIT $4) AS scanned`,
-		c.tenant.ID, after, brand, scans).Scan(&found))
+		c.tenant.ID, after, brand, maxScanned).Scan(&found))
 	return min(found, pageSize)
 }
