@@ -61,8 +61,8 @@ func decodeAnswer[R proto.Message](raw []byte) (none R, _ error) {
 	return answer, nil
 }
 
-// storable reports whether the problem is an outcome of the operation, which repetitions get again. After any other error the
-// key is free.
+// storable reports whether the problem is the final answer of the operation, which is stored so that repetitions get it too. After
+// any other error the key may be used again.
 func storable(e *problem.Error) bool {
 	switch e.Code {
 	case problem.IdempotencyInProgress, problem.IdempotencyKeyReused:
@@ -97,8 +97,8 @@ func FromContext(ctx context.Context) (Request, bool) {
 	}, true
 }
 
-// made reports whether the stored fingerprint is of this request, by any key of the gateway's key ring.
-func (r Request) made(stored []byte) bool {
+// matches reports whether the stored fingerprint is of this request, by any key of the gateway's key ring.
+func (r Request) matches(stored []byte) bool {
 	same := func(fingerprint []byte) bool { return subtle.ConstantTimeCompare(stored, fingerprint) == 1 }
 	return same(r.Fingerprint) || slices.ContainsFunc(r.OtherFingerprints, same)
 }

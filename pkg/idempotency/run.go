@@ -135,7 +135,7 @@ func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 		return answer, false, err
 	}
 	// A row without an answer is the claim of another service's request.
-	if stored.answer == nil || !req.made(stored.fingerprint) {
+	if stored.answer == nil || !req.matches(stored.fingerprint) {
 		return answer, true, reused()
 	}
 	if p, err := caller.PrincipalFrom(ctx); err != nil || !stored.record.reachedBy(p) {
