@@ -14,14 +14,16 @@ import (
 )
 
 const (
-	// maxLocal is the length of what precedes the @, in octets (RFC 5321, section 4.5.3.1.1).
+	// maxLocal is the maximum length of what precedes the @, in octets (RFC 5321, section 4.5.3.1.1).
 	maxLocal = 64
-	// maxDomain is more than any name of the DNS has. The cost of a name in ASCII grows with the square of its length.
+	// maxDomain is longer than any name in the DNS. It bounds the time of a conversion to ASCII, which grows with the square of the
+	// length.
 	maxDomain = 255
 )
 
-// domains writes domains in ASCII. It accepts two hyphens after two letters, which old names have.
-var domains = idna.New(
+// domainProfile converts domains to ASCII. It does not check hyphens, because old names such as ab--c.example have two after their
+// second letter.
+var domainProfile = idna.New(
 	idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(true), idna.VerifyDNSLength(true), idna.CheckHyphens(false),
 )
 
@@ -40,7 +42,7 @@ func IsEmail(s string) bool {
 		return false
 	}
 	at := strings.LastIndexByte(s, '@')
-	_, ok := domain(s[at+1:])
+	_, ok := asciiDomain(s[at+1:])
 	return ok && at <= maxLocal
 }
 
@@ -49,22 +51,23 @@ func IsEmail(s string) bool {
 func EmailKey(s string) string {
 	s = strings.ToLower(strings.TrimFunc(s, invisible))
 	at := strings.LastIndexByte(s, '@') + 1
-	if ascii, ok := domain(s[at:]); ok {
+	if ascii, ok := asciiDomain(s[at:]); ok {
 		return s[:at] + ascii
 	}
 	return s
 }
 
-// domain returns a name in ASCII. ok is false if it cannot be the domain of an address.
-func domain(name string) (ascii string, ok bool) {
+// asciiDomain converts a domain to ASCII. ok is false if it cannot be the domain of an address.
+func asciiDomain(name string) (ascii string, ok bool) {
 	if utf8.RuneCountInString(name) > maxDomain {
 		return "", false
 	}
-	ascii, err := domains.ToASCII(name)
+	ascii, err := domainProfile.ToASCII(name)
 	if err != nil || !strings.Contains(ascii, ".") || strings.HasSuffix(ascii, ".") {
 		return "", false
 	}
-	for _, form := range []string{name, ascii} { // The ASCII form of a label with other letters hides its hyphens.
+	// No label may begin or end with a hyphen. In the ASCII form of a label with other letters, such a hyphen is in another place.
+	for _, form := range []string{name, ascii} {
 		if labels := "." + form + "."; strings.Contains(labels, ".-") || strings.Contains(labels, "-.") {
 			return "", false
 		}
@@ -81,15 +84,16 @@ func (e *Errors) URL(field, value string, limit int, schemes ...string) {
 	}
 }
 
-// IsURL reports whether s is an absolute URL of one of the schemes that a page may show and link to. Everyone would see a user and
-// a password in it.
+// IsURL reports whether s is an absolute URL of one of the schemes that a page may show and link to. It must have no user and no
+// password, because everyone would see them.
 func IsURL(s string, schemes ...string) bool {
 	u, err := url.Parse(s)
 	return err == nil && visible(s) && !strings.ContainsRune(s, '\\') && // Browsers read a backslash as a slash.
 		slices.Contains(schemes, u.Scheme) && u.Hostname() != "" && u.User == nil
 }
 
-// visible reports whether s is valid text of which every character is seen. Programs drop or change others.
+// visible reports whether s is valid text without invisible characters. Other programs may drop or replace those, so the address
+// would change.
 func visible(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return invisible(r) || !unicode.IsGraphic(r) })
 }
