@@ -32,16 +32,16 @@ type collector struct {
 	metrics map[string]bool
 }
 
-// collect starts a collector. Stacks that this test starts later send to it, with short delays.
-func collect(t *testing.T) *collector {
+// startCollector starts a collector. Stacks that this test starts later send to it, with short delays.
+func startCollector(t *testing.T) *collector {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	c := &collector{url: "http://" + listener.Addr().String(), logs: map[string]bool{}, metrics: map[string]bool{}}
 	server := grpc.NewServer()
 	tracev1.RegisterTraceServiceServer(server, c)
-	metricsv1.RegisterMetricsServiceServer(server, metricsOf{c})
-	logsv1.RegisterLogsServiceServer(server, logsOf{c})
+	metricsv1.RegisterMetricsServiceServer(server, metricsService{c})
+	logsv1.RegisterLogsServiceServer(server, logsService{c})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
@@ -59,8 +59,8 @@ func collect(t *testing.T) *collector {
 	return c
 }
 
-// lockWith appends the message to what was received, and returns with the lock, which the caller releases.
-func (c *collector) lockWith(m proto.Message) func() {
+// lockAndRecord locks the collector and appends the request to what was received. The caller unlocks it.
+func (c *collector) lockAndRecord(m proto.Message) (unlock func()) {
 	c.lock.Lock()
 	c.got.WriteString(prototext.MarshalOptions{EmitASCII: false}.Format(m))
 	return c.lock.Unlock
@@ -68,7 +68,7 @@ func (c *collector) lockWith(m proto.Message) func() {
 
 // Export implements tracev1.TraceServiceServer.
 func (c *collector) Export(_ context.Context, req *tracev1.ExportTraceServiceRequest) (*tracev1.ExportTraceServiceResponse, error) {
-	defer c.lockWith(req)()
+	defer c.lockAndRecord(req)()
 	for _, resource := range req.GetResourceSpans() {
 		for _, scope := range resource.GetScopeSpans() {
 			for _, s := range scope.GetSpans() {
@@ -79,13 +79,14 @@ func (c *collector) Export(_ context.Context, req *tracev1.ExportTraceServiceReq
 	return &tracev1.ExportTraceServiceResponse{}, nil
 }
 
-type metricsOf struct{ *collector }
+// metricsService is the collector for metrics: the services of OTLP all have a method Export.
+type metricsService struct{ *collector }
 
 // Export implements metricsv1.MetricsServiceServer.
-func (c metricsOf) Export(
+func (c metricsService) Export(
 	_ context.Context, req *metricsv1.ExportMetricsServiceRequest,
 ) (*metricsv1.ExportMetricsServiceResponse, error) {
-	defer c.lockWith(req)()
+	defer c.lockAndRecord(req)()
 	for _, resource := range req.GetResourceMetrics() {
 		for _, scope := range resource.GetScopeMetrics() {
 			for _, m := range scope.GetMetrics() {
@@ -96,11 +97,12 @@ func (c metricsOf) Export(
 	return &metricsv1.ExportMetricsServiceResponse{}, nil
 }
 
-type logsOf struct{ *collector }
+// logsService is the collector for logs.
+type logsService struct{ *collector }
 
 // Export implements logsv1.LogsServiceServer.
-func (c logsOf) Export(_ context.Context, req *logsv1.ExportLogsServiceRequest) (*logsv1.ExportLogsServiceResponse, error) {
-	defer c.lockWith(req)()
+func (c logsService) Export(_ context.Context, req *logsv1.ExportLogsServiceRequest) (*logsv1.ExportLogsServiceResponse, error) {
+	defer c.lockAndRecord(req)()
 	for _, resource := range req.GetResourceLogs() {
 		for _, scope := range resource.GetScopeLogs() {
 			for _, line := range scope.GetLogRecords() {
@@ -124,8 +126,8 @@ func (c *collector) trace(traceID string) trace {
 	return found
 }
 
-// has reports whether a log line of the trace and a metric with the name have arrived.
-func (c *collector) has(traceID, metric string) bool {
+// hasLogAndMetric reports whether a log line of the trace and a metric with the name have arrived.
+func (c *collector) hasLogAndMetric(traceID, metric string) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	return c.logs[traceID] && c.metrics[metric]

@@ -46,7 +46,7 @@ var uuidForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 
 // TestTraceOfAnOrder follows an order from its POST to its row of the feed and its webhook.
 func TestTraceOfAnOrder(t *testing.T) {
-	c := collect(t)
+	c := startCollector(t)
 	p := stack{harness.Start(t)}
 	idempotencyKey := "marked-" + rand.Text()
 	key := p.DemoKey(t) // A change is not sent to the webhook of the key that made it, so this is another one.
@@ -99,7 +99,9 @@ func TestTraceOfAnOrder(t *testing.T) {
 		require.True(t, find(attempted).links(traceID, id(find(fannedOut).GetSpanId())))
 	})
 	t.Run("has log lines, and the metrics have exemplars of traces", func(t *testing.T) {
-		require.Eventually(t, func() bool { return c.has(traceID, "http.server.request.duration") }, 20*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool {
+			return c.hasLogAndMetric(traceID, "http.server.request.duration")
+		}, 20*time.Second, 50*time.Millisecond)
 		log, err := os.ReadFile(filepath.Join(p.Config.Dir, "stack.log"))
 		require.NoError(t, err)
 		require.Contains(t, string(log), `"trace_id":"`+traceID+`"`)
@@ -113,7 +115,7 @@ func TestTraceOfAnOrder(t *testing.T) {
 		for _, request := range []string{p.visit(t, token), rotated} {
 			require.Eventually(t, func() bool {
 				_, ok := c.trace(request).root()
-				return ok && c.has(request, "http.server.request.duration")
+				return ok && c.hasLogAndMetric(request, "http.server.request.duration")
 			}, 20*time.Second, 50*time.Millisecond)
 		}
 		var seen string
