@@ -13,9 +13,18 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
-// remove removes the URL of a key, or revokes it.
-func (f *fixture) remove(key int32) {
+// makeGone makes the endpoint of a key gone, as after its URL is removed or its key is revoked.
+func (f *fixture) makeGone(key int32) {
 	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: key, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
+}
+
+// stopped returns a registered sender that does not run any more, so that the test calls its steps itself.
+func (f *fixture) stopped() running {
+	f.t.Helper()
+	s := f.start()
+	s.stop()
+	require.NoError(f.t, s.wait())
+	return s
 }
 
 func TestDeliveriesThatWaitForARetryAreDroppedWhenTheirEndpointIsGone(t *testing.T) {
@@ -30,10 +39,10 @@ func TestDeliveriesThatWaitForARetryAreDroppedWhenTheirEndpointIsGone(t *testing
 	f.waitFor(id, 7, attempted(1))
 	f.waitFor(id, 8, attempted(1))
 
-	f.remove(7)
-	f.remove(9)
+	f.makeGone(7)
+	f.makeGone(9)
 	require.Equal(t, row{State: "DROPPED", Attempts: 1, Logged: 1}, f.waitFor(id, 7, inState("DROPPED")))
-	require.Equal(t, row{State: "DROPPED"}, f.waitFor(id, 9, inState("DROPPED")), "the access of its tenant is off")
+	require.Equal(t, row{State: "DROPPED"}, f.waitFor(id, 9, inState("DROPPED")), "it was paused, so nothing was attempted")
 	require.Equal(t, "PENDING", f.row(id, 8).State)
 	require.Eventually(t, func() bool {
 		return f.tel.Values(t, "gifting.webhook.deliveries")["outcome=dropped"] == 2
@@ -62,7 +71,7 @@ func TestAnAttemptInFlightFinishesWhenItsEndpointIsGone(t *testing.T) {
 			f.start()
 			require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
 			second := f.event(7)
-			f.remove(7)
+			f.makeGone(7)
 			f.waitFor(second, 7, inState("DROPPED"))
 			require.True(t, f.row(first, 7).Leased)
 			close(release)
@@ -76,9 +85,7 @@ func TestAnAttemptInFlightFinishesWhenItsEndpointIsGone(t *testing.T) {
 func TestTheRetriesOfAnUnknownKeyAreKept(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	s := f.start()
-	s.stop()
-	require.NoError(t, s.wait())
+	s := f.stopped()
 	id := f.event(7)
 	found, err := f.store.Discover(t.Context(), s.id, true)
 	require.NoError(t, err)
@@ -89,28 +96,26 @@ func TestTheRetriesOfAnUnknownKeyAreKept(t *testing.T) {
 func TestADeliveryToAnEndpointThatWasSetAgainIsKept(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	s := f.start()
-	s.stop()
-	require.NoError(t, s.wait())
+	s := f.stopped()
 	before := f.event(7)
-	ended := f.event(7)
+	resent := f.event(7)
 	_, err := f.pool.Exec(t.Context(),
-		"UPDATE deliveries SET state = 'DROPPED', next_attempt_at = NULL, finished_at = created_at WHERE event_id = $1", ended)
+		"UPDATE deliveries SET state = 'DROPPED', next_attempt_at = NULL, finished_at = created_at WHERE event_id = $1", resent)
 	require.NoError(t, err)
 	found, err := f.store.Discover(t.Context(), s.id, true)
 	require.NoError(t, err)
 	require.Equal(t, f.clock.now(), found.StartedAt.UTC())
 
-	f.remove(7)
+	f.makeGone(7)
 	var after string
 	f.directory.OnCall(func(context.Context, proto.Message) error {
 		// Right after the lookup the endpoint is set again, an event is fanned out to it, and an old one is resent.
 		f.clock.advance(time.Microsecond)
 		after = f.event(7)
-		return f.store.Resend(t.Context(), endpointOfKey(7), ended)
+		return f.store.Resend(t.Context(), endpointOfKey(7), resent)
 	})
 	require.NoError(t, s.dropGone(t.Context(), found))
 	require.Equal(t, "DROPPED", f.row(before, 7).State)
 	require.Equal(t, "PENDING", f.row(after, 7).State)
-	require.Equal(t, "PENDING", f.row(ended, 7).State)
+	require.Equal(t, "PENDING", f.row(resent, 7).State)
 }

@@ -167,7 +167,7 @@ func TestAReservationThatTookLongLooksUpEndpointsAgain(t *testing.T) {
 	l.Began = l.Began.Add(-lookupAge)
 	r.Rotate(strings.Repeat("fedcba9876543210", 4))
 	f.activate(7, r)
-	f.remove(8)
+	f.makeGone(8)
 	e := newEvent(7, 8)
 	p.send(s.Sender, l, e)
 	f.waitFor(e.ID, 7, inState("DELIVERED"))

@@ -30,9 +30,9 @@ import (
 )
 
 const (
-	tenant = "0190aaaa-0000-7000-8000-000000000001"
-	other  = "0190aaaa-0000-7000-8000-000000000002"
-	brand  = "0190bbbb-0000-7000-8000-000000000001"
+	tenant      = "0190aaaa-0000-7000-8000-000000000001"
+	otherTenant = "0190aaaa-0000-7000-8000-000000000002"
+	brand       = "0190bbbb-0000-7000-8000-000000000001"
 )
 
 var staff = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "staff-7"}
@@ -57,7 +57,7 @@ func newOperations(t *testing.T) *operations {
 	webhooktest.RequireConsistentRows(t, o.pool)
 	webhooktest.Twin(t, o.pool)
 	o.store = store.New(o.pool)
-	directory := tenantstest.NewDirectory(t, settingsOf(tenant, "ann"), settingsOf(other, "stranger")).Client
+	directory := tenantstest.NewDirectory(t, settingsOf(tenant, "ann"), settingsOf(otherTenant, "stranger")).Client
 	tel := telemetry.Discard()
 	s, err := rpc.NewServer(rpc.Config{}, tel)
 	require.NoError(t, err)

@@ -49,7 +49,7 @@ func TestOnlyTheOwnDeliveriesAreFound(t *testing.T) {
 	_, err := o.resend("k1", rules.DeliveryID(key+1, event))
 	require.True(t, problem.Is(err, problem.NotFound), "of another key: %v", err)
 	req := &webhookv1.ResendWebhookDeliveryRequest{DeliveryId: rules.DeliveryID(key, event)}
-	_, err = o.client.ResendWebhookDelivery(o.keyContext(key, other), req)
+	_, err = o.client.ResendWebhookDelivery(o.keyContext(key, otherTenant), req)
 	require.True(t, problem.Is(err, problem.NotFound), "of another tenant: %v", err)
 	require.Zero(t, o.due())
 	_, err = o.resend("k1", rules.DeliveryID(key, event))

@@ -16,7 +16,8 @@ import (
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
-// settingsOf has a team with an Administrator, and with a member of each other role whose id has the name of the role before it.
+// settingsOf returns settings with a team of three: an Administrator, and members of the two other roles with the ids
+// coordinator-<administrator> and member-<administrator>.
 func settingsOf(tenantID, administrator string) *tenantsv1.GetTenantSettingsResponse {
 	return &tenantsv1.GetTenantSettingsResponse{Tenant: &tenantsv1.Tenant{Id: tenantID}, Version: 1, Team: []*tenantsv1.TeamMember{
 		{Id: administrator, Role: tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, Active: true},
@@ -25,7 +26,7 @@ func settingsOf(tenantID, administrator string) *tenantsv1.GetTenantSettingsResp
 	}}
 }
 
-// callsAs are all calls of the operations plane on a delivery.
+// callsAs returns all calls of the operations service by their name. They are about the tenant and its event.
 func (o *operations) callsAs(by *commonv1.Actor, tenantID, eventID string) map[string]func(ctx context.Context) error {
 	return map[string]func(ctx context.Context) error{
 		"ListDeliveries": func(ctx context.Context) error {
@@ -79,12 +80,12 @@ func TestStrangersSeeAndChangeNoDelivery(t *testing.T) {
 			})
 		}
 	}
-	for name, call := range o.callsAs(account("stranger"), other, event) {
+	for name, call := range o.callsAs(account("stranger"), otherTenant, event) {
 		t.Run(name+" of another tenant's delivery", func(t *testing.T) {
 			if err := call(t.Context()); name == "GetDelivery" || name == "ResendDelivery" {
 				require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 			} else {
-				require.NoError(t, err, "the own tenant has none")
+				require.NoError(t, err, "the stranger's own tenant has no deliveries")
 			}
 		})
 	}
@@ -94,10 +95,10 @@ func TestStrangersSeeAndChangeNoDelivery(t *testing.T) {
 		})
 	}
 	require.Equal(t, before, o.get(7, event).String())
-	require.Zero(t, o.woken-1, "only the stranger's own, empty tenant was woken for")
+	require.Equal(t, 1, o.woken, "only ResendDeliveries of the stranger's own tenant wakes the sender")
 }
 
-func TestEachRoleMayWhatThePermissionsSay(t *testing.T) {
+func TestATeamMemberMayMakeTheCallsOfTheRole(t *testing.T) {
 	t.Parallel()
 	o := newOperations(t)
 	event := o.add(7)
