@@ -16,7 +16,8 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Usage is what a request has used of the API, as far as deprecations depend on it. Without an operation Method and Path are empty.
+// Usage says what a request has used of the API, so that its deprecations are found. Method and Path are empty for a request of no
+// operation.
 type Usage struct {
 	// Method and Path are those of the operation. Path is its template; the names of its variables do not matter.
 	Method, Path string
@@ -26,15 +27,17 @@ type Usage struct {
 	Err          error
 }
 
-// notice is a deprecation that concerns the requests to which it applies.
+// notice is a deprecation and the condition on which an answer announces it.
 type notice struct {
 	change  *Change
 	applies func(u *Usage) bool
 }
 
-// Notices finds the deprecations of an answer. Those of error codes have no operation.
+// Notices finds the deprecations of an answer.
 type Notices struct {
-	changelog   string
+	changelog string
+	// byOperation has the notices by operationKey. Those of error codes have an empty key, because any operation may fail with
+	// them.
 	byOperation map[string][]notice
 }
 
@@ -45,9 +48,9 @@ func (n *Notices) Deprecate(header http.Header, u *Usage) {
 		return
 	}
 	var found []*Change
-	for _, deprecated := range slices.Concat(n.byOperation[operationKey(u.Method, u.Path)], n.byOperation[""]) {
-		if !slices.Contains(found, deprecated.change) && deprecated.applies(u) {
-			found = append(found, deprecated.change)
+	for _, candidate := range slices.Concat(n.byOperation[operationKey(u.Method, u.Path)], n.byOperation[""]) {
+		if !slices.Contains(found, candidate.change) && candidate.applies(u) {
+			found = append(found, candidate.change)
 		}
 	}
 	if len(found) == 0 {
@@ -73,13 +76,13 @@ func earlier(a, b time.Time) time.Time {
 
 var variable = regexp.MustCompile(`\{[^}]*\}`)
 
-// operationKey ignores the names of variables, which the document writes otherwise than the contracts.
+// operationKey leaves out the names of variables, because they differ between the document and the contracts of the services.
 func operationKey(method, path string) string {
 	return strings.TrimSpace(strings.ToUpper(method) + " " + variable.ReplaceAllString(path, "{}"))
 }
 
-// deprecate marks in the document what is deprecated and returns its notices. A target that the document does not have is left
-// out; missing has the first.
+// deprecate marks in the document what is deprecated and returns its notices. It skips targets that do not exist; missing is the
+// first of them.
 func deprecate(root *yaml.Node, changes Changes, changelog string) (found *Notices, missing *Target) {
 	found = &Notices{changelog: changelog, byOperation: map[string][]notice{}}
 	for _, c := range changes.deprecations() {
@@ -112,7 +115,7 @@ func (n *Notices) addTarget(document Node, c *Change, t Target) (exists bool) {
 			switch {
 			case t.Schema != "":
 				n.addProperty(key, op, c, t)
-			case op.Get("operationId").String() != t.Operation:
+			case op.Get("operationId").String() != t.Operation: // The target is another operation.
 			case t.Parameter != "":
 				exists = markParameter(op, t.Parameter, c)
 				n.note(key, c, func(u *Usage) bool {
@@ -133,9 +136,10 @@ func (n *Notices) note(key string, c *Change, applies func(u *Usage) bool) {
 	n.byOperation[key] = append(n.byOperation[key], notice{c, applies})
 }
 
-// addProperty notes a property that an operation accepts or returns. Its answers always have it. A request may.
+// addProperty adds the notices of a property that an operation accepts or returns. A request uses it if its body has it. Every
+// successful response uses it.
 func (n *Notices) addProperty(key string, op Node, c *Change, t Target) {
-	for _, path := range placesOf(t.Schema, op.Get("requestBody", "content", "application/json", "schema"), nil) {
+	for _, path := range pathsTo(t.Schema, op.Get("requestBody", "content", "application/json", "schema"), nil) {
 		path = append(slices.Clone(path), t.Property)
 		n.note(key, c, func(u *Usage) bool {
 			var body any
@@ -143,37 +147,38 @@ func (n *Notices) addProperty(key string, op Node, c *Change, t Target) {
 		})
 	}
 	for _, response := range op.Get("responses").All() {
-		if len(placesOf(t.Schema, response.Get("content", "application/json", "schema"), nil)) > 0 {
+		if len(pathsTo(t.Schema, response.Get("content", "application/json", "schema"), nil)) > 0 {
 			n.note(key, c, func(u *Usage) bool { return u.Status < http.StatusMultipleChoices })
 		}
 	}
 }
 
-// anyMember stands in a path for the members of a map.
+// anyMember is the element of a path that matches every member of a map.
 const anyMember = "*"
 
-// placesOf returns the paths of members that lead from a schema to the values of the named one. No schema contains itself.
-func placesOf(name string, schema Node, path []string) (places [][]string) {
+// pathsTo returns the paths of member names at which a value of the schema has values of the schema called name. No schema of the
+// document contains itself.
+func pathsTo(name string, schema Node, path []string) (paths [][]string) {
 	if ref := schema.SchemaName(); ref != "" {
 		if ref == name {
-			places = append(places, path)
+			paths = append(paths, path)
 		}
 		named := NewNode(schema.root).Get("components", "schemas", ref)
-		places = append(places, placesOf(name, named, path)...)
+		paths = append(paths, pathsTo(name, named, path)...)
 	}
 	for _, p := range schema.Get("properties").All() {
-		places = append(places, placesOf(name, p, append(slices.Clone(path), p.Name))...)
+		paths = append(paths, pathsTo(name, p, append(slices.Clone(path), p.Name))...)
 	}
 	for _, part := range append(schema.Get("anyOf").All(), schema.Get("oneOf").All()...) {
-		places = append(places, placesOf(name, part, path)...)
+		paths = append(paths, pathsTo(name, part, path)...)
 	}
 	if items := schema.Get("items"); items.Exists() { // A list is searched element by element.
-		places = append(places, placesOf(name, items, path)...)
+		paths = append(paths, pathsTo(name, items, path)...)
 	}
 	if values := schema.Get("additionalProperties"); values.Exists() {
-		places = append(places, placesOf(name, values, append(slices.Clone(path), anyMember))...)
+		paths = append(paths, pathsTo(name, values, append(slices.Clone(path), anyMember))...)
 	}
-	return places
+	return paths
 }
 
 // has reports whether a JSON value has something other than null at a path.
@@ -200,14 +205,15 @@ func has(value any, path []string) bool {
 	return len(path) == 0
 }
 
-// mark adds what OpenAPI and its tools know of a deprecation.
+// mark adds deprecated, which OpenAPI defines, and x-sunset, which its tools know.
 func mark(n *yaml.Node, c *Change) {
 	n.Content = append(n.Content,
 		scalar(deprecated), &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"},
 		scalar("x-sunset"), scalar(c.Sunset.Format(time.DateOnly)))
 }
 
-// markParameter replaces a parameter that several operations share by a copy.
+// markParameter marks a parameter of an operation and reports whether it exists. Several operations may share a parameter, so it is
+// replaced by a marked copy.
 func markParameter(op Node, name string, c *Change) bool {
 	list := op.Get("parameters")
 	for i, p := range list.All() {
