@@ -63,7 +63,8 @@ const MetricsOffset = 10
 // Program is a program of the platform.
 type Program struct {
 	Name identity.Name
-	// Port is the offset from the first port of a stack on one machine, GRPCPort that of its gRPC server. A service has no other port.
+	// Port is where its callers reach it, as an offset from the first port of a stack on one machine. GRPCPort is the offset of its
+	// gRPC server; of all programs only the gateway has another one for it.
 	Port, GRPCPort int
 	// Database is empty for a program without one.
 	Database string
@@ -72,7 +73,7 @@ type Program struct {
 	// Periodic names the periodic work of the program.
 	Periodic []string
 
-	// Fields are its settings in the order of the code, Settings the same by variable.
+	// Fields are its settings in the order of its configuration struct. Settings are the same fields by their variables.
 	Fields   []settings.Field
 	Settings map[string]settings.Field
 
@@ -103,7 +104,7 @@ func (p Program) Main() string {
 	return "services/" + string(p.Name) + "/cmd/" + string(p.Name)
 }
 
-// define completes the description of a program.
+// define completes p with what the program itself says of its name, settings, migrations and wiring.
 func define[C any](program service.Program[C], p Program) Program {
 	fields, err := settings.Fields(new(C))
 	if err != nil {
@@ -154,28 +155,28 @@ type Variable struct {
 
 // Check returns the problems of an environment: unknown and missing settings, and secrets in plain text.
 func (p Program) Check(environment []Variable) []string {
-	var wrong []string
+	var problems []string
 	set := map[string]bool{}
 	for _, v := range environment {
 		if set[v.Name] {
-			wrong = append(wrong, v.Name+" is set twice")
+			problems = append(problems, v.Name+" is set twice")
 		}
 		set[v.Name] = true
 		field, known := p.Settings[v.Name]
 		switch {
 		case !known && strings.HasPrefix(v.Name, settings.Prefix):
-			wrong = append(wrong, fmt.Sprintf("%s is not a setting of %s", v.Name, p.Name))
+			problems = append(problems, fmt.Sprintf("%s is not a setting of %s", v.Name, p.Name))
 		case known && field.Secret && !v.Secret:
-			wrong = append(wrong, v.Name+" is a secret in plain text")
+			problems = append(problems, v.Name+" is a secret in plain text")
 		}
 	}
 	for name, field := range p.Settings {
 		if field.Required && !set[name] {
-			wrong = append(wrong, fmt.Sprintf("%s lacks %s", p.Name, name))
+			problems = append(problems, fmt.Sprintf("%s lacks %s", p.Name, name))
 		}
 	}
-	slices.Sort(wrong)
-	return wrong
+	slices.Sort(problems)
+	return problems
 }
 
 // Build builds the named programs, or all, into a folder, with flags of `go build`. sources is a folder of the workspace to
