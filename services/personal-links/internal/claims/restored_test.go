@@ -65,7 +65,7 @@ func TestARestoredLinkConvergesAfterAFailureAtAnyStep(t *testing.T) {
 				_, err := f.instance(healthy()).Claim(t.Context(), link, request(link))
 				require.NoError(t, err)
 				require.Equal(t, first, f.requireConverged(t, link).Record.GetOrderId(), "crash %t at %d and %d", crash, point, again)
-				broken, brokenAgain = claim.Met, reconciling.Met
+				broken, brokenAgain = claim.Reached, reconciling.Reached
 			}
 		}
 	}

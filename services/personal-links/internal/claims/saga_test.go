@@ -59,8 +59,8 @@ func (f *fixture) breakClaim(t *testing.T, point int, crash bool, outcomes map[s
 		if claimed == nil && result.Order != nil {
 			require.Equal(t, result.Order.GetId(), after.Record.GetOrderId(), "the response to the player is right")
 		}
-		if !reconciling.Met {
-			return claim.Met
+		if !reconciling.Reached {
+			return claim.Reached
 		}
 	}
 }

@@ -45,10 +45,11 @@ func setup(t *testing.T) *fixture {
 }
 
 // instance is a process of the service with the failure.
-func (f *fixture) instance(b *claimstest.Failure) *claims.Saga {
+func (f *fixture) instance(failure *claimstest.Failure) *claims.Saga {
 	return claims.New(claims.Deps{
-		Links: claimstest.FailingLinks{Store: f.store, Failure: b}, Orders: claimstest.FailingOrders{Orders: f.orders, Failure: b},
-		Clock: time.Now, Log: slog.New(slog.DiscardHandler), Wake: func() {}, LostClaim: func(context.Context) {},
+		Links:  claimstest.FailingLinks{Store: f.store, Failure: failure},
+		Orders: claimstest.FailingOrders{Orders: f.orders, Failure: failure},
+		Clock:  time.Now, Log: slog.New(slog.DiscardHandler), Wake: func() {}, LostClaim: func(context.Context) {},
 	}, claims.Config{Lease: time.Hour})
 }
 

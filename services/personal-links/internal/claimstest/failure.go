@@ -18,44 +18,44 @@ var ErrBroken = errors.New("broken")
 
 // Failure breaks one instance at one point: before or after the effect of one of its steps.
 type Failure struct {
-	// At counts down to the point; negative: never.
+	// At is how many points the instance still passes before it fails; a negative number means that it never fails.
 	At int
 	// Crash means that every later call fails too, not only one.
 	Crash bool
-	// Met means that the point was reached.
-	Met bool
+	// Reached means that the instance has failed.
+	Reached bool
 
 	mu   sync.Mutex
 	dead bool
 }
 
-// Point reports whether the instance breaks here.
-func (b *Failure) Point() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.dead {
+// failsAtNextPoint passes a point and reports whether the instance fails there.
+func (f *Failure) failsAtNextPoint() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dead {
 		return true
 	}
-	b.At--
-	if b.At != -1 {
+	f.At--
+	if f.At != -1 {
 		return false
 	}
-	b.Met, b.dead = true, b.Crash
+	f.Reached, f.dead = true, f.Crash
 	return true
 }
 
-func step[T any](b *Failure, effect func() (T, error)) (none T, _ error) {
-	if b.Point() {
+func step[T any](f *Failure, effect func() (T, error)) (none T, _ error) {
+	if f.failsAtNextPoint() {
 		return none, ErrBroken
 	}
 	out, err := effect()
-	if b.Point() {
+	if f.failsAtNextPoint() {
 		return none, ErrBroken
 	}
 	return out, err
 }
 
-// FailingLinks are the view of the store that an instance with a failure has.
+// FailingLinks is the store of an instance that fails.
 type FailingLinks struct {
 	*store.Store
 	Failure *Failure
@@ -88,7 +88,7 @@ func (l FailingLinks) TakeExpiredClaims(ctx context.Context, lease time.Duration
 	return step(l.Failure, func() ([]*rules.Link, error) { return l.Store.TakeExpiredClaims(ctx, lease, limit) })
 }
 
-// FailingOrders are the view of orders that an instance with a failure has.
+// FailingOrders is the orders service as an instance that fails calls it.
 type FailingOrders struct {
 	*Orders
 	Failure *Failure

@@ -190,7 +190,7 @@ func TestALinkIsClaimedByItselfAfterACrashAtAnyStep(t *testing.T) {
 		require.Len(t, f.orders.Of(link.GetId()), 1)
 		require.Equal(t, []string{"personal_link.created", "personal_link.approved", "personal_link.claimed"}, f.kinds(t, link.GetId()))
 		require.Zero(t, f.count(t, "sandbox_claims"))
-		met = failure.Met
+		met = failure.Reached
 	}
 	require.Greater(t, points, 4, "lock, place and finish have two points each")
 }

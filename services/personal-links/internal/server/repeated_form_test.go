@@ -126,7 +126,7 @@ func TestARepeatedFormGetsTheReferenceAfterAFailureAtAnyStep(t *testing.T) {
 				broken := f.newServer(f.saga(
 					claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure}))
 				_, err := broken.ClaimLink(t.Context(), formOf(link, aNonce))
-				require.True(t, failure.Met || err == nil, "%v", err)
+				require.True(t, failure.Reached || err == nil, "%v", err)
 				open := f.read(t, link).GetStatus() == rules.Active
 				require.Equal(t, open, f.draft(t, link, aNonce).GetVersion() > 0, "the page of the review is shown until the link is claimed")
 				f.endLeases(t)
@@ -135,7 +135,7 @@ func TestARepeatedFormGetsTheReferenceAfterAFailureAtAnyStep(t *testing.T) {
 				f.requireReference(t, link)
 				require.NotNil(t, f.claimedGift(t, link, new(aNonce)).GetGift(), "its browser sees the order")
 				require.Zero(t, f.draft(t, link, aNonce).GetVersion())
-				met = failure.Met
+				met = failure.Reached
 			}
 			require.Greater(t, points, 6, "lock, place and finish have two points each")
 		})
