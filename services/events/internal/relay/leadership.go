@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 )
@@ -27,15 +24,6 @@ const (
 	// disconnected leader stops before the next one begins.
 	idleSession = 10 * time.Second
 )
-
-// sessionSettings let the server detect a vanished host. The keepalives, in seconds, are for a session that is not idle because
-// a statement or its result is in flight.
-var sessionSettings = map[string]string{
-	"idle_session_timeout":    strconv.FormatInt(idleSession.Milliseconds(), 10),
-	"tcp_keepalives_idle":     "5",
-	"tcp_keepalives_interval": "2",
-	"tcp_keepalives_count":    "3",
-}
 
 // campaign makes one of the processes that campaign the leader: the one whose session holds the lock.
 type campaign struct {
@@ -56,9 +44,9 @@ func (c campaign) run(ctx context.Context, lead func(ctx context.Context)) error
 
 // leadOnce connects, waits for the lock, and leads until the connection is lost.
 func (c campaign) leadOnce(ctx context.Context, lead func(ctx context.Context)) error {
-	conn, err := c.connect(ctx)
+	conn, err := postgres.ConnectToLock(ctx, c.url, idleSession)
 	if err != nil {
-		return fmt.Errorf("connect to campaign for leadership: %w", err)
+		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	if err := awaitLock(ctx, conn); err != nil || ctx.Err() != nil {
@@ -79,17 +67,6 @@ func (c campaign) leadOnce(ctx context.Context, lead func(ctx context.Context)) 
 		return fmt.Errorf("lost the leader's connection: %w", err)
 	}
 	return nil
-}
-
-func (c campaign) connect(ctx context.Context) (*pgx.Conn, error) {
-	// The URL may have pool settings, which only the pool's parser knows.
-	cfg, err := pgxpool.ParseConfig(c.url)
-	if err != nil {
-		return nil, err
-	}
-	cfg.ConnConfig.ConnectTimeout = connectTimeout
-	maps.Copy(cfg.ConnConfig.RuntimeParams, sessionSettings)
-	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }
 
 // awaitLock returns when the session holds the lock, or ctx ends. It polls instead of waiting on the server, where a waiting

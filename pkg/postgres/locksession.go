@@ -1,0 +1,38 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const connectTimeout = 3 * time.Second
+
+// ConnectToLock makes a session for advisory locks. The server ends it, and releases its locks, when it was idle for so long, as the
+// session of a host that vanished is; so the caller must use it more often. The caller closes it. The URL must lead to the server
+// without a transaction pooler.
+func ConnectToLock(ctx context.Context, url string, idle time.Duration) (*pgx.Conn, error) {
+	// The URL may have pool settings, which only the pool's parser knows.
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	cfg.ConnConfig.ConnectTimeout = connectTimeout
+	maps.Copy(cfg.ConnConfig.RuntimeParams, map[string]string{
+		"idle_session_timeout": strconv.FormatInt(idle.Milliseconds(), 10),
+		// In seconds. They are for a session that is not idle because a statement or its result is in flight.
+		"tcp_keepalives_idle":     "3",
+		"tcp_keepalives_interval": "1",
+		"tcp_keepalives_count":    "2",
+	})
+	conn, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
+	if err != nil {
+		return nil, fmt.Errorf("connect for advisory locks: %w", err)
+	}
+	return conn, nil
+}
