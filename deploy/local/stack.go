@@ -117,9 +117,6 @@ func (s *Stack) start(ctx context.Context, cfg Config) error {
 	if err := s.startPrograms(ctx, w, func(p programs.Program) bool { return !seeded(p) }); err != nil {
 		return err
 	}
-	if err := until(ctx, nil, w.groupsReady); err != nil {
-		return err
-	}
 	return s.announce(w, demo, time.Since(began))
 }
 

@@ -7,11 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/segmentio/kafka-go"
 
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/apikey"
@@ -87,22 +84,4 @@ func answers(url string) func(ctx context.Context) error {
 		}
 		return nil
 	}
-}
-
-// groupsReady checks that the consumer groups have assigned their partitions, which would delay the first change.
-func (w wiring) groupsReady(ctx context.Context) error {
-	transport := &kafka.Transport{}
-	defer transport.CloseIdleConnections()
-	client := &kafka.Client{Addr: kafka.TCP(strings.Split(w.brokers, ",")...), Transport: transport, Timeout: requestTimeout}
-	feed, webhook := w.groups()
-	described, err := client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{feed, webhook}})
-	if err != nil {
-		return fmt.Errorf("consumer groups: %w", err)
-	}
-	at := slices.IndexFunc(described.Groups,
-		func(g kafka.DescribeGroupsResponseGroup) bool { return g.Error != nil || g.GroupState != "Stable" })
-	if at >= 0 {
-		return fmt.Errorf("%w: consumer group %s is %s", errNotReady, described.Groups[at].GroupID, described.Groups[at].GroupState)
-	}
-	return nil
 }

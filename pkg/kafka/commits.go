@@ -2,8 +2,8 @@ package kafka
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
-	"maps"
 	"sync"
 	"time"
 
@@ -11,130 +11,148 @@ import (
 )
 
 const (
-	// commitEvery is the shortest time between two commits. Commits run concurrently with the handlers and never delay the next
+	// commitInterval is the shortest time between two commits. Commits run concurrently with the handlers and never delay the next
 	// batch. They are rare, because a broker takes longer for a commit than for a batch of messages, and partitions are read from
-	// the stored offsets. A generation that ends normally commits once more after the handlers.
-	commitEvery = 2 * time.Second
+	// the stored offsets. A partition that is released is committed once more.
+	commitInterval = 2 * time.Second
+	// recommitInterval is how often unchanged offsets are committed again. Brokers forget an offset some days after its commit, by
+	// default seven.
+	recommitInterval = time.Hour
 	// flushTimeout bounds how long a commit waits until what was stored is durable.
 	flushTimeout = 5 * time.Second
 )
 
-// commits takes the offsets that workers have finished and commits the newest of each partition.
+// commits commits in Kafka how far the partitions of this consumer are stored.
 type commits struct {
-	topic  string
-	commit func(map[string]map[int]int64) error
-	// durable returns when what the handlers have stored survives a crash of their store.
-	durable func(ctx context.Context) error
-	log     *slog.Logger
+	commit func(ctx context.Context, offsets map[int]int64) error
+	// store says when what the handlers have stored survives a crash.
+	store Offsets
+	log   *slog.Logger
 
-	lock sync.Mutex
-	// pending holds the next offset to read of each partition with uncommitted progress.
-	pending map[int]int64
-	wake    chan struct{}
+	// flushing is locked during a commit, lock only while the fields below are used.
+	flushing, lock sync.Mutex
+	// stored has the offset after the last handled message of each partition, committed what Kafka is known to have of it.
+	stored, committed map[int]int64
+	wake              chan struct{}
 }
 
-func newCommits(
-	topic string, commit func(map[string]map[int]int64) error, durable func(ctx context.Context) error, log *slog.Logger,
-) *commits {
+func newCommits(commit func(ctx context.Context, offsets map[int]int64) error, store Offsets, log *slog.Logger) *commits {
 	return &commits{
-		topic: topic, commit: commit, durable: durable, log: log,
-		pending: map[int]int64{}, wake: make(chan struct{}, 1),
+		commit: commit, store: store, log: log,
+		stored: map[int]int64{}, committed: map[int]int64{}, wake: make(chan struct{}, 1),
 	}
+}
+
+// found notes what Kafka has of a partition that this consumer begins to read.
+func (c *commits) found(partition int, offset int64) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.committed[partition] = offset
 }
 
 // handled notes that everything before next is done.
 func (c *commits) handled(partition int, next int64) {
 	c.lock.Lock()
-	c.pending[partition] = next
+	c.stored[partition] = next
 	c.lock.Unlock()
+	c.wakeUp()
+}
+
+func (c *commits) wakeUp() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run commits until stop is closed and then once more.
-func (c *commits) run(stop <-chan struct{}) {
+// release commits the offset of a partition for the last time. Afterwards only its next reader commits it.
+func (c *commits) release(ctx context.Context, partition int) {
+	c.flushing.Lock()
+	defer c.flushing.Unlock()
+	c.flush(ctx)
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	delete(c.stored, partition)
+	delete(c.committed, partition)
+}
+
+// run commits until ctx ends.
+func (c *commits) run(ctx context.Context) {
+	recommit := time.NewTicker(recommitInterval)
+	defer recommit.Stop()
 	for {
 		select {
 		case <-c.wake:
-			c.flush()
-		case <-stop:
-			c.flush()
+		case <-recommit.C:
+			c.lock.Lock()
+			clear(c.committed)
+			c.lock.Unlock()
+		case <-ctx.Done():
 			return
 		}
-		select {
-		case <-time.After(commitEvery):
-		case <-stop:
-		}
+		c.flushing.Lock()
+		c.flush(ctx)
+		c.flushing.Unlock()
+		wait(ctx, commitInterval)
 	}
 }
 
-// flush commits what is pending. Offsets that could not be committed stay pending unless newer ones have replaced them.
-func (c *commits) flush() {
-	c.lock.Lock()
-	taken := c.pending
-	c.pending = map[int]int64{}
-	c.lock.Unlock()
-	if len(taken) == 0 {
+// flush commits the offsets that Kafka does not have yet. If it fails, run tries again.
+func (c *commits) flush(ctx context.Context) {
+	pending := c.pending()
+	if len(pending) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
-	err := c.durable(ctx)
+	err := c.store.Durable(ctx)
 	if err == nil {
-		err = c.commit(map[string]map[int]int64{c.topic: taken})
+		err = c.commit(ctx, pending)
 	}
-	if err == nil {
+	if err != nil {
+		c.log.WarnContext(ctx, "cannot commit offsets, trying again", "error", err)
+		c.wakeUp()
 		return
 	}
-	c.log.Warn("cannot commit offsets", "error", err)
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	maps.Copy(taken, c.pending)
-	c.pending = taken
-	select {
-	case c.wake <- struct{}{}:
-	default:
+	for partition, offset := range pending {
+		c.committed[partition] = offset
 	}
 }
 
-// consume reads the partitions of one generation until it ends or the consumer stops. Before it returns, every handler has
-// returned and their progress is committed, so the group hands over only idle partitions.
-func (c *Consumer) consume(run, ended context.Context, generation *kafkago.Generation) {
-	ctx, cancel := context.WithCancel(run)
-	defer cancel()
-	go func() {
-		select {
-		case <-ended.Done():
-			cancel()
-		case <-ctx.Done():
+func (c *commits) pending() map[int]int64 {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	pending := map[int]int64{}
+	for partition, offset := range c.stored {
+		if committed, known := c.committed[partition]; !known || committed != offset {
+			pending[partition] = offset
 		}
-	}()
-
-	assigned := generation.Assignments[c.opts.Topic]
-	c.log.InfoContext(ctx, "partitions assigned", "generation", generation.ID, "partitions", len(assigned))
-	commits := newCommits(c.opts.Topic, generation.CommitOffsets, c.opts.Offsets.Durable, c.log)
-	c.awaitPartitions(ctx, len(assigned))
-
-	var partitions, committer sync.WaitGroup
-	has := make(map[int]*progress, len(assigned))
-	for _, a := range assigned {
-		p := newPartition(c, a, commits)
-		has[p.id] = p.progress
-		partitions.Go(func() { p.run(ctx) })
 	}
-	c.members.set(has)
-	defer c.members.set(nil)
-	stop := make(chan struct{})
-	committer.Go(func() { commits.run(stop) })
-
-	// Without partitions too, the member stays: it may get some in the next generation.
-	<-ctx.Done()
-	partitions.Wait()
-	close(stop)
-	committer.Wait()
-
-	// Returning before the group ends the generation would make the library join once more, only to leave.
-	<-ended.Done()
+	return pending
 }
+
+// commit commits offsets of a group that has no members in Kafka.
+func (i *Inspector) commit(ctx context.Context, group string, offsets map[int]int64) (err error) {
+	defer i.startFresh(&err)
+	var commits []kafkago.OffsetCommit
+	for partition, offset := range offsets {
+		commits = append(commits, kafkago.OffsetCommit{Partition: partition, Offset: offset})
+	}
+	res, err := i.client.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
+		GroupID: group, GenerationID: noGeneration, Topics: map[string][]kafkago.OffsetCommit{i.topic: commits},
+	})
+	if err != nil {
+		return fmt.Errorf("kafka: commit offsets of group %s: %w", group, err)
+	}
+	for _, p := range res.Topics[i.topic] {
+		if p.Error != nil {
+			return fmt.Errorf("kafka: commit offset of group %s in %s/%d: %w", group, i.topic, p.Partition, p.Error)
+		}
+	}
+	return nil
+}
+
+// noGeneration is the generation of a commit that comes from no member of the group.
+const noGeneration = -1

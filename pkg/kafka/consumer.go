@@ -2,14 +2,11 @@ package kafka
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
-
-	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
@@ -18,18 +15,19 @@ import (
 // after them with its result. After an error it is called again with the same messages until it succeeds: nothing is skipped.
 // After ErrBeyondStored the partition is read again from the stored offset.
 //
-// Handlers of different partitions run concurrently. The context ends when the partition is taken away or the consumer stops; a
-// handler that continues may overlap with the partition's new owner, so its store must refuse offsets that it has already seen.
+// Handlers of different partitions run concurrently. The context ends when the consumer loses the partition's lease or stops; a
+// handler that continues may overlap with the partition's new reader, so its store must refuse offsets that it has already seen.
 type Handler func(ctx context.Context, partition int, msgs []Message) error
 
 // ConsumerOptions say what to read. Group, Topic, Offsets and ID are needed, the zero value of every other field is usable.
 type ConsumerOptions struct {
-	// Group is the name of the members that share the partitions among them.
+	// Group is the name under which the stored offsets are committed in Kafka too, to be seen from outside.
 	Group string
 	Topic string
-	// Offsets say where each partition is read from. The group's offsets in Kafka are committed too, but only to be seen from
-	// outside.
+	// Offsets say where each partition is read from.
 	Offsets Offsets
+	// Leases divide the partitions among the instances of a service; without them a consumer reads all.
+	Leases Leases
 	// ID returns the id by which duplicates of a message are recognized, or nothing for a message that has none.
 	ID func(m Message) string
 	// CheckPartitions, if set, is called with the number of partitions of the topic before any is read. Its error is reported and
@@ -40,21 +38,40 @@ type ConsumerOptions struct {
 	FetchTimeout time.Duration
 }
 
-// Consumer reads one topic as a member of a group.
+// Leases divide the partitions among consumers.
+type Leases interface {
+	// Run reads each of the partitions 0…count-1 while this consumer has its lease, until ctx ends. The context of read ends before
+	// another consumer gets the lease, or soon after it was lost.
+	Run(ctx context.Context, count int, read func(ctx context.Context, partition int))
+}
+
+// allPartitions are the leases of a consumer that reads alone.
+type allPartitions struct{}
+
+func (allPartitions) Run(ctx context.Context, count int, read func(ctx context.Context, partition int)) {
+	var reading sync.WaitGroup
+	for id := range count {
+		reading.Go(func() { read(ctx, id) })
+	}
+	reading.Wait()
+}
+
+// Consumer reads the partitions of a topic that are leased to it.
 //
-// It is built on the library's ConsumerGroup and fetches each partition itself, unlike the library's Reader. So a slow partition
-// does not delay the others, each fetch has a time-out, and the broker refuses commits of a member that has lost its partition.
+// It uses neither the library's Reader nor its ConsumerGroup. So a slow partition does not delay the others, each fetch has a
+// time-out, and when an instance comes or goes only the partitions stop that move, for less than a second.
 type Consumer struct {
 	cluster  *cluster
 	opts     ConsumerOptions
 	handler  Handler
 	log      *slog.Logger
 	measured *consumerMeasures
-	members  members
-	// refused is how many assigned partitions are not read because the topic has another number of partitions.
+	commits  *commits
+	reading  readPartitions
+	// refused is how many partitions are not read because the topic has another number of them.
 	refused atomic.Int64
 
-	// checks finds out what the log has, over other connections than those that fetch.
+	// checks finds out what the log has and commits offsets, over other connections than those that fetch.
 	checks *Inspector
 	// dial opens the connections that fetch.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -66,6 +83,11 @@ const (
 	defaultFetchTimeout = 10 * time.Second
 	// askStore is after how many times FetchTimeout without a message the store is asked whether it went back to an earlier state.
 	askStore = 3
+	// maxBytes is larger than any produce request.
+	maxBytes = 4 << 20
+	// The pause after a fetch that failed.
+	firstFetchBackoff   = 10 * time.Millisecond
+	longestFetchBackoff = time.Second
 )
 
 // NewConsumer returns a consumer that does nothing before Run. Its telemetry measures and traces what it handles, and how
@@ -73,6 +95,9 @@ const (
 func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, handler Handler) (*Consumer, error) {
 	if opts.FetchTimeout <= 0 {
 		opts.FetchTimeout = defaultFetchTimeout
+	}
+	if opts.Leases == nil {
+		opts.Leases = allPartitions{}
 	}
 	cluster, err := open(cfg, tel)
 	if err != nil {
@@ -90,83 +115,46 @@ func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, han
 		dial:    cluster.dial,
 	}
 	c.checks.transport.MetadataTTL = opts.FetchTimeout
+	commit := func(ctx context.Context, offsets map[int]int64) error {
+		return c.checks.commit(ctx, opts.Group, offsets)
+	}
+	c.commits = newCommits(commit, opts.Offsets, c.log)
 	return c, c.measure(tel)
 }
 
-// Run reads until the context ends. It then waits for the running handlers, commits their offsets, leaves the group and returns
-// nil. Failures of Kafka are logged and retried; only an invalid configuration is an error.
+// Run reads until the context ends. It then waits for the running handlers, commits their offsets and returns nil. Failures are
+// logged and retried.
 func (c *Consumer) Run(ctx context.Context) error {
-	settings := c.groupConfig()
-	if err := settings.Validate(); err != nil {
-		return fmt.Errorf("kafka: consumer group %q: %w", c.opts.Group, err)
-	}
-	c.awaitTopic(ctx)
-	group, err := kafkago.NewConsumerGroup(settings)
-	if err != nil {
-		return fmt.Errorf("kafka: consumer group %q: %w", c.opts.Group, err)
-	}
-	defer func() { _ = group.Close() }()
 	defer c.checks.Close()
-	for {
-		generation, err := group.Next(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, kafkago.RebalanceInProgress):
-			// Members joined or left while this one was joining; it joins again.
-		case err != nil:
-			c.log.WarnContext(ctx, "cannot join the consumer group, trying again", "error", err)
-		default:
-			if len(generation.Assignments[c.opts.Topic]) == 0 {
-				c.awaitTopic(ctx) // It may have been deleted. The library waits with the next generation until this one is taken.
-			}
-			generation.Start(func(ended context.Context) { c.consume(ctx, ended, generation) })
+	var committing sync.WaitGroup
+	committing.Go(func() { c.commits.run(ctx) })
+	defer committing.Wait()
+	for ctx.Err() == nil {
+		if count, ok := c.awaitTopic(ctx); ok {
+			c.readTopic(ctx, count)
 		}
 	}
+	return nil
 }
 
-const (
-	// heartbeatEvery is how late this member may learn of a rebalance, while the others wait. The library's 3 s would be the
-	// largest part of the pause when a member joins or leaves.
-	heartbeatEvery = 500 * time.Millisecond
-	// sessionTimeout is how long the partitions of a crashed member stay unread. Brokers accept nothing below 6 s by default.
-	sessionTimeout = 10 * time.Second
-	// rebalanceTimeout is how long the group waits for a member whose handler does not return. After that the group continues
-	// without it.
-	rebalanceTimeout = 15 * time.Second
-	// joinBackoff paces attempts to join after an error. The library's 5 s would add to every restart of a broker.
-	joinBackoff = 250 * time.Millisecond
-	// partitionWatch is how often a topic that did not exist, or had fewer partitions, is looked up again.
-	partitionWatch = 5 * time.Second
-
-	// maxBytes is larger than any produce request.
-	maxBytes = 4 << 20
-	// fetchBackoff paces a partition after a fetch that failed.
-	firstFetchBackoff   = 10 * time.Millisecond
-	longestFetchBackoff = time.Second
-)
-
-func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
-	return kafkago.ConsumerGroupConfig{
-		ID:                     c.opts.Group,
-		Brokers:                c.cluster.Brokers,
-		Topics:                 []string{c.opts.Topic},
-		Dialer:                 &kafkago.Dialer{ClientID: c.cluster.ClientID, Timeout: dialTimeout, DialFunc: c.cluster.dial},
-		HeartbeatInterval:      heartbeatEvery,
-		SessionTimeout:         sessionTimeout,
-		RebalanceTimeout:       rebalanceTimeout,
-		JoinGroupBackoff:       joinBackoff,
-		WatchPartitionChanges:  true,
-		PartitionWatchInterval: partitionWatch,
-		// A new group must see what was published before its first member joined.
-		StartOffset: kafkago.FirstOffset,
-		ErrorLogger: c.libraryLog(),
-	}
-}
-
-// libraryLog logs the library's errors as warnings, because the library recovers from them. They hold no message content.
-func (c *Consumer) libraryLog() kafkago.Logger {
-	return kafkago.LoggerFunc(func(format string, args ...any) {
-		c.log.Warn("kafka library: " + fmt.Sprintf(format, args...))
+// readTopic reads until the topic is gone or has another number of partitions, or ctx ends.
+func (c *Consumer) readTopic(ctx context.Context, count int) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer cancel()
+		c.awaitOtherTopic(ctx, count)
 	})
+	c.opts.Leases.Run(ctx, count, c.read)
+	cancel()
+	watching.Wait()
+}
+
+// read reads a partition until the context ends. Before it returns, the handler has returned and its progress is committed.
+func (c *Consumer) read(ctx context.Context, id int) {
+	p := newPartition(c, id)
+	c.reading.add(id, p.progress)
+	defer c.reading.remove(id)
+	p.run(ctx)
+	c.commits.release(ctx, id)
 }

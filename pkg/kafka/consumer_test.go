@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // sink is a handler that keeps what it was given.
@@ -106,15 +111,13 @@ func TestConsumer(t *testing.T) {
 		require.Less(t, len(s.batches), len(msgs)/5, "messages come in batches")
 	})
 
-	t.Run("the consumer waits for a missing topic without joining the group", func(t *testing.T) {
+	t.Run("the consumer waits for a missing topic", func(t *testing.T) {
 		cluster, cfg, _ := setupFake(t, 1)
-		joins := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Observe: true, Count: -1})
 		asked := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Observe: true, Count: -1})
 		topic := "test." + uuid.NewString()
 		var s sink
 		start(t, newConsumer(t, cfg, options(topic, newGroup()), s.handle))
 		require.Eventually(t, func() bool { return asked.Hits() > 2 }, patience, 10*time.Millisecond)
-		require.Zero(t, joins.Hits())
 		require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 1}))
 		msgs := numbered(5, 1)
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
@@ -126,19 +129,18 @@ func TestConsumer(t *testing.T) {
 		msgs := numbered(5, 1)
 		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), msgs))
 		var s sink
-		start(t, newConsumer(t, cfg, options(topic, newGroup()), s.handle))
+		opts := options(topic, newGroup())
+		opts.FetchTimeout = time.Second
+		c := newConsumer(t, cfg, opts, s.handle)
+		start(t, c)
 		s.waitFor(t, len(msgs))
 		require.NoError(t, cluster.DeleteTopic(topic))
-		joins := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Observe: true, Count: -1})
-		asked := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Observe: true, Count: -1})
-		require.Eventually(t, func() bool { return joins.Hits() > 0 }, patience, 10*time.Millisecond, "the group notices it")
-		before := asked.Hits()
-		require.Eventually(t, func() bool { return asked.Hits() > before+10 }, patience, 10*time.Millisecond)
-		require.Less(t, joins.Hits(), 10, "it does not join again and again")
+		require.Eventually(t, func() bool { return len(c.reading.now()) == 0 }, patience, 10*time.Millisecond)
 
-		require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 1}))
-		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), numbered(7, 1)))
+		require.NoError(t, EnsureTopic(t.Context(), cfg, TopicSettings{Name: topic, Partitions: 2}))
+		require.NoError(t, newProducer(t, cfg, topic).Publish(t.Context(), numbered(7, 5)))
 		s.waitFor(t, len(msgs)+7)
+		require.Len(t, c.reading.now(), 2)
 	})
 
 	t.Run("handled messages are not handled again by the next member", func(t *testing.T) {
@@ -198,46 +200,87 @@ func TestConsumer(t *testing.T) {
 		require.Equal(t, expected(msgs), firstSeen(s.log()))
 	})
 
-	t.Run("members that join and leave share the partitions and miss nothing", func(t *testing.T) {
+	t.Run("instances that come and go divide the partitions, and nothing is missed or handled twice", func(t *testing.T) {
 		cfg, topic := setup(t, 4)
-		p, group := newProducer(t, cfg, topic), newGroup()
+		p := newProducer(t, cfg, topic)
+		opts := options(topic, newGroup())
+		opts.Leases = postgres.Leases{URL: pgtest.NewURL(t), Class: 1, Log: telemetry.Discard().Logger}
 		msgs := numbered(900, 13)
-		var first, second sink
-		stopFirst := start(t, newConsumer(t, cfg, options(topic, group), first.handle))
+		var s sink
+		first := newConsumer(t, cfg, opts, s.handle)
+		stopFirst := start(t, first)
 		require.NoError(t, p.Publish(t.Context(), msgs[:300]))
-		first.waitFor(t, 300)
+		s.waitFor(t, 300)
 
-		joined := make(chan struct{})
-		onceJoined := sync.OnceFunc(func() { close(joined) })
-		start(t, newConsumer(t, cfg, options(topic, group), func(ctx context.Context, partition int, batch []Message) error {
-			onceJoined()
-			return second.handle(ctx, partition, batch)
-		}))
+		second := newConsumer(t, cfg, opts, s.handle)
+		start(t, second)
 		sent := 300
 		require.Eventually(t, func() bool {
 			if sent < 600 {
 				require.NoError(t, p.Publish(t.Context(), msgs[sent:sent+5]))
 				sent += 5
 			}
-			select {
-			case <-joined:
-				return true
-			default:
-				return false
-			}
+			return len(first.reading.now()) == 2 && len(second.reading.now()) == 2
 		}, patience, 50*time.Millisecond)
 		stopFirst()
 		require.NoError(t, p.Publish(t.Context(), msgs[sent:]))
-		require.Eventually(t, func() bool {
-			all := map[string]bool{}
-			for _, s := range []*sink{&first, &second} {
-				for _, batch := range s.log() {
-					for _, m := range batch {
-						all[string(m.Value)] = true
-					}
-				}
+		s.waitFor(t, len(msgs))
+		require.Equal(t, expected(msgs), firstSeen(s.log()))
+		require.Equal(t, len(msgs), s.count)
+	})
+}
+
+func TestOffsetsAreCommitted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var lock sync.Mutex
+		var all []map[int]int64
+		failing := false
+		c := newCommits(func(_ context.Context, offsets map[int]int64) error {
+			lock.Lock()
+			defer lock.Unlock()
+			if failing {
+				return errors.New("no coordinator")
 			}
-			return len(all) == len(msgs)
-		}, patience, 20*time.Millisecond)
+			all = append(all, offsets)
+			return nil
+		}, committed{}, telemetry.Discard().Logger)
+		newest := func() []map[int]int64 {
+			synctest.Wait()
+			lock.Lock()
+			defer lock.Unlock()
+			defer func() { all = nil }()
+			return all
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go c.run(ctx)
+
+		c.found(0, 5)
+		c.handled(0, 5)
+		require.Empty(t, newest(), "Kafka has it")
+		time.Sleep(commitInterval)
+		c.handled(0, 7)
+		c.handled(1, 3)
+		time.Sleep(commitInterval)
+		require.Equal(t, []map[int]int64{{0: 7, 1: 3}}, newest())
+
+		lock.Lock()
+		failing = true
+		lock.Unlock()
+		c.handled(0, 9)
+		time.Sleep(3 * commitInterval)
+		require.Empty(t, newest())
+		lock.Lock()
+		failing = false
+		lock.Unlock()
+		time.Sleep(commitInterval)
+		require.Equal(t, []map[int]int64{{0: 9}}, newest())
+
+		c.handled(1, 4)
+		c.release(ctx, 1)
+		require.Equal(t, []map[int]int64{{1: 4}}, newest(), "before the next reader begins")
+		time.Sleep(recommitInterval)
+		require.Equal(t, []map[int]int64{{0: 9}}, newest(), "brokers forget old ones; that of 1 is another reader's")
 	})
 }

@@ -21,10 +21,10 @@
 //   - A handler is idempotent: it drops duplicates by the id inside the message.
 //   - A handler stores the offset after a batch in the transaction that stores
 //     the batch. It refuses a batch that begins after the stored offset
-//     ([ErrBeyondStored]), and never moves the offset back. When a partition
-//     moves to another member, the handler's context ends, but a handler that
-//     does not look at it may still be running while the new owner reads the
-//     same messages. Only the handler's own transaction can distinguish the two.
+//     ([ErrBeyondStored]), and never moves the offset back. When the lease of
+//     a partition is lost, the handler's context ends, but a handler that does
+//     not look at it may still be running while the new reader reads the same
+//     messages. Only the handler's own transaction can distinguish the two.
 //   - The number of partitions of a topic never changes: the partition follows
 //     from the key and that number, so a change would break the order of keys.
 //   - In production a topic has at least three replicas and min.insync.replicas

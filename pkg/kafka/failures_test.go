@@ -43,8 +43,7 @@ func TestAConnectionThatDoesNotAnswerIsGivenUp(t *testing.T) {
 func TestConsumerSurvives(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string]kmsg.Key{
-		"failing fetches": kmsg.Fetch, "failing commits": kmsg.OffsetCommit, "failing heartbeats": kmsg.Heartbeat,
-		"failing joins": kmsg.JoinGroup,
+		"failing fetches": kmsg.Fetch, "failing commits": kmsg.OffsetCommit, "failing lookups of commits": kmsg.OffsetFetch,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster, cfg, topic := setupFake(t, 2)

@@ -211,12 +211,18 @@ func (i *Inspector) partitions(ctx context.Context) ([]int, error) {
 }
 
 // Committed returns the offsets that a group has committed. Partitions without one are missing.
-func (i *Inspector) Committed(ctx context.Context, group string) (committed map[int]int64, err error) {
+func (i *Inspector) Committed(ctx context.Context, group string) (offsets map[int]int64, err error) {
 	defer i.startFresh(&err)
 	ids, err := i.partitions(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return i.committed(ctx, group, ids...)
+}
+
+// committed returns the offsets that a group has committed for partitions. Those without one are missing.
+func (i *Inspector) committed(ctx context.Context, group string, ids ...int) (offsets map[int]int64, err error) {
+	defer i.startFresh(&err)
 	res, err := i.client.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{i.topic: ids}})
 	if err == nil {
 		err = res.Error
@@ -227,16 +233,16 @@ func (i *Inspector) Committed(ctx context.Context, group string) (committed map[
 	if err != nil {
 		return nil, fmt.Errorf("kafka: offsets of group %s: %w", group, err)
 	}
-	committed = make(map[int]int64, len(ids))
+	offsets = make(map[int]int64, len(ids))
 	for _, p := range res.Topics[i.topic] {
 		if p.Error != nil {
 			return nil, fmt.Errorf("kafka: offset of group %s in %s/%d: %w", group, i.topic, p.Partition, p.Error)
 		}
 		if p.CommittedOffset >= 0 {
-			committed[p.Partition] = p.CommittedOffset
+			offsets[p.Partition] = p.CommittedOffset
 		}
 	}
-	return committed, nil
+	return offsets, nil
 }
 
 var errCompacted = errors.New("the log has no message at an offset in the middle")

@@ -97,13 +97,13 @@ func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, 
 		metric.WithDescription("Age of the oldest message that is being handled."))
 	errs[1] = err
 	partitions, err := meter.Int64ObservableGauge("gifting.kafka.consumer.partitions",
-		metric.WithDescription("Partitions that this member of the group has."))
+		metric.WithDescription("Partitions that this instance reads."))
 	errs[2] = err
 	blocked, err := meter.Int64ObservableGauge("gifting.kafka.consumer.blocked",
-		metric.WithDescription("Partitions of this member that are not read until a person decides."))
+		metric.WithDescription("Partitions that this instance does not read until a person decides."))
 	errs[3] = err
 	_, errs[4] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		now, has, oldest, waits := time.Now(), c.members.all(), time.Duration(0), c.refused.Load()
+		now, has, oldest, waits := time.Now(), c.reading.now(), time.Duration(0), c.refused.Load()
 		for _, id := range slices.Sorted(maps.Keys(has)) {
 			waiting, old, stopped := has[id].state(now)
 			if oldest = max(oldest, old); stopped {
@@ -223,21 +223,29 @@ func (p *progress) state(now time.Time) (lag int64, age time.Duration, blocked b
 	return lag, age, p.blocked
 }
 
-// members holds the partitions that this member of the group has now.
-type members struct {
+// readPartitions are the partitions that this consumer reads now.
+type readPartitions struct {
 	lock sync.Mutex
-	has  map[int]*progress
+	all  map[int]*progress
 }
 
-// set notes the partitions of a generation, none between two.
-func (m *members) set(partitions map[int]*progress) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.has = partitions
+func (r *readPartitions) add(id int, p *progress) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.all == nil {
+		r.all = map[int]*progress{}
+	}
+	r.all[id] = p
 }
 
-func (m *members) all() map[int]*progress {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	return maps.Clone(m.has)
+func (r *readPartitions) remove(id int) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	delete(r.all, id)
+}
+
+func (r *readPartitions) now() map[int]*progress {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return maps.Clone(r.all)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -112,8 +111,8 @@ func TestAPartitionThatWasNotFoundHasNoLag(t *testing.T) {
 	tel := telemetrytest.New()
 	c, err := NewConsumer(cfg, options(topic, "measured"), tel.Telemetry, nil)
 	require.NoError(t, err)
-	p := newPartition(c, kafkago.PartitionAssignment{ID: 0, Offset: 7}, nil)
-	c.members.set(map[int]*progress{0: p.progress})
+	p := newPartition(c, 0)
+	c.reading.add(0, p.progress)
 	require.Equal(t, []float64{1}, slices.Collect(maps.Values(tel.Values(t, "gifting.kafka.consumer.partitions"))))
 	require.Empty(t, tel.Values(t, "gifting.kafka.consumer.lag"))
 	p.progress.begin(7, 9)

@@ -56,6 +56,9 @@ type position struct {
 // begin returns the position from which to read: the stored one, or an earlier one if Kafka has lost messages after it.
 func (p *partition) begin(ctx context.Context) (position, error) {
 	c := p.consumer
+	if err := p.askCommitted(ctx); err != nil {
+		return position{}, err
+	}
 	stored, err := p.stored(ctx)
 	if err != nil {
 		return position{}, err
@@ -78,13 +81,34 @@ func (p *partition) begin(ctx context.Context) (position, error) {
 		return position{}, err
 	}
 	if !holds {
-		at, err = p.rewind(ctx, stored, log)
+		if at, err = p.rewind(ctx, stored, log); err != nil {
+			return position{}, err
+		}
 	}
 	if at.next != p.missing {
 		p.unblock()
 	}
 	p.progress.begin(at.next, log.To)
-	return at, err
+	c.commits.handled(p.id, at.next) // Also of a partition in which nothing happens.
+	return at, nil
+}
+
+// askCommitted finds out which offset the reader before has committed.
+func (p *partition) askCommitted(ctx context.Context) error {
+	if p.asked {
+		return nil
+	}
+	c := p.consumer
+	committed, err := c.checks.committed(ctx, c.opts.Group, p.id)
+	if err != nil {
+		return err
+	}
+	p.asked = true
+	if offset, ok := committed[p.id]; ok {
+		p.reached = offset
+		c.commits.found(p.id, offset)
+	}
+	return nil
 }
 
 // stored returns how far the partition has been stored, and reports if that is less than it had reached.
@@ -98,7 +122,7 @@ func (p *partition) stored(ctx context.Context) (Stored, error) {
 		c.measured.setbacks()
 		c.log.ErrorContext(ctx, "the store went back to an earlier state, reading its messages again",
 			"partition", p.id, "offset", stored.Next, "reached", p.reached)
-		p.commits.handled(p.id, max(0, stored.Next))
+		c.commits.handled(p.id, max(0, stored.Next))
 	}
 	if stored.Emptied {
 		c.measured.setbacks()
@@ -139,7 +163,6 @@ func (p *partition) rewind(ctx context.Context, stored Stored, log Span) (positi
 		return position{}, err
 	}
 	p.reached = to
-	p.commits.handled(p.id, to)
 	return position{next: to}, nil
 }
 
@@ -155,27 +178,4 @@ func (p *partition) block(ctx context.Context, from, to int64) {
 func (p *partition) unblock() {
 	p.missing = -1
 	p.progress.block(false)
-}
-
-// awaitPartitions returns when the number of partitions is accepted or the context ends. The partitions that cannot be read
-// until then count as blocked.
-func (c *Consumer) awaitPartitions(ctx context.Context, assigned int) {
-	if c.opts.CheckPartitions == nil || assigned == 0 {
-		return
-	}
-	defer c.refused.Store(0)
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		count, err := c.cluster.countPartitions(ctx, c.opts.Topic)
-		if err == nil {
-			err = c.opts.CheckPartitions(ctx, count)
-		}
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if errors.Is(err, ErrPartitionsChanged) {
-			c.refused.Store(int64(assigned))
-		}
-		c.log.ErrorContext(ctx, "nothing is read before the number of partitions is accepted", "error", err)
-		wait(ctx, pause)
-	}
 }

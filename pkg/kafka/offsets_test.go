@@ -336,7 +336,7 @@ func TestMessagesThatWereNeverStored(t *testing.T) {
 
 	t.Run("are counted once, however often the partition is read", func(t *testing.T) {
 		c, count := countingConsumer(t, Config{Brokers: []string{"127.0.0.1:1"}}, options("t", "g"), (&sink{}).handle)
-		p := newPartition(c, kafkago.PartitionAssignment{Offset: 5}, nil)
+		p := newPartition(c, 0)
 		s := &stream{partition: p, at: position{next: 5}, out: make(chan fetched, 1)}
 		require.True(t, s.accept(t.Context(), fetched{Message: Message{Offset: 5}}))
 		require.Zero(t, count("reader.gaps"))

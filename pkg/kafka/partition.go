@@ -8,27 +8,23 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	kafkago "github.com/segmentio/kafka-go"
 )
 
-// partition passes the messages of one assigned partition to the handler.
+// partition passes the messages of one partition to the handler.
 type partition struct {
 	consumer *Consumer
 	id       int
-	commits  *commits
 	progress *progress
+	// asked means that reached was looked up in Kafka, where the reader before has committed it.
+	asked bool
 	// reached is the offset that the store is known to have reached; negative if that is not known.
 	reached int64
 	// missing is the offset at which the log has no message, although it has later ones; negative if there is none.
 	missing int64
 }
 
-func newPartition(c *Consumer, a kafkago.PartitionAssignment, commits *commits) *partition {
-	return &partition{
-		consumer: c, id: a.ID, commits: commits, reached: a.Offset, missing: -1,
-		progress: &progress{next: a.Offset, end: -1},
-	}
+func newPartition(c *Consumer, id int) *partition {
+	return &partition{consumer: c, id: id, reached: -1, missing: -1, progress: &progress{next: -1, end: -1}}
 }
 
 // run reads from the stored offset until the context ends, and begins again whenever that offset turns out to be another than
@@ -65,6 +61,10 @@ func (p *partition) session(ctx context.Context, at position) (handled bool) {
 	return handled
 }
 
+// fetchMetadataAge is long, because a leader that is no longer one answers the next fetch with an error, and then the metadata is
+// asked for again.
+const fetchMetadataAge = 5 * time.Minute
+
 // fetched is a message, and where its partition ended when it was fetched.
 type fetched struct {
 	Message
@@ -92,6 +92,7 @@ func (p *partition) stream(at position, out chan<- fetched) *stream {
 	c := p.consumer
 	s := &stream{partition: p, at: at, out: out, log: c.cluster.inspector(c.opts.Topic), verifiedAt: time.Now()}
 	s.log.client.Timeout = c.opts.FetchTimeout
+	s.log.transport.MetadataTTL = fetchMetadataAge
 	s.log.transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		s.dials.Add(1)
 		return c.dial(ctx, network, address)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -81,23 +82,49 @@ const (
 	leaderPatience = 30 * time.Second
 )
 
-// remindEvery is how often a consumer that waits for its topic says why.
-const remindEvery = time.Minute
+const (
+	// remindInterval is how often a consumer that waits for its topic says why.
+	remindInterval = time.Minute
+	// topicPoll is how often it looks for it.
+	topicPoll = 250 * time.Millisecond
+	// topicInterval is how often it looks whether the topic that it reads was replaced.
+	topicInterval = 5 * time.Second
+)
 
-// awaitTopic returns when the topic exists or ctx ends. A group with a missing topic has no partitions and rebalances without
-// pause.
-func (c *Consumer) awaitTopic(ctx context.Context) {
+// awaitTopic returns the number of partitions when the topic exists and that number is accepted; false when ctx ends first.
+func (c *Consumer) awaitTopic(ctx context.Context) (count int, ok bool) {
+	defer c.refused.Store(0)
 	var logged time.Time
-	for {
-		_, err := c.cluster.countPartitions(ctx, c.opts.Topic)
-		if err == nil || ctx.Err() != nil {
-			return
+	for ctx.Err() == nil {
+		count, err := c.cluster.countPartitions(ctx, c.opts.Topic)
+		if err == nil && c.opts.CheckPartitions != nil {
+			err = c.opts.CheckPartitions(ctx, count)
 		}
-		if time.Since(logged) >= remindEvery {
-			c.log.WarnContext(ctx, "the topic cannot be read yet, waiting for it", "error", err)
+		if err == nil {
+			return count, true
+		}
+		level, text := slog.LevelWarn, "the topic cannot be read yet, waiting for it"
+		if errors.Is(err, ErrPartitionsChanged) {
+			level, text = slog.LevelError, "nothing is read before the number of partitions is accepted"
+			c.refused.Store(int64(count))
+		}
+		if ctx.Err() == nil && time.Since(logged) >= remindInterval {
+			c.log.Log(ctx, level, text, "error", err)
 			logged = time.Now()
 		}
-		wait(ctx, joinBackoff)
+		wait(ctx, topicPoll)
+	}
+	return 0, false
+}
+
+// awaitOtherTopic returns when the topic is gone or does not have so many partitions, or ctx ends.
+func (c *Consumer) awaitOtherTopic(ctx context.Context, count int) {
+	for ctx.Err() == nil {
+		wait(ctx, topicInterval)
+		ids, err := c.checks.partitions(ctx)
+		if err == nil && len(ids) != count || IsMissing(err) {
+			return
+		}
 	}
 }
 

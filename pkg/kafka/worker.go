@@ -27,7 +27,7 @@ func (p *partition) work(ctx context.Context, in <-chan fetched) (handled bool) 
 		next := batch.messages[len(batch.messages)-1].Offset + 1
 		handled, p.reached = true, next
 		p.progress.handled(next)
-		p.commits.handled(p.id, next)
+		p.consumer.commits.handled(p.id, next)
 	}
 	return handled
 }

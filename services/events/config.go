@@ -17,8 +17,8 @@ import (
 	"github.com/partnergifting/platform/services/events/internal/relay"
 )
 
-// Config of the service. Database is the feed's. It also has the lock of the relay's leader, so its URL must lead directly to
-// the server, not to a transaction pooler.
+// Config of the service. Database is the feed's. It also has the locks of the relay's leader and of the readers of Kafka, so its URL
+// must lead directly to the server, not to a transaction pooler.
 type Config struct {
 	RPC         rpc.Config
 	Database    postgres.Config
@@ -32,8 +32,8 @@ type Config struct {
 	KafkaPartitions  int           `env:"KAFKA_PARTITIONS" envDefault:"12" check:"min=1,max=1000" doc:"Number of partitions of the topic when it is created; it must never change later."`
 	KafkaReplication int           `env:"KAFKA_REPLICATION" check:"min=0,max=9" doc:"Replicas with which the topic is created, and which it must have at least; 0: 3 in production, and the default of the brokers in sandbox. In production a topic with weaker settings is refused at start."`
 	KafkaRetention   time.Duration `env:"KAFKA_RETENTION" envDefault:"168h" check:"min=1h" doc:"How long the topic keeps changes: the value when it is created, and the minimum afterwards. It must be longer than the longest outage, and than the age of the oldest database backup that may be restored."`
-	KafkaGroup       string        `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group of the feed."`
-	WebhookGroup     string        `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
+	KafkaGroup       string        `env:"KAFKA_FEED_GROUP" envDefault:"gifting-feed" doc:"Consumer group under which the offsets of the feed are committed in Kafka."`
+	WebhookGroup     string        `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group under which the offsets of the webhook service are committed in Kafka."`
 
 	Sources         Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes to read, as name=postgres://…, separated by commas."`
 	OutboxRetention time.Duration `env:"OUTBOX_RETENTION" envDefault:"0s" check:"min=0s" doc:"How long a change stays in its outbox after the feed and the webhook service have stored it. It can then be published again if both the feed and Kafka are set back."`

@@ -32,6 +32,8 @@ const (
 	confirmInterval = 5 * time.Second
 	// heartbeatInterval is how often the relay reads the outboxes if nothing happens.
 	heartbeatInterval = time.Second
+	// feedLeases is the class of the advisory locks by which the instances divide the partitions of the topic.
+	feedLeases = 0x66656564
 )
 
 // Program describes the command of the service.
@@ -129,6 +131,7 @@ func addFeed(s *service.Service, cfg Config, events *store.Store, topic *relay.T
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic,
 		Offsets: feed.Offsets{Offsets: store.Offsets{Store: events}, Announcer: announcer}, ID: feed.EventID,
 		CheckPartitions: events.CheckPartitions,
+		Leases:          postgres.Leases{URL: cfg.Database.URL, Class: feedLeases, Log: s.Telemetry.Logger},
 	}, s.Telemetry, writer.Handle)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ type Config struct {
 	RedisURL string `env:"REDIS_URL" check:"url=redis|rediss|unix" secret:"true" doc:"Redis that says which tenants have changed, such as redis://host:6379; empty: settings are looked up at the tenants service for every change."`
 
 	KafkaTopic string `env:"KAFKA_TOPIC" envDefault:"gifting.changes.v1" doc:"Topic of all changes."`
-	KafkaGroup string `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group of the webhook sender."`
+	KafkaGroup string `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group under which the offsets of the webhook service are committed in Kafka."`
 
 	AllowLoopback bool `env:"ALLOW_LOOPBACK_WEBHOOKS" doc:"Allow webhooks to loopback addresses and over plain HTTP. Refused in production."`
 

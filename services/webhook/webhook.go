@@ -38,6 +38,8 @@ const (
 	retentionInterval = time.Hour
 	// retentionBatch bounds how long a transaction of the retention holds its locks.
 	retentionBatch = 1000
+	// fanOutLeases is the class of the advisory locks by which the instances divide the partitions of the topic.
+	fanOutLeases = 0x666e6f74
 )
 
 // Program describes the command of the service.
@@ -130,6 +132,7 @@ func addFanOut(
 	}
 	changes, err := kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic, Offsets: store.Offsets{Store: deliveries}, ID: fanout.EventID,
+		Leases: postgres.Leases{URL: cfg.Database.URL, Class: fanOutLeases, Log: s.Telemetry.Logger},
 	}, s.Telemetry, fan.Handle)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local"
@@ -213,6 +214,15 @@ func (d *deployment) connect(t *testing.T, database string) *pgx.Conn {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	return conn
+}
+
+// pool is connect for several goroutines.
+func (d *deployment) pool(t *testing.T, database string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), d.urlOf(t, database))
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
 }
 
 // dial connects directly to the first or second instance of a service, for even or odd n.
