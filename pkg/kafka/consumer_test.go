@@ -259,28 +259,28 @@ func TestOffsetsAreCommitted(t *testing.T) {
 		c.found(0, 5)
 		c.handled(0, 5)
 		require.Empty(t, newest(), "Kafka has it")
-		time.Sleep(commitInterval)
+		<-time.After(commitInterval)
 		c.handled(0, 7)
 		c.handled(1, 3)
-		time.Sleep(commitInterval)
+		<-time.After(commitInterval)
 		require.Equal(t, []map[int]int64{{0: 7, 1: 3}}, newest())
 
 		lock.Lock()
 		failing = true
 		lock.Unlock()
 		c.handled(0, 9)
-		time.Sleep(3 * commitInterval)
+		<-time.After(3 * commitInterval)
 		require.Empty(t, newest())
 		lock.Lock()
 		failing = false
 		lock.Unlock()
-		time.Sleep(commitInterval)
+		<-time.After(commitInterval)
 		require.Equal(t, []map[int]int64{{0: 9}}, newest())
 
 		c.handled(1, 4)
 		c.release(ctx, 1)
 		require.Equal(t, []map[int]int64{{1: 4}}, newest(), "before the next reader begins")
-		time.Sleep(recommitInterval)
+		<-time.After(recommitInterval)
 		require.Equal(t, []map[int]int64{{0: 9}}, newest(), "brokers forget old ones; that of 1 is another reader's")
 	})
 }

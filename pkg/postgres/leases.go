@@ -23,7 +23,7 @@ const (
 // Leases divide numbered tasks, such as the partitions of a topic, evenly among the processes that share a database.
 //
 // A lease is an advisory lock in a session that a process has for its leases alone. So nothing is written, no clock counts, and the
-// leases of a process that ends or crashes are free at once. When a process joins or leaves, only tasks that get another holder stop.
+// leases of a process that ends or crashes are free at once. When a process joins or leaves, only tasks that move stop.
 //
 // A process whose session broke may run its tasks for a moment while others have begun to run them, so tasks must allow that.
 type Leases struct {
