@@ -87,14 +87,19 @@ func runWithServers(ctx context.Context, local string, args []string, log *slog.
 }
 
 // runCommand runs the command to its end and returns its exit code. When ctx ends, the command is interrupted, and killed if it
-// still runs 20 seconds later.
+// still runs 20 seconds later. Both reach what it has started too: a shell does not pass signals on, and a script in the background
+// ignores SIGINT. That is why the command has a process group of its own; so it cannot read from the terminal.
 func runCommand(ctx context.Context, args, environment []string) (int, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // Running it is the purpose.
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = 20 * time.Second
 	err := cmd.Run()
+	if ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // It fails if all have ended.
+	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) && failed.Exited() {
 		return failed.ExitCode(), nil

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,6 +61,33 @@ func TestRun(t *testing.T) { //nolint:paralleltest // It sets the environment.
 		code, err := runCommand(ctx, []string{"sh", "-c", "trap 'exit 3' INT; while :; do :; done"}, nil)
 		require.NoError(t, err)
 		require.Equal(t, 3, code)
+	})
+
+	t.Run("what the command has started is interrupted with it", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		pipe := filepath.Join(t.TempDir(), "pipe")
+		require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+		ended := make(chan error, 1)
+		go func() {
+			reader, err := os.Open(pipe)
+			if err == nil {
+				_, err = reader.Read(make([]byte, len("running")))
+				cancel()
+			}
+			if err == nil {
+				_, err = reader.Read(make([]byte, 1)) // It returns when the last process that can write has ended.
+			}
+			ended <- err
+		}()
+		_, err := runCommand(ctx, []string{"sh", "-c", `sh -c 'printf running; exec sleep 60' > "$0"; true`, pipe}, nil)
+		require.ErrorContains(t, err, "signal: interrupt")
+		select {
+		case err := <-ended:
+			require.ErrorIs(t, err, io.EOF)
+		case <-time.After(10 * time.Second):
+			require.Fail(t, "it goes on")
+		}
 	})
 }
 
