@@ -139,3 +139,13 @@ func TestMistypedNamesAreRejectedAtEveryLevel(t *testing.T) {
 		require.True(t, slices.ContainsFunc(named, in), "%s: %v", path, err)
 	}
 }
+
+func TestTheLinterOfHelmNamesTheValuesThatAreMissing(t *testing.T) {
+	t.Parallel()
+	err := chart.Lint(dir, nil)
+	for _, missing := range []string{
+		"environment", "publicUrl", "claimUrl", "kafka/brokers", "catalog/images/url", "tls/certManager/issuerRef/name",
+	} {
+		require.ErrorContains(t, err, "at '/"+missing+"'")
+	}
+}
