@@ -14,123 +14,129 @@ import (
 	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
-	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
-// published is a fixture whose fan-out reads the versions of tenants from Redis.
-type published struct {
+// redisFixture is a fixture whose fan-out reads the versions of tenants from Redis.
+type redisFixture struct {
 	*fixture
 
 	redis *redis.Client
 	// tenant has no version before a test publishes one.
-	tenant string
-	next   int64
+	tenant     string
+	nextOffset int64
 }
 
-func setupPublished(t *testing.T) *published {
+func setupWithRedis(t *testing.T) *redisFixture {
 	t.Helper()
 	address := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(address)
 	require.NoError(t, err)
-	p := &published{fixture: setup(t), redis: redis.NewClient(opts), tenant: uuid.NewString()}
-	p.versions, err = tenants.OpenVersions(address, telemetry.Discard())
+	f := &redisFixture{fixture: setup(t), redis: redis.NewClient(opts), tenant: uuid.NewString()}
+	f.versions, err = tenants.OpenVersions(address, telemetry.Discard())
 	require.NoError(t, err)
-	p.fan, p.sender = p.instance()
+	f.fan, f.sender = f.instance()
 	t.Cleanup(func() {
-		require.NoError(t, p.redis.Del(context.Background(), tenants.VersionKey(p.tenant)).Err())
-		require.NoError(t, p.redis.Close())
-		require.NoError(t, p.versions.Close())
+		require.NoError(t, f.redis.Del(context.Background(), tenants.VersionKey(f.tenant)).Err())
+		require.NoError(t, f.redis.Close())
+		require.NoError(t, f.versions.Close())
 	})
-	return p
+	return f
 }
 
-// publish publishes the version of the directory, as the tenants service does before it answers a change.
-func (p *published) publish() {
-	version := strconv.FormatInt(p.directory.Version(), 10)
-	require.NoError(p.t, p.redis.Set(p.t.Context(), tenants.VersionKey(p.tenant), version, time.Minute).Err())
+// publish publishes the version of the directory, as the tenants service does before it responds to a change.
+func (f *redisFixture) publish() {
+	version := strconv.FormatInt(f.directory.Version(), 10)
+	require.NoError(f.t, f.redis.Set(f.t.Context(), tenants.VersionKey(f.tenant), version, time.Minute).Err())
 }
 
-// change fans out a change of the tenant and returns the keys that get it, and how many lookups it took.
-func (p *published) change() (keys []int32, lookups int) {
-	p.t.Helper()
-	before := p.directory.Calls("ListEndpoints")
+// fanOutChange fans out a change of the tenant. It returns the keys that get it, and how many lookups were made.
+func (f *redisFixture) fanOutChange() (keys []int32, lookups int) {
+	f.t.Helper()
+	before := f.directory.Calls("ListEndpoints")
 	c := newChange("order.created", 0)
-	c.TenantId = p.tenant
-	msgs := messages(p.t, []*eventsv1.Change{c}...)
-	msgs[0].Offset = p.next
-	p.next++
-	require.NoError(p.t, p.fan.Handle(p.t.Context(), 0, msgs))
-	return p.deliveries()[c.GetEventId()], p.directory.Calls("ListEndpoints") - before
+	c.TenantId = f.tenant
+	msgs := messages(f.t, c)
+	msgs[0].Offset = f.nextOffset
+	f.nextOffset++
+	require.NoError(f.t, f.fan.Handle(f.t.Context(), 0, msgs))
+	return f.deliveries()[c.GetEventId()], f.directory.Calls("ListEndpoints") - before
 }
 
-func (p *published) requireChange(lookups int, keys ...int32) {
-	p.t.Helper()
-	gotKeys, gotLookups := p.change()
-	require.Equal(p.t, keys, gotKeys)
-	require.Equal(p.t, lookups, gotLookups)
+// The lookups that the fan-out of a change may need.
+const (
+	cached   = 0
+	lookedUp = 1
+)
+
+// requireChange requires that the next change needs so many lookups and goes to the keys.
+func (f *redisFixture) requireChange(lookups int, keys ...int32) {
+	f.t.Helper()
+	gotKeys, gotLookups := f.fanOutChange()
+	require.Equal(f.t, keys, gotKeys)
+	require.Equal(f.t, lookups, gotLookups)
 }
 
-func (p *published) subscribe(key int32) {
-	p.directory.Subscribe(p.tenant, &tenantsv1.EndpointSubscription{
+func (f *redisFixture) subscribe(key int32) {
+	f.directory.Subscribe(f.tenant, &tenantsv1.EndpointSubscription{
 		KeyId: key, AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
 	})
 }
 
 func TestEndpointsAreLookedUpOnceForAVersionOfTheirTenant(t *testing.T) {
 	t.Parallel()
-	p := setupPublished(t)
-	p.requireChange(1)
-	p.requireChange(1) // Its version is not published.
-	p.publish()
-	p.requireChange(0) // Nothing is asked for a tenant without a webhook.
-	p.subscribe(1)
-	p.publish()
-	p.requireChange(1, 1)
-	p.requireChange(0, 1)
-	p.subscribe(2)
-	p.requireChange(0, 1) // The response to the change is still to come.
-	p.publish()
-	p.requireChange(1, 1, 2)
-	require.NoError(t, p.redis.Del(t.Context(), tenants.VersionKey(p.tenant)).Err())
-	p.requireChange(1, 1, 2) // Redis has lost it.
+	f := setupWithRedis(t)
+	f.requireChange(lookedUp)
+	f.requireChange(lookedUp) // Without a published version, the cache is not used.
+	f.publish()
+	f.requireChange(cached) // That a tenant has no endpoints is cached too.
+	f.subscribe(1)
+	f.publish()
+	f.requireChange(lookedUp, 1)
+	f.requireChange(cached, 1)
+	f.subscribe(2)
+	f.requireChange(cached, 1) // The new version is not published yet.
+	f.publish()
+	f.requireChange(lookedUp, 1, 2)
+	require.NoError(t, f.redis.Del(t.Context(), tenants.VersionKey(f.tenant)).Err())
+	f.requireChange(lookedUp, 1, 2) // Redis has lost the version.
 }
 
 func TestEndpointsOfAVersionAreNotUsedForever(t *testing.T) {
 	t.Parallel()
-	p := setupPublished(t)
-	p.subscribe(1)
-	p.publish()
-	p.requireChange(1, 1)
-	p.subscribe(2) // Its version cannot be published.
-	c := &p.fan.subscriptions.cache
+	f := setupWithRedis(t)
+	f.subscribe(1)
+	f.publish()
+	f.requireChange(lookedUp, 1)
+	f.subscribe(2) // The new version is not published, as if Redis had refused it.
+	c := &f.fan.subscriptions.cache
 	c.guard.Lock()
-	known := c.byTenant[p.tenant]
+	known := c.byTenant[f.tenant]
 	known.LookedUp = known.LookedUp.Add(-tenants.VersionLease)
-	c.byTenant[p.tenant] = known
+	c.byTenant[f.tenant] = known
 	c.guard.Unlock()
-	p.requireChange(1, 1, 2)
+	f.requireChange(lookedUp, 1, 2)
 }
 
 func TestARotatedSecretSignsTheNextChangeOfAKnownEndpoint(t *testing.T) {
 	t.Parallel()
-	p := setupPublished(t)
+	f := setupWithRedis(t)
 	r := webhooktest.NewReceiver(t)
-	p.subscribe(1)
-	p.directory.SetEndpoint(r.Endpoint(1))
-	p.publish()
-	stop := p.run()
+	f.subscribe(1)
+	f.directory.SetEndpoint(r.Endpoint(1))
+	f.publish()
+	stop := f.run()
 	defer stop()
 	for range 2 {
-		p.change()
+		f.fanOutChange()
 	}
 	require.Eventually(t, func() bool { return len(r.Arrivals()) == 2 }, waitLimit, pollInterval)
 	r.Rotate("another")
-	p.directory.SetEndpoint(r.Endpoint(1))
-	p.publish()
-	p.change()
+	f.directory.SetEndpoint(r.Endpoint(1))
+	f.publish()
+	f.fanOutChange()
 	require.Eventually(t, func() bool { return len(r.Arrivals()) == 3 }, waitLimit, pollInterval)
 	for _, a := range r.Arrivals() {
 		require.True(t, a.Verified)

@@ -29,7 +29,7 @@ func (s *Server) ListWebhookDeliveries(
 	}
 	errs := caller.RequestErrors(ctx)
 	q := store.KeyLogQuery{
-		Endpoint: store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, Sight: sightOf(p),
+		Endpoint: store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, Visibility: visibilityOf(p),
 		State: stateFilter(req.State, errs), Type: typeFilter("type", req.Type, errs),
 		EventID: errs.OptionalUUID("eventId", req.EventId), Since: sinceFilter(req.GetSince(), errs),
 		Limit: page.Limit(req.Limit, errs),
@@ -56,13 +56,13 @@ func (s *Server) ListWebhookDeliveries(
 	return resp, nil
 }
 
-// sightOf is what the key may see by its present scopes and brands.
-func sightOf(p caller.Principal) store.Sight {
-	sight := store.Sight{Types: rules.TypesOf(p.Scopes)}
+// visibilityOf is what the key may see by its present scopes and brands.
+func visibilityOf(p caller.Principal) store.Visibility {
+	visibility := store.Visibility{Types: rules.TypesOf(p.Scopes)}
 	if !p.AllBrands {
-		sight.Brands = append([]string{}, p.BrandIDs...)
+		visibility.Brands = append([]string{}, p.BrandIDs...)
 	}
-	return sight
+	return visibility
 }
 
 // states are the public names of the states of deliveries.

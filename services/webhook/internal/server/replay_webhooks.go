@@ -40,8 +40,8 @@ func (s *Server) ReplayWebhooks(
 	}
 	errs := caller.RequestErrors(ctx)
 	from, to := replaySpan(req, errs)
-	sight := sightOf(p)
-	sight.Types = replayTypes(req.GetTypes(), sight.Types, errs)
+	visibility := visibilityOf(p)
+	visibility.Types = replayTypes(req.GetTypes(), visibility.Types, errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Server) ReplayWebhooks(
 		return idempotency.Refuse[*webhookv1.ReplayWebhooksResponse](ctx, s.deps.Pool, refusal, idempotency.Record{})
 	}
 	span := store.Span{From: rules.FirstEventAt(from), Before: rules.FirstEventAt(to)}
-	replay := s.deps.Store.NewReplay(store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, span, sight)
+	replay := s.deps.Store.NewReplay(store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}, span, visibility)
 	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, replay.QueueRead, func() (effect replayEffect, err error) {
 		switch {
 		case replay.Busy:

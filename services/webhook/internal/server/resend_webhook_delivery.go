@@ -37,7 +37,7 @@ func (s *Server) ResendWebhookDelivery(
 		return nil, problem.RecordNotFound()
 	}
 	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
-	resend := s.deps.Store.NewResend(endpoint, sightOf(p), rules.EventOfDelivery(p.KeyID, uuid.MustParse(text)))
+	resend := s.deps.Store.NewResend(endpoint, visibilityOf(p), rules.EventOfDelivery(p.KeyID, uuid.MustParse(text)))
 	resp, err := idempotency.RunInTx(ctx, s.deps.Pool, resend.QueueRead, func() (effect resendEffect, err error) {
 		if resend.Found == nil {
 			return effect, problem.RecordNotFound()

@@ -19,8 +19,8 @@ const (
 	maxScan = 10_000
 )
 
-// Sight is what a key may see of its deliveries. A key may have lost scopes or brands since they were stored.
-type Sight struct {
+// Visibility is what a key may see of its deliveries. A key may have lost scopes or brands since they were stored.
+type Visibility struct {
 	// Types of events; nil for all.
 	Types []string
 	// Brands of the events' records; nil for all.
@@ -30,7 +30,7 @@ type Sight struct {
 // KeyLogQuery selects deliveries of an endpoint, newest event first.
 type KeyLogQuery struct {
 	Endpoint
-	Sight Sight
+	Visibility Visibility
 	// State is empty for any state.
 	State rules.State
 	// Type and EventID are nil for any.
@@ -155,11 +155,11 @@ func keyLogStatement(q KeyLogQuery, few bool) (sql string, args []any) {
 	if q.Type != nil {
 		shown += " AND e.type = " + w.Arg(*q.Type)
 	}
-	if q.Sight.Types != nil {
-		shown += " AND e.type = ANY (" + w.Arg(q.Sight.Types) + "::text[])"
+	if q.Visibility.Types != nil {
+		shown += " AND e.type = ANY (" + w.Arg(q.Visibility.Types) + "::text[])"
 	}
-	if q.Sight.Brands != nil {
-		shown += " AND e.brand_id = ANY (" + w.Arg(q.Sight.Brands) + "::uuid[])"
+	if q.Visibility.Brands != nil {
+		shown += " AND e.brand_id = ANY (" + w.Arg(q.Visibility.Brands) + "::uuid[])"
 	}
 	scan := `SELECT d.event_id, d.state, d.next_attempt_at FROM ` + from + ` d WHERE ` + w.SQL() + ` ORDER BY d.event_id DESC`
 	limit := w.Arg(q.Limit + 1)

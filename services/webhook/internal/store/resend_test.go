@@ -27,13 +27,13 @@ var resends = map[string]func(t *testing.T, f *fixture, event string){
 	},
 	"one by its key": func(t *testing.T, f *fixture, event string) {
 		t.Helper()
-		resend := f.NewResend(own, Sight{}, event)
+		resend := f.NewResend(own, Visibility{}, event)
 		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, func(b *pgx.Batch) { resend.QueueRead(b); resend.QueueUpdate(b) }))
 		require.True(t, resend.Needed)
 	},
 	"a replay": func(t *testing.T, f *fixture, event string) {
 		t.Helper()
-		replay := f.NewReplay(own, Span{From: event, Before: rules.EventAfter(event)}, Sight{})
+		replay := f.NewReplay(own, Span{From: event, Before: rules.EventAfter(event)}, Visibility{})
 		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, replay.QueueRead))
 		require.Equal(t, 1, replay.Deliveries)
 		require.NoError(t, postgres.Pipeline(t.Context(), f.pool, replay.QueueUpdate))
