@@ -39,7 +39,7 @@ func erase(o *ordersv1.Order) (changed bool) {
 	before := proto.CloneOf(o)
 	for _, text := range recordTexts {
 		if text.ofPerson {
-			*text.in(o) = nil
+			*text.target(o) = nil
 		}
 	}
 	o.Shipments = nil
@@ -57,8 +57,8 @@ func EraseInAnswer(o *ordersv1.Order) (changed bool) {
 	before := proto.CloneOf(o)
 	erase(o)
 	for _, text := range recordTexts {
-		if text.ofPerson && *text.in(before) != nil {
-			*text.in(o) = new(Erased)
+		if text.ofPerson && *text.target(before) != nil {
+			*text.target(o) = new(Erased)
 		}
 	}
 	return !proto.Equal(before, o)

@@ -79,7 +79,7 @@ func (p Placement) NewOrder(now time.Time, hours *OpeningHours) *NewOrder {
 		UpdatedAt:                  timestamppb.New(now),
 	}
 	for _, text := range recordTexts {
-		*text.in(record) = fields.Optional(new(text.sent(req)))
+		*text.target(record) = fields.Optional(new(text.read(req)))
 	}
 	if p.PersonalLinkID != nil && req.CampaignId == nil {
 		record.Selection = ordersv1.OrderSelection_ORDER_SELECTION_CATALOG.Enum()

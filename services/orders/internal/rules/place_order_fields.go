@@ -36,13 +36,13 @@ const maxCheckedItems = 10
 
 type placeRequest = *ordersv1.PlaceOrderRequest
 
-// recordTexts are the optional texts that an order takes from its request as they are.
+// recordTexts are the optional texts that an order copies from its request unchanged.
 var recordTexts = []struct {
 	name string
 	// ofPerson means that the text says something about a person, so an erasure removes it.
 	ofPerson bool
-	sent     func(placeRequest) string
-	in       func(*ordersv1.Order) **string
+	read     func(placeRequest) string
+	target   func(*ordersv1.Order) **string
 }{
 	{
 		"externalRecipientId", true, placeRequest.GetExternalRecipientId,
@@ -76,7 +76,7 @@ func CheckPlaceOrderAs(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant
 func checkOrder(req *ordersv1.PlaceOrderRequest, tenant *tenantsv1.Tenant, errs *fields.Errors) {
 	dropBlanks(req)
 	for _, text := range recordTexts {
-		errs.Line(text.name, text.sent(req), fields.MaxLength(req, text.name))
+		errs.Line(text.name, text.read(req), fields.MaxLength(req, text.name))
 	}
 	req.CampaignId = errs.OptionalUUID("campaignId", req.CampaignId)
 	req.BrandId = errs.OptionalUUID("brandId", req.BrandId)

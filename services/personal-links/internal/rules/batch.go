@@ -34,7 +34,7 @@ type Batch struct {
 type NewLink struct {
 	*Link
 	TokenHash []byte
-	// Auto says how the link is approved and claimed by itself; nil: not at all.
+	// Auto says how the sandbox approves and claims the link automatically; nil: it does not.
 	Auto *sandboxpace.Directive
 }
 
@@ -46,7 +46,7 @@ type Sender struct {
 	BrandID  string
 	// ClaimURL is the address to which a token is appended.
 	ClaimURL string
-	// Sandbox lets links be claimed by themselves.
+	// Sandbox means that a recipient may ask for automatic approval and claim of its link.
 	Sandbox bool
 }
 
@@ -60,8 +60,8 @@ func NewBatch(
 		ProductIDs: selection.ProductIDs, CreatedAt: now.UTC().Truncate(time.Microsecond),
 		Results: make([]*linksv1.PersonalLinkResult, 0, len(recipients)),
 	}
-	check := NewRecipients(settings)
-	check.sandbox = from.Sandbox
+	checker := NewRecipientChecker(settings)
+	checker.sandbox = from.Sandbox
 	status := Active
 	if settings.GetTenant().GetApprovalRequired() {
 		status = Requested
@@ -70,7 +70,7 @@ func NewBatch(
 		index := int32(i)
 		result := &linksv1.PersonalLinkResult{Index: index, ExternalRecipientId: fields.Optional(in.ExternalRecipientId)}
 		b.Results = append(b.Results, result)
-		recipient, violations := check.Check(in)
+		recipient, violations := checker.Check(in)
 		if len(violations) > 0 {
 			reject(result, violations)
 			continue
@@ -103,7 +103,7 @@ func (b *Batch) newLink(
 		CreatedAt: timestamppb.New(b.CreatedAt), UpdatedAt: timestamppb.New(b.CreatedAt),
 	}
 	for _, text := range recordTexts {
-		*text.in(record) = fields.Optional(new(text.sent(to.Sent)))
+		*text.target(record) = fields.Optional(new(text.read(to.Sent)))
 	}
 	if selection.CampaignID == nil {
 		record.Selection = linksv1.PersonalLinkSelection_PERSONAL_LINK_SELECTION_CATALOG.Enum()
@@ -122,7 +122,7 @@ const (
 	tokenLen   = len(identity.Cell) + tokenBytes*4/3
 )
 
-// NewToken makes the secret part of a claim URL. It begins with the letter of the cell.
+// NewToken makes the secret part of a claim URL. It begins with the letter of this installation, identity.Cell.
 func NewToken() string {
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw) // It never fails.
@@ -130,10 +130,10 @@ func NewToken() string {
 }
 
 // HashToken returns the hash by which a token is looked up. A keyed or slow hash would add nothing, because there are too many
-// tokens to try. ok is false for a text that is not a token.
+// tokens to try. ok is false for a text that is not a token of this installation.
 func HashToken(token string) (hash []byte, ok bool) {
-	random, ours := strings.CutPrefix(token, identity.Cell)
-	if !ours || len(token) != tokenLen {
+	random, hasCell := strings.CutPrefix(token, identity.Cell)
+	if !hasCell || len(token) != tokenLen {
 		return nil, false
 	}
 	if _, err := base64.RawURLEncoding.DecodeString(random); err != nil {

@@ -211,7 +211,7 @@ func EraseInAnswer(r *linksv1.PersonalLink) (changed bool) { return replaceTexts
 // replaceTexts replaces the texts that say something about a person, and reports whether there were any.
 func replaceTexts(r *linksv1.PersonalLink, by *string) (found bool) {
 	for _, text := range recordTexts {
-		if at := text.in(r); text.ofPerson && *at != nil {
+		if at := text.target(r); text.ofPerson && *at != nil {
 			*at, found = by, true
 		}
 	}

@@ -32,7 +32,7 @@ func TestTextsAreAsLongAsTheContractAllows(t *testing.T) {
 	t.Parallel()
 	recipient, cancel := &linksv1.PersonalLinkRecipient{}, &linksv1.CancelPersonalLinkRequest{}
 	fieldstest.RequireLimits(t, recipient, func(errs *fields.Errors) {
-		_, found := rules.NewRecipients(&tenantsv1.GetTenantSettingsResponse{}).Check(recipient)
+		_, found := rules.NewRecipientChecker(&tenantsv1.GetTenantSettingsResponse{}).Check(recipient)
 		errs.AddAll(found)
 	})
 	fieldstest.RequireLimits(t, cancel, func(errs *fields.Errors) { rules.CheckReason(cancel.GetReason(), errs) })
@@ -181,7 +181,7 @@ func TestARecipientsTexts(t *testing.T) {
 	t.Parallel()
 	type recipient = linksv1.PersonalLinkRecipient
 	check := func(in *recipient) (rules.Recipient, []string) {
-		out, violations := rules.NewRecipients(&tenantsv1.GetTenantSettingsResponse{}).Check(in)
+		out, violations := rules.NewRecipientChecker(&tenantsv1.GetTenantSettingsResponse{}).Check(in)
 		var found []string
 		for _, v := range violations {
 			found = append(found, v.Field+" "+v.Code)
@@ -213,7 +213,7 @@ func TestOneAddressIsGivenOnceInABatch(t *testing.T) {
 	t.Parallel()
 	bo := &tenantsv1.TeamMember{Id: "m", Email: "bo@xn--bcher-kva.example", Active: true}
 	settings := &tenantsv1.GetTenantSettingsResponse{Team: []*tenantsv1.TeamMember{bo}}
-	check := rules.NewRecipients(settings)
+	checker := rules.NewRecipientChecker(settings)
 	for _, in := range []struct{ email, code string }{
 		{"x@bücher.example", ""},
 		{"x@xn--bcher-kva.example", problem.FieldDuplicate},
@@ -223,7 +223,7 @@ func TestOneAddressIsGivenOnceInABatch(t *testing.T) {
 		{"z@bücher.example", ""},
 	} {
 		sent := &linksv1.PersonalLinkRecipient{Label: "Ann", Email: &in.email, ManagerEmail: new("Bo@bücher.example")}
-		out, violations := check.Check(sent)
+		out, violations := checker.Check(sent)
 		require.Equal(t, "m", *out.ManagerID)
 		if in.code == "" {
 			require.Empty(t, violations, "%q", in.email)
@@ -241,7 +241,7 @@ func TestTheErrorsOfOneRecipientAreBounded(t *testing.T) {
 	for range 500 {
 		in.CustomFields = append(in.CustomFields, &linksv1.PersonalLinkAnswer{FieldId: "x"})
 	}
-	_, violations := rules.NewRecipients(&tenantsv1.GetTenantSettingsResponse{}).Check(in)
+	_, violations := rules.NewRecipientChecker(&tenantsv1.GetTenantSettingsResponse{}).Check(in)
 	require.Len(t, violations, 50)
 	require.Equal(t, "label", violations[0].Field)
 	require.Equal(t, problem.FieldRequired, violations[0].Code)
@@ -258,7 +258,7 @@ func TestAnswersMustMatchTheCustomFieldsOfTheTenant(t *testing.T) {
 		if text != "" {
 			in.CustomFields = []*linksv1.PersonalLinkAnswer{{FieldId: field, TextValue: &text}}
 		}
-		_, violations := rules.NewRecipients(settings).Check(in)
+		_, violations := rules.NewRecipientChecker(settings).Check(in)
 		refused := slices.ContainsFunc(violations, func(v problem.Violation) bool { return v.Field == "customFields" })
 		require.Equal(t, want, refused, violations)
 	}

@@ -24,13 +24,13 @@ const maxErrors = 50
 // DefaultLocale of a link. Every tenant has it.
 const DefaultLocale = "en-US"
 
-// recordTexts are the optional texts that a link takes from its recipient as they are.
+// recordTexts are the optional texts that a link copies from its recipient unchanged.
 var recordTexts = []struct {
 	name string
 	// ofPerson means that the text says something about a person, so an erasure removes it.
 	ofPerson bool
-	sent     func(*linksv1.PersonalLinkRecipient) string
-	in       func(*linksv1.PersonalLink) **string
+	read     func(*linksv1.PersonalLinkRecipient) string
+	target   func(*linksv1.PersonalLink) **string
 }{
 	{
 		"externalRecipientId", true, (*linksv1.PersonalLinkRecipient).GetExternalRecipientId,
@@ -49,8 +49,8 @@ type Recipient struct {
 	Auto *sandboxpace.Directive
 }
 
-// Recipients checks the recipients of one batch, in their order.
-type Recipients struct {
+// RecipientChecker checks the recipients of one batch, in their order.
+type RecipientChecker struct {
 	settings *tenantsv1.GetTenantSettingsResponse
 	managers map[string]string
 	// emails of the recipients so far, including rejected ones.
@@ -59,9 +59,9 @@ type Recipients struct {
 	sandbox bool
 }
 
-// NewRecipients starts a batch of the tenant.
-func NewRecipients(settings *tenantsv1.GetTenantSettingsResponse) *Recipients {
-	r := &Recipients{settings: settings, managers: map[string]string{}, emails: map[string]struct{}{}}
+// NewRecipientChecker makes the checker of a batch of the tenant.
+func NewRecipientChecker(settings *tenantsv1.GetTenantSettingsResponse) *RecipientChecker {
+	r := &RecipientChecker{settings: settings, managers: map[string]string{}, emails: map[string]struct{}{}}
 	for _, member := range settings.GetTeam() {
 		if member.GetActive() {
 			r.managers[member.GetEmail()] = member.GetId()
@@ -71,11 +71,11 @@ func NewRecipients(settings *tenantsv1.GetTenantSettingsResponse) *Recipients {
 }
 
 // Check returns the recipient, or its errors.
-func (r *Recipients) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []problem.Violation) {
+func (r *RecipientChecker) Check(in *linksv1.PersonalLinkRecipient) (Recipient, []problem.Violation) {
 	errs := &fields.Errors{}
 	errs.Required("label", in.GetLabel(), maxLabel)
 	for _, text := range recordTexts {
-		errs.Line(text.name, text.sent(in), fields.MaxLength(in, text.name))
+		errs.Line(text.name, text.read(in), fields.MaxLength(in, text.name))
 	}
 	errs.Text("message", in.GetMessage(), maxMessage)
 	out := Recipient{
@@ -103,7 +103,7 @@ func Auto(result *linksv1.PersonalLinkResult) bool {
 }
 
 // auto reads the directive of a recipient. Its link may stop before and after its claim.
-func (r *Recipients) auto(id string, errs *fields.Errors) *sandboxpace.Directive {
+func (r *RecipientChecker) auto(id string, errs *fields.Errors) *sandboxpace.Directive {
 	if !r.sandbox {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (r *Recipients) auto(id string, errs *fields.Errors) *sandboxpace.Directive
 	return directive
 }
 
-func (r *Recipients) answers(in []*linksv1.PersonalLinkAnswer, errs *fields.Errors) []fields.CustomFieldAnswer {
+func (r *RecipientChecker) answers(in []*linksv1.PersonalLinkAnswer, errs *fields.Errors) []fields.CustomFieldAnswer {
 	var answers []fields.CustomFieldAnswer
 	for _, a := range in {
 		answers = append(answers, fields.CustomFieldAnswer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked})
@@ -128,7 +128,7 @@ func (r *Recipients) answers(in []*linksv1.PersonalLinkAnswer, errs *fields.Erro
 	return matched
 }
 
-func (r *Recipients) email(text string, errs *fields.Errors) string {
+func (r *RecipientChecker) email(text string, errs *fields.Errors) string {
 	if fields.Blank(text) {
 		return ""
 	}
@@ -152,7 +152,7 @@ func Locale(text string, tenant *tenantsv1.Tenant, errs *fields.Errors) string {
 	return text
 }
 
-func (r *Recipients) manager(email string, errs *fields.Errors) *string {
+func (r *RecipientChecker) manager(email string, errs *fields.Errors) *string {
 	if fields.Blank(email) {
 		return nil
 	}

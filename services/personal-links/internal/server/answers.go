@@ -23,26 +23,28 @@ type (
 	sealedEffect = idempotency.Effect[*sealed]
 )
 
-// answers seals and opens the answers to one API key.
-type answers struct {
+// answerSealer seals and opens the answers to one API key.
+type answerSealer struct {
 	ring  *seal.Ring
 	keyID int32
 }
 
-// ofAnswer binds a sealed answer to its column and the API key that asked for it.
-func ofAnswer(keyID int32) string { return "idempotency_answers.answer/" + strconv.Itoa(int(keyID)) }
+// answerAssociatedData binds a sealed answer to its column and to the API key that requested it.
+func answerAssociatedData(keyID int32) string {
+	return "idempotency_answers.answer/" + strconv.Itoa(int(keyID))
+}
 
-func (a answers) seal(m proto.Message) (*sealed, error) {
+func (s answerSealer) seal(m proto.Message) (*sealed, error) {
 	// Deterministic, so that a repetition gets the same bytes.
 	plain, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	return wrapperspb.Bytes(a.ring.Seal(plain, ofAnswer(a.keyID))), nil
+	return wrapperspb.Bytes(s.ring.Seal(plain, answerAssociatedData(s.keyID))), nil
 }
 
-func (a answers) open(s *sealed, into proto.Message) error {
-	plain, err := a.ring.Open(s.GetValue(), ofAnswer(a.keyID))
+func (s answerSealer) open(value *sealed, into proto.Message) error {
+	plain, err := s.ring.Open(value.GetValue(), answerAssociatedData(s.keyID))
 	if err != nil {
 		return fmt.Errorf("open answer: %w", err)
 	}
@@ -59,18 +61,19 @@ func (s *Server) eraseAnswers(ctx context.Context, keyIDs []int32, linkIDs, reje
 		if !ok {
 			return false, nil
 		}
-		a := answers{ring: s.Ring, keyID: keyID}
-		plain, err := a.ring.Open(answer.GetValue(), ofAnswer(keyID))
+		sealer := answerSealer{ring: s.Ring, keyID: keyID}
+		plain, err := sealer.ring.Open(answer.GetValue(), answerAssociatedData(keyID))
 		if err != nil {
 			return false, fmt.Errorf("open answer: %w", err)
 		}
-		// An answer does not say which of the two it is. Read as the other, it has no link with one of the ids.
+		// Every answer has either one link or the results of a batch, but does not say which. Decoded as the wrong type, it has no
+		// link with one of the ids.
 		one, batch := &linksv1.CancelPersonalLinkResponse{}, &linksv1.CreatePersonalLinksResponse{}
 		var erased *sealed
 		if proto.Unmarshal(plain, one) == nil && eraseLink(one.GetLink(), linkIDs) {
-			erased, err = a.seal(one)
+			erased, err = sealer.seal(one)
 		} else if proto.Unmarshal(plain, batch) == nil && eraseBatch(batch.GetResults(), linkIDs, rejected) {
-			erased, err = a.seal(batch)
+			erased, err = sealer.seal(batch)
 		}
 		if err != nil || erased == nil {
 			return false, err
@@ -94,33 +97,33 @@ func eraseBatch(results []*linksv1.PersonalLinkResult, ids, rejected []string) (
 	return changed
 }
 
-// answerPasses bounds how often the answers are read again because a pass found something to do.
-const answerPasses = 5
+// maxPasses bounds the passes over the answers. A pass that re-encrypted something is followed by another.
+const maxPasses = 5
 
-// ReencryptAnswers seals the stored answers again with the first key of the ring while the service runs. After success none
-// needs another key.
+// ReencryptAnswers seals the stored answers again with the first key of the ring while the service runs. After success, no stored
+// answer needs another key.
 func ReencryptAnswers(ctx context.Context, pool *pgxpool.Pool, ring *seal.Ring, out io.Writer) error {
-	for range answerPasses {
+	for range maxPasses {
 		broken := 0
 		n, err := idempotency.Rewrite(ctx, pool, func(keyID int32, stored proto.Message) (changed bool, err error) {
 			answer, ok := stored.(*sealed)
 			if !ok || !ring.Stale(answer.GetValue()) {
 				return false, nil
 			}
-			plain, err := ring.Open(answer.GetValue(), ofAnswer(keyID))
+			plain, err := ring.Open(answer.GetValue(), answerAssociatedData(keyID))
 			if err != nil {
 				broken++
-				return false, nil //nolint:nilerr // The others are sealed again first.
+				return false, nil //nolint:nilerr // It is counted, and the others are sealed again first.
 			}
-			answer.Value = ring.Seal(plain, ofAnswer(keyID))
+			answer.Value = ring.Seal(plain, answerAssociatedData(keyID))
 			return true, nil
 		})
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(out, "re-encrypted %d stored responses\n", n) // Only progress.
+		_, _ = fmt.Fprintf(out, "re-encrypted %d stored responses\n", n) // Progress may be lost.
 		switch {
-		case n > 0:
+		case n > 0: // Another pass.
 		case broken > 0:
 			return fmt.Errorf("%w: %d stored responses", seal.ErrBroken, broken)
 		default:
@@ -131,4 +134,4 @@ func ReencryptAnswers(ctx context.Context, pool *pgxpool.Pool, ring *seal.Ring, 
 }
 
 // SealedAnswers are the stored answers, for the check of the ring.
-func SealedAnswers() seal.SealedValues { return idempotency.Sealed(ofAnswer) }
+func SealedAnswers() seal.SealedValues { return idempotency.Sealed(answerAssociatedData) }

@@ -27,7 +27,7 @@ func (s *Server) CancelPersonalLink(
 	errs := caller.RequestErrors(ctx)
 	rules.CheckReason(req.GetReason(), errs)
 	linkID, _ := fields.ParseUUID(req.GetLinkId())
-	a := answers{ring: s.Ring, keyID: p.KeyID}
+	sealer := answerSealer{ring: s.Ring, keyID: p.KeyID}
 	var stored *sealed
 	err = s.withoutClaim(ctx, func() (link *rules.Link, err error) {
 		stored, err = idempotency.RunInTx(ctx, s.Store.Pool(), func(b *pgx.Batch) {
@@ -46,7 +46,7 @@ func (s *Server) CancelPersonalLink(
 			if effect.Queue, err = s.cancel(ctx, p, link, req.GetReason()); err != nil {
 				return effect, err
 			}
-			effect.Answer, err = a.seal(&linksv1.CancelPersonalLinkResponse{Link: link.Record})
+			effect.Answer, err = sealer.seal(&linksv1.CancelPersonalLinkResponse{Link: link.Record})
 			return effect, err
 		})
 		return link, err
@@ -55,7 +55,7 @@ func (s *Server) CancelPersonalLink(
 		return nil, err
 	}
 	resp := &linksv1.CancelPersonalLinkResponse{}
-	return resp, a.open(stored, resp)
+	return resp, sealer.open(stored, resp)
 }
 
 // cancel cancels a locked link for a key and returns the function that writes the change, or nil if the link is already

@@ -21,8 +21,8 @@ func (s *Server) CreatePersonalLinks(
 	if err != nil {
 		return nil, err
 	}
-	a := answers{ring: s.Ring, keyID: principal.KeyID}
-	effect, err := s.prepareBatch(ctx, principal, a, req)
+	sealer := answerSealer{ring: s.Ring, keyID: principal.KeyID}
+	effect, err := s.prepareBatch(ctx, principal, sealer, req)
 	var stored *sealed
 	if err == nil {
 		stored, err = idempotency.Commit(ctx, s.Store.Pool(), effect)
@@ -33,7 +33,7 @@ func (s *Server) CreatePersonalLinks(
 		return nil, err
 	}
 	resp := &linksv1.CreatePersonalLinksResponse{}
-	if err := a.open(stored, resp); err != nil {
+	if err := sealer.open(stored, resp); err != nil {
 		return nil, err
 	}
 	s.announceAuto(ctx, resp)
@@ -41,7 +41,7 @@ func (s *Server) CreatePersonalLinks(
 }
 
 func (s *Server) prepareBatch(
-	ctx context.Context, principal caller.Principal, a answers, req *linksv1.CreatePersonalLinksRequest,
+	ctx context.Context, principal caller.Principal, sealer answerSealer, req *linksv1.CreatePersonalLinksRequest,
 ) (effect sealedEffect, err error) {
 	settings, err := s.Tenants.Get(ctx, principal.TenantID, principal.TenantVersion)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) prepareBatch(
 		Sandbox: s.Sandbox,
 	}
 	batch := rules.NewBatch(from, selection, settings, req.GetRecipients(), s.Clock())
-	if effect.Answer, err = a.seal(&linksv1.CreatePersonalLinksResponse{Results: batch.Results}); err != nil {
+	if effect.Answer, err = sealer.seal(&linksv1.CreatePersonalLinksResponse{Results: batch.Results}); err != nil {
 		return effect, err
 	}
 	effect.Queue, err = s.Store.QueueBatch(ctx, batch)

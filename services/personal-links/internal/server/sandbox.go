@@ -67,7 +67,7 @@ func (s *Server) ApproveSandboxPersonalLink(
 		return nil, err
 	}
 	errs := caller.RequestErrors(ctx)
-	a := answers{ring: s.Ring, keyID: p.KeyID}
+	sealer := answerSealer{ring: s.Ring, keyID: p.KeyID}
 	var link *rules.Link
 	stored, err := idempotency.RunInTx(ctx, s.Store.Pool(), func(b *pgx.Batch) {
 		s.Store.QueueLock(b, p.TenantID, idOrUnknown(req.GetLinkId()), &link)
@@ -89,14 +89,14 @@ func (s *Server) ApproveSandboxPersonalLink(
 				return effect, err
 			}
 		}
-		effect.Answer, err = a.seal(&linksv1.ApproveSandboxPersonalLinkResponse{Link: link.Record})
+		effect.Answer, err = sealer.seal(&linksv1.ApproveSandboxPersonalLinkResponse{Link: link.Record})
 		return effect, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	resp := &linksv1.ApproveSandboxPersonalLinkResponse{}
-	return resp, a.open(stored, resp)
+	return resp, sealer.open(stored, resp)
 }
 
 // ClaimSandboxPersonalLink claims a link for an API key, as its player does.
@@ -111,7 +111,7 @@ func (s *Server) ClaimSandboxPersonalLink(
 	if err != nil {
 		return nil, err
 	}
-	c := &keyClaim{server: s, principal: p, linkID: idOrUnknown(req.GetLinkId()), answers: answers{ring: s.Ring, keyID: p.KeyID}}
+	c := &keyClaim{server: s, principal: p, linkID: idOrUnknown(req.GetLinkId()), sealer: answerSealer{ring: s.Ring, keyID: p.KeyID}}
 	if request, keyed := idempotency.FromContext(ctx); keyed {
 		c.request = request.ReservationKey()
 	} else {
@@ -125,7 +125,7 @@ func (s *Server) ClaimSandboxPersonalLink(
 		return nil, err
 	}
 	resp := &linksv1.ClaimSandboxPersonalLinkResponse{}
-	return resp, c.answers.open(stored, resp)
+	return resp, c.sealer.open(stored, resp)
 }
 
 // keyClaim is the claim of a link by one request.
@@ -135,7 +135,7 @@ type keyClaim struct {
 	linkID    string
 	// request identifies the request over retries.
 	request []byte
-	answers answers
+	sealer  answerSealer
 	// stored is the answer that the claim's transaction has stored.
 	stored *sealed
 }
@@ -157,7 +157,7 @@ func (c *keyClaim) run(ctx context.Context, req *linksv1.ClaimSandboxPersonalLin
 
 func (c *keyClaim) answer(link *rules.Link) (effect sealedEffect, err error) {
 	effect.Record.BrandID = link.Record.GetBrandId()
-	effect.Answer, err = c.answers.seal(&linksv1.ClaimSandboxPersonalLinkResponse{Link: link.Record})
+	effect.Answer, err = c.sealer.seal(&linksv1.ClaimSandboxPersonalLinkResponse{Link: link.Record})
 	return effect, err
 }
 
