@@ -10,7 +10,8 @@ import (
 // MaxImageBytes bounds an uploaded image.
 const MaxImageBytes = 10 << 20
 
-const fileIDLen = 32
+// FileIDLen is the length of an image's id.
+const FileIDLen = 32
 
 // Image is a stored file. Its id is the first half of its digest, so the same bytes have the same id.
 type Image struct {
@@ -28,7 +29,7 @@ func NewImage(content []byte, contentType string, width, height int) Image {
 	sum := sha256.Sum256(content)
 	digest := hex.EncodeToString(sum[:])
 	return Image{
-		FileID: digest[:fileIDLen], Digest: digest,
+		FileID: digest[:FileIDLen], Digest: digest,
 		ContentType: contentType, Size: len(content), Width: width, Height: height,
 	}
 }

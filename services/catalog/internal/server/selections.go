@@ -30,15 +30,15 @@ func (s *service) CheckSelection(
 	if err != nil {
 		return nil, err
 	}
-	reach := caller.Principal{AllBrands: req.GetAllBrands(), BrandIDs: req.GetBrandIds()}
-	if err := rules.CheckSelectedCampaign(campaign.BrandID, campaign.Status, reach.Reaches); err != nil {
+	principal := caller.Principal{AllBrands: req.GetAllBrands(), BrandIDs: req.GetBrandIds()}
+	if err := rules.CheckSelectedCampaign(campaign.BrandID, campaign.Status, principal.Reaches); err != nil {
 		return nil, err
 	}
 	return &catalogv1.CheckSelectionResponse{CampaignBrandId: campaign.BrandID}, nil
 }
 
-func (s *service) checkGifts(ctx context.Context, tenantID string, named []string) error {
-	ids := idsOrUnknown(named)
+func (s *service) checkGifts(ctx context.Context, tenantID string, productIDs []string) error {
+	ids := idsOrUnknown(productIDs)
 	known, err := s.Store.States(ctx, tenantID, ids)
 	if err != nil {
 		return err
@@ -46,29 +46,31 @@ func (s *service) checkGifts(ctx context.Context, tenantID string, named []strin
 	return rules.CheckSelectedGifts(ids, known)
 }
 
-func idsOrUnknown(named []string) []string {
-	ids := make([]string, len(named))
-	for i, id := range named {
-		ids[i] = idOrUnknown(id)
+func idsOrUnknown(values []string) []string {
+	ids := make([]string, len(values))
+	for i, value := range values {
+		ids[i] = idOrUnknown(value)
 	}
 	return ids
 }
 
-// ListSelectionGifts returns the gifts that a player may choose now, and what else their page shows. Texts that are missing in the
-// locale are in the closest one; the locale was checked when the link was made.
+// ListSelectionGifts returns the gifts that a player may choose now, and what else their page shows. A text that is missing in the
+// locale is returned in the closest one. The locale was checked when the link was made.
 func (s *service) ListSelectionGifts(
 	ctx context.Context, req *catalogv1.ListSelectionGiftsRequest,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	tenantID := errs.UUID("tenantId", req.GetTenantId())
 	selection := req.GetSelection()
-	if !req.GetPreview() || selection == nil || selection.CampaignId != nil || len(selection.GetProductIds()) > 0 {
+	// A preview may have a selection without a campaign and without gifts.
+	noGifts := selection != nil && selection.CampaignId == nil && len(selection.GetProductIds()) == 0
+	if !req.GetPreview() || !noGifts {
 		rules.ReadSelection(selection, errs)
 	}
 	errs.Line("locale", req.GetLocale(), rules.MaxLocale)
 	brandID := errs.OptionalUUID("brandId", req.BrandId)
 	if req.HeroImageId != nil {
-		errs.Line("heroImageId", req.GetHeroImageId(), rules.MaxLocale)
+		errs.Line("heroImageId", req.GetHeroImageId(), rules.FileIDLen)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -83,7 +85,8 @@ func (s *service) ListSelectionGifts(
 		return resp, err
 	}
 	page, err := s.Store.SitePage(ctx, store.SiteKey{
-		TenantID: tenantID, CampaignID: knownID(selection.CampaignId), BrandID: brandID, HeroImageID: req.HeroImageId, Locales: locales,
+		TenantID: tenantID, CampaignID: optionalIDOrUnknown(selection.CampaignId), BrandID: brandID, HeroImageID: req.HeroImageId,
+		Locales: locales,
 	})
 	if err != nil {
 		return nil, err
@@ -93,8 +96,8 @@ func (s *service) ListSelectionGifts(
 	return resp, nil
 }
 
-// knownID is nil for what is no id.
-func knownID(value *string) *string {
+// optionalIDOrUnknown is idOrUnknown for an id that may be nil.
+func optionalIDOrUnknown(value *string) *string {
 	if value == nil {
 		return nil
 	}
@@ -168,7 +171,7 @@ func (p presenter) selectionGift(g store.GiftView) *catalogv1.SelectionGift {
 		Images: p.images(g.Images), Variations: variations(g.Variations), Countries: g.Countries,
 		VariationTranslations: variationTranslations(g.Text.Variations),
 	}
-	for _, subcategory := range g.Categories {
+	for _, subcategory := range g.Categories { // SPORT__CLOTHING is a subcategory of SPORT.
 		if code, _, _ := strings.Cut(subcategory, "__"); !slices.Contains(out.GetCategories(), code) {
 			out.Categories = append(out.Categories, code)
 		}
@@ -176,8 +179,8 @@ func (p presenter) selectionGift(g store.GiftView) *catalogv1.SelectionGift {
 	return out
 }
 
-// GetOrderedGift returns a gift for the page of its order. A player who has ordered it goes on to see it after its campaign has
-// ended and after it has left the catalog.
+// GetOrderedGift returns a gift for the page of its order. A player who has ordered a gift can still see it after its campaign has
+// ended or the gift has left the catalog.
 func (s *service) GetOrderedGift(
 	ctx context.Context, req *catalogv1.GetOrderedGiftRequest,
 ) (*catalogv1.GetOrderedGiftResponse, error) {

@@ -152,7 +152,7 @@ var (
 
 	// One statement, so that the campaign and its offerings are of the same moment. A campaign without offerings has one row
 	// without a gift.
-	campaign = reading(`SELECT `+campaignColumns.Select()+`
+	campaign = newStatement(`SELECT `+campaignColumns.Select()+`
 FROM campaigns c
 LEFT JOIN offerings o ON o.tenant_id = c.tenant_id AND o.campaign_id = c.id
 LEFT JOIN {gifts} p ON p.id = o.product_id

@@ -75,7 +75,7 @@ LEFT JOIN skus s ON s.tenant_id = c.tenant_id AND s.campaign_id = c.id AND s.pro
   AND s.variations_key = $5 AND s.offered
 LEFT JOIN {gifts} p ON p.id = $3`
 
-var itemFacts = reading(selectItemFacts, 5)
+var itemFacts = newStatement(selectItemFacts, 5)
 
 // ItemFacts reads the records of an item.
 func (s *Store) ItemFacts(ctx context.Context, k ItemKey) (rules.ItemFacts, error) {

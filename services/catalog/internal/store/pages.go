@@ -41,6 +41,7 @@ type Entry struct {
 	UpdatedAt              time.Time
 }
 
+// shown is the only use: every statement reads all columns.
 const shown postgres.Use = 1
 
 // Arguments: $1 country, $2 locale, $3 currency. The subqueries without p run once per statement.
@@ -66,31 +67,32 @@ var entries = postgres.Columns[Entry]{
 
 var selectEntries = `SELECT ` + entries.Select() + ` FROM {gifts} p`
 
-// The statements by what they read, with the numbers of their arguments.
+// The statements. The last parameter of newStatement is the number of a statement's arguments. A load is the reading of all listed
+// gifts, page by page, in the order of their ids.
 var (
-	newest = reading(`SELECT coalesce(max(p.updated_at), '0001-01-01Z') FROM {gifts} p WHERE p.published_once`, 0)
+	newest = newStatement(`SELECT coalesce(max(p.updated_at), '0001-01-01Z') FROM {gifts} p WHERE p.published_once`, 0)
 
-	firstListed = reading(selectEntries+` WHERE p.state = 'PUBLISHED' ORDER BY p.id`, 3)
+	firstListed = newStatement(selectEntries+` WHERE p.state = 'PUBLISHED' ORDER BY p.id`, 3)
 
 	// The subquery is the earliest updated_at after the start of the load.
-	listed = reading(selectEntries+` WHERE p.state = 'PUBLISHED' AND p.id > $4
+	listed = newStatement(selectEntries+` WHERE p.state = 'PUBLISHED' AND p.id > $4
   AND p.updated_at <= coalesce(
     (SELECT min(n.updated_at) FROM {gifts} n WHERE n.published_once AND n.updated_at > $5) + interval '4 minutes', 'infinity')
 ORDER BY p.id`, 5)
 
-	changed = reading(selectEntries+` WHERE p.published_once AND (p.updated_at, p.id) > ($4, $5)
+	changed = newStatement(selectEntries+` WHERE p.published_once AND (p.updated_at, p.id) > ($4, $5)
 ORDER BY p.updated_at, p.id`, 5)
 
-	entry = reading(selectEntries+` WHERE p.state = 'PUBLISHED' AND p.id = $4`, 4)
+	entry = newStatement(selectEntries+` WHERE p.state = 'PUBLISHED' AND p.id = $4`, 4)
 )
 
-// FirstListed reads the first page of a load by id, and the start of the load: the newest change that the load certainly
+// FirstListed reads the first page of a load, and the start of the load: the time of the newest change that the load certainly
 // includes.
 func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, time.Time, error) {
 	var start time.Time
 	var found []Entry
 	b := &pgx.Batch{}
-	// It runs first, so that a change between the two statements is later than the start.
+	// This statement runs first, so that a change between the two statements is later than the start.
 	sql, args := s.forTenant(v.TenantID, newest)
 	b.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&start) })
 	sql, args = s.forTenant(v.TenantID, firstListed, v.Country, v.Locale, v.Currency)
@@ -101,10 +103,10 @@ func (s *Store) FirstListed(ctx context.Context, v View, limit int) ([]Entry, ti
 	return found, start, nil
 }
 
-// Listed continues a load after an id. The next sync asks for changes since five minutes before the newest
-// updated_at of the load. So the load leaves out gifts that changed more than four minutes after the first
-// change since its start; the fifth minute is for readers who round. That sync then finds every change
-// since the start, including those of the gifts left out, however long the load takes.
+// Listed continues a load after an id. Gifts may change during a load. The sync after it asks for the changes since five minutes
+// before the newest updated_at of the load, and must find every change since the start of the load, however long the load takes. So
+// the load must not include a gift that changed more than five minutes after the first of these changes. It leaves such gifts to
+// the sync. The limit is four minutes, because some callers round times.
 func (s *Store) Listed(ctx context.Context, v View, start time.Time, after string, limit int) ([]Entry, error) {
 	sql, args := s.forTenant(v.TenantID, listed, v.Country, v.Locale, v.Currency, after, start)
 	return postgres.Select(ctx, s.pool, "read gifts", scanEntry, limited(sql, limit), args...)
@@ -122,15 +124,16 @@ func (s *Store) Entry(ctx context.Context, v View, id string) (Entry, bool, erro
 	return first(postgres.Select(ctx, s.pool, "read gift", scanEntry, sql, args...))
 }
 
-// limited writes the limit into the statement. With a parameter the planner would not know how few rows are read and would plan
-// each page again, which takes a third of its time. There are few limits, so there are few prepared statements.
+// limited writes the limit into the statement. With a parameter the planner would not know how few rows are read. It would plan the
+// statement again for each page, which takes a third of the page's time. There are few limits, so there are few prepared
+// statements.
 func limited(sql string, limit int) string { return sql + " LIMIT " + strconv.Itoa(limit) }
 
 func scanEntry(row pgx.CollectableRow) (e Entry, err error) {
 	return e, row.Scan(entries.Targets(&e)...)
 }
 
-// first is the only row found, if there is one.
+// first returns the first row, if there is one.
 func first[T any](rows []T, err error) (row T, found bool, _ error) {
 	if err != nil || len(rows) == 0 {
 		return row, false, err

@@ -28,7 +28,7 @@ ON CONFLICT (tenant_id, product_id) DO UPDATE SET
   unlisted = EXCLUDED.unlisted, added = EXCLUDED.added, removed = EXCLUDED.removed, updated_at = EXCLUDED.updated_at`
 )
 
-var countries = reading(selectCountries, 1)
+var countries = newStatement(selectCountries, 1)
 
 // SandboxCountries returns the countries to which a tenant of the sandbox can send a gift; none for an unknown gift.
 func (s *Store) SandboxCountries(ctx context.Context, tenantID, productID string) (found []string, err error) {

@@ -11,13 +11,13 @@ import (
 )
 
 var (
-	states = reading(`SELECT p.id::text, p.state FROM {gifts} p WHERE p.id = ANY($1::uuid[])`, 1)
+	states = newStatement(`SELECT p.id::text, p.state FROM {gifts} p WHERE p.id = ANY($1::uuid[])`, 1)
 
-	giftViews = reading(`SELECT `+giftColumns.Select()+` FROM {gifts} p
+	giftViews = newStatement(`SELECT `+giftColumns.Select()+` FROM {gifts} p
 WHERE p.id = ANY($2::uuid[]) AND p.state = 'PUBLISHED'
 ORDER BY array_position($2::uuid[], p.id)`, 2)
 
-	orderedGift = reading(`SELECT `+orderedColumns.Select()+` FROM {gifts} p WHERE p.id = $2`, 2)
+	orderedGift = newStatement(`SELECT `+orderedColumns.Select()+` FROM {gifts} p WHERE p.id = $2`, 2)
 )
 
 // CampaignHead reads a campaign of a tenant without its offerings.

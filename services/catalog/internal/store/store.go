@@ -60,8 +60,8 @@ type statement struct {
 	shared, ofTenant string
 }
 
-// reading makes a statement from a text in which {gifts} names the gifts. arguments is the number of its arguments.
-func reading(text string, arguments int) statement {
+// newStatement makes a statement from a text in which {gifts} names the gifts. arguments is the number of its arguments.
+func newStatement(text string, arguments int) statement {
 	return statement{
 		shared:   strings.ReplaceAll(text, "{gifts}", "products"),
 		ofTenant: strings.ReplaceAll(text, "{gifts}", "sandbox_gifts($"+strconv.Itoa(arguments+1)+")"),
