@@ -20,7 +20,7 @@ const (
 	pageSize = 2000
 	// eventPage is larger, because there are several events for each order.
 	eventPage = 10_000
-	// checkSize is how many possible differences are read again together.
+	// checkSize is how many possible differences are read again at once.
 	checkSize = 1000
 )
 
@@ -36,19 +36,20 @@ type Deps struct {
 
 // Config of a run.
 type Config struct {
-	// Repair what has one right outcome.
+	// Repair enables the repair of differences that have only one right outcome.
 	Repair bool
-	// All repairs also what looks like a wrong database: see checkShare.
+	// All skips checkShare: differences are repaired even if there are so many that a database may be the wrong one.
 	All bool
-	// From is the oldest change of an order that is compared with the feed. The zero time is the oldest that the feed has.
+	// From is the oldest change of an order that is compared with the feed. The zero time means the oldest event in the feed.
 	From time.Time
 	// PagesPerSecond bounds the rate of reads.
 	PagesPerSecond int
-	// Terminal gets a bar while nothing is repaired; nil: nothing. Repairs are logged there.
+	// Terminal shows the progress of a run without repairs; nil: no progress is shown. Repairs are logged to the same terminal, so a
+	// run with repairs shows no progress.
 	Terminal io.Writer
 }
 
-// run is one run.
+// run is one comparison of everything.
 type run struct {
 	Deps
 
@@ -59,12 +60,12 @@ type run struct {
 
 // Run compares everything and returns the report. With an error, the report has what was found and repaired until then.
 //
-// Before it repairs, it compares everything once without repairs.
+// Unless cfg.All is set, it compares everything once without repairs, for checkShare, before it repairs anything.
 func Run(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
 	if cfg.Repair && !cfg.All {
-		looking := cfg
-		looking.Repair = false
-		found, err := compare(ctx, deps, looking)
+		dryRun := cfg
+		dryRun.Repair = false
+		found, err := compare(ctx, deps, dryRun)
 		if err == nil {
 			err = found.checkShare()
 		}
@@ -91,19 +92,20 @@ func compare(ctx context.Context, deps Deps, cfg Config) (*Report, error) {
 	return r.report, nil
 }
 
-// A restore loses little. More differences than these of one kind mean that a database is empty, or not the right one.
+// tooMany are limits for the differences of one kind. A restore loses little. If there are more differences than the number and the
+// share of one of the limits, a database is empty or the wrong one.
 var tooMany = []struct {
 	differences int
 	share       float64
 }{{1000, 0.05}, {500, 0.5}}
 
-// ErrManyDifferences means that nothing is repaired, because a database may be a wrong one.
+// ErrManyDifferences means that nothing is repaired, because a database may be the wrong one.
 var ErrManyDifferences = errors.New("nothing was repaired: is every database the right one? If so, repair with --all")
 
-// checkShare refuses repairs if one side has nothing of what the other has several of, or if there are too many of one kind.
+// checkShare refuses repairs if there are too many differences of one kind, or several while one side has no records at all.
 func (r *Report) checkShare() error {
 	c := r.Compared
-	for _, of := range []struct {
+	for _, side := range []struct {
 		kind            Kind
 		has, shouldHave int
 	}{
@@ -113,23 +115,23 @@ func (r *Report) checkShare() error {
 		{LinkOtherOrder, c.ClaimedLinks, c.LinkOrders},
 		{EventMissing, c.Events, c.Orders},
 	} {
-		found := r.count(of.kind)
-		refused := found > 1 && of.has == 0
+		found := r.count(side.kind)
+		refused := found > 1 && side.has == 0
 		for _, limit := range tooMany {
-			refused = refused || found > limit.differences && float64(found) > limit.share*float64(of.shouldHave)
+			refused = refused || found > limit.differences && float64(found) > limit.share*float64(side.shouldHave)
 		}
 		if refused {
-			return fmt.Errorf("%w (%s: %d of %d)", ErrManyDifferences, of.kind, found, of.shouldHave)
+			return fmt.Errorf("%w (%s: %d of %d)", ErrManyDifferences, side.kind, found, side.shouldHave)
 		}
 	}
 	return nil
 }
 
-// personDecides is why a difference is left that has no one right outcome.
+// personDecides is why a difference that has more than one right outcome is not repaired.
 const personDecides = "a person decides"
 
-// add reports a difference. repair says why it left the difference, or returns an empty text; nil means that a person decides.
-// An error of one repair does not stop the run.
+// add reports a difference and repairs it if the run repairs. repair returns why it did not repair it, or an empty text; nil means
+// that a person decides. An error of one repair does not stop the run.
 func (r *run) add(ctx context.Context, d Difference, repair func() (left string, err error)) {
 	switch {
 	case !r.cfg.Repair:
@@ -147,5 +149,5 @@ func (r *run) add(ctx context.Context, d Difference, repair func() (left string,
 	r.report.Differences = append(r.report.Differences, d)
 }
 
-// outdated is why a repair changed nothing.
+// outdated is why a repair changed nothing: the records have changed since they were compared.
 const outdated = "changed meanwhile: run again"

@@ -42,7 +42,7 @@ func (r *Reconciler) Reconcile(ctx context.Context) error {
 	)
 }
 
-// DeleteOutcomes deletes outcomes older than keepOutcomes and the lag of the retention clock.
+// DeleteOutcomes deletes outcomes older than keepOutcomes plus lag, the lag of the retention clock.
 func (r *Reconciler) DeleteOutcomes(ctx context.Context, lag time.Duration) error {
 	return daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 		return r.deps.Store.DeleteOutcomes(ctx, keepOutcomes+lag, limit)
@@ -51,7 +51,7 @@ func (r *Reconciler) DeleteOutcomes(ctx context.Context, lag time.Duration) erro
 
 // GiveUp returns the stock of an order that will not be placed. If it fails, Reconcile does it later.
 func (r *Reconciler) GiveUp(ctx context.Context, order store.Reserved) {
-	r.now(ctx, order.OrderID, func(ctx context.Context) error { return r.Decide(ctx, order) })
+	r.tryNow(ctx, order.OrderID, func(ctx context.Context) error { return r.Decide(ctx, order) })
 }
 
 // Decide reports the outcome of one order to catalog now. An order that does not exist is abandoned permanently.
@@ -59,14 +59,15 @@ func (r *Reconciler) Decide(ctx context.Context, order store.Reserved) error {
 	return r.decide(ctx, []store.Reserved{order})
 }
 
-// Release returns the unit of an order whose cancellation has committed, by the id of its hold. If it
-// fails, Reconcile does it later.
+// Release returns the unit of an order whose cancellation has committed, by the id of its hold. If it fails, Reconcile does it
+// later.
 func (r *Reconciler) Release(ctx context.Context, hold string) {
-	r.now(ctx, hold, func(ctx context.Context) error { return r.release(ctx, []string{hold}) })
+	r.tryNow(ctx, hold, func(ctx context.Context) error { return r.release(ctx, []string{hold}) })
 }
 
-// now handles one reservation within the current call, even if the caller cancels it.
-func (r *Reconciler) now(ctx context.Context, id string, work func(ctx context.Context) error) {
+// tryNow runs work for one hold within the current call, even if the caller cancels it. A failure is only logged, because Reconcile
+// repeats the work.
+func (r *Reconciler) tryNow(ctx context.Context, id string, work func(ctx context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	if err := work(ctx); err != nil {
@@ -110,6 +111,7 @@ func (r *Reconciler) releaseCancelled(ctx context.Context, limit int) (int, erro
 }
 
 func (r *Reconciler) release(ctx context.Context, holds []string) error {
+	// To catalog, the id of a hold is the id of an order.
 	if _, err := r.deps.Catalog.SettleReservations(ctx, &catalogv1.SettleReservationsRequest{ReleasedOrderIds: holds}); err != nil {
 		return err
 	}
