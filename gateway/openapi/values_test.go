@@ -36,24 +36,24 @@ func TestLimitsOfParameters(t *testing.T) {
 func TestPublishedTimes(t *testing.T) {
 	t.Parallel()
 	d := load(t)
-	days := regexp.MustCompile(`[*]*(\d+) days`)
-	said := func(text string) []string {
+	numberOfDays := regexp.MustCompile(`[*]*(\d+) days`)
+	daysIn := func(text string) []string {
 		var numbers []string
-		for _, found := range days.FindAllStringSubmatch(text, -1) {
+		for _, found := range numberOfDays.FindAllStringSubmatch(text, -1) {
 			numbers = append(numbers, found[1])
 		}
 		return numbers
 	}
-	var kept idempotency.Config
-	require.NoError(t, settings.Defaults(&kept))
-	keys := strconv.Itoa(int(kept.Retention / (24 * time.Hour)))
+	var cfg idempotency.Config
+	require.NoError(t, settings.Defaults(&cfg))
+	retention := strconv.Itoa(int(cfg.Retention / (24 * time.Hour)))
 
-	t.Run("keys are stored as long as answers", func(t *testing.T) {
-		require.Equal(t, []string{keys}, said(d.at("info", "description").(string)))
-		require.Equal(t, []string{keys}, said(d.at("components", "parameters", "IdempotencyKey", "description").(string)))
+	t.Run("idempotency keys are stored as long as answers", func(t *testing.T) {
+		require.Equal(t, []string{retention}, daysIn(d.at("info", "description").(string)))
+		require.Equal(t, []string{retention}, daysIn(d.at("components", "parameters", "IdempotencyKey", "description").(string)))
 	})
 	t.Run("events are kept for 30 days", func(t *testing.T) {
-		require.Equal(t, []string{"30"}, said(d.at("paths", "/events", "get", "description").(string)))
+		require.Equal(t, []string{"30"}, daysIn(d.at("paths", "/events", "get", "description").(string)))
 	})
 	t.Run("a receiver has 10 seconds", func(t *testing.T) {
 		webhooks := slices.IndexFunc(d.root["tags"].([]any), func(tag any) bool { return tag.(object)["name"] == "Webhooks" })
@@ -68,8 +68,8 @@ func TestCountriesThatNeedAPostalCode(t *testing.T) {
 	require.Equal(t, want, regexp.MustCompile(`\b[A-Z]{2}\b`).FindAllString(text, -1))
 }
 
-// A tool that reads the document must not send what the server refuses. Whether a locale is one of the tenant's and a cursor one of
-// the list, no pattern can say.
+// The patterns must accept the values that the server accepts, and no others: tools validate requests against them. A pattern
+// cannot check that a locale is one of the tenant's or that a cursor belongs to the list.
 func TestPatternsOfParameters(t *testing.T) {
 	t.Parallel()
 	d := load(t)
@@ -112,7 +112,7 @@ func TestPatternsOfParameters(t *testing.T) {
 	}
 }
 
-// The rules of the orders service accept and reject the same values.
+// The schemas must accept and reject the same values as the rules of the orders service.
 func TestPatternsOfRequests(t *testing.T) {
 	t.Parallel()
 	d := load(t)
@@ -147,15 +147,15 @@ func TestPatternsOfRequests(t *testing.T) {
 	}
 }
 
-// A blank text counts as left out, so a tool that sends empty texts for what is not filled in must not be stopped by the document.
+// A blank text counts as absent. So the document must allow the empty texts that some tools send for fields that are not filled in.
 func TestEveryOptionalTextOfARequestMayBeEmpty(t *testing.T) {
 	t.Parallel()
 	d := load(t)
-	named := regexp.MustCompile(`#/components/schemas/(\w+)`)
-	namesIn := func(value any) (names []string) {
+	schemaRef := regexp.MustCompile(`#/components/schemas/(\w+)`)
+	schemasIn := func(value any) (names []string) {
 		raw, err := json.Marshal(value)
 		require.NoError(t, err)
-		for _, found := range named.FindAllSubmatch(raw, -1) {
+		for _, found := range schemaRef.FindAllSubmatch(raw, -1) {
 			names = append(names, string(found[1]))
 		}
 		return names
@@ -174,46 +174,50 @@ func TestEveryOptionalTextOfARequestMayBeEmpty(t *testing.T) {
 				if strings.HasSuffix(name, "Correction") && slices.Contains([]string{"name", "phone", "street", "city", "country"}, member) {
 					continue // A correction keeps what is left out, and cannot clear these.
 				}
+				// The type of a nullable text is a list. Any other text is optional if it is not required.
 				types := d.object(value)["type"]
-				if slices.Contains(texts(types), "string") || types == "string" && !slices.Contains(texts(schema["required"]), member) {
+				nullable, required := slices.Contains(texts(types), "string"), slices.Contains(texts(schema["required"]), member)
+				if nullable || types == "string" && !required {
 					require.NoError(t, d.schema("components", "schemas", name, "properties", member).Validate(""), "%s.%s", name, member)
 				}
 			}
-			check(namesIn(properties))
+			check(schemasIn(properties))
 		}
 	}
 	d.each("paths", func(_, _ string, op object) {
 		if body, ok := op["requestBody"]; ok {
-			check(namesIn(body))
+			check(schemasIn(body))
 		}
 	})
 	require.True(t, seen["PlaceOrderRequest"] && seen["OrderItemInput"] && seen["PersonalLinkRecipient"], "%v", seen)
 }
 
-// Some limits are in no schema, because a tool that checks requests would refuse what the server ignores or answers otherwise.
-func TestLimitsThatNoSchemaSaysAreDescribed(t *testing.T) {
+// Some limits are only in descriptions. If a schema had them, a tool that validates requests would refuse a request that the server
+// accepts, or to which it responds with another error.
+func TestLimitsOutsideTheSchemasAreDescribed(t *testing.T) {
 	t.Parallel()
 	d := load(t)
 	general := d.at("info", "description").(string)
 	answer := d.at("components", "schemas", "CustomFieldAnswer", "properties", "textValue", "description").(string)
 	ids := d.at("components", "schemas", "CreatePersonalLinksRequest", "properties", "productIds", "description").(string)
-	for _, limit := range []struct{ within, said string }{
+	for _, limit := range []struct{ description, phrase string }{
 		{general, "of at most 64 characters"},
 		{general, "at most 100 levels deep"},
 		{general, "of more than 1,000 the first 1,000"},
 		{answer, "at most 2000 characters"},
 		{ids, "1000 ids 400 `invalid_request`"},
 	} {
-		require.Contains(t, limit.within, limit.said)
+		require.Contains(t, limit.description, limit.phrase)
 	}
+	// The server has the same limits.
 	amount := func(length int) string {
 		return `{"items":[{"budget":{"amount":"1` + strings.Repeat("0", length-1) + `"}}]}`
 	}
 	deep := func(levels int) string {
 		return strings.Repeat(`{"x":`, levels-1) + "{}" + strings.Repeat("}", levels-1)
 	}
-	wrong := `{"items":[` + strings.Repeat("1,", 1001) + `1]}`
-	for body, want := range map[string]int{amount(64): 0, amount(65): 1, deep(100): 0, deep(101): 1, wrong: 1000} {
+	tooManyErrors := `{"items":[` + strings.Repeat("1,", 1001) + `1]}`
+	for body, want := range map[string]int{amount(64): 0, amount(65): 1, deep(100): 0, deep(101): 1, tooManyErrors: 1000} {
 		require.Len(t, restjson.Unmarshal([]byte(body), &ordersv1.PlaceOrderRequest{}), want)
 	}
 }

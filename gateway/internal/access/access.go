@@ -2,9 +2,10 @@
 // specification, sections Authentication and Limits).
 //
 // The principal of a key is cached in the process. The round trip to Redis that counts a request also returns the version of
-// the tenant's settings. A cached principal is looked up again if its version is older or unknown, and after its lease (package
-// tenants), so a revoked key is refused from the next request on, whatever Redis does. While the tenants service does not
-// answer, keys that have worked go on for Config.KeyStale, as long as Redis takes writes and has no newer version.
+// the tenant's settings. A cached principal is looked up again if Redis has a newer version or does not return one, and after its
+// lease (package tenants). So a revoked key is refused from the next request on, whatever Redis does. While the tenants service
+// does not answer, keys that have worked before keep working for Config.KeyStale, as long as Redis takes writes and has no newer
+// version.
 package access
 
 import (
@@ -50,8 +51,8 @@ func New(deps Deps, cfg Config) *Checker {
 // Check returns the principal of the request's key, and invalid_api_key or rate_limited when the request is refused. It
 // writes the rate-limit headers.
 //
-// An invalid key counts against the client's address. Past that limit, keys that have not worked in this process are refused
-// without a look-up, while those that have keep working.
+// An invalid key counts against the client's address. Once an address has reached its limit, keys that have not worked in this
+// process are refused without a look-up, while those that have keep working.
 func (c *Checker) Check(header http.Header, r *http.Request) (caller.Principal, error) {
 	p, err := c.authenticate(header, r)
 	if problem.Is(err, problem.InvalidAPIKey) {
@@ -72,14 +73,14 @@ func (c *Checker) authenticate(header http.Header, r *http.Request) (p caller.Pr
 		if verdict, exhausted := c.deps.Failures.Exhausted(c.deps.ClientIP(r)); exhausted {
 			return p, tooManyFailures(verdict)
 		}
-		if p, err = c.keys.fetch(r.Context(), hash, 0); err != nil {
+		if p, err = c.keys.fetch(r.Context(), hash, unknownVersion); err != nil {
 			return p, err
 		}
-		age = 0
+		age = 0 // It was looked up just now.
 	}
 	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
-	if verdict.Allowed && version != 0 {
-		c.keys.confirm()
+	if verdict.Allowed && version != unknownVersion {
+		c.keys.noteRedis()
 	}
 	if p, err = c.keys.latest(r.Context(), hash, p, age, version); err != nil {
 		return p, err
@@ -91,15 +92,15 @@ func (c *Checker) authenticate(header http.Header, r *http.Request) (p caller.Pr
 	return p, nil
 }
 
-// Confirm returns the principal as it is now, for a request that was accepted a while ago. The request is not counted again.
-func (c *Checker) Confirm(r *http.Request) (p caller.Principal, err error) {
+// Recheck returns the principal as it is now, for a request that was accepted a while ago. The request is not counted again.
+func (c *Checker) Recheck(r *http.Request) (p caller.Principal, err error) {
 	hash, err := c.keys.hash(bearer(r.Header))
 	if err != nil {
 		return p, err
 	}
 	p, age, known := c.keys.cached(hash)
 	if !known {
-		return c.keys.fetch(r.Context(), hash, 0)
+		return c.keys.fetch(r.Context(), hash, unknownVersion)
 	}
 	return c.keys.latest(r.Context(), hash, p, age, c.deps.Limiter.Version(r.Context(), p.TenantID, p.KeyID))
 }

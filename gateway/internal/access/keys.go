@@ -20,6 +20,9 @@ import (
 const (
 	maxKeys = 50_000
 
+	// unknownVersion is the version of a tenant's settings if Redis did not return one, or was not asked.
+	unknownVersion = 0
+
 	lookUpTimeout = 2 * time.Second
 	// shortTimeout is how long a request waits for a look-up if the last one failed, or if it can do without. The look-up goes on,
 	// so that a later request finds its result.
@@ -85,8 +88,8 @@ func (k *keys) cached(hash string) (p caller.Principal, age time.Duration, known
 	return e.principal, k.clock().Sub(e.fetched), known
 }
 
-// confirm notes that Redis has taken a write and knows a version.
-func (k *keys) confirm() {
+// noteRedis notes that Redis has taken a write and knows a version.
+func (k *keys) noteRedis() {
 	now := int64(k.clock().Sub(k.began))
 	if last := k.confirmed.Swap(now); now-last >= int64(tenants.VersionLease) {
 		k.gap.Store(now)
@@ -99,13 +102,13 @@ func (k *keys) gapWithin(age time.Duration) bool {
 	return gap > 0 && k.clock().Sub(k.began.Add(time.Duration(gap))) <= age
 }
 
-// latest returns the principal of a request that learned of a version of the tenant's settings; zero if that is unknown. Then the
-// look-up is not shared, because a change may have been answered since another one began.
+// latest returns the principal of a request that learned of a version of the tenant's settings. If the version is unknown, the
+// look-up is not shared, because a change may have been answered since another look-up began.
 func (k *keys) latest(
 	ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64,
 ) (caller.Principal, error) {
 	switch {
-	case version == 0:
+	case version == unknownVersion:
 		return k.fetch(ctx, hash, -k.unshared.Add(1))
 	case version > p.TenantVersion:
 		return k.fetch(ctx, hash, version)

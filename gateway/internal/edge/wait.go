@@ -53,7 +53,7 @@ func (h *Handler) answerHeld(c *call) error {
 			return err
 		}
 		h.closeIfShuttingDown(c)
-		if err := h.confirm(c); err != nil {
+		if err := h.recheck(c); err != nil {
 			return err
 		}
 		if err := h.callUnlessWait(c, noticed); !errors.Is(err, errWait) {
@@ -77,9 +77,9 @@ func (h *Handler) hold(c *call, until time.Time) (noticed bool, err error) {
 	return c.waiting.waiter.Wait(c.r.Context(), until)
 }
 
-// confirm checks the key again.
-func (h *Handler) confirm(c *call) error {
-	principal, err := h.Access.Confirm(c.r)
+// recheck checks the key again.
+func (h *Handler) recheck(c *call) error {
+	principal, err := h.Access.Recheck(c.r)
 	if err != nil {
 		return err
 	}

@@ -19,36 +19,36 @@ import (
 const (
 	// MaxPreview bounds a document in bytes. Clients of gRPC accept messages of 4 MiB.
 	MaxPreview = 3 << 20
-	// policySize is more than the policy and the elements that a document adds to its page.
-	policySize = 1 << 10
+	// maxPolicy bounds what addPolicyAndStyle adds to a page besides the style, in bytes.
+	maxPolicy = 1 << 10
 )
 
-// document is a page that becomes one file.
+// document is a page that is being made into a single file.
 type document struct {
 	root *html.Node
-	// style is all of its style, with the fonts inside.
-	style string
+	// css is the style sheet and the page's own styles, with the fonts embedded.
+	css string
 	// room is how many bytes are left for pictures.
 	room int
 }
 
-// newDocument reads a page.
+// newDocument parses a page.
 func newDocument(page []byte, device tenantsv1.ColourScheme) (*document, error) {
 	root, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
 		return nil, fmt.Errorf("page of a preview: %w", err)
 	}
 	d := &document{root: root}
-	// Links have no address and are underlined all the same.
-	d.style = "a{text-decoration:underline}\n" + string(styleSheet)
+	// The links of a document lose their addresses, and browsers underline only links that have one.
+	d.css = "a{text-decoration:underline}\n" + string(styleSheet)
 	for n := range root.Descendants() {
 		if n.DataAtom == atom.Style && n.FirstChild != nil {
-			d.style += "\n" + withFonts(onDevice(n.FirstChild.Data, device))
+			d.css += "\n" + withFonts(withScheme(n.FirstChild.Data, device))
 		}
 	}
 	plain, err := d.render()
-	// The document has less than the page: no addresses and no script.
-	d.room = MaxPreview - len(plain) - len(d.style) - policySize
+	// The rest of the document is smaller than the page, because it has no addresses and no script.
+	d.room = MaxPreview - len(plain) - len(d.css) - maxPolicy
 	return d, err
 }
 
@@ -60,19 +60,20 @@ func (d *document) render() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// onDevice lets the style of a theme look as on the device, whatever shows it.
-func onDevice(style string, device tenantsv1.ColourScheme) string {
+// withScheme replaces the condition of the dark colours by what the player's device prefers, so that the preview does not depend on
+// the device that shows it.
+func withScheme(style string, device tenantsv1.ColourScheme) string {
 	switch device {
 	case tenantsv1.ColourScheme_COLOUR_SCHEME_DARK:
-		return strings.ReplaceAll(style, onDarkDevice, "screen")
+		return strings.ReplaceAll(style, prefersDark, "screen")
 	case tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT:
-		return strings.ReplaceAll(style, onDarkDevice, "not all")
+		return strings.ReplaceAll(style, prefersDark, "not all")
 	default:
 		return style
 	}
 }
 
-// withFonts puts the fonts that a style declares inside it. They are there at once, so the text may wait for them.
+// withFonts embeds the fonts that a style declares. Embedded fonts need no download, so the text is shown only when they are ready.
 func withFonts(style string) string {
 	for _, f := range fonts {
 		for address, content := range f.files {
@@ -85,7 +86,8 @@ func withFonts(style string) string {
 	return strings.ReplaceAll(style, "font-display:optional", "font-display:block")
 }
 
-// embed reads the pictures of the page, in its order, while there is room. It returns data URLs by the source of a picture.
+// embed reads the pictures in the order of the page while there is room. It returns a data URL for the source of each picture,
+// empty if the picture does not fit or does not exist.
 func (d *document) embed(
 	ctx context.Context, read func(ctx context.Context, address string, limit int) (string, error),
 ) (map[string]string, error) {
@@ -100,7 +102,7 @@ func (d *document) embed(
 			continue
 		}
 		embedded[source] = ""
-		for _, address := range versions(n) {
+		for _, address := range renditionURLs(n) {
 			content, err := read(ctx, address, d.room/copies[source])
 			if err != nil {
 				return nil, err
@@ -124,45 +126,45 @@ func (d *document) pictures() (all []*html.Node) {
 	return all
 }
 
-// The widths in which pictures are embedded if they have them: sharp on a phone, and small.
+// The preferred widths of embedded pictures: sharp on a phone, but small.
 const (
-	widthOfHero    = 1280
-	widthOfPicture = 640
+	heroWidth    = 1280
+	pictureWidth = 640
 )
 
-// versions are the addresses of a picture, the most suitable first: the smallest that is wide enough, then narrower ones. The
-// original may be large, so it is used only if there is no other.
-func versions(n *html.Node) []string {
-	wanted := widthOfPicture
+// renditionURLs returns the addresses of a picture's renditions, the most suitable first: the smallest that is wide enough, then
+// narrower ones. The original may be large, so it is used only if there are no renditions.
+func renditionURLs(n *html.Node) []string {
+	preferred := pictureWidth
 	if attribute(n, "class") == "hero" {
-		wanted = widthOfHero
+		preferred = heroWidth
 	}
-	type version struct {
+	type rendition struct {
 		address string
 		width   int
 	}
-	var all []version
+	var all []rendition
 	for entry := range strings.SplitSeq(attribute(n, "srcset"), ", ") {
 		address, width, _ := strings.Cut(entry, " ")
 		if pixels, err := strconv.Atoi(strings.TrimSuffix(width, "w")); err == nil {
-			all = append(all, version{address, pixels})
+			all = append(all, rendition{address, pixels})
 		}
 	}
-	slices.SortFunc(all, func(a, b version) int { return b.width - a.width })
-	for len(all) > 1 && all[1].width >= wanted {
+	slices.SortFunc(all, func(a, b rendition) int { return b.width - a.width })
+	for len(all) > 1 && all[1].width >= preferred {
 		all = all[1:]
 	}
 	if len(all) == 0 {
 		return []string{attribute(n, "src")}
 	}
 	addresses := make([]string, len(all))
-	for i, v := range all {
-		addresses[i] = v.address
+	for i, r := range all {
+		addresses[i] = r.address
 	}
 	return addresses
 }
 
-// keepEmbedded removes all other pictures from the link, so that the page is rendered as without them.
+// keepEmbedded removes all other pictures from the link, so that the page is rendered as if they did not exist.
 func keepEmbedded(link *linksv1.GetClaimPageResponse, embedded map[string]string) {
 	if brand := link.GetBrand(); brand != nil {
 		brand.Hero = embeddedOf(brand.GetHero(), embedded)
@@ -175,12 +177,12 @@ func keepEmbedded(link *linksv1.GetClaimPageResponse, embedded map[string]string
 	}
 }
 
-// embeddedOf keeps the pictures whose source is embedded. Each has its renditions and then the original.
+// embeddedOf keeps the pictures that are embedded. images lists the renditions of each picture, followed by its original.
 func embeddedOf(images []*linksv1.ClaimImage, embedded map[string]string) (kept []*linksv1.ClaimImage) {
 	first := 0
 	for i, image := range images {
 		if image.Width != nil && i < len(images)-1 {
-			continue
+			continue // A rendition. The original, which has no width, ends the picture.
 		}
 		picture := images[first : i+1]
 		first = i + 1
@@ -199,7 +201,7 @@ func (d *document) selfContained(embedded map[string]string) ([]byte, error) {
 		}
 		switch n.DataAtom {
 		case atom.Head:
-			d.complete(n)
+			d.addPolicyAndStyle(n)
 		case atom.Form:
 			n.Data, n.DataAtom = "div", atom.Div
 		case atom.Script, atom.Style, atom.Noscript:
@@ -209,10 +211,11 @@ func (d *document) selfContained(embedded map[string]string) ([]byte, error) {
 				n.Parent.RemoveChild(n)
 			}
 		case atom.Link:
-			if attribute(n, "rel") != "icon" { // The icon is inside the page.
+			if attribute(n, "rel") != "icon" { // The icon is a data URL.
 				n.Parent.RemoveChild(n)
 			}
 		case atom.Img:
+			// The first src is removed below, and so is this one if it is empty.
 			n.Attr = append(n.Attr, html.Attribute{Key: "src", Val: embedded[attribute(n, "src")]})
 		default:
 		}
@@ -221,19 +224,19 @@ func (d *document) selfContained(embedded map[string]string) ([]byte, error) {
 	return d.render()
 }
 
-// complete adds the policy and the style to the head.
-func (d *document) complete(head *html.Node) {
-	policy := "default-src 'none'; style-src " + hashOf(d.style) +
+// addPolicyAndStyle adds the Content-Security-Policy and the style to the head.
+func (d *document) addPolicyAndStyle(head *html.Node) {
+	policy := "default-src 'none'; style-src " + hashOf(d.css) +
 		"; img-src data:; font-src data:; form-action 'none'; base-uri 'none'"
 	head.InsertBefore(&html.Node{Type: html.ElementNode, Data: "meta", DataAtom: atom.Meta, Attr: []html.Attribute{
 		{Key: "http-equiv", Val: "Content-Security-Policy"}, {Key: "content", Val: policy},
 	}}, head.FirstChild)
 	style := &html.Node{Type: html.ElementNode, Data: "style", DataAtom: atom.Style}
-	style.AppendChild(&html.Node{Type: html.TextNode, Data: d.style})
+	style.AppendChild(&html.Node{Type: html.TextNode, Data: d.css})
 	head.AppendChild(style)
 }
 
-// references are attributes whose values are addresses, and those that only make sense with them.
+// references are attributes whose values are addresses, and those that make sense only together with such attributes.
 var references = []string{
 	"action", "autofocus", "fetchpriority", "formaction", "href", "imagesrcset", "loading", "method", "novalidate", "sizes", "src",
 	"srcset",

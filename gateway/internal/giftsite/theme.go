@@ -157,8 +157,8 @@ var (
 const darkNeutrals = "color-scheme:dark;--text:#f3f1ed;--muted:#b9b7b2;--surface:#14171c;--card:#1f2329;--line:#373c44;" +
 	"--edge:#8b919b;--wrong:#ffa29b;--halo:#000;--chip:#fff;"
 
-// onDarkDevice is the condition of the dark colours if the scheme is automatic.
-const onDarkDevice = "screen and (prefers-color-scheme:dark)"
+// prefersDark is the condition of the dark colours if the scheme is automatic.
+const prefersDark = "screen and (prefers-color-scheme:dark)"
 
 // Style sets the properties of the theme for the style sheet. Printed pages are light.
 func (t theme) Style() template.CSS {
@@ -169,7 +169,7 @@ func (t theme) Style() template.CSS {
 	case schemeDark:
 		b.WriteString("@media screen{" + night + "}")
 	case schemeAuto:
-		b.WriteString("@media " + onDarkDevice + "{" + night + "}")
+		b.WriteString("@media " + prefersDark + "{" + night + "}")
 	}
 	if f, ok := fonts[t.Typeface]; ok {
 		b.WriteString(f.rules)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// byteRange is a part of a file. Length 0 is a part outside of the file.
+// byteRange is a requested part of a file. Length 0 means that it is outside the file.
 type byteRange struct {
 	start, length int64
 }
@@ -29,12 +29,12 @@ func (f file) requestedRange(h http.Header) (byteRange, bool) {
 	}
 	first, last := form[1], form[2]
 	if first == "" {
-		length := min(number(last), f.size)
+		length := min(parseCapped(last), f.size)
 		return byteRange{start: f.size - length, length: length}, true
 	}
-	start, end := number(first), int64(math.MaxInt64)
+	start, end := parseCapped(first), int64(math.MaxInt64)
 	if last != "" {
-		end = number(last)
+		end = parseCapped(last)
 	}
 	if end < start {
 		return byteRange{}, false
@@ -45,9 +45,9 @@ func (f file) requestedRange(h http.Header) (byteRange, bool) {
 	return byteRange{start: start, length: min(end, f.size-1) - start + 1}, true
 }
 
-// number returns the largest number for one that is too large.
-func number(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
+// parseCapped parses digits. A number that is too large becomes math.MaxInt64.
+func parseCapped(digits string) int64 {
+	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
 		return math.MaxInt64
 	}
@@ -61,8 +61,8 @@ func (f file) contentRange(p byteRange) string {
 	return fmt.Sprintf("bytes %d-%d/%d", p.start, p.start+p.length-1, f.size)
 }
 
-// rangeApplies reports whether the requested range is of this file: If-Range names it or is missing. A date never does,
-// because images have none.
+// rangeApplies reports whether If-Range allows a partial response: it has this file's ETag or is missing. A date never matches,
+// because images have no Last-Modified.
 func (f file) rangeApplies(h http.Header) bool {
 	validator := h.Get("If-Range")
 	return validator == "" || validator == f.etag
