@@ -11,10 +11,10 @@ import (
 // Batcher lets concurrent calls share the cost of one: calls that arrive while a batch is in flight are processed together in the
 // next one. A call that arrives alone is processed immediately.
 type Batcher[T any] struct {
-	// Process handles the items of one batch. Its error is returned to each of their callers. Its
-	// context carries the values of the first caller's context and is not cancelled with it.
+	// Process handles the items of one batch. Its error is returned to each of their callers. Its context carries the values of the
+	// first caller's context and is not cancelled with it.
 	Process func(ctx context.Context, items []T) error
-	// Timeout ends a batch.
+	// Timeout bounds the time of a batch.
 	Timeout time.Duration
 	// MaxConcurrent is how many batches may be in flight, MaxItems how many items one may have.
 	MaxConcurrent, MaxItems int
@@ -24,6 +24,7 @@ type Batcher[T any] struct {
 
 	mu      sync.Mutex
 	waiting []*call[T]
+	// running counts the workers.
 	running int
 }
 
@@ -33,8 +34,8 @@ type call[T any] struct {
 	done chan error
 }
 
-// Do adds the item to a batch and returns the batch's error. It returns early when ctx ends: an item
-// that still waits is then dropped, one that is in a batch may be processed nevertheless.
+// Do adds the item to a batch and returns the batch's error. It returns early when ctx ends: an item that still waits is then
+// dropped, one that is in a batch may be processed nevertheless.
 func (b *Batcher[T]) Do(ctx context.Context, item T) error {
 	c := &call[T]{ctx: ctx, item: item, done: make(chan error, 1)}
 	b.enqueue(c)
@@ -71,7 +72,7 @@ func (b *Batcher[T]) Running() int {
 	return b.running
 }
 
-// processBatches processes batches while calls wait.
+// processBatches is a worker. It processes batches while calls wait.
 func (b *Batcher[T]) processBatches() {
 	for {
 		runtime.Gosched() // Calls that are about to arrive join this batch.
@@ -83,7 +84,8 @@ func (b *Batcher[T]) processBatches() {
 	}
 }
 
-// nextBatch returns the calls of the next batch, which no longer wait. If there are none, the worker ends.
+// nextBatch returns the calls of the next batch, which no longer wait. If there are none, the worker must end: it is already
+// subtracted from running.
 func (b *Batcher[T]) nextBatch() []*call[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

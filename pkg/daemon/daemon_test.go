@@ -37,8 +37,8 @@ func TestAPartThatEndsEarlyIsAnError(t *testing.T) {
 	t.Parallel()
 	err := daemon.Run(t.Context(), slog.New(slog.DiscardHandler),
 		daemon.Part{Name: "waits", Run: untilDone},
-		daemon.Part{Name: "leaves", Run: func(context.Context) error { return nil }})
-	require.ErrorContains(t, err, "leaves")
+		daemon.Part{Name: "returns", Run: func(context.Context) error { return nil }})
+	require.ErrorContains(t, err, "returns")
 }
 
 func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
@@ -46,7 +46,8 @@ func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
 	addr := testenv.FreeAddr(t)
 	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{MetricsAddr: addr}, io.Discard)
 	require.NoError(t, err)
-	ready := func() int {
+	// readyStatus is the status of /readyz, or 0 if the port is closed.
+	readyStatus := func() int {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/readyz", http.NoBody)
 		require.NoError(t, err)
 		res, err := http.DefaultClient.Do(req)
@@ -62,14 +63,15 @@ func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
 	go func() {
 		ended <- daemon.Run(ctx, slog.New(slog.DiscardHandler),
 			daemon.Part{Name: "drains", Run: func(ctx context.Context) error { <-ctx.Done(); <-drained; return nil }},
+			// The service is ready until ctx, the context of all its parts, ends.
 			daemon.Metrics(tel, func(context.Context) error { return ctx.Err() }))
 	}()
-	require.Eventually(t, func() bool { return ready() == http.StatusOK }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return readyStatus() == http.StatusOK }, 5*time.Second, 5*time.Millisecond)
 	cancel()
-	require.Equal(t, http.StatusServiceUnavailable, ready())
+	require.Equal(t, http.StatusServiceUnavailable, readyStatus())
 	close(drained)
 	require.NoError(t, <-ended)
-	require.Zero(t, ready())
+	require.Zero(t, readyStatus())
 }
 
 func TestTheEndOfTheContextIsNoError(t *testing.T) {
@@ -93,7 +95,7 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 	require.Contains(t, out.String(), "GIFTING_ADDR")
 }
 
-func TestPeriodicWorkRunsImmediatelyAndGoesOnAfterAnError(t *testing.T) {
+func TestPeriodicWorkRunsImmediatelyAndContinuesAfterAnError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var ran atomic.Int32

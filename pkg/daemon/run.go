@@ -45,12 +45,12 @@ func Metrics(tel *telemetry.Telemetry, ready ...func(ctx context.Context) error)
 // Run runs the parts until ctx ends or one of them fails.
 func Run(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	group, ctx := errgroup.WithContext(ctx)
-	last, endLast := context.WithCancel(context.WithoutCancel(ctx))
-	defer endLast()
+	lastCtx, stopLast := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLast()
 	var others sync.WaitGroup
 	for _, part := range parts {
 		if part.Last {
-			group.Go(func() error { return part.run(last, log) })
+			group.Go(func() error { return part.run(lastCtx, log) })
 			continue
 		}
 		others.Add(1)
@@ -62,7 +62,7 @@ func Run(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	group.Go(func() error {
 		<-ctx.Done()
 		others.Wait()
-		endLast()
+		stopLast()
 		return nil
 	})
 	return group.Wait()
@@ -86,7 +86,8 @@ var (
 )
 
 // Every is a part that does periodic work: immediately, and then after each interval. An error is logged as a warning and the
-// next tick tries again. The work of one tick never overlaps with that of the next. A counter has each tick with its outcome.
+// next tick tries again. The work of one tick never overlaps with that of the next. A metric counts the ticks by their
+// outcome.
 func Every(name string, interval time.Duration, tel *telemetry.Telemetry, work func(ctx context.Context) error) Part {
 	return Part{Name: name, Run: func(ctx context.Context) error {
 		if interval <= 0 {
@@ -103,7 +104,7 @@ func Every(name string, interval time.Duration, tel *telemetry.Telemetry, work f
 			outcome := "succeeded"
 			if err := work(ctx); err != nil {
 				if ctx.Err() != nil {
-					return nil // The work was cut off.
+					return nil // The shutdown interrupted the work.
 				}
 				outcome = "failed"
 				tel.Logger.WarnContext(ctx, "periodic work failed, trying again at the next tick", "work", name, "error", err)

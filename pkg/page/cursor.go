@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Errors of a cursor. ErrForeign wraps ErrInvalid: the cursor was made for another list, tenant or filters.
+// Errors of a cursor. ErrForeignCursor wraps ErrCursor: the cursor was made for another list, tenant or filters.
 var (
 	ErrCursor        = errors.New("cursor is not one of this list")
 	ErrForeignCursor = fmt.Errorf("%w: it belongs to another", ErrCursor)

@@ -27,8 +27,9 @@ func Limit(limit *int32, errs *fields.Errors) int {
 	return int(*limit)
 }
 
-// After returns the position of a cursor, or nil without one, recording a violation on `after` when the cursor does not belong
-// to the binding. It is called after the filters are checked: a cursor is not checked if a filter is invalid.
+// After returns the position of a cursor, or nil without one, recording a violation on `after` when the cursor is invalid or does
+// not belong to the binding. It is called after the filters are checked: if one of them is invalid, a cursor of another binding is
+// no violation.
 func After(after *string, binding Binding, errs *fields.Errors) *Position {
 	if after == nil {
 		return nil
