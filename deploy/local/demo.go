@@ -45,15 +45,15 @@ func demoKeyRequests() map[string]*tenantsv1.CreateKeyRequest {
 
 // demo is the content of demo.json.
 type demo struct {
-	// Digest is that of the demo in the databases.
-	Digest string             `json:"placed"`
+	// Digest is the digest of the demo that was last written to the databases.
+	Digest string             `json:"digest"`
 	Keys   map[string]demoKey `json:"keys"`
 	// secret signs the webhooks of the main key.
 	secret string
 }
 
-// prepareDemo puts the demo unless it is there, creates the keys that are missing, and sets the inbox as the webhook URL of
-// the main key.
+// prepareDemo writes the demo to the databases if it has changed or a key is missing. It creates the missing keys and sets the
+// inbox as the webhook URL of the main key.
 func (c Config) prepareDemo(ctx context.Context, tenants, catalog grpc.ClientConnInterface) (demo, error) {
 	path := filepath.Join(c.Dir, "demo.json")
 	d := demo{Keys: map[string]demoKey{}}

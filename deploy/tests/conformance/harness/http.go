@@ -20,7 +20,7 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Call is one request of the API.
+// Call is one request to the API.
 type Call struct {
 	Method string
 	Path   string
@@ -96,13 +96,13 @@ func Exchange(t *testing.T, request *http.Request) Answer {
 }
 
 var (
-	// That of an erased link ends in a word instead.
+	// claimURL matches a claim URL and its token. That of an erased link has a short word in place of the token.
 	claimURL = regexp.MustCompile(`"claimUrl":"[^"]*/([^"/]{22,})"`)
-	// claimTokens are those of all links that the tests of this process have seen.
+	// claimTokens are the tokens of all links that the tests of this process have seen.
 	claimTokens sync.Map
 )
 
-// requireNoClaimToken checks that the logs of a platform have no token, with which anybody could claim its gift.
+// requireNoClaimToken checks that the logs of a platform contain no claim token. Whoever reads one can claim the gift.
 func requireNoClaimToken(t *testing.T, logs string) {
 	t.Helper()
 	claimTokens.Range(func(token, _ any) bool {
@@ -198,12 +198,12 @@ func Violations(t *testing.T, body map[string]any) []string {
 // contract is the OpenAPI document that the platform serves.
 func (p *Platform) contract(t *testing.T) *contract.Contract {
 	t.Helper()
-	served, err := p.document()
+	served, err := p.readContract()
 	require.NoError(t, err)
 	return served
 }
 
-func readDocument(address string) (*contract.Contract, error) {
+func readContract(address string) (*contract.Contract, error) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err

@@ -32,9 +32,9 @@ type Platform struct {
 	// Programs are the environments of the programs of a platform started by the test.
 	Programs map[identity.Name]map[string]string
 
-	document func() (*contract.Contract, error)
-	lock     sync.Mutex
-	conns    map[string]*local.Conn
+	readContract func() (*contract.Contract, error)
+	lock         sync.Mutex
+	conns        map[string]*local.Conn
 }
 
 // Start runs a platform in this process until the test ends.
@@ -90,7 +90,7 @@ func Open(t *testing.T) *Platform {
 func New(t *testing.T, cfg local.Config, env map[string]string) *Platform {
 	t.Helper()
 	p := &Platform{Config: cfg, Env: env, conns: map[string]*local.Conn{}}
-	p.document = sync.OnceValues(func() (*contract.Contract, error) { return readDocument(env["GIFTING_URL"] + "/openapi.json") })
+	p.readContract = sync.OnceValues(func() (*contract.Contract, error) { return readContract(env["GIFTING_URL"] + "/openapi.json") })
 	t.Cleanup(func() {
 		for _, conn := range p.conns {
 			require.NoError(t, conn.Close())
