@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/grpc/metadata"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/unknown"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
@@ -30,6 +33,19 @@ const (
 	// FeedWaitHeader is set on a gRPC answer with an empty page of the event feed whose caller wants to wait and should.
 	FeedWaitHeader = "gifting-feed-wait"
 )
+
+// headerPrefix is how the platform's own metadata begins.
+const headerPrefix = "gifting-"
+
+// CheckHeaders returns an *unknown.Error if a caller sends metadata of the platform that this program does not know.
+func CheckHeaders(sent metadata.MD) error {
+	for name := range sent {
+		if strings.HasPrefix(name, headerPrefix) && name != principalHeader && name != requestHeader {
+			return &unknown.Error{What: "metadata " + strconv.Quote(name)}
+		}
+	}
+	return nil
+}
 
 // Outgoing returns a context whose gRPC calls carry p and r. Only the gateway calls it.
 func Outgoing(ctx context.Context, p Principal, r Request) (context.Context, error) {
@@ -51,12 +67,16 @@ func HasMetadata(ctx context.Context) bool {
 		len(metadata.ValueFromIncomingContext(ctx, requestHeader)) > 0
 }
 
-// Incoming moves principal and request from a call's metadata into its context.
+// Incoming moves principal and request from a call's metadata into its context. What this program does not know of them is an
+// *unknown.Error.
 func Incoming(ctx context.Context) (context.Context, error) {
 	if raw := metadata.ValueFromIncomingContext(ctx, principalHeader); len(raw) == 1 {
 		var p commonv1.Principal
 		if err := proto.Unmarshal([]byte(raw[0]), &p); err != nil {
 			return nil, fmt.Errorf("decode principal: %w", err)
+		}
+		if err := unknown.Check(&p); err != nil {
+			return nil, err
 		}
 		ctx = WithPrincipal(ctx, FromProto(&p))
 	}
@@ -64,6 +84,9 @@ func Incoming(ctx context.Context) (context.Context, error) {
 		var r commonv1.Request
 		if err := proto.Unmarshal([]byte(raw[0]), &r); err != nil {
 			return nil, fmt.Errorf("decode request: %w", err)
+		}
+		if err := unknown.Check(&r); err != nil {
+			return nil, err
 		}
 		ctx = WithRequest(ctx, requestFromProto(&r))
 	}

@@ -38,6 +38,7 @@ func TestTheTextOfAForeignStatusIsHidden(t *testing.T) {
 	for code, want := range map[codes.Code]problem.Code{
 		codes.Unavailable:      problem.ServiceUnavailable,
 		codes.DeadlineExceeded: problem.ServiceUnavailable,
+		codes.Unimplemented:    problem.ServiceUnavailable,
 		codes.Unknown:          problem.InternalError,
 		codes.InvalidArgument:  problem.InternalError,
 	} {

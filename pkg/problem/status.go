@@ -68,7 +68,8 @@ func (e *Error) badRequest() *errdetails.BadRequest {
 
 // FromStatus reads an error back. A status without the platform's ErrorInfo is a transport error, and so is one whose reason is
 // not a code of the registry, such as that of a refused caller. Its text must not leave the platform. Unavailable and deadline
-// errors become service_unavailable, all else internal_error.
+// errors become service_unavailable, and so does a method that the service does not have yet, because it is older; all else becomes
+// internal_error.
 func FromStatus(st *status.Status) *Error {
 	e := &Error{Detail: st.Message()}
 	for _, detail := range st.Details() {
@@ -87,7 +88,7 @@ func FromStatus(st *status.Status) *Error {
 		return e
 	}
 	switch st.Code() {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted:
+	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Unimplemented:
 		return Unavailable()
 	default:
 		return Internal()

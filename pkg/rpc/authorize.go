@@ -113,9 +113,13 @@ func (g gate) refusal(ctx context.Context, reason string, from *callerInfo, meth
 	}
 	g.log.WarnContext(ctx, "call refused", "caller", name, "method", method, "reason", reason)
 	refused := status.New(codes.PermissionDenied, fmt.Sprintf("%s may not make this call: %s.", name, reason))
-	detailed, err := refused.WithDetails(protoadapt.MessageV1Of(&errdetails.ErrorInfo{
+	return withInfo(refused, &errdetails.ErrorInfo{
 		Reason: reason, Domain: problem.Domain, Metadata: map[string]string{"caller": name, "service": serviceOf(method)},
-	}))
+	})
+}
+
+func withInfo(refused *status.Status, info *errdetails.ErrorInfo) error {
+	detailed, err := refused.WithDetails(protoadapt.MessageV1Of(info))
 	if err != nil {
 		return refused.Err() // Never here: WithDetails fails only for an OK status.
 	}

@@ -38,12 +38,13 @@ const (
 	// serviceConfig spreads calls over all instances of a service. A call that failed because its instance died or was not
 	// reached is repeated on another one. That is safe for every method: reads change nothing, and a repeated write finds the
 	// claim or answer of the first by its Idempotency-Key or record id. A server that itself answers UNAVAILABLE forbids the
-	// repetition (refuseRetry), because other instances have the same database. If many calls fail, none is repeated.
+	// repetition (refuseRetry), because other instances have the same database. One that is too old for a call did nothing, and
+	// another instance may be newer. If many calls fail, none is repeated.
 	serviceConfig = `{
 		"loadBalancingConfig": [{"round_robin": {}}],
 		"methodConfig": [{"name": [{}], "retryPolicy": {
 			"maxAttempts": 4, "initialBackoff": "0.03s", "maxBackoff": "0.5s", "backoffMultiplier": 3,
-			"retryableStatusCodes": ["UNAVAILABLE"]}}],
+			"retryableStatusCodes": ["UNAVAILABLE", "UNIMPLEMENTED"]}}],
 		"retryThrottling": {"maxTokens": 20, "tokenRatio": 0.2}}`
 )
 
@@ -54,13 +55,14 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", to.Service, err)
 	}
-	interceptors := append([]grpc.UnaryClientInterceptor{statusToErrors, clientTimeout}, more...)
+	peers := newOlderPeers(to.Service, tel.Logger)
+	interceptors := append([]grpc.UnaryClientInterceptor{peers.statusToErrors, clientTimeout}, more...)
 	interceptors = append(interceptors, newClientObserver(tel).call)
 	conn, err := grpc.NewClient(instancesScheme+":///"+to.Addr,
 		grpc.WithResolvers(instances{}),
 		grpc.WithTransportCredentials(secrecy),
 		grpc.WithChainUnaryInterceptor(interceptors...),
-		grpc.WithStreamInterceptor(openStream),
+		grpc.WithStreamInterceptor(peers.openStream),
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		grpc.WithNoProxy(),              // Programs reach each other without a proxy, whatever the environment says.
 		grpc.WithDisableServiceConfig(), // DNS must not change it.
@@ -110,19 +112,21 @@ func WasCanceled(err error) bool {
 	return ok && call.status.Code() == codes.Canceled
 }
 
-func statusToErrors(
+func (o *olderPeers) statusToErrors(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
-	return asCallError(method, invoke(ctx, method, req, reply, cc, opts...))
+	return o.asCallError(ctx, method, invoke(ctx, method, req, reply, cc, opts...))
 }
 
 // asCallError passes on the end of a stream, which is no error.
-func asCallError(method string, err error) error {
+func (o *olderPeers) asCallError(ctx context.Context, method string, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
-	st := status.Convert(err)
-	return &callError{method: method, status: st, problem: problem.FromStatus(st)}
+	failed := &callError{method: method, status: status.Convert(err)}
+	failed.problem = problem.FromStatus(failed.status)
+	o.report(ctx, failed)
+	return failed
 }
 
 const instancesScheme = "instances"

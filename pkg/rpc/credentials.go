@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -149,21 +148,12 @@ var handshakeReasons = []string{
 // log.
 type handshakes struct {
 	log      *slog.Logger
-	clock    func() time.Time
 	refusals metric.Int64Counter
-
-	mu     sync.Mutex
-	logged map[string]logged
-}
-
-// logged is when a reason was logged last, and how often it was left out since.
-type logged struct {
-	at      time.Time
-	skipped int
+	logged   *logLimit
 }
 
 func newHandshakes(tel *telemetry.Telemetry, clock func() time.Time) (*handshakes, error) {
-	h := &handshakes{log: tel.Logger, clock: clock, logged: map[string]logged{}}
+	h := &handshakes{log: tel.Logger, logged: newLogLimit(handshakeLogInterval, clock)}
 	var err error
 	h.refusals, err = tel.Meters.Meter(scope).Int64Counter("gifting.tls.refusals",
 		metric.WithDescription("TLS handshakes that the server refused, by reason."))
@@ -179,24 +169,10 @@ func newHandshakes(tel *telemetry.Telemetry, clock func() time.Time) (*handshake
 func (h *handshakes) refused(peer net.Addr, err error) {
 	ctx, reason := context.Background(), handshakeReason(err)
 	h.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
-	if skipped, ok := h.due(reason); ok {
+	if skipped, ok := h.logged.due(reason); ok {
 		h.log.WarnContext(ctx, "a TLS handshake was refused", "peer", peer.String(), "reason", reason,
 			"error", fmt.Sprintf("%.*s", maxHandshakeError, err), "not_logged", skipped)
 	}
-}
-
-// due reports whether the reason is to be logged, and how often it was not since the last time.
-func (h *handshakes) due(reason string) (skipped int, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	last, now := h.logged[reason], h.clock()
-	if !last.at.IsZero() && now.Sub(last.at) < handshakeLogInterval {
-		last.skipped++
-		h.logged[reason] = last
-		return 0, false
-	}
-	h.logged[reason] = logged{at: now}
-	return last.skipped, true
 }
 
 func handshakeReason(err error) string {

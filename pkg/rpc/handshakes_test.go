@@ -126,13 +126,13 @@ func TestALogOfHandshakesSaysWhatItLeftOut(t *testing.T) {
 	h, err := newHandshakes(telemetrytest.New().Telemetry, func() time.Time { return now })
 	require.NoError(t, err)
 	for i := range 5 {
-		_, ok := h.due(reasonTimeout)
+		_, ok := h.logged.due(reasonTimeout)
 		require.Equal(t, i == 0, ok)
 	}
-	_, ok := h.due(reasonExpired)
+	_, ok := h.logged.due(reasonExpired)
 	require.True(t, ok, "each reason is logged for itself")
 	now = now.Add(handshakeLogInterval)
-	skipped, ok := h.due(reasonTimeout)
+	skipped, ok := h.logged.due(reasonTimeout)
 	require.True(t, ok)
 	require.Equal(t, 4, skipped)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/unknown"
 )
 
 var errPanic = errors.New("panic")
@@ -64,6 +65,9 @@ func errorsToStatus(log *slog.Logger) grpc.UnaryServerInterceptor {
 }
 
 func render(ctx context.Context, log *slog.Logger, method string, err error) error {
+	if newer, ok := errors.AsType[*unknown.Error](err); ok {
+		return refuseNewer(method, newer)
+	}
 	p := asProblem(ctx, err)
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -71,7 +75,9 @@ func render(ctx context.Context, log *slog.Logger, method string, err error) err
 	case p.Code == problem.InternalError:
 		log.ErrorContext(ctx, "call failed", "method", method, "error", err)
 	case p.Code == problem.ServiceUnavailable:
-		log.WarnContext(ctx, "dependency unavailable", "method", method, "error", err)
+		if !RefusedByOlder(err) {
+			log.WarnContext(ctx, "dependency unavailable", "method", method, "error", err)
+		}
 		refuseRetry(ctx)
 	}
 	return p.Status().Err()
@@ -98,10 +104,13 @@ func asProblem(ctx context.Context, err error) *problem.Error {
 }
 
 // readCaller puts principal and request into the context and refuses a request with violations, unless the
-// method collects them itself.
+// method collects them itself. It refuses a request that this version does not know completely.
 func readCaller(collectors []string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		ctx, err := withCaller(ctx, info.FullMethod, collectors)
+		if err == nil && !isOwn(info.FullMethod) {
+			err = checkKnown(req)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -110,6 +119,9 @@ func readCaller(collectors []string) grpc.UnaryServerInterceptor {
 }
 
 func withCaller(ctx context.Context, method string, collectors []string) (context.Context, error) {
+	if newer, ok := ctx.Value(newerKey{}).(error); ok {
+		return ctx, newer
+	}
 	with, err := caller.Incoming(ctx)
 	if err != nil {
 		return ctx, fmt.Errorf("caller metadata: %w", err)

@@ -108,7 +108,7 @@ func TestEveryCallButAStreamHasADeadline(t *testing.T) {
 		healthpb.Health_Watch_FullMethodName: false,
 		eventsv1.FeedNoticesService_WatchFeed_FullMethodName: false,
 	} {
-		ctx, err := s.deadline(t.Context(), &tap.Info{FullMethodName: method})
+		ctx, err := s.tap(t.Context(), &tap.Info{FullMethodName: method})
 		require.NoError(t, err)
 		_, set := ctx.Deadline()
 		require.Equal(t, bounded, set, method)

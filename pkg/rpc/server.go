@@ -2,9 +2,9 @@
 // reflection and graceful end everywhere.
 //
 // A server handles a call in this order: deadline, observation, recovery, gate (who may call what), decoding, gate (for whom),
-// errors (also renders panics), caller. A stream of a service passes the same steps (stream.go), but has no deadline of the
-// server: it ends with UNAVAILABLE when LameDuck is over. A client turns every failed call into an error that carries a
-// *problem.Error.
+// errors (also renders panics), caller. What a newer caller sends and this version does not know is refused (newer.go). A stream
+// of a service passes the same steps (stream.go), but has no deadline of the server: it ends with UNAVAILABLE when LameDuck is
+// over. A client turns every failed call into an error that carries a *problem.Error.
 //
 // Calls use mutual TLS (package identity). The file callers.go says who may call what. A process without certificate files uses
 // plain text, only on loopback addresses; there every caller may call everything.
@@ -103,7 +103,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.Server = grpc.NewServer(append(options,
-		grpc.InTapHandle(s.deadline),
+		grpc.InTapHandle(s.tap),
 		grpc.ChainUnaryInterceptor(
 			s.gate.unary,
 			errorsToStatus(tel.Logger),
@@ -234,13 +234,18 @@ func (s *Server) guard(service string, method grpc.MethodDesc) grpc.MethodHandle
 // serverDeadline bounds a call whose caller set none.
 const serverDeadline = 15 * time.Second
 
+// tap sees the headers of a call before anything else.
+func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
+	return s.deadline(markNewer(ctx, info), info), nil
+}
+
 // deadline bounds a call whose caller set none, except a stream, which may be open for ever. It begins with the call's headers, so
 // that a caller who announces a message must also send it.
-func (s *Server) deadline(ctx context.Context, info *tap.Info) (context.Context, error) {
+func (s *Server) deadline(ctx context.Context, info *tap.Info) context.Context {
 	if _, set := ctx.Deadline(); set || s.streaming[info.FullMethodName] {
-		return ctx, nil
+		return ctx
 	}
 	ctx, cancel := context.WithTimeout(ctx, serverDeadline)
 	context.AfterFunc(ctx, cancel)
-	return ctx, nil
+	return ctx
 }

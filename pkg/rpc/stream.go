@@ -101,7 +101,7 @@ func streamRecovered(srv any, stream grpc.ServerStream, next grpc.StreamHandler)
 	return next(srv, stream)
 }
 
-// receivingStream checks for whom each message acts.
+// receivingStream checks for whom each message acts, and whether it is known completely.
 type receivingStream struct {
 	contextStream
 
@@ -118,26 +118,31 @@ func (s *receivingStream) RecvMsg(to any) error {
 	}
 	if from := callerOf(s.ctx); !s.server.gate.open && !from.mayActAs(to) {
 		s.err = s.server.gate.refusal(s.ctx, actorNotAllowed, from, s.method)
+	} else if err := checkKnown(to); err != nil {
+		s.err = render(s.ctx, s.server.log, s.method, err)
 	}
 	return s.err
 }
 
 // openStream is the client's interceptor of streams: the call carries the trace, and its errors are problems.
-func openStream(
+func (o *olderPeers) openStream(
 	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
 	stream, err := open(inject(ctx), desc, cc, method, opts...)
 	if err != nil {
-		return nil, asCallError(method, err)
+		return nil, o.asCallError(ctx, method, err)
 	}
-	return errorStream{ClientStream: stream, method: method}, nil
+	return errorStream{ClientStream: stream, method: method, peers: o}, nil
 }
 
 type errorStream struct {
 	grpc.ClientStream
 
 	method string
+	peers  *olderPeers
 }
 
 // RecvMsg implements grpc.ClientStream.
-func (s errorStream) RecvMsg(to any) error { return asCallError(s.method, s.ClientStream.RecvMsg(to)) }
+func (s errorStream) RecvMsg(to any) error {
+	return s.peers.asCallError(s.Context(), s.method, s.ClientStream.RecvMsg(to))
+}

@@ -54,7 +54,7 @@ func (p Writer) Write(ctx context.Context, w http.ResponseWriter, err error) pro
 	if !ok {
 		e = problem.Internal()
 	}
-	if e.Code == problem.InternalError || e.Code == problem.ServiceUnavailable {
+	if (e.Code == problem.InternalError || e.Code == problem.ServiceUnavailable) && !rpc.RefusedByOlder(err) {
 		p.Log.WarnContext(ctx, "request failed", "error", err)
 	}
 	status := problem.Lookup(e.Code).Status
