@@ -396,7 +396,8 @@ func (e *edgeServer) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("http port: %w", err)
 	}
-	e.tel.Logger.InfoContext(ctx, "serving REST", "addr", listener.Addr().String(), "environment", e.cfg.Environment)
+	e.tel.Logger.InfoContext(ctx, "serving REST", "addr", listener.Addr().String(), "environment", e.cfg.Environment,
+		"contract_level", rpc.ContractLevel)
 	e.serving.Store(true)
 	drained := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { drained <- e.drain(context.WithoutCancel(ctx), listener) })

@@ -67,9 +67,11 @@ const (
 // Server is a gRPC server under construction: register services on it, then Run.
 type Server struct {
 	*grpc.Server
-	cfg      Config
-	log      *slog.Logger
-	health   *health.Server
+	cfg    Config
+	log    *slog.Logger
+	health *health.Server
+	// held keeps health NOT_SERVING until it is closed; it may be nil.
+	held     <-chan struct{}
 	observer *observer
 	gate     gate
 	// innermost runs right around the handlers; it may be nil.
@@ -123,7 +125,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingInterval, PermitWithoutStream: true}),
 	)...)
-	healthpb.RegisterHealthServer(s, s.health)
+	healthpb.RegisterHealthServer(s, levelHealth{s.health})
 	return s, nil
 }
 
@@ -135,6 +137,32 @@ func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 		return next(ctx, req)
 	}
 	return s.innermost(ctx, req, info, next)
+}
+
+// HoldHealth keeps health NOT_SERVING until the channel is closed, though calls are served. It is called once, before Run.
+func (s *Server) HoldHealth(until <-chan struct{}) { s.held = until }
+
+// serveHealth reports that the services serve as soon as nothing holds that back.
+func (s *Server) serveHealth(ctx context.Context) {
+	if s.held == nil {
+		s.setHealth(healthpb.HealthCheckResponse_SERVING)
+		return
+	}
+	s.setHealth(healthpb.HealthCheckResponse_NOT_SERVING)
+	go func() {
+		select {
+		case <-s.held:
+			s.setHealth(healthpb.HealthCheckResponse_SERVING) // Without effect after drain.
+		case <-ctx.Done():
+		}
+	}()
+}
+
+func (s *Server) setHealth(status healthpb.HealthCheckResponse_ServingStatus) {
+	s.health.SetServingStatus("", status)
+	for name := range s.GetServiceInfo() {
+		s.health.SetServingStatus(name, status)
+	}
 }
 
 var errNotLoopback = errors.New("plain text is allowed on loopback addresses only")
@@ -152,14 +180,12 @@ func (s *Server) Run(ctx context.Context) error {
 		return fmt.Errorf("grpc port: %w", err)
 	}
 	reflection.Register(s)
-	for name := range s.GetServiceInfo() {
-		s.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
-	}
+	s.serveHealth(ctx)
 	message := "serving gRPC in plain text on loopback"
 	if s.cfg.TLS.Secure() {
 		message = "serving gRPC with mutual TLS"
 	}
-	s.log.InfoContext(ctx, message, "addr", listener.Addr().String())
+	s.log.InfoContext(ctx, message, "addr", listener.Addr().String(), "contract_level", ContractLevel)
 	s.serving.Store(true)
 	stopped := context.AfterFunc(ctx, s.drain)
 	defer stopped()

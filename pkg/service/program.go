@@ -19,6 +19,7 @@ import (
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
@@ -105,6 +106,9 @@ func (p Program[C]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
 // Open builds the service if its database has all migrations of this version, on which the code relies. It reports those that only
 // a later version knows: the database is ahead during a rollout and after a rollback.
 func (p Program[C]) Open(ctx context.Context, cfg C, tel *telemetry.Telemetry) (*Service, error) {
+	if err := reportLevel(ctx, tel); err != nil {
+		return nil, err
+	}
 	if p.Database == nil {
 		return p.New(ctx, cfg, tel)
 	}
@@ -198,6 +202,17 @@ func (p Program[C]) upToDate(ctx context.Context, cfg C) (ahead []string, err er
 		return nil, fmt.Errorf("%w: %s", errBehind, strings.Join(difference.Pending, ", "))
 	}
 	return difference.Ahead, nil
+}
+
+// reportLevel reports the contract level of this release.
+func reportLevel(ctx context.Context, tel *telemetry.Telemetry) error {
+	gauge, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/service").Int64Gauge("gifting.contract.level",
+		metric.WithDescription("Level of the contracts that the program has, by which newer programs know what it can do."))
+	if err != nil {
+		return fmt.Errorf("metric of the contract level: %w", err)
+	}
+	gauge.Record(ctx, rpc.ContractLevel)
+	return nil
 }
 
 // reportAhead reports migrations of the database that only a later version knows, as of the start of the program.

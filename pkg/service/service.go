@@ -50,6 +50,7 @@ type Service struct {
 	Waker *outbox.Waker
 
 	certificate identity.Config
+	peers       *peers
 	parts       []daemon.Part
 	ready       []func(ctx context.Context) error
 	closers     []func() error
@@ -57,11 +58,13 @@ type Service struct {
 
 // New opens the common parts of a service, and lets assemble add its own. If one of them fails, what is open is closed.
 func New(ctx context.Context, cfg Config, assemble func(s *Service) error) (*Service, error) {
-	s := &Service{Telemetry: cfg.Telemetry, certificate: cfg.RPC.TLS}
+	s := &Service{Telemetry: cfg.Telemetry, certificate: cfg.RPC.TLS, peers: newPeers(cfg.Telemetry)}
 	err := s.open(ctx, cfg)
 	if err == nil {
 		err = assemble(s)
 	}
+	s.Add(s.peers.part())
+	s.ReadyIf(s.peers.isReady)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -97,6 +100,7 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 		}
 		s.Add(server)
 		s.ReadyIf(s.Server.Ready)
+		s.Server.HoldHealth(s.peers.ready)
 	}
 	if s.Pool != nil {
 		s.ReadyIf(s.Pool.Ping)
@@ -109,13 +113,20 @@ func (s *Service) open(ctx context.Context, cfg Config) (err error) {
 	return nil
 }
 
-// Dial connects to another service. The connection is closed at the end.
+// Dial connects to another service. The connection is closed at the end. The service is ready when the other one has the contract
+// level that it needs.
 func (s *Service) Dial(name identity.Name, addr string, interceptors ...grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
-	conn, err := rpc.Dial(rpc.Target{Service: name, Addr: addr, TLS: s.certificate}, s.Telemetry, interceptors...)
+	target := rpc.Target{Service: name, Addr: addr, TLS: s.certificate}
+	conn, err := rpc.Dial(target, s.Telemetry, interceptors...)
 	if err != nil {
 		return nil, err
 	}
 	s.CloseAtEnd(conn)
+	peer, err := rpc.NewPeer(target, s.Telemetry)
+	if err != nil {
+		return nil, err
+	}
+	s.peers.all = append(s.peers.all, peer)
 	return conn, nil
 }
 

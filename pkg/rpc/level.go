@@ -1,0 +1,113 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/partnergifting/platform/pkg/identity"
+	"github.com/partnergifting/platform/pkg/telemetry"
+)
+
+// ContractLevel is the level of the contracts that the servers of this release have. Raise it by one in a release whose programs
+// call a method, or send a field with an effect, that the servers of the release before do not know, and say in levels who needs
+// it of whom. What callers can ask for only after the upgrade is the usual case: a new operation or member of the API.
+const ContractLevel = 1
+
+const (
+	// firstLevel is that of the first release. Every program needs it of every peer.
+	firstLevel = 1
+	// levelHeader is in the response of a health check.
+	levelHeader = "gifting-contract-level"
+	// levelTimeout bounds the check of an instance. One that does not answer delays the start by so much.
+	levelTimeout = 2 * time.Second
+)
+
+// levels is the table of which level a program needs of a peer, where it is more than firstLevel. Two programs must not need a new
+// level of each other, also not by way of others: each would wait for the other.
+var levels = map[identity.Name]map[identity.Name]int{}
+
+// levelNeeded returns the level that the program needs of each instance of the peer before it is ready.
+func levelNeeded(program, peer identity.Name) int { return max(firstLevel, levels[program][peer]) }
+
+// levelHealth reports the level of the server in each health check.
+type levelHealth struct{ *health.Server }
+
+// Check implements grpc.health.v1.Health.
+func (h levelHealth) Check(ctx context.Context, req *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
+	_ = grpc.SetHeader(ctx, metadata.Pairs(levelHeader, strconv.Itoa(ContractLevel))) // It fails only outside of a call.
+	return h.Server.Check(ctx, req)
+}
+
+// Peer is a service whose instances are asked for their levels.
+type Peer struct {
+	target  Target
+	secrecy credentials.TransportCredentials
+}
+
+// NewPeer makes a Peer with the credentials of a client.
+func NewPeer(to Target, tel *telemetry.Telemetry) (*Peer, error) {
+	secrecy, err := to.credentials(tel)
+	if err != nil {
+		return nil, fmt.Errorf("peer %s: %w", to.Service, err)
+	}
+	return &Peer{target: to, secrecy: secrecy}, nil
+}
+
+var errLevel = errors.New("an instance of a peer is too old for this program")
+
+// Check returns an error if an instance of the service answers with a level below that which the program needs, or with none. An
+// instance that does not answer passes: services start in any order, and calls fail until they are there.
+func (p *Peer) Check(ctx context.Context, program identity.Name) error {
+	ctx, cancel := context.WithTimeout(ctx, levelTimeout)
+	defer cancel()
+	needed := levelNeeded(program, p.target.Service)
+	var checks errgroup.Group
+	for name := range strings.SplitSeq(p.target.Addr, ",") {
+		host, port, err := net.SplitHostPort(name)
+		if err != nil {
+			return fmt.Errorf("address of %s: %w", p.target.Service, err)
+		}
+		found, _ := net.DefaultResolver.LookupHost(ctx, host)
+		for _, ip := range found {
+			checks.Go(func() error {
+				addr := net.JoinHostPort(ip, port)
+				if level, ok := p.level(ctx, addr, name); ok && level < needed {
+					return fmt.Errorf("%w: %s at %s has contract level %d, and %s needs %d",
+						errLevel, p.target.Service, addr, level, program, needed)
+				}
+				return nil
+			})
+		}
+	}
+	return checks.Wait()
+}
+
+// level returns the level of the instance at the address, which is 0 if it reports none, and false if it does not answer.
+func (p *Peer) level(ctx context.Context, addr, name string) (level int, ok bool) {
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(p.secrecy), grpc.WithAuthority(name),
+		grpc.WithNoProxy())
+	if err != nil {
+		return 0, false
+	}
+	defer func() { _ = conn.Close() }()
+	var sent metadata.MD
+	if _, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}, grpc.Header(&sent)); err != nil {
+		return 0, false
+	}
+	for _, text := range sent.Get(levelHeader) {
+		level, _ = strconv.Atoi(text)
+	}
+	return level, true
+}
