@@ -20,9 +20,9 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// ContractLevel is the level of the contracts that the servers of this release have. Raise it by one in a release whose programs
-// call a method, or send a field with an effect, that the servers of the release before do not know, and say in levels who needs
-// it of whom. What callers can ask for only after the upgrade is the usual case: a new operation or member of the API.
+// ContractLevel is the level of the contracts that the servers of this release have. Raise it by one in a release whose servers
+// know a method or a field that callers will rely on, and say in levels who needs it of whom. A new operation of the API, or a new
+// member of a request, is such a case: a gateway that offers it before the services know it could only answer 503.
 const ContractLevel = 1
 
 const (
