@@ -288,14 +288,26 @@ func buildPrograms(t *testing.T, sources string, flags []string, names ...identi
 // on the new schema together with new instances. It returns an empty string if there is no previous version.
 func previousPrograms(t *testing.T) string {
 	t.Helper()
+	sources := previousSources(t)
+	if sources == "" {
+		return ""
+	}
+	return buildPrograms(t, sources, nil)
+}
+
+// previousSources returns a folder with the sources of the previous version, or an empty string if there is none.
+func previousSources(t *testing.T) string {
+	t.Helper()
 	revision := os.Getenv(previousVariable)
 	if revision == "" {
-		tag, err := exec.CommandContext(t.Context(), "git", "describe", "--tags", "--abbrev=0", "--match", "v*").Output()
-		if err != nil {
+		find := exec.CommandContext(t.Context(), "git", "log", "-1", "--format=%H", "--grep=^release: v")
+		find.Dir = root(t)
+		found, err := find.Output()
+		require.NoError(t, err)
+		if revision = strings.TrimSpace(string(found)); revision == "" {
 			t.Log("there is no release yet: the instances are restarted with the version they ran")
 			return ""
 		}
-		revision = strings.TrimSpace(string(tag))
 	}
 	t.Logf("the instances are upgraded from %s", revision)
 	sources := t.TempDir()
@@ -306,5 +318,5 @@ func previousPrograms(t *testing.T) string {
 	require.NoError(t, err, "%s", output)
 	output, err = exec.CommandContext(t.Context(), "tar", "-x", "-f", packed, "-C", sources).CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	return buildPrograms(t, sources, nil)
+	return sources
 }
