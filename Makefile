@@ -7,8 +7,9 @@ MODULE   :=
 ALL      := $(patsubst ./%,%,$(shell sed -n 's/^[[:space:]]*\(\.\/.*\)$$/\1/p' go.work))
 MODULES  := $(or $(MODULE),$(ALL))
 PACKAGES := $(MODULES:%=./%/...)
-# It is built first, because `go run` neither passes signals on nor keeps the exit code.
-TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && $(BIN)/testdeps
+# It is built first, because `go run` neither passes signals on nor keeps the exit code, and replaces the shell, which would not pass on
+# what ends make.
+TESTDEPS := go build -o $(BIN)/testdeps ./deploy/cmd/testdeps && exec $(BIN)/testdeps
 
 # One way to build, so that programs, tests and checks share what is compiled, also with another clone on the same machine.
 export CGO_ENABLED := 0
@@ -19,9 +20,10 @@ RACED := $(addprefix ./pkg/,daemon kafka outbox rpc tenants) \
 	$(addprefix ./gateway/internal/,access admission feedwait limits) \
 	./services/events/internal/notices ./services/events/internal/relay ./services/webhook/internal/fanout ./services/webhook/internal/sender
 
-# The version that the programs report.
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
-STAMP   := -X github.com/partnergifting/platform/pkg/telemetry.version=$(VERSION) \
+# The version that the programs report. That of a release is the newest one of the change log.
+RELEASED_VERSION := $(shell sed -n 's/^## \([0-9][0-9.]*\)$$/\1/p' .github/CHANGELOG.md | head -n 1)
+VERSION          := $(shell git describe --tags --match 'v*' --always --dirty 2>/dev/null || echo development)
+STAMP             = -X github.com/partnergifting/platform/pkg/telemetry.version=$(VERSION) \
 	-X github.com/partnergifting/platform/gateway/sdk/gifting/internal/cli.stamped=$(VERSION)
 
 SDK_TYPESCRIPT := gateway/sdk/typescript
@@ -210,10 +212,11 @@ fonts: node ## Fetch the fonts of the gift site again, in the pinned versions
 pictures: chromium ## Draw the pictures of the demo again
 	@deploy/local/seed/pictures/take.sh
 
+PROGRAMS := ./gateway/cmd/* ./services/*/cmd/* ./deploy/cmd/giftingctl
 .PHONY: build
 build: ## Build static programs of the services, the gateway and giftingctl into .local/bin
 	@mkdir -p $(BIN)
-	@go build -v -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/cmd/* ./services/*/cmd/* ./deploy/cmd/giftingctl
+	@go build -v -ldflags "$(STAMP)" -o $(BIN)/ $(PROGRAMS)
 
 .PHONY: giftingctl
 giftingctl: ## Build .local/bin/giftingctl, the command line for operators and internal teams
@@ -225,20 +228,111 @@ gifting: ## Build .local/bin/gifting, the command line for integrators
 	@mkdir -p $(BIN)
 	@go build -ldflags "$(STAMP)" -o $(BIN)/ ./gateway/sdk/gifting
 
+# The image is packed without Docker, for releases and for compose: see deploy/release.
+IMAGE := $(LOCAL)/image
+.PHONY: image
+image: ## Build the image for this machine, and load it into Docker as partnergifting/platform:development
+	@rm -rf $(IMAGE) && mkdir -p $(IMAGE)/programs/$$(go env GOARCH)
+	@GOOS=linux go build -ldflags "-s -w $(STAMP)" -o $(IMAGE)/programs/$$(go env GOARCH)/ $(PROGRAMS)
+	@go run ./deploy/cmd/release $(IMAGE) partnergifting/platform:development
+	@docker load --input $(IMAGE)/docker.tar
+
+# Everything here is the same, to the byte, whenever and wherever it is built from a commit; but for the lists of modules, which have a
+# time.
+RELEASE    := $(LOCAL)/release
+REPRODUCED := -trimpath -buildvcs=false -ldflags "-s -w $(STAMP)"
 .PHONY: release
-release: ## Build giftingctl and gifting for Linux and macOS into .local/release, with checksums
-	@rm -rf $(LOCAL)/release && mkdir -p $(LOCAL)/release
+release: VERSION := v$(RELEASED_VERSION)
+release: release-tools $(SDK_TYPESCRIPT)/node_modules $(PYTHON)/.complete ## Build everything that a release publishes into .local/release, with checksums
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)/files $(RELEASE)/packages
 	@for target in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do \
 		for program in ./deploy/cmd/giftingctl ./gateway/sdk/gifting; do \
-			GOOS=$${target%-*} GOARCH=$${target#*-} go build -ldflags "-s -w $(STAMP)" \
-				-o $(LOCAL)/release/$${program##*/}-$$target $$program || exit 1; \
+			GOOS=$${target%-*} GOARCH=$${target#*-} go build $(REPRODUCED) -o $(RELEASE)/files/$${program##*/}-$$target $$program || exit 1; \
 		done; \
 	done
-	@cd $(LOCAL)/release && sha256sum gifting* | tee SHA256SUMS
+	@for architecture in amd64 arm64; do \
+		mkdir -p $(RELEASE)/programs/$$architecture && \
+		GOOS=linux GOARCH=$$architecture go build $(REPRODUCED) -o $(RELEASE)/programs/$$architecture/ $(PROGRAMS) || exit 1; \
+	done
+	@go run ./deploy/cmd/release $(RELEASE)
+	@for architecture in amd64 arm64; do \
+		$(BIN)/syft scan --quiet oci-dir:$(RELEASE)/image --platform linux/$$architecture --source-name platform \
+			--source-version $(RELEASED_VERSION) --output spdx-json=$(RELEASE)/files/platform-linux-$$architecture.spdx.json || exit 1; \
+	done
+	@cd $(SDK_TYPESCRIPT) && npm pack --silent --pack-destination $(RELEASE)/packages > /dev/null
+	@cd $(SDK_PYTHON) && $(PYTHON)/bin/hatchling build --directory $(RELEASE)/packages
+	@cd $(RELEASE) && sha256sum files/* packages/* | sed 's|  .*/|  |' > SHA256SUMS && mv SHA256SUMS files
+	@cat $(RELEASE)/files/SHA256SUMS
+
+# The steps of .github/workflows/release.yaml. `make -n publish` says what they would do. release-check runs them with a registry and a
+# package index on this machine, and with a key where the workflow signs in its own name.
+REGISTRY     := ghcr.io/partnergifting
+COSIGN_FLAGS :=
+HELM_FLAGS   :=
+TWINE_FLAGS  :=
+NPM_FLAGS    :=
+FILES         = $(filter-out %.sigstore.json,$(wildcard $(RELEASE)/files/*))
+PUBLISH      := $(LOCAL)/publish
+SDK_MODULE   := github.com/partnergifting/platform/gateway/sdk/go
+.PHONY: release-tools
+release-tools: $(BIN)/.release $(BIN)/helm
+
+.PHONY: publish publish-registry publish-files publish-pypi publish-npm publish-modules
+publish: publish-registry publish-files publish-pypi publish-npm publish-modules
+
+publish-registry: release-tools
+	$(BIN)/crane push --index $(RELEASE)/image $(REGISTRY)/platform:$(RELEASED_VERSION)
+	$(BIN)/helm push $(HELM_FLAGS) $(RELEASE)/files/gifting-$(RELEASED_VERSION).tgz oci://$(REGISTRY)/charts
+	for name in platform charts/gifting; do \
+		digest=$$($(BIN)/crane digest $(REGISTRY)/$$name:$(RELEASED_VERSION)) && \
+		$(BIN)/cosign sign --yes --recursive $(COSIGN_FLAGS) $(REGISTRY)/$$name@$$digest || exit 1; \
+	done
+	for architecture in amd64 arm64; do \
+		digest=$$($(BIN)/crane digest --platform linux/$$architecture $(REGISTRY)/platform:$(RELEASED_VERSION)) && \
+		$(BIN)/cosign attest --yes $(COSIGN_FLAGS) --type spdxjson --predicate $(RELEASE)/files/platform-linux-$$architecture.spdx.json \
+			$(REGISTRY)/platform@$$digest || exit 1; \
+	done
+
+publish-files: release-tools
+	$(BIN)/cosign sign-blob --yes $(COSIGN_FLAGS) --bundle $(RELEASE)/files/SHA256SUMS.sigstore.json $(RELEASE)/files/SHA256SUMS
+	gh release create v$(RELEASED_VERSION) --verify-tag --title v$(RELEASED_VERSION) --notes "See .github/CHANGELOG.md and .github/UPGRADING.md." \
+		$(FILES) $(RELEASE)/files/SHA256SUMS.sigstore.json
+
+publish-pypi: $(PUBLISH)/.complete
+	$(PUBLISH)/bin/twine check --strict $(wildcard $(RELEASE)/packages/partnergifting-[0-9]*)
+	$(PUBLISH)/bin/twine upload --non-interactive $(TWINE_FLAGS) $(wildcard $(RELEASE)/packages/partnergifting-[0-9]*)
+
+publish-npm:
+	npm publish --access public $(NPM_FLAGS) $(wildcard $(RELEASE)/packages/*.tgz)
+
+# The command line is tagged on a commit beside main, because `go install` refuses a module with a replacement.
+publish-modules:
+	git tag --force gateway/sdk/go/v$(RELEASED_VERSION) && git push origin gateway/sdk/go/v$(RELEASED_VERSION)
+	rm -rf $(LOCAL)/beside && git worktree prune && git worktree add --quiet --detach $(LOCAL)/beside
+	git ls-remote --exit-code origin refs/tags/gateway/sdk/gifting/v$(RELEASED_VERSION) > /dev/null || { \
+		cd $(LOCAL)/beside/gateway/sdk/gifting && export GOWORK=off GOPRIVATE=github.com/partnergifting && \
+		go mod edit -dropreplace $(SDK_MODULE) -require $(SDK_MODULE)@v$(RELEASED_VERSION) && go mod tidy && \
+		git -c user.name=release -c user.email=release@users.noreply.github.com commit --quiet --all -m "release: gifting v$(RELEASED_VERSION)" && \
+		git tag --force gateway/sdk/gifting/v$(RELEASED_VERSION) && git push origin gateway/sdk/gifting/v$(RELEASED_VERSION); \
+	}
+	git worktree remove --force $(LOCAL)/beside
+
+# In the folder of the test, because elsewhere go test hides the output of passing tests. With COLD=1 the second build compiles
+# everything anew, which takes another quarter of an hour.
+COLD :=
+.PHONY: release-check
+release-check: release $(PUBLISH)/.complete ## Build a release twice and publish it to servers on this machine: all that the release workflow does, but for the world
+	@cd deploy/tests/release && GIFTING_TEST_COLD=$(COLD) PATH="$(BIN):$(PUBLISH)/bin:$$PATH" go test -count=1 -tags release -timeout 60m
+
+$(PUBLISH)/.complete: .tools/release/requirements.txt | python
+	@rm -rf $(PUBLISH)
+	@python3 -m venv $(PUBLISH)
+	@$(PUBLISH)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 .PHONY: tidy
 tidy: ## Tidy every module, including the tools
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi .tools/apiserver; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi .tools/apiserver .tools/workflow .tools/release .tools/helm; do \
 		echo "$$module"; \
 		GOWORK=off go -C "$$module" mod tidy || exit 1; \
 	done
@@ -269,7 +363,7 @@ faults: c-compiler ## Use the platform for MINUTES (10) while servers and networ
 		-timeout $$(awk 'BEGIN {print int($(MINUTES) + 40)}')m -run '^TestFaultsBreakNoInvariant$$' ./deploy/tests/faults
 	@go test -count=1 -tags faults -timeout 20m -run '^TestFaultARollingRestart' ./deploy/tests/faults
 	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFault' ./deploy/tests/e2e
-	@CGO_ENABLED=1 $(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m ./gateway
+	@export CGO_ENABLED=1; $(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m ./gateway
 
 # The last release is the newest commit `release: v…`; GIFTING_TEST_PREVIOUS names another revision.
 .PHONY: upgrade
@@ -368,7 +462,7 @@ lint-generated: generate
 
 .PHONY: lint-tidy
 lint-tidy:
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi .tools/workflow; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi .tools/workflow .tools/release .tools/helm; do \
 		echo "go mod tidy: $$module"; \
 		GOWORK=off go -C "$$module" mod tidy -diff || exit 1; \
 	done
@@ -517,6 +611,18 @@ $(BIN)/actionlint: .tools/workflow/go.mod .tools/workflow/go.sum
 	@echo "building actionlint"
 	@mkdir -p $(BIN)
 	@GOWORK=off GOBIN=$(BIN) go -C .tools/workflow install github.com/rhysd/actionlint/cmd/actionlint
+	@touch $@
+
+$(BIN)/.release: .tools/release/go.mod .tools/release/go.sum
+	@echo "building crane, cosign and syft"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/release install tool
+	@touch $@
+
+$(BIN)/helm: .tools/helm/go.mod .tools/helm/go.sum
+	@echo "building helm"
+	@mkdir -p $(BIN)
+	@GOWORK=off GOBIN=$(BIN) go -C .tools/helm install tool
 	@touch $@
 
 $(BIN)/govulncheck: .tools/workflow/go.mod .tools/workflow/go.sum

@@ -26,9 +26,10 @@ const nobody = 65532
 
 // Image packs the programs into an image, as a layout of OCI. The folder of programs has one for each architecture.
 //
-// There is one image with the programs of all services, the gateway and giftingctl: they have the same version, so there is only one
-// to scan, sign and mirror. The command says what a container runs, such as /orders serve or /orders migrate. It has no base image: it
-// holds the programs and root certificates, but no shell, no packages and no other user, and runs with a read-only root.
+// There is one image with the programs of all services, the gateway and giftingctl: they have the same version, so there is
+// only one to scan, sign and mirror. The command says what a container runs, such as /orders serve or /orders migrate. It has no
+// base image: it holds the programs and root certificates, but no shell, no packages and no other user, and runs with a read-only
+// root.
 func (r Release) Image(programs, into string) error {
 	architectures, err := os.ReadDir(programs)
 	if err != nil {
@@ -94,7 +95,8 @@ func (r Release) image(architecture, programs string) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mutate.Append(image, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: r.Time}, CreatedBy: "make image"}})
+	history := v1.History{Created: v1.Time{Time: r.Time}, CreatedBy: "make image"}
+	return mutate.Append(image, mutate.Addendum{Layer: layer, History: history})
 }
 
 // writeRoot writes the files of the image as a tar archive.
@@ -102,7 +104,8 @@ func (r Release) writeRoot(w io.Writer, programs string) error {
 	archive := tar.NewWriter(w)
 	add := func(kind byte, name string, owner int, mode int64, content []byte) error {
 		return errors.Join(archive.WriteHeader(&tar.Header{
-			Typeflag: kind, Name: name, Uid: owner, Gid: owner, Mode: mode, Size: int64(len(content)), ModTime: r.Time, Format: tar.FormatPAX,
+			Typeflag: kind, Name: name, Uid: owner, Gid: owner, Mode: mode, Size: int64(len(content)),
+			ModTime: r.Time, Format: tar.FormatPAX,
 		}), write(archive, content))
 	}
 	for _, folder := range []struct {
