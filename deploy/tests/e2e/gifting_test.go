@@ -187,7 +187,7 @@ func (c commandLine) testLogin(t *testing.T) {
 	c.run(t, 0, "", "logout")
 }
 
-// The modules are published as .github/RELEASING.md says, in a folder in place of a proxy of the internet.
+// The modules are published as `make publish-modules` does, in a folder in place of a proxy of the internet.
 func TestIntegratorsInstallTheCommandLine(t *testing.T) {
 	t.Parallel()
 	proxy, version := t.TempDir(), "v1.2.3"
