@@ -23,6 +23,8 @@ func TestAnErrorInTheCommandExitsWith2(t *testing.T) {
 		"orders dispach x":                  "unknown command: giftingctl orders dispach: did you mean dispatch?",
 		"help ordrs":                        "unknown command: giftingctl ordrs: did you mean orders?",
 		"help orders dispach":               "unknown command: giftingctl orders dispach: did you mean dispatch?",
+		"ordrs --help":                      "unknown command: giftingctl ordrs: did you mean orders?",
+		"orders dispach -h -o json":         "did you mean dispatch?",
 		"burn":                              "unknown command: giftingctl burn: giftingctl --help lists the commands",
 		"orders burn -o json":               `"code":"usage"`,
 		"orders get x --colour red":         "unknown flag: --colour",

@@ -32,6 +32,8 @@ type app struct {
 	dryRun                          bool
 	// running means that the arguments and flags of the command are accepted.
 	running bool
+	// wordsBeforeHelp is the error of --help after words that are not a command.
+	wordsBeforeHelp error
 }
 
 // The forms of -o.
@@ -58,6 +60,9 @@ func Run(ctx context.Context, args []string, std Streams) int {
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if a.wordsBeforeHelp != nil {
+		err = a.wordsBeforeHelp
+	}
 	switch {
 	case err == nil:
 		return 0
@@ -122,10 +127,22 @@ The exit code is 0, or
 	}
 	root.InitDefaultCompletionCmd() // Otherwise this and help are added too late to be observed.
 	root.InitDefaultHelpCmd()
+	root.SetHelpFunc(a.helpOf(root.HelpFunc()))
 	help, _, _ := root.Find([]string{"help"})
 	help.Run, help.RunE = nil, showHelp
 	a.observe(root)
 	return root
+}
+
+// helpOf shows help, unless --help comes after words that are not a command. Cobra does not let help fail.
+func (a *app) helpOf(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(c *cobra.Command, args []string) {
+		if words := c.Flags().Args(); len(words) > 0 && c.HasSubCommands() {
+			a.wordsBeforeHelp = requireSub(c, words)
+			return
+		}
+		show(c, args)
+	}
 }
 
 var errOutput = errors.New("-o is table or json")

@@ -53,6 +53,13 @@ func TestErrorsHaveTheirExitCodesAndWords(t *testing.T) {
 		"lsten": {
 			2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n",
 		},
+		"lsten --help": {
+			2, "gifting: Wrong command or profile: unknown command: gifting lsten: did you mean listen?\n",
+		},
+		"orders burn -h": {
+			2,
+			"gifting: Wrong command or profile: unknown command: gifting orders burn: gifting orders --help lists the commands\n",
+		},
 		"completion elvish": {2, ""},
 		"help orders burn": {
 			2,
