@@ -87,7 +87,7 @@ gifting_relay.`,
 			}
 			statements, err := bootstrap.Databases(bootstrap.OpenSecrets(dir), only...)
 			if err != nil {
-				return err
+				return asUsageError(err)
 			}
 			if !run {
 				return a.printDatabases(statements)

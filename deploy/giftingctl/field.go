@@ -1,6 +1,7 @@
 package giftingctl
 
 import (
+	"errors"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -74,10 +75,12 @@ func (f *field) last() protoreflect.FieldDescriptor { return f.path[len(f.path)-
 // String implements pflag.Value.
 func (f *field) String() string { return strings.Join(f.values, ",") }
 
+var errGivenTwice = errors.New("it takes one value and is given twice")
+
 // Set implements pflag.Value.
 func (f *field) Set(text string) error {
-	if !f.last().IsList() && !f.last().IsMap() {
-		f.values = f.values[:0]
+	if len(f.values) > 0 && !f.last().IsList() && !f.last().IsMap() {
+		return errGivenTwice
 	}
 	f.values = append(f.values, text)
 	return nil
