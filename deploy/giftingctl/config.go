@@ -31,6 +31,8 @@ type Context struct {
 	// Addresses are host:port of the gRPC server of each program, by its name: tenants, catalog, orders, personal-links, events,
 	// webhook, gateway.
 	Addresses map[identity.Name]string `yaml:"addresses"`
+	// Metrics are host:port of the metrics ports of each program, for status; several separated by commas.
+	Metrics map[identity.Name]string `yaml:"metrics,omitempty"`
 	// CA, Certificate and Key are PEM files. A relative path begins in the folder of the file of contexts.
 	CA          string `yaml:"ca"`
 	Certificate string `yaml:"certificate"`

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/giftingctl"
@@ -78,6 +80,12 @@ func TestPlatform(t *testing.T) {
 	p := harness.Start(t)
 	f := fixture{Platform: p, config: local.ContextsFile(p.Config.Dir)}
 	tenant := uuid.NewString()
+	t.Run("all is well", func(t *testing.T) {
+		require.EventuallyWithT(t, func(c *assert.CollectT) {
+			status := f.run(t, "status")
+			assert.Zero(c, status.code, status.out)
+		}, harness.Slow, time.Second)
+	})
 	t.Run("a tenant, its brand, its team and its key are made", func(t *testing.T) { f.testTenant(t, tenant) })
 	t.Run("an order is placed, approved, dispatched and delivered", func(t *testing.T) { f.testOrder(t, tenant) })
 	t.Run("a check of the sandbox", f.testCheck)

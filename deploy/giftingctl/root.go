@@ -48,12 +48,13 @@ func (a *app) groups() []*cobra.Command {
 		a.contextCommand(),
 		a.bootstrapCommand(),
 		a.checkCommand(),
+		a.statusCommand(),
 		a.catalogCommand(),
 	}
 }
 
-// Run runs the program with its arguments and returns the exit code: 0, or 1 if the platform refused the call or something else
-// failed, 2 if the command or its context is wrong, 3 if a service could not be reached, 130 if the context ended.
+// Run runs the program with its arguments and returns the exit code: 0, or 1 if the platform refused the call, is not well or
+// something else failed, 2 if the command or its context is wrong, 3 if a service could not be reached, 130 if the context ended.
 func Run(ctx context.Context, args []string, std Streams) int {
 	std.In = interruptible{ctx, std.In}
 	a := &app{Streams: std}
@@ -98,7 +99,7 @@ A context says where the services are and who calls them: giftingctl context --h
 
 The exit code is 0, or
 
-  1    the platform refused the call, or something else failed
+  1    the platform refused the call or is not well (status), or something else failed
   2    the command or its context is wrong; nothing was sent
   3    a service could not be reached: repeat the same command. If it makes something, add the id that the error names, so that
        nothing is made twice. A script gives one from the start, such as --order-id of orders place, or the argument ID of

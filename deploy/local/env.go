@@ -144,14 +144,14 @@ func ContextsFile(dir string) string { return filepath.Join(dir, "giftingctl.yam
 
 // contexts has a context for each system in which people work. The current one is the back office, which may call the most.
 func (w wiring) contexts() giftingctl.Config {
-	addresses := map[identity.Name]string{}
+	addresses, metrics := map[identity.Name]string{}, map[identity.Name]string{}
 	for _, p := range programs.All() {
-		addresses[p.Name] = w.addr(p.GRPCPort)
+		addresses[p.Name], metrics[p.Name] = w.addr(p.GRPCPort), w.addr(p.Port+programs.MetricsOffset)
 	}
 	of := func(caller identity.Name, tenant string, actor giftingctl.Actor) giftingctl.Context {
 		return giftingctl.Context{
-			Addresses: addresses, CA: w.certificates.Cert(bootstrap.AuthorityName), Certificate: w.certificates.Cert(caller),
-			Key: w.certificates.Key(caller), Actor: actor, Tenant: tenant,
+			Addresses: addresses, Metrics: metrics, Actor: actor, Tenant: tenant,
+			CA: w.certificates.Cert(bootstrap.AuthorityName), Certificate: w.certificates.Cert(caller), Key: w.certificates.Key(caller),
 		}
 	}
 	return giftingctl.Config{Current: string(identity.Backoffice), Contexts: map[string]giftingctl.Context{
