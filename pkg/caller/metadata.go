@@ -13,7 +13,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/unknown"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
@@ -37,11 +36,11 @@ const (
 // headerPrefix is how the platform's own metadata begins.
 const headerPrefix = "gifting-"
 
-// CheckHeaders returns an *unknown.Error if a caller sends metadata of the platform that this program does not know.
+// CheckHeaders returns an *UnknownError if a caller sends metadata of the platform that this program does not know.
 func CheckHeaders(sent metadata.MD) error {
 	for name := range sent {
 		if strings.HasPrefix(name, headerPrefix) && name != principalHeader && name != requestHeader {
-			return &unknown.Error{What: "metadata " + strconv.Quote(name)}
+			return &UnknownError{What: "metadata " + strconv.Quote(name)}
 		}
 	}
 	return nil
@@ -68,14 +67,14 @@ func HasMetadata(ctx context.Context) bool {
 }
 
 // Incoming moves principal and request from a call's metadata into its context. What this program does not know of them is an
-// *unknown.Error.
+// *UnknownError.
 func Incoming(ctx context.Context) (context.Context, error) {
 	if raw := metadata.ValueFromIncomingContext(ctx, principalHeader); len(raw) == 1 {
 		var p commonv1.Principal
 		if err := proto.Unmarshal([]byte(raw[0]), &p); err != nil {
 			return nil, fmt.Errorf("decode principal: %w", err)
 		}
-		if err := unknown.Check(&p); err != nil {
+		if err := CheckKnown(&p); err != nil {
 			return nil, err
 		}
 		ctx = WithPrincipal(ctx, FromProto(&p))
@@ -85,7 +84,7 @@ func Incoming(ctx context.Context) (context.Context, error) {
 		if err := proto.Unmarshal([]byte(raw[0]), &r); err != nil {
 			return nil, fmt.Errorf("decode request: %w", err)
 		}
-		if err := unknown.Check(&r); err != nil {
+		if err := CheckKnown(&r); err != nil {
 			return nil, err
 		}
 		ctx = WithRequest(ctx, requestFromProto(&r))

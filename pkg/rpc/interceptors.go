@@ -25,7 +25,6 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/unknown"
 )
 
 var errPanic = errors.New("panic")
@@ -65,7 +64,7 @@ func errorsToStatus(log *slog.Logger) grpc.UnaryServerInterceptor {
 }
 
 func render(ctx context.Context, log *slog.Logger, method string, err error) error {
-	if newer, ok := errors.AsType[*unknown.Error](err); ok {
+	if newer, ok := errors.AsType[*caller.UnknownError](err); ok {
 		return refuseNewer(method, newer)
 	}
 	p := asProblem(ctx, err)

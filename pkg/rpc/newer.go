@@ -15,7 +15,6 @@ import (
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/unknown"
 )
 
 // During an upgrade and after a rollback, callers may be newer than a server. What a newer caller sends has an effect, such as a
@@ -41,15 +40,15 @@ func markNewer(ctx context.Context, info *tap.Info) context.Context {
 	return ctx
 }
 
-// checkKnown returns an *unknown.Error for a request that this version does not know completely.
+// checkKnown returns an *caller.UnknownError for a request that this version does not know completely.
 func checkKnown(req any) error {
 	if m, ok := req.(proto.Message); ok {
-		return unknown.Check(m)
+		return caller.CheckKnown(m)
 	}
 	return nil
 }
 
-func refuseNewer(method string, newer *unknown.Error) error {
+func refuseNewer(method string, newer *caller.UnknownError) error {
 	return withInfo(status.New(codes.Unavailable, "The caller is newer than this instance: "+newer.Error()+". Nothing was done."),
 		&errdetails.ErrorInfo{Reason: callerIsNewer, Domain: problem.Domain, Metadata: map[string]string{"service": serviceOf(method)}})
 }

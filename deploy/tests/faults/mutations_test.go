@@ -31,6 +31,7 @@ const (
 	appendFeed  = "services/events/internal/store/append.go"
 	requestKey  = "pkg/idempotency/answer.go"
 	getOrder    = "services/orders/internal/server/get_order.go"
+	changeOrder = "services/orders/internal/store/change_order.go"
 	placeOrder  = "services/orders/internal/store/place_order.go"
 	readOrder   = "services/orders/internal/store/read.go"
 	stockUnits  = "services/catalog/internal/store/reservations.go"
@@ -59,16 +60,12 @@ var mutations = []mutation{
 		`fresh = append(fresh, slices.DeleteFunc(w.admit(b), func(Change) bool { return rand.N(50) == 0 })...)`,
 	}}},
 	{"duplicate event", duplicate, []replacement{
-		imports(relayBatch, randPackage), imports(relayBatch, uuidPackage),
-		{relayBatch, `out := make([]kafka.Message, len(items))`, `
-	for _, r := range items {
-		if rand.N(50) == 0 {
-			r.change = proto.CloneOf(r.change)
-			r.change.EventId = uuid.Must(uuid.NewV7()).String()
-			items = append(items, r)
-		}
-	}
-	out := make([]kafka.Message, len(items))`},
+		imports(changeOrder, randPackage), imports(changeOrder, uuidPackage),
+		{changeOrder, `outbox.Append(ctx, b, event)`, `outbox.Append(ctx, b, event)
+			if rand.N(20) == 0 {
+				event.ID = uuid.Must(uuid.NewV7()).String()
+				outbox.Append(ctx, b, event)
+			}`},
 	}},
 	{"other request", effect, []replacement{imports(requestKey, randPackage), {requestKey, `r := caller.RequestFrom(ctx)`, `
 	r := caller.RequestFrom(ctx)

@@ -1,5 +1,4 @@
-// Package unknown finds what a program does not know in the requests of newer ones.
-package unknown
+package caller
 
 import (
 	"fmt"
@@ -10,54 +9,54 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Error is that of a request with a part that this program does not know. The caller is newer, and wants an effect that this
-// program does not have. What names the part, without its value.
-type Error struct{ What string }
+// UnknownError is the error of a request with a part that this program does not know. The caller is newer, and wants an effect that
+// this program does not have. What names the part, without its value.
+type UnknownError struct{ What string }
 
 // Error implements error.
-func (e *Error) Error() string { return e.What + " is unknown to this version" }
+func (e *UnknownError) Error() string { return e.What + " is unknown to this version" }
 
-// Check returns an *Error if the message, or one inside it, has a field that this program does not know.
-func Check(m proto.Message) error {
-	if unread := find(m.ProtoReflect()); unread != nil {
+// CheckKnown returns an *UnknownError if the message, or one inside it, has a field that this program does not know.
+func CheckKnown(m proto.Message) error {
+	if unread := findUnknown(m.ProtoReflect()); unread != nil {
 		return unread
 	}
 	return nil
 }
 
-func find(m protoreflect.Message) *Error {
+func findUnknown(m protoreflect.Message) *UnknownError {
 	if raw := m.GetUnknown(); len(raw) > 0 {
 		number, _, _ := protowire.ConsumeTag(raw)
-		return &Error{What: fmt.Sprintf("field %d of %s", number, m.Descriptor().FullName())}
+		return &UnknownError{What: fmt.Sprintf("field %d of %s", number, m.Descriptor().FullName())}
 	}
 	for _, field := range nesting(m.Descriptor()) {
 		if !m.Has(field) {
 			continue
 		}
-		if unread := findIn(m.Get(field), field); unread != nil {
+		if unread := findUnknownIn(m.Get(field), field); unread != nil {
 			return unread
 		}
 	}
 	return nil
 }
 
-// findIn looks into the value of a field that nesting returned.
-func findIn(value protoreflect.Value, field protoreflect.FieldDescriptor) (unread *Error) {
+// findUnknownIn looks into the value of a field that nesting returned.
+func findUnknownIn(value protoreflect.Value, field protoreflect.FieldDescriptor) (unread *UnknownError) {
 	switch {
 	case field.IsMap():
 		value.Map().Range(func(_ protoreflect.MapKey, one protoreflect.Value) bool {
-			unread = find(one.Message())
+			unread = findUnknown(one.Message())
 			return unread == nil
 		})
 		return unread
 	case field.IsList():
 		list := value.List()
 		for i := 0; i < list.Len() && unread == nil; i++ {
-			unread = find(list.Get(i).Message())
+			unread = findUnknown(list.Get(i).Message())
 		}
 		return unread
 	default:
-		return find(value.Message())
+		return findUnknown(value.Message())
 	}
 }
 

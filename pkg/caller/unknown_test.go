@@ -1,4 +1,4 @@
-package unknown_test
+package caller_test
 
 import (
 	"testing"
@@ -9,12 +9,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/partnergifting/platform/pkg/unknown"
+	"github.com/partnergifting/platform/pkg/caller"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-func order() *ordersv1.PlaceOrderRequest {
+func placeOrderRequest() *ordersv1.PlaceOrderRequest {
 	return &ordersv1.PlaceOrderRequest{
 		ExternalOrderId: "o-1", CampaignId: proto.String("spring"), BrandId: proto.String("brand"), Urgent: proto.Bool(true),
 		Items: []*ordersv1.OrderItemInput{
@@ -36,31 +36,31 @@ func newer(m proto.Message) {
 
 func TestAFieldOfALaterReleaseIsFoundWhereverItIs(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, unknown.Check(order()))
+	require.NoError(t, caller.CheckKnown(placeOrderRequest()))
 	for want, change := range map[string]func(o *ordersv1.PlaceOrderRequest){
 		"PlaceOrderRequest": func(o *ordersv1.PlaceOrderRequest) { newer(o) },
 		"OrderAddress":      func(o *ordersv1.PlaceOrderRequest) { newer(o.GetRecipient().GetAddress()) },
 		"OrderItemInput":    func(o *ordersv1.PlaceOrderRequest) { newer(o.GetItems()[1]) },
 		"CustomFieldAnswer": func(o *ordersv1.PlaceOrderRequest) { newer(o.GetCustomFields()[0]) },
 	} {
-		o := order()
+		o := placeOrderRequest()
 		change(o)
 		raw, err := proto.Marshal(o)
 		require.NoError(t, err)
 		var received ordersv1.PlaceOrderRequest
 		require.NoError(t, proto.Unmarshal(raw, &received))
-		require.EqualError(t, unknown.Check(&received), "field 99 of gifting.orders.v1."+want+" is unknown to this version")
+		require.EqualError(t, caller.CheckKnown(&received), "field 99 of gifting.orders.v1."+want+" is unknown to this version")
 	}
 	inMap, err := structpb.NewStruct(map[string]any{"a": 1, "b": []any{2}})
 	require.NoError(t, err)
-	require.NoError(t, unknown.Check(inMap))
+	require.NoError(t, caller.CheckKnown(inMap))
 	newer(inMap.GetFields()["b"].GetListValue().GetValues()[0])
-	require.ErrorContains(t, unknown.Check(inMap), "field 99 of google.protobuf.Value")
+	require.ErrorContains(t, caller.CheckKnown(inMap), "field 99 of google.protobuf.Value")
 }
 
-// BenchmarkCheck compares the check of an order with the decoding of it.
-func BenchmarkCheck(b *testing.B) {
-	raw, err := proto.Marshal(order())
+// BenchmarkCheckKnown compares the check of an order with the decoding of it.
+func BenchmarkCheckKnown(b *testing.B) {
+	raw, err := proto.Marshal(placeOrderRequest())
 	require.NoError(b, err)
 	var received ordersv1.PlaceOrderRequest
 	began := time.Now()
@@ -71,7 +71,7 @@ func BenchmarkCheck(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		_ = unknown.Check(&received)
+		_ = caller.CheckKnown(&received)
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(decoded), "check/decoding")
 }
