@@ -15,9 +15,9 @@ const (
 	// batch. They are rare, because a broker takes longer for a commit than for a batch of messages, and partitions are read from
 	// the stored offsets. A partition that is released is committed once more.
 	commitInterval = 2 * time.Second
-	// recommitInterval is how often unchanged offsets are committed again. Brokers forget an offset some days after its commit, by
-	// default seven.
-	recommitInterval = time.Hour
+	// recommitInterval is how often unchanged offsets are committed again. Brokers forget an offset some days after its commit, and an
+	// instance that was paused may have committed an old one when it had lost its lease.
+	recommitInterval = time.Minute
 	// flushTimeout bounds how long a commit waits until what was stored is durable.
 	flushTimeout = 5 * time.Second
 )
@@ -29,11 +29,13 @@ type commits struct {
 	store Offsets
 	log   *slog.Logger
 
-	// flushing is locked during a commit, lock only while the fields below are used.
+	// flushing is locked during a commit, lock only while the maps are used.
 	flushing, lock sync.Mutex
 	// stored has the offset after the last handled message of each partition, committed what Kafka is known to have of it.
 	stored, committed map[int]int64
-	wake              chan struct{}
+	// failed is when the last commit failed; zero if it did not.
+	failed time.Time
+	wake   chan struct{}
 }
 
 func newCommits(commit func(ctx context.Context, offsets map[int]int64) error, store Offsets, log *slog.Logger) *commits {
@@ -65,11 +67,14 @@ func (c *commits) wakeUp() {
 	}
 }
 
-// release commits the offset of a partition for the last time. Afterwards only its next reader commits it.
+// release commits the offset of a partition for the last time. Afterwards only its next reader commits it. While commits fail, only
+// the first of the partitions that are released waits for one.
 func (c *commits) release(ctx context.Context, partition int) {
 	c.flushing.Lock()
 	defer c.flushing.Unlock()
-	c.flush(ctx)
+	if time.Since(c.failed) > flushTimeout {
+		c.flush(ctx)
+	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	delete(c.stored, partition)
@@ -110,10 +115,12 @@ func (c *commits) flush(ctx context.Context) {
 		err = c.commit(ctx, pending)
 	}
 	if err != nil {
-		c.log.WarnContext(ctx, "cannot commit offsets, trying again", "error", err)
+		c.log.WarnContext(ctx, "cannot commit offsets", "error", err)
+		c.failed = time.Now()
 		c.wakeUp()
 		return
 	}
+	c.failed = time.Time{}
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	for partition, offset := range pending {

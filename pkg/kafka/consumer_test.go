@@ -235,11 +235,11 @@ func TestOffsetsAreCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lock sync.Mutex
 		var all []map[int]int64
-		failing := false
+		failing, tried := false, 0
 		c := newCommits(func(_ context.Context, offsets map[int]int64) error {
 			lock.Lock()
 			defer lock.Unlock()
-			if failing {
+			if tried++; failing {
 				return errors.New("no coordinator")
 			}
 			all = append(all, offsets)
@@ -281,6 +281,19 @@ func TestOffsetsAreCommitted(t *testing.T) {
 		c.release(ctx, 1)
 		require.Equal(t, []map[int]int64{{1: 4}}, newest(), "before the next reader begins")
 		<-time.After(recommitInterval)
-		require.Equal(t, []map[int]int64{{0: 9}}, newest(), "brokers forget old ones; that of 1 is another reader's")
+		require.Equal(t, []map[int]int64{{0: 9}}, newest(), "again; that of 1 is another reader's")
+
+		lock.Lock()
+		failing = true
+		lock.Unlock()
+		c.handled(0, 10)
+		c.release(ctx, 0)
+		synctest.Wait()
+		attempts := tried
+		for partition := range 12 {
+			c.handled(partition, 20)
+			c.release(ctx, partition)
+		}
+		require.LessOrEqual(t, tried, attempts+1, "twelve releases do not wait for twelve failures")
 	})
 }

@@ -210,6 +210,12 @@ func (i *Inspector) partitions(ctx context.Context) ([]int, error) {
 	return ids, nil
 }
 
+// lookUpPartitions is partitions without what was found before.
+func (i *Inspector) lookUpPartitions(ctx context.Context) (ids []int, err error) {
+	defer i.startFresh(&err)
+	return i.partitions(ctx)
+}
+
 // Committed returns the offsets that a group has committed. Partitions without one are missing.
 func (i *Inspector) Committed(ctx context.Context, group string) (offsets map[int]int64, err error) {
 	defer i.startFresh(&err)

@@ -159,6 +159,11 @@ func (p *partition) rewind(ctx context.Context, stored Stored, log Span) (positi
 	c.measured.lostTails()
 	c.log.ErrorContext(ctx, "the partition lost its newest messages or the topic was replaced, reading again",
 		"partition", p.id, "offset", stored.Next, "end", log.To, "from", to)
+	// First, because whoever finds more committed than stored takes it for a store that went back.
+	if err := c.checks.commit(ctx, c.opts.Group, map[int]int64{p.id: to}); err != nil {
+		return position{}, err
+	}
+	c.commits.found(p.id, to)
 	if err := c.opts.Offsets.Move(ctx, p.id, stored.Next, to); err != nil {
 		return position{}, err
 	}

@@ -89,6 +89,9 @@ const (
 	topicPoll = 250 * time.Millisecond
 	// topicInterval is how often it looks whether the topic that it reads was replaced.
 	topicInterval = 5 * time.Second
+	// missingTopics and failedLookups are after how many such answers in a row it stops. A broker that has just started may not know
+	// the topic yet. An instance that does not reach Kafka must leave the partitions to others.
+	missingTopics, failedLookups = 2, 3
 )
 
 // awaitTopic returns the number of partitions when the topic exists and that number is accepted; false when ctx ends first.
@@ -117,13 +120,20 @@ func (c *Consumer) awaitTopic(ctx context.Context) (count int, ok bool) {
 	return 0, false
 }
 
-// awaitOtherTopic returns when the topic is gone or does not have so many partitions, or ctx ends.
+// awaitOtherTopic returns when the topic is gone, does not have so many partitions or cannot be looked up, or ctx ends.
 func (c *Consumer) awaitOtherTopic(ctx context.Context, count int) {
-	for ctx.Err() == nil {
+	for missing, failed := 0, 0; missing < missingTopics && failed < failedLookups && ctx.Err() == nil; {
 		wait(ctx, topicInterval)
-		ids, err := c.checks.partitions(ctx)
-		if err == nil && len(ids) != count || IsMissing(err) {
+		ids, err := c.checks.lookUpPartitions(ctx)
+		switch {
+		case err == nil && len(ids) != count:
 			return
+		case err == nil:
+			missing, failed = 0, 0
+		case IsMissing(err):
+			missing++
+		default:
+			failed++
 		}
 	}
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -18,6 +19,8 @@ const (
 	// leaseTimeout is when the server releases the leases of a process that has stopped to use its session, such as one on a host that
 	// vanished. The process itself gives up its session earlier: after balanceInterval and CheckTimeout.
 	leaseTimeout = 3500 * time.Millisecond
+	// remindInterval is how often a process that cannot take part says so.
+	remindInterval = time.Minute
 )
 
 // Leases divide numbered tasks, such as the partitions of a topic, evenly among the processes that share a database.
@@ -37,9 +40,11 @@ type Leases struct {
 // Run runs each of the tasks 0…count-1 while this process has its lease, until ctx ends. It ends the context of a task that is to
 // move to another process, or whose lease is lost, and releases the lease when the task has returned.
 func (l Leases) Run(ctx context.Context, count int, task func(ctx context.Context, number int)) {
+	var logged time.Time
 	for ctx.Err() == nil {
-		if err := l.runSession(ctx, count, task); err != nil && ctx.Err() == nil {
+		if err := l.runSession(ctx, count, task); err != nil && ctx.Err() == nil && time.Since(logged) >= remindInterval {
 			l.Log.WarnContext(ctx, "cannot take part in dividing the work, trying again", "error", err)
+			logged = time.Now()
 		}
 		select {
 		case <-ctx.Done():
@@ -106,7 +111,7 @@ func (s *leaseSession) join(ctx context.Context) error {
 }
 
 func (s *leaseSession) exec(ctx context.Context, statement string, number int) error {
-	ctx, cancel := context.WithTimeout(ctx, CheckTimeout)
+	ctx, cancel := withinSession(ctx)
 	defer cancel()
 	if _, err := s.conn.Exec(ctx, statement, s.Class, number); err != nil {
 		return fmt.Errorf("change leases: %w", err)
@@ -153,7 +158,7 @@ const selectMembers = `SELECT pid, pid = pg_backend_pid(), bool_and(mode <> 'Sha
  GROUP BY pid`
 
 func (s *leaseSession) membersNow(ctx context.Context) ([]member, error) {
-	ctx, cancel := context.WithTimeout(ctx, CheckTimeout)
+	ctx, cancel := withinSession(ctx)
 	defer cancel()
 	rows, err := s.conn.Query(ctx, selectMembers, s.Class)
 	if err != nil {
@@ -166,7 +171,18 @@ func (s *leaseSession) membersNow(ctx context.Context) ([]member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read leases: %w", err)
 	}
+	if !slices.ContainsFunc(members, func(m member) bool { return m.self }) {
+		return nil, errNotMember
+	}
 	return members, nil
+}
+
+var errNotMember = errors.New("the session has lost its locks: is there a transaction pooler before the server?")
+
+// withinSession returns a context for a statement of the session. It outlives ctx, because a statement that is given up closes the
+// session and so releases the leases of tasks that still run.
+func withinSession(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), CheckTimeout)
 }
 
 // shareOf returns how many of the tasks this process should run. If they cannot be divided evenly, those that have more leases now
@@ -205,7 +221,7 @@ func (s *leaseSession) begin(ctx context.Context, most int, free []int) error {
 	if len(free) == 0 {
 		return nil
 	}
-	within, cancel := context.WithTimeout(ctx, CheckTimeout)
+	within, cancel := withinSession(ctx)
 	defer cancel()
 	rows, err := s.conn.Query(within, "SELECT number FROM unnest($2::int[]) AS number WHERE pg_try_advisory_lock($1, number)",
 		s.Class, free[:min(most, len(free))])
@@ -254,7 +270,14 @@ func (s *leaseSession) stopAll(ctx context.Context) {
 	s.stop(s.working())
 	// What fails here is done by the end of the session.
 	_ = s.exec(ctx, "SELECT pg_advisory_unlock_shared($1, $2)", memberLock)
+	ticker := time.NewTicker(balanceInterval)
+	defer ticker.Stop()
 	for len(s.running) > 0 {
-		_ = s.release(ctx, <-s.ended)
+		select {
+		case number := <-s.ended:
+			_ = s.release(ctx, number)
+		case <-ticker.C:
+			_ = s.conn.Ping(ctx) // An idle session would lose the leases of tasks that still run.
+		}
 	}
 }
