@@ -240,7 +240,7 @@ image: ## Build the image for this machine, and load it into Docker as partnergi
 # Everything here is the same, to the byte, whenever and wherever it is built from a commit; but for the lists of modules, which have a
 # time.
 RELEASE    := $(LOCAL)/release
-REPRODUCED := -trimpath -buildvcs=false -ldflags "-s -w $(STAMP)"
+REPRODUCED  = -trimpath -buildvcs=false -ldflags "-s -w $(STAMP)"
 .PHONY: release
 release: VERSION := v$(RELEASED_VERSION)
 release: release-tools $(SDK_TYPESCRIPT)/node_modules $(PYTHON)/.complete ## Build everything that a release publishes into .local/release, with checksums
@@ -259,7 +259,7 @@ release: release-tools $(SDK_TYPESCRIPT)/node_modules $(PYTHON)/.complete ## Bui
 		$(BIN)/syft scan --quiet oci-dir:$(RELEASE)/image --platform linux/$$architecture --source-name platform \
 			--source-version $(RELEASED_VERSION) --output spdx-json=$(RELEASE)/files/platform-linux-$$architecture.spdx.json || exit 1; \
 	done
-	@cd $(SDK_TYPESCRIPT) && npm pack --silent --pack-destination $(RELEASE)/packages > /dev/null
+	@umask 022 && cd $(SDK_TYPESCRIPT) && npm pack --silent --pack-destination $(RELEASE)/packages > /dev/null
 	@cd $(SDK_PYTHON) && $(PYTHON)/bin/hatchling build --directory $(RELEASE)/packages
 	@cd $(RELEASE) && sha256sum files/* packages/* | sed 's|  .*/|  |' > SHA256SUMS && mv SHA256SUMS files
 	@cat $(RELEASE)/files/SHA256SUMS
