@@ -39,7 +39,6 @@ const (
 	sendWebhook = "services/webhook/internal/webhookclient/client.go"
 
 	randPackage = "math/rand/v2"
-	uuidPackage = "github.com/google/uuid"
 )
 
 // slowRead makes the relay read its sources up to 200 ms apart.
@@ -60,11 +59,11 @@ var mutations = []mutation{
 		`fresh = append(fresh, slices.DeleteFunc(w.admit(b), func(Change) bool { return rand.N(50) == 0 })...)`,
 	}}},
 	{"duplicate event", duplicate, []replacement{
-		imports(changeOrder, randPackage), imports(changeOrder, uuidPackage),
+		imports(changeOrder, randPackage),
 		{changeOrder, `outbox.Append(ctx, b, event)`, `outbox.Append(ctx, b, event)
-			if rand.N(20) == 0 {
-				event.ID = uuid.Must(uuid.NewV7()).String()
-				outbox.Append(ctx, b, event)
+			again, err := s.newEvent(before.TenantID, before.Record, originKeyID, change.Event)
+			if err == nil && rand.N(20) == 0 {
+				outbox.Append(ctx, b, again)
 			}`},
 	}},
 	{"other request", effect, []replacement{imports(requestKey, randPackage), {requestKey, `r := caller.RequestFrom(ctx)`, `
