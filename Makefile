@@ -462,7 +462,7 @@ lint-generated: generate
 
 .PHONY: lint-tidy
 lint-tidy:
-	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi .tools/workflow .tools/release .tools/helm; do \
+	@for module in $(MODULES) .tools .tools/lint .tools/mutants .tools/oasdiff .tools/oapi .tools/workflow; do \
 		echo "go mod tidy: $$module"; \
 		GOWORK=off go -C "$$module" mod tidy -diff || exit 1; \
 	done
