@@ -46,7 +46,7 @@ func (r Release) Image(programs, into string) error {
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture.Name()}},
 		})
 	}
-	_, err = layout.Write(into, mutate.Annotations(index, r.labels()).(v1.ImageIndex)) //nolint:errcheck // It stays an index.
+	_, err = layout.Write(into, mutate.Annotations(index, r.labels()).(v1.ImageIndex))
 	return err
 }
 
@@ -112,9 +112,15 @@ func (r Release) writeRoot(w io.Writer, programs string) error {
 		name  string
 		owner int
 	}{
-		{"etc/", 0}, {"etc/ssl/", 0}, {"etc/ssl/certs/", 0}, {"var/", 0}, {"var/lib/", 0}, {"var/lib/gifting/", 0},
+		{"etc/", 0},
+		{"etc/ssl/", 0},
+		{"etc/ssl/certs/", 0},
+		{"var/", 0},
+		{"var/lib/", 0},
+		{"var/lib/gifting/", 0},
 		// Where volumes are mounted: the certificates of deploy/compose.yaml, and the images of the catalog.
-		{"var/lib/gifting/certificates/", nobody}, {"var/lib/gifting/images/", nobody},
+		{"var/lib/gifting/certificates/", nobody},
+		{"var/lib/gifting/images/", nobody},
 	} {
 		if err := add(tar.TypeDir, folder.name, folder.owner, 0o755, nil); err != nil {
 			return err

@@ -17,8 +17,8 @@ import (
 	"github.com/partnergifting/platform/services/events/internal/relay"
 )
 
-// Config of the service. Database is the feed's. It also has the locks of the relay's leader and of the readers of Kafka, so its URL
-// must lead directly to the server, not to a transaction pooler.
+// Config of the service. Database is the feed's. It also has the locks of the relay's leader and of the readers of Kafka, so its
+// URL must lead directly to the server, not to a transaction pooler.
 type Config struct {
 	RPC         rpc.Config
 	Database    postgres.Config

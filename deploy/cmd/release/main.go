@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,7 +35,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	head, err := exec.Command("git", "show", "--no-patch", "--format=%H %ct").Output()
+	head, err := exec.CommandContext(context.Background(), "git", "show", "--no-patch", "--format=%H %ct").Output()
 	if err != nil {
 		return fmt.Errorf("git show: %w", err)
 	}

@@ -37,12 +37,10 @@ const (
 	stockUnits  = "services/catalog/internal/store/reservations.go"
 	paceRows    = "services/orders/internal/store/sandbox_pace.go"
 	sendWebhook = "services/webhook/internal/webhookclient/client.go"
-
-	randPackage = "math/rand/v2"
 )
 
 // slowRead makes the relay read its sources up to 200 ms apart.
-var slowRead = []replacement{imports(relaySource, randPackage), {relaySource, `if err := r.collect(s.pool.Query(ctx, readRows,`, `
+var slowRead = []replacement{importsRand(relaySource), {relaySource, `if err := r.collect(s.pool.Query(ctx, readRows,`, `
 	if s.name == "links" {
 		time.Sleep(rand.N(200 * time.Millisecond))
 	}
@@ -54,24 +52,24 @@ var mutations = []mutation{
 	{"no watermark", order, append([]replacement{
 		{relayBatch, `b.watermark = now`, `b.watermark = now.Add(time.Hour)`},
 	}, slowRead...)},
-	{"lost event", lost, []replacement{imports(appendFeed, randPackage), {
+	{"lost event", lost, []replacement{importsRand(appendFeed), {
 		appendFeed, `fresh = append(fresh, w.admit(b)...)`,
 		`fresh = append(fresh, slices.DeleteFunc(w.admit(b), func(Change) bool { return rand.N(50) == 0 })...)`,
 	}}},
 	{"duplicate event", duplicate, []replacement{
-		imports(changeOrder, randPackage),
+		importsRand(changeOrder),
 		{changeOrder, `outbox.Append(ctx, b, event)`, `outbox.Append(ctx, b, event)
 			again, err := s.newEvent(before.TenantID, before.Record, originKeyID, change.Event)
 			if err == nil && rand.N(20) == 0 {
 				outbox.Append(ctx, b, again)
 			}`},
 	}},
-	{"other request", effect, []replacement{imports(requestKey, randPackage), {requestKey, `r := caller.RequestFrom(ctx)`, `
+	{"other request", effect, []replacement{importsRand(requestKey), {requestKey, `r := caller.RequestFrom(ctx)`, `
 	r := caller.RequestFrom(ctx)
 	if r.IdempotencyKey != "" && rand.N(20) == 0 {
 		r.IdempotencyKey += "-other"
 	}`}}},
-	{"stale read", answers, []replacement{imports(getOrder, randPackage), {
+	{"stale read", answers, []replacement{importsRand(getOrder), {
 		getOrder,
 		`return &ordersv1.GetOrderResponse{Order: order}, nil`, `
 	if rand.N(5) == 0 {
@@ -83,7 +81,7 @@ var mutations = []mutation{
 		stockUnits, `SET stock = stock + returned.units`,
 		`SET stock = stock + returned.units + (random() < 0.5)::int`,
 	}}},
-	{"unsent webhook", delivery, []replacement{imports(sendWebhook, randPackage), {sendWebhook, `resp, err := c.http.Do(req)`, `
+	{"unsent webhook", delivery, []replacement{importsRand(sendWebhook), {sendWebhook, `resp, err := c.http.Do(req)`, `
 	resp, err := &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, error(nil)
 	if rand.N(50) > 0 {
 		resp, err = c.http.Do(req)
@@ -91,7 +89,7 @@ var mutations = []mutation{
 	{"eager step", effect, []replacement{{
 		paceRows, `SET due_at = clock_timestamp() + make_interval(secs => every_seconds) WHERE`, `SET due_at = due_at WHERE`,
 	}}},
-	{"forgotten step", effect, []replacement{imports(placeOrder, randPackage), {placeOrder, `queueAutoAdvance(b, o)`, `
+	{"forgotten step", effect, []replacement{importsRand(placeOrder), {placeOrder, `queueAutoAdvance(b, o)`, `
 		if rand.N(5) > 0 {
 			queueAutoAdvance(b, o)
 		}`}}},
@@ -101,7 +99,7 @@ var mutations = []mutation{
 			"recordColumns.Select() + ` FROM orders WHERE $1::text <> '' AND",
 		},
 	}},
-	{"personal data in an event", leak, []replacement{imports(placeOrder, randPackage), {placeOrder, `outbox.Append(ctx, b, event)`, `
+	{"personal data in an event", leak, []replacement{importsRand(placeOrder), {placeOrder, `outbox.Append(ctx, b, event)`, `
 		if rand.N(20) == 0 {
 			event.Data = fmt.Appendf(nil, "%s,\"recipientName\":%q}", event.Data[:len(event.Data)-1], o.Details.Recipient.Name)
 		}
@@ -135,9 +133,9 @@ func TestEveryMutationFitsTheSource(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 }
 
-func imports(file, name string) replacement {
+func importsRand(file string) replacement {
 	const list = "import (\n"
-	return replacement{file, list, list + "\t\"" + name + "\"\n"}
+	return replacement{file, list, list + "\t\"math/rand/v2\"\n"}
 }
 
 // overlay makes the changes and returns the list of changed files that `go build -overlay` reads.
