@@ -12,7 +12,7 @@ const (
 )
 
 // The pool can be set only while programs initialize. gRPC's own one has nothing between 32 KB and 1 MB, and it clears a buffer
-// before each use. For a page of 50 events the client and the server would each clear a megabyte, a third of what it costs them.
+// before each use. For a page of 50 events the client and the server would each clear a megabyte, a seventh of what it costs them.
 func init() {
 	var exponents []uint8
 	for e := uint8(smallestBuffer); e <= largestBuffer; e++ {
