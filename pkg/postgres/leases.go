@@ -171,7 +171,7 @@ func (s *leaseSession) membersNow(ctx context.Context) ([]member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read leases: %w", err)
 	}
-	if !slices.ContainsFunc(members, func(m member) bool { return m.self }) {
+	if !slices.ContainsFunc(members, func(m member) bool { return m.self && !m.leaves }) {
 		return nil, errNotMember
 	}
 	return members, nil
@@ -277,7 +277,7 @@ func (s *leaseSession) stopAll(ctx context.Context) {
 		case number := <-s.ended:
 			_ = s.release(ctx, number)
 		case <-ticker.C:
-			_ = s.conn.Ping(ctx) // An idle session would lose the leases of tasks that still run.
+			_, _ = s.membersNow(ctx) // An idle session would lose the leases of tasks that still run.
 		}
 	}
 }
