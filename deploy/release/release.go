@@ -1,5 +1,5 @@
 // Package release packs the programs as an image and the chart as an archive. Both depend on what they are made of and on the time
-// of the commit only: whoever packs them again gets the same bytes.
+// of the commit only: packed again, they are the same to the byte.
 package release
 
 import (
