@@ -142,7 +142,9 @@ func (e *encoder) timestamp(seconds int64, nanos int32) {
 		e.fail(errTimestampRange)
 		return
 	}
-	e.buf = time.Unix(seconds, int64(nanos)).UTC().AppendFormat(e.buf, `"2006-01-02T15:04:05.999999Z"`)
+	// Only its own layouts are fast in package time. This one has nanoseconds, but leaves out zeros at the end.
+	micros := time.UnixMicro(seconds*1e6 + int64(nanos)/1e3).UTC()
+	e.buf = append(micros.AppendFormat(append(e.buf, '"'), time.RFC3339Nano), '"')
 }
 
 // message writes a message.
