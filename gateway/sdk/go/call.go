@@ -96,6 +96,8 @@ func WithResponse(response *Response) CallOption {
 type Response struct {
 	Status int
 	Header http.Header
+	// Body is as it was received.
+	Body []byte
 	// Attempts is how often the call was sent.
 	Attempts int
 }
@@ -193,7 +195,7 @@ func (c *Client) do(ctx context.Context, made *call, result any, options []CallO
 		answer, err := c.attempt(limited, made, body)
 		c.ignored.report(made.method+" "+made.template, answer.header)
 		if made.response != nil {
-			*made.response = Response{Status: answer.status, Header: answer.header, Attempts: attempt}
+			*made.response = Response{Status: answer.status, Header: answer.header, Body: answer.body, Attempts: attempt}
 		}
 		if err == nil {
 			err = answer.decode(result)

@@ -137,6 +137,14 @@ func TestAnImageIsReadAsItIs(t *testing.T) {
 	require.Empty(t, transport.attempts[0].header.Get("Authorization"), "it opens without a key")
 }
 
+func TestAnyAnswerIsReadAsItIs(t *testing.T) {
+	t.Parallel()
+	transport := &stub{script: script{answered(200, "# Webhooks\n", "Content-Type", "text/markdown")}}
+	var response gifting.Response
+	require.NoError(t, newClient(t, transport).Call(t.Context(), "GET", "/docs/webhooks.md", nil, nil, gifting.WithResponse(&response)))
+	require.Equal(t, "# Webhooks\n", string(response.Body))
+}
+
 func TestACallOfALaterVersionCanBeMade(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, `{"a":1}`)}}
