@@ -39,6 +39,8 @@ func (i integrator) testCommandLine(t *testing.T) {
 	c.env = c.with(i.Env["GIFTING_KEY"])
 	t.Run("places, reads and cancels orders", c.testOrders)
 	t.Run("creates, reads and cancels links", c.testLinks)
+	t.Run("reads campaigns", c.testCampaigns)
+	t.Run("calls any path", c.testAnyCall)
 	t.Run("causes every event", c.testTriggers)
 	t.Run("forwards events as webhooks", c.testListen)
 	t.Run("shows webhooks and sends them again", c.testWebhooks)
@@ -77,9 +79,36 @@ func (c commandLine) testOrders(t *testing.T) {
 	require.Contains(t, c.run(t, 1, example, "orders", "place"), "existing order: "+order.ID)
 	require.Contains(t, c.run(t, 0, "", "orders", "list", "--external-order-id", *order.ExternalOrderID), order.Reference)
 	require.Contains(t, c.run(t, 0, "", "orders", "get", order.ID), order.Reference)
+	c.testCorrections(t, order.ID)
 	require.Contains(t, c.run(t, 0, "", "orders", "cancel", order.ID, "--reason", "A test."), "CANCELLED")
 	require.Contains(t, c.run(t, 6, `{"externalOrderId": 1}`, "orders", "validate"), "brandId")
 	require.Contains(t, c.run(t, 4, "", "orders", "get", "none"), "not_found")
+}
+
+func (c commandLine) testCorrections(t *testing.T, order string) {
+	correct := []string{"orders", "update-delivery", order, "--expected-version", "0", "--recipient.address.street", "Storgatan 2"}
+	require.Regexp(t, `version +1`, c.run(t, 0, "", correct...))
+	require.Contains(t, c.run(t, 1, "", correct...), "version_conflict")
+	require.Regexp(t, `urgent +true`, c.run(t, 0, `{"expectedVersion": 1, "urgent": true}`, "orders", "update-delivery", order, "-f", "-"))
+	require.Contains(t, c.run(t, 0, "", "orders", "messages", "post", order, "--body", "Please sign it."), "id")
+	require.Regexp(t, `API_KEY .*Please sign it\.`, c.run(t, 0, "", "orders", "messages", "list", order))
+}
+
+func (c commandLine) testCampaigns(t *testing.T) {
+	id := c.Env["GIFTING_CAMPAIGN_ID"]
+	require.Contains(t, c.run(t, 0, "", "campaigns", "list", "--status", "ACTIVE"), id)
+	require.Contains(t, c.run(t, 0, "", "campaigns", "get", id), "stockRemaining")
+	require.Contains(t, c.run(t, 4, "", "campaigns", "get", "none"), "not_found")
+}
+
+func (c commandLine) testAnyCall(t *testing.T) {
+	require.Contains(t, c.run(t, 0, "", "get", "/me"), `"environment": "sandbox"`)
+	require.Contains(t, c.run(t, 0, "", "get", "/docs/webhooks.md"), "# Webhooks")
+	order := c.run(t, 0, "", "orders", "example")
+	placed := c.run(t, 0, order, "post", "/orders", "-", "--idempotency-key", "cli-any")
+	require.Equal(t, placed, c.run(t, 0, order, "post", "/orders", "-", "--idempotency-key", "cli-any"), "it is placed once")
+	require.Contains(t, c.run(t, 1, "", "post", "/orders:validate"), "invalid_request")
+	require.Contains(t, c.run(t, 4, "", "get", "/none"), "not_found")
 }
 
 func (c commandLine) testLinks(t *testing.T) {
@@ -155,6 +184,7 @@ func (c commandLine) testWebhooks(t *testing.T) {
 	require.Contains(t, c.run(t, 0, "", "webhooks", "deliveries"), "HTTP 204")
 	require.Contains(t, c.run(t, 0, "", "webhooks", "resend", deliveries.Items[0].ID), deliveries.Items[0].EventID)
 	require.Regexp(t, `deliveries +\d+`, c.run(t, 0, "", "webhooks", "replay", "--from", "10m", "--type", "order.status_changed"))
+	require.Regexp(t, `secret +[0-9a-f]{64}\n`, c.run(t, 0, "", "webhooks", "rotate-secret", "--overlap", "1h"))
 }
 
 func (c commandLine) testCopies(t *testing.T) {

@@ -70,10 +70,12 @@ func (a *app) command(
 	}}
 }
 
-// arguments compares the arguments with the words in capitals of the command's use.
+// arguments compares the arguments with the words in capitals of the command's use. The last may be left out if it is in brackets.
 func arguments(c *cobra.Command, args []string) error {
-	_, want, _ := strings.Cut(c.Use, " ")
-	if len(args) == len(strings.Fields(want)) {
+	_, words, _ := strings.Cut(c.Use, " ")
+	most := len(strings.Fields(words))
+	least := most - strings.Count(words, "[")
+	if least <= len(args) && len(args) <= most {
 		return nil
 	}
 	return asUsageError(fmt.Errorf("%w %s", errArguments, c.Use))
@@ -145,14 +147,7 @@ func printPages[T any](a *app, p *paging, columns []column[T], list gifting.List
 		}
 		return terminal.JSON(a.Out, result)
 	}
-	names, rows := make([]string, len(columns)), make([][]string, len(items))
-	for i, c := range columns {
-		names[i] = c.name
-		for row, item := range items {
-			rows[row] = append(rows[row], c.text(item))
-		}
-	}
-	if err := terminal.Table(a.Out, names, rows); err != nil {
+	if err := printTable(a, columns, items); err != nil {
 		return err
 	}
 	if next != "" {
@@ -161,18 +156,34 @@ func printPages[T any](a *app, p *paging, columns []column[T], list gifting.List
 	return nil
 }
 
+func printTable[T any](a *app, columns []column[T], items []T) error {
+	names, rows := make([]string, len(columns)), make([][]string, len(items))
+	for i, c := range columns {
+		names[i] = c.name
+		for row, item := range items {
+			rows[row] = append(rows[row], c.text(item))
+		}
+	}
+	return terminal.Table(a.Out, names, rows)
+}
+
 // readJSON reads a file of JSON; - is the standard input.
 func (a *app) readJSON(path string) (json.RawMessage, error) {
 	content, err := a.readText(path)
 	if err != nil {
 		return nil, err
 	}
+	return parseJSON(path, content)
+}
+
+// parseJSON says where a text with a name is not JSON.
+func parseJSON(name string, content []byte) (json.RawMessage, error) {
 	var read json.RawMessage
-	err = json.Unmarshal(content, &read)
+	err := json.Unmarshal(content, &read)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := content[:max(syntax.Offset-1, 0)]
 		line := before[bytes.LastIndexByte(before, '\n')+1:]
-		err = fmt.Errorf("%s %w: line %d, column %d: %w", path, errJSON, bytes.Count(before, []byte("\n"))+1, utf8.RuneCount(line)+1,
+		err = fmt.Errorf("%s %w: line %d, column %d: %w", name, errJSON, bytes.Count(before, []byte("\n"))+1, utf8.RuneCount(line)+1,
 			syntax)
 	}
 	if err != nil {

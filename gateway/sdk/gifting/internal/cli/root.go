@@ -60,9 +60,12 @@ func (a *app) commands() []*cobra.Command {
 		a.verifyCommand(),
 		a.ordersCommand(),
 		a.linksCommand(),
+		a.campaignsCommand(),
 		a.catalogCommand(),
 		a.syncCommand(),
 		a.doctorCommand(),
+		a.rawGetCommand(),
+		a.rawPostCommand(),
 		a.mcpCommand(),
 	}
 }

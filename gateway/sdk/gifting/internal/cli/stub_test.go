@@ -56,6 +56,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	call := req.Method + " " + req.URL.Path
 	a.sent = append(a.sent, call+" "+req.URL.RawQuery+" "+string(body))
 	a.keys = append(a.keys, req.Header.Get("Idempotency-Key"))
+	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Request-Id", "request-1")
 	w.Header().Set("Feed-Position", "end")
 	answer, known := a.answers[call]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -14,13 +15,15 @@ import (
 )
 
 var (
-	errSpan    = errors.New("say which time span: --from, and --to unless it is now")
-	errOneType = errors.New("--type takes one type here")
+	errSpan       = errors.New("say which time span: --from, and --to unless it is now")
+	errOneType    = errors.New("--type takes one type here")
+	errSecretLost = errors.New("the secret was changed, but the answer with the new one was lost: rotate it again")
 )
 
 func (a *app) webhooksCommand() *cobra.Command {
-	return group("webhooks", "See how your webhooks are delivered, and send them again",
-		a.deliveriesCommand(), a.resendCommand(), a.replayCommand(), a.healthCommand(), a.testWebhookCommand())
+	return group("webhooks", "See how your webhooks are delivered, send them again, and change their signing secret",
+		a.deliveriesCommand(), a.resendCommand(), a.replayCommand(), a.healthCommand(), a.testWebhookCommand(),
+		a.rotateSecretCommand())
 }
 
 func (a *app) deliveriesCommand() *cobra.Command {
@@ -127,4 +130,26 @@ func (a *app) testWebhookCommand() *cobra.Command {
 		}
 		return nil
 	})
+}
+
+func (a *app) rotateSecretCommand() *cobra.Command {
+	var overlap time.Duration
+	command := a.command("rotate-secret", "Make a new signing secret and print it, once", func(
+		ctx context.Context, client *gifting.Client, _ []string,
+	) error {
+		seconds := int32(min(math.Ceil(overlap.Seconds()), math.MaxInt32))
+		result, err := client.Webhooks.RotateSecret(ctx, gifting.RotateWebhookSecretRequest{OverlapSeconds: &seconds})
+		if err != nil {
+			return err
+		}
+		if result.Secret == nil {
+			return errSecretLost // The API does not repeat it when an attempt is repeated.
+		}
+		a.note("This is the only time that the secret can be read. Store it now.")
+		return a.print(result)
+	})
+	command.Long = `rotate-secret makes a new signing secret for the webhooks of the key. The one of before stops at once, unless
+--overlap says how long webhooks are signed with both, so that your receiver can change from one to the other.`
+	command.Flags().DurationVar(&overlap, "overlap", 0, "how long the secret of before also signs, such as 1h; at most 168h")
+	return command
 }

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+var errBody = errors.New("say something: --body")
+
+func (a *app) listMessagesCommand() *cobra.Command {
+	return a.command("list ORDER", "List the messages on an order, oldest first", func(
+		ctx context.Context, client *gifting.Client, args []string,
+	) error {
+		messages, err := client.Orders.Messages(ctx, args[0])
+		switch {
+		case err != nil:
+			return err
+		case a.output == asJSON:
+			return terminal.JSON(a.Out, messages)
+		}
+		return printTable(a, []column[gifting.OrderMessage]{
+			{"created", func(m gifting.OrderMessage) string { return short(m.CreatedAt) }},
+			{"author", func(m gifting.OrderMessage) string { return string(m.Author.Kind) }},
+			{"name", func(m gifting.OrderMessage) string { return m.Author.Name }},
+			{"body", func(m gifting.OrderMessage) string { return m.Body }},
+		}, messages)
+	})
+}
+
+func (a *app) postMessageCommand() *cobra.Command {
+	var message gifting.PostOrderMessageRequest
+	var once idempotent
+	command := a.command("post ORDER", "Post a message on an order, which the service operator reads", func(
+		ctx context.Context, client *gifting.Client, args []string,
+	) error {
+		if message.Body == "" {
+			return asUsageError(errBody)
+		}
+		return a.show(client.Orders.PostMessage(ctx, args[0], message, once.options()...))
+	})
+	command.Flags().StringVar(&message.Body, "body", "", "the text, at most 4000 characters (required)")
+	return a.once(command, &once)
+}
