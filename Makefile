@@ -365,10 +365,11 @@ faults: c-compiler ## Use the platform for MINUTES (10) while servers and networ
 	@$(TESTDEPS) -- go test -v -count=1 -tags faults -timeout 60m -run '^TestFault' ./deploy/tests/e2e
 	@export CGO_ENABLED=1; $(TESTDEPS) -- go test -race -count=1 -tags faults -timeout 20m ./gateway
 
-# The last release is the newest commit `release: v…`; GIFTING_TEST_PREVIOUS names another revision.
+# The last release is the newest commit `release: v…`; GIFTING_TEST_PREVIOUS names another revision. UPGRADE chooses a test.
+UPGRADE :=
 .PHONY: upgrade
 upgrade: ## Upgrade from the last release in several orders, back and forward again, and check its requirements in each mix
-	@go test -v -count=1 -tags faults -timeout 60m -run '^TestUpgrade' ./deploy/tests/faults
+	@go test -v -count=1 -tags faults -timeout 60m -run '^TestUpgrade$(UPGRADE)' ./deploy/tests/faults
 
 # Servers go back in time. DISASTER chooses disasters by a pattern of their names, SEEDS runs several seeds one after another.
 DISASTER :=

@@ -209,6 +209,7 @@ func (f *fixture) testSecrets(t *testing.T) {
 // rotate rotates the secret of a receiver and returns the next webhook and the new secret.
 func (f *fixture) rotate(t *testing.T, r *receiver, overlap *durationpb.Duration) (received inbox.Delivery, secret string) {
 	t.Helper()
+	inboxURL(t, f.platform) // Without one the check is left out.
 	rotated, err := f.Tenants(t).RotateWebhookSecret(t.Context(), &tenantsv1.RotateWebhookSecretRequest{
 		Actor: f.administrator, TenantId: f.tenant, KeyId: r.keyID, Overlap: overlap,
 	})

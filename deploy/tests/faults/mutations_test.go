@@ -111,13 +111,19 @@ var mutations = []mutation{
 func TestEveryMutationFitsTheSource(t *testing.T) {
 	t.Parallel()
 	all, seen, packages := []replacement{}, map[replacement]bool{}, map[string]bool{}
-	every := mutations
-	for _, m := range disasterMutations {
-		every = append(every, m.mutation)
+	var every [][]replacement
+	for _, m := range mutations {
+		every = append(every, m.changes)
 	}
-	for _, m := range every {
-		overlay(t, m.changes)
-		for _, c := range m.changes {
+	for _, m := range disasterMutations {
+		every = append(every, m.changes)
+	}
+	for _, m := range upgradeMutations {
+		every = append(every, m.older, m.newer)
+	}
+	for _, changes := range every {
+		overlay(t, changes)
+		for _, c := range changes {
 			if !seen[c] {
 				all, seen[c], packages["./"+filepath.Dir(c.file)] = append(all, c), true, true
 			}

@@ -90,6 +90,15 @@ func (i *instance) awaitReady(t *testing.T) {
 func (i *instance) restart(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
+	i.end(t)
+	require.NoError(t, i.start(t.Context()))
+	i.awaitReady(t)
+	return time.Since(began)
+}
+
+// end stops the instance as a rollout does.
+func (i *instance) end(t *testing.T) {
+	t.Helper()
 	require.NoError(t, i.signal(syscall.SIGTERM))
 	select {
 	case <-i.exited:
@@ -97,9 +106,6 @@ func (i *instance) restart(t *testing.T) time.Duration {
 		require.FailNow(t, i.name+" does not end")
 	}
 	require.True(t, i.command.ProcessState.Success(), "%s: %s, see %s", i.name, i.command.ProcessState, i.log)
-	require.NoError(t, i.start(t.Context()))
-	i.awaitReady(t)
-	return time.Since(began)
 }
 
 func newTraffic(t *testing.T, d *deployment) *traffic {

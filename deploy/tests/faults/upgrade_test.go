@@ -3,14 +3,19 @@
 package faults_test
 
 import (
+	"context"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/local/inbox"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
@@ -20,81 +25,143 @@ type mix struct {
 	newer func(i *instance) bool
 }
 
+func all(*instance) bool  { return true }
+func none(*instance) bool { return false }
+
+func isGateway(i *instance) bool { return i.program.Name == identity.Gateway }
+func isReader(i *instance) bool {
+	return i.program.Name == identity.Events || i.program.Name == identity.Webhook
+}
+
 // mixes are the states of upgrades in different orders, of one that is taken back, and of one after that.
-func mixes() []mix {
-	all := func(*instance) bool { return true }
-	none := func(*instance) bool { return false }
-	gateway := func(i *instance) bool { return i.program.Name == identity.Gateway }
-	return []mix{
-		{"the release", none},
-		{"gateways first", gateway},
-		{"gateways last", func(i *instance) bool { return !gateway(i) }},
-		{"relay and readers first", func(i *instance) bool {
-			return i.program.Name == identity.Events || i.program.Name == identity.Webhook
-		}},
-		{"one instance of each", func(i *instance) bool { return strings.HasSuffix(i.name, "-1") }},
-		{"this version", all},
-		{"back to the release", none},
-		{"this version again", all},
-	}
+var mixes = []mix{
+	{"the release", none},
+	{"gateways first", isGateway},
+	{"gateways last", func(i *instance) bool { return !isGateway(i) }},
+	{"relay and readers first", isReader},
+	{"one instance of each", func(i *instance) bool { return strings.HasSuffix(i.name, "-1") }},
+	{"this version", all},
+	{"back to the release", none},
+	{"this version again", all},
+}
+
+func mixNamed(name string) mix {
+	return mixes[slices.IndexFunc(mixes, func(m mix) bool { return m.name == name })]
 }
 
 // TestUpgradeKeepsTheRequirements brings a platform into each mix of this version and the last release, one after another on the
-// same data, and checks the requirements of the release in each. Of two instances one ends in order and the other is killed.
+// same data and under load, and checks the requirements of the release in each. Of two instances one ends in order and the other
+// is killed. What was written in a mix must read the same in all later ones.
 func TestUpgradeKeepsTheRequirements(t *testing.T) {
-	newer, requirements := buildPrograms(t, "", nil), root(t)
-	older := newer
-	if sources := previousSources(t); sources != "" {
-		older, requirements = buildPrograms(t, sources, nil), sources
+	u := newUpgrade(t, buildRelease(t), buildPrograms(t, "", nil))
+	f := newFixture(t, u.deployment, time.Now().UnixNano(), 0)
+	kept := newKeptRecords(t, f)
+	f.useDuring(t, func(context.Context) {
+		for _, m := range mixes {
+			if ok := t.Run(m.name, func(t *testing.T) {
+				u.enter(t, m)
+				f.gate.Lock()
+				defer f.gate.Unlock()
+				u.requireConformance(t)
+				require.Empty(t, kept.differences(t))
+				kept.add(t, m.name)
+			}); !ok {
+				return // The mixes after it have its data.
+			}
+		}
+	})
+	f.checkAll(t, timeouts{feed: time.Minute, webhooks: 2 * time.Minute, stock: time.Minute}, u.report.printf)
+	u.report.summary(f.results, nil)
+	require.Empty(t, f.violations())
+}
+
+// TestUpgradeOfHalf is the short form of TestUpgradeKeepsTheRequirements.
+func TestUpgradeOfHalf(t *testing.T) {
+	u := newUpgrade(t, buildRelease(t), buildPrograms(t, "", nil))
+	kept := newKeptRecords(t, newFixture(t, u.deployment, time.Now().UnixNano(), 0))
+	for _, name := range []string{"the release", "one instance of each", "back to the release"} {
+		u.enter(t, mixNamed(name))
+		require.Empty(t, kept.differences(t), name)
+		kept.add(t, name)
+		if name == "one instance of each" {
+			u.requireConformance(t)
+		}
 	}
-	d := newDeployment(t, options{binaries: older, direct: true, logs: newReport(t, 0).dir})
-	for _, i := range d.instances {
+}
+
+// upgrade is a deployment whose instances run one of two versions.
+type upgrade struct {
+	*deployment
+	older, newer build
+	report       *report
+}
+
+// build is a folder of programs, and the sources that have the checks of their requirements.
+type build struct{ programs, sources string }
+
+// buildRelease builds the last release. Without one, its place is taken by this version.
+func buildRelease(t *testing.T) build {
+	t.Helper()
+	sources := previousSources(t)
+	if sources == "" {
+		sources = root(t)
+	}
+	return build{buildPrograms(t, sources, nil), sources}
+}
+
+// newUpgrade starts a deployment of the older programs.
+func newUpgrade(t *testing.T, older build, newer string) *upgrade {
+	t.Helper()
+	u := &upgrade{older: older, newer: build{newer, root(t)}, report: newReport(t, 0)}
+	u.deployment = newDeployment(t, options{binaries: older.programs, direct: true, logs: u.report.dir})
+	receiver := httptest.NewServer(inbox.New(u.env["GIFTING_WEBHOOK_SECRET"], time.Now).Handler())
+	t.Cleanup(receiver.Close)
+	u.env["GIFTING_INBOX_URL"] = receiver.URL // That of the demo ended with the stack that prepared the deployment.
+	for _, i := range u.instances {
 		i.awaitReady(t)
 	}
-	for _, m := range mixes() {
-		ok := t.Run(m.name, func(t *testing.T) {
-			for n, i := range d.instances {
-				folder := older
-				if m.newer(i) {
-					folder = newer
-				}
-				i.replace(t, filepath.Join(folder, filepath.Base(i.path)), n%2 == 0)
-			}
-			d.requireConformance(t, requirements)
-		})
-		if !ok {
-			return // The mixes after it have its data.
+	return u
+}
+
+// enter replaces the instances that run another version in the mix.
+func (u *upgrade) enter(t *testing.T, m mix) {
+	t.Helper()
+	for n, i := range u.instances {
+		to := u.older
+		if m.newer(i) {
+			to = u.newer
+		}
+		if !i.runs(to) {
+			i.replace(t, to, n%2 == 0)
+			i.awaitReady(t)
 		}
 	}
 }
 
-// replace lets the instance run another program.
-func (i *instance) replace(t *testing.T, path string, inOrder bool) {
+func (i *instance) runs(b build) bool { return filepath.Dir(i.path) == b.programs }
+
+// replace lets the instance run another program, which may not be ready yet. The one before ends in order or is killed.
+func (i *instance) replace(t *testing.T, by build, inOrder bool) {
 	t.Helper()
-	if i.path == path {
-		return
-	}
-	i.path = path
 	if inOrder {
-		i.restart(t)
-		return
+		i.end(t)
+	} else {
+		i.kill()
 	}
-	i.kill()
+	i.path = filepath.Join(by.programs, filepath.Base(i.path))
 	require.NoError(t, i.start(t.Context()))
-	i.awaitReady(t)
 }
 
-// requireConformance runs the checks of the requirements against the platform. The sources are those of the checks.
-func (d *deployment) requireConformance(t *testing.T, sources string) {
+// requireConformance runs the checks that the release has for its requirements.
+func (u *upgrade) requireConformance(t *testing.T) {
 	t.Helper()
-	run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=10m", "-run=^TestPlatform$", ".")
-	run.Dir = filepath.Join(sources, "deploy", "tests", "conformance")
+	run := exec.CommandContext(t.Context(), "go", "test", "-v", "-count=1", "-timeout=10m", "-run=^TestPlatform$", ".")
+	run.Dir = filepath.Join(u.older.sources, "deploy", "tests", "conformance")
 	run.Env = os.Environ()
-	for name, value := range d.env {
-		if name != "GIFTING_INBOX_URL" { // The receiver ended with the stack that prepared the deployment.
-			run.Env = append(run.Env, name+"="+value)
-		}
+	for name, value := range u.env {
+		run.Env = append(run.Env, name+"="+value)
 	}
 	output, err := run.CombinedOutput()
 	require.NoError(t, err, "%s", output)
+	u.report.printf("%s: %d checks of requirements passed", t.Name(), strings.Count(string(output), "--- PASS: "))
 }
