@@ -3,7 +3,8 @@
 //
 // Every page but the reference is made from Markdown, which is served beside it, and needs no script: guides/*.md, errors.yaml, and
 // the change log and the document of package openapi. The page of the reference loads Scalar, which this package carries, and the
-// document with samples. Nothing comes from another host, and the Content-Security-Policy allows none.
+// document with samples; a plain form of it needs no script either. Nothing comes from another host, and the
+// Content-Security-Policy allows none.
 package docs
 
 import (

@@ -20,7 +20,7 @@ func TestThePageOfErrorsHasTextsForEveryCode(t *testing.T) {
 	t.Parallel()
 	page := read(t, "/docs/errors")
 	for _, info := range problem.Registry() {
-		_, article, found := strings.Cut(page, `<h3 id="`+string(info.Code)+`">`+info.Title+`</h3>`)
+		_, article, found := strings.Cut(page, `<h3 id="`+string(info.Code)+`"><a href="#`+string(info.Code)+`">`+info.Title+`</a></h3>`)
 		require.True(t, found, info.Code)
 		article, _, _ = strings.Cut(article, "<h3 ")
 		for _, part := range []string{"Cause", "Remedy"} {
@@ -55,6 +55,25 @@ func TestThePageOfErrorsHasTextsForEveryCode(t *testing.T) {
 	require.NoError(t, yaml.Unmarshal(raw, &texts))
 	require.Len(t, texts.Codes, len(problem.Registry()), "texts of codes that do not exist")
 	require.Len(t, texts.Fields, len(fieldCodes), "texts of field codes that do not exist")
+}
+
+func TestEachErrorHasAPage(t *testing.T) {
+	t.Parallel()
+	index := read(t, "/docs/errors")
+	for _, info := range problem.Registry() {
+		path := "/docs/errors/" + string(info.Code)
+		require.Contains(t, index, `<a href="`+base+path+`"><code>`+string(info.Code)+`</code></a>`)
+		page := read(t, path)
+		require.Contains(t, page, "<h1 ")
+		require.Contains(t, page, "Code <code>"+string(info.Code)+"</code>, status <strong>"+strconv.Itoa(info.Status)+"</strong>.")
+		require.Regexp(t, `<a href="#remedy">What to do</a></h2>\n<p>\S`, page)
+	}
+	outOfStock := read(t, "/docs/errors/out_of_stock.md")
+	require.Contains(t, outOfStock, "HTTP/1.1 409 Conflict\n")
+	require.Contains(t, outOfStock, `"code": "out_of_stock"`)
+	require.Contains(t, outOfStock, "\n- [Place an order](../reference.md#placeOrder): `POST /orders`\n")
+	require.NotContains(t, outOfStock, "GET /")
+	require.Contains(t, read(t, "/docs/errors/rate_limited"), "Nearly every call.")
 }
 
 func TestKeysAreStoredAsLongAsThePageSays(t *testing.T) {

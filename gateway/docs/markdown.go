@@ -13,12 +13,15 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // By default, goldmark omits raw HTML. Headings get ids, which may also be written: ## Title {#id}.
 var converter = goldmark.New(goldmark.WithExtensions(extension.Table),
-	goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute()))
+	goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute()),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(codeRenderer{}, 1))))
 
 // section is a heading with the text below it, up to the next heading.
 type section struct {
@@ -49,6 +52,11 @@ func (b *builder) convert(markdown string) (article, error) {
 			id, _ := n.AttributeString("id")
 			raw, _ := id.([]byte)
 			found.Sections = append(found.Sections, section{ID: string(raw), Title: plain(n, source), Level: n.Level})
+			if n.Level > 1 {
+				linkToItself(n, string(raw))
+			}
+		case *ast.Blockquote:
+			markNote(n, source)
 		case *ast.Paragraph, *ast.TextBlock, *ast.FencedCodeBlock:
 			if last := len(found.Sections) - 1; last >= 0 {
 				found.Sections[last].Text += plain(n, source) + " "
@@ -68,9 +76,45 @@ func (b *builder) convert(markdown string) (article, error) {
 }
 
 // scrollable lets readers without a mouse scroll what can be wider than a phone.
-var scrollable = strings.NewReplacer(
-	"<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>",
-)
+var scrollable = strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>")
+
+// linkToItself makes a link of a heading, whose address readers can copy.
+func linkToItself(heading *ast.Heading, id string) {
+	link := ast.NewLink()
+	link.Destination = []byte("#" + id)
+	for heading.FirstChild() != nil {
+		link.AppendChild(link, heading.FirstChild())
+	}
+	heading.AppendChild(heading, link)
+}
+
+// notes are the kinds of quotes that are notes, by their first line.
+var notes = map[string]string{"[!NOTE]": "Note", "[!WARNING]": "Warning"}
+
+// markNote gives a quote whose first line is that of a note its class and its title.
+func markNote(quote *ast.Blockquote, source []byte) {
+	paragraph, ok := quote.FirstChild().(*ast.Paragraph)
+	if !ok {
+		return
+	}
+	first := paragraph.Lines().At(0)
+	title, ok := notes[strings.TrimSpace(string(first.Value(source)))]
+	if !ok {
+		return
+	}
+	for ended := false; !ended && paragraph.HasChildren(); {
+		n := paragraph.FirstChild()
+		t, isText := n.(*ast.Text)
+		ended = isText && t.SoftLineBreak()
+		paragraph.RemoveChild(paragraph, n)
+	}
+	quote.SetAttributeString("class", []byte(strings.ToLower(title)))
+	strong := ast.NewEmphasis(2)
+	strong.AppendChild(strong, ast.NewString([]byte(title)))
+	heading := ast.NewParagraph()
+	heading.AppendChild(heading, strong)
+	quote.InsertBefore(quote, paragraph, heading)
+}
 
 // address of what a link in a text leads to. The texts link to the Markdown of pages, so that their links work there too.
 func (b *builder) address(destination string) string {
@@ -78,7 +122,7 @@ func (b *builder) address(destination string) string {
 	if err != nil || link.IsAbs() || link.Path == "" || strings.HasPrefix(link.Path, "/") {
 		return destination
 	}
-	name, isPage := strings.CutSuffix(link.Path, markdownSuffix)
+	name, isPage := strings.CutSuffix(strings.TrimPrefix(link.Path, "../"), markdownSuffix)
 	if !isPage {
 		return path.Join(b.base+sitePath, link.Path)
 	}
@@ -98,7 +142,7 @@ func plain(n ast.Node, source []byte) string {
 	}
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if t, ok := n.(*ast.Text); ok && entering {
-			b.Write(t.Value(source))
+			b.Write(util.UnescapePunctuations(t.Value(source)))
 			if t.SoftLineBreak() {
 				b.WriteByte(' ')
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/partnergifting/platform/gateway/internal/staticfile"
@@ -25,6 +26,9 @@ type page struct {
 	// Name is the last part of its path.
 	Name, Title, Summary string
 	Group                string
+	// Parent is the page that lists this one, which the menus do not have. Label is what the search calls it.
+	Parent *page
+	Label  string
 	article
 	Markdown string
 }
@@ -76,21 +80,34 @@ func (b *builder) addPages() error {
 		}
 	}
 	for _, p := range pages {
-		b.addFile(sitePath+"/"+p.Name+markdownSuffix,
-			staticfile.New(markdownType, staticfile.Revalidate, readable(p.Markdown)).ForAnyOrigin())
+		b.addMarkdown(p)
+		path := pagePath("", p.Name)
 		if p.Name == referenceName {
-			continue
+			path = plainReferencePath
 		}
-		html, err := b.render("page", view{Page: p, Pages: pages})
-		if err != nil {
+		if err := b.addPage(path, view{Page: p, Pages: pages, Siblings: pages}); err != nil {
 			return err
 		}
-		b.addFile(pagePath("", p.Name), staticfile.New(htmlType, staticfile.Revalidate, html))
+	}
+	ofErrors, err := b.addErrorPages(pages)
+	if err != nil {
+		return err
 	}
 	if err := b.makeMissing(pages); err != nil {
 		return err
 	}
-	return b.addForPrograms(pages)
+	return b.addForPrograms(pages, ofErrors)
+}
+
+func (b *builder) addMarkdown(p *page) {
+	b.addFile(sitePath+"/"+p.Name+markdownSuffix,
+		staticfile.New(markdownType, staticfile.Revalidate, readable(p.Markdown)).ForAnyOrigin())
+}
+
+func (b *builder) addPage(path string, v view) error {
+	html, err := b.render("page", v)
+	b.addFile(path, staticfile.New(htmlType, staticfile.Revalidate, html))
+	return err
 }
 
 // missing is the text of the page for addresses that nothing has.
@@ -120,7 +137,7 @@ func (b *builder) makeMissing(pages []*page) error {
 func (b *builder) markdown(name string) (string, error) {
 	switch name {
 	case errorsName:
-		return errorsMarkdown()
+		return b.errorsMarkdown()
 	case changelogName:
 		return b.changelog()
 	case referenceName:
@@ -151,7 +168,9 @@ func (b *builder) page(name, markdown string) (*page, error) {
 type view struct {
 	Page  *page
 	Pages []*page
-	Base  string
+	// Siblings are the page and those before and after it.
+	Siblings []*page
+	Base     string
 	// Sandbox is set in the sandbox, which has a console and takes requests from the reference.
 	Sandbox bool
 	Nonce   string
@@ -167,11 +186,20 @@ func (b *builder) render(name string, v view) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// link of a page in a menu.
+// link to a page.
 type link struct {
 	Href, Title string
-	Current     bool
-	Sections    []section
+	// Current is the value of aria-current, if there is one.
+	Current  string
+	Sections []section
+}
+
+func (v view) link(p *page) link {
+	l := link{Href: pagePath(v.Base, p.Name), Title: p.Title}
+	if p.Name == home {
+		l.Title = "Overview"
+	}
+	return l
 }
 
 // Menu returns the links of a group. The page that is shown has its sections.
@@ -180,20 +208,54 @@ func (v view) Menu(group string) (links []link) {
 		if p.Group != group {
 			continue
 		}
-		l := link{Href: pagePath(v.Base, p.Name), Title: p.Title, Current: p == v.Page}
-		if p.Name == home {
-			l.Title = "Overview"
-		}
-		if l.Current {
-			for _, s := range p.Sections {
-				if s.Level == 2 {
-					l.Sections = append(l.Sections, s)
-				}
-			}
+		l := v.link(p)
+		switch p {
+		case v.Page:
+			l.Current, l.Sections = "page", v.Sections()
+		case v.Page.Parent:
+			l.Current = yes
 		}
 		links = append(links, l)
 	}
 	return links
+}
+
+// Sections are those that the table of contents of the page has.
+func (v view) Sections() (found []section) {
+	for _, s := range v.Page.Sections {
+		if s.Level == 2 {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// Path is what is above the page: links, and its group, which has no page.
+func (v view) Path() []link {
+	site, p := link{Href: pagePath(v.Base, home), Title: "Documentation"}, v.Page
+	switch {
+	case p.Name == home:
+		return nil
+	case p.Parent != nil:
+		return []link{site, {Title: p.Parent.Group}, v.link(p.Parent)}
+	case p.Group != "":
+		return []link{site, {Title: p.Group}}
+	}
+	return []link{site}
+}
+
+// Neighbours are the pages before and after the page, if there are such.
+func (v view) Neighbours() (found struct{ Previous, Next *link }) {
+	i := slices.Index(v.Siblings, v.Page)
+	if i > 0 {
+		previous := v.link(v.Siblings[i-1])
+		found.Previous = &previous
+	}
+	if i >= 0 && i+1 < len(v.Siblings) {
+		next := v.link(v.Siblings[i+1])
+		found.Next = &next
+	}
+	return found
 }
 
 // Groups are the titles of the menus.

@@ -16,9 +16,12 @@ type searchEntry struct {
 	Text  string `json:"text"`
 }
 
-// addForPrograms adds the index for the search, and the list of pages for language models (llmstxt.org).
-func (b *builder) addForPrograms(pages []*page) error {
-	var index []searchEntry
+// addForPrograms adds the index for the search, and the list of pages for language models (llmstxt.org). ofErrors are the pages of
+// single errors.
+func (b *builder) addForPrograms(pages, ofErrors []*page) error {
+	if err := b.addSearchIndex(pages, ofErrors); err != nil {
+		return err
+	}
 	list := &strings.Builder{}
 	fmt.Fprintf(list, "# Partner Gifting API\n\n> %s\n\nEvery page is Markdown. Base address of the API: %s\n",
 		b.document.Root.Get("info", "summary"), b.document.PublicURL)
@@ -29,22 +32,44 @@ func (b *builder) addForPrograms(pages []*page) error {
 			fmt.Fprintf(list, "\n## %s\n\n", group)
 		}
 		fmt.Fprintf(list, "- [%s](%s%s/%s%s): %s\n", p.Title, b.document.PublicURL, sitePath, p.Name, markdownSuffix, p.Summary)
-		if p.Name == referenceName {
-			continue
-		}
-		for _, s := range p.Sections {
-			index = append(index, searchEntry{
-				Title: s.Title, Page: p.Title, Href: pagePath(b.base, p.Name) + "#" + s.ID, Text: strings.Join(strings.Fields(s.Text), " "),
-			})
-		}
 	}
 	fmt.Fprintf(list, "- [OpenAPI document](%s%s.yaml): the whole API for generators of clients\n", b.document.PublicURL, documentPath)
 	fmt.Fprintf(list, "- [Postman collection](%s%s): every call with an example\n", b.document.PublicURL, postmanPath)
 	fmt.Fprintf(list, "- [AsyncAPI document](%s%s): the webhooks\n", b.document.PublicURL, asyncapiPath)
+	list.WriteString("\n## Optional\n\n")
+	for _, p := range ofErrors {
+		fmt.Fprintf(list, "- [%s](%s%s/%s%s): %s\n", p.Label, b.document.PublicURL, sitePath, p.Name, markdownSuffix, p.Summary)
+	}
 	b.addFile(sitePath+"/llms.txt", staticfile.New(textType, staticfile.Revalidate, []byte(list.String())).ForAnyOrigin())
+	return nil
+}
+
+// addSearchIndex adds the index for the search: sections of pages, errors and operations.
+func (b *builder) addSearchIndex(pages, ofErrors []*page) error {
+	var index []searchEntry
+	hasPage := map[string]bool{}
+	for _, p := range ofErrors {
+		hasPage[p.Name] = true
+		text := p.Sections[0].Text + p.Sections[1].Text // The cause and the remedy.
+		index = append(index, searchEntry{p.Title, p.Label, pagePath(b.base, p.Name), strings.Join(strings.Fields(text), " ")})
+	}
+	for _, p := range pages {
+		for _, s := range p.Sections {
+			if p.Name == referenceName || hasPage[p.Name+"/"+s.ID] {
+				continue
+			}
+			href := pagePath(b.base, p.Name)
+			if s.Level > 1 {
+				href += "#" + s.ID
+			}
+			index = append(index, searchEntry{s.Title, p.Title, href, strings.Join(strings.Fields(s.Text), " ")})
+		}
+	}
 	for _, op := range operationsOf(b.document.Root) {
 		href := pagePath(b.base, referenceName) + b.anchors[op.ID()]
-		index = append(index, searchEntry{op.Get("summary").String(), "API reference", href, op.Method + " " + op.Path})
+		about, _, _ := strings.Cut(op.Get("description").String(), "\n\n")
+		text := op.Method + " " + op.Path + " " + strings.Join(strings.Fields(about), " ")
+		index = append(index, searchEntry{op.Get("summary").String(), "API reference", href, text})
 	}
 	written, err := json.Marshal(index)
 	b.addFile(sitePath+"/search.json", staticfile.New(jsonType, staticfile.Revalidate, written))

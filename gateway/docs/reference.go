@@ -16,12 +16,14 @@ const (
 	referenceName = "reference"
 	yes           = "true"
 	rendererPath  = sitePath + "/scalar-1.72.1.js"
+	// plainReferencePath has the reference for readers without scripts.
+	plainReferencePath = sitePath + "/" + referenceName + "/plain"
 )
 
-// renderer is the file dist/browser/standalone.js of the npm package @scalar/api-reference; `make renderer` fetches it.
+// scalar is the file dist/browser/standalone.js of the npm package @scalar/api-reference; `make renderer` fetches it.
 //
 //go:embed renderer/scalar-1.72.1/standalone.js.gz
-var renderer []byte
+var scalar []byte
 
 // addReference adds the page that shows the document with Scalar. Its style sheets are made by its scripts, so they need a nonce,
 // and so the page is fresh. Scalar sets attributes of style too, which no nonce covers: they may be inline, on this page only.
@@ -31,7 +33,7 @@ func (b *builder) addReference() error {
 		return err
 	}
 	b.addFile(sitePath+"/reference.json", staticfile.New(jsonType, staticfile.Revalidate, shown))
-	b.addFile(rendererPath, staticfile.FromGzip(contentTypes[".js"], staticfile.Versioned, renderer))
+	b.addFile(rendererPath, staticfile.FromGzip(contentTypes[".js"], staticfile.Versioned, scalar))
 	const marker = "NONCE"
 	html, err := b.render("reference", view{Nonce: marker, Page: &page{Name: referenceName, Title: "API reference"}})
 	if err != nil {

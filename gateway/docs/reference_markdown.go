@@ -65,7 +65,7 @@ func (b *builder) writeOperation(out *strings.Builder, op operation, called bool
 			return err
 		}
 		for _, s := range samples {
-			fmt.Fprintf(out, "\n%s:\n\n```%s\n%s\n```\n", s.Label, s.Language, s.Source)
+			fmt.Fprintf(out, "\n```%s\n%s\n```\n", s.Language, s.Source)
 		}
 	}
 	if body := op.Get("requestBody", "content", "application/json"); body.Exists() {

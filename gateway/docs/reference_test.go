@@ -53,6 +53,18 @@ func TestEachResponseOfTheReferenceHasItsNonce(t *testing.T) {
 	}
 }
 
+func TestReadersWithoutScriptsHaveAReferenceWithSamplesInEachLanguage(t *testing.T) {
+	t.Parallel()
+	require.Regexp(t, `<noscript>[^?]*href="`+base+`/docs/reference/plain"`, read(t, "/docs/reference"))
+	_, placeOrder, found := strings.Cut(read(t, "/docs/reference/plain"), `<h3 id="placeOrder">`)
+	require.True(t, found)
+	placeOrder, _, _ = strings.Cut(placeOrder, "<h3 ")
+	for _, language := range []string{"Shell", "TypeScript", "Python", "Go"} {
+		require.Contains(t, placeOrder, "<figcaption>"+language+"</figcaption>")
+	}
+	require.Contains(t, placeOrder, `<div class="tabs">`)
+}
+
 func TestRequestsCanBeTriedInTheSandboxOnly(t *testing.T) {
 	t.Parallel()
 	for environment, want := range map[apikey.Environment]string{apikey.Sandbox: "true", apikey.Production: "false"} {
