@@ -45,7 +45,7 @@ func TestTheSearchFindsSectionsAndOperations(t *testing.T) {
 		found[entry.Href] = entry.Text
 	}
 	require.Contains(t, found[base+"/docs/webhooks#rotate"], "overlapSeconds")
-	require.Contains(t, found[base+"/docs/reference#tag/orders/POST/orders"], "POST /orders")
+	require.Contains(t, found[base+"/docs/reference#tag/orders/POST/orders"], "POST /orders ")
 	require.Contains(t, found[base+"/docs/errors/out_of_stock"], "out_of_stock")
 	require.NotContains(t, found, base+"/docs/errors#out_of_stock")
 }

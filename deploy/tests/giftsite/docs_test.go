@@ -3,6 +3,7 @@
 package giftsite_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func TestTheDocumentation(t *testing.T) {
 				site := p.Env["GIFTING_URL"] + "/docs"
 				t.Run("pages", func(t *testing.T) { b.testPages(t, site, scheme) })
 				t.Run("search", func(t *testing.T) { b.testSearch(t, site, scheme) })
+				t.Run("code", func(t *testing.T) { b.testCode(t, site, scheme) })
 				t.Run("reference", func(t *testing.T) { b.testReference(t, site, scheme, p.Env["GIFTING_KEY_APPROVAL"]) })
 				b.requireNoLeak(t, strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1"))
 			})
@@ -53,7 +55,25 @@ func (b *browser) testSearch(t *testing.T, site, scheme string) {
 	require.Contains(t, found, site+"/webhooks#rotate")
 	require.Contains(t, found, site+"/reference#tag/webhooks/POST/webhooks:rotate-secret")
 	b.do(t, chromedp.SendKeys(chromedp.CSS("search input"), " nowhere"))
-	b.awaitText(t, "Nothing found.")
+	b.awaitText(t, "Nothing has all words. Closest:")
+	b.visit(t, site, http.StatusOK)
+	b.do(t, chromedp.SendKeys(chromedp.CSS("search input"), "webhok\r"))
+	b.await(t, `location.pathname.endsWith("/docs/webhooks")`)
+}
+
+// testCode chooses a language in the tabs of a sample, and finds it chosen on the page that is read next.
+func (b *browser) testCode(t *testing.T, site, scheme string) {
+	b.visit(t, site+"/reference/plain#placeOrder", http.StatusOK)
+	const selected = `[...document.querySelectorAll('[role="tab"][aria-selected="true"]')].every((tab) => tab.innerText === %q)`
+	b.await(t, fmt.Sprintf(selected, "Shell"))
+	b.do(t, chromedp.Evaluate[chromedp.Void](
+		`[...document.querySelectorAll('#placeOrder ~ .tabs [role="tab"]')].find((tab) => tab.innerText === "Python").click()`))
+	b.await(t, fmt.Sprintf(selected, "Python"))
+	b.requireAccessible(t)
+	b.visit(t, site+"/reference/plain", http.StatusOK)
+	b.await(t, fmt.Sprintf(selected, "Python"))
+	b.await(t, `document.querySelector("[role=tabpanel]").parentElement.querySelector("button").innerText === "Copy"`)
+	b.inspect(t, "5-plain-reference-"+scheme)
 }
 
 // testReference sends a POST from the page, as a reader does: it has a key of its own, and is not forced to fail. That key has
