@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"fmt"
 	"html/template"
 	"strings"
 
@@ -37,14 +38,34 @@ var codeLanguages = map[string]codeLanguage{
 	textLanguage:  {"Text", false},
 }
 
-// codeRenderer writes a code block with a caption. A script of the site makes tabs of blocks that show the same in several
-// languages, and adds buttons to copy them.
-type codeRenderer struct{}
+// nodeRenderer writes what differs from what goldmark writes.
+type nodeRenderer struct{}
 
-func (codeRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+func (nodeRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, writeCode)
+	r.Register(ast.KindHeading, writeHeading)
 }
 
+// writeHeading writes a heading, and beside it a link to it, whose address readers can copy. The title of a page has none.
+func writeHeading(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	level := n.(*ast.Heading).Level
+	id, _ := n.AttributeString("id")
+	before, after := "", ""
+	if level > 1 {
+		before = `<div class="heading">`
+		after = fmt.Sprintf(`<a href="#%s" aria-label="Link to %s">#</a></div>`, id, template.HTMLEscapeString(plain(n, source)))
+	}
+	var err error
+	if entering {
+		_, err = fmt.Fprintf(w, `%s<h%d id="%s">`, before, level, id)
+	} else {
+		_, err = fmt.Fprintf(w, "</h%d>%s\n", level, after)
+	}
+	return ast.WalkContinue, err
+}
+
+// writeCode writes a code block with a caption. A script of the site makes tabs of blocks that show the same in several
+// languages, and adds buttons to copy them.
 func writeCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil

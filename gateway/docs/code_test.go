@@ -49,8 +49,9 @@ func TestQuotesCanBeNotes(t *testing.T) {
 	require.Equal(t, "<blockquote>\n<p>[!OTHER]\na</p>\n</blockquote>\n", converted(t, "> [!OTHER]\n> a\n"))
 }
 
-func TestHeadingsLinkToThemselves(t *testing.T) {
+func TestHeadingsHaveALinkThatReadersCanCopy(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "<h1 id=\"a\">A</h1>\n<h2 id=\"c\"><a href=\"#c\">B <code>d</code></a></h2>\n",
-		converted(t, "# A\n\n## B `d` {#c}\n"))
+	require.Equal(t, "<h1 id=\"a\">A</h1>\n"+
+		`<div class="heading"><h2 id="c">B <code>&quot;d</code></h2><a href="#c" aria-label="Link to B &#34;d">#</a></div>`+"\n",
+		converted(t, "# A\n\n## B `\"d` {#c}\n"))
 }

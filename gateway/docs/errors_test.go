@@ -20,7 +20,7 @@ func TestThePageOfErrorsHasTextsForEveryCode(t *testing.T) {
 	t.Parallel()
 	page := read(t, "/docs/errors")
 	for _, info := range problem.Registry() {
-		_, article, found := strings.Cut(page, `<h3 id="`+string(info.Code)+`"><a href="#`+string(info.Code)+`">`+info.Title+`</a></h3>`)
+		_, article, found := strings.Cut(page, `<h3 id="`+string(info.Code)+`">`+info.Title+`</h3>`)
 		require.True(t, found, info.Code)
 		article, _, _ = strings.Cut(article, "<h3 ")
 		for _, part := range []string{"Cause", "Remedy"} {
@@ -66,7 +66,7 @@ func TestEachErrorHasAPage(t *testing.T) {
 		page := read(t, path)
 		require.Contains(t, page, "<h1 ")
 		require.Contains(t, page, "Code <code>"+string(info.Code)+"</code>, status <strong>"+strconv.Itoa(info.Status)+"</strong>.")
-		require.Regexp(t, `<a href="#remedy">What to do</a></h2>\n<p>\S`, page)
+		require.Regexp(t, `<h2 id="remedy">What to do</h2>.*\n<p>\S`, page)
 	}
 	outOfStock := read(t, "/docs/errors/out_of_stock.md")
 	require.Contains(t, outOfStock, "HTTP/1.1 409 Conflict\n")

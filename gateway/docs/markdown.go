@@ -21,7 +21,7 @@ import (
 // By default, goldmark omits raw HTML. Headings get ids, which may also be written: ## Title {#id}.
 var converter = goldmark.New(goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithAttribute()),
-	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(codeRenderer{}, 1))))
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(nodeRenderer{}, 1))))
 
 // section is a heading with the text below it, up to the next heading.
 type section struct {
@@ -52,9 +52,6 @@ func (b *builder) convert(markdown string) (article, error) {
 			id, _ := n.AttributeString("id")
 			raw, _ := id.([]byte)
 			found.Sections = append(found.Sections, section{ID: string(raw), Title: plain(n, source), Level: n.Level})
-			if n.Level > 1 {
-				linkToItself(n, string(raw))
-			}
 		case *ast.Blockquote:
 			markNote(n, source)
 		case *ast.Paragraph, *ast.TextBlock, *ast.FencedCodeBlock:
@@ -77,16 +74,6 @@ func (b *builder) convert(markdown string) (article, error) {
 
 // scrollable lets readers without a mouse scroll what can be wider than a phone.
 var scrollable = strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>")
-
-// linkToItself makes a link of a heading, whose address readers can copy.
-func linkToItself(heading *ast.Heading, id string) {
-	link := ast.NewLink()
-	link.Destination = []byte("#" + id)
-	for heading.FirstChild() != nil {
-		link.AppendChild(link, heading.FirstChild())
-	}
-	heading.AppendChild(heading, link)
-}
 
 // notes are the kinds of quotes that are notes, by their first line.
 var notes = map[string]string{"[!NOTE]": "Note", "[!WARNING]": "Warning"}
