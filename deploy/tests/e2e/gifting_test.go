@@ -46,6 +46,7 @@ func (i integrator) testCommandLine(t *testing.T) {
 	t.Run("shows webhooks and sends them again", c.testWebhooks)
 	t.Run("copies the catalog", c.testCopies)
 	t.Run("finds out what is wrong", c.testDoctor)
+	t.Run("lets an assistant use the API", c.testAssistant)
 	t.Run("stores a key", c.testLogin)
 }
 
@@ -89,7 +90,8 @@ func (c commandLine) testCorrections(t *testing.T, order string) {
 	correct := []string{"orders", "update-delivery", order, "--expected-version", "0", "--recipient.address.street", "Storgatan 2"}
 	require.Regexp(t, `version +1`, c.run(t, 0, "", correct...))
 	require.Contains(t, c.run(t, 1, "", correct...), "version_conflict")
-	require.Regexp(t, `urgent +true`, c.run(t, 0, `{"expectedVersion": 1, "urgent": true}`, "orders", "update-delivery", order, "-f", "-"))
+	request := `{"expectedVersion": 1, "urgent": true}`
+	require.Regexp(t, `urgent +true`, c.run(t, 0, request, "orders", "update-delivery", order, "-f", "-"))
 	require.Contains(t, c.run(t, 0, "", "orders", "messages", "post", order, "--body", "Please sign it."), "id")
 	require.Regexp(t, `API_KEY .*Please sign it\.`, c.run(t, 0, "", "orders", "messages", "list", order))
 }
@@ -203,6 +205,37 @@ func (c commandLine) testDoctor(t *testing.T) {
 		c.run(t, 6, "", "doctor", "--forward-to", c.Env["GIFTING_INBOX_URL"]), "the demo's receiver keeps everything")
 	c.env = c.with("gft_sbx_wrong")
 	require.Regexp(t, `key +FAILED`, c.run(t, 6, "", "doctor"))
+}
+
+func (c commandLine) testAssistant(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), c.program, "mcp")
+	cmd.Env = c.env
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	answers := bufio.NewReader(out)
+	ask := func(lines string) string {
+		_, err := io.WriteString(in, lines+"\n")
+		require.NoError(t, err)
+		answer, err := answers.ReadString('\n')
+		require.NoError(t, err)
+		return answer
+	}
+	tool := func(name, arguments string) string {
+		return ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`)
+	}
+	require.Contains(t, ask("hello"), "-32700")
+	require.Contains(t, ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",`+
+		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`), "search_documentation")
+	_, err = io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	require.NoError(t, err)
+	require.Contains(t, tool("search_documentation", `{"query":"verify webhook signature"}`), "/docs/webhooks")
+	campaign := `{"campaignId":"` + c.Env["GIFTING_CAMPAIGN_ID"] + `","recipients":[{"label":"Ann"}]}`
+	require.Contains(t, tool("create_links", campaign), "claimUrl")
+	require.NoError(t, in.Close())
+	require.NoError(t, cmd.Wait())
 }
 
 func (c commandLine) testLogin(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,9 @@ type api struct {
 
 	lock   sync.Mutex
 	placed []string
+	// keys are the idempotency keys of what has an effect. lost is how many answers to it get lost.
+	keys []string
+	lost int
 }
 
 // ServeHTTP implements http.Handler.
@@ -46,9 +50,19 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = `[{"id":"b1","name":"Nord"}]`
 	case "GET /catalog/categories":
 		answer = `[]`
-	case "POST /orders":
+	case "POST /orders", "POST /personal-links:create-batch", "POST /orders/o1/messages":
 		a.placed = append(a.placed, string(body))
-		answer = `{"id":"o1","status":"PROCESSING"}`
+		a.keys = append(a.keys, r.Header.Get("Idempotency-Key"))
+		if a.lost--; a.lost >= 0 {
+			w.Header().Set("Content-Length", "1000") // The answer breaks off.
+		}
+		answer = `{"id":"o1","status":"PROCESSING","results":[{"outcome":"CREATED","link":{"claimUrl":"https://gifts/c/1"}}]}`
+	case "GET /orders/o1":
+		answer = `{"reference":"G-1","status":"SENT"}`
+	case "GET /orders/o1/messages":
+		answer = `[{"body":"It is signed."}]`
+	case "GET /campaigns/c1":
+		answer = `{"name":"Winter\nurgent: false"}`
 	case "GET /orders/none":
 		w.Header().Set("Request-Id", "r1")
 		w.WriteHeader(http.StatusNotFound)
@@ -69,14 +83,19 @@ func (a *api) connect(t *testing.T, production bool, asked person) *mcp.ClientSe
 	t.Helper()
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	client, err := gifting.New(server.URL, "key")
+	client, err := gifting.New(server.URL, "key", gifting.WithMaxAttempts(1))
 	require.NoError(t, err)
-	serves := assistant.New(assistant.Config{
+	return connect(t, assistant.Config{
 		Client: client, Version: "test", Production: production,
 		Diagnose: func(context.Context) any { return []string{"the key is fine"} },
-	})
+	}, asked)
+}
+
+// connect is the session of an assistant of a server.
+func connect(t *testing.T, cfg assistant.Config, asked person) *mcp.ClientSession {
+	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
-	running, err := serves.Connect(t.Context(), ours, nil)
+	running, err := assistant.New(cfg).Connect(t.Context(), ours, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = running.Close() })
 	options := &mcp.ClientOptions{}
@@ -211,6 +230,80 @@ func TestAPersonSeesEveryMemberOfTheOrder(t *testing.T) {
 	require.Equal(t, `additionalDetails: "`+long+`"`, lines[len(lines)-1], "it moves nothing out of sight")
 }
 
+const (
+	batch   = `{"campaignId":"c1","recipients":[{"label":"Ann"},{"label":"Bo\nurgent: false"}]}`
+	message = `{"id":"o1","body":"Please sign it."}`
+)
+
+func TestInProductionAPersonConfirmsLinksAndMessages(t *testing.T) {
+	t.Parallel()
+	for tool, tc := range map[string]struct{ input, sent, question string }{
+		"create_links": {
+			batch, batch, `Create 2 personal links of "Fjord" in PRODUCTION? Whoever has one can claim a gift, which will really be sent.
+campaign: "Winter\nurgent: false"
+campaignId: "c1"
+recipients[0].label: "Ann"
+recipients[1].label: "Bo\nurgent: false"`,
+		},
+		"post_order_message": {
+			message, `{"body":"Please sign it."}`,
+			`Post this message on an order of "Fjord" in PRODUCTION? The service operator will read it.
+order: "G-1", "SENT"
+id: "o1"
+body: "Please sign it."`,
+		},
+	} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			a, question, answer := &api{environment: "production"}, "", "decline"
+			session := a.connect(t, true, func(text string) string { question = text; return answer })
+			text, failed := call(t, session, tool, json.RawMessage(tc.input))
+			require.True(t, failed)
+			require.Contains(t, text, "did not confirm")
+			require.Equal(t, tc.question, question)
+			require.Empty(t, a.placed)
+			answer = "accept"
+			text, failed = call(t, session, tool, json.RawMessage(tc.input))
+			require.False(t, failed, text)
+			require.Len(t, a.placed, 1)
+			require.JSONEq(t, tc.sent, a.placed[0])
+
+			text, failed = call(t, a.connect(t, false, func(string) string { return "accept" }), tool, json.RawMessage(tc.input))
+			require.True(t, failed)
+			require.Contains(t, text, "--allow-production")
+			require.Len(t, a.placed, 1)
+		})
+	}
+}
+
+func TestARequestWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
+	t.Parallel()
+	for tool, input := range map[string]string{"create_links": batch, "post_order_message": message, "place_order": order} {
+		a := &api{environment: "sandbox", lost: 1}
+		session := a.connect(t, false, nil)
+		_, failed := call(t, session, tool, json.RawMessage(input))
+		require.True(t, failed)
+		for range 2 {
+			_, failed = call(t, session, tool, json.RawMessage(input))
+			require.False(t, failed)
+		}
+		require.Len(t, a.keys, 3)
+		require.Equal(t, a.keys[0], a.keys[1], "the API repeats its answer")
+		require.NotEqual(t, a.keys[1], a.keys[2], "the assistant wants another one")
+	}
+}
+
+func TestAPersonCanReadEveryRecipient(t *testing.T) {
+	t.Parallel()
+	a := &api{environment: "sandbox"}
+	recipients := strings.Repeat(`{"label":"Ann"},`, 20) + `{"label":"Bo"}`
+	input := json.RawMessage(`{"campaignId":"c1","recipients":[` + recipients + `]}`)
+	text, failed := call(t, a.connect(t, false, nil), "create_links", input)
+	require.True(t, failed)
+	require.Contains(t, text, "at most 20 recipients")
+	require.Empty(t, a.placed)
+}
+
 func TestWithoutAPersonNothingIsPlacedInProduction(t *testing.T) {
 	t.Parallel()
 	a := &api{environment: "production"}
@@ -231,7 +324,7 @@ func TestAConfirmationIsOfOneOrder(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.True(t, result.IsError)
-		require.Contains(t, result.Content[0].(*mcp.TextContent).Text, "not the order that the person was asked about")
+		require.Contains(t, result.Content[0].(*mcp.TextContent).Text, "not what the person was asked about")
 	}
 	require.Empty(t, a.placed)
 }
@@ -244,13 +337,16 @@ func TestTheToolsReadTheAPI(t *testing.T) {
 	arguments := map[string]any{
 		"list_products": map[string]any{"country": "SE"}, "get_product": map[string]any{"country": "SE", "id": "p"},
 		"get_order": map[string]any{"id": "none"}, "validate_order": json.RawMessage(order),
+		"get_link": map[string]any{"id": "l1"}, "get_campaign": map[string]any{"id": "c1"},
+		"list_order_messages": map[string]any{"id": "o1"}, "search_documentation": map[string]any{"query": "signature"},
 	}
 	says := map[string]string{
 		"account": `"Nord"`, "get_order": "Not found (not_found 404); request r1", "list_products": "country=SE\\u0026limit=20",
-		"diagnose": "the key is fine",
+		"diagnose": "the key is fine", "get_campaign": "Winter", "list_order_messages": "It is signed.",
 	}
+	changing := []string{"place_order", "create_links", "post_order_message"}
 	for _, tool := range tools.Tools {
-		if tool.Name == "place_order" {
+		if slices.Contains(changing, tool.Name) {
 			require.False(t, tool.Annotations.ReadOnlyHint)
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/assistant"
@@ -21,25 +20,20 @@ func (a *app) mcpCommand() *cobra.Command {
 			Client: client, Version: version(), Production: production,
 			Diagnose: func(ctx context.Context) any { return diagnose(ctx, client, "", nil) },
 		})
-		err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(a.In), Writer: unclosed{a.Out}})
+		err := server.Run(ctx, assistant.Transport(a.In, a.Out))
 		if errors.Is(err, io.EOF) {
 			return nil // The assistant has left.
 		}
 		return err
 	})
 	command.Long = `mcp serves the Model Context Protocol on standard input and output, for assistants that start it as a program.
-It reads the catalog, validates orders, and finds out what is wrong with a feed or a webhook.
+It reads the catalog, campaigns, orders and links, searches the documentation, validates orders, and finds out
+what is wrong with a feed or a webhook.
 
-It places orders in the sandbox only. With --allow-production and a key of production it places them there
-too, each after a person has confirmed it in the assistant. An assistant that cannot ask a person places none.
-Nothing is cancelled, changed or sent again.`
+It places orders, creates links and posts messages in the sandbox only. With --allow-production and a key of
+production it does so there too, each time after a person has confirmed it in the assistant. An assistant that
+cannot ask a person does nothing there. Nothing is cancelled, changed or sent again.`
 	command.Flags().BoolVar(&production, "allow-production", false,
-		"place orders in production too, each after a person has confirmed it")
+		"place orders, create links and post messages in production too, each after a person has confirmed it")
 	return command
 }
-
-// unclosed keeps the stream open, which the process closes.
-type unclosed struct{ io.Writer }
-
-// Close implements io.Closer.
-func (unclosed) Close() error { return nil }

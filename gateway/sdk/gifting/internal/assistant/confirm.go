@@ -1,0 +1,125 @@
+package assistant
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+var (
+	errProduction = errors.New("this key is of production, where gifts are really sent: nothing was done. " +
+		"A person may start the server with --allow-production, or give it a key of the sandbox")
+	errDeclined = errors.New("the person did not confirm it: nothing was done")
+	errChanged  = errors.New("this is not what the person was asked about: nothing was done")
+)
+
+const confirmation = "confirm"
+
+// act sends a request that has an effect, in production after a person has confirmed it. about returns the first lines of what the
+// person is asked; the members of the request follow.
+func act[T any](
+	ctx context.Context, t *tools, req *mcp.CallToolRequest, request any, about func(tenant string) []string,
+	send func(once gifting.CallOption) (T, error),
+) (*mcp.CallToolResult, any, error) {
+	proof, err := t.proofOf(req.Params.Name, request)
+	if err != nil {
+		return nil, nil, err
+	}
+	me, err := t.Client.Account.Me(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if me.Environment != gifting.EnvironmentSandbox {
+		asking, err := t.confirm(req, proof, func() (string, error) { return question(about(me.Tenant.Name), request) })
+		if asking != nil || err != nil {
+			return asking, nil, err
+		}
+	}
+	key, _ := t.unanswered.LoadOrStore(proof, rand.Text())
+	answer, err := send(gifting.WithIdempotencyKey(key.(string))) //nolint:forcetypeassert // There are only texts.
+	if err == nil || isFinal(err) {
+		t.unanswered.Delete(proof)
+	}
+	return nil, answer, err
+}
+
+// isFinal reports that a request had no effect, and that the same one with another idempotency key may have one.
+func isFinal(err error) bool {
+	problem, answered := gifting.ProblemOf(err)
+	return answered && problem.Status < 500 && problem.Code != gifting.CodeIdempotencyRequestInProgress
+}
+
+// confirm returns a question for the person at first, and nothing once the person has confirmed this very request.
+func (t *tools) confirm(req *mcp.CallToolRequest, proof string, ask func() (string, error)) (*mcp.CallToolResult, error) {
+	given, asked := req.Params.InputResponses[confirmation].(*mcp.ElicitResult)
+	switch {
+	case !t.Production:
+		return nil, errProduction
+	case !asked:
+		text, err := ask()
+		return &mcp.CallToolResult{
+			InputRequests: mcp.InputRequestMap{confirmation: &mcp.ElicitParams{Message: text}},
+			RequestState:  proof,
+		}, err
+	case !hmac.Equal([]byte(req.Params.RequestState), []byte(proof)):
+		return nil, errChanged
+	case given.Action != "accept":
+		return nil, errDeclined
+	}
+	return nil, nil //nolint:nilnil // There is no further question.
+}
+
+// proofOf is what only this process can know of a request to a tool.
+func (t *tools) proofOf(tool string, request any) (string, error) {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, t.proof)
+	mac.Write([]byte(tool + "\n"))
+	mac.Write(text)
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
+}
+
+// longText is a text that comes last in a question, so that it moves nothing else out of sight.
+const longText = 200
+
+var plainPath = regexp.MustCompile(`^[\w.\[\]]+$`)
+
+// question shows a person every member of a request, one a line, below lines about it. The assistant may have been led astray, so
+// each text is quoted: none can begin a line of its own or hide another.
+func question(lines []string, request any) (string, error) {
+	members, err := terminal.Members(request)
+	if err != nil {
+		return "", err
+	}
+	for _, long := range []bool{false, true} {
+		for _, m := range members {
+			value := fmt.Sprint(m.Value)
+			if long != (len(value) > longText) {
+				continue
+			}
+			if _, quoted := m.Value.(string); quoted {
+				value = strconv.Quote(value)
+			}
+			if !plainPath.MatchString(m.Path) {
+				m.Path = strconv.Quote(m.Path) // The assistant chooses the names of variations.
+			}
+			lines = append(lines, m.Path+": "+value)
+		}
+	}
+	return strings.Join(lines, "\n"), nil
+}

@@ -1,0 +1,139 @@
+package assistant
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
+)
+
+// documentation is that of the API in use. Its pages are Markdown, and llms.txt lists them. They are read once.
+type documentation struct {
+	client   *gifting.Client
+	lock     sync.Mutex
+	sections []section
+}
+
+// section is a heading of a page with the text below it, up to the next heading.
+type section struct {
+	Page  string `json:"page"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	Text  string `json:"text"`
+}
+
+const (
+	docsPath = "/docs/"
+	// maxSections and maxText, in bytes, bound an answer, because an assistant reads all of it.
+	maxSections = 5
+	maxText     = 4000
+)
+
+var (
+	listedPage = regexp.MustCompile(`\]\(\S*/docs/([\w-]+)\.md\)`)
+	heading    = regexp.MustCompile(`^#{1,6} +(.+)`)
+)
+
+type wanted struct {
+	Query string `json:"query" jsonschema:"a few words, such as: verify webhook signature"`
+}
+
+// search returns the sections that have most of the words.
+func (d *documentation) search(ctx context.Context, in wanted) (any, error) {
+	all, err := d.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(all))
+	for word := range strings.FieldsSeq(strings.ToLower(in.Query)) {
+		addScores(scores, all, word)
+	}
+	best := make([]int, 0, len(all))
+	for i, score := range scores {
+		if score > 0 {
+			best = append(best, i)
+		}
+	}
+	slices.SortStableFunc(best, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	found := []section{}
+	for _, i := range best[:min(len(best), maxSections)] {
+		s := all[i]
+		if len(s.Text) > maxText {
+			s.Text = strings.ToValidUTF8(s.Text[:maxText], "") + "…"
+		}
+		found = append(found, s)
+	}
+	return map[string]any{"sections": found}, nil
+}
+
+// addScores adds to the score of each section that has the word. The title counts more than the text, a rare word more than one
+// that many sections have.
+func addScores(scores []float64, all []section, word string) {
+	weights, having := make([]float64, len(all)), 0
+	for i, s := range all {
+		switch {
+		case strings.Contains(strings.ToLower(s.Title), word):
+			weights[i] = 3
+		case strings.Contains(strings.ToLower(s.Page+" "+s.Text), word):
+			weights[i] = 1
+		default:
+			continue
+		}
+		having++
+	}
+	for i, weight := range weights {
+		scores[i] += weight * math.Log(float64(len(all)+1)/float64(having+1))
+	}
+}
+
+func (d *documentation) read(ctx context.Context) ([]section, error) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if d.sections != nil {
+		return d.sections, nil
+	}
+	list, err := d.page(ctx, "llms.txt")
+	if err != nil {
+		return nil, err
+	}
+	all := []section{}
+	for _, listed := range listedPage.FindAllStringSubmatch(list, -1) {
+		text, err := d.page(ctx, listed[1]+".md")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sections(text, d.client.BaseURL()+docsPath+listed[1])...)
+	}
+	d.sections = all
+	return all, nil
+}
+
+func (d *documentation) page(ctx context.Context, name string) (string, error) {
+	var response gifting.Response
+	err := d.client.Call(ctx, http.MethodGet, docsPath+name, nil, nil, gifting.WithResponse(&response))
+	return string(response.Body), err
+}
+
+// sections divides a page at its headings. A line of code that looks like one is none.
+func sections(page, url string) []section {
+	all := []section{{URL: url}}
+	code := false
+	for line := range strings.Lines(page) {
+		code = code != strings.HasPrefix(line, "```")
+		if found := heading.FindStringSubmatch(line); found != nil && !code {
+			all = append(all, section{Page: all[len(all)-1].Page, Title: found[1], URL: url})
+			if all[len(all)-1].Page == "" {
+				all[len(all)-1].Page = found[1]
+			}
+			continue
+		}
+		all[len(all)-1].Text += line
+	}
+	return all[1:]
+}
