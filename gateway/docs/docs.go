@@ -5,6 +5,9 @@
 // the change log and the document of package openapi. The page of the reference loads Scalar, which this package carries, and the
 // document with samples; a plain form of it needs no script either. Nothing comes from another host, and the
 // Content-Security-Policy allows none.
+//
+// In a guide, code blocks in several languages that follow each other become tabs, and a quote whose first line is [!NOTE] or
+// [!WARNING] becomes a note.
 package docs
 
 import (
