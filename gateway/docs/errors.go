@@ -105,7 +105,6 @@ func (b *builder) addErrorPages(pages []*page) ([]*page, error) {
 		made = append(made, p)
 	}
 	for _, p := range made {
-		b.addMarkdown(p)
 		if err := b.addPage(pagePath("", p.Name), view{Page: p, Pages: pages, Siblings: made}); err != nil {
 			return nil, err
 		}

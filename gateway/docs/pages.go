@@ -80,7 +80,6 @@ func (b *builder) addPages() error {
 		}
 	}
 	for _, p := range pages {
-		b.addMarkdown(p)
 		path := pagePath("", p.Name)
 		if p.Name == referenceName {
 			path = plainReferencePath
@@ -99,12 +98,10 @@ func (b *builder) addPages() error {
 	return b.addForPrograms(pages, ofErrors)
 }
 
-func (b *builder) addMarkdown(p *page) {
-	b.addFile(sitePath+"/"+p.Name+markdownSuffix,
-		staticfile.New(markdownType, staticfile.Revalidate, readable(p.Markdown)).ForAnyOrigin())
-}
-
+// addPage adds the page of a view as HTML at the path, and as Markdown.
 func (b *builder) addPage(path string, v view) error {
+	b.addFile(sitePath+"/"+v.Page.Name+markdownSuffix,
+		staticfile.New(markdownType, staticfile.Revalidate, readable(v.Page.Markdown)).ForAnyOrigin())
 	html, err := b.render("page", v)
 	b.addFile(path, staticfile.New(htmlType, staticfile.Revalidate, html))
 	return err

@@ -68,8 +68,12 @@ func (b *builder) addSearchIndex(pages, ofErrors []*page) error {
 	for _, op := range operationsOf(b.document.Root) {
 		href := pagePath(b.base, referenceName) + b.anchors[op.ID()]
 		about, _, _ := strings.Cut(op.Get("description").String(), "\n\n")
-		text := op.Method + " " + op.Path + " " + strings.Join(strings.Fields(about), " ")
-		index = append(index, searchEntry{op.Get("summary").String(), "API reference", href, text})
+		converted, err := b.convert(fmt.Sprintf("# %s\n\n%s %s %s", op.Get("summary"), op.Method, op.Path, about))
+		if err != nil {
+			return err
+		}
+		s := converted.Sections[0]
+		index = append(index, searchEntry{s.Title, "API reference", href, strings.Join(strings.Fields(s.Text), " ")})
 	}
 	written, err := json.Marshal(index)
 	b.addFile(sitePath+"/search.json", staticfile.New(jsonType, staticfile.Revalidate, written))
