@@ -77,8 +77,11 @@ func writeCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.
 		b.WriteString(`<div class="tabs">`)
 	}
 	kind, caption := "code", codeLanguages[language].label
-	if language == textLanguage && languageOf(n.PreviousSibling(), source) == shellLanguage {
+	if previous := languageOf(n.PreviousSibling(), source); language == textLanguage && codeLanguages[previous].tab {
 		kind, caption = "code output", "The output has"
+		if previous != shellLanguage {
+			caption = "The response has"
+		}
 	}
 	b.WriteString(`<figure class="` + kind + `"><figcaption>` + caption + `</figcaption><pre tabindex="0"><code>`)
 	if err := highlight(&b, language, strings.TrimRight(string(n.Lines().Value(source)), "\n")); err != nil {

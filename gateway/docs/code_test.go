@@ -39,6 +39,7 @@ func TestCodeInSeveralLanguagesIsInOneGroupWithCaptions(t *testing.T) {
 func TestTheOutputOfACommandSaysSo(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, converted(t, "```sh\na\n```\n\n```text\nb\n```\n"), `<figure class="code output"><figcaption>The output has<`)
+	require.Contains(t, converted(t, "```sh\na\n```\n\n```go\nc\n```\n\n```text\nb\n```\n"), "<figcaption>The response has<")
 	require.Contains(t, converted(t, "```text\nb\n```\n"), `<figure class="code"><figcaption>Text<`)
 }
 

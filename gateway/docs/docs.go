@@ -7,7 +7,7 @@
 // Content-Security-Policy allows none.
 //
 // In a guide, code blocks in several languages that follow each other become tabs, and a quote whose first line is [!NOTE] or
-// [!WARNING] becomes a note.
+// [!WARNING] becomes a note. The comment <!-- samples: getMe --> before a shell command adds the samples of the SDKs to it.
 package docs
 
 import (

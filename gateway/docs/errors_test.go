@@ -68,6 +68,8 @@ func TestEachErrorHasAPage(t *testing.T) {
 		require.Contains(t, page, "Code <code>"+string(info.Code)+"</code>, status <strong>"+strconv.Itoa(info.Status)+"</strong>.")
 		require.Regexp(t, `<h2 id="remedy">What to do</h2>.*\n<p>\S`, page)
 	}
+	require.Contains(t, read(t, "/docs/errors/not_cancellable"),
+		`<meta name="description" property="og:description" content="The order is SENT or COMPLETED, or`)
 	outOfStock := read(t, "/docs/errors/out_of_stock.md")
 	require.Contains(t, outOfStock, "HTTP/1.1 409 Conflict\n")
 	require.Contains(t, outOfStock, `"code": "out_of_stock"`)

@@ -141,7 +141,8 @@ func (b *builder) markdown(name string) (string, error) {
 		return b.referenceMarkdown()
 	}
 	raw, err := guides.ReadFile("guides/" + name + markdownSuffix)
-	return strings.ReplaceAll(comment.ReplaceAllString(string(raw), ""), exampleURL, b.document.PublicURL), err
+	text := comment.ReplaceAllString(b.addSamples(string(raw)), "")
+	return strings.ReplaceAll(text, exampleURL, b.document.PublicURL), err
 }
 
 // comment is a note for the test that runs the commands of a guide.
@@ -254,6 +255,9 @@ func (v view) Neighbours() (found struct{ Previous, Next *link }) {
 	}
 	return found
 }
+
+// Description is the summary without markup.
+func (v view) Description() string { return strings.ReplaceAll(v.Page.Summary, "`", "") }
 
 // Groups are the titles of the menus.
 func (v view) Groups() (titles []string) {

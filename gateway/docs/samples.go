@@ -84,6 +84,21 @@ func outdent(source, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
+// withSamples marks a shell command of a guide that calls an operation: <!-- samples: placeOrder -->.
+var withSamples = regexp.MustCompile("(?s)<!-- samples: (\\w+) -->\n(```sh\n.*?\n```\n)")
+
+// addSamples adds the samples of the SDKs to the marked commands of a guide.
+func (b *builder) addSamples(markdown string) string {
+	return withSamples.ReplaceAllStringFunc(markdown, func(found string) string {
+		m := withSamples.FindStringSubmatch(found)
+		blocks := m[2]
+		for _, s := range b.samples[m[1]] {
+			blocks += "\n```" + s.Language + "\n" + s.Source + "\n```\n"
+		}
+		return blocks
+	})
+}
+
 // samplesOf are the samples of an operation: curl, and each language that has one.
 func (b *builder) samplesOf(op operation) ([]sample, error) {
 	shell, err := curl(op)

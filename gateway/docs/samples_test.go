@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"io/fs"
+	"regexp"
 	"testing"
 	"testing/fstest"
 
@@ -51,6 +53,28 @@ func TestEveryLanguageHasASampleOfEveryOperation(t *testing.T) {
 		}
 		require.Empty(t, operations, "%s has samples of operations that do not exist", label)
 	}
+}
+
+func TestMarkedCommandsOfGuidesHaveSamplesInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	all, err := ownSamples()
+	require.NoError(t, err)
+	b := &builder{samples: all}
+	added := b.addSamples("a\n\n<!-- samples: getMe -->\n```sh\nb\n```\n\n```text\nc\n```\n")
+	require.Regexp(t, "(?s)^a\n\n```sh\nb\n```\n\n```typescript\n.*```\n\n```python\n.*```\n\n```go\n.*```\n\n```text\nc", added)
+	files, err := fs.Glob(guides, "guides/*.md")
+	require.NoError(t, err)
+	marked := 0
+	for _, file := range files {
+		raw, err := guides.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`<!-- samples: (.*) -->`).FindAllStringSubmatch(string(raw), -1) {
+			marked++
+			require.Len(t, all[m[1]], len(languages), "%s: %s", file, m[1])
+		}
+		require.NotContains(t, b.addSamples(string(raw)), "<!-- samples: ", file)
+	}
+	require.NotZero(t, marked)
 }
 
 func TestBodiesAreQuotedForTheShell(t *testing.T) {
