@@ -293,14 +293,16 @@ func TestARequestWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 	}
 }
 
-func TestAPersonCanReadEveryRecipient(t *testing.T) {
+func TestAPersonCanReadEveryRecipientAndGift(t *testing.T) {
 	t.Parallel()
 	a := &api{environment: "sandbox"}
 	recipients := strings.Repeat(`{"label":"Ann"},`, 20) + `{"label":"Bo"}`
-	input := json.RawMessage(`{"campaignId":"c1","recipients":[` + recipients + `]}`)
-	text, failed := call(t, a.connect(t, false, nil), "create_links", input)
-	require.True(t, failed)
-	require.Contains(t, text, "at most 20 recipients")
+	gifts := `"p"` + strings.Repeat(`,"p"`, 20)
+	for _, input := range []string{`{"recipients":[` + recipients + `]}`, `{"recipients":[],"productIds":[` + gifts + `]}`} {
+		text, failed := call(t, a.connect(t, false, nil), "create_links", json.RawMessage(input))
+		require.True(t, failed)
+		require.Contains(t, text, "at most 20 recipients and 20 gifts")
+	}
 	require.Empty(t, a.placed)
 }
 

@@ -28,8 +28,8 @@ var (
 
 const confirmation = "confirm"
 
-// act sends a request that has an effect, in production after a person has confirmed it. about returns the first lines of what the
-// person is asked; the members of the request follow.
+// act sends a request that has an effect, in production after a person has confirmed this very request. about returns the first
+// lines of what the person is asked; the members of the request follow.
 func act[T any](
 	ctx context.Context, t *tools, req *mcp.CallToolRequest, request any, about func(tenant string) []string,
 	send func(once gifting.CallOption) (T, error),
@@ -42,44 +42,28 @@ func act[T any](
 	if err != nil {
 		return nil, nil, err
 	}
-	if me.Environment != gifting.EnvironmentSandbox {
-		asking, err := t.confirm(req, proof, func() (string, error) { return question(about(me.Tenant.Name), request) })
-		if asking != nil || err != nil {
-			return asking, nil, err
-		}
+	given, asked := req.Params.InputResponses[confirmation].(*mcp.ElicitResult)
+	switch {
+	case me.Environment == gifting.EnvironmentSandbox:
+	case !t.Production:
+		return nil, nil, errProduction
+	case !asked:
+		text, err := question(about(me.Tenant.Name), request)
+		return &mcp.CallToolResult{
+			InputRequests: mcp.InputRequestMap{confirmation: &mcp.ElicitParams{Message: text}}, RequestState: proof,
+		}, nil, err
+	case !hmac.Equal([]byte(req.Params.RequestState), []byte(proof)):
+		return nil, nil, errChanged
+	case given.Action != "accept":
+		return nil, nil, errDeclined
 	}
 	key, _ := t.unanswered.LoadOrStore(proof, rand.Text())
 	answer, err := send(gifting.WithIdempotencyKey(key.(string))) //nolint:forcetypeassert // There are only texts.
-	if err == nil || isFinal(err) {
-		t.unanswered.Delete(proof)
+	problem, answered := gifting.ProblemOf(err)
+	if err == nil || answered && problem.Status < 500 && problem.Code != gifting.CodeIdempotencyRequestInProgress {
+		t.unanswered.Delete(proof) // The same request is a new one from now on.
 	}
 	return nil, answer, err
-}
-
-// isFinal reports that a request had no effect, and that the same one with another idempotency key may have one.
-func isFinal(err error) bool {
-	problem, answered := gifting.ProblemOf(err)
-	return answered && problem.Status < 500 && problem.Code != gifting.CodeIdempotencyRequestInProgress
-}
-
-// confirm returns a question for the person at first, and nothing once the person has confirmed this very request.
-func (t *tools) confirm(req *mcp.CallToolRequest, proof string, ask func() (string, error)) (*mcp.CallToolResult, error) {
-	given, asked := req.Params.InputResponses[confirmation].(*mcp.ElicitResult)
-	switch {
-	case !t.Production:
-		return nil, errProduction
-	case !asked:
-		text, err := ask()
-		return &mcp.CallToolResult{
-			InputRequests: mcp.InputRequestMap{confirmation: &mcp.ElicitParams{Message: text}},
-			RequestState:  proof,
-		}, err
-	case !hmac.Equal([]byte(req.Params.RequestState), []byte(proof)):
-		return nil, errChanged
-	case given.Action != "accept":
-		return nil, errDeclined
-	}
-	return nil, nil //nolint:nilnil // There is no further question.
 }
 
 // proofOf is what only this process can know of a request to a tool.

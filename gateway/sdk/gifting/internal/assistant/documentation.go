@@ -3,6 +3,7 @@ package assistant
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"net/http"
 	"regexp"
@@ -28,12 +29,8 @@ type section struct {
 	Text  string `json:"text"`
 }
 
-const (
-	docsPath = "/docs/"
-	// maxSections and maxText, in bytes, bound an answer, because an assistant reads all of it.
-	maxSections = 5
-	maxText     = 4000
-)
+// maxSections and maxText, in bytes, bound an answer, because an assistant reads all of it.
+const maxSections, maxText = 5, 4000
 
 var (
 	listedPage = regexp.MustCompile(`\]\(\S*/docs/([\w-]+)\.md\)`)
@@ -44,23 +41,28 @@ type wanted struct {
 	Query string `json:"query" jsonschema:"a few words, such as: verify webhook signature"`
 }
 
-// search returns the sections that have most of the words.
+// search returns the sections that have most of the words. A word in the title counts more than one in the text, a rare word more
+// than one that many sections have.
 func (d *documentation) search(ctx context.Context, in wanted) (any, error) {
 	all, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	scores := make([]float64, len(all))
+	scores := map[int]float64{}
 	for word := range strings.FieldsSeq(strings.ToLower(in.Query)) {
-		addScores(scores, all, word)
-	}
-	best := make([]int, 0, len(all))
-	for i, score := range scores {
-		if score > 0 {
-			best = append(best, i)
+		weights := map[int]float64{}
+		for i, s := range all {
+			if strings.Contains(strings.ToLower(s.Title), word) {
+				weights[i] = 3
+			} else if strings.Contains(strings.ToLower(s.Page+" "+s.Text), word) {
+				weights[i] = 1
+			}
+		}
+		for i, weight := range weights {
+			scores[i] += weight * math.Log(float64(len(all)+1)/float64(len(weights)))
 		}
 	}
-	slices.SortStableFunc(best, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	best := slices.SortedFunc(maps.Keys(scores), func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), a-b) })
 	found := []section{}
 	for _, i := range best[:min(len(best), maxSections)] {
 		s := all[i]
@@ -70,26 +72,6 @@ func (d *documentation) search(ctx context.Context, in wanted) (any, error) {
 		found = append(found, s)
 	}
 	return map[string]any{"sections": found}, nil
-}
-
-// addScores adds to the score of each section that has the word. The title counts more than the text, a rare word more than one
-// that many sections have.
-func addScores(scores []float64, all []section, word string) {
-	weights, having := make([]float64, len(all)), 0
-	for i, s := range all {
-		switch {
-		case strings.Contains(strings.ToLower(s.Title), word):
-			weights[i] = 3
-		case strings.Contains(strings.ToLower(s.Page+" "+s.Text), word):
-			weights[i] = 1
-		default:
-			continue
-		}
-		having++
-	}
-	for i, weight := range weights {
-		scores[i] += weight * math.Log(float64(len(all)+1)/float64(having+1))
-	}
 }
 
 func (d *documentation) read(ctx context.Context) ([]section, error) {
@@ -102,13 +84,13 @@ func (d *documentation) read(ctx context.Context) ([]section, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []section{}
+	var all []section
 	for _, listed := range listedPage.FindAllStringSubmatch(list, -1) {
 		text, err := d.page(ctx, listed[1]+".md")
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, sections(text, d.client.BaseURL()+docsPath+listed[1])...)
+		all = append(all, sections(text, d.client.BaseURL()+"/docs/"+listed[1])...)
 	}
 	d.sections = all
 	return all, nil
@@ -116,24 +98,21 @@ func (d *documentation) read(ctx context.Context) ([]section, error) {
 
 func (d *documentation) page(ctx context.Context, name string) (string, error) {
 	var response gifting.Response
-	err := d.client.Call(ctx, http.MethodGet, docsPath+name, nil, nil, gifting.WithResponse(&response))
+	err := d.client.Call(ctx, http.MethodGet, "/docs/"+name, nil, nil, gifting.WithResponse(&response))
 	return string(response.Body), err
 }
 
 // sections divides a page at its headings. A line of code that looks like one is none.
-func sections(page, url string) []section {
-	all := []section{{URL: url}}
+func sections(page, url string) (all []section) {
 	code := false
 	for line := range strings.Lines(page) {
 		code = code != strings.HasPrefix(line, "```")
 		if found := heading.FindStringSubmatch(line); found != nil && !code {
-			all = append(all, section{Page: all[len(all)-1].Page, Title: found[1], URL: url})
-			if all[len(all)-1].Page == "" {
-				all[len(all)-1].Page = found[1]
-			}
-			continue
+			all = append(all, section{Title: found[1], URL: url})
+			all[len(all)-1].Page = all[0].Title
+		} else if len(all) > 0 {
+			all[len(all)-1].Text += line
 		}
-		all[len(all)-1].Text += line
 	}
-	return all[1:]
+	return all
 }

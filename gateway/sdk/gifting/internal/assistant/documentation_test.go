@@ -70,12 +70,12 @@ func TestALineThatIsNoMessageIsAnsweredAndTheServerGoesOn(t *testing.T) {
 	server := assistant.New(assistant.Config{Client: client})
 	go func() { ended <- server.Run(t.Context(), assistant.Transport(in, out)) }()
 	decoder := json.NewDecoder(answers)
-	const notJSON = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is not JSON"}}`
+	const notJSON = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is no message of JSON-RPC"}}`
 	for _, tc := range []struct{ line, answer string }{
 		{"hello", notJSON},
 		{`{"jsonrpc":"2.0",`, notJSON},
 		{"\n \r\n\xff", notJSON},
-		{`{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request"}}`},
+		{`{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the line is no message of JSON-RPC"}}`},
 		{`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\r", `{"jsonrpc":"2.0","id":1,"result":{}}`},
 	} {
 		_, err := io.WriteString(lines, tc.line+"\n")

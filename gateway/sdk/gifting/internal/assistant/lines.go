@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"sync"
 
@@ -12,81 +14,65 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Transport reads messages from the lines of in, and writes to out. The transport of the MCP library ends at a line that is no
-// message. This one answers such a line with an error and goes on.
-func Transport(in io.Reader, out io.Writer) mcp.Transport {
-	to := &output{to: out}
-	scanner := bufio.NewScanner(in)
-	scanner.Buffer(nil, mcp.DefaultMaxLineLength)
-	return &mcp.IOTransport{Reader: io.NopCloser(&lines{scanner: scanner, out: to}), Writer: to}
-}
-
-// output is written by the library and by lines, each message at once. The process closes the stream.
-type output struct {
-	lock sync.Mutex
-	to   io.Writer
-}
-
-// Write implements io.Writer.
-func (o *output) Write(p []byte) (int, error) {
-	o.lock.Lock()
-	defer o.lock.Unlock()
-	return o.to.Write(p)
-}
-
-// Close implements io.Closer.
-func (*output) Close() error { return nil }
-
-// lines are the lines of an input that are messages.
+// lines is a connection whose messages are lines. That of the MCP library ends at a line that is no message; this one answers it
+// with an error and goes on.
 type lines struct {
-	scanner *bufio.Scanner
-	out     io.Writer
-	unread  []byte
+	in   *bufio.Scanner
+	lock sync.Mutex
+	out  io.Writer
 }
 
-// Read implements io.Reader.
-func (l *lines) Read(p []byte) (int, error) {
-	for len(l.unread) == 0 {
-		if !l.scanner.Scan() {
-			return 0, cmp.Or(l.scanner.Err(), io.EOF)
-		}
-		line := bytes.TrimSpace(l.scanner.Bytes())
-		if len(line) == 0 {
+// Transport reads messages from in, which ends with the context of the server, and writes to out.
+func Transport(in io.Reader, out io.Writer) mcp.Transport {
+	l := &lines{in: bufio.NewScanner(in), out: out}
+	l.in.Buffer(nil, mcp.DefaultMaxLineLength)
+	return l
+}
+
+// Connect implements mcp.Transport.
+func (l *lines) Connect(context.Context) (mcp.Connection, error) { return l, nil }
+
+// Read implements mcp.Connection.
+func (l *lines) Read(context.Context) (jsonrpc.Message, error) {
+	for l.in.Scan() {
+		line := bytes.TrimSpace(l.in.Bytes())
+		message, err := jsonrpc.DecodeMessage(line)
+		code := jsonrpc.CodeInvalidRequest
+		switch {
+		case err == nil:
+			return message, nil
+		case len(line) == 0:
 			continue
+		case !json.Valid(line):
+			code = jsonrpc.CodeParseError
 		}
-		if refused := check(line); refused != nil {
-			if err := l.answer(refused); err != nil {
-				return 0, err
-			}
-			continue
+		// The library would leave out the id, which is null because nobody knows it.
+		refused := fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the line is no message of JSON-RPC"}}`, code)
+		if err := l.write([]byte(refused)); err != nil {
+			return nil, err
 		}
-		l.unread = append(bytes.Clone(line), '\n')
 	}
-	n := copy(p, l.unread)
-	l.unread = l.unread[n:]
-	return n, nil
+	return nil, cmp.Or(l.in.Err(), io.EOF)
 }
 
-// check returns the error of a line that is no message.
-func check(line []byte) *jsonrpc.Error {
-	if !json.Valid(line) {
-		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON"}
-	}
-	if _, err := jsonrpc.DecodeMessage(line); err != nil {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
-	}
-	return nil
-}
-
-func (l *lines) answer(refused *jsonrpc.Error) error {
-	message, err := json.Marshal(struct {
-		Version string         `json:"jsonrpc"`
-		ID      any            `json:"id"` // null, because nobody knows of which request.
-		Error   *jsonrpc.Error `json:"error"`
-	}{"2.0", nil, refused})
+// Write implements mcp.Connection.
+func (l *lines) Write(_ context.Context, message jsonrpc.Message) error {
+	line, err := jsonrpc.EncodeMessage(message)
 	if err != nil {
 		return err
 	}
-	_, err = l.out.Write(append(message, '\n'))
+	return l.write(line)
+}
+
+func (l *lines) write(line []byte) error {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	_, err := l.out.Write(append(line, '\n'))
 	return err
 }
+
+// Close implements mcp.Connection. The process closes the streams.
+func (*lines) Close() error { return nil }
+
+// SessionID implements mcp.Connection.
+func (*lines) SessionID() string { return "" }

@@ -25,19 +25,14 @@ func (t *tools) campaigns(ctx context.Context, in campaignQuery) (any, error) {
 
 type oneCampaign struct {
 	inLocale
-
-	ID string `json:"id" jsonschema:"id of the campaign"`
+	record
 }
 
 func (t *tools) campaign(ctx context.Context, in oneCampaign) (any, error) {
 	return t.Client.Campaigns.Get(ctx, in.ID, gifting.GetCampaignQuery{Locale: in.Locale})
 }
 
-type oneLink struct {
-	ID string `json:"id" jsonschema:"id of the link"`
-}
-
-func (t *tools) link(ctx context.Context, in oneLink) (any, error) {
+func (t *tools) link(ctx context.Context, in record) (any, error) {
 	return t.Client.PersonalLinks.Get(ctx, in.ID)
 }
 
@@ -56,16 +51,16 @@ func (t *tools) links(ctx context.Context, in linkQuery) (any, error) {
 	}).First()
 }
 
-// maxRecipients is how many a person can read before confirming.
-const maxRecipients = 20
+// maxLinks is how many recipients, or gifts, a person can read before confirming.
+const maxLinks = 20
 
-var errRecipients = errors.New("a call takes at most 20 recipients: nothing was done")
+var errTooMany = errors.New("a call takes at most 20 recipients and 20 gifts: nothing was done")
 
 func (t *tools) createLinks(
 	ctx context.Context, req *mcp.CallToolRequest, batch gifting.CreatePersonalLinksRequest,
 ) (*mcp.CallToolResult, any, error) {
-	if len(batch.Recipients) > maxRecipients {
-		return nil, nil, errRecipients
+	if max(len(batch.Recipients), len(batch.ProductIDs)) > maxLinks {
+		return nil, nil, errTooMany
 	}
 	return act(ctx, t, req, batch, func(tenant string) []string {
 		lines := []string{fmt.Sprintf(

@@ -13,11 +13,7 @@ func (t *tools) validate(ctx context.Context, order gifting.PlaceOrderRequest) (
 	return t.Client.Orders.Validate(ctx, order)
 }
 
-type oneOrder struct {
-	ID string `json:"id" jsonschema:"id of the order"`
-}
-
-func (t *tools) order(ctx context.Context, in oneOrder) (any, error) {
+func (t *tools) order(ctx context.Context, in record) (any, error) {
 	return t.Client.Orders.Get(ctx, in.ID)
 }
 
@@ -58,13 +54,13 @@ func (t *tools) gift(ctx context.Context, id, country string) string {
 	return fmt.Sprintf("gift: %q, estimated at %q", product.Name, product.Estimate.Amount+" "+product.Estimate.Currency)
 }
 
-func (t *tools) messages(ctx context.Context, in oneOrder) (any, error) {
+func (t *tools) messages(ctx context.Context, in record) (any, error) {
 	items, err := t.Client.Orders.Messages(ctx, in.ID)
 	return map[string]any{"items": items}, err
 }
 
 type newMessage struct {
-	oneOrder
+	record
 
 	Body string `json:"body" jsonschema:"the text, at most 4000 characters"`
 }

@@ -40,7 +40,7 @@ func TestALineThatIsNoMessageIsAnswered(t *testing.T) {
 	u.in = strings.NewReader("hello\n")
 	got := u.run(t, "mcp")
 	require.Zero(t, got.code, got.err)
-	require.JSONEq(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is not JSON"}}`, got.out)
+	require.JSONEq(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is no message of JSON-RPC"}}`, got.out)
 }
 
 func TestAnAssistantUsesTheAPI(t *testing.T) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -10,10 +9,8 @@ import (
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
-var errBody = errors.New("say something: --body")
-
-func (a *app) listMessagesCommand() *cobra.Command {
-	return a.command("list ORDER", "List the messages on an order, oldest first", func(
+func (a *app) messagesCommand() *cobra.Command {
+	list := a.command("list ORDER", "List the messages on an order, oldest first", func(
 		ctx context.Context, client *gifting.Client, args []string,
 	) error {
 		messages, err := client.Orders.Messages(ctx, args[0])
@@ -30,19 +27,15 @@ func (a *app) listMessagesCommand() *cobra.Command {
 			{"body", func(m gifting.OrderMessage) string { return m.Body }},
 		}, messages)
 	})
-}
 
-func (a *app) postMessageCommand() *cobra.Command {
 	var message gifting.PostOrderMessageRequest
 	var once idempotent
-	command := a.command("post ORDER", "Post a message on an order, which the service operator reads", func(
+	post := a.command("post ORDER", "Post a message on an order, which the service operator reads", func(
 		ctx context.Context, client *gifting.Client, args []string,
 	) error {
-		if message.Body == "" {
-			return asUsageError(errBody)
-		}
 		return a.show(client.Orders.PostMessage(ctx, args[0], message, once.options()...))
 	})
-	command.Flags().StringVar(&message.Body, "body", "", "the text, at most 4000 characters (required)")
-	return a.once(command, &once)
+	post.Flags().StringVar(&message.Body, "body", "", "the text, at most 4000 characters (required)")
+	must(post.MarkFlagRequired("body"))
+	return group("messages", "Read and post messages on an order", list, a.once(post, &once))
 }

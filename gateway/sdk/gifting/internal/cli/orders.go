@@ -20,7 +20,7 @@ var (
 func (a *app) ordersCommand() *cobra.Command {
 	return group("orders", "Place, read, correct and cancel orders, and exchange messages on them",
 		a.placeCommand(), a.validateCommand(), a.exampleCommand(), a.getOrderCommand(), a.listOrdersCommand(), a.updateDeliveryCommand(),
-		a.cancelOrderCommand(), group("messages", "Read and post messages on an order", a.listMessagesCommand(), a.postMessageCommand()))
+		a.cancelOrderCommand(), a.messagesCommand())
 }
 
 // file is the flag of a request.

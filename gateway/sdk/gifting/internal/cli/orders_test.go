@@ -29,7 +29,7 @@ func TestADeliveryIsCorrectedByFlagsOrAFile(t *testing.T) {
 
 	got = correct("--recipient.name", "Ann Ek")
 	require.Equal(t, 2, got.code)
-	require.Contains(t, got.err, "--expected-version; gifting orders get shows it")
+	require.Contains(t, got.err, "[file expected-version] is required")
 	require.Equal(t, 2, correct("-f", "-", "--recipient.name", "Ann Ek").code)
 	require.Equal(t, 2, correct("-f", "-", "--expected-version", "4").code)
 	require.Len(t, server.sent, 3, "what is not clear is not sent")

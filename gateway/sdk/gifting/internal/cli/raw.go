@@ -14,13 +14,11 @@ import (
 )
 
 func (a *app) rawGetCommand() *cobra.Command {
-	command := a.command("get PATH", "Read any path of the API and print its answer as JSON", func(
+	command := a.command("get PATH", "Read any path of the API and print its answer", func(
 		ctx context.Context, client *gifting.Client, args []string,
 	) error {
 		return a.raw(ctx, client, http.MethodGet, args[0], nil)
 	})
-	command.Long = `get reads a path below the base address with your key, retries like all commands, and prints the answer as
-JSON. What is not JSON, such as /docs/webhooks.md or an image, is printed as it is.`
 	command.Example = `  gifting get /me
   gifting get '/orders?status=SENT&limit=5'`
 	return command
@@ -31,13 +29,12 @@ func (a *app) rawPostCommand() *cobra.Command {
 	command := a.command("post PATH [BODY|@FILE|-]", "Send JSON to any path of the API and print its answer", func(
 		ctx context.Context, client *gifting.Client, args []string,
 	) error {
-		var body any // Without one, the request has none.
-		if len(args) > 1 {
-			read, err := a.jsonArgument(args[1])
-			if err != nil {
-				return err
-			}
-			body = read
+		if len(args) == 1 {
+			return a.raw(ctx, client, http.MethodPost, args[0], nil, once.options()...)
+		}
+		body, err := a.jsonArgument(args[1])
+		if err != nil {
+			return err
 		}
 		return a.raw(ctx, client, http.MethodPost, args[0], body, once.options()...)
 	})
