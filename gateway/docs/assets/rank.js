@@ -1,7 +1,12 @@
 // Ranks the entries of the index for what somebody typed. It uses nothing of a browser, so that a test can run it.
 
-const weights = { title: 8, page: 5, text: 1 }
+const weights = { title: 8, page: 5, anchor: 4, text: 1 }
 const small = new Set(['a', 'an', 'and', 'do', 'for', 'how', 'i', 'in', 'is', 'my', 'of', 'on', 'the', 'to', 'what', 'with'])
+// synonyms are words of readers for which the documentation has others.
+const synonyms = {
+  auth: 'authentication', cli: 'command', dedupe: 'duplicates', gdpr: 'erased', pagination: 'cursor', paging: 'cursor', quota: 'limit',
+  throttling: 'limit', token: 'authentication', whitelist: 'allowlist',
+}
 
 // wordsOf splits names too: externalOrderId has three words, and so has not_in_campaign.
 const wordsOf = (text) => text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
@@ -23,6 +28,7 @@ const distance = (a, b) => {
 // and 0 if they differ. The first letter must be right, and short words and numbers have no errors.
 const likeness = (typed, word) => {
   if (typed === word) return 1
+  if (typed === `${word}s` || word === `${typed}s`) return 0.95
   if (word.startsWith(typed)) return 0.8
   const allowed = /\d/.test(typed) ? 0 : typed.length < 4 ? 0 : typed.length < 8 ? 1 : 2
   if (allowed === 0 || typed[0] !== word[0] || word.length < typed.length - allowed) return 0
@@ -31,6 +37,9 @@ const likeness = (typed, word) => {
   return errors > allowed ? 0 : 0.8 - 0.2 * errors
 }
 
+// worth is more for a whole page, whose address has no anchor, and less for what only reports a change.
+const worth = (entry) => entry.page === 'Change log' ? 0.7 : entry.href.includes('#') ? 1 : 1.1
+
 // prepare returns the search of an index. It finds entries with the most of the typed words, the best first.
 export const prepare = (index) => {
   const known = new Map() // Every word, with the weight that it has in each entry.
@@ -38,11 +47,14 @@ export const prepare = (index) => {
   const add = (word, i, weight) => {
     if (!known.has(word)) known.set(word, new Map())
     const weightOf = known.get(word)
-    weightOf.set(i, Math.max(weight, weightOf.get(i) ?? 0))
+    // A word that a text repeats counts a little more.
+    const before = weightOf.get(i) ?? 0
+    weightOf.set(i, Math.max(weight, before, Math.min(before + 0.2, 2)))
   }
   index.forEach((entry, i) => {
+    const fields = { ...entry, anchor: entry.href.split('#')[1] ?? '' }
     for (const [field, weight] of Object.entries(weights)) {
-      const words = wordsOf(entry[field])
+      const words = wordsOf(fields[field])
       words.forEach((word) => add(word, i, weight))
       // People write "allow list" for "allowlist", and the other way round.
       if (field === 'title') words.slice(1).forEach((word, n) => add(words[n] + word, i, weight))
@@ -50,7 +62,7 @@ export const prepare = (index) => {
   })
 
   return (query) => {
-    const all = wordsOf(query)
+    const all = wordsOf(query).map((word) => synonyms[word] ?? word)
     let typed = all.some((word) => !small.has(word)) ? all.filter((word) => !small.has(word)) : all
     const pair = typed.findIndex((word, n) => known.has(word + typed[n + 1]))
     if (pair >= 0) typed = typed.toSpliced(pair, 2, typed[pair] + typed[pair + 1])
@@ -74,6 +86,7 @@ export const prepare = (index) => {
       }
     }
     for (const hit of hits.values()) if (all.length > 1 && ` ${hit.entry.text} `.toLowerCase().includes(phrase)) hit.points += weights.page
+    for (const hit of hits.values()) hit.points *= worth(hit.entry)
     const found = [...hits.values()].sort((a, b) => b.words.length - a.words.length || b.points - a.points)
     return { found: found.filter((hit) => hit.words.length === found[0].words.length), whole: found[0]?.words.length === typed.length }
   }
