@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/pkg/identity"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -64,7 +63,7 @@ func upgradeGatewayFirst(t *testing.T, this, next string) (wrong []string) {
 	u := newUpgrade(t, build{this, root(t)}, next)
 	user := newKeptRecords(t, newFixture(t, u.deployment, time.Now().UnixNano(), 0)).users[0]
 	received := make(chan string, 1000)
-	u.receiveWebhooks(t, received)
+	u.receiveWebhooks(t, user.tenant, received)
 	gateway, orders := u.of(identity.Gateway)[0], u.of(identity.Orders)
 	check := func(step string, ok bool, format string, args ...any) {
 		if !ok {
@@ -150,14 +149,14 @@ func (u *upgrade) text(t *testing.T, url string) string {
 }
 
 // receiveWebhooks lets a key of its own receive the bodies of webhooks.
-func (u *upgrade) receiveWebhooks(t *testing.T, received chan<- string) {
+func (u *upgrade) receiveWebhooks(t *testing.T, tenant string, received chan<- string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		received <- string(body)
 	}))
 	t.Cleanup(server.Close)
-	r := u.newReader(t, "receiver", seed.Direct, "", allScopes...)
+	r := u.newReader(t, "receiver", tenant, "", allScopes...)
 	_, err := u.keys.SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{
 		Actor: staff, TenantId: r.tenant, KeyId: r.keyID, Url: proto.String(server.URL),
 	})

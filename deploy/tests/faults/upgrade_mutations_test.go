@@ -4,6 +4,7 @@ const (
 	contractLevel = "pkg/rpc/level.go"
 	metadata      = "pkg/caller/metadata.go"
 	unknownFields = "pkg/caller/unknown.go"
+	cursors       = "pkg/page/cursor.go"
 	orderDetails  = "services/orders/internal/rules/details.go"
 )
 
@@ -45,15 +46,8 @@ var upgradeMutations = []upgradeMutation{
 		{orderDetails, "`json:\"postalCode,omitempty\"`", "`json:\"postcode,omitempty\"`"},
 	}},
 	{name: "a new form is written by default", newer: []replacement{
-		{
-			readOrder, "return s.ring.Seal(plain, associatedData(orderID)), nil",
-			`return s.ring.Seal(plain, "2/"+associatedData(orderID)), nil`,
-		},
-		{readOrder, "plain, err := s.ring.Open(sealed, associatedData(orderID))", `
-	plain, err := s.ring.Open(sealed, "2/"+associatedData(orderID))
-	if err != nil {
-		plain, err = s.ring.Open(sealed, associatedData(orderID))
-	}`},
+		{cursors, "raw = append(raw, cursorVersion)", "raw = append(raw, cursorVersion+1)"},
+		{cursors, "raw[0] != cursorVersion {", "raw[0] > cursorVersion+1 {"},
 	}},
 	{name: "a condition is ignored", newer: nextRelease, older: []replacement{
 		{unknownFields, "if raw := m.GetUnknown(); len(raw) > 0 {", "if raw := m.GetUnknown(); len(raw) > 1000 {"},

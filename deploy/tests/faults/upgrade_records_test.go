@@ -10,14 +10,15 @@ import (
 	"path"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/deploy/local/seed"
 	"github.com/partnergifting/platform/pkg/identity"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // keptRecords are what was written in the mixes of an upgrade, with each form in which the platform stores or hands out a value:
@@ -37,13 +38,21 @@ type keptRecord struct {
 
 func newKeptRecords(t *testing.T, f *fixture) *keptRecords {
 	t.Helper()
-	kept := &keptRecords{}
-	key := f.newReader(t, "kept", seed.Direct, "", allScopes...).key
+	// They have a tenant of their own, because the changes of the others are compared with what their writers know.
+	kept, tenant, brand := &keptRecords{}, uuid.NewString(), uuid.NewString()
+	_, err := f.keys.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{
+		Actor: staff, Id: tenant, Name: "Kept", Locales: []string{"sv-SE"}, Currency: "SEK", ApiAccess: true,
+	})
+	require.NoError(t, err)
+	north := &tenantsv1.Brand{Id: brand, Name: "North", Slug: "kept", PrimaryColour: proto.String("#1B4B8F")}
+	_, err = f.keys.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{Actor: staff, TenantId: tenant, Brand: north})
+	require.NoError(t, err)
+	key := f.newReader(t, "kept", tenant, "", allScopes...).key
 	for n := range kept.users {
 		by := f.client.with(key)
 		by.bases = by.bases[n : n+1]
 		kept.users[n] = &upgradeUser{
-			client: by, product: f.env["GIFTING_PRODUCT_ID"], brand: f.env["GIFTING_BRAND_ID"],
+			client: by, product: f.env["GIFTING_PRODUCT_ID"], tenant: tenant, brand: brand,
 			operations: ordersv1.NewOrderOperationsServiceClient(f.dial(t, identity.Orders, n)),
 			giftSite:   linksv1.NewGiftSiteServiceClient(f.dial(t, identity.PersonalLinks, n)),
 		}
@@ -77,10 +86,10 @@ func (k *keptRecords) differences(t *testing.T) (found []string) {
 
 // upgradeUser is an integrator, an operator and a player.
 type upgradeUser struct {
-	client         *client
-	product, brand string
-	operations     ordersv1.OrderOperationsServiceClient
-	giftSite       linksv1.GiftSiteServiceClient
+	client                 *client
+	product, tenant, brand string
+	operations             ordersv1.OrderOperationsServiceClient
+	giftSite               linksv1.GiftSiteServiceClient
 }
 
 // write makes an order with a message and three links, and returns what reads them again, by name.
@@ -118,7 +127,7 @@ func (u *upgradeUser) write(t *testing.T) map[string]func(t *testing.T, by *upgr
 		"a page of events":                get("/events?limit=1&after=" + u.cursor(t, "/events?limit=1")),
 		"the details of an order": func(t *testing.T, by *upgradeUser) string {
 			return shown(by.operations.ReadOrder(t.Context(), &ordersv1.ReadOrderRequest{
-				Actor: staff, TenantId: seed.Direct, OrderId: order,
+				Actor: staff, TenantId: u.tenant, OrderId: order,
 			}))
 		},
 		"the page of a link": func(t *testing.T, by *upgradeUser) string {
@@ -193,5 +202,9 @@ func shown[M proto.Message](response M, err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	return protojson.Format(response)
+	text, err := protojson.Marshal(response)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }

@@ -4,6 +4,8 @@ package faults_test
 
 import (
 	"context"
+	"io"
+	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -113,7 +115,19 @@ func buildRelease(t *testing.T) build {
 func newUpgrade(t *testing.T, older build, newer string) *upgrade {
 	t.Helper()
 	u := &upgrade{older: older, newer: build{newer, root(t)}, report: newReport(t, 0)}
-	u.deployment = newDeployment(t, options{binaries: older.programs, direct: true, logs: u.report.dir})
+	both := &balancer{}
+	listener, err := net.Listen("tcp", loopback(0)) //nolint:noctx // It ends with the test.
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	base := baseOf(listener.Addr().String())
+	u.deployment = newDeployment(t, options{
+		binaries: older.programs, direct: true, logs: u.report.dir, env: []string{"GIFTING_PUBLIC_URL=" + base},
+	})
+	for _, i := range u.of(identity.Gateway) {
+		both.gateways = append(both.gateways, i.addr)
+	}
+	go both.serve(listener)
+	u.env["GIFTING_URL"] = base
 	receiver := httptest.NewServer(inbox.New(u.env["GIFTING_WEBHOOK_SECRET"], time.Now).Handler())
 	t.Cleanup(receiver.Close)
 	u.env["GIFTING_INBOX_URL"] = receiver.URL // That of the demo ended with the stack that prepared the deployment.
@@ -121,6 +135,42 @@ func newUpgrade(t *testing.T, older build, newer string) *upgrade {
 		i.awaitReady(t)
 	}
 	return u
+}
+
+// balancer forwards connections to both gateways in turn. It reaches them from an address of its own, so that the invalid keys of
+// other users do not count for its users.
+type balancer struct{ gateways []string }
+
+func (b *balancer) serve(listener net.Listener) {
+	for n := 0; ; n++ {
+		from, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go forward(from, b.gateways[n%len(b.gateways)])
+	}
+}
+
+// forward copies both ways until both have ended. A gateway may answer and end before it has read all that is sent: then the rest
+// is read here, so that the answer arrives.
+func forward(from net.Conn, gateway string) {
+	defer func() { _ = from.Close() }()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	to, err := dialer.Dial("tcp", gateway) //nolint:noctx // It ends with the connection.
+	if err != nil {
+		return
+	}
+	defer func() { _ = to.Close() }()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		_, _ = io.Copy(from, to)
+		_ = from.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // It is one.
+	}()
+	_, _ = io.Copy(to, from)
+	_ = to.(*net.TCPConn).CloseWrite() //nolint:forcetypeassert // It is one.
+	_, _ = io.Copy(io.Discard, from)
+	<-answered
 }
 
 // enter replaces the instances that run another version in the mix.
