@@ -16,15 +16,16 @@ search.append(input, box)
 
 const load = () => (prepared ??= fetch(search.dataset.index).then((response) => response.json()).then(prepare))
 
-// excerpt is the text around the first of the words, with the word marked.
+// excerpt is the text around the first of the words, in whole words, with the word marked.
 const excerpt = (text, words) => {
   const small = document.createElement('small')
   const at = words.map((word) => [text.toLowerCase().indexOf(word), word.length]).filter(([start]) => start >= 0).sort(([a], [b]) => a - b)[0]
   const [start, length] = at ?? [0, 0]
-  const from = Math.max(0, start - 50)
+  const from = start < 50 ? 0 : text.indexOf(' ', start - 50) + 1
+  const to = text.length < start + 110 ? text.length : text.lastIndexOf(' ', start + 110)
   const mark = document.createElement('mark')
   mark.textContent = text.slice(start, start + length)
-  small.append((from > 0 ? '… ' : '') + text.slice(from, start), mark, text.slice(start + length, start + 110))
+  small.append((from > 0 ? '… ' : '') + text.slice(from, start), mark, text.slice(start + length, to) + (to < text.length ? ' …' : ''))
   return small
 }
 
