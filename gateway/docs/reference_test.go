@@ -63,6 +63,7 @@ func TestReadersWithoutScriptsHaveAReferenceWithSamplesInEachLanguage(t *testing
 		require.Contains(t, placeOrder, "<figcaption>"+language+"</figcaption>")
 	}
 	require.Contains(t, placeOrder, `<div class="tabs">`)
+	require.Contains(t, placeOrder, `matches <code>^`, "a pattern, not emphasis")
 }
 
 func TestRequestsCanBeTriedInTheSandboxOnly(t *testing.T) {

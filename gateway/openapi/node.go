@@ -173,7 +173,7 @@ func (n Node) Limits() (limits []string) {
 		{minItems.Exists() && !maxItems.Exists(), fmt.Sprintf("at least %s", minItems)},
 		{minimum.Exists() && maximum.Exists(), fmt.Sprintf("%s to %s", minimum, maximum)},
 		{minimum.Exists() && !maximum.Exists(), fmt.Sprintf("at least %s", minimum)},
-		{pattern.Exists() && pattern.String() != `\S`, fmt.Sprintf("matches %s", pattern)},
+		{pattern.Exists() && pattern.String() != `\S`, fmt.Sprintf("matches `%s`", pattern)},
 		{n.Get("default").Exists(), fmt.Sprintf("default %s", n.Get("default"))},
 	} {
 		if limit.applies {
