@@ -94,6 +94,7 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 	t.Run("an order of another key arrives by itself, as text", func(t *testing.T) {
 		order := p.Post(t, p.Env[otherKey], "/orders", p.order(hostile)).OK(t)
 		reference := order["reference"].(string)
+		b.tab(t, "orders")
 		b.awaitText(t, reference)
 		b.await(t, `document.querySelectorAll("section[aria-labelledby=deliveries] li").length > 0`)
 		require.Contains(t, b.text(t, `section[aria-labelledby="orders"] li`), hostile)
@@ -104,6 +105,11 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 			li.querySelector(".status")?.textContent === "CANCELLED")`, reference))
 	})
 	b.inspect(t, "2-records-"+scheme)
+	t.Run("the API reference is one click away", func(t *testing.T) {
+		link := b.value(t, `document.querySelector("header nav a").href`)
+		require.True(t, strings.HasSuffix(link, "/docs/reference"), link)
+		b.await(t, fmt.Sprintf(`fetch(%q).then((r) => { window.reference = r.ok; }), window.reference === true`, link))
+	})
 
 	t.Run("a request is shown as curl without the key", func(t *testing.T) {
 		b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("aside details").open = true`))

@@ -27,6 +27,9 @@ export function ofLink(link) {
   }[link.status] ?? [];
 }
 
+export const testWebhook = { label: "Test the webhook", path: "/webhooks:test" };
+export const faults = ["429", "500", "503", "in-progress", "lost", "timeout"];
+
 export const resend = (delivery) => ({ label: "Resend", path: `/webhooks/deliveries/${id(delivery)}:resend` });
 export const setStock = (campaign, skuId, stockRemaining) => ({
   label: "Set stock", path: `/sandbox/campaigns/${id(campaign)}:set-stock`, body: { skuId, stockRemaining },

@@ -24,9 +24,9 @@ export function request(method, path, body) {
   return method === "POST" ? { method, path, body: body ?? {}, id } : { method, path };
 }
 
-// send returns the answer and its headers, or throws a Refusal.
-export async function send({ method, path, body, id }, signal) {
-  const headers = { Authorization: `Bearer ${key.read()}` };
+// send returns the answer and its headers, or throws a Refusal. A fault is the answer that the sandbox is asked to force.
+export async function send({ method, path, body, id, fault }, signal) {
+  const headers = { Authorization: `Bearer ${key.read()}`, ...(fault && { "Sandbox-Fault": fault }) };
   if (method === "POST") Object.assign(headers, { "Content-Type": "application/json", "Idempotency-Key": id });
   const init = { method, headers, body: body && JSON.stringify(body), signal, credentials: "omit", cache: "no-store" };
   const response = await fetch(document.body.dataset.api + path, init);
@@ -45,10 +45,11 @@ export function rate(headers) {
 }
 
 // curl is the command that sends the call, with the key as a variable.
-export function curl({ method, path, body, id }) {
+export function curl({ method, path, body, id, fault }) {
   const lines = [`curl ${method === "POST" ? "-X POST " : ""}"$GIFTING_URL${path}"`, '-H "Authorization: Bearer $GIFTING_KEY"'];
   if (method === "POST") {
     lines.push(`-H "Idempotency-Key: ${id}"`, '-H "Content-Type: application/json"');
+    if (fault) lines.push(`-H "Sandbox-Fault: ${fault}"`);
     lines.push(`-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`);
   }
   return lines.join(" \\\n  ");

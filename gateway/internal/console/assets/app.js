@@ -7,7 +7,11 @@ import { add, addEvents, clear, records } from "./records.js";
 import * as samples from "./samples.js";
 import * as view from "./view.js";
 
-const fresh = () => ({ me: null, live: false, rate: null, last: null, auto: false, notice: "", wrong: false });
+// reading says of each list whether it was read. filters are its text and its kind, and tab is the list that a phone shows.
+const fresh = () => ({
+  me: null, live: false, rate: null, last: null, auto: false, label: "Ann", notice: "", wrong: false,
+  reading: {}, filters: {}, tab: "orders", shownCode: null,
+});
 let state = fresh();
 let session = new AbortController();
 let reading = new AbortController();
@@ -20,6 +24,7 @@ function draw(changes = {}) {
 
 const counted = (headers) => ({ rate: rate(headers) ?? state.rate });
 const say = (notice, wrong = false) => draw({ notice, wrong });
+const mark = (list, how) => draw({ reading: { ...state.reading, [list]: how } });
 
 // read reads what the page shows by itself.
 async function read(path) {
@@ -28,16 +33,23 @@ async function read(path) {
   return answer;
 }
 
+// outcome is what an answer says, for the test of a webhook what its receiver answered.
+const outcome = ({ responseStatus, error }) =>
+  error ?? (responseStatus ? `the receiver answered ${responseStatus}.` : "done.");
+
 // show sends a call of the user, and shows it with its answer.
 async function show(label, call) {
   const { signal } = session;
-  draw({ last: call });
+  draw({ last: call, notice: `${label}: waiting for the answer…`, wrong: false });
   try {
     const { status, answer, headers } = await send(call, signal);
-    Object.assign(call, { status, answer });
+    Object.assign(call, { status, answer, replayed: headers.get("Idempotent-Replayed") === "true" });
     add(answer);
-    for (const result of answer.results ?? []) add(result.link);
-    draw({ ...counted(headers), notice: `${label}: done.`, wrong: false });
+    for (const { index, link } of answer.results ?? []) {
+      add(link);
+      if (link) records.labels.set(link.id, call.body.recipients[index].label);
+    }
+    draw({ ...counted(headers), notice: `${label}: ${outcome(answer)}`, wrong: Boolean(answer.error) });
   } catch (error) {
     if (signal.aborted) return; // The key was forgotten, and the call with it.
     Object.assign(call, { status: error.status ?? "no answer", answer: error.problem });
@@ -55,6 +67,17 @@ async function failing(label, work) {
   }
 }
 
+// filling reads a list. What is read again is still shown meanwhile.
+const filling = (list, label, work) => failing(label, async () => {
+  try {
+    await work();
+    mark(list, "read");
+  } catch (error) {
+    if (!session.signal.aborted && state.reading[list] !== "read") mark(list, "failed");
+    throw error;
+  }
+});
+
 // readDeliveries reads them a little after the last event, when most attempts are made. A later call takes the place of this one, but
 // not for ever: events that follow each other without a pause must not keep the list from being read.
 async function readDeliveries() {
@@ -64,34 +87,36 @@ async function readDeliveries() {
   await sleep(Math.min(1.5, Math.max(0, 5 - (Date.now() - unreadSince) / 1000)), signal);
   if (!signal.aborted && !session.signal.aborted) {
     unreadSince = null;
-    await failing("Webhook deliveries", async () => {
+    await filling("deliveries", "Webhook deliveries", async () => {
       records.deliveries = (await read("/webhooks/deliveries?limit=20")).items;
-      draw();
     });
   }
 }
 
 async function readRecords() {
   const { scopes } = state.me.key;
-  for (const [scope, path] of [["ORDERS", "/orders"], ["PERSONAL_LINKS", "/personal-links"]]) {
-    if (scopes.includes(scope)) (await read(`${path}?limit=50`)).items.toReversed().forEach(add);
+  for (const [list, scope, path] of [["orders", "ORDERS", "/orders"], ["links", "PERSONAL_LINKS", "/personal-links"]]) {
+    if (!scopes.includes(scope)) mark(list, "forbidden");
+    else await filling(list, "Records", async () => (await read(`${path}?limit=50`)).items.toReversed().forEach(add));
   }
-  draw();
 }
 
 async function open() {
   session = new AbortController();
   const { signal } = session;
+  say("Checking the key…");
   await failing("Key", async () => draw({ me: await read("/me"), notice: "", wrong: false }));
   if (!state.me) return key.forget();
-  failing("Records", readRecords);
+  readRecords();
   readDeliveries();
   follow(signal, (events, headers) => {
     addEvents(events);
-    draw({ live: true, ...counted(headers) });
+    draw({ live: true, reading: { ...state.reading, events: "read" }, ...counted(headers) });
     if (events.length) readDeliveries();
   }, (error) => draw({ live: false, notice: `Event feed: ${error.message}`, wrong: true }));
 }
+
+const sampleOrder = () => samples.order(state.me.tenant, state.auto, read);
 
 const on = {
   connect(value) {
@@ -107,19 +132,34 @@ const on = {
     state = fresh();
     draw();
   },
-  auto: (auto) => draw({ auto }),
+  // set changes what the page shows.
+  set: draw,
+  filter: (list, changes) => draw({ filters: { ...state.filters, [list]: { ...state.filters[list], ...changes } } }),
+  copy: async (text, label) => failing(`Copy ${label}`, async () => {
+    await navigator.clipboard.writeText(text);
+    say(`Copied: ${label}.`);
+  }),
   act: async ({ label, path, body }) => {
     await show(label, request("POST", path, body));
     if (path.endsWith(":resend")) readDeliveries();
   },
-  sampleOrder: () => failing("Sample order", async () =>
-    show("Sample order", request("POST", "/orders", await samples.order(state.me.tenant, state.auto, read)))),
-  sampleLink: () => failing("Sample link", async () =>
-    show("Sample link", request("POST", "/personal-links:create-batch", await samples.link(state.auto, read)))),
+  sampleOrder: () => failing("Sample order", async () => {
+    draw({ tab: "orders" });
+    await show("Sample order", request("POST", "/orders", await sampleOrder()));
+  }),
+  sampleLink: () => failing("Sample link", async () => {
+    draw({ tab: "links" });
+    await show("Sample link", request("POST", "/personal-links:create-batch", await samples.link(state.label || "Ann", state.auto, read)));
+  }),
+  force: (fault) => failing("Forced answer", async () =>
+    show(`Forced answer ${fault}`, { ...request("POST", "/orders", await sampleOrder()), fault })),
+  // repeat sends the last call as a client should after no answer: with its Idempotency-Key.
+  repeat: ({ method, path, body, id }) => show("Repeat", { method, path, body, id }),
   loadStock: () => failing("Stock", async () => {
+    say("Stock: reading…");
     const { items } = await read("/campaigns?status=ACTIVE&limit=10");
     records.campaigns = await Promise.all(items.map((campaign) => read(`/campaigns/${encodeURIComponent(campaign.id)}`)));
-    draw();
+    say(records.campaigns.length ? "Stock: read." : "Stock: there is no active campaign.");
   }),
 };
 

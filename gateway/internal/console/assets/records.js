@@ -2,11 +2,12 @@
 
 const most = 50;
 
-export const records = { orders: new Map(), links: new Map(), events: [], deliveries: [], campaigns: [] };
+const none = () => ({ orders: new Map(), links: new Map(), labels: new Map(), events: [], deliveries: [], campaigns: [] });
 
-export function clear() {
-  Object.assign(records, { orders: new Map(), links: new Map(), events: [], deliveries: [], campaigns: [] });
-}
+// Of a label, the API tells only who creates the link: labels has those of this tab.
+export const records = none();
+
+export const clear = () => Object.assign(records, none());
 
 const newer = (a, b) => !b || (a.version ?? 0) > (b.version ?? 0) || ((a.version ?? 0) === (b.version ?? 0) && a.updatedAt >= b.updatedAt);
 

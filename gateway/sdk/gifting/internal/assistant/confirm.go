@@ -58,7 +58,7 @@ func act[T any](
 		return nil, nil, errDeclined
 	}
 	key, _ := t.unanswered.LoadOrStore(proof, rand.Text())
-	answer, err := send(gifting.WithIdempotencyKey(key.(string))) //nolint:forcetypeassert // There are only texts.
+	answer, err := send(gifting.WithIdempotencyKey(key.(string)))
 	problem, answered := gifting.ProblemOf(err)
 	if err == nil || answered && problem.Status < 500 && problem.Code != gifting.CodeIdempotencyRequestInProgress {
 		t.unanswered.Delete(proof) // The same request is a new one from now on.

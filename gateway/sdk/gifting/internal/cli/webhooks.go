@@ -148,7 +148,7 @@ func (a *app) rotateSecretCommand() *cobra.Command {
 		a.note("This is the only time that the secret can be read. Store it now.")
 		return a.print(result)
 	})
-	command.Long = `rotate-secret makes a new signing secret for the webhooks of the key. The one of before stops at once without --overlap.`
+	command.Long = `rotate-secret makes a new signing secret. The one of before stops at once without --overlap.`
 	command.Flags().DurationVar(&overlap, "overlap", 0, "how long the secret of before also signs, such as 1h; at most 168h")
 	return command
 }
