@@ -90,14 +90,15 @@ const section = (list, state, on) => {
   const { text = "", kind = "" } = state.filters[list.id] ?? {};
   const has = (item) => JSON.stringify([item, records.labels.get(item.id)]).toLowerCase().includes(text.trim().toLowerCase());
   const found = list.items.filter((item) => (!kind || list.kind(item) === kind) && has(item));
+  const reading = state.reading[list.id];
   const count = found.length === list.items.length ? found.length : `${found.length} of ${list.items.length}`;
-  return html`<section class=${shown(list.id, state)} aria-labelledby=${list.id} aria-busy=${!state.reading[list.id]}>
-    <h2 id=${list.id} tabindex="-1">${list.title} <span class="count">${count}</span></h2>
+  return html`<section class=${shown(list.id, state)} aria-labelledby=${list.id} aria-busy=${!reading}>
+    <h2 id=${list.id} tabindex="-1">${list.title} <span class="count">${reading ? count : nothing}</span></h2>
     ${list.above ?? nothing}
     ${list.items.length ? filter(list, text, kind, on) : nothing}
     ${found.length
       ? html`<ul tabindex="0" aria-labelledby=${list.id}>${repeat(found, (item) => item.id, (item) => html`<li>${list.card(item)}</li>`)}</ul>`
-      : html`<p class="hint">${list.items.length ? "Nothing found among the newest." : empty(list, state.reading[list.id])}</p>`}
+      : html`<p class="hint">${list.items.length ? "Nothing found among the newest." : empty(list, reading)}</p>`}
   </section>`;
 };
 
@@ -135,9 +136,10 @@ const orderCard = (order, on) => html`
 
 const linkCard = (link, on, state) => {
   const name = `link ${link.id.slice(-12)}`;
+  const label = records.labels.get(link.id);
   return html`
-    <p class="head"><strong>${records.labels.get(link.id) ?? link.externalRecipientId ?? link.id.slice(-12)}</strong>${status(link.status)}</p>
-    <p class="hint">${link.externalRecipientId} ${time(link.updatedAt)}</p>
+    <p class="head"><strong>${label ?? link.externalRecipientId ?? link.id.slice(-12)}</strong>${status(link.status)}</p>
+    <p class="hint">${label ? link.externalRecipientId : nothing} ${time(link.updatedAt)}</p>
     ${link.status === "ACTIVE" ? claim(link, name, on, state) : nothing}
     <p class="acts">${buttons(actions.ofLink(link), name, on)}</p>`;
 };
