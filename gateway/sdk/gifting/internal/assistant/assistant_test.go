@@ -239,7 +239,7 @@ func TestInProductionAPersonConfirmsLinksAndMessages(t *testing.T) {
 	t.Parallel()
 	for tool, tc := range map[string]struct{ input, sent, question string }{
 		"create_links": {
-			batch, batch, `Create 2 personal links of "Fjord" in PRODUCTION? Whoever has one can claim a gift, which will really be sent.
+			batch, batch, `Create 2 personal links of "Fjord" in PRODUCTION? Each leads to a gift that will really be sent.
 campaign: "Winter\nurgent: false"
 campaignId: "c1"
 recipients[0].label: "Ann"

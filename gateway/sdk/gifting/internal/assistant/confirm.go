@@ -20,10 +20,9 @@ import (
 )
 
 var (
-	errProduction = errors.New("this key is of production, where gifts are really sent: nothing was done. " +
-		"A person may start the server with --allow-production, or give it a key of the sandbox")
-	errDeclined = errors.New("the person did not confirm it: nothing was done")
-	errChanged  = errors.New("this is not what the person was asked about: nothing was done")
+	errProduction = errors.New("this key is of production: nothing was done. A person may start the server with --allow-production")
+	errDeclined   = errors.New("the person did not confirm it: nothing was done")
+	errChanged    = errors.New("this is not what the person was asked about: nothing was done")
 )
 
 const confirmation = "confirm"

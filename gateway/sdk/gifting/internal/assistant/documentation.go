@@ -42,7 +42,7 @@ type wanted struct {
 }
 
 // search returns the sections that have most of the words. A word in the title counts more than one in the text, a rare word more
-// than one that many sections have.
+// than one that many sections have, and a short section comes first.
 func (d *documentation) search(ctx context.Context, in wanted) (any, error) {
 	all, err := d.read(ctx)
 	if err != nil {
@@ -62,7 +62,9 @@ func (d *documentation) search(ctx context.Context, in wanted) (any, error) {
 			scores[i] += weight * math.Log(float64(len(all)+1)/float64(len(weights)))
 		}
 	}
-	best := slices.SortedFunc(maps.Keys(scores), func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), a-b) })
+	best := slices.SortedFunc(maps.Keys(scores), func(a, b int) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), len(all[a].Text)-len(all[b].Text), a-b)
+	})
 	found := []section{}
 	for _, i := range best[:min(len(best), maxSections)] {
 		s := all[i]

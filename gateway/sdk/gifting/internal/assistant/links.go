@@ -63,8 +63,7 @@ func (t *tools) createLinks(
 		return nil, nil, errTooMany
 	}
 	return act(ctx, t, req, batch, func(tenant string) []string {
-		lines := []string{fmt.Sprintf(
-			"Create %d personal links of %q in PRODUCTION? Whoever has one can claim a gift, which will really be sent.",
+		lines := []string{fmt.Sprintf("Create %d personal links of %q in PRODUCTION? Each leads to a gift that will really be sent.",
 			len(batch.Recipients), tenant)}
 		if batch.CampaignID == nil {
 			return lines
