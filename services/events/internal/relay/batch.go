@@ -140,17 +140,23 @@ func (r *Relay) readSources(ctx context.Context) (batch, error) {
 func (r *Relay) observeTicks(readings []reading) error {
 	var changed error
 	for i, t := range readings {
+		var before *time.Duration
+		if known := r.servers[i]; known != nil && r.offsets[known.instance] != nil {
+			before = new(r.offsetOf(known))
+		}
 		if r.servers[i] != t.server {
 			if r.servers[i] != nil {
 				changed = fmt.Errorf("source %s: %w", r.sources[i].name, errServerChanged)
 			}
 			r.forget(i, t.server)
+			r.windows[i].former = before
 		}
 		if t.begun != 0 {
 			r.windows[i].closeGapsAt(t.begun)
 		}
 		if r.observe(t.tick) {
 			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
+			r.windows[i].former = before
 		}
 	}
 	// A server that was restarted or replaced is another instance.
@@ -226,11 +232,11 @@ func (r *Relay) merge(b *batch) {
 	b.watermark = now
 	var byClock [][]time.Time
 	for i, read := range b.readings {
-		offset := r.offsetOf(read.server)
-		b.times = append(b.times, read.times(r.windows[i].lastRead, offset, now))
-		byClock = append(byClock, read.times(0, offset, now))
+		toRelay := r.relayTime(i, read)
+		b.times = append(b.times, read.times(r.windows[i].lastRead, toRelay, now))
+		byClock = append(byClock, read.times(0, toRelay, now))
 		if !read.unread.IsZero() {
-			b.watermark = earlier(b.watermark, read.unread.Add(-offset))
+			b.watermark = earlier(b.watermark, toRelay(read.unread))
 		}
 	}
 	for i, read := range b.readings {
@@ -245,20 +251,34 @@ func (r *Relay) merge(b *batch) {
 	})
 }
 
-// times returns when each row was recorded, by the relay's clock, which is offset behind the source's. now is before any source was
-// read for this batch.
+// relayTime returns how a time of the source's clock is converted to the relay's. What would be after the reading was recorded by
+// the clock as it was before it stepped, or by the server before this one.
+func (r *Relay) relayTime(source int, read reading) func(recordedAt time.Time) time.Time {
+	offset, former := r.offsets[read.server.instance], r.windows[source].former
+	latest := read.answered.Add(offset.uncertainty())
+	return func(recordedAt time.Time) time.Time {
+		at := recordedAt.Add(-offset.value())
+		if former != nil && at.After(latest) {
+			return recordedAt.Add(-*former)
+		}
+		return at
+	}
+}
+
+// times returns when each row was recorded, by the relay's clock, to which toRelay converts the source's. now is before any source
+// was read for this batch.
 //
 // An id is taken before the clock is read for recorded_at. So a row was recorded before every row with a higher id, whatever their
 // clocks say, and one that an earlier read has seen was recorded before now. Therefore a clock that steps back neither delays a
 // change nor inverts two.
-func (r reading) times(seen int64, offset time.Duration, now time.Time) []time.Time {
+func (r reading) times(seen int64, toRelay func(time.Time) time.Time, now time.Time) []time.Time {
 	times := make([]time.Time, len(r.rows))
 	var latest time.Time
 	if !r.unread.IsZero() {
-		latest = r.unread.Add(-offset)
+		latest = toRelay(r.unread)
 	}
 	for i, row := range slices.Backward(r.rows) {
-		at := row.recordedAt.Add(-offset)
+		at := toRelay(row.recordedAt)
 		if row.id <= seen {
 			at = earlier(at, now)
 		}

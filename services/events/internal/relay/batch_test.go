@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
 func TestBatch(t *testing.T) {
@@ -111,4 +113,36 @@ func TestOfTwoSourcesWhoseClocksAreAheadTheOneThatRecordedFirstComesFirst(t *tes
 		r.merge(&b)
 		require.Equal(t, []int{first, 1 - first}, []int{b.items[0].source, b.items[1].source})
 	}
+}
+
+func TestARowOfTheServerBeforeAFailoverIsConvertedByItsClock(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	ahead, behind := 40*time.Second, -3*time.Second
+	r := &Relay{
+		windows: make([]window, 2), servers: []*server{{instance: "before"}, {instance: "other"}}, log: slog.New(slog.DiscardHandler),
+		sources: []*source{{name: "orders"}, {name: "links"}},
+		offsets: map[string]*clockOffset{"before": {low: ahead, high: ahead}, "other": {}},
+	}
+	r.outstanding.reset(len(r.sources))
+	cause := row{id: 1, recordedAt: began.Add(-2 * time.Second).Add(ahead), change: &eventsv1.Change{}}
+	effect := row{id: 1, recordedAt: began.Add(-time.Second), change: &eventsv1.Change{}}
+	other := r.servers[1]
+	after := &server{instance: "after"}
+	readings := []reading{
+		{rows: []row{cause}, tick: tick{asked: began, answered: began, clock: began.Add(behind), server: after}},
+		{rows: []row{effect}, tick: tick{asked: began, answered: began, clock: began, server: other}},
+	}
+	require.ErrorIs(t, r.observeTicks(readings), errServerChanged)
+	require.NoError(t, r.observeTicks(readings), "the source is read again")
+	for i := range readings {
+		r.windows[i].noteRead(readings[i].rows)
+	}
+	b := batch{began: began, readings: readings}
+	r.merge(&b)
+	require.Len(t, b.items, 2)
+	require.Equal(t, 0, b.items[0].source, "the cause comes first")
+	require.Equal(t, began.Add(-2*time.Second), b.items[0].at)
+	r.windows[0].advance(readings[0], 1)
+	require.Nil(t, r.windows[0].former, "later rows are those of the new server")
 }

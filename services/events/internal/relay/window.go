@@ -17,6 +17,9 @@ type window struct {
 	lastRead int64
 	// published is a time of the source's clock up to which the rows were published. It only saves work.
 	published time.Time
+	// former is how far the clock was ahead of the relay's before it stepped, or before another server took over; nil once all rows
+	// of that time are published.
+	former *time.Duration
 }
 
 // gap is a range of ids that were not visible when a later id was published.
@@ -58,6 +61,9 @@ func (w *window) noteRead(rows []row) {
 func (w *window) advance(r reading, n int) {
 	rows := r.rows
 	w.noteRead(rows)
+	if !r.full && n == len(rows) {
+		w.former = nil
+	}
 	var gaps []gap
 	at := 0
 	for _, g := range w.gaps {
