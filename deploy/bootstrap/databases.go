@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/services/events"
@@ -226,11 +227,17 @@ func PrintDatabases(out io.Writer, statements []Statement) error {
 	return err
 }
 
+// Errors of RunDatabases for which the statements are not the cause.
+var (
+	ErrURL         = errors.New("the URL of the administrator is malformed")
+	ErrUnreachable = errors.New("PostgreSQL does not answer")
+)
+
 // RunDatabases executes the statements on the server at the URL, with the login of an administrator.
 func RunDatabases(ctx context.Context, address string, statements []Statement) error {
 	cfg, err := pgx.ParseConfig(address)
 	if err != nil {
-		return errors.New("the URL of the administrator is malformed") // The cause repeats the URL with its password.
+		return ErrURL // The cause repeats the URL with its password.
 	}
 	var conn *pgx.Conn
 	defer func() { closeQuietly(ctx, conn) }()
@@ -241,7 +248,7 @@ func RunDatabases(ctx context.Context, address string, statements []Statement) e
 				cfg.Database = s.Database
 			}
 			if conn, err = pgx.ConnectConfig(ctx, cfg); err != nil {
-				return fmt.Errorf("reach PostgreSQL: %w", err)
+				return unreached(err)
 			}
 		}
 		if err := s.run(ctx, conn); err != nil {
@@ -249,6 +256,14 @@ func RunDatabases(ctx context.Context, address string, statements []Statement) e
 		}
 	}
 	return nil
+}
+
+// unreached says why there is no connection. A server that refuses the login has answered.
+func unreached(err error) error {
+	if _, answered := errors.AsType[*pgconn.PgError](err); answered {
+		return fmt.Errorf("log in to PostgreSQL: %w", err)
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }
 
 func (s Statement) run(ctx context.Context, conn *pgx.Conn) error {

@@ -99,7 +99,12 @@ gifting_relay.`,
 				}
 				address = strings.TrimSpace(string(text))
 			}
-			if err := bootstrap.RunDatabases(c.Context(), address, statements); err != nil {
+			switch err := bootstrap.RunDatabases(c.Context(), address, statements); {
+			case errors.Is(err, bootstrap.ErrURL):
+				return asUsageError(err)
+			case errors.Is(err, bootstrap.ErrUnreachable):
+				return laterError{err}
+			case err != nil:
 				return err
 			}
 			return a.reportDone(map[string]int{"statements": len(statements)}, "The databases and roles exist.")

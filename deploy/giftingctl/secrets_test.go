@@ -46,16 +46,18 @@ func TestSecretsArePrintedOnceAndCanBeReadFromElsewhere(t *testing.T) {
 		require.Equal(t, "rediss://:hunter5@redis:6379", string(content))
 		require.NotContains(t, made.out+made.err, "hunter5")
 	})
-	t.Run("the URL of an administrator is in no error", func(t *testing.T) {
+	t.Run("the URL of an administrator is in no error, whose exit code is that of the README", func(t *testing.T) {
 		dir := t.TempDir()
 		require.Zero(t, run(t, "", "bootstrap", "keys", "--postgres", "db:5432", "--dir", dir).code)
-		for _, url := range []string{
-			"postgres://root:hunter6@127.0.0.1:1/postgres", "postgres://root:hunter6@127.0.0.1:1:1/postgres", "hunter6",
+		for url, code := range map[string]int{
+			"postgres://root:hunter6@127.0.0.1:1/postgres":   3, // Nothing listens there.
+			"postgres://root:hunter6@127.0.0.1:1:1/postgres": 2,
+			"hunter6": 2,
 		} {
 			file := filepath.Join(dir, "admin")
 			require.NoError(t, os.WriteFile(file, []byte(url), 0o600))
 			refused := run(t, "", "bootstrap", "databases", "--secrets", dir, "--run", "--url-file", file)
-			require.Equal(t, 1, refused.code)
+			require.Equal(t, code, refused.code, refused.err)
 			require.NotContains(t, refused.err, "hunter6")
 		}
 	})
