@@ -65,7 +65,8 @@ func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 		}
 		all = append(all, database(p, serving, owner)...)
 		if p.Outbox {
-			all = append(all, relay(relays[p.Database])...)
+			l := relays[p.Database]
+			all = append(all, RelayLogin(l.role, l.password, l.database)...)
 		}
 	}
 	return all, nil
@@ -74,11 +75,11 @@ func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 // database makes the roles of a service and its database. Rights are given for tables that exist and for those to come.
 func database(p programs.Program, serving, owner login) []Statement {
 	name, by, to := quoted(owner.database), quoted(owner.role), quoted(serving.role)
-	all := slices.Concat(role(owner), role(serving), []Statement{
-		// A superuser may already give objects to others. The administrator of a managed server has to be a member.
-		{SQL: "GRANT " + by + " TO CURRENT_USER", Unless: "SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper"},
-		{SQL: "CREATE DATABASE " + name + " OWNER " + by, Unless: "SELECT FROM pg_database WHERE datname = " + literal(owner.database)},
-		{SQL: "REVOKE CONNECT, TEMPORARY ON DATABASE " + name + " FROM PUBLIC"},
+	// A superuser may already give objects to others. The administrator of a managed server has to be a member.
+	member := Statement{
+		SQL: "GRANT " + by + " TO CURRENT_USER", Unless: "SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper",
+	}
+	all := slices.Concat(role(owner), role(serving), []Statement{member}, ClosedDatabase(owner.database, owner.role), []Statement{
 		{SQL: "GRANT CONNECT ON DATABASE " + name + " TO " + to},
 	})
 	within := []string{
@@ -96,19 +97,33 @@ func database(p programs.Program, serving, owner login) []Statement {
 	return all
 }
 
+// ClosedDatabase makes a database that only superusers, its owner and logins with a grant may enter. Without an owner it belongs to
+// who executes the statements.
+func ClosedDatabase(name, owner string) []Statement {
+	create := "CREATE DATABASE " + quoted(name)
+	if owner != "" {
+		create += " OWNER " + quoted(owner)
+	}
+	return []Statement{
+		{SQL: create, Unless: "SELECT FROM pg_database WHERE datname = " + literal(name)},
+		{SQL: "REVOKE CONNECT, TEMPORARY ON DATABASE " + quoted(name) + " FROM PUBLIC"},
+	}
+}
+
 // feedMaintenance is the work that makes and drops partitions.
 const feedMaintenance = "feed maintenance"
 
 // relayGroup is the role that the migration of an outbox gives its rights to. Only a role that may create roles could create it.
 const relayGroup = "gifting_relay"
 
-func relay(l login) []Statement {
+// RelayLogin makes the relay's login for a database with an outbox.
+func RelayLogin(name, password, database string) []Statement {
 	group := Statement{
 		SQL: "CREATE ROLE " + relayGroup + " NOLOGIN", Unless: "SELECT FROM pg_roles WHERE rolname = " + literal(relayGroup),
 	}
-	return slices.Concat([]Statement{group}, role(l), []Statement{
-		{SQL: "GRANT " + relayGroup + " TO " + quoted(l.role)},
-		{SQL: "GRANT CONNECT ON DATABASE " + quoted(l.database) + " TO " + quoted(l.role)},
+	return slices.Concat([]Statement{group}, role(login{role: name, password: password}), []Statement{
+		{SQL: "GRANT " + relayGroup + " TO " + quoted(name)},
+		{SQL: "GRANT CONNECT ON DATABASE " + quoted(database) + " TO " + quoted(name)},
 	})
 }
 

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-
+	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/programs"
 )
 
@@ -74,75 +72,30 @@ func (d *databases) relayURL(db string) string {
 
 // create creates the missing databases.
 func (d *databases) create(ctx context.Context) error {
-	return d.each(ctx, func(_ programs.Program, name string, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(name))
-		if err != nil && !isCode(err, duplicateDatabase) {
-			return fmt.Errorf("create database %s: %w", name, err)
-		}
-		// Only the superuser and logins with a grant may connect.
-		if _, err := conn.Exec(ctx, "REVOKE CONNECT, TEMPORARY ON DATABASE "+quoted(name)+" FROM PUBLIC"); err != nil {
-			return fmt.Errorf("close database %s: %w", name, err)
-		}
-		return nil
-	})
+	return d.each(ctx, func(_ programs.Program, name string) []bootstrap.Statement { return bootstrap.ClosedDatabase(name, "") })
 }
 
-// admitRelay creates the relay's login. Its role is created by the migration of the outbox, which must run first.
+// admitRelay creates the relay's login. The migration of the outbox must run first: it creates the role that the login belongs to,
+// also if several stacks start at the same time.
 func (d *databases) admitRelay(ctx context.Context) error {
-	return d.each(ctx, func(p programs.Program, name string, conn *pgx.Conn) error {
+	return d.each(ctx, func(p programs.Program, name string) []bootstrap.Statement {
 		if !p.Outbox {
 			return nil
 		}
-		role := quoted(RelayRole(d.name))
-		_, err := conn.Exec(ctx, "CREATE ROLE "+role+" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE INHERIT IN ROLE gifting_relay")
-		if err != nil && !isCode(err, duplicateObject) {
-			return fmt.Errorf("create the relay's login: %w", err)
-		}
-		// The password is made of letters and digits; a statement of this kind takes no parameters.
-		if _, err := conn.Exec(ctx, "ALTER ROLE "+role+" PASSWORD '"+d.password+"'"); err != nil {
-			return errors.New("the relay's password could not be set") // The cause repeats the statement.
-		}
-		if _, err := conn.Exec(ctx, "GRANT CONNECT ON DATABASE "+quoted(name)+" TO "+role); err != nil {
-			return fmt.Errorf("admit the relay to %s: %w", p.Database, err)
-		}
-		return nil
+		return bootstrap.RelayLogin(RelayRole(d.name), d.password, name)
 	})
 }
 
-// each calls do for each program with a database, with a connection to the database's server.
-func (d *databases) each(ctx context.Context, do func(p programs.Program, name string, conn *pgx.Conn) error) error {
+// each executes the statements of each program with a database, on the database's server.
+func (d *databases) each(ctx context.Context, statements func(p programs.Program, name string) []bootstrap.Statement) error {
 	for _, p := range programs.All() {
 		if p.Database == "" {
 			continue
 		}
-		err := d.asSuperuser(ctx, p.Database, func(conn *pgx.Conn) error { return do(p, d.name+"_"+p.Database, conn) })
-		if err != nil {
-			return err
+		server := d.serverOf(p.Database)
+		if err := bootstrap.RunDatabases(ctx, server.String(), statements(p, d.name+"_"+p.Database)); err != nil {
+			return fmt.Errorf("database of %s: %w", p.Name, err)
 		}
 	}
 	return nil
-}
-
-// asSuperuser connects to the server of a database.
-func (d *databases) asSuperuser(ctx context.Context, db string, do func(conn *pgx.Conn) error) error {
-	server := d.serverOf(db)
-	conn, err := pgx.Connect(ctx, server.String())
-	if err != nil {
-		return fmt.Errorf("reach PostgreSQL: %w", err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // Nothing depends on its success.
-	return do(conn)
-}
-
-func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
-
-// SQLSTATE codes of objects that exist already.
-const (
-	duplicateDatabase = "42P04"
-	duplicateObject   = "42710"
-)
-
-func isCode(err error, code string) bool {
-	found, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && found.Code == code
 }

@@ -36,15 +36,15 @@ func setupDatabases(t *testing.T) *databases {
 func drop(t *testing.T, d *databases) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	require.NoError(t, d.asSuperuser(ctx, "orders", func(conn *pgx.Conn) error {
-		for _, db := range Databases(d.name) {
-			if _, err := conn.Exec(ctx, "DROP DATABASE "+quoted(db)+" WITH (FORCE)"); err != nil {
-				return err
-			}
-		}
-		_, err := conn.Exec(ctx, "DROP ROLE "+quoted(RelayRole(d.name)))
-		return err
-	}))
+	conn, err := pgx.Connect(ctx, d.server.String())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(ctx)) }()
+	for _, db := range Databases(d.name) {
+		_, err := conn.Exec(ctx, "DROP DATABASE "+db+" WITH (FORCE)")
+		require.NoError(t, err)
+	}
+	_, err = conn.Exec(ctx, "DROP ROLE "+RelayRole(d.name))
+	require.NoError(t, err)
 }
 
 func connect(t *testing.T, url string) *pgx.Conn {
