@@ -75,7 +75,7 @@ func changedValues(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var values map[string]any
 	require.NoError(t, yaml.Unmarshal([]byte(text), &values))
-	return chartutil.CoalesceTables(values, lean(t))
+	return chartutil.MergeTables(values, lean(t)) // It does not drop a null, which removes a value of the chart.
 }
 
 // testdata reads a file of testdata.

@@ -96,8 +96,8 @@ func (c *checker) autoscalers() {
 		targets[h.Spec.ScaleTargetRef.Name] = true
 	}
 	for _, d := range ofKind[*apps.Deployment](c.objects) {
-		if targets[d.Name] == (d.Spec.Replicas != nil) {
-			c.report("%s has a number of replicas and an autoscaler, or neither", title(d))
+		if targets[d.Name] && d.Spec.Replicas != nil {
+			c.report("%s has a number of replicas and an autoscaler", title(d))
 		}
 		delete(targets, d.Name)
 	}

@@ -50,6 +50,7 @@ func TestAutoscalingKeepsTheNumberOfInstances(t *testing.T) {
 	}
 	require.Equal(t, &replicas, upgraded(t, `{"orders": {"autoscaling": {"enabled": true}}}`, live).Spec.Replicas)
 	require.Nil(t, upgraded(t, `{"orders": {"autoscaling": {"enabled": true}}}`).Spec.Replicas)
+	require.Equal(t, &replicas, upgraded(t, `{"orders": {"autoscaling": {"enabled": false}, "replicas": null}}`, live).Spec.Replicas)
 	require.EqualValues(t, 2, *upgraded(t, `{"orders": {"autoscaling": {"enabled": false}}}`, live).Spec.Replicas)
 }
 

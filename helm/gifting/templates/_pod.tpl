@@ -21,11 +21,11 @@ seccompProfile:
 {{- end }}
 
 {{/*
-The number of instances. An autoscaler changes it in the cluster: the chart keeps what is there, because Kubernetes takes 1 for a
-number that was in the last release and is missing in this one. Takes root, name and values.
+The number of instances. An autoscaler, of the chart or beside it, changes it in the cluster: the chart keeps what is there, because
+Kubernetes takes 1 for a number that was in the last release and is missing in this one. Takes root, name and values.
 */}}
 {{- define "gifting.replicas" -}}
-{{- if not .values.autoscaling.enabled }}
+{{- if and (get .values "replicas") (not .values.autoscaling.enabled) }}
 {{- .values.replicas }}
 {{- else }}
 {{- with lookup "apps/v1" "Deployment" .root.Release.Namespace (printf "%s-%s" (include "gifting.fullname" .root) .name) }}
