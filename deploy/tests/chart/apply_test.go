@@ -70,6 +70,7 @@ func TestAnAPIServerAcceptsTheChart(t *testing.T) {
 			})
 		}
 	}
+	requireExamplesAccepted(t, server)
 	t.Run("mutations are found", func(t *testing.T) {
 		t.Parallel()
 		requireMutationsFound(t, server)

@@ -20,11 +20,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// prometheusOperator is the module of the definitions of ServiceMonitor and PrometheusRule. It is not a requirement of this
-// module, which needs only the types; the checksum database vouches for it.
-const prometheusOperator = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
+// Modules with definitions of custom resources. They are no requirements of this module, which needs no code of them; the checksum
+// database vouches for them.
+const (
+	prometheusOperator = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
+	externalSecrets    = "github.com/external-secrets/external-secrets@v1.3.2"
+	keda               = "github.com/kedacore/keda/v2@v2.21.0"
+)
 
-// establishDefinitions gives the server the definitions of all custom resources that the chart may make, with their full schemas.
+// establishDefinitions gives the server the definitions of all custom resources that the chart and its examples may make, with their
+// full schemas.
 func establishDefinitions(t *testing.T, config *rest.Config) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(config)
@@ -33,10 +38,14 @@ func establishDefinitions(t *testing.T, config *rest.Config) {
 		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
 	})
 	gateways, certificates := required(t, "sigs.k8s.io/gateway-api"), required(t, "github.com/cert-manager/cert-manager")
-	operator := downloaded(t, prometheusOperator)
+	operator, secrets := downloaded(t, prometheusOperator), downloaded(t, externalSecrets)
 	for name, file := range map[string]string{
 		"httproutes.gateway.networking.k8s.io":  gateways + "/config/crd/standard/gateway.networking.k8s.io_httproutes.yaml",
 		"certificates.cert-manager.io":          certificates + "/deploy/crds/cert-manager.io_certificates.yaml",
+		"issuers.cert-manager.io":               certificates + "/deploy/crds/cert-manager.io_issuers.yaml",
+		"externalsecrets.external-secrets.io":   secrets + "/config/crds/bases/external-secrets.io_externalsecrets.yaml",
+		"secretstores.external-secrets.io":      secrets + "/config/crds/bases/external-secrets.io_secretstores.yaml",
+		"scaledobjects.keda.sh":                 downloaded(t, keda) + "/config/crd/bases/keda.sh_scaledobjects.yaml",
 		"servicemonitors.monitoring.coreos.com": operator + "/example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml",
 		"prometheusrules.monitoring.coreos.com": operator + "/example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml",
 	} {

@@ -29,15 +29,7 @@ func TestTheValuesOfProductionReadTheSecretsThatBootstrapMakes(t *testing.T) {
 	requireNoProblems(t, values)
 	objects, err := chart.Render(dir, values)
 	require.NoError(t, err)
-	read, mounted := map[string]bool{}, map[string]bool{}
-	for _, object := range objects {
-		switch o := object.(type) {
-		case *apps.Deployment:
-			references(o.Spec.Template.Spec, read, mounted)
-		case *batch.Job:
-			references(o.Spec.Template.Spec, read, mounted)
-		}
-	}
+	read, mounted := references(objects)
 	// The page makes these two apart: with the credentials of the bucket, and from the certificates.
 	for _, key := range []string{"access-key-id", "secret-access-key"} {
 		require.True(t, read["gifting-storage/"+key])
@@ -58,8 +50,21 @@ func TestTheValuesOfProductionReadTheSecretsThatBootstrapMakes(t *testing.T) {
 	require.ElementsMatch(t, made, slices.Collect(maps.Keys(read)))
 }
 
-// references collects name/key of the Secrets of variables, and the names of those in volumes.
-func references(pod core.PodSpec, read, mounted map[string]bool) {
+// references returns name/key of the Secrets of variables, and the names of those in volumes.
+func references(objects chart.Objects) (read, mounted map[string]bool) {
+	read, mounted = map[string]bool{}, map[string]bool{}
+	for _, object := range objects {
+		switch o := object.(type) {
+		case *apps.Deployment:
+			collectReferences(o.Spec.Template.Spec, read, mounted)
+		case *batch.Job:
+			collectReferences(o.Spec.Template.Spec, read, mounted)
+		}
+	}
+	return read, mounted
+}
+
+func collectReferences(pod core.PodSpec, read, mounted map[string]bool) {
 	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
 		for _, variable := range container.Env {
 			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
