@@ -203,7 +203,7 @@ func (p Plan) environment(m Machine, program programs.Program, from Sources) (ma
 		for _, runs := range p.running(other.Name) {
 			addresses = append(addresses, runs.at(other.Port))
 		}
-		set(settings.Prefix+other.Peer(), strings.Join(addresses, ","))
+		set(settings.Prefix+other.PeerSetting(), strings.Join(addresses, ","))
 	}
 	for _, field := range program.Fields {
 		if field.Secret {

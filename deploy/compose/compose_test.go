@@ -104,7 +104,7 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 			require.Equal(t, "/certificates/tls/"+name+".key", env["GIFTING_TLS_KEY_FILE"])
 			for _, other := range programs.All() {
 				if p.Calls(other) {
-					require.Equal(t, string(other.Name)+":"+strconv.Itoa(portInside), env["GIFTING_"+other.Peer()])
+					require.Equal(t, string(other.Name)+":"+strconv.Itoa(portInside), env["GIFTING_"+other.PeerSetting()])
 				}
 			}
 			published := map[string]uint32{}

@@ -45,7 +45,7 @@ func (w wiring) environment(p programs.Program) (map[string]string, error) {
 		"OPENING_HOURS": "Mon-Fri 09:00-17:00", "OPENING_ZONE": "Europe/Stockholm", "ALLOW_LOOPBACK_WEBHOOKS": "true",
 	}
 	for _, other := range programs.All() {
-		values[other.Peer()] = w.addr(other.Port)
+		values[other.PeerSetting()] = w.addr(other.Port)
 		if other.Outbox {
 			outboxes = append(outboxes, other.Database+"="+w.databases.relayURL(other.Database))
 		}

@@ -85,14 +85,14 @@ type Program struct {
 	Open func(ctx context.Context, env map[string]string, tel *telemetry.Telemetry) (*service.Service, error)
 }
 
-// Peer is the name of the setting by which other programs find this one, without prefix.
-func (p Program) Peer() string {
+// PeerSetting is the name of the setting by which other programs find this one, without prefix.
+func (p Program) PeerSetting() string {
 	return strings.ToUpper(strings.ReplaceAll(string(p.Name), "-", "_")) + "_ADDR"
 }
 
 // Calls reports whether the program calls the other one.
 func (p Program) Calls(other Program) bool {
-	_, calls := p.Settings[settings.Prefix+other.Peer()]
+	_, calls := p.Settings[settings.Prefix+other.PeerSetting()]
 	return calls
 }
 

@@ -58,10 +58,10 @@ func TestEveryServiceIsListedWithItsSettingsAndItsOwnPort(t *testing.T) {
 		require.Equal(t, keeps, p.Database != "", p.Name)
 		for _, other := range programs.All() {
 			// A setting that is not required is for a command or for background work, which needs no order.
-			calls := p.Settings[settings.Prefix+other.Peer()].Required
-			require.True(t, !calls || started[other.Peer()], "%s calls %s, which starts later", p.Name, other.Name)
+			calls := p.Settings[settings.Prefix+other.PeerSetting()].Required
+			require.True(t, !calls || started[other.PeerSetting()], "%s calls %s, which starts later", p.Name, other.Name)
 		}
-		started[p.Peer()] = true
+		started[p.PeerSetting()] = true
 	}
 	require.ElementsMatch(t, identity.Programs(), named)
 	for _, pattern := range []string{"services/*/cmd/*", "gateway/cmd/*"} {

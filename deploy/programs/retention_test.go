@@ -211,7 +211,7 @@ func newInstance(t *testing.T, p programs.Program) *instance {
 		"OPENING_HOURS": "Mon-Fri 09:00-17:00", "OPENING_ZONE": "UTC", "OUTBOX_SOURCES": "orders=" + pgtest.NewURL(t),
 	}
 	for _, other := range programs.All() {
-		values[other.Peer()] = "127.0.0.1:1"
+		values[other.PeerSetting()] = "127.0.0.1:1"
 	}
 	i := &instance{Program: p, env: map[string]string{}}
 	for name, value := range values {

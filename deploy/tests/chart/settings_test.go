@@ -86,8 +86,8 @@ func TestTheChartRefusesTheSettingsThatTheProgramsRefuse(t *testing.T) {
 func accepted(p programs.Program) []string {
 	var all []string
 	for variable, field := range p.Settings {
-		peer := slices.ContainsFunc(programs.All(), func(other programs.Program) bool { return variable == settings.Prefix+other.Peer() })
-		if !field.Secret && !peer && !slices.Contains(setByTheChart, variable) {
+		isAddress := func(other programs.Program) bool { return variable == settings.Prefix+other.PeerSetting() }
+		if !field.Secret && !slices.ContainsFunc(programs.All(), isAddress) && !slices.Contains(setByTheChart, variable) {
 			all = append(all, variable)
 		}
 	}

@@ -52,7 +52,7 @@ func TestAProgramAcceptsItsSettingsThatAreNotSecretAndNoOthers(t *testing.T) {
 	t.Parallel()
 	excluded, everything := slices.Clone(setByTheChart), map[string]bool{}
 	for _, p := range programs.All() {
-		excluded = append(excluded, "GIFTING_"+p.Peer())
+		excluded = append(excluded, "GIFTING_"+p.PeerSetting())
 		for variable := range p.Settings {
 			everything[variable] = true
 		}

@@ -136,7 +136,7 @@ func (d *deployment) addInstances(t *testing.T, stack *local.Stack, o options) {
 				routes = append(routes, d.network.to(t, toServices, "to "+name, i.addr))
 			}
 		}
-		peers[settings.Prefix+program.Peer()] = strings.Join(routes, ",")
+		peers[settings.Prefix+program.PeerSetting()] = strings.Join(routes, ",")
 	}
 	redis := hostOf(t, d.config.RedisURL)
 	for _, i := range d.instances {
