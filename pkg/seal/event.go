@@ -22,14 +22,14 @@ const (
 	MessageBody Member = "body"
 )
 
-// EventPlace is where a sealed value belongs.
-type EventPlace struct {
+// EventRef names the event to which sealed members belong. It is part of their associated data.
+type EventRef struct {
 	TenantID string
 	EventID  string
 }
 
-func (p EventPlace) associatedData(m Member) string {
-	return "events/" + strings.ToLower(p.TenantID) + "/" + strings.ToLower(p.EventID) + "/" + string(m)
+func (r EventRef) associatedData(m Member) string {
+	return "events/" + strings.ToLower(r.TenantID) + "/" + strings.ToLower(r.EventID) + "/" + string(m)
 }
 
 var (
@@ -44,12 +44,12 @@ var (
 )
 
 // sealMember replaces the JSON text of a member by its sealed form.
-func sealMember(ring *Ring, at EventPlace, data []byte, m Member) ([]byte, error) {
+func sealMember(ring *Ring, ref EventRef, data []byte, m Member) ([]byte, error) {
 	before, value, after, ok := findMember(data, m)
 	if !ok {
 		return nil, fmt.Errorf("%w: %s", errNoMember, m)
 	}
-	sealed := ring.Seal(value, at.associatedData(m))
+	sealed := ring.Seal(value, ref.associatedData(m))
 	out := make([]byte, 0, len(data)+len(opening)+len(closing)+encoding.EncodedLen(len(sealed)))
 	out = append(append(out, before...), opening...)
 	out = encoding.AppendEncode(out, sealed)
@@ -79,7 +79,7 @@ func findMember(data []byte, m Member) (before, value, after []byte, ok bool) {
 }
 
 // openMembers puts back the JSON texts of sealed members. text without any is returned as it is.
-func openMembers(ring *Ring, at EventPlace, text []byte) ([]byte, error) {
+func openMembers(ring *Ring, ref EventRef, text []byte) ([]byte, error) {
 	var out []byte
 	for {
 		i := bytes.Index(text, opening)
@@ -96,7 +96,7 @@ func openMembers(ring *Ring, at EventPlace, text []byte) ([]byte, error) {
 		if n < 0 {
 			return nil, ErrBroken
 		}
-		plain, err := openMember(ring, at.associatedData(m), text[begin:begin+n])
+		plain, err := openMember(ring, ref.associatedData(m), text[begin:begin+n])
 		if err != nil {
 			return nil, err
 		}

@@ -85,8 +85,8 @@ func TestAnErasedEventSaysNothingAboutThePerson(t *testing.T) {
 
 func TestASealedTextIsErasedWithoutItsKey(t *testing.T) {
 	t.Parallel()
-	at, data := place(), message(t, "Hello")
-	sealed, err := sealtest.Writer(t, sealtest.Keys("a")).Seal(at, data, seal.MessageBody)
+	ref, data := newRef(), message(t, "Hello")
+	sealed, err := sealtest.Writer(t, sealtest.Keys("a")).Seal(ref, data, seal.MessageBody)
 	require.NoError(t, err)
 	erased, err := seal.EraseEvent(sealed)
 	require.NoError(t, err)

@@ -54,8 +54,8 @@ func NewEventWriter(ring *Ring) *EventWriter { return &EventWriter{ring: ring} }
 
 // Seal returns the event's data with the member sealed. The data must be JSON without spaces between tokens, with the member as a
 // string.
-func (w *EventWriter) Seal(at EventPlace, data []byte, m Member) ([]byte, error) {
-	return sealMember(w.ring, at, data, m)
+func (w *EventWriter) Seal(ref EventRef, data []byte, m Member) ([]byte, error) {
+	return sealMember(w.ring, ref, data, m)
 }
 
 // EventReader opens members of events and counts those that do not open. A nil reader passes only events without sealed members.
@@ -92,29 +92,29 @@ func (r *EventReader) count(ctx context.Context, cause string, n int64) {
 }
 
 // Open returns the event's data, or its envelope, with all members as they were before Seal. It fails with ErrEventUnreadable.
-func (r *EventReader) Open(ctx context.Context, at EventPlace, text []byte) ([]byte, error) {
+func (r *EventReader) Open(ctx context.Context, ref EventRef, text []byte) ([]byte, error) {
 	var ring *Ring
 	if r != nil {
 		ring = r.ring
 	}
-	opened, err := openMembers(ring, at, text)
+	opened, err := openMembers(ring, ref, text)
 	if err == nil {
 		return opened, nil
 	}
 	if r != nil {
-		r.report(ctx, at, err)
+		r.report(ctx, ref, err)
 	}
-	return nil, fmt.Errorf("%w: event %s: %w", ErrEventUnreadable, at.EventID, err)
+	return nil, fmt.Errorf("%w: event %s: %w", ErrEventUnreadable, ref.EventID, err)
 }
 
 // report counts the event, and logs one line a second at most: without its key every event is unreadable.
-func (r *EventReader) report(ctx context.Context, at EventPlace, err error) {
+func (r *EventReader) report(ctx context.Context, ref EventRef, err error) {
 	cause := broken
 	if errors.Is(err, ErrNoKey) {
 		cause = missingKey
 	}
 	r.count(ctx, cause, 1)
 	if now, last := time.Now().Unix(), r.logged.Load(); now > last && r.logged.CompareAndSwap(last, now) {
-		r.log.ErrorContext(ctx, "event cannot be opened, it waits", "event_id", at.EventID, "tenant_id", at.TenantID, "error", err)
+		r.log.ErrorContext(ctx, "event cannot be opened, it waits", "event_id", ref.EventID, "tenant_id", ref.TenantID, "error", err)
 	}
 }

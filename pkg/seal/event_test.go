@@ -24,8 +24,8 @@ func reader(t *testing.T, keys seal.EventKeys) (*seal.EventReader, *telemetrytes
 	return r, tel
 }
 
-func place() seal.EventPlace {
-	return seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+func newRef() seal.EventRef {
+	return seal.EventRef{TenantID: uuid.NewString(), EventID: uuid.NewString()}
 }
 
 func message(t *testing.T, body string) []byte {
@@ -47,35 +47,35 @@ func TestASealedEventOpensToTheSameBytes(t *testing.T) {
 	} {
 		t.Run(body[:min(len(body), 20)], func(t *testing.T) {
 			t.Parallel()
-			at, plain := place(), message(t, body)
-			sealed, err := w.Seal(at, plain, seal.MessageBody)
+			ref, plain := newRef(), message(t, body)
+			sealed, err := w.Seal(ref, plain, seal.MessageBody)
 			require.NoError(t, err)
 			require.NotEqual(t, plain, sealed)
 			if len(body) > 10 {
 				require.NotContains(t, string(sealed), body)
 			}
-			opened, err := r.Open(t.Context(), at, sealed)
+			opened, err := r.Open(t.Context(), ref, sealed)
 			require.NoError(t, err)
 			require.Equal(t, string(plain), string(opened))
 
-			envelope, err := restjson.Marshal(&eventsv1.Event{Id: at.EventID, Data: sealed})
+			envelope, err := restjson.Marshal(&eventsv1.Event{Id: ref.EventID, Data: sealed})
 			require.NoError(t, err)
-			want, err := restjson.Marshal(&eventsv1.Event{Id: at.EventID, Data: plain})
+			want, err := restjson.Marshal(&eventsv1.Event{Id: ref.EventID, Data: plain})
 			require.NoError(t, err)
-			opened, err = r.Open(t.Context(), at, envelope)
+			opened, err = r.Open(t.Context(), ref, envelope)
 			require.NoError(t, err)
 			require.Equal(t, string(want), string(opened))
 		})
 	}
 	t.Run("a claim URL", func(t *testing.T) {
 		t.Parallel()
-		at := place()
-		plain, err := restjson.Marshal(&linksv1.PersonalLink{Id: at.EventID, ClaimUrl: "https://gifts.example.com/c/a-token"})
+		ref := newRef()
+		plain, err := restjson.Marshal(&linksv1.PersonalLink{Id: ref.EventID, ClaimUrl: "https://gifts.example.com/c/a-token"})
 		require.NoError(t, err)
-		sealed, err := w.Seal(at, plain, seal.ClaimURL)
+		sealed, err := w.Seal(ref, plain, seal.ClaimURL)
 		require.NoError(t, err)
 		require.NotContains(t, string(sealed), "a-token")
-		opened, err := r.Open(t.Context(), at, sealed)
+		opened, err := r.Open(t.Context(), ref, sealed)
 		require.NoError(t, err)
 		require.Equal(t, string(plain), string(opened))
 	})
@@ -85,12 +85,12 @@ func TestAValueOpensOnlyInItsPlace(t *testing.T) {
 	t.Parallel()
 	w := sealtest.Writer(t, sealtest.Keys("a"))
 	r, _ := reader(t, sealtest.Keys("a"))
-	at := place()
-	sealed, err := w.Seal(at, message(t, "Hello"), seal.MessageBody)
+	ref := newRef()
+	sealed, err := w.Seal(ref, message(t, "Hello"), seal.MessageBody)
 	require.NoError(t, err)
-	for name, elsewhere := range map[string]seal.EventPlace{
-		"of another tenant": {TenantID: uuid.NewString(), EventID: at.EventID},
-		"of another event":  {TenantID: at.TenantID, EventID: uuid.NewString()},
+	for name, elsewhere := range map[string]seal.EventRef{
+		"of another tenant": {TenantID: uuid.NewString(), EventID: ref.EventID},
+		"of another event":  {TenantID: ref.TenantID, EventID: uuid.NewString()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,12 +102,12 @@ func TestAValueOpensOnlyInItsPlace(t *testing.T) {
 	t.Run("in another member", func(t *testing.T) {
 		t.Parallel()
 		moved := strings.Replace(string(sealed), `"body":{`, `"claimUrl":{`, 1)
-		_, err := r.Open(t.Context(), at, []byte(moved))
+		_, err := r.Open(t.Context(), ref, []byte(moved))
 		require.ErrorIs(t, err, seal.ErrBroken)
 	})
 	t.Run("with ids in upper case", func(t *testing.T) {
 		t.Parallel()
-		upper := seal.EventPlace{TenantID: strings.ToUpper(at.TenantID), EventID: strings.ToUpper(at.EventID)}
+		upper := seal.EventRef{TenantID: strings.ToUpper(ref.TenantID), EventID: strings.ToUpper(ref.EventID)}
 		_, err := r.Open(t.Context(), upper, sealed)
 		require.NoError(t, err)
 	})
@@ -125,10 +125,10 @@ func TestEventsWithoutSealedMembersPassUnchanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			opened, err := r.Open(t.Context(), place(), []byte(data))
+			opened, err := r.Open(t.Context(), newRef(), []byte(data))
 			require.NoError(t, err)
 			require.Equal(t, data, string(opened))
-			opened, err = (*seal.EventReader)(nil).Open(t.Context(), place(), []byte(data))
+			opened, err = (*seal.EventReader)(nil).Open(t.Context(), newRef(), []byte(data))
 			require.NoError(t, err)
 			require.Equal(t, data, string(opened))
 		})
@@ -137,23 +137,23 @@ func TestEventsWithoutSealedMembersPassUnchanged(t *testing.T) {
 
 func TestEventsThatDoNotOpenAreCountedByCause(t *testing.T) {
 	t.Parallel()
-	at := place()
-	sealed, err := sealtest.Writer(t, sealtest.Keys("b")).Seal(at, message(t, "Hello"), seal.MessageBody)
+	ref := newRef()
+	sealed, err := sealtest.Writer(t, sealtest.Keys("b")).Seal(ref, message(t, "Hello"), seal.MessageBody)
 	require.NoError(t, err)
 
 	r, tel := reader(t, sealtest.Keys("a"))
-	_, err = r.Open(t.Context(), at, sealed)
+	_, err = r.Open(t.Context(), ref, sealed)
 	require.ErrorIs(t, err, seal.ErrEventUnreadable)
 	require.ErrorIs(t, err, seal.ErrNoKey)
-	_, err = r.Open(t.Context(), at, []byte(`{"body":{"$sealed":"%"}}`))
+	_, err = r.Open(t.Context(), ref, []byte(`{"body":{"$sealed":"%"}}`))
 	require.ErrorIs(t, err, seal.ErrBroken)
 	require.Equal(t, map[string]float64{"cause=missing_key": 1, "cause=broken": 1}, tel.Values(t, "gifting.events.unreadable"))
 
-	_, err = (*seal.EventReader)(nil).Open(t.Context(), at, sealed)
+	_, err = (*seal.EventReader)(nil).Open(t.Context(), ref, sealed)
 	require.ErrorIs(t, err, seal.ErrEventUnreadable, "a reader without keys does not pass sealed values on")
 
 	rotated, _ := reader(t, sealtest.Keys("a", "b"))
-	opened, err := rotated.Open(t.Context(), at, sealed)
+	opened, err := rotated.Open(t.Context(), ref, sealed)
 	require.NoError(t, err)
 	require.Contains(t, string(opened), `"body":"Hello"`)
 }
@@ -162,7 +162,7 @@ func TestAnEventWithoutItsMemberIsRefused(t *testing.T) {
 	t.Parallel()
 	w := sealtest.Writer(t, sealtest.Keys("a"))
 	for _, data := range []string{`{}`, `{"body":null}`, `{"body":`, `{"body":"x`, `{"text":"\"body\":"}`} {
-		_, err := w.Seal(place(), []byte(data), seal.MessageBody)
+		_, err := w.Seal(newRef(), []byte(data), seal.MessageBody)
 		require.Error(t, err, data)
 	}
 }

@@ -17,14 +17,14 @@ import (
 
 // Reasons why an older key is still needed, beside [ErrBroken].
 var (
-	// ErrNeverDone: a running process still seals under an older key.
-	ErrNeverDone = errors.New("values are still being sealed under an older key: restart the service with the new ring first")
+	// ErrStillSealing: a running process still seals under an older key.
+	ErrStillSealing = errors.New("values are still being sealed under an older key: restart the service with the new ring first")
 	// ErrKeyInUse: a column has values of an older key.
 	ErrKeyInUse = errors.New("an older key is still needed: restart the service with the new ring, and re-encrypt again")
 )
 
 const (
-	batch = 500
+	batchSize = 500
 	// maxPasses bounds how often the table is read again because a pass found something to do.
 	maxPasses = 5
 )
@@ -37,12 +37,11 @@ type Table struct {
 	IntegerID bool
 }
 
-// idType is the SQL type of id, and least is not greater than any id.
-func (t Table) idType() (name, least string) {
+func (t Table) idType() string {
 	if t.IntegerID {
-		return "int", "0"
+		return "int"
 	}
-	return "uuid", uuid.Nil.String()
+	return "uuid"
 }
 
 // Column holds sealed values. One that is empty or NULL is skipped.
@@ -67,24 +66,27 @@ func ReEncrypt(ctx context.Context, database postgres.Config, keys string, table
 		return err
 	}
 	defer pool.Close()
-	return (&reEncryption{pool: pool, ring: ring, table: table, batch: batch, out: out}).run(ctx)
+	return (&reEncryption{pool: pool, ring: ring, table: table, batchSize: batchSize, out: out}).run(ctx)
 }
 
 // reEncryption is a re-encryption of one table.
 type reEncryption struct {
-	pool  *pgxpool.Pool
-	ring  *Ring
-	table Table
-	batch int
-	out   io.Writer
+	pool      *pgxpool.Pool
+	ring      *Ring
+	table     Table
+	batchSize int
+	out       io.Writer
 }
 
 // position of a row in the order of a pass.
 type position struct{ tenantID, id string }
 
+// start is before every row, because no tenant has the nil UUID. The id needs only the right type.
 func (t Table) start() position {
-	_, least := t.idType()
-	return position{uuid.Nil.String(), least}
+	if t.IntegerID {
+		return position{uuid.Nil.String(), "0"}
+	}
+	return position{uuid.Nil.String(), uuid.Nil.String()}
 }
 
 // counts of a batch or a pass.
@@ -102,7 +104,7 @@ func (r *reEncryption) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return ErrNeverDone
+	return ErrStillSealing
 }
 
 // runPass reads the whole table once and reports whether it found nothing to do.
@@ -114,6 +116,7 @@ func (r *reEncryption) runPass(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("estimate rows: %w", err)
 	}
 	var total counts
+	// A terminal shows a bar. Elsewhere each batch writes a line.
 	bar, lines := daemon.NewProgressBar(daemon.OnTerminal(r.out), r.table.Name+" checked", estimate), daemon.ProgressLines(r.out)
 	for at := r.table.start(); ; {
 		last, c, err := r.nextBatch(ctx, at)
@@ -123,7 +126,7 @@ func (r *reEncryption) runPass(ctx context.Context) (done bool, err error) {
 		total.rows, total.values = total.rows+c.rows, total.values+c.values
 		total.missed, total.broken = total.missed+c.missed, total.broken+c.broken
 		bar.Add(c.rows)
-		if c.rows < r.batch {
+		if c.rows < r.batchSize {
 			bar.End()
 			r.report(r.out, total, estimate)
 			break
@@ -147,7 +150,7 @@ func (r *reEncryption) report(to io.Writer, total counts, estimate int) {
 // nextBatch re-encrypts the next batch of rows after a position and returns the position of its last row.
 func (r *reEncryption) nextBatch(ctx context.Context, after position) (last position, c counts, err error) {
 	last = after
-	rows, err := r.pool.Query(ctx, r.selectSealed(), after.tenantID, after.id, r.batch, r.ring.Prefix())
+	rows, err := r.pool.Query(ctx, r.selectSealed(), after.tenantID, after.id, r.batchSize, r.ring.Prefix())
 	if err != nil {
 		return last, c, fmt.Errorf("read sealed values: %w", err)
 	}
@@ -213,10 +216,9 @@ func (r *reEncryption) replace(ctx context.Context, column string, c replacement
 	if len(c.ids) == 0 {
 		return 0, nil
 	}
-	idType, _ := r.table.idType()
 	sql := fmt.Sprintf(`UPDATE %[1]s SET %[2]s = r.after
 FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[]) AS r (tenant_id, id, before, after)
-WHERE %[1]s.tenant_id = r.tenant_id AND %[1]s.id = r.id::%[3]s AND %[1]s.%[2]s = r.before`, r.table.Name, column, idType)
+WHERE %[1]s.tenant_id = r.tenant_id AND %[1]s.id = r.id::%[3]s AND %[1]s.%[2]s = r.before`, r.table.Name, column, r.table.idType())
 	tag, err := r.pool.Exec(ctx, sql, c.tenants, c.ids, c.before, c.after)
 	if err != nil {
 		return 0, fmt.Errorf("re-encrypt: %w", err)

@@ -68,9 +68,9 @@ func setup(t *testing.T, rows int) *fixture {
 	return f
 }
 
-func (f *fixture) reEncryption(t *testing.T, batch int, out *bytes.Buffer, ids ...string) *reEncryption {
+func (f *fixture) reEncryption(t *testing.T, batchSize int, out *bytes.Buffer, ids ...string) *reEncryption {
 	t.Helper()
-	return &reEncryption{pool: f.pool, ring: ring(t, ids...), table: f.table, batch: batch, out: out}
+	return &reEncryption{pool: f.pool, ring: ring(t, ids...), table: f.table, batchSize: batchSize, out: out}
 }
 
 // countSealedWith counts the values of both columns that are sealed under the key.

@@ -60,11 +60,11 @@ func StoredEvents(table, column string) SealedValues {
 	return SealedValues{
 		Table: table, Column: column, Key: key, Where: key + " IS NOT NULL", Read: "tenant_id::text, event_id::text, " + column,
 		Scan: func(row pgx.CollectableRow) (OpenValue, error) {
-			var at EventPlace
+			var ref EventRef
 			var text []byte
-			err := row.Scan(&at.TenantID, &at.EventID, &text)
+			err := row.Scan(&ref.TenantID, &ref.EventID, &text)
 			return func(_ context.Context, _ pgx.Tx, ring *Ring) error {
-				_, err := openMembers(ring, at, text)
+				_, err := openMembers(ring, ref, text)
 				return err
 			}, err
 		},

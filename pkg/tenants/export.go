@@ -153,11 +153,11 @@ func (d *Database) writeRow(ctx context.Context, t Table, row map[string]json.Ra
 }
 
 func (d *Database) openEvent(ctx context.Context, row map[string]json.RawMessage, text []byte) ([]byte, error) {
-	var at seal.EventPlace
-	if err := errors.Join(json.Unmarshal(row["tenant_id"], &at.TenantID), json.Unmarshal(row["event_id"], &at.EventID)); err != nil {
+	var ref seal.EventRef
+	if err := errors.Join(json.Unmarshal(row["tenant_id"], &ref.TenantID), json.Unmarshal(row["event_id"], &ref.EventID)); err != nil {
 		return nil, err
 	}
-	return d.Events.Open(ctx, at, text)
+	return d.Events.Open(ctx, ref, text)
 }
 
 // open opens a sealed value; nil if it is erased or absent.

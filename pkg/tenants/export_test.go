@@ -145,11 +145,11 @@ func TestErasuresAtOnceDoNotDisturbEachOther(t *testing.T) {
 func TestSealedEventsAreExportedInClear(t *testing.T) {
 	t.Parallel()
 	pool, keys := pgtest.New(t), sealtest.Keys("a")
-	at := seal.EventPlace{TenantID: tenantID, EventID: uuid.NewString()}
-	sealed, _ := sealtest.Message(t, sealtest.Writer(t, keys), at, "Happy birthday")
+	ref := seal.EventRef{TenantID: tenantID, EventID: uuid.NewString()}
+	sealed, _ := sealtest.Message(t, sealtest.Writer(t, keys), ref, "Happy birthday")
 	_, err := pool.Exec(t.Context(), "CREATE TABLE feed (tenant_id uuid, event_id uuid, data bytea)")
 	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), "INSERT INTO feed VALUES ($1, $2, $3)", at.TenantID, at.EventID, sealed)
+	_, err = pool.Exec(t.Context(), "INSERT INTO feed VALUES ($1, $2, $3)", ref.TenantID, ref.EventID, sealed)
 	require.NoError(t, err)
 	db := &tenants.Database{
 		Pool: pool, Events: sealtest.Reader(t, keys),

@@ -39,11 +39,11 @@ func Reader(t testing.TB, keys seal.EventKeys) *seal.EventReader {
 	return r
 }
 
-// Message is the data of an event with a message of this text, sealed by the writer, and as it was before.
-func Message(t testing.TB, w *seal.EventWriter, at seal.EventPlace, body string) (sealed, plain []byte) {
+// Message returns the data of an event that has a message, with the message's body sealed by the writer and in plain text.
+func Message(t testing.TB, w *seal.EventWriter, ref seal.EventRef, body string) (sealed, plain []byte) {
 	t.Helper()
 	plain = []byte(`{"orderId":"1","message":{"author":{"name":"Ann"},"body":"` + body + `"}}`)
-	sealed, err := w.Seal(at, plain, seal.MessageBody)
+	sealed, err := w.Seal(ref, plain, seal.MessageBody)
 	require.NoError(t, err)
 	return sealed, plain
 }
@@ -57,10 +57,10 @@ func Ready(t testing.TB, pool *pgxpool.Pool, ring seal.CheckedRing) error {
 	return check.Ready(t.Context())
 }
 
-// RowsRead is how many rows of the tables, named by a pattern of LIKE, the check of the ring reads.
+// RowsRead returns how many rows the check of the ring reads from tables. These are a LIKE pattern of table names.
 func RowsRead(t testing.TB, pool *pgxpool.Pool, ring seal.CheckedRing, tables string) (rows int) {
 	t.Helper()
-	// Statistics are of a session, which must be the one that checks.
+	// Only the session that reads the rows can flush its statistics, so the pool of the check has just one.
 	one, err := postgres.Open(t.Context(), postgres.Config{URL: pool.Config().ConnString(), MaxConns: 1})
 	require.NoError(t, err)
 	defer one.Close()

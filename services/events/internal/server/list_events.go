@@ -225,7 +225,7 @@ func (p *listing) addRows(rows []store.Row) (full bool) {
 // openEvents opens the events of the page, or ends it before the first event that cannot be opened.
 func (s *Server) openEvents(ctx context.Context, p *listing) error {
 	for i, r := range p.rows {
-		data, err := s.reader.Open(ctx, seal.EventPlace{TenantID: p.principal.TenantID, EventID: r.ID}, r.Data)
+		data, err := s.reader.Open(ctx, seal.EventRef{TenantID: p.principal.TenantID, EventID: r.ID}, r.Data)
 		switch {
 		case err == nil:
 			p.rows[i].Data = data

@@ -16,8 +16,8 @@ import (
 func (f *fixture) addSealed(t *testing.T, keys ...string) (added, data []string) {
 	t.Helper()
 	added = f.addEvents(t, today, len(keys), func(i int, c *eventsv1.Change) {
-		at := seal.EventPlace{TenantID: f.tenant, EventID: c.GetEventId()}
-		sealed, plain := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(keys[i])), at, "Happy birthday")
+		ref := seal.EventRef{TenantID: f.tenant, EventID: c.GetEventId()}
+		sealed, plain := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(keys[i])), ref, "Happy birthday")
 		c.Type, c.Data = "order.message_posted", sealed
 		data = append(data, string(plain))
 	})

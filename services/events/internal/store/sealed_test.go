@@ -21,8 +21,8 @@ func eventKeys(t *testing.T, ids ...string) seal.CheckedRing {
 func message(t *testing.T, offset int64, key string) Change {
 	t.Helper()
 	c := changes(tenantA, offset, 1)[0]
-	at := seal.EventPlace{TenantID: c.GetTenantId(), EventID: c.GetEventId()}
-	c.Data, _ = sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(key)), at, "x")
+	ref := seal.EventRef{TenantID: c.GetTenantId(), EventID: c.GetEventId()}
+	c.Data, _ = sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(key)), ref, "x")
 	return c
 }
 
@@ -47,8 +47,8 @@ func TestTheCheckReadsFewRowsOfALargeFeed(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	require.NoError(t, s.EnsureDays(t.Context(), 3))
-	place := seal.EventPlace{TenantID: tenantA, EventID: uuid.NewString()}
-	sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("a")), place, "x")
+	ref := seal.EventRef{TenantID: tenantA, EventID: uuid.NewString()}
+	sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("a")), ref, "x")
 	_, err := s.pool.Exec(t.Context(), `
 INSERT INTO feed (tenant_id, day, position, event_id, type, brand_id, subject_id, origin_key_id, occurred_at, recorded_at, data)
 SELECT $1, $3::date + n % 3, n, gen_random_uuid(), 'order.message_added', $1, $1, 0, now(), now(),

@@ -123,7 +123,7 @@ func setupWithoutTwins(t *testing.T) *fixture {
 	return f
 }
 
-// inSandbox makes the fixture a server of the sandbox. woken counts how often it has placed an order that goes on by itself.
+// inSandbox makes the fixture a server of the sandbox. woken counts how often it has placed an order that advances by itself.
 func (f *fixture) inSandbox() *fixture {
 	f.deps.WakeAutoAdvance, f.config.Sandbox = func() { f.woken.Add(1) }, true
 	f.Server = server.New(f.deps, f.config)
@@ -223,9 +223,9 @@ func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error 
 }
 
 // opened is an event's data as its readers return it.
-func opened(t *testing.T, at seal.EventPlace, data []byte) []byte {
+func opened(t *testing.T, ref seal.EventRef, data []byte) []byte {
 	t.Helper()
-	plain, err := sealtest.Reader(t, eventKeys).Open(t.Context(), at, data)
+	plain, err := sealtest.Reader(t, eventKeys).Open(t.Context(), ref, data)
 	require.NoError(t, err)
 	return plain
 }
@@ -242,11 +242,11 @@ type event struct {
 
 func (f *fixture) lastEvent(t *testing.T) (e event) {
 	t.Helper()
-	var at seal.EventPlace
+	var ref seal.EventRef
 	require.NoError(t, f.pool.QueryRow(t.Context(),
 		"SELECT type, subject_id, origin_key_id, occurred_at, data, tenant_id, event_id FROM outbox ORDER BY id DESC LIMIT 1",
-	).Scan(&e.kind, &e.subject, &e.origin, &e.occurredAt, &e.raw, &at.TenantID, &at.EventID))
-	e.raw = opened(t, at, e.raw)
+	).Scan(&e.kind, &e.subject, &e.origin, &e.occurredAt, &e.raw, &ref.TenantID, &ref.EventID))
+	e.raw = opened(t, ref, e.raw)
 	require.NoError(t, json.Unmarshal(e.raw, &e.data))
 	e.occurredAt = e.occurredAt.UTC()
 	return e
@@ -267,10 +267,10 @@ func (f *fixture) eventData(t *testing.T, id string) (all [][]byte) {
 	t.Helper()
 	rows, err := f.pool.Query(t.Context(), "SELECT tenant_id, event_id, data FROM outbox WHERE subject_id = $1", id)
 	require.NoError(t, err)
-	var at seal.EventPlace
+	var ref seal.EventRef
 	var data []byte
-	_, err = pgx.ForEachRow(rows, []any{&at.TenantID, &at.EventID, &data}, func() error {
-		all = append(all, opened(t, at, data))
+	_, err = pgx.ForEachRow(rows, []any{&ref.TenantID, &ref.EventID, &data}, func() error {
+		all = append(all, opened(t, ref, data))
 		return nil
 	})
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ func (s *Store) newEvent(tenantID string, order *ordersv1.Order, originKeyID int
 	}
 	id := uuid.Must(uuid.NewV7()).String()
 	if e.Type == rules.EventMessagePosted {
-		data, err = s.events.Seal(seal.EventPlace{TenantID: tenantID, EventID: id}, data, seal.MessageBody)
+		data, err = s.events.Seal(seal.EventRef{TenantID: tenantID, EventID: id}, data, seal.MessageBody)
 		if err != nil {
 			return outbox.Event{}, fmt.Errorf("seal event: %w", err)
 		}

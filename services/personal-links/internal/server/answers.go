@@ -130,7 +130,7 @@ func ReencryptAnswers(ctx context.Context, pool *pgxpool.Pool, ring *seal.Ring, 
 			return nil
 		}
 	}
-	return seal.ErrNeverDone
+	return seal.ErrStillSealing
 }
 
 // SealedAnswers are the stored answers, for the check of the ring.

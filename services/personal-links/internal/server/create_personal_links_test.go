@@ -81,12 +81,12 @@ func (f *fixture) events(t *testing.T) (all []recorded) {
 	require.NoError(t, err)
 	var (
 		e      recorded
-		at     seal.EventPlace
+		ref    seal.EventRef
 		sealed []byte
 		reader = sealtest.Reader(t, eventKeys)
 	)
-	_, err = pgx.ForEachRow(rows, []any{&e.kind, &e.subject, &sealed, &e.origin, &at.TenantID, &at.EventID}, func() error {
-		data, err := reader.Open(t.Context(), at, sealed)
+	_, err = pgx.ForEachRow(rows, []any{&e.kind, &e.subject, &sealed, &e.origin, &ref.TenantID, &ref.EventID}, func() error {
+		data, err := reader.Open(t.Context(), ref, sealed)
 		e.data = string(data)
 		all = append(all, e)
 		return err

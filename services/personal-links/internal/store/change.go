@@ -103,7 +103,7 @@ func (s *Store) newEvent(l *rules.Link, kind string, originKeyID int32) (outbox.
 		return outbox.Event{}, fmt.Errorf("encode event: %w", err)
 	}
 	id := uuid.Must(uuid.NewV7()).String()
-	data, err = s.events.Seal(seal.EventPlace{TenantID: l.TenantID, EventID: id}, data, seal.ClaimURL)
+	data, err = s.events.Seal(seal.EventRef{TenantID: l.TenantID, EventID: id}, data, seal.ClaimURL)
 	if err != nil {
 		return outbox.Event{}, fmt.Errorf("seal event: %w", err)
 	}

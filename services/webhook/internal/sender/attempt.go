@@ -42,7 +42,7 @@ func (s *Sender) deliver(ctx context.Context, d leasedDelivery, to endpoint) {
 		return
 	}
 	var err error
-	if d.Body, err = s.reader.Open(ctx, seal.EventPlace{TenantID: d.TenantID, EventID: d.EventID}, d.Body); err != nil {
+	if d.Body, err = s.reader.Open(ctx, seal.EventRef{TenantID: d.TenantID, EventID: d.EventID}, d.Body); err != nil {
 		s.metrics.count(ctx, unreadable, 1)
 		s.release(ctx, []store.Delivery{d.Delivery}, unreadableWait)
 		return

@@ -15,7 +15,7 @@ func (f *fixture) message(w *seal.EventWriter, key int32) (id string, body []byt
 	f.t.Helper()
 	e := newEvent(key)
 	e.Type = "order.message_posted"
-	e.Body, body = sealtest.Message(f.t, w, seal.EventPlace{TenantID: tenant, EventID: e.ID}, "Happy birthday")
+	e.Body, body = sealtest.Message(f.t, w, seal.EventRef{TenantID: tenant, EventID: e.ID}, "Happy birthday")
 	return f.fanOut(e), body
 }
 

@@ -30,7 +30,7 @@ func (o *Operations) GetDelivery(ctx context.Context, req *webhookv1.GetDelivery
 	if err != nil {
 		return nil, translate(err)
 	}
-	body, err = o.reader.Open(ctx, seal.EventPlace{TenantID: endpoint.TenantID, EventID: eventID}, body)
+	body, err = o.reader.Open(ctx, seal.EventRef{TenantID: endpoint.TenantID, EventID: eventID}, body)
 	if err != nil {
 		return nil, problem.Unavailable()
 	}

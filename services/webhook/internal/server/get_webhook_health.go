@@ -74,6 +74,6 @@ func (s *Server) readable(ctx context.Context, tenantID string, health store.Key
 	if health.Untried == "" {
 		return true
 	}
-	_, err := s.deps.Reader.Open(ctx, seal.EventPlace{TenantID: tenantID, EventID: health.Untried}, health.UntriedBody)
+	_, err := s.deps.Reader.Open(ctx, seal.EventRef{TenantID: tenantID, EventID: health.Untried}, health.UntriedBody)
 	return err == nil
 }

@@ -92,10 +92,10 @@ func TestAWebhookThatIsNotSentIsPausedOrNone(t *testing.T) {
 func TestAWebhookWhoseEventsDoNotOpenIsPaused(t *testing.T) {
 	t.Parallel()
 	o := setupOwn(t)
-	at := seal.EventPlace{TenantID: tenant, EventID: uuid.Must(uuid.NewV7()).String()}
-	sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("lost")), at, "x")
+	ref := seal.EventRef{TenantID: tenant, EventID: uuid.Must(uuid.NewV7()).String()}
+	sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("lost")), ref, "x")
 	_, err := o.store.FanOut(t.Context(), 0, []store.Event{{
-		TenantID: tenant, ID: at.EventID, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
+		TenantID: tenant, ID: ref.EventID, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
 		Body: append(append([]byte(`{"data":`), sealed...), '}'), KeyIDs: []int32{key},
 	}})
 	require.NoError(t, err)

@@ -19,8 +19,8 @@ func TestADeliveryIsShownAsItIsSent(t *testing.T) {
 	o := newOperations(t)
 	get := func(written string) (body string, err error) {
 		id := uuid.Must(uuid.NewV7()).String()
-		at := seal.EventPlace{TenantID: tenant, EventID: id}
-		sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(written)), at, "Happy birthday")
+		ref := seal.EventRef{TenantID: tenant, EventID: id}
+		sealed, _ := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys(written)), ref, "Happy birthday")
 		_, err = o.store.FanOut(t.Context(), 0, []store.Event{{
 			TenantID: tenant, ID: id, Type: "order.message_posted", BrandID: brand, SubjectID: uuid.NewString(),
 			Body: sealed, KeyIDs: []int32{7},

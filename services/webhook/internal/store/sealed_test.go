@@ -22,22 +22,22 @@ func eventKeys(t *testing.T, ids ...string) seal.CheckedRing {
 func TestDeliveriesNeedTheKeysOfTheirEvents(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, store.Migrations())
-	at := seal.EventPlace{TenantID: uuid.NewString(), EventID: uuid.NewString()}
-	sealed, plain := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("a")), at, "x")
+	ref := seal.EventRef{TenantID: uuid.NewString(), EventID: uuid.NewString()}
+	sealed, plain := sealtest.Message(t, sealtest.Writer(t, sealtest.Keys("a")), ref, "x")
 	insert := func(eventID string, body []byte) {
 		_, err := pool.Exec(t.Context(), `INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
 VALUES ($1, $2, 'order.message_added', $1, $2, $3, now())`,
-			at.TenantID, eventID, body)
+			ref.TenantID, eventID, body)
 		require.NoError(t, err)
 	}
 	insert(uuid.NewString(), plain)
 	require.NoError(t, sealtest.Ready(t, pool, eventKeys(t, "b")))
-	insert(at.EventID, append(append([]byte(`{"data":`), sealed...), '}'))
+	insert(ref.EventID, append(append([]byte(`{"data":`), sealed...), '}'))
 	require.ErrorIs(t, sealtest.Ready(t, pool, eventKeys(t, "b")), seal.ErrKeyMissing)
 	require.NoError(t, sealtest.Ready(t, pool, eventKeys(t, "b", "a")))
 
 	_, err := pool.Exec(t.Context(), `INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
-SELECT $1, gen_random_uuid(), 'order.message_added', $1, $1, $2, now() FROM generate_series(1, 20000)`, at.TenantID, sealed)
+SELECT $1, gen_random_uuid(), 'order.message_added', $1, $1, $2, now() FROM generate_series(1, 20000)`, ref.TenantID, sealed)
 	require.NoError(t, err)
 	require.Less(t, sealtest.RowsRead(t, pool, eventKeys(t, "a"), "events"), 100)
 }
