@@ -97,24 +97,24 @@ func (f *acceptedFixture) measure(b *testing.B, perSecond int) {
 // place places orders at the rate, of one tenant after another.
 func (f *acceptedFixture) place(b *testing.B, w *way, perSecond int) (late time.Duration) {
 	b.Helper()
-	free := &clientPool{new: func() *client { return newClient(b, f.Env["GIFTING_URL"], nil) }}
-	return fixture.AtRate(b, perSecond, warmUp, fixture.MeasuredTime(perSecond), func(c fixture.Call) error {
-		of := f.tenants[c.Index%len(f.tenants)]
-		by := free.withKey(of.keys[c.Index/len(f.tenants)%placingKeys])
-		name := fmt.Sprintf("rate-%d-%d", perSecond, c.Index)
+	pool := &clientPool{new: func() *client { return newClient(b, f.Env["GIFTING_URL"], nil) }}
+	return fixture.AtRate(b, perSecond, warmUp, fixture.MeasuredTime(perSecond), func(call fixture.Call) error {
+		of := f.tenants[call.Index%len(f.tenants)]
+		c := pool.withKey(of.keys[call.Index/len(f.tenants)%placingKeys])
+		name := fmt.Sprintf("rate-%d-%d", perSecond, call.Index)
 		body := fmt.Sprintf(orderBody, name, of.Brand)
 		requested := time.Now()
-		answer, err := by.post("/orders", name, body, http.StatusCreated)
+		answer, err := c.post("/orders", name, body, http.StatusCreated)
 		answered := time.Now()
-		free.release(by)
+		pool.release(c)
 		var order struct{ ID string }
 		if err == nil {
 			err = json.Unmarshal(answer, &order)
 		}
-		if err == nil && c.Measured {
+		if err == nil && call.Measured {
 			w.lock.Lock()
 			defer w.lock.Unlock()
-			w.due[order.ID], w.requested[order.ID], w.answered[order.ID] = c.Due, requested, answered
+			w.due[order.ID], w.requested[order.ID], w.answered[order.ID] = call.Due, requested, answered
 		}
 		return err
 	})

@@ -30,9 +30,10 @@ type client struct {
 	conn       net.Conn
 	read       *bufio.Reader
 	host, path string
-	keys       *keyring
-	key        string
-	used       int
+	// key is used for requestsOfKey requests, then the next of keys. A clientPool sets another one before each request.
+	keys *keyring
+	key  string
+	used int
 }
 
 func newClient(b *testing.B, base string, keys *keyring) *client {
@@ -49,16 +50,16 @@ func newClient(b *testing.B, base string, keys *keyring) *client {
 }
 
 func (c *client) get(path string) ([]byte, error) {
-	return c.do(http.MethodGet, path, "", http.StatusOK)
+	return c.do(http.MethodGet, path, "", "", http.StatusOK)
 }
 
-func (c *client) post(path, idempotencyKey, body string, wanted int) ([]byte, error) {
-	rest := fmt.Sprintf("Idempotency-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		idempotencyKey, len(body), body)
-	return c.do(http.MethodPost, path, rest, wanted)
+func (c *client) post(path, idempotencyKey, body string, wantStatus int) ([]byte, error) {
+	headers := fmt.Sprintf("Idempotency-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n",
+		idempotencyKey, len(body))
+	return c.do(http.MethodPost, path, headers, body, wantStatus)
 }
 
-func (c *client) do(method, path, rest string, wanted int) ([]byte, error) {
+func (c *client) do(method, path, headers, body string, wantStatus int) ([]byte, error) {
 	if c.key == "" || c.used == requestsOfKey {
 		key, err := c.keys.next()
 		if err != nil {
@@ -74,24 +75,22 @@ func (c *client) do(method, path, rest string, wanted int) ([]byte, error) {
 		}
 		c.conn, c.read = conn, bufio.NewReader(conn)
 	}
-	if rest == "" {
-		rest = "\r\n"
-	}
 	if err := c.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return nil, fmt.Errorf("send: %w", err)
 	}
-	request := method + " " + c.path + path + " HTTP/1.1\r\nHost: " + c.host + "\r\nAuthorization: Bearer " + c.key + "\r\n" + rest
+	request := method + " " + c.path + path + " HTTP/1.1\r\nHost: " + c.host + "\r\nAuthorization: Bearer " + c.key + "\r\n" +
+		headers + "\r\n" + body
 	if _, err := io.WriteString(c.conn, request); err != nil {
 		return nil, fmt.Errorf("send: %w", err)
 	}
-	return c.receive(wanted)
+	return c.receive(wantStatus)
 }
 
 // answerTimeout is longer than any request may take.
 const answerTimeout = time.Minute
 
 // receive reads a response and returns its body.
-func (c *client) receive(wanted int) ([]byte, error) {
+func (c *client) receive(wantStatus int) ([]byte, error) {
 	status, err := c.read.ReadString('\n')
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
@@ -100,7 +99,7 @@ func (c *client) receive(wanted int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
-	if !strings.HasPrefix(status, "HTTP/1.1 "+strconv.Itoa(wanted)+" ") {
+	if !strings.HasPrefix(status, "HTTP/1.1 "+strconv.Itoa(wantStatus)+" ") {
 		return nil, fmt.Errorf("answered %s: %.500s", status, body)
 	}
 	return body, nil
@@ -162,17 +161,18 @@ type keyring struct {
 
 func newKeyring(b *testing.B, tenant fixture.Tenant) *keyring {
 	b.Helper()
-	return newKeyringOf(b, tenant, keysAhead)
+	return newKeyringWith(b, tenant, keysAhead)
 }
 
-func newKeyringOf(b *testing.B, tenant fixture.Tenant, ahead int) *keyring {
+// newKeyringWith creates so many keys now, and more when these are used up.
+func newKeyringWith(b *testing.B, tenant fixture.Tenant, number int) *keyring {
 	b.Helper()
 	ctx := b.Context()
 	k := &keyring{create: func() (string, error) {
 		created, err := tenant.NewKey(ctx, "")
 		return created.GetApiKey(), err
 	}}
-	for range ahead {
+	for range number {
 		key, err := k.create()
 		require.NoError(b, err)
 		k.free = append(k.free, key)
@@ -218,7 +218,7 @@ func iterations() int {
 type side struct {
 	clients int
 	rates   []float64
-	// used is the processor time of all iterations, in which so many requests were answered.
+	// used and requests are the processor time and the number of answered requests, of all iterations.
 	used     fixture.Usage
 	requests int
 }
@@ -265,27 +265,27 @@ func sendAll(b *testing.B, clients int, request func(client int) error) (perSeco
 // warmUp is the time before the measured time, at the same rate, in which connections are made.
 const warmUp = 2 * time.Second
 
-// atRate returns how long requests took from their due times, in order, how late the latest began, and over how many connections
-// they went.
-func (f *ordersFixture) atRate(b *testing.B, perSecond int, measured time.Duration, send func(by *client) error) (
-	took fixture.Latencies, late time.Duration, connections int,
+// atRate sends requests at fixed times. It returns their latencies, counted from the times when they were due and sorted from short
+// to long, the largest delay with which one was sent, and the number of connections.
+func (f *ordersFixture) atRate(b *testing.B, perSecond int, measured time.Duration, send func(c *client) error) (
+	latencies fixture.Latencies, late time.Duration, connections int,
 ) {
 	b.Helper()
-	free := &clientPool{new: func() *client { return f.clients(b, 1)[0] }, keys: f.keys}
+	pool := &clientPool{new: func() *client { return f.clients(b, 1)[0] }, keys: f.keys}
 	all := make(fixture.Latencies, int((warmUp+measured)/time.Second)*perSecond)
-	late = fixture.AtRate(b, perSecond, warmUp, measured, func(c fixture.Call) error {
-		by, err := free.withNextKey()
+	late = fixture.AtRate(b, perSecond, warmUp, measured, func(call fixture.Call) error {
+		c, err := pool.withNextKey()
 		if err != nil {
 			return err
 		}
-		err = send(by)
-		all[c.Index] = time.Since(c.Due)
-		free.release(by)
+		err = send(c)
+		all[call.Index] = time.Since(call.Due)
+		pool.release(c)
 		return err
 	})
-	took = all[int(warmUp/time.Second)*perSecond:]
-	slices.Sort(took)
-	return took, late, len(free.clients)
+	latencies = all[int(warmUp/time.Second)*perSecond:]
+	slices.Sort(latencies)
+	return latencies, late, len(pool.clients)
 }
 
 // clientPool holds the idle clients. The last used one is taken first, so that no more connections are in use than the rate
@@ -296,12 +296,13 @@ type clientPool struct {
 
 	lock    sync.Mutex
 	clients []*client
-	// key is that of every request until it is used up: the number of keys depends on the requests, not on the connections.
+	// key is set in every client that is taken, until requestsOfKey requests have used it. So the number of keys depends on the
+	// number of requests, not on that of connections.
 	key  string
 	used int
 }
 
-func (p *clientPool) withNextKey() (by *client, err error) {
+func (p *clientPool) withNextKey() (c *client, err error) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	if p.key == "" || p.used == requestsOfKey {
@@ -311,30 +312,30 @@ func (p *clientPool) withNextKey() (by *client, err error) {
 		p.used = 0
 	}
 	p.used++
-	by = p.idle()
-	by.key, by.used = p.key, 0
-	return by, nil
+	c = p.idle()
+	c.key, c.used = p.key, 0 // With 0, the client does not replace the key.
+	return c, nil
 }
 
 // withKey returns a client that sends its request with a key.
 func (p *clientPool) withKey(key string) *client {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	by := p.idle()
-	by.key, by.used = key, 0
-	return by
+	c := p.idle()
+	c.key, c.used = key, 0
+	return c
 }
 
-func (p *clientPool) idle() (by *client) {
+func (p *clientPool) idle() (c *client) {
 	if last := len(p.clients) - 1; last >= 0 {
-		by, p.clients = p.clients[last], p.clients[:last]
-		return by
+		c, p.clients = p.clients[last], p.clients[:last]
+		return c
 	}
 	return p.new()
 }
 
-func (p *clientPool) release(by *client) {
+func (p *clientPool) release(c *client) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	p.clients = append(p.clients, by)
+	p.clients = append(p.clients, c)
 }

@@ -52,40 +52,40 @@ func newCostFixture(b *testing.B, of *ordersFixture) *costFixture {
 // request is a kind of request.
 type request struct {
 	name string
-	send func(by *client) error
+	send func(c *client) error
 }
 
 func (f *costFixture) requests() []request {
-	get := func(path func() string) func(by *client) error {
-		return func(by *client) error {
-			_, err := by.get(path())
+	get := func(path func() string) func(c *client) error {
+		return func(c *client) error {
+			_, err := c.get(path())
 			return err
 		}
 	}
 	return []request{
 		{"place-order", f.send},
-		{"post-message", func(by *client) error {
+		{"post-message", func(c *client) error {
 			name := "message-" + strconv.FormatInt(f.placed.Add(1), 10)
-			_, err := by.post("/orders/"+f.orders.next()+"/messages", name, `{"body": "When will it come?"}`, http.StatusCreated)
+			_, err := c.post("/orders/"+f.orders.next()+"/messages", name, `{"body": "When will it come?"}`, http.StatusCreated)
 			return err
 		}},
 		{"get-order", get(func() string { return "/orders/" + f.orders.next() })},
 		{"list-50-orders", get(func() string { return "/orders" })},
 		{"read-50-events", get(func() string { return "/events" })},
-		{"poll-nothing-new", func(by *client) error {
-			f.findEnd.Do(func() { f.end, f.endErr = endOfFeed(by) })
+		{"poll-nothing-new", func(c *client) error {
+			f.findEnd.Do(func() { f.end, f.endErr = endOfFeed(c) })
 			if f.endErr != nil {
 				return f.endErr
 			}
-			_, err := by.get("/events?after=" + f.end)
+			_, err := c.get("/events?after=" + f.end)
 			return err
 		}},
 	}
 }
 
-func endOfFeed(by *client) (cursor string, err error) {
+func endOfFeed(c *client) (cursor string, err error) {
 	for path := "/events?limit=100"; ; path = "/events?limit=100&after=" + cursor {
-		answer, err := by.get(path)
+		answer, err := c.get(path)
 		if err != nil {
 			return "", err
 		}

@@ -67,9 +67,9 @@ func BenchmarkGetOrder(b *testing.B) {
 func (f *ordersFixture) placeMany(b *testing.B) *cycle {
 	b.Helper()
 	const number = 1000
-	placed, by := &cycle{}, f.clients(b, 1)[0]
+	placed, c := &cycle{}, f.clients(b, 1)[0]
 	for range number {
-		answer, err := f.place(by)
+		answer, err := f.place(c)
 		require.NoError(b, err)
 		var order struct{ ID string }
 		require.NoError(b, json.Unmarshal(answer, &order))

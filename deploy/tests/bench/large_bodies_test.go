@@ -35,14 +35,14 @@ func BenchmarkBesideLargeBodies(b *testing.B) {
 	var senderKeys []*keyring
 	f := deployOrders(b, func(p *fixture.Platform) {
 		for range 10 {
-			senderKeys = append(senderKeys, newKeyringOf(b, p.NewTenant(b), 1))
+			senderKeys = append(senderKeys, newKeyringWith(b, p.NewTenant(b), 1))
 		}
 		p.Programs["gateway"]["GOMEMLIMIT"] = chartMemory
 	})
 	orders := f.placeMany(b)
 	reads := func() fixture.Latencies {
-		took, _, _ := f.atRate(b, 200, fixture.MeasuredTime(200), func(by *client) error {
-			_, err := by.get("/orders/" + orders.next())
+		took, _, _ := f.atRate(b, 200, fixture.MeasuredTime(200), func(c *client) error {
+			_, err := c.get("/orders/" + orders.next())
 			return err
 		})
 		return took

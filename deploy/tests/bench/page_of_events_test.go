@@ -75,7 +75,7 @@ func BenchmarkPageOfEvents(b *testing.B) {
 // feedPages are the full pages of the tenant's feed.
 func (f *ordersFixture) feedPages(b *testing.B) (pages []feedPage) {
 	b.Helper()
-	by := f.clients(b, 1)[0]
+	c := f.clients(b, 1)[0]
 	rows, err := f.Connect(b, "events").Query(b.Context(),
 		`SELECT day, position FROM feed WHERE tenant_id = $1 ORDER BY day, position`, f.tenant.ID)
 	require.NoError(b, err)
@@ -86,7 +86,7 @@ func (f *ordersFixture) feedPages(b *testing.B) (pages []feedPage) {
 	require.NoError(b, err)
 	path := "/events?limit=" + strconv.Itoa(eventsOfPage)
 	for last := eventsOfPage - 1; last+eventsOfPage < len(positions); last += eventsOfPage {
-		answer, err := by.get(path)
+		answer, err := c.get(path)
 		require.NoError(b, err)
 		var page struct{ NextCursor string }
 		require.NoError(b, json.Unmarshal(answer, &page))

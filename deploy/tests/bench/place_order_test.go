@@ -136,13 +136,13 @@ func (f *ordersFixture) clients(b *testing.B, number int) []*client {
 }
 
 // place places another order and returns the answer.
-func (f *ordersFixture) place(by *client) ([]byte, error) {
+func (f *ordersFixture) place(c *client) ([]byte, error) {
 	name := "bench-" + strconv.FormatInt(f.placed.Add(1), 10)
-	return by.post("/orders", name, fmt.Sprintf(orderBody, name, f.tenant.Brand), http.StatusCreated)
+	return c.post("/orders", name, fmt.Sprintf(orderBody, name, f.tenant.Brand), http.StatusCreated)
 }
 
-func (f *ordersFixture) send(by *client) error {
-	_, err := f.place(by)
+func (f *ordersFixture) send(c *client) error {
+	_, err := f.place(c)
 	return err
 }
 

@@ -26,12 +26,12 @@ const exportDelay = 250 * time.Millisecond
 func BenchmarkTracing(b *testing.B) {
 	newVariant := func(name string) *variant {
 		f := newCostFixture(b, newOrdersFixture(b))
-		by, requests := f.clients(b, clients), f.requests()[:3]
+		all, requests := f.clients(b, clients), f.requests()[:3]
 		return &variant{
 			name: name, meter: f.NewMeter(b),
 			change: func(client int) error {
 				for _, r := range requests {
-					if err := r.send(by[client]); err != nil {
+					if err := r.send(all[client]); err != nil {
 						return fmt.Errorf("%s: %w", r.name, err)
 					}
 				}
