@@ -40,11 +40,11 @@ func TestTheFallbackIsCountedByItsLimiter(t *testing.T) {
 // Headers are pairs of name and value.
 func visit(t *testing.T, f *gatewaytest.Fixture, method, path, body string, headers ...string) gatewaytest.Answer {
 	t.Helper()
-	f.NewCaller()
-	req, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(f.Base, "/api/public/v1")+path,
+	f.UseNewCaller()
+	req, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(f.BaseURL, "/api/public/v1")+path,
 		strings.NewReader(body))
 	require.NoError(t, err)
-	req.Header.Set("X-Forwarded-For", f.Address)
+	req.Header.Set("X-Forwarded-For", f.ClientIP)
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Sec-Fetch-Site", "same-origin")

@@ -59,7 +59,7 @@ func (f *fixture) waitForReadiness(t *testing.T, status int) {
 
 // post returns the status, and whether the connection is closed after the response.
 func (f *fixture) post(ctx context.Context) (status int, closed bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.Base+"/orders", strings.NewReader(`{"externalOrderId": "o-1"}`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.BaseURL+"/orders", strings.NewReader(`{"externalOrderId": "o-1"}`))
 	if err != nil {
 		return 0, false, err
 	}
@@ -95,7 +95,7 @@ func TestDuringShutdownRequestsAreServedAndTheirConnectionsClosed(t *testing.T) 
 	_, closed, err := f.post(t.Context())
 	require.NoError(t, err)
 	require.False(t, closed)
-	f.End()
+	f.Shutdown()
 	f.waitForReadiness(t, http.StatusServiceUnavailable)
 	for range 3 {
 		status, closed, err := f.post(t.Context())
@@ -103,7 +103,7 @@ func TestDuringShutdownRequestsAreServedAndTheirConnectionsClosed(t *testing.T) 
 		require.Equal(t, http.StatusCreated, status)
 		require.True(t, closed, "the caller must not use the connection again")
 	}
-	require.NoError(t, f.Ended())
+	require.NoError(t, f.WaitForEnd())
 	require.Zero(t, f.readiness(t))
 }
 
@@ -112,12 +112,12 @@ func TestARequestInFlightIsAnsweredBeforeTheEnd(t *testing.T) {
 	f := setup(t, 0, 0)
 	release := make(chan struct{})
 	result := f.postInFlight(t, release)
-	f.End()
+	f.Shutdown()
 	f.waitForReadiness(t, http.StatusServiceUnavailable)
 	require.Empty(t, result)
 	close(release)
 	require.NoError(t, <-result)
-	require.NoError(t, f.Ended())
+	require.NoError(t, f.WaitForEnd())
 }
 
 func TestARequestThatOutlastsTheDrainIsAbortedWithoutAnError(t *testing.T) {
@@ -126,8 +126,8 @@ func TestARequestThatOutlastsTheDrainIsAbortedWithoutAnError(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	result := f.postInFlight(t, release)
-	f.End()
-	require.NoError(t, f.Ended())
+	f.Shutdown()
+	require.NoError(t, f.WaitForEnd())
 	require.Error(t, <-result)
 }
 
@@ -155,7 +155,7 @@ func TestEnduranceOfSlowCallers(t *testing.T) {
 	} {
 		t.Run("a caller "+name, func(t *testing.T) {
 			t.Parallel()
-			host, _, _ := strings.Cut(strings.TrimPrefix(f.Base, "http://"), "/")
+			host, _, _ := strings.Cut(strings.TrimPrefix(f.BaseURL, "http://"), "/")
 			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", host)
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = conn.Close() })

@@ -41,7 +41,7 @@ func TestAKeyCannotHoldManyRequests(t *testing.T) {
 	require.Equal(t, "rate_limited", got.Parsed["code"])
 	require.Equal(t, "1", got.Header.Get("Retry-After"))
 	busy := f.Key
-	f.NewCaller()
+	f.UseNewCaller()
 	require.Equal(t, http.StatusOK, f.Do("GET", "/me", "").Status)
 	release()
 	f.Key = busy

@@ -91,7 +91,7 @@ func TestACallerThatLeavesIsNoFailureOfThePlatform(t *testing.T) {
 			t.Parallel()
 			f := setupInterruptible(t)
 			ctx, leave := context.WithCancel(t.Context())
-			ended := f.begin(ctx, t, c.method, strings.TrimSuffix(f.Base, "/api/public/v1")+c.path)
+			ended := f.begin(ctx, t, c.method, strings.TrimSuffix(f.BaseURL, "/api/public/v1")+c.path)
 			leave()
 			require.ErrorIs(t, <-ended, context.Canceled)
 			eventually(t, func() bool { return f.statuses(t)[c.want] == 1 })
@@ -105,8 +105,8 @@ func TestACallerThatLeavesIsNoFailureOfThePlatform(t *testing.T) {
 func TestARequestThatTheEndOfTheGatewayCutsOffIsAFailureOfThePlatform(t *testing.T) {
 	t.Parallel()
 	f := setupInterruptible(t)
-	ended := f.begin(t.Context(), t, http.MethodPost, f.Base+"/orders")
-	f.End()
+	ended := f.begin(t.Context(), t, http.MethodPost, f.BaseURL+"/orders")
+	f.Shutdown()
 	require.Error(t, <-ended)
 	eventually(t, func() bool { return f.statuses(t)["/orders 503"] == 1 })
 }

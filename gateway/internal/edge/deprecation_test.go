@@ -95,7 +95,7 @@ func requireNotice(t *testing.T, f *gatewaytest.Fixture, got gatewaytest.Answer,
 				sunset = c.Sunset
 			}
 			for _, rel := range []string{"deprecation", "sunset"} {
-				links = append(links, "<"+f.Base+"/docs/changelog#"+id+`>; rel="`+rel+`"; type="text/html"`)
+				links = append(links, "<"+f.BaseURL+"/docs/changelog#"+id+`>; rel="`+rel+`"; type="text/html"`)
 			}
 		}
 	}

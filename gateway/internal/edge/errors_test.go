@@ -160,14 +160,14 @@ func TestEveryCodeOverHTTP(t *testing.T) {
 	rows := occurrences()
 	f := gatewaytest.New(t)
 	exhausted := f.For(t)
-	exhausted.NewCaller()
-	exhausted.UseUp()
+	exhausted.UseNewCaller()
+	exhausted.ExhaustRateLimit()
 	for _, info := range problem.Registry() {
 		require.NotEmpty(t, rows[info.Code], "%s has no row", info.Code)
 		for _, o := range rows[info.Code] {
 			t.Run(string(info.Code)+"/"+o.name, func(t *testing.T) {
 				sub := f.For(t)
-				sub.NewCaller()
+				sub.UseNewCaller()
 				if o.exhausted {
 					sub.Key = exhausted.Key
 				}
@@ -200,7 +200,7 @@ func requireOccurrence(t *testing.T, f *gatewaytest.Fixture, info problem.Info, 
 		delete(got.Parsed, "errors")
 	}
 	want := map[string]any{
-		"type": f.Base + "/docs/errors#" + string(info.Code), "title": info.Title, "status": float64(info.Status),
+		"type": f.BaseURL + "/docs/errors#" + string(info.Code), "title": info.Title, "status": float64(info.Status),
 		"code": string(info.Code), "instance": got.Header.Get("Request-Id"),
 	}
 	maps.Copy(want, o.members)

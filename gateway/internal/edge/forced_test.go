@@ -176,7 +176,7 @@ func TestAForcedTimeoutTakesEffectAndIsBounded(t *testing.T) {
 	require.Equal(t, http.StatusCreated, f.Do("POST", "/orders", anOrder).Status)
 
 	t.Run("for each key", func(t *testing.T) {
-		f.NewCaller()
+		f.UseNewCaller()
 		holdForcedTimeout(t, f, &group)
 		f.Key = busy
 	})
@@ -187,8 +187,8 @@ func TestAForcedTimeoutTakesEffectAndIsBounded(t *testing.T) {
 		})
 	})
 	t.Run("and the gateway does not wait for it when it shuts down", func(t *testing.T) {
-		f.End()
-		require.NoError(t, f.Ended())
+		f.Shutdown()
+		require.NoError(t, f.WaitForEnd())
 		err := group.Wait()
 		require.True(t, errors.Is(err, io.EOF) || errors.Is(err, context.Canceled), "%v", err)
 	})

@@ -103,7 +103,7 @@ func TestAnOrderThatWasPlacedHasAnAddress(t *testing.T) {
 	f := gatewaytest.New(t)
 	got := f.Do("POST", "/orders", `{"externalOrderId":"o-1"}`)
 	require.Equal(t, 201, got.Status)
-	require.Equal(t, f.Base+"/orders/an-order", got.Header.Get("Location"))
+	require.Equal(t, f.BaseURL+"/orders/an-order", got.Header.Get("Location"))
 	require.Empty(t, f.Do("POST", "/orders", `{}`).Header.Get("Location"))
 	require.Empty(t, f.Do("GET", "/orders", "").Header.Get("Location"))
 }
@@ -122,7 +122,7 @@ func TestAnEmptyBodyNeedsNoContentType(t *testing.T) {
 			continue
 		}
 		f.Scopes = []commonv1.Scope{op.Scope}
-		f.NewCaller() // Together they are more requests than a key has.
+		f.UseNewCaller() // Together they are more requests than a key has.
 		path := strings.NewReplacer("{", "", "}", "").Replace(op.Path)
 		for _, contentType := range []string{"", form, "text/plain", ";"} {
 			for name, empty := range map[string]io.Reader{"no body": strings.NewReader(""), "no chunk": unsized{strings.NewReader("")}} {
@@ -153,6 +153,6 @@ func TestPagesThatNeedNoKeyAreLimitedPerAddress(t *testing.T) {
 	gift := f.Request(http.MethodGet, "", http.NoBody)
 	gift.URL.Path = "/c/" + gatewaytest.GiftToken
 	require.Equal(t, http.StatusOK, f.Send(http.DefaultClient.Do, gift).Status, "so has the gift site")
-	f.NewCaller()
+	f.UseNewCaller()
 	require.Equal(t, http.StatusOK, read().Status, "another address")
 }

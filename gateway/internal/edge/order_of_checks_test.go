@@ -163,7 +163,7 @@ func newKeyring(t *testing.T) *keyring {
 func (k *keyring) requireCode(t *testing.T, a attempt, code problem.Code) {
 	t.Helper()
 	f := k.For(t)
-	f.NewCaller()
+	f.UseNewCaller()
 	f.Key = k.key(t, a.key)
 	f.LookUp, f.Failure = a.lookUp, a.rule
 	headers := a.headers
@@ -182,13 +182,13 @@ func (k *keyring) key(t *testing.T, state keyState) string {
 		return key
 	}
 	f := k.For(t)
-	f.NewCaller()
+	f.UseNewCaller()
 	if state.unscoped {
 		f.Key = k.UnscopedKey()
 	}
 	require.Equal(t, 200, f.Do("GET", "/me", "").Status)
 	if state.exhausted {
-		f.UseUp()
+		f.ExhaustRateLimit()
 	}
 	if state.revoked {
 		k.Revoke(t, f.Key)

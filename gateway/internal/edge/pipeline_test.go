@@ -151,7 +151,7 @@ func TestAClaimIsReleasedWhenNothingWasStored(t *testing.T) {
 func TestTheConsoleIsInTheSandboxOnly(t *testing.T) {
 	t.Parallel()
 	root := func(f *gatewaytest.Fixture) *gatewaytest.Fixture {
-		f.Base = strings.TrimSuffix(f.Base, "/api/public/v1")
+		f.BaseURL = strings.TrimSuffix(f.BaseURL, "/api/public/v1")
 		return f
 	}
 	sandbox := root(gatewaytest.New(t))

@@ -52,7 +52,7 @@ func (f *waitFixture) hold(ctx context.Context, t *testing.T, after string) <-ch
 	t.Helper()
 	already := f.heldCalls(t)
 	answered := make(chan gatewaytest.Answer, 1)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.Base+"/events?wait=30"+after, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.BaseURL+"/events?wait=30"+after, http.NoBody)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+f.Key)
 	go func() {
@@ -128,7 +128,7 @@ func TestAnEventBetweenRegistrationAndHoldIsNotMissed(t *testing.T) {
 	f.hold(t.Context(), t, "") // So that the stream has begun.
 	f.streams(t)
 	for range 20 {
-		f.NewCaller()
+		f.UseNewCaller()
 		cursor := f.cursor()
 		at := f.Feed.Reads.Load()
 		committed := make(chan string, 1)
@@ -168,7 +168,7 @@ func TestAKeyHoldsFourCallsOnAllGateways(t *testing.T) {
 		require.Equal(t, "0", got.Header.Get("Wait"))
 	}
 	key := f.Key
-	f.NewCaller()
+	f.UseNewCaller()
 	answered = append(answered, f.hold(t.Context(), t, ""))
 	id := f.Feed.Commit(nil)
 	for _, answer := range answered {
@@ -199,7 +199,7 @@ func TestAGatewayHoldsABoundedNumberOfCalls(t *testing.T) {
 	t.Parallel()
 	f := setupWait(t, gatewaytest.Options{Configure: func(c *gateway.Config) { c.WaitingCalls = 1 }})
 	f.hold(t.Context(), t, "")
-	f.NewCaller()
+	f.UseNewCaller()
 	require.Equal(t, "0", f.Do("GET", "/events?wait=30", "").Header.Get("Wait"))
 }
 
@@ -267,12 +267,12 @@ func TestAGatewayThatEndsAnswersWhatItHolds(t *testing.T) {
 			t.Parallel()
 			f := setupWait(t, gatewaytest.Options{Configure: func(c *gateway.Config) { c.LameDuck = lameDuck }})
 			answered := f.hold(t.Context(), t, "")
-			f.End()
+			f.Shutdown()
 			got := <-answered
 			requireItems(t, got)
 			require.Equal(t, "0", got.Parsed["nextCursor"].(string)[:1])
 			require.Equal(t, "close", got.Header.Get("Connection"))
-			require.NoError(t, f.Ended())
+			require.NoError(t, f.WaitForEnd())
 		})
 	}
 }

@@ -31,14 +31,14 @@ const Patience = 10 * time.Second
 type Fixture struct {
 	*Services
 
-	// Base is the address of the API.
-	Base string
-	Key  string
-	// Address is the client address that a trusted proxy reports. No two fixtures share one.
-	Address string
-	// End begins the shutdown of the gateway, Ended waits for its end.
-	End   context.CancelFunc
-	Ended func() error
+	// BaseURL is the base URL of the API.
+	BaseURL string
+	Key     string
+	// ClientIP is the client address that a trusted proxy reports. No two fixtures share one.
+	ClientIP string
+	// Shutdown begins the shutdown of the gateway, WaitForEnd waits until it has ended.
+	Shutdown   context.CancelFunc
+	WaitForEnd func() error
 
 	environment apikey.Environment
 	t           *testing.T
@@ -69,9 +69,9 @@ func NewWith(t *testing.T, o Options) *Fixture {
 		o.Telemetry = telemetry.Discard()
 	}
 	addr := testenv.FreeAddr(t)
-	f := &Fixture{Services: o.Services, Base: "http://" + addr + "/api/public/v1", t: t}
+	f := &Fixture{Services: o.Services, BaseURL: "http://" + addr + "/api/public/v1", t: t}
 	cfg := gateway.Config{
-		HTTPAddr: addr, Environment: apikey.Sandbox, PublicURL: f.Base,
+		HTTPAddr: addr, Environment: apikey.Sandbox, PublicURL: f.BaseURL,
 		TenantsAddr: f.addr, CatalogAddr: f.addr, OrdersAddr: f.addr, PersonalLinksAddr: f.addr, EventsAddr: f.addr, WebhookAddr: f.addr,
 		RedisURL: testenv.Require(t, testenv.RedisURL), RedisBudget: Patience, // A busy machine is not an outage.
 		TrustedProxies: []string{"127.0.0.1"},
@@ -83,15 +83,15 @@ func NewWith(t *testing.T, o Options) *Fixture {
 	f.environment = cfg.Environment
 	g, err := gateway.New(t.Context(), cfg, o.Telemetry)
 	require.NoError(t, err)
-	f.End, f.Ended = run(t, g.Run)
-	f.NewCaller()
+	f.Shutdown, f.WaitForEnd = run(t, g.Run)
+	f.UseNewCaller()
 	require.Eventually(t, f.answers, Patience, 5*time.Millisecond)
 	return f
 }
 
-// NewCaller gives the fixture a new API key and a new address, so that no limit is used up.
-func (f *Fixture) NewCaller() {
-	f.Key, f.Address = apikey.New(f.environment), newAddress()
+// UseNewCaller gives the fixture a new API key and a new client address, so that no limit is used up.
+func (f *Fixture) UseNewCaller() {
+	f.Key, f.ClientIP = apikey.New(f.environment), newIP()
 }
 
 // For returns the fixture for a subtest.
@@ -102,25 +102,25 @@ func (f *Fixture) For(t *testing.T) *Fixture {
 	return &sub
 }
 
-// newAddress returns an address that no other test uses, because all tests share Redis.
-func newAddress() string {
+// newIP returns an address that no other test uses, because all tests share Redis.
+func newIP() string {
 	raw := uuid.New()
 	raw[0] = 0xfd
 	return netip.AddrFrom16(raw).String()
 }
 
-// run runs a server until the test ends, or until end is called. ended waits for it.
-func run(t *testing.T, server func(ctx context.Context) error) (end context.CancelFunc, ended func() error) {
+// run runs a server until the test ends, or until shutdown is called. waitForEnd waits until the server has ended.
+func run(t *testing.T, server func(ctx context.Context) error) (shutdown context.CancelFunc, waitForEnd func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server(ctx) }()
-	ended = sync.OnceValue(func() error { return <-done })
+	waitForEnd = sync.OnceValue(func() error { return <-done })
 	t.Cleanup(func() {
 		cancel()
-		require.NoError(t, ended())
+		require.NoError(t, waitForEnd())
 	})
-	return cancel, ended
+	return cancel, waitForEnd
 }
 
 // Answer is a response of the gateway. Parsed is its JSON object, if it is one.
@@ -147,10 +147,10 @@ func (f *Fixture) DoReader(method, path string, body io.Reader, headers ...strin
 // Request is a request as Do sends it.
 func (f *Fixture) Request(method, path string, body io.Reader, headers ...string) *http.Request {
 	f.t.Helper()
-	req, err := http.NewRequestWithContext(f.t.Context(), method, f.Base+path, body)
+	req, err := http.NewRequestWithContext(f.t.Context(), method, f.BaseURL+path, body)
 	require.NoError(f.t, err)
 	req.Header.Set("Authorization", "Bearer "+f.Key)
-	req.Header.Set("X-Forwarded-For", f.Address)
+	req.Header.Set("X-Forwarded-For", f.ClientIP)
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Idempotency-Key", uuid.NewString())
@@ -188,8 +188,8 @@ func (f *Fixture) answers() bool {
 	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 }
 
-// UseUp uses up the requests that the key of the fixture has in a minute.
-func (f *Fixture) UseUp() {
+// ExhaustRateLimit sends requests with the key of the fixture until one answers 429.
+func (f *Fixture) ExhaustRateLimit() {
 	f.t.Helper()
 	for {
 		if got := f.Do("GET", "/me", ""); got.Status != http.StatusOK {

@@ -17,7 +17,7 @@ import (
 func TestAConnectionClosesAfterARequestWhoseEndIsUncertain(t *testing.T) {
 	t.Parallel()
 	f := gatewaytest.New(t)
-	base, err := url.Parse(f.Base)
+	base, err := url.Parse(f.BaseURL)
 	require.NoError(t, err)
 	header := "POST /api/public/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + f.Key + "\r\n"
 	old := strings.Replace(header, "HTTP/1.1", "HTTP/1.0", 1) + "Connection: keep-alive\r\n"

@@ -17,7 +17,7 @@ import (
 func TestMalformedHTTPIsAProblemDocument(t *testing.T) {
 	t.Parallel()
 	f := gatewaytest.New(t)
-	base, err := url.Parse(f.Base)
+	base, err := url.Parse(f.BaseURL)
 	require.NoError(t, err)
 	for name, tc := range map[string]struct {
 		request string

@@ -120,7 +120,7 @@ func TestAnAddressHas600ImagesAMinute(t *testing.T) {
 	f := setup(t)
 	client := clientAt(t, net.IPv4(127, randomByte(), randomByte(), 7))
 	read := func() gatewaytest.Answer {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.Base+"/catalog/images/known", http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.BaseURL+"/catalog/images/known", http.NoBody)
 		require.NoError(t, err)
 		req.Header.Set("X-Forwarded-For", uuid.NewString()) // The header counts only from a trusted proxy.
 		return f.Send(client.Do, req)
