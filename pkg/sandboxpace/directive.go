@@ -1,5 +1,6 @@
-// Package sandboxpace lets a record of the sandbox go on by itself. A reference of the record that begins with sandbox:auto asks
-// for it. Each service keeps the next step of such a record as a row with the time when it is due, so that no step is lost.
+// Package sandboxpace lets a record of the sandbox advance by itself: its status changes without the people who change it in
+// production. The caller requests it with a directive, sandbox:auto, at the beginning of a reference of the record. Each service
+// stores the next step of such a record as a row with the time when it is due, so that no step is lost.
 package sandboxpace
 
 import (
@@ -11,7 +12,7 @@ import (
 	"time"
 )
 
-// prefix is how a reference begins that has a directive.
+// prefix begins every directive.
 const prefix = "sandbox:auto"
 
 // DefaultPace is the time between two steps.
@@ -23,15 +24,15 @@ const maxPace = time.Hour
 // ErrDirective is wrapped by the error of a directive that cannot be read.
 var ErrDirective = errors.New("must be " + prefix)
 
-// directive is "sandbox:auto", "sandbox:auto=10s", "sandbox:auto,stop=SENT" or both parts. Text of the caller may follow white
-// space.
+// directive is "sandbox:auto", "sandbox:auto=10s", "sandbox:auto,stop=SENT" or both parts. After white space, text of the caller
+// may follow.
 var directive = regexp.MustCompile(`^sandbox:auto(?:=([1-9][0-9]{0,3}[smh]))?(?:,stop=([A-Z_]+))?(?:\s|$)`)
 
-// Directive says how a record goes on by itself.
+// Directive says how a record advances by itself.
 type Directive struct {
 	// Pace is the time before each step.
 	Pace time.Duration
-	// Stop is the status after which the record does not go on; empty: it goes on to its end.
+	// Stop is the status at which the record stops; empty: its last one.
 	Stop string
 }
 

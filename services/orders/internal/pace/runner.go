@@ -1,5 +1,5 @@
-// Package pace lets orders of the sandbox go on by themselves. When the next step of an order is due is a row in the database, so
-// the steps go on after a restart, and any instance can take them.
+// Package pace lets orders of the sandbox advance by themselves. When the next step of an order is due is a row in the database, so
+// the steps continue after a restart, and any instance can take them.
 package pace
 
 import (

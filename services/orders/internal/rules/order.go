@@ -31,7 +31,7 @@ type NewOrder struct {
 	// CallerChoseID means that the caller chose the order's id: the id may be abandoned, or another order may have it.
 	CallerChoseID bool
 	Audit         *Audit
-	// AutoAdvance is how the order goes on by itself; nil if it waits for people.
+	// AutoAdvance is how the order advances by itself; nil if it waits for people.
 	AutoAdvance *AutoAdvance
 }
 
@@ -54,7 +54,7 @@ type Placement struct {
 	PersonalLinkID *string
 	// Audit is recorded with the order; it may be nil.
 	Audit *Audit
-	// AutoAdvance is how the order goes on by itself; nil if it waits for people.
+	// AutoAdvance is how the order advances by itself; nil if it waits for people.
 	AutoAdvance *AutoAdvance
 }
 

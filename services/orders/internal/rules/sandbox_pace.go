@@ -11,7 +11,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// AutoAdvance is how an order of the sandbox goes on by itself: one step after each interval, until it has the status Stop.
+// AutoAdvance is how an order of the sandbox advances by itself: one step after each interval, until it has the status Stop.
 type AutoAdvance struct {
 	// Every is in whole seconds.
 	Every time.Duration
@@ -34,12 +34,12 @@ func AutoAdvanceOf(externalActionRef string, errs *fields.Errors) *AutoAdvance {
 	return p
 }
 
-// Ends reports whether an order in the status goes no further by itself.
+// Ends reports whether an order does not advance beyond the status.
 func (a AutoAdvance) Ends(status ordersv1.OrderStatus) bool {
 	return slices.Index(Statuses(), status) >= slices.Index(Statuses(), a.Stop)
 }
 
-// autoSteps are the operations by which an order goes on, by its status.
+// autoSteps are the operations by which an order advances, by its status.
 var autoSteps = map[ordersv1.OrderStatus]ordersv1.Operation{
 	requested:  ordersv1.Operation_OPERATION_APPROVE,
 	processing: ordersv1.Operation_OPERATION_DISPATCH,

@@ -163,7 +163,7 @@ func (s *Server) PostSandboxMessage(
 	return changeOrder(ctx, s, req.GetOrderId(), action)
 }
 
-// autoAdvanceOf returns how the order is to go on by itself, and adds an error in it to errs. In production it never does.
+// autoAdvanceOf returns how the order is to advance by itself, and adds an error in it to errs. In production it never does.
 func (s *Server) autoAdvanceOf(req *ordersv1.PlaceOrderRequest, errs *fields.Errors) *rules.AutoAdvance {
 	if !s.Sandbox {
 		return nil
@@ -171,7 +171,7 @@ func (s *Server) autoAdvanceOf(req *ordersv1.PlaceOrderRequest, errs *fields.Err
 	return rules.AutoAdvanceOf(req.GetExternalActionRef(), errs)
 }
 
-// announceAutoAdvance says in the answer, also in a stored one, that the placed order goes on by itself.
+// announceAutoAdvance says in the answer, also in a stored one, that the placed order advances by itself.
 func (s *Server) announceAutoAdvance(ctx context.Context, order *ordersv1.Order) {
 	if !s.Sandbox || rules.AutoAdvanceOf(order.GetExternalActionRef(), &fields.Errors{}) == nil {
 		return
@@ -181,9 +181,9 @@ func (s *Server) announceAutoAdvance(ctx context.Context, order *ordersv1.Order)
 	s.WakeAutoAdvance()
 }
 
-// Advance takes the due step of an order that goes on by itself. The step, its event and when the next step is due commit together.
-// Of two calls at once, the second finds that the step is not due any more. After a step of someone else, the order goes on from
-// the status that it then has.
+// Advance takes the due step of an order that advances by itself. The step, its event and when the next step is due commit
+// together. Of two calls at once, the second finds that the step is not due any more. After a step of someone else, the order
+// advances from the status that it then has.
 func (s *Server) Advance(ctx context.Context, due store.Due) error {
 	var pace *rules.AutoAdvance
 	var op ordersv1.Operation

@@ -17,7 +17,7 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-// auto places an order that goes on by itself.
+// auto places an order that advances by itself.
 func (f *fixture) auto(t *testing.T, directive string) *ordersv1.Order {
 	t.Helper()
 	req := request(newID())
@@ -187,7 +187,7 @@ func TestAStepIsNeverFurtherAwayThanItsPace(t *testing.T) {
 	require.InDelta(t, 2, wait.Seconds(), 1)
 }
 
-// A refusal places nothing, so nothing goes on.
+// A refusal places nothing, so nothing advances.
 func TestStepsAreStoredWithTheirOrder(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t).inSandbox()

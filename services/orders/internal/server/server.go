@@ -35,7 +35,7 @@ type Deps struct {
 	Catalog      catalogv1.OrderingServiceClient
 	Reservations *reservations.Reconciler
 	Clock        func() time.Time
-	// WakeAutoAdvance is called after an order was placed that goes on by itself. Nil outside the sandbox.
+	// WakeAutoAdvance is called after an order was placed that advances by itself. Nil outside the sandbox.
 	WakeAutoAdvance func()
 }
 
@@ -45,7 +45,7 @@ type Config struct {
 	Hours *rules.OpeningHours
 	// OperatorName signs what the operator's team writes.
 	OperatorName string
-	// Sandbox means that keys do what people do, and that orders may go on by themselves.
+	// Sandbox means that keys do what people do, and that orders may advance by themselves.
 	Sandbox bool
 }
 

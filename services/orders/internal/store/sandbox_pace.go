@@ -48,7 +48,7 @@ func (s *Store) DueAdvances(ctx context.Context, limit int) ([]Due, error) {
 	return postgres.Select(ctx, s.pool, "due steps", pgx.RowToStructByPos[Due], selectDuePaces, limit)
 }
 
-// NextAdvance returns the time until the next step of any order is due, and false if no order goes on by itself.
+// NextAdvance returns the time until the next step of any order is due, and false if no order advances by itself.
 func (s *Store) NextAdvance(ctx context.Context) (wait time.Duration, found bool, err error) {
 	var seconds *float64
 	if err := s.pool.QueryRow(ctx, selectNextPace).Scan(&seconds); err != nil {
