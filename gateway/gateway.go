@@ -71,6 +71,7 @@ type Config struct {
 	LameDuck       time.Duration `env:"LAME_DUCK" envDefault:"5s" check:"min=0s,max=5m" doc:"How long a stopping gateway still accepts requests, so that load balancers can stop sending them."`
 	DrainTimeout   time.Duration `env:"DRAIN_TIMEOUT" envDefault:"15s" check:"min=1s" doc:"How long a stopping gateway waits for requests in flight."`
 	FingerprintKey []string      `env:"FINGERPRINT_KEY,required" check:"base64=32" secret:"true" doc:"Key ring of the fingerprints of requests and the signatures of cursors: the first key is used for new ones, all are accepted. Must be the same on every gateway, except while it is rotated."`
+	Documentation  docs.Operator `envPrefix:"DOCS_"`
 	// Changes replace the change log of the API in tests.
 	Changes openapi.Changes
 }
@@ -238,7 +239,7 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 	if err != nil {
 		return nil, err
 	}
-	documentation, err := docs.New(document, edge.BasePath, e.tel.Logger)
+	documentation, err := docs.New(document, edge.BasePath, e.cfg.Documentation, e.tel.Logger)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func announcedSite(t *testing.T, path string) string {
 	require.NoError(t, err)
 	document, err := openapi.New(publicURL, apikey.Production, changes)
 	require.NoError(t, err)
-	s, err := docs.New(document, base, slog.Default())
+	s, err := docs.New(document, base, docs.Operator{}, slog.Default())
 	require.NoError(t, err)
 	w := callOn(t, s, http.MethodGet, base+path, nil)
 	require.Equal(t, http.StatusOK, w.Code)

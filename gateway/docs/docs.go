@@ -118,15 +118,16 @@ type builder struct {
 	// anchors are where the page of the reference shows operations, by their ids.
 	anchors map[string]string
 	// samples are those that the SDKs have, by the ids of operations.
-	samples map[string][]sample
-	files   map[string]staticfile.File
+	samples  map[string][]sample
+	operator Operator
+	files    map[string]staticfile.File
 	// missing is the page for addresses that nothing has.
 	missing staticfile.File
 }
 
 // New makes the site of a document. basePath is that of the API: the site is below it, except what browsers and crawlers look for
 // at the root of the host.
-func New(document *openapi.Document, basePath string, log *slog.Logger) (*Site, error) {
+func New(document *openapi.Document, basePath string, operator Operator, log *slog.Logger) (*Site, error) {
 	public, err := url.Parse(document.PublicURL)
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
@@ -136,6 +137,7 @@ func New(document *openapi.Document, basePath string, log *slog.Logger) (*Site, 
 		base:     public.Path,
 		basePath: basePath,
 		anchors:  map[string]string{},
+		operator: operator,
 		files:    map[string]staticfile.File{},
 	}
 	errors := httperror.Writer{DocsURL: document.PublicURL + sitePath, Log: log}

@@ -40,8 +40,8 @@ var groups = []struct {
 }{
 	{"Start", []string{home, "quickstart", "authentication"}},
 	{"Guides", []string{
-		"webhooks", "events", "idempotency", "errors-guide", "personal-links", "sandbox", "sdks", "generators",
-		"going-live", "versioning",
+		"webhooks", "events", "idempotency", "errors-guide", "limits", "personal-links", "sandbox", "sdks", "operations", "generators",
+		"network", "data-protection", "going-live", "versioning",
 	}},
 	{"Reference", []string{referenceName, errorsName, changelogName}},
 }
@@ -141,8 +141,11 @@ func (b *builder) markdown(name string) (string, error) {
 		return b.referenceMarkdown()
 	}
 	raw, err := guides.ReadFile("guides/" + name + markdownSuffix)
-	text := comment.ReplaceAllString(b.addSamples(string(raw)), "")
-	return strings.ReplaceAll(text, exampleURL, b.document.PublicURL), err
+	if err != nil {
+		return "", err
+	}
+	text, err := b.fill(name, b.addSamples(string(raw)))
+	return comment.ReplaceAllString(text, ""), err
 }
 
 // comment is a note for the test that runs the commands of a guide.

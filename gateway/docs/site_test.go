@@ -33,7 +33,7 @@ var sites = sync.OnceValues(func() (made map[apikey.Environment]*docs.Site, err 
 		if err != nil {
 			return nil, err
 		}
-		if made[environment], err = docs.New(document, base, slog.Default()); err != nil {
+		if made[environment], err = docs.New(document, base, docs.Operator{}, slog.Default()); err != nil {
 			return nil, err
 		}
 	}

@@ -35,7 +35,7 @@ func run(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	site, err := docs.New(document, "", slog.Default())
+	site, err := docs.New(document, "", docs.Operator{}, slog.Default())
 	if err != nil {
 		return err
 	}
