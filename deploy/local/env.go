@@ -33,6 +33,7 @@ func (w wiring) variables(d demo) map[string]string {
 		"GIFTING_BRAND_ID":        seed.Brand,
 		"GIFTING_PRODUCT_ID":      seed.Product,
 		"GIFTING_CAMPAIGN_ID":     seed.Campaign,
+		"GIFTING_CURRENCY":        seed.Currency,
 		"GIFTING_INBOX_URL":       w.inboxURL(),
 		"GIFTING_WEBHOOK_SECRET":  d.secret,
 		caVariable:                w.certificates.Cert(bootstrap.AuthorityName),

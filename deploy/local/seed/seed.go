@@ -37,6 +37,9 @@ var (
 	Product = GiftID("dark-truffles")
 )
 
+// Currency is that of the budgets of Direct.
+const Currency = "SEK"
+
 // Installer is the back-office account in whose name the records of the demo are put.
 var Installer = &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT, Id: "installer"}
 

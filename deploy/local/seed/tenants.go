@@ -80,7 +80,7 @@ func (s *seeder) putBrand(ctx context.Context, tenantID string, brand *tenantsv1
 func nordlys() tenant {
 	return tenant{
 		settings: &tenantsv1.PutTenantRequest{
-			Actor: Installer, Id: Direct, Name: "Nordlys Play", Locales: []string{"sv-SE", "de-DE"}, Currency: "SEK", ApiAccess: true,
+			Actor: Installer, Id: Direct, Name: "Nordlys Play", Locales: []string{"sv-SE", "de-DE"}, Currency: Currency, ApiAccess: true,
 		},
 		brands: []*tenantsv1.Brand{
 			brand("nordlys-casino", "Nordlys Casino", "#1B4B8F"),

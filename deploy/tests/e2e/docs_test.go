@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -43,6 +44,8 @@ type example struct {
 	want   []string
 	// whole is set for a command of a recorded session: the lines are all of its output, up to what differs from run to run.
 	whole bool
+	// responses are the JSON documents that the page shows as whole responses.
+	responses []string
 }
 
 // differs is what a command prints anew with each run: speeds, ids, secrets, references, times, numbers, and the spaces that follow
@@ -106,6 +109,9 @@ func examplesIn(page string) (found []example) {
 				found = append(found, session(block)...)
 			case fence == "```text" && len(found) > 0:
 				found[len(found)-1].want = block
+			case fence == "```json" && before == responseMark && len(found) > 0:
+				last := &found[len(found)-1]
+				last.responses = append(last.responses, strings.Join(block, "\n"))
 			}
 			fence, block, before = "", nil, ""
 		case fence != "":
@@ -146,18 +152,35 @@ func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
 	brand := s.Array(t, key, "/brands")[0]["id"]
 	// With the order of the page there are two pages of orders.
 	s.Post(t, key, "/orders", s.Order(t, func(order map[string]any) { order["brandId"] = brand })).OK(t)
+	s.delivered(t, s.Env["GIFTING_KEY"]) // Its deliveries are shown.
 	dir := s.likeRepository(t)
 	for _, path := range pages(t) {
 		content, err := os.ReadFile(path)
 		require.NoError(t, err)
 		if examples := examplesIn(string(content)); len(examples) > 0 {
-			t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) { runExamples(t, shell, dir, examples) })
+			t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) {
+				outputs := runExamples(t, shell, dir, examples)
+				if s.updateResponses(t, path, examples, outputs) {
+					return
+				}
+				for i, one := range examples {
+					s.requireResponses(t, one.responses, outputs[i])
+				}
+			})
 		}
 	}
+	t.Run("the quickstart of a tenant with another currency, whose orders wait for approval", func(t *testing.T) {
+		content, err := os.ReadFile(filepath.Join(root, "gateway/docs/guides/quickstart.md"))
+		require.NoError(t, err)
+		tenant, _ := s.Get(t, key, "/me").OK(t)["tenant"].(map[string]any)
+		require.Equal(t, "EUR", tenant["currency"])
+		variables := example{script: fmt.Sprintf("export GIFTING_KEY=%s GIFTING_BRAND_ID=%s GIFTING_CURRENCY=EUR", key, brand)}
+		runExamples(t, shell, dir, append([]example{variables}, examplesIn(string(content))...))
+	})
 }
 
-// runExamples runs the commands of a page in one shell, as a reader would.
-func runExamples(t *testing.T, shell, dir string, examples []example) {
+// runExamples runs the commands of a page in one shell, as a reader would, and returns their outputs.
+func runExamples(t *testing.T, shell, dir string, examples []example) []string {
 	t.Helper()
 	const end = "=== end of an example: "
 	var script strings.Builder
@@ -188,6 +211,7 @@ func runExamples(t *testing.T, shell, dir string, examples []example) {
 		}
 		require.Equal(t, !one.fails(), strings.HasPrefix(outputs[i+1], "0\n"), "%s\n%s", one.script, outputs[i])
 	}
+	return outputs
 }
 
 // likeRepository makes a folder that looks like the repository while `make run` is running: its .local has the stack's files
@@ -233,13 +257,13 @@ func TestExamplesAreReadFromAPage(t *testing.T) {
 	page := "# Title\n\n1. List:\n\n   ```sh\n   make a\n   make b\n   ```\n\n" +
 		"It prints:\n\n```text\nCode: NotFound\n```\n\n" +
 		"<!-- not run: it needs a cluster -->\n\n```sh\nhelm install\n```\n\n" +
-		"```json\n{}\n```\n\n```sh\nlast\n```\n\n" +
+		"```json\n{}\n```\n\n```sh\nlast\n```\n\n<!-- response -->\n```json\n{}\n```\n\n" +
 		"```console\n$ one \\\n> two\nid  7\n\nend\n$ three\n```\n\n```console\nmake x\n```\n"
 	found := examplesIn(page)
 	require.Equal(t, []example{
 		{script: "make a\nmake b", want: []string{"Code: NotFound"}},
-		{script: "last"},
-		{"one \\\ntwo", []string{"id  7", "", "end"}, true},
+		{script: "last", responses: []string{"{}"}},
+		{script: "one \\\ntwo", want: []string{"id  7", "", "end"}, whole: true},
 		{script: "three", whole: true},
 	}, found)
 	require.True(t, found[0].fails())

@@ -48,6 +48,7 @@ func (i integrator) testCommandLine(t *testing.T) {
 	t.Run("finds out what is wrong", c.testDoctor)
 	t.Run("lets an assistant use the API", c.testAssistant)
 	t.Run("stores a key", c.testLogin)
+	t.Run("has the commands of its page", c.testPage)
 }
 
 func (c commandLine) with(key string) []string {
