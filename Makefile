@@ -420,10 +420,10 @@ chart-apply: $(BIN)/etcd $(BIN)/kube-apiserver ## Apply the chart to a real API 
 # installs the tools of four languages.
 CLIENTS := $(LOCAL)/clients
 .PHONY: clients
-clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk ## Generate clients of the OpenAPI document with five generators, compile them strictly, and use them
+clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk php-and-ruby ## Generate clients of the OpenAPI document with five generators, compile them strictly, and use them; verify webhooks in seven languages
 	@rm -rf $(CLIENTS)/programs && cp -R deploy/tests/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
 	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
-		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^TestGeneratedClients$$' ./deploy/tests/clients
+		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^Test(GeneratedClients|Verifiers)$$' ./deploy/tests/clients
 
 $(CLIENTS)/node_modules/.complete: deploy/tests/clients/typescript/package.json deploy/tests/clients/typescript/package-lock.json | node
 	@mkdir -p $(CLIENTS)
@@ -684,6 +684,13 @@ jdk:
 	@command -v javac >/dev/null && command -v mvn >/dev/null || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install a JDK and Maven" >&2; exit 1; }; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends openjdk-17-jdk-headless maven; \
+	}
+
+.PHONY: php-and-ruby
+php-and-ruby:
+	@command -v php >/dev/null && command -v ruby >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install PHP and Ruby" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends php-cli ruby; \
 	}
 
 # promtool is part of Prometheus. It is unpacked, not installed, because the package would start a service.
