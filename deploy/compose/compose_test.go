@@ -80,12 +80,15 @@ func TestEveryServerHasAHealthCheck(t *testing.T) {
 	}
 }
 
-// portInside is the port of a program in its container, metricsInside that of /metrics.
+// The ports of a program in its container, for gRPC, HTTP and /metrics.
 const (
-	portInside     = 9000
+	grpcPortInside = 9000
 	httpPortInside = 8080
 	metricsInside  = 9090
 )
+
+// firstPublishedPort is the port to which the offsets of the list of programs are added on the host.
+const firstPublishedPort = 8080
 
 func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 	t.Parallel()
@@ -104,19 +107,19 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 			require.Equal(t, "/certificates/tls/"+name+".key", env["GIFTING_TLS_KEY_FILE"])
 			for _, other := range programs.All() {
 				if p.Calls(other) {
-					require.Equal(t, string(other.Name)+":"+strconv.Itoa(portInside), env["GIFTING_"+other.PeerSetting()])
+					require.Equal(t, string(other.Name)+":"+strconv.Itoa(grpcPortInside), env["GIFTING_"+other.PeerSetting()])
 				}
 			}
 			published := map[string]uint32{}
 			for _, port := range s.Ports {
 				published[port.Published] = port.Target
 			}
-			ports := map[string]uint32{strconv.Itoa(httpPortInside + p.GRPCPort): portInside}
+			ports := map[string]uint32{strconv.Itoa(firstPublishedPort + p.GRPCPort): grpcPortInside}
 			if p.GRPCPort != p.Port {
-				ports[strconv.Itoa(httpPortInside+p.Port)] = httpPortInside
+				ports[strconv.Itoa(firstPublishedPort+p.Port)] = httpPortInside
 			}
 			require.Equal(t, ports, published)
-			require.Equal(t, ":"+strconv.Itoa(portInside), env["GIFTING_GRPC_ADDR"])
+			require.Equal(t, ":"+strconv.Itoa(grpcPortInside), env["GIFTING_GRPC_ADDR"])
 			require.Equal(t, ":"+strconv.Itoa(metricsInside), env["GIFTING_METRICS_ADDR"])
 			require.Equal(t, []string{"programs"}, s.Networks["default"].Aliases)
 			if p.Database == "" {
@@ -133,7 +136,7 @@ func TestEveryProgramOfTheListRunsWithItsSettings(t *testing.T) {
 
 var write = flag.Bool("write", false, "write databases.sql instead of comparing it")
 
-func TestTheDatabasesAreThoseOfBootstrap(t *testing.T) {
+func TestTheDatabasesScriptIsWhatBootstrapPrints(t *testing.T) {
 	t.Parallel()
 	project, dir := load(t), t.TempDir()
 	secrets := bootstrap.OpenSecrets(dir)

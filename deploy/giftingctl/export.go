@@ -90,7 +90,7 @@ func (c *callCommand) continued(req proto.Message) {
 
 // bar shows the progress of long work on a terminal. Elsewhere it only counts.
 func (a *app) bar(what string, total int) *daemon.ProgressBar {
-	if !a.Terminal {
+	if !a.ErrTerminal {
 		return daemon.NewProgressBar(io.Discard, what, total)
 	}
 	return daemon.NewProgressBar(a.Err, what, total)

@@ -82,7 +82,7 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 		Rows: rows, Catalog: catalogv1.NewImportServiceClient(conn.conn), Report: report, Progress: i.progress(), Clock: time.Now,
 	}.Run(ctx)
 	bar.End()
-	if i.app.Terminal {
+	if i.app.ErrTerminal {
 		i.app.note(totals.String())
 	}
 	if i.app.output == asJSON && i.report != "-" {
@@ -134,7 +134,7 @@ func (i *importCommand) outcome(conn *connection, totals importer.Totals, err er
 
 // progress is where lines about the progress go. On a terminal there is a bar instead.
 func (i *importCommand) progress() io.Writer {
-	if i.app.Terminal {
+	if i.app.ErrTerminal {
 		return io.Discard
 	}
 	return i.app.Err

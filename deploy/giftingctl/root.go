@@ -18,8 +18,8 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Terminal reports that Err is a terminal, on which progress is shown. OutTerminal is the same of Out.
-	Terminal, OutTerminal bool
+	// ErrTerminal and OutTerminal report that Err and Out are terminals. Progress is shown on Err only if it is one.
+	ErrTerminal, OutTerminal bool
 }
 
 // app is one run of the program.

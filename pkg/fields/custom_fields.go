@@ -13,7 +13,7 @@ import (
 // MaxCustomFieldText is the length of a text in Unicode code points (API specification, section Limits).
 const MaxCustomFieldText = 2000
 
-// CustomFieldAnswer to one field, in the form in which services seal it.
+// CustomFieldAnswer is an answer to a custom field, in the form in which services seal it.
 type CustomFieldAnswer struct {
 	FieldID string  `json:"fieldId"`
 	Text    *string `json:"text,omitempty"`
@@ -35,9 +35,8 @@ func (a CustomFieldAnswer) Normalized() CustomFieldAnswer {
 	return a
 }
 
-// CheckCustomFieldIDs checks that each answer has the id of a field, and that no field of the tenant has two answers. It returns
-// the field of each answer, nil for an answer to no field of the tenant: such an answer is ignored, so nothing more is required of
-// it.
+// CheckCustomFieldIDs checks that the field id of each answer is a UUID, and that no field of the tenant has two answers. It
+// returns the field of each answer, or nil if the tenant has no such field: such an answer is ignored.
 func CheckCustomFieldIDs(definitions []*tenantsv1.CustomField, answers []CustomFieldAnswer, errs *Errors) []*tenantsv1.CustomField {
 	answered := make([]*tenantsv1.CustomField, len(answers))
 	byID := make(map[string]*tenantsv1.CustomField, len(definitions))
@@ -50,9 +49,9 @@ func CheckCustomFieldIDs(definitions []*tenantsv1.CustomField, answers []CustomF
 		_, twice := seen[id]
 		switch answered[i] = byID[id]; {
 		case !ok:
-			errs.Add(fieldIDOf(i), problem.FieldInvalid, "must be a UUID")
+			errs.Add(fieldIDPath(i), problem.FieldInvalid, "must be a UUID")
 		case twice:
-			errs.Add(fieldIDOf(i), problem.FieldInvalid, "is answered twice")
+			errs.Add(fieldIDPath(i), problem.FieldInvalid, "is answered twice")
 		case answered[i] != nil:
 			seen[id] = struct{}{}
 		}
@@ -60,7 +59,7 @@ func CheckCustomFieldIDs(definitions []*tenantsv1.CustomField, answers []CustomF
 	return answered
 }
 
-func fieldIDOf(i int) string { return fmt.Sprintf("customFields[%d].fieldId", i) }
+func fieldIDPath(i int) string { return fmt.Sprintf("customFields[%d].fieldId", i) }
 
 // MatchCustomFields returns the answers that count, in the order of the tenant's fields, without blank texts. An answer to no field
 // of the tenant is ignored. The refusal is a sentence about the first required field without an answer, or the first field with an

@@ -24,7 +24,7 @@ func batchOf(t *testing.T, tel *telemetrytest.Record) (msgs []Message, causes []
 	msgs = numbered(4, 1)
 	msgs[1] = WithTraceParent(msgs[1], "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00")
 	for i := 2; i < len(msgs); i++ {
-		ctx, span := tel.Within(t.Context())
+		ctx, span := tel.StartSpan(t.Context())
 		span.End()
 		msgs[i] = WithTraceParent(msgs[i], telemetry.TraceParent(ctx))
 		causes = append(causes, span.SpanContext())
@@ -97,12 +97,12 @@ func TestWithoutTracingMessagesAreSentUnchanged(t *testing.T) {
 	p, err := NewProducer(Config{}, "t", tel.Telemetry)
 	require.NoError(t, err)
 	msgs, _ := batchOf(t, tel)
-	before := len(tel.Names())
+	before := len(tel.SpanNames())
 	require.NoError(t, p.measured.around(t.Context(), msgs, func(_ context.Context, got []Message) error {
 		require.Equal(t, msgs, got)
 		return nil
 	}))
-	require.Len(t, tel.Names(), before)
+	require.Len(t, tel.SpanNames(), before)
 }
 
 func TestAPartitionThatWasNotFoundHasNoLag(t *testing.T) {

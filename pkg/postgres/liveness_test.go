@@ -13,8 +13,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
 
-// aloneWith opens a pool of one connection.
-func aloneWith(t *testing.T) *pgxpool.Pool {
+func poolOfOneConnection(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.NewURL(t), MaxConns: 1})
 	require.NoError(t, err)
@@ -22,17 +21,17 @@ func aloneWith(t *testing.T) *pgxpool.Pool {
 	return pool
 }
 
-// pinged reports whether the pool would ping its connection after it was idle.
-func pinged(t *testing.T, pool *pgxpool.Pool, idle time.Duration) (ping bool) {
+// wouldPing reports whether the pool would ping its connection after it was idle.
+func wouldPing(t *testing.T, pool *pgxpool.Pool, idle time.Duration) (ping bool) {
 	t.Helper()
 	require.NoError(t, pool.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
-		ping = wouldPing(t, pool, c, idle)
+		ping = wouldPingConn(t, pool, c, idle)
 		return nil
 	}))
 	return ping
 }
 
-func wouldPing(t *testing.T, pool *pgxpool.Pool, c *pgxpool.Conn, idle time.Duration) bool {
+func wouldPingConn(t *testing.T, pool *pgxpool.Pool, c *pgxpool.Conn, idle time.Duration) bool {
 	t.Helper()
 	return pool.Config().ShouldPing(t.Context(), pgxpool.ShouldPingParams{Conn: c.Conn(), IdleDuration: idle})
 }
@@ -45,15 +44,15 @@ func backend(t *testing.T, pool *pgxpool.Pool) (pid uint32) {
 
 func TestAnIdleConnectionIsPingedOnlyAfterLong(t *testing.T) {
 	t.Parallel()
-	pool := aloneWith(t)
-	require.False(t, pinged(t, pool, 0))
-	require.False(t, pinged(t, pool, 29*time.Second))
-	require.True(t, pinged(t, pool, 31*time.Second))
+	pool := poolOfOneConnection(t)
+	require.False(t, wouldPing(t, pool, 0))
+	require.False(t, wouldPing(t, pool, 29*time.Second))
+	require.True(t, wouldPing(t, pool, 31*time.Second))
 }
 
 func TestAConnectionThatTheServerHasEndedIsNotUsed(t *testing.T) {
 	t.Parallel()
-	pool, other := aloneWith(t), pgtest.New(t)
+	pool, other := poolOfOneConnection(t), pgtest.New(t)
 	ended := backend(t, pool)
 	_, err := other.Exec(t.Context(), "SELECT pg_terminate_backend($1, 60000)", int32(ended))
 	require.NoError(t, err)
@@ -61,9 +60,9 @@ func TestAConnectionThatTheServerHasEndedIsNotUsed(t *testing.T) {
 	require.NotEqual(t, ended, backend(t, pool), "the statement runs on a new connection")
 }
 
-func TestAConnectionWhoseServerHasSaidSomethingIsPinged(t *testing.T) {
+func TestAConnectionWithUnreadDataIsPinged(t *testing.T) {
 	t.Parallel()
-	pool := aloneWith(t)
+	pool := poolOfOneConnection(t)
 	cfg := pool.Config().ConnConfig
 	_, err := pool.Exec(t.Context(), "LISTEN news")
 	require.NoError(t, err)
@@ -72,14 +71,14 @@ func TestAConnectionWhoseServerHasSaidSomethingIsPinged(t *testing.T) {
 	t.Cleanup(func() { _ = notifier.Close(context.WithoutCancel(t.Context())) })
 	_, err = notifier.Exec(t.Context(), "NOTIFY news")
 	require.NoError(t, err)
-	// Held, because the pool itself would ping the connection if this were slow, and so read what the server said.
-	held, err := pool.Acquire(t.Context())
+	// Acquired, so that the pool does not ping the connection: a ping reads the notification.
+	acquired, err := pool.Acquire(t.Context())
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return wouldPing(t, pool, held, time.Second) }, time.Minute, time.Millisecond)
-	held.Release()
+	require.Eventually(t, func() bool { return wouldPingConn(t, pool, acquired, time.Second) }, time.Minute, time.Millisecond)
+	acquired.Release()
 	idleFor(t, pool, 50*time.Millisecond)
-	require.NotZero(t, backend(t, pool), "the connection works further")
-	require.False(t, pinged(t, pool, time.Second), "the ping has read it")
+	require.NotZero(t, backend(t, pool), "the connection still works")
+	require.False(t, wouldPing(t, pool, time.Second), "the ping has read the notification")
 }
 
 // idleFor waits until the pool's connection has been idle for longer than this.

@@ -28,7 +28,7 @@ func TestStatementsOfATraceAreSpansWithoutValues(t *testing.T) {
 	tel := telemetrytest.New()
 	pool := observedPool(t, tel)
 	database := pool.Config().ConnConfig.Database
-	ctx, span := tel.Within(t.Context())
+	ctx, span := tel.StartSpan(t.Context())
 
 	var n int
 	require.NoError(t, pool.QueryRow(ctx, "\nSELECT n FROM counter WHERE id = $1", 1).Scan(&n))
@@ -79,11 +79,11 @@ func TestStatementsOfATraceAreSpansWithoutValues(t *testing.T) {
 		require.True(t, utf8.ValidString(text))
 	})
 	t.Run("a statement outside of a trace has no span", func(t *testing.T) {
-		before := len(tel.Names())
+		before := len(tel.SpanNames())
 		_, err := pool.Exec(t.Context(), "SELECT 1")
 		require.NoError(t, err)
 		require.NoError(t, postgres.Pipeline(t.Context(), pool, func(b *pgx.Batch) { b.Queue("SELECT 1") }))
-		require.Len(t, tel.Names(), before)
+		require.Len(t, tel.SpanNames(), before)
 	})
 }
 

@@ -71,9 +71,9 @@ func TestCommandsOfATraceAreSpansWithoutKeysAndValues(t *testing.T) {
 	require.NoError(t, client.Exists(t.Context(), "marked:nothing").Err())
 	_, err := client.Pipelined(t.Context(), func(p redis.Pipeliner) error { return p.Exists(t.Context(), "marked:nothing").Err() })
 	require.NoError(t, err)
-	require.Empty(t, tel.Names(), "outside of a trace")
+	require.Empty(t, tel.SpanNames(), "outside of a trace")
 
-	ctx, span := tel.Within(t.Context())
+	ctx, span := tel.StartSpan(t.Context())
 	require.ErrorIs(t, client.Get(ctx, "marked:nothing").Err(), redis.Nil)
 	_, err = client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.Get(ctx, "marked:nothing")
@@ -83,7 +83,7 @@ func TestCommandsOfATraceAreSpansWithoutKeysAndValues(t *testing.T) {
 	require.ErrorIs(t, err, redis.Nil)
 	require.Error(t, client.Do(ctx, "GET", "marked", "marked").Err())
 
-	require.Equal(t, []string{"GET", "PIPELINE", "GET"}, tel.Names())
+	require.Equal(t, []string{"GET", "PIPELINE", "GET"}, tel.SpanNames())
 	for _, s := range tel.Spans("GET") {
 		require.Equal(t, span.SpanContext().SpanID(), s.Parent().SpanID())
 		require.NotContains(t, telemetrytest.Attributes(s), "db.query.text")

@@ -56,10 +56,10 @@ func TestARefusedHandshakeIsLoggedAndCounted(t *testing.T) {
 	for reason, attempt := range map[string]func(conn net.Conn){
 		reasonPlainText:    func(conn net.Conn) { _, _ = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n")) },
 		reasonDisconnected: func(conn net.Conn) { _ = conn.Close() },
-		reasonExpired:      func(conn net.Conn) { _ = shake(conn, true, expiredCert) },
-		reasonAuthority:    func(conn net.Conn) { _ = shake(conn, true, stranger) },
-		reasonRejected:     func(conn net.Conn) { _ = shake(conn, false) },
-		reasonOther:        func(conn net.Conn) { _ = shake(conn, true) },
+		reasonExpired:      func(conn net.Conn) { _ = handshake(conn, true, expiredCert) },
+		reasonAuthority:    func(conn net.Conn) { _ = handshake(conn, true, stranger) },
+		reasonRejected:     func(conn net.Conn) { _ = handshake(conn, false) },
+		reasonOther:        func(conn net.Conn) { _ = handshake(conn, true) }, // Without a certificate.
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -108,8 +108,8 @@ func TestALogLineOfAHandshakeIsBounded(t *testing.T) {
 
 func files(cfg identity.Config) (cert, key string) { return cfg.CertFile, cfg.KeyFile }
 
-// shake begins TLS as a client with the certificates, and reads until the server ends the connection.
-func shake(conn net.Conn, trusting bool, certificates ...tls.Certificate) error {
+// handshake begins TLS as a client with the certificates, and reads until the server ends the connection.
+func handshake(conn net.Conn, trusting bool, certificates ...tls.Certificate) error {
 	client := tls.Client(conn, &tls.Config{
 		InsecureSkipVerify: trusting, ServerName: "localhost", Certificates: certificates, NextProtos: []string{"h2"},
 	})

@@ -124,12 +124,12 @@ func TestALameDuckTakesCallsAndReportsThatItEnds(t *testing.T) {
 
 func TestTheEndDoesNotWaitForIdleClients(t *testing.T) {
 	t.Parallel()
-	const soon = 10 * time.Second // Less than DrainTimeout.
-	ends := func(t *testing.T, i *instance) {
+	const belowDrainTimeout = 10 * time.Second
+	requireQuickEnd := func(t *testing.T, i *instance) {
 		t.Helper()
 		began := time.Now()
 		i.end(t)
-		require.Less(t, time.Since(began), soon)
+		require.Less(t, time.Since(began), belowDrainTimeout)
 	}
 	t.Run("a client that watches health", func(t *testing.T) {
 		t.Parallel()
@@ -138,7 +138,7 @@ func TestTheEndDoesNotWaitForIdleClients(t *testing.T) {
 		require.NoError(t, err)
 		_, err = watch.Recv()
 		require.NoError(t, err)
-		ends(t, i)
+		requireQuickEnd(t, i)
 	})
 	t.Run("a client that connects and sends nothing", func(t *testing.T) {
 		t.Parallel()
@@ -146,13 +146,13 @@ func TestTheEndDoesNotWaitForIdleClients(t *testing.T) {
 		silent, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", i.addr)
 		require.NoError(t, err)
 		defer func() { _ = silent.Close() }()
-		// Connections are taken in turn: when this one is answered, the silent one is in flight.
+		// The server accepts connections in order, so it has the silent one when this call is answered.
 		require.NoError(t, call(t.Context(), dialAll(t, i.addr)))
-		ends(t, i)
+		requireQuickEnd(t, i)
 	})
 }
 
-func TestWhatIsRepeated(t *testing.T) {
+func TestACallIsRepeatedOnlyIfItsInstanceDied(t *testing.T) {
 	t.Parallel()
 	t.Run("a call whose instance died goes to another one", func(t *testing.T) {
 		b := newInstance(t, 0, nothing)

@@ -30,7 +30,7 @@ func TestACallIsASpanOfEachEndInOneTrace(t *testing.T) {
 	tel := telemetrytest.New()
 	var failure error
 	conn := observed(t, tel.Telemetry, func(context.Context) error { return failure })
-	ctx, span := tel.Within(t.Context())
+	ctx, span := tel.StartSpan(t.Context())
 	require.NoError(t, call(ctx, conn))
 
 	spans := tel.Spans(testWebhook)
@@ -61,7 +61,7 @@ func TestACallIsASpanOfEachEndInOneTrace(t *testing.T) {
 		require.Equal(t, codes.Unset, spans[4].Status().Code)
 		require.Equal(t, codes.Error, spans[5].Status().Code)
 	})
-	require.NotContains(t, tel.Names(), "grpc.health.v1.Health/Check")
+	require.NotContains(t, tel.SpanNames(), "grpc.health.v1.Health/Check")
 }
 
 func TestWithoutTracingOnlyTheIDsOfATraceGoAlong(t *testing.T) {
@@ -76,7 +76,7 @@ func TestWithoutTracingOnlyTheIDsOfATraceGoAlong(t *testing.T) {
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
 	require.NoError(t, call(trace.ContextWithSpanContext(t.Context(), telemetry.ParseTraceParent(parent)), conn))
 	require.Equal(t, parent, telemetry.TraceParent(trace.ContextWithSpanContext(t.Context(), seen)))
-	require.Empty(t, tel.Names())
+	require.Empty(t, tel.SpanNames())
 }
 
 func TestCallsAreMeasuredByMethodAndCode(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-type ruled struct {
+type settingsWithRules struct {
 	Listen  string        `env:"LISTEN" check:"listen"`
 	Peers   string        `env:"PEERS" check:"hostports"`
 	Brokers []string      `env:"BROKERS" check:"hostports"`
@@ -63,11 +63,11 @@ func TestRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, value := range tc.good {
 				t.Setenv("GIFTING_"+name, value)
-				require.NoError(t, settings.Load(&ruled{}), value)
+				require.NoError(t, settings.Load(&settingsWithRules{}), value)
 			}
 			for _, value := range tc.bad {
 				t.Setenv("GIFTING_"+name, value)
-				err := settings.Load(&ruled{})
+				err := settings.Load(&settingsWithRules{})
 				invalid, ok := errors.AsType[*settings.VariableError](err)
 				require.True(t, ok, "%s: %v", value, err)
 				require.Equal(t, "GIFTING_"+name, invalid.Variable)
@@ -81,7 +81,7 @@ func TestAnEmptyVariableIsNotSet(t *testing.T) {
 	t.Setenv("GIFTING_LISTEN", "")
 	t.Setenv("GIFTING_ADDR", "")
 	t.Setenv("GIFTING_DATABASE_URL", "postgres://x")
-	require.NoError(t, settings.Load(&ruled{}))
+	require.NoError(t, settings.Load(&settingsWithRules{}))
 	var cfg config
 	require.NoError(t, settings.Load(&cfg))
 	require.Equal(t, "127.0.0.1:9000", cfg.Addr)
@@ -91,7 +91,7 @@ func TestASecretIsNotRepeated(t *testing.T) {
 	t.Setenv("GIFTING_URL", "mysql://user:hunter2@h/db")
 	t.Setenv("GIFTING_KEY", "hunter2")
 	t.Setenv("GIFTING_ZONE", "Europe/Visby")
-	err := settings.Load(&ruled{})
+	err := settings.Load(&settingsWithRules{})
 	require.ErrorContains(t, err, "GIFTING_URL")
 	require.ErrorContains(t, err, "GIFTING_KEY")
 	require.ErrorContains(t, err, `"Europe/Visby"`)
@@ -113,7 +113,7 @@ func TestTagsThatMeanNothingAreRefused(t *testing.T) {
 		"a type": &struct {
 			A map[string]int `env:"A"`
 		}{},
-		"not a pointer": ruled{},
+		"not a pointer": settingsWithRules{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Error(t, settings.Load(cfg))

@@ -11,7 +11,7 @@ import (
 
 func TestAFieldDescribesItsValues(t *testing.T) {
 	t.Parallel()
-	fields, err := settings.Fields(&ruled{})
+	fields, err := settings.Fields(&settingsWithRules{})
 	require.NoError(t, err)
 	described := map[string]string{}
 	for _, f := range fields {

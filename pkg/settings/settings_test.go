@@ -86,7 +86,7 @@ func TestUnknownVariablesAreNamed(t *testing.T) {
 
 func TestFieldsSayWhatAValueIs(t *testing.T) {
 	t.Parallel()
-	fields, err := settings.Fields(&ruled{})
+	fields, err := settings.Fields(&settingsWithRules{})
 	require.NoError(t, err)
 	formats := map[string]string{}
 	for _, f := range fields {

@@ -17,8 +17,8 @@ func main() {
 	// A second signal ends the process immediately.
 	context.AfterFunc(ctx, stop)
 	code := giftingctl.Run(ctx, os.Args[1:], giftingctl.Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())),
-		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())), OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 	})
 	stop()
 	os.Exit(code)

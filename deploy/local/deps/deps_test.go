@@ -77,10 +77,10 @@ func TestGiven(t *testing.T) {
 func TestFreeRow(t *testing.T) {
 	first, err := FreeRow(t.Context(), 3)
 	require.NoError(t, err)
-	require.True(t, RowFree(t.Context(), first, 3))
+	require.True(t, PortsFree(t.Context(), first, 3))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", loopback(first+2))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, listener.Close()) })
-	require.False(t, RowFree(t.Context(), first, 3))
-	require.True(t, RowFree(t.Context(), first, 2))
+	require.False(t, PortsFree(t.Context(), first, 3))
+	require.True(t, PortsFree(t.Context(), first, 2))
 }

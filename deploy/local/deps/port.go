@@ -23,7 +23,7 @@ var errNoRow = errors.New("no row of free ports found")
 func FreeRow(ctx context.Context, ports int) (int, error) {
 	for range rowTries {
 		first := lowestRow + rand.IntN(highestRow-lowestRow) //nolint:gosec // Any row will do.
-		if RowFree(ctx, first, ports) {
+		if PortsFree(ctx, first, ports) {
 			return first, nil
 		}
 	}
@@ -33,8 +33,8 @@ func FreeRow(ctx context.Context, ports int) (int, error) {
 // FreePort is FreeRow for one port.
 func FreePort(ctx context.Context) (int, error) { return FreeRow(ctx, 1) }
 
-// RowFree reports whether nothing listens on a row of loopback ports.
-func RowFree(ctx context.Context, first, ports int) bool {
+// PortsFree reports whether nothing listens on a row of loopback ports.
+func PortsFree(ctx context.Context, first, ports int) bool {
 	for port := first; port < first+ports; port++ {
 		if RequireFree(ctx, "row", port) != nil {
 			return false

@@ -32,8 +32,8 @@ const (
 	recoverWithin = 2 * time.Minute
 )
 
-// TestCrash kills the whole platform right after it has responded with 201. No change with a response may be lost.
-func TestCrash(t *testing.T) {
+// It kills the whole platform right after the last response.
+func TestAKilledPlatformLosesNoAnsweredChange(t *testing.T) {
 	t.Parallel()
 	cfg := harness.NewConfig(t)
 	binary := buildPlatform(t)
@@ -52,7 +52,7 @@ func TestCrash(t *testing.T) {
 
 	second := startChild(t, binary, cfg)
 	again := harness.New(t, cfg, readEnv(t, cfg))
-	t.Run("addresses and keys are unchanged, and the secret is the one that signs",
+	t.Run("addresses and keys are unchanged, and demo.env has the rotated secret",
 		func(t *testing.T) { require.Equal(t, p.Env, again.Env) })
 	t.Run("every order is there", func(t *testing.T) {
 		for _, id := range placed {
@@ -74,11 +74,12 @@ func TestCrash(t *testing.T) {
 	})
 	t.Run("an orderly end leaves no process behind and exits with 0", func(t *testing.T) {
 		require.NoError(t, second.end(t, os.Interrupt))
-		require.True(t, deps.RowFree(t.Context(), cfg.PortBase, local.PortSpan))
+		require.True(t, deps.PortsFree(t.Context(), cfg.PortBase, local.PortSpan))
 	})
 }
 
-// receiver is an inbox that outlives the platform, with a key whose webhooks go there.
+// receiver is an inbox that outlives the platform. It has a key of its own, which receives the events of all orders of
+// the tenant.
 func receiver(t *testing.T, p *harness.Platform) *inbox.Inbox {
 	t.Helper()
 	made := p.NewKey(t, seed.Direct)

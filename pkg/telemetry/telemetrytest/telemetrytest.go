@@ -36,8 +36,8 @@ func New() *Record {
 // Processor records spans, for a provider with another sampler.
 func (r *Record) Processor() sdktrace.SpanProcessor { return r.spans }
 
-// Within returns a context inside a recorded span.
-func (r *Record) Within(ctx context.Context) (context.Context, trace.Span) {
+// StartSpan starts a recorded span and returns a context with it.
+func (r *Record) StartSpan(ctx context.Context) (context.Context, trace.Span) {
 	return r.Tracers.Tracer("test").Start(ctx, "test") //nolint:spancheck // The caller may end it.
 }
 
@@ -52,8 +52,8 @@ func (r *Record) Spans(name string) []sdktrace.ReadOnlySpan {
 	return found
 }
 
-// Names returns the names of all spans that have ended.
-func (r *Record) Names() []string {
+// SpanNames returns the names of all spans that have ended.
+func (r *Record) SpanNames() []string {
 	var names []string
 	for _, s := range r.spans.Ended() {
 		names = append(names, s.Name())

@@ -36,23 +36,23 @@ type Directory struct {
 	resolve       func(hash []byte) *commonv1.Principal
 	subscriptions map[string][]*tenantsv1.EndpointSubscription
 	endpoints     map[int32]*tenantsv1.Endpoint
-	// version is that of all tenants. It grows with every change of an endpoint.
-	version int64
-	calls   map[string]int
-	failure error
-	onCall  func(ctx context.Context, req proto.Message) error
+	// endpointsVersion is the version of all tenants in ListEndpoints. It grows with every change of an endpoint.
+	endpointsVersion int64
+	calls            map[string]int
+	failure          error
+	onCall           func(ctx context.Context, req proto.Message) error
 }
 
 // NewDirectory serves a directory with these tenants until the test ends.
 func NewDirectory(t testing.TB, tenants ...*Settings) *Directory {
 	t.Helper()
 	d := &Directory{
-		tenants:       map[string]*Settings{},
-		resolve:       func([]byte) *commonv1.Principal { return nil },
-		subscriptions: map[string][]*tenantsv1.EndpointSubscription{},
-		endpoints:     map[int32]*tenantsv1.Endpoint{},
-		version:       1,
-		calls:         map[string]int{},
+		tenants:          map[string]*Settings{},
+		resolve:          func([]byte) *commonv1.Principal { return nil },
+		subscriptions:    map[string][]*tenantsv1.EndpointSubscription{},
+		endpoints:        map[int32]*tenantsv1.Endpoint{},
+		endpointsVersion: 1,
+		calls:            map[string]int{},
 	}
 	for _, s := range tenants {
 		d.SetTenant(s)
@@ -97,29 +97,29 @@ func (d *Directory) SetKeys(resolve func(hash []byte) *commonv1.Principal) {
 	d.resolve = resolve
 }
 
-// Subscribe adds an endpoint to those of the tenant.
+// Subscribe lets a key of the tenant receive events. SetEndpoint says where they go.
 func (d *Directory) Subscribe(tenantID string, s *tenantsv1.EndpointSubscription) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s = proto.CloneOf(s)
 	s.TenantId = tenantID
-	d.version++
+	d.endpointsVersion++
 	d.subscriptions[tenantID] = append(d.subscriptions[tenantID], s)
 }
 
-// SetEndpoint says where the webhooks of a key go from now on.
+// SetEndpoint says where the webhooks of a key go from now on. It does not subscribe the key.
 func (d *Directory) SetEndpoint(e *tenantsv1.Endpoint) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.endpoints[e.GetKeyId()] = proto.CloneOf(e)
-	d.version++
+	d.endpointsVersion++
 }
 
-// Version is the version that ListEndpoints returns for every tenant.
-func (d *Directory) Version() int64 {
+// EndpointsVersion is the version that ListEndpoints returns for every tenant. A tenant's settings have a version of their own.
+func (d *Directory) EndpointsVersion() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.version
+	return d.endpointsVersion
 }
 
 // Fail makes every call fail with err from now on; with nil, calls succeed again. A failing call does not reach OnCall.
@@ -129,8 +129,8 @@ func (d *Directory) Fail(err error) {
 	d.failure = err
 }
 
-// OnCall runs call inside every call from now on, after its answer has been read. It may wait, and its error replaces the
-// answer.
+// OnCall runs call in every call of the directory from now on, after the answer is determined and before it is sent: a change that
+// call makes is not in this answer. call may wait, and its error replaces the answer.
 func (d *Directory) OnCall(call func(ctx context.Context, req proto.Message) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,7 +171,7 @@ func (d *Directory) ListEndpoints(
 	return answer(ctx, d, req, "ListEndpoints", func() (*tenantsv1.ListEndpointsResponse, error) {
 		resp := &tenantsv1.ListEndpointsResponse{Versions: map[string]int64{}}
 		for _, id := range req.GetTenantIds() {
-			resp.Versions[id] = d.version
+			resp.Versions[id] = d.endpointsVersion
 			for _, e := range d.subscriptions[id] {
 				if at := d.endpoints[e.GetKeyId()]; at != nil && req.GetWithEndpoints() {
 					e = proto.CloneOf(e)

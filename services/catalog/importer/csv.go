@@ -19,7 +19,7 @@ var errEmptyFile = errors.New("the file is empty; it must begin with the names o
 
 // table reads the rows of a CSV file.
 type table struct {
-	meter   *meter
+	limiter *rowLimiter
 	csv     *csv.Reader
 	columns []column
 	// line of the latest row.
@@ -27,8 +27,8 @@ type table struct {
 }
 
 // newTable reads the column names.
-func newTable(m *meter, from *bufio.Reader) (*table, error) {
-	t := &table{meter: m, csv: csv.NewReader(from), line: 1}
+func newTable(limiter *rowLimiter, input *bufio.Reader) (*table, error) {
+	t := &table{limiter: limiter, csv: csv.NewReader(input), line: 1}
 	t.csv.FieldsPerRecord = -1 // A row with too few or too many cells is an error of the row.
 	names, err := t.csv.Read()
 	if errors.Is(err, io.EOF) {
@@ -46,10 +46,10 @@ func newTable(m *meter, from *bufio.Reader) (*table, error) {
 
 // Next implements Rows.
 func (t *table) Next() (Row, error) {
-	t.meter.row()
+	t.limiter.startRow()
 	cells, err := t.csv.Read()
 	for err == nil && empty(cells) {
-		t.meter.row()
+		t.limiter.startRow()
 		cells, err = t.csv.Read()
 	}
 	if errors.Is(err, io.EOF) {

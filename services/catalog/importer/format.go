@@ -40,33 +40,33 @@ func FormatOf(path string) (Format, error) {
 
 // Read reads a file of the format. JSON that begins with an object is read as NDJSON.
 func Read(file io.Reader, format Format) (Rows, error) {
-	m := &meter{input: file}
-	m.row()
-	from := bufio.NewReaderSize(m, bufferSize)
-	head, err := from.Peek(len(bom))
+	limiter := &rowLimiter{file: file}
+	limiter.startRow()
+	input := bufio.NewReaderSize(limiter, bufferSize)
+	head, err := input.Peek(len(bom))
 	if string(head) == bom {
-		_, err = from.Discard(len(bom))
+		_, err = input.Discard(len(bom))
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, &FileError{Line: 1, Err: err}
 	}
 	switch format {
 	case CSV:
-		return newTable(m, from)
+		return newTable(limiter, input)
 	case NDJSON:
-		return &ndjson{meter: m, input: from}, nil
+		return &ndjson{limiter: limiter, input: input}, nil
 	case JSON:
-		if beginsWithObject(from) {
-			return &ndjson{meter: m, input: from}, nil
+		if beginsWithObject(input) {
+			return &ndjson{limiter: limiter, input: input}, nil
 		}
-		return newArray(m, from), nil
+		return newArray(limiter, input), nil
 	}
 	return nil, ErrFormat
 }
 
-func beginsWithObject(from *bufio.Reader) bool {
-	_, _ = from.Peek(1) // Peek fills the buffer. Next reports its error.
-	head, _ := from.Peek(from.Buffered())
+func beginsWithObject(input *bufio.Reader) bool {
+	_, _ = input.Peek(1) // Peek fills the buffer. Next reports its error.
+	head, _ := input.Peek(input.Buffered())
 	return strings.HasPrefix(strings.TrimLeft(string(head), space), "{")
 }
 
@@ -75,22 +75,22 @@ const (
 	bom        = "\uFEFF"
 )
 
-// meter bounds the bytes read for a row, so that an endless row does not fill the memory.
-type meter struct {
-	input     io.Reader
+// rowLimiter bounds the bytes read for a row, so that an endless row does not fill the memory.
+type rowLimiter struct {
+	file      io.Reader
 	remaining int
 }
 
-// row allows the next row its bytes and those that the buffer reads ahead.
-func (m *meter) row() { m.remaining = MaxRow + bufferSize }
+// startRow is called before each row. It allows MaxRow bytes, and those that the buffer reads ahead.
+func (l *rowLimiter) startRow() { l.remaining = MaxRow + bufferSize }
 
 // Read implements io.Reader.
-func (m *meter) Read(p []byte) (int, error) {
-	if m.remaining <= 0 {
+func (l *rowLimiter) Read(p []byte) (int, error) {
+	if l.remaining <= 0 {
 		return 0, errRowTooLong
 	}
-	n, err := m.input.Read(p[:min(len(p), m.remaining)])
-	m.remaining -= n
+	n, err := l.file.Read(p[:min(len(p), l.remaining)])
+	l.remaining -= n
 	return n, err
 }
 

@@ -25,22 +25,22 @@ var (
 
 // array reads the objects of a JSON array.
 type array struct {
-	meter  *meter
-	lines  *lineCounter
-	json   *jsontext.Decoder
-	opened bool
+	limiter *rowLimiter
+	lines   *lineCounter
+	json    *jsontext.Decoder
+	opened  bool
 }
 
 // newArray accepts duplicate names and invalid text. They are errors of their row, not of the file.
-func newArray(m *meter, input *bufio.Reader) *array {
+func newArray(limiter *rowLimiter, input *bufio.Reader) *array {
 	lines := &lineCounter{input: input}
 	decoder := jsontext.NewDecoder(lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	return &array{meter: m, lines: lines, json: decoder}
+	return &array{limiter: limiter, lines: lines, json: decoder}
 }
 
 // Next implements Rows.
 func (a *array) Next() (Row, error) {
-	a.meter.row()
+	a.limiter.startRow()
 	if !a.opened {
 		if token, err := a.json.ReadToken(); err != nil || token.Kind() != '[' {
 			return Row{}, a.fileError(err, errNoArray)
@@ -126,15 +126,15 @@ func (l *lineCounter) lineAt(offset int64) int {
 
 // ndjson reads one object in a line.
 type ndjson struct {
-	meter *meter
-	input *bufio.Reader
-	line  int
+	limiter *rowLimiter
+	input   *bufio.Reader
+	line    int
 }
 
 // Next implements Rows. It skips empty lines.
 func (n *ndjson) Next() (Row, error) {
 	for {
-		n.meter.row()
+		n.limiter.startRow()
 		n.line++
 		text, err := n.input.ReadBytes('\n')
 		if errors.Is(err, io.EOF) && len(text) == 0 {

@@ -28,7 +28,7 @@ func s3URL(t *testing.T) string {
 		"&endpoint=" + url.QueryEscape(server.URL)
 }
 
-// requireStored stores a small and a large file and reads them.
+// requireStored stores a small and a large file, each twice as a repeated request does, and reads them.
 func requireStored(t *testing.T, files *images.Files) {
 	t.Helper()
 	large := make([]byte, 10<<20)
@@ -46,7 +46,7 @@ func requireStored(t *testing.T, files *images.Files) {
 
 func TestFilesAreStored(t *testing.T) {
 	folder := t.TempDir()
-	t.Setenv("TMPDIR", "/no/folder/for/temporary/files") // As in the image.
+	t.Setenv("TMPDIR", "/no/folder/for/temporary/files") // The container image has none.
 	for name, address := range map[string]string{
 		"in a folder": "file://" + filepath.ToSlash(folder) + "/images",
 		"in S3":       s3URL(t),

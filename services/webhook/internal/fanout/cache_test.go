@@ -48,7 +48,7 @@ func setupWithRedis(t *testing.T) *redisFixture {
 
 // publish publishes the version of the directory, as the tenants service does before it responds to a change.
 func (f *redisFixture) publish() {
-	version := strconv.FormatInt(f.directory.Version(), 10)
+	version := strconv.FormatInt(f.directory.EndpointsVersion(), 10)
 	require.NoError(f.t, f.redis.Set(f.t.Context(), tenants.VersionKey(f.tenant), version, time.Minute).Err())
 }
 

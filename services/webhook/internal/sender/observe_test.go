@@ -66,7 +66,7 @@ func TestAnAttemptOfAnUnrecordedTraceMakesNoSpan(t *testing.T) {
 		e.TraceParent = parent
 		f.waitFor(f.fanOut(e), 7, inState("DELIVERED"))
 	}
-	require.Empty(t, f.tel.Names())
+	require.Empty(t, f.tel.SpanNames())
 }
 
 func TestAttemptsAreMeasuredByClassAndTheFirstByItsDelay(t *testing.T) {
