@@ -43,7 +43,8 @@ func TestThePageOfChanges(t *testing.T) {
 		`<h2 id="no-urgent">No urgent orders</h2>`, `1 February 2027, deprecated`,
 		`<p>Say <em>when</em> instead.</p>`, `Affected: <code>PlaceOrderRequest.urgent</code>, <code>Order.urgent</code>.`,
 		`Instead: <code>deliverBy</code>`, `Works until 1 February 2028 at least.`,
-		`<code>listBrands</code>, <code>parameter limit of listOrders</code>, <code>code out_of_stock</code>.`, `<a href="#start">Start &lt;here&gt;</a></li>`,
+		`<code>listBrands</code>, <code>parameter limit of listOrders</code>, <code>code out_of_stock</code>.`,
+		`<a href="#start">Start &lt;here&gt;</a></li>`,
 	} {
 		require.Contains(t, page, part)
 	}

@@ -200,7 +200,8 @@ func TestToolsOfOtherSitesMayLoadTheDocument(t *testing.T) {
 func TestPagesLoadOnlyWhatTheSiteHas(t *testing.T) {
 	t.Parallel()
 	s := site(t, apikey.Sandbox)
-	loaded := regexp.MustCompile(`(?:<script[^>]* src|<link rel="(?:icon|stylesheet|alternate|modulepreload)"[^>]* href|data-[a-z]+)="([^"]*)"`)
+	loaded := regexp.MustCompile(
+		`(?:<script[^>]* src|<link rel="(?:icon|stylesheet|alternate|modulepreload)"[^>]* href|data-[a-z]+)="([^"]*)"`)
 	for _, path := range append(pages(t), base+"/docs/reference") {
 		t.Run(path, func(t *testing.T) {
 			page := call(t, http.MethodGet, path, nil).Body.String()

@@ -93,7 +93,8 @@ func TestDocumentsAreComparedUpToWhatDiffers(t *testing.T) {
 	require.NotEqual(t, comparableJSON(t, shown), comparableJSON(t, approved))
 }
 
-// updateResponses writes the documents of the outputs into the blocks of a page that are no longer true. It reports whether it was asked to.
+// updateResponses writes the documents of the outputs into the blocks of a page that are no longer true. It reports whether it was
+// asked to.
 func (s stack) updateResponses(t *testing.T, path string, examples []example, outputs []string) bool {
 	t.Helper()
 	if os.Getenv("GIFTING_TEST_UPDATE") != "1" {

@@ -156,7 +156,7 @@ func (b *balancer) serve(listener net.Listener) {
 func forward(from net.Conn, gateway string) {
 	defer func() { _ = from.Close() }()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
-	to, err := dialer.Dial("tcp", gateway) //nolint:noctx // It ends with the connection.
+	to, err := dialer.Dial("tcp", gateway)
 	if err != nil {
 		return
 	}

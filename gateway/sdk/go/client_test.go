@@ -141,7 +141,8 @@ func TestAnyAnswerIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{answered(200, "# Webhooks\n", "Content-Type", "text/markdown")}}
 	var response gifting.Response
-	require.NoError(t, newClient(t, transport).Call(t.Context(), "GET", "/docs/webhooks.md", nil, nil, gifting.WithResponse(&response)))
+	err := newClient(t, transport).Call(t.Context(), "GET", "/docs/webhooks.md", nil, nil, gifting.WithResponse(&response))
+	require.NoError(t, err)
 	require.Equal(t, "# Webhooks\n", string(response.Body))
 }
 

@@ -88,6 +88,10 @@ gateway:
   uses: [redis]
   settings: [ENVIRONMENT, PUBLIC_URL]
   accepts:
+    - DOCS_SANDBOX_URL
+    - DOCS_STATUS_URL
+    - DOCS_SUPPORT
+    - DOCS_WEBHOOK_ADDRESSES
     - KEY_STALE
     - LIMIT_BODY_BYTES
     - LIMIT_REQUESTS_PER_KEY
