@@ -193,7 +193,7 @@ renderer: node ## Fetch the renderer of the API reference again, in the pinned v
 		echo "$(SCALAR_SHA256)  package/dist/browser/standalone.js" | sha256sum --check --quiet
 	@gzip -9nc $(LOCAL)/scalar/package/dist/browser/standalone.js > $(SCALAR)/standalone.js.gz
 
-# The fonts of the gift site, as name, version and digest of their packages: Latin letters of weight 600, with their licence.
+# The fonts of the gift site, as name, version and digest of their packages: Latin letters of weight 500, with their licence.
 SITE_FONTS := fraunces-5.3.0-c4d77f0157ec3128e53ee83aafa0f1ef0ab0ae5a23708f611e49584821c1f6ce \
 	hanken-grotesk-5.3.0-d2d770507b6216cced24ff3cced1ce59dade9ae61a4ed2b940290386a2e11bc7 \
 	source-sans-3-5.3.1-b598201d980b3512805bbea186aab8ef91590d59990e6a13c90e030b6ff37881
@@ -204,7 +204,7 @@ fonts: node ## Fetch the fonts of the gift site again, in the pinned versions
 		package=$${font%-*}; name=$${package%-*}; to=$(CURDIR)/gateway/internal/giftsite/fonts/$$name; \
 		npm pack --silent "@fontsource/$$name@$${package##*-}" > /dev/null && \
 		echo "$${font##*-}  fontsource-$$package.tgz" | sha256sum --check --quiet && tar -xzf "fontsource-$$package.tgz" && \
-		for part in latin latin-ext; do cp "package/files/$$name-$$part-600-normal.woff2" "$$to-$$part.woff2" || exit; done && \
+		for part in latin latin-ext; do cp "package/files/$$name-$$part-500-normal.woff2" "$$to-$$part.woff2" || exit; done && \
 		cp package/LICENSE "$$to-LICENSE" || exit; \
 	done
 

@@ -217,7 +217,9 @@ func (s *Site) addressView(v *visit) addressView {
 	p.Errors = p.fieldErrors(v.draft.GetAnswer(), form)
 	if chosen := entered[fieldCountry]; chosen != "" && !slices.Contains(gift.GetCountries(), chosen) &&
 		errorAt(p.Errors, fieldCountry) == "" {
-		undeliverable := formError{Field: fieldCountry, Text: p.T("error.country.undeliverable"), Href: "#" + fieldCountry}
+		undeliverable := formError{
+			Field: fieldCountry, Label: p.T(fieldCountry), Text: p.T("error.country.undeliverable"), Href: "#" + fieldCountry,
+		}
 		p.Errors = append([]formError{undeliverable}, p.Errors...)
 	}
 	p.CountryError, p.Failed = errorAt(p.Errors, fieldCountry), len(p.Errors) > 0
@@ -282,14 +284,19 @@ type line struct {
 	Label, Text string
 }
 
-// addressLines are the texts of an address in the order of its form, without what is empty. The country follows them, then phone
-// and e-mail.
-func (t *texts) addressLines(r *linksv1.ClaimRecipient) (lines []line) {
+// envelopeLines are an address as its country writes it, with the country last.
+func (t *texts) envelopeLines(r *linksv1.ClaimRecipient) []string {
+	lines := addressform.For(r.GetCountry(), t.Lang).Lines(r.GetName(), enteredIn(r))
+	if r.GetCountry() != "" {
+		lines = append(lines, t.countryName(r.GetCountry()))
+	}
+	return lines
+}
+
+// contactLines are what is known of a recipient besides the address.
+func (t *texts) contactLines(r *linksv1.ClaimRecipient) (lines []line) {
 	entered := enteredIn(r)
-	for _, in := range addressForm(r.GetCountry(), t.Lang) {
-		if in.ID == fieldPhone && r.GetCountry() != "" {
-			lines = append(lines, line{Label: t.T(fieldCountry), Text: t.countryName(r.GetCountry())})
-		}
+	for _, in := range []input{phoneInput, emailInput, commentInput} {
 		if text := entered[in.ID]; text != "" {
 			lines = append(lines, line{Label: t.label(in), Text: text})
 		}

@@ -214,3 +214,8 @@ func (g *group) firstID() string {
 	}
 	return g.ID
 }
+
+// formError is the error of the group in the list of errors.
+func (g *group) formError() formError {
+	return formError{Field: fieldChoices, Label: g.Legend, Text: g.Error, Href: "#" + g.firstID()}
+}

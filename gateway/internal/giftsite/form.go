@@ -179,10 +179,11 @@ func unlessEmpty(s string) *string {
 	return proto.String(s)
 }
 
-// formError is one error on a page. Field is the name of an input; it is empty if the error belongs to no input. Href leads to the
-// input.
+// formError is one error on a page. Field is the name of an input, and Label what the page calls it. Text is beside the input, to
+// which Href leads.
 type formError struct {
 	Field string
+	Label string
 	Text  string
 	Href  string
 }
@@ -199,7 +200,9 @@ func (t *texts) fieldErrors(answer *linksv1.ClaimAnswer, form []input) (errs []f
 	for _, in := range append([]input{{ID: fieldCountry, LabelKey: fieldCountry}}, form...) {
 		for _, v := range answer.GetViolations() {
 			if fieldOf(v.GetField()) == in.ID {
-				errs = append(errs, formError{Field: in.ID, Text: t.fieldError(in, v.GetCode()), Href: "#" + in.ID})
+				errs = append(errs, formError{
+					Field: in.ID, Label: t.label(in), Text: t.fieldError(in, v.GetCode()), Href: "#" + in.ID,
+				})
 				break
 			}
 		}

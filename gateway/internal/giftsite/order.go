@@ -44,8 +44,10 @@ type ownOrder struct {
 	Gift       string
 	Picture    picture
 	Variations []line
-	// Address is as it was typed, or Masked: with most characters hidden. Empty: it was erased, or nothing is delivered.
-	Address []line
+	// Address is as it was typed, or Masked: with most characters hidden. Contact is what else is known of the recipient. Empty: it was
+	// erased, or nothing is delivered.
+	Address []string
+	Contact []line
 	Masked  bool
 	// Carrier, Tracking and TrackingURL are set once the order was sent, if they are known.
 	Carrier, Tracking, TrackingURL string
@@ -56,7 +58,7 @@ type ownOrder struct {
 // orderStates are the keys of the texts, by progress.
 var orderStates = map[linksv1.ClaimProgress]string{
 	linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING: stateThanks,
-	linksv1.ClaimProgress_CLAIM_PROGRESS_SENT:      "sent",
+	linksv1.ClaimProgress_CLAIM_PROGRESS_SENT:      stateSent,
 	linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED: "delivered",
 	linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED: stateCancelled,
 }
@@ -76,6 +78,9 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 			p.Arrival = p.arrival(v.link.GetBrand().GetSite(), gift.GetMaskedRecipient().GetCountry())
 		}
 		p.Corrected = v.r.URL.Query().Get(fieldStep) == stepCorrected
+		if p.Mine.Picture.Sizes = sizesDetail; p.State != stateSent {
+			p.markFirst(&p.Mine.Picture)
+		}
 	}
 	if p.State == "" { // A progress that this gateway does not know yet.
 		p.State = stateClaimed
@@ -97,7 +102,8 @@ func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.Clai
 	mine := &ownOrder{
 		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()),
 		Picture:    s.pictureOf(gift.GetShown().GetImages()),
-		Variations: t.orderedVariations(gift), Address: t.addressLines(recipient), Masked: typed == nil,
+		Variations: t.orderedVariations(gift), Masked: typed == nil,
+		Address: t.envelopeLines(recipient), Contact: t.contactLines(recipient),
 		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(),
 	}
 	if fields.IsURL(gift.GetTrackingUrl(), "https") {

@@ -150,7 +150,7 @@ func newFont(name string) font {
 		address := addAsset(name+"-"+part+".woff2", "font/woff2", content)
 		f.files[address] = content
 		f.rules += fmt.Sprintf(
-			`@font-face{font-family:Brand;font-weight:600;font-display:optional;src:url(%s) format("woff2");unicode-range:%s}`, address,
+			`@font-face{font-family:Brand;font-weight:500;font-display:optional;src:url(%s) format("woff2");unicode-range:%s}`, address,
 			letters,
 		)
 		if part == "latin" {

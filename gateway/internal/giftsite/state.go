@@ -18,6 +18,7 @@ import (
 // The pages that show only a message.
 const (
 	stateThanks    = "thanks"
+	stateSent      = "sent"
 	stateCancelled = "cancelled"
 	stateClaimed   = "claimed"
 	stateExpired   = "expired"
@@ -88,6 +89,8 @@ type view struct {
 	// Greeting is that of the campaign, Hero the picture above it.
 	Greeting string
 	Hero     picture
+	// Seen means that the player has already received the greeting.
+	Seen bool
 	// First is the picture that is seen first; nil: none. The browser requests it before all others.
 	First *picture
 	// Links are at the end of each page, Privacy is also where personal data is asked for, and Home where a player goes after the
@@ -152,7 +155,9 @@ func (v *view) setSite(site *tenantsv1.GiftSite) {
 }
 
 // hideSeen leaves out what the player has already seen.
-func (v *view) hideSeen() { v.Message, v.Greeting, v.Hero, v.First = "", "", picture{}, nil }
+func (v *view) hideSeen() {
+	v.Message, v.Greeting, v.Hero, v.First, v.Seen = "", "", picture{}, nil, true
+}
 
 // hideChoosing leaves out what only players see who can still choose.
 func (v *view) hideChoosing() {

@@ -40,8 +40,9 @@ const (
 
 // palette has the colours of the pages. Every pair of text and background is readable, whatever the colours of the brand.
 type palette struct {
-	// Panel is the background of the greeting, OnPanel the text there. They have the colour of the brand.
-	Panel, OnPanel rgb
+	// Panel is the colour of the wrapping paper, OnPanel the text there, Ribbon the ribbon around it. They have the colours of the
+	// brand.
+	Panel, OnPanel, Ribbon rgb
 	// Fill is the background of buttons, OnFill the text there, Rim their border: it shows a button whose background is nearly that of
 	// the page.
 	Fill, OnFill, Rim rgb
@@ -96,8 +97,8 @@ func withText(background rgb) (ground, text rgb) {
 }
 
 func (p palette) properties() string {
-	return fmt.Sprintf("--panel:%s;--on-panel:%s;--fill:%s;--on-fill:%s;--rim:%s;--ink:%s;--tint:%s", p.Panel, p.OnPanel, p.Fill,
-		p.OnFill, p.Rim, p.Ink, p.Tint)
+	return fmt.Sprintf("--panel:%s;--on-panel:%s;--ribbon:%s;--fill:%s;--on-fill:%s;--rim:%s;--ink:%s;--tint:%s", p.Panel, p.OnPanel,
+		p.Ribbon, p.Fill, p.OnFill, p.Rim, p.Ink, p.Tint)
 }
 
 // The values of attributes that the style sheet reads.
@@ -112,6 +113,8 @@ type theme struct {
 	Light, Dark palette
 	// Scheme, Corners and Typeface are values of the constants above.
 	Scheme, Corners, Typeface string
+	// Look chooses the pattern of the wrapping paper.
+	Look int
 }
 
 // newTheme reads colours such as #1A2B3C. Anything else is the default, which for the accent is the colour of the brand.
@@ -125,7 +128,7 @@ func newTheme(brand, accent string) theme {
 		second = colour
 	}
 	return theme{
-		Light: lightPalette(colour, second), Dark: darkPalette(colour, second),
+		Light: lightPalette(colour, second).withRibbon(second), Dark: darkPalette(colour, second).withRibbon(second),
 		Scheme: schemeAuto, Corners: cornersSoft, Typeface: typeSystem,
 	}
 }
@@ -134,6 +137,7 @@ func newTheme(brand, accent string) theme {
 func themeOf(brand *linksv1.ClaimBrand) theme {
 	set := brand.GetSite().GetTheme()
 	t := newTheme(brand.GetPrimaryColour(), set.GetAccentColour())
+	t.Look = lookOf(brand.GetName())
 	t.Scheme = cmp.Or(schemes[set.GetColourScheme()], t.Scheme)
 	t.Corners = cmp.Or(corners[set.GetCorners()], t.Corners)
 	t.Typeface = cmp.Or(typefaces[set.GetTypeface()], t.Typeface)
@@ -163,8 +167,8 @@ const prefersDark = "screen and (prefers-color-scheme:dark)"
 // Style sets the properties of the theme for the style sheet. Printed pages are light.
 func (t theme) Style() template.CSS {
 	var b strings.Builder
-	fmt.Fprintf(&b, ":root{%s}", t.Light.properties())
-	night := fmt.Sprintf(":root{%s%s}", darkNeutrals, t.Dark.properties())
+	fmt.Fprintf(&b, ":root{%s;--pattern:%s}", t.Light.properties(), t.Light.pattern(t.Look))
+	night := fmt.Sprintf(":root{%s%s;--pattern:%s}", darkNeutrals, t.Dark.properties(), t.Dark.pattern(t.Look))
 	switch t.Scheme {
 	case schemeDark:
 		b.WriteString("@media screen{" + night + "}")

@@ -108,10 +108,25 @@ func (s *Site) listView(v *visit) listView {
 	}
 	p.Failed = p.Problem != ""
 	p.filter(v.link, v.r.URL.Query().Get(queryCategory))
+	for i := range p.Cards[:leading(len(p.Cards))] {
+		p.Cards[i].Picture.Sizes = sizesDetail
+	}
 	if len(p.Cards) > 0 {
 		p.markFirst(&p.Cards[0].Picture)
 	}
 	return p
+}
+
+// leading is how many cards are two in a row, before those that are three in a row. No row of a wide page has a single card.
+func leading(cards int) int {
+	switch cards % 3 {
+	case 1:
+		return min(4, cards)
+	case 2:
+		return 2
+	default:
+		return 0
+	}
 }
 
 func (s *Site) cardOf(g *linksv1.ClaimGift) card {
@@ -183,11 +198,11 @@ func (p *giftView) addErrors(picked map[string]string) {
 		default:
 			continue
 		}
-		p.Errors = append(p.Errors, formError{Field: fieldChoices, Text: g.Error, Href: "#" + g.firstID()})
+		p.Errors = append(p.Errors, g.formError())
 	}
 	if last := len(p.Groups) - 1; last >= 0 && len(p.Errors) == 0 { // Each value alone is available, or another one was preselected.
 		p.Groups[last].Error = p.T("error.choice.gone")
-		p.Errors = []formError{{Field: fieldChoices, Text: p.Groups[last].Error, Href: "#" + p.Groups[last].firstID()}}
+		p.Errors = []formError{p.Groups[last].formError()}
 	}
 	if p.Whole != nil && len(p.Errors) > 0 { // The groups or the list are shown.
 		p.Whole.Error = p.Errors[0].Text
@@ -205,8 +220,9 @@ type reviewView struct {
 	Gift card
 	// Variations are the chosen values by dimension.
 	Variations []line
-	// Address are the lines of the address.
-	Address []line
+	// Address are the lines of the envelope, Contact is what is known of the recipient besides.
+	Address []string
+	Contact []line
 	// PostalCodeNote says that the postal code does not look like one of the country. The API does not check it, so it is only advice.
 	PostalCodeNote string
 	// Arrival is when the gift usually arrives; empty: the brand does not say it.
@@ -227,7 +243,8 @@ func (s *Site) reviewView(v *visit) reviewView {
 	}
 	p.hideSeen()
 	p.setTitle(p.T("review.heading"))
-	p.Variations, p.Address = p.variationLines(gift, v.draft.GetGift().GetVariations()), p.addressLines(v.draft.GetRecipient())
+	p.Variations = p.variationLines(gift, v.draft.GetGift().GetVariations())
+	p.Address, p.Contact = p.envelopeLines(v.draft.GetRecipient()), p.contactLines(v.draft.GetRecipient())
 	country := v.draft.GetRecipient().GetCountry()
 	p.PostalCodeNote = p.postalCodeNote(country, v.draft.GetRecipient().GetPostalCode())
 	p.Arrival = p.arrival(v.link.GetBrand().GetSite(), country)

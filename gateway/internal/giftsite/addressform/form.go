@@ -42,6 +42,8 @@ type Form struct {
 	// Fields are in the order in which the country writes them.
 	Fields []Field
 
+	// layout has the parts of an address as the country writes it on an envelope.
+	layout string
 	postal *regexp.Regexp
 	// example is a postal code of the country; empty: none is known.
 	example string
@@ -68,7 +70,8 @@ type Field struct {
 	Short bool
 }
 
-// addressFormat is a row of the generated table. Letters are A for street, C for city, S for region and Z for postal code.
+// addressFormat is a row of the generated table. Letters are A for street, C for city, S for region, Z for postal code and N for the
+// name of the recipient, which is first if there is none. A bar ends a line, and all else is written between two parts.
 type addressFormat struct {
 	order string
 	// latin is the order for those who do not read the country's language.
@@ -80,7 +83,7 @@ type addressFormat struct {
 }
 
 // unknown is the format of a country without facts.
-var unknown = addressFormat{order: "AC", required: "AC"}
+var unknown = addressFormat{order: "A|C", required: "AC"}
 
 // For returns the form of a country for readers of a locale. An unknown country has the most general form.
 func For(code, locale string) Form {
@@ -92,7 +95,11 @@ func For(code, locale string) Form {
 	if f.postal != "" {
 		form.postal = regexp.MustCompile("^(?i:" + f.postal + ")$")
 	}
-	for _, part := range f.orderFor(code, locale) {
+	form.layout = f.orderFor(code, locale)
+	for _, part := range form.layout {
+		if ids[part] == "" {
+			continue
+		}
 		form.Fields = append(form.Fields, f.field(part, code, locale))
 		if part == 'A' {
 			form.Fields = append(form.Fields, Field{ID: Street2, Label: Street2, MaxLength: maxStreet2, Autocomplete: "address-line2"})
@@ -112,10 +119,10 @@ func (f addressFormat) orderFor(code, locale string) string {
 		if region := strings.IndexByte(order, 'S'); region >= 0 && region < strings.IndexByte(order, 'A') {
 			after = "S"
 		}
-		order = strings.Replace(order, after, after+"C", 1)
+		order = strings.Replace(order, after, after+"|C", 1)
 	}
 	if !strings.ContainsRune(order, 'Z') && fields.PostalCodeRequired(code) {
-		order += "Z"
+		order += "|Z"
 	}
 	return order
 }
@@ -191,6 +198,43 @@ func countryName(code, locale string) string {
 		tag = language.AmericanEnglish
 	}
 	return display.Regions(tag).Name(region)
+}
+
+// ids are the fields by their letters in an order.
+var ids = map[rune]string{'A': Street, 'C': City, 'S': Region, 'Z': PostalCode}
+
+// Lines are an address as the country writes it on an envelope, without what is empty. The texts are those of the fields by their
+// ids. The country itself is no part of them.
+func (f Form) Lines(name string, texts map[string]string) (lines []string) {
+	layout := f.layout
+	if !strings.ContainsRune(layout, 'N') {
+		layout = "N|" + layout
+	}
+	for parts := range strings.SplitSeq(layout, "|") {
+		line, between := "", ""
+		for _, part := range parts {
+			text := texts[ids[part]]
+			switch {
+			case part == 'N':
+				text = name
+			case part == 'A' && texts[Street2] != "":
+				text += "\n" + texts[Street2]
+			case ids[part] == "":
+				between += string(part)
+				continue
+			}
+			if line != "" && text != "" {
+				line += between
+			}
+			line, between = line+text, ""
+		}
+		for text := range strings.SplitSeq(line, "\n") {
+			if text != "" {
+				lines = append(lines, text)
+			}
+		}
+	}
+	return lines
 }
 
 // Field returns the field with an id, and whether the country has it.

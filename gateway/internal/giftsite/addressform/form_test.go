@@ -130,3 +130,25 @@ func TestPresets(t *testing.T) {
 		require.Equal(t, want, city.Preset, code)
 	}
 }
+
+func TestAnAddressIsWrittenAsOnAnEnvelope(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{"street": "Street 1", "street2": "Flat 2", "city": "City", "region": "RG", "postalCode": "123 45"}
+	for at, want := range map[string]string{
+		"SE sv-SE": "Ada Berg/Street 1/Flat 2/123 45 City",
+		"US en-US": "Ada Berg/Street 1/Flat 2/City, RG 123 45",
+		"GB en-GB": "Ada Berg/Street 1/Flat 2/City/123 45",
+		"IT it-IT": "Ada Berg/Street 1/Flat 2/123 45 City RG",
+		"BR pt-BR": "Ada Berg/Street 1/Flat 2/City-RG/123 45",
+		"JP ja-JP": "123 45/RG/City/Street 1/Flat 2/Ada Berg",
+		"JP en-US": "Ada Berg/Street 1/Flat 2/City, RG/123 45",
+		"QA en-US": "Ada Berg/Street 1/Flat 2/City",
+		"XX en-US": "Ada Berg/Street 1/Flat 2/City",
+	} {
+		code, locale, _ := strings.Cut(at, " ")
+		require.Equal(t, want, strings.Join(addressform.For(code, locale).Lines("Ada Berg", texts), "/"), at)
+	}
+	us := addressform.For("US", "en-US")
+	require.Equal(t, []string{"City 123 45"}, us.Lines("", map[string]string{"city": "City", "postalCode": "123 45"}))
+	require.Empty(t, us.Lines("", nil))
+}

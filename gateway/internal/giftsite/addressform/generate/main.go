@@ -32,6 +32,9 @@ type record struct {
 // parts are the letters of a format that the form has fields for.
 const parts = "ACSZ"
 
+// lineEnd ends a line of an address in an order.
+const lineEnd = "|"
+
 func main() {
 	if err := run(os.Args[1], os.Args[2]); err != nil {
 		log.Fatal(err)
@@ -88,13 +91,28 @@ func write(b *bytes.Buffer, code string, r record) {
 	b.WriteString("},\n")
 }
 
-// order returns the parts of a format in their order. In a format each letter follows a percent sign.
+// order returns the parts of a format in their order, with what is between them: a bar is the end of a line. In a format each letter
+// follows a percent sign, and %n ends a line. The name of the recipient is the first line, unless the order has an N. What else is
+// written before a part, such as SE-, is for mail from abroad.
 func order(format string) string {
 	var out []byte
-	for i := 0; i+1 < len(format); i++ {
-		if format[i] == '%' && strings.IndexByte(parts, format[i+1]) >= 0 && !slices.Contains(out, format[i+1]) {
-			out = append(out, format[i+1])
+	between := ""
+	for i := 0; i < len(format); i++ {
+		switch {
+		case format[i] != '%' || i+1 == len(format):
+			if between != lineEnd && strings.IndexByte(" ,-/", format[i]) >= 0 {
+				between += format[i : i+1]
+			}
+			continue
+		case format[i+1] == 'n':
+			between = lineEnd
+		case format[i+1] == 'N' && len(out) > 0, strings.IndexByte(parts, format[i+1]) >= 0 && !slices.Contains(out, format[i+1]):
+			if len(out) > 0 {
+				out = append(out, between...)
+			}
+			out, between = append(out, format[i+1]), ""
 		}
+		i++
 	}
 	return string(out)
 }

@@ -1,0 +1,160 @@
+//go:build browser
+
+package giftsite_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+)
+
+// brands are the looks of the demo brands, by slug.
+var brands = map[string]struct {
+	name, colour, accent string
+	theme                *tenantsv1.Theme
+}{
+	"nordlys-casino": {"Nordlys Casino", "#1B4B8F", "#0B7A75", &tenantsv1.Theme{Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK}},
+	"polar-spins": {"Polar Spins", "#0FA3B1", "", &tenantsv1.Theme{
+		Typeface: tenantsv1.Typeface_TYPEFACE_HUMANIST, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
+	}},
+	"fjord-live": {"Fjord Live", "", "", &tenantsv1.Theme{}},
+	"rheingold": {"Rheingold", "#B8860B", "#6B1D2E", &tenantsv1.Theme{
+		Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
+	}},
+	"lorelei-bingo": {"Lorelei Bingo", "#7A1F3D", "", &tenantsv1.Theme{
+		Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
+	}},
+}
+
+// brandPage is a link of a demo brand. Without a hero picture, its first view is the brand's wrapping paper.
+func (f *fixture) brandPage(slug string, withHero bool) *linksv1.GetClaimPageResponse {
+	brand, page := brands[slug], f.openPage("en-US", "#000000")
+	page.Brand.Name, page.Brand.PrimaryColour = brand.name, proto.String(brand.colour)
+	page.Brand.LogoUrl = proto.String(f.base + images + "logo-" + slug)
+	page.Brand.Site.Theme = proto.CloneOf(brand.theme)
+	if brand.accent != "" {
+		page.Brand.Site.Theme.AccentColour = proto.String(brand.accent)
+	}
+	if withHero {
+		page.Brand.Hero = []*linksv1.ClaimImage{{Url: f.base + images + "hero-" + slug}}
+	}
+	return page
+}
+
+func TestEachBrandIsReceivedInItsOwnPaper(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		b.withoutScripts(t)
+		for slug := range brands {
+			for _, withHero := range []bool{false, true} {
+				f.reset(f.brandPage(slug, withHero))
+				name := map[bool]string{false: "60-" + slug + "-paper", true: "60-" + slug + "-hero"}[withHero]
+				b.visit(t, f.base+"/c/"+token, 200)
+				b.inspectSchemes(t, name)
+			}
+			b.press(t, ".letter .button")
+			b.inspectSchemes(t, "61-"+slug+"-gifts")
+		}
+	})
+}
+
+// rows are the numbers of gifts in each row of the list.
+const rows = `(() => {
+	const rows = new Map();
+	for (const card of document.querySelectorAll(".gifts > :not([hidden])")) {
+		const box = card.getBoundingClientRect(), whole = box.width > card.parentElement.getBoundingClientRect().width - 2;
+		rows.set(Math.round(box.top), (rows.get(Math.round(box.top)) ?? 0) + (whole ? 100 : 1));
+	}
+	return [...rows.values()];
+})()`
+
+func TestNoRowHasASingleGift(t *testing.T) {
+	const whole = 100 // A gift that takes the whole row.
+	wanted := map[string]map[int][]int{
+		"desktop": {2: {2}, 3: {3}, 4: {2, 2}, 5: {2, 3}, 6: {3, 3}, 7: {2, 2, 3}, 8: {2, 3, 3}, 9: {3, 3, 3}},
+		"phone": {
+			2: {whole, whole}, 6: {whole, whole, whole, whole, whole, whole}, 7: {whole, 2, 2, 2}, 8: {2, 2, 2, 2},
+		},
+	}
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		b.withoutScripts(t)
+		all := []*linksv1.ClaimGift{}
+		for _, slug := range []string{
+			"barolo", "bathrobe", "weekend-bag", "tea-chest", "silk-scarf", "record-player", "moka-set", "chess-set", "wool-throw",
+		} {
+			all = append(all, f.gift(slug, "A gift: "+slug, "Made with care, and packed by hand."))
+		}
+		all[2].OutOfStock = true
+		for gifts, want := range wanted[b.screen.name] {
+			page := f.brandPage("rheingold", false)
+			page.Gifts = all[:gifts]
+			f.reset(page)
+			b.visit(t, f.base+"/c/"+token+"?step=choose", 200)
+			require.Equal(t, want, get(t, b, chromedp.Evaluate[[]int](rows)), "%d gifts", gifts)
+			b.inspect(t, fmt.Sprintf("62-gifts-%d", gifts))
+		}
+	})
+}
+
+func TestTheGiftIsUnwrappedAndThenEverythingIsUsable(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		b.withoutScripts(t)
+		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "no-preference"}},
+		})
+		require.NoError(t, err)
+		f.reset(f.brandPage("lorelei-bingo", true))
+		b.visit(t, f.base+"/c/"+token, 200)
+		at := func(name string, milliseconds int) {
+			b.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+				`document.getAnimations().forEach((a) => { a.pause(); a.currentTime = %d; }); undefined`, milliseconds)))
+			b.save(t, "63-unwrapping-"+name+"-"+b.screen.name+".png", get(t, b, chromedp.CaptureScreenshot()))
+		}
+		require.Positive(t, get(t, b, chromedp.Evaluate[int](`document.getAnimations().length`)))
+		at("1-wrapped", 0)
+		at("2-opening", 1300)
+		at("3-nearly", 1650)
+		b.do(t, chromedp.Evaluate[chromedp.Void](`document.getAnimations().forEach((a) => a.finish()); undefined`))
+		b.save(t, "63-unwrapping-4-open-"+b.screen.name+".png", get(t, b, chromedp.CaptureScreenshot()))
+		require.Equal(t, "hidden", b.value(t, `getComputedStyle(document.querySelector(".paper")).visibility`))
+		b.requireAccessible(t)
+		b.press(t, ".letter .button")
+		require.Contains(t, b.text(t, "h1"), "Choose the gift")
+	})
+}
+
+func TestAnOrderLooksDifferentInEachState(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		b.withoutScripts(t)
+		for _, slug := range []string{"rheingold", "polar-spins"} {
+			f.reset(f.brandPage(slug, false))
+			b.review(t, f)
+			b.inspectSchemes(t, "64-"+slug+"-review")
+			b.press(t, ".confirm .send")
+			f.locked(func() {
+				f.order.Gift.Shown = f.gift("dark-truffles", "Dark truffles, box of 24", "")
+			})
+			for name, progress := range map[string]linksv1.ClaimProgress{
+				"thanks":    linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING,
+				"sent":      linksv1.ClaimProgress_CLAIM_PROGRESS_SENT,
+				"delivered": linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED,
+			} {
+				f.locked(func() {
+					f.order.Progress = progress
+					f.order.Gift.TrackingUrl = map[bool]string{true: "https://carrier.example/1"}[name != "thanks"]
+				})
+				b.visit(t, f.base+"/c/"+token, 200)
+				b.inspectSchemes(t, "64-"+slug+"-"+name)
+				if name == "sent" {
+					require.Equal(t, "https://carrier.example/1", b.value(t, `document.querySelector("main a").href`), "the first link")
+				}
+			}
+		}
+	})
+}

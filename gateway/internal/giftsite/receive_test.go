@@ -1,0 +1,190 @@
+package giftsite
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+func TestTheFirstViewIsTheWrappedGiftWithTheNoteOfItsSender(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	const hero = public + "/catalog/images/hero"
+	for _, withHero := range []bool{false, true} {
+		if withHero {
+			f.page.Brand.Hero = []*linksv1.ClaimImage{{Url: hero}}
+		}
+		page := f.get("").body
+		require.Contains(t, page, `<div class="wrapping">`)
+		require.Equal(t, withHero, strings.Contains(page, `<img class="hero" src="`+hero+`"`))
+		require.Contains(t, page, "<figcaption>A note from Nordlys Casino</figcaption>")
+		require.Contains(t, page, ">Open your gift</a>")
+		require.NotContains(t, page, "Step 1", "it is no form")
+	}
+	f.page.Message = nil
+	require.Contains(t, f.get("").body, `<div class="wrapping">`, "also if the gifts are on the same page")
+}
+
+// unwrapping is what the style sheet does on devices that like movement.
+func unwrapping(t *testing.T) string {
+	t.Helper()
+	css := string(styleSheet)
+	_, css, found := strings.Cut(css, "@media (prefers-reduced-motion: no-preference) {")
+	require.True(t, found)
+	css, _, found = strings.Cut(css, "@media (forced-colors: active)")
+	require.True(t, found)
+	return css
+}
+
+func TestTheGiftIsUnwrappedOnlyWhereMovementIsLiked(t *testing.T) {
+	t.Parallel()
+	moving := unwrapping(t)
+	require.Less(t, len(moving), 3<<10)
+	require.Contains(t, moving, ".paper { display: block; }")
+	still := strings.ReplaceAll(string(styleSheet), moving, "")
+	require.Contains(t, still, ".paper { display: none; }")
+	for _, word := range []string{"animation:", "transition:", "@keyframes"} {
+		require.NotContains(t, still, word)
+	}
+	f := setup(t)
+	require.Contains(t, f.get("").body, `<div class="paper" aria-hidden="true"></div>`, "it holds nothing")
+}
+
+func TestEachBrandHasItsOwnPaperInItsColours(t *testing.T) {
+	t.Parallel()
+	papers := map[string]string{}
+	for _, brand := range []string{"Nordlys Casino", "Polar Spins", "Fjord Live", "Rheingold", "Lorelei Bingo"} {
+		link := &linksv1.ClaimBrand{Name: brand, PrimaryColour: proto.String("#1B4B8F")}
+		paper := themeOf(link).Light.pattern(themeOf(link).Look)
+		require.Empty(t, papers[paper], "%s has the paper of another brand", brand)
+		papers[paper] = brand
+		require.Equal(t, paper, themeOf(link).Light.pattern(themeOf(link).Look), "it is always the same")
+	}
+}
+
+func TestEveryMotifIsAnImageOfTheColoursOfTheBrand(t *testing.T) {
+	t.Parallel()
+	p := newTheme("#1B4B8F", "#B8860B").Light
+	for look := range motifs {
+		image := p.pattern(look)
+		require.True(t, strings.HasPrefix(image, "url(data:image/svg+xml,"))
+		svg, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(image, "url(data:image/svg+xml,"), ")"))
+		require.NoError(t, err)
+		require.NotContains(t, svg, `"T"`)
+		require.NotContains(t, svg, `"R"`)
+		require.Contains(t, svg, p.OnPanel.mixedInto(p.Panel, 1-motifTone).String())
+		for decoder := xml.NewDecoder(strings.NewReader(svg)); ; {
+			if _, err = decoder.Token(); err != nil {
+				require.True(t, errors.Is(err, io.EOF), err)
+				break
+			}
+		}
+	}
+}
+
+func TestTheRibbonIsSeenOnThePaper(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "#6b1d2e", newTheme("#B8860B", "#6B1D2E").Light.Ribbon.String(), "the accent")
+	for _, colour := range []string{"#000000", "#ffffff", "#1b4b8f", "#ffe14d", "#767676", "#7a1f3d"} {
+		look := newTheme(colour, "")
+		for _, p := range []palette{look.Light, look.Dark} {
+			require.GreaterOrEqual(t, contrast(p.Ribbon, p.Panel), apart, colour)
+		}
+	}
+}
+
+func TestTheGiftsHaveOneTitleAfterTheGreeting(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	list := f.get("?step=choose").body
+	require.Contains(t, list, `<h1 class="ask">Choose the gift you like best.</h1>`)
+	require.Equal(t, 1, strings.Count(list, "<h1"))
+	require.NotContains(t, list, "A gift for Astrid", "the player has read it")
+	require.NotContains(t, list, "wrapping")
+	f.page.Message = nil
+	first := f.get("").body
+	require.Contains(t, first, `<h2 class="ask">Choose the gift you like best.</h2>`)
+	require.Equal(t, 1, strings.Count(first, "<h1"))
+}
+
+func TestTheWholeCardIsTheLinkUnlessTheGiftIsGone(t *testing.T) {
+	t.Parallel()
+	list := setup(t).get("?step=choose").body
+	require.Regexp(t, `(?s)<a class="choose" href="\?step=gift&amp;gift=truffles" aria-labelledby="gift-0" `+
+		`aria-describedby="about-0"><img [^>]*>\s*<div class="words">\s*<h3 id="gift-0" dir="auto">Dark truffles</h3>\s*<p [^>]*>With 70 % cocoa.</p>\s*</div>\s*</a>`,
+		list)
+	require.Regexp(t, `(?s)<li class="card gone">\s*<div class="picture blank">.*</div>\s*<p class="badge">None left</p>\s*`+
+		`<div class="words">\s*<h3 [^>]*>Glass vase</h3>\s*</div>\s*</li>`, list)
+	require.Equal(t, 2, strings.Count(list, `class="choose"`))
+}
+
+func TestCardsAreAskedForInTheWidthOfTheirRow(t *testing.T) {
+	t.Parallel()
+	for cards, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 0, 4: 4, 5: 2, 6: 0, 7: 4, 8: 2, 9: 0, 13: 4} {
+		require.Equal(t, want, leading(cards), cards)
+	}
+}
+
+// An error is said beside its input. The list of errors only names the inputs.
+func TestEachErrorIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.follow(choose("truffles"))
+	page := f.follow(filled("name", "", "phone", "070")).body
+	require.Contains(t, page, "Almost done – please check:")
+	require.Regexp(t, `(?s)<ul>\s*<li><a href="#name">Full name</a></li>\s*<li><a href="#phone">Phone number</a></li>\s*</ul>`, page)
+	require.Equal(t, 1, strings.Count(page, ">Enter your full name<"))
+	choices := f.follow(choose("shirt")).body
+	require.Contains(t, choices, `<li><a href="#picks">Size</a></li>`)
+	require.NotContains(t, choices, ">Choose one: Size</a>")
+}
+
+func TestTheReviewIsAnEnvelope(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Gifts[0].Countries = []string{"US", "SE"}
+	f.follow(choose("truffles"))
+	american := filled("country", "US", "city", "Austin", "region", "TX", "postalCode", "78701", "phone", "+1 512 555 0100")
+	review := f.follow(american).body
+	require.Contains(t, review, "<p class=\"lines-to\"><bdi>Astrid Lindqvist</bdi><br>\n<bdi>Storgatan 1</bdi><br>\n"+
+		"<bdi>Austin, TX 78701</bdi><br>\n<bdi>United States</bdi></p>")
+	require.Contains(t, review, `<dt>Phone number</dt>`)
+	require.NotContains(t, review, "<dt>City</dt>")
+	require.Contains(t, f.follow(filled()).body, "<bdi>111 22 Visby</bdi><br>\n<bdi>Sweden</bdi>")
+}
+
+func TestThePageOfAnOrderSaysFirstWhatHappensNow(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.order.Gift.Shown = &linksv1.ClaimGift{Name: "Dark truffles", Images: []*linksv1.ClaimImage{{Url: public + "/catalog/images/t"}}}
+	const large, parcel = `<div class="prize"><img class="picture" src="` + public + `/catalog/images/t"`, `<div class="parcel"`
+	thanks := f.get("").body
+	require.Contains(t, thanks, large)
+	require.Contains(t, thanks, `fetchpriority="high"`)
+	require.NotContains(t, thanks, parcel)
+
+	f.order.Progress, f.order.Gift.CorrectableVersion = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, nil
+	f.order.Gift.Carrier, f.order.Gift.TrackingUrl = "PostNord", "https://post.example/T-1"
+	sent := f.get("").body
+	require.Contains(t, sent, parcel)
+	require.NotContains(t, sent, large)
+	require.Regexp(t, `(?s)Your gift is on its way</h1>.*<a class="button" href="https://post.example/T-1".*<ol class="way"`, sent)
+	require.Equal(t, 1, strings.Count(sent, "Track the parcel"))
+	require.Equal(t, 1, strings.Count(sent, `class="button"`), "the only one")
+
+	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED
+	delivered := f.get("").body
+	require.Contains(t, delivered, `<div class="message-text is-delivered">`)
+	require.Contains(t, delivered, large)
+	require.NotContains(t, delivered, parcel)
+	require.NotContains(t, delivered, `class="button"`, "there is nothing left to do")
+	require.Contains(t, delivered, `<a class="back" href="https://post.example/T-1"`)
+}
