@@ -50,7 +50,6 @@ func (f *fixture) brandPage(slug string, withHero bool) *linksv1.GetClaimPageRes
 
 func TestEachBrandIsReceivedInItsOwnPaper(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		b.withoutScripts(t)
 		for slug := range brands {
 			for _, withHero := range []bool{false, true} {
 				f.reset(f.brandPage(slug, withHero))
@@ -83,7 +82,6 @@ func TestNoRowHasASingleGift(t *testing.T) {
 		},
 	}
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		b.withoutScripts(t)
 		all := []*linksv1.ClaimGift{}
 		for _, slug := range []string{
 			"barolo", "bathrobe", "weekend-bag", "tea-chest", "silk-scarf", "record-player", "moka-set", "chess-set", "wool-throw",
@@ -104,7 +102,6 @@ func TestNoRowHasASingleGift(t *testing.T) {
 
 func TestTheGiftIsUnwrappedAndThenEverythingIsUsable(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		b.withoutScripts(t)
 		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "no-preference"}},
 		})
@@ -131,7 +128,6 @@ func TestTheGiftIsUnwrappedAndThenEverythingIsUsable(t *testing.T) {
 
 func TestAnOrderLooksDifferentInEachState(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		b.withoutScripts(t)
 		for _, slug := range []string{"rheingold", "polar-spins"} {
 			f.reset(f.brandPage(slug, false))
 			b.review(t, f)

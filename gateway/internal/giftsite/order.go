@@ -44,8 +44,8 @@ type ownOrder struct {
 	Gift       string
 	Picture    picture
 	Variations []line
-	// Address is as it was typed, or Masked: with most characters hidden. Contact is what else is known of the recipient. Empty: it was
-	// erased, or nothing is delivered.
+	// Address and Contact are as they were typed, or Masked: with most characters hidden. Empty: they were erased, or nothing is
+	// delivered.
 	Address []string
 	Contact []line
 	Masked  bool

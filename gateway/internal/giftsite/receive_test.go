@@ -55,7 +55,7 @@ func TestTheGiftIsUnwrappedOnlyWhereMovementIsLiked(t *testing.T) {
 		require.NotContains(t, still, word)
 	}
 	f := setup(t)
-	require.Contains(t, f.get("").body, `<div class="paper" aria-hidden="true"></div>`, "it holds nothing")
+	require.Contains(t, f.get("").body, `<div class="paper" aria-hidden="true"><svg class="bow"`, "it holds no text")
 }
 
 func TestEachBrandHasItsOwnPaperInItsColours(t *testing.T) {
@@ -118,11 +118,11 @@ func TestTheGiftsHaveOneTitleAfterTheGreeting(t *testing.T) {
 func TestTheWholeCardIsTheLinkUnlessTheGiftIsGone(t *testing.T) {
 	t.Parallel()
 	list := setup(t).get("?step=choose").body
-	require.Regexp(t, `(?s)<a class="choose" href="\?step=gift&amp;gift=truffles" aria-labelledby="gift-0" `+
-		`aria-describedby="about-0"><img [^>]*>\s*<div class="words">\s*<h3 id="gift-0" dir="auto">Dark truffles</h3>\s*<p [^>]*>With 70 % cocoa.</p>\s*</div>\s*</a>`,
-		list)
+	require.Regexp(t, `(?s)<a class="choose" href="\?step=gift&amp;gift=truffles">`+
+		`<img [^>]*>\s*<div class="words">\s*<h2 class="name" dir="auto">Dark truffles</h2>\s*`+
+		`<p [^>]*>With 70 % cocoa.</p>\s*</div>\s*</a>`, list)
 	require.Regexp(t, `(?s)<li class="card gone">\s*<div class="picture blank">.*</div>\s*<p class="badge">None left</p>\s*`+
-		`<div class="words">\s*<h3 [^>]*>Glass vase</h3>\s*</div>\s*</li>`, list)
+		`<div class="words">\s*<h2 [^>]*>Glass vase</h2>\s*</div>\s*</li>`, list)
 	require.Equal(t, 2, strings.Count(list, `class="choose"`))
 }
 

@@ -70,8 +70,8 @@ type Field struct {
 	Short bool
 }
 
-// addressFormat is a row of the generated table. Letters are A for street, C for city, S for region, Z for postal code and N for the
-// name of the recipient, which is first if there is none. A bar ends a line, and all else is written between two parts.
+// addressFormat is a row of the generated table. Letters are A for street, C for city, S for region, Z for postal code and N for
+// the name of the recipient, which is first if there is none. A bar ends a line, and all else is written between two parts.
 type addressFormat struct {
 	order string
 	// latin is the order for those who do not read the country's language.
