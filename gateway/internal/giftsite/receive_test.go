@@ -2,7 +2,6 @@ package giftsite
 
 import (
 	"encoding/xml"
-	"errors"
 	"io"
 	"net/url"
 	"strings"
@@ -83,7 +82,7 @@ func TestEveryMotifIsAnImageOfTheColoursOfTheBrand(t *testing.T) {
 		require.Contains(t, svg, p.OnPanel.mixedInto(p.Panel, 1-motifTone).String())
 		for decoder := xml.NewDecoder(strings.NewReader(svg)); ; {
 			if _, err = decoder.Token(); err != nil {
-				require.True(t, errors.Is(err, io.EOF), err)
+				require.ErrorIs(t, err, io.EOF)
 				break
 			}
 		}

@@ -91,9 +91,9 @@ func write(b *bytes.Buffer, code string, r record) {
 	b.WriteString("},\n")
 }
 
-// order returns the parts of a format in their order, with what is between them: a bar is the end of a line. In a format each letter
-// follows a percent sign, and %n ends a line. The name of the recipient is the first line, unless the order has an N. What else is
-// written before a part, such as SE-, is for mail from abroad.
+// order returns the parts of a format in their order, with what is between them: a bar is the end of a line. In a format each
+// letter follows a percent sign, and %n ends a line. The name of the recipient is the first line, unless the order has an N. What
+// else is written before a part, such as SE-, is for mail from abroad.
 func order(format string) string {
 	var out []byte
 	between := ""
