@@ -1,3 +1,5 @@
+//go:build sdk
+
 package docs_test
 
 import (
@@ -22,10 +24,6 @@ console.log(JSON.stringify(queries.map((query) => search(query).found.map(({ ent
 // ranked runs the script of the search with Node.js.
 func ranked(t *testing.T, queries ...string) (found [][]string) {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("Node.js is missing; make node installs it") // The tests with a browser search too.
-	}
 	script, err := os.ReadFile("assets/rank.js")
 	require.NoError(t, err)
 	written, err := json.Marshal(queries)
@@ -36,7 +34,7 @@ func ranked(t *testing.T, queries ...string) (found [][]string) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
-	command := exec.CommandContext(t.Context(), node, "run.mjs")
+	command := exec.CommandContext(t.Context(), "node", "run.mjs")
 	command.Dir = folder
 	command.Stderr = os.Stderr
 	output, err := command.Output()
