@@ -48,7 +48,7 @@ input.addEventListener('input', async () => {
   status.textContent = found.length === 0 ? 'Nothing found.' : whole ? `${found.length} found` : 'Nothing has all words. Closest:'
 })
 
-// The arrow keys go through the results, Enter opens the first, and Escape closes them.
+// The arrow keys go through the results, Enter opens the first, once the index is there, and Escape closes them.
 search.addEventListener('keydown', (event) => {
   const links = [...results.querySelectorAll('a')]
   const at = links.indexOf(document.activeElement)
@@ -56,7 +56,7 @@ search.addEventListener('keydown', (event) => {
     box.hidden = true
     input.focus()
   } else if (event.key === 'Enter' && at < 0) {
-    links[0]?.click()
+    load().then(() => results.querySelector('a')?.click())
   } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
     event.preventDefault()
     const to = at + (event.key === 'ArrowDown' ? 1 : -1)
