@@ -67,7 +67,8 @@ func (b *browser) testCode(t *testing.T, site, scheme string) {
 	const selected = `[...document.querySelectorAll('[role="tab"][aria-selected="true"]')].every((tab) => tab.innerText === %q)`
 	b.await(t, fmt.Sprintf(selected, "Shell"))
 	b.do(t, chromedp.Evaluate[chromedp.Void](
-		`[...document.querySelectorAll('.heading:has(#placeOrder) ~ .tabs [role="tab"]')].find((tab) => tab.innerText === "Python").click()`))
+		`[...document.querySelectorAll('.heading:has(#placeOrder) ~ .tabs [role="tab"]')]
+			.find((tab) => tab.innerText === "Python").click()`))
 	b.await(t, fmt.Sprintf(selected, "Python"))
 	b.requireAccessible(t)
 	b.visit(t, site+"/reference/plain", http.StatusOK)
