@@ -126,12 +126,12 @@ func TestAPictureThatIsNotShownIsNotRequested(t *testing.T) {
 	f := setup(t)
 	const hero = public + "/catalog/images/hero"
 	f.page.Brand.Hero = []*linksv1.ClaimImage{{Url: hero}}
-	require.Contains(t, f.get("").body, hero)
+	require.Contains(t, f.get("").body, hero+`"`)
 	f.review()
-	require.NotContains(t, f.follow(f.confirm()).body, hero)
-	require.NotContains(t, f.get("?step=correct").body, hero)
+	require.NotContains(t, f.follow(f.confirm()).body, hero+`"`)
+	require.NotContains(t, f.get("?step=correct").body, hero+`"`)
 	f.page.State = linksv1.ClaimState_CLAIM_STATE_EXPIRED
-	require.NotContains(t, f.get("").body, hero)
+	require.NotContains(t, f.get("").body, hero+`"`)
 }
 
 // Without the cookie of its player, a link shows how far its order is, but neither the gift nor the address.

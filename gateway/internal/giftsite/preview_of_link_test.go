@@ -34,17 +34,30 @@ func TestAPreviewOfTheLinkNamesTheBrandOnly(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.page.Brand.Hero = renditions("hero", 320, 1280)
-	shown := map[string]string{}
-	for _, meta := range headOf(t, f.get("").body, atom.Meta) {
-		if meta["property"] != "" {
-			shown[meta["property"]] = meta["content"]
+	shown := func(query string) map[string]string {
+		found := map[string]string{}
+		for _, meta := range headOf(t, f.get(query).body, atom.Meta) {
+			if meta["property"] != "" {
+				found[meta["property"]] = meta["content"]
+			}
 		}
+		return found
 	}
-	require.Equal(t, map[string]string{
-		"og:site_name": "Nordlys Casino", "og:title": "A gift for you", "og:description": "Open the link to choose your gift.",
-		"og:image": public + "/catalog/images/hero-1280",
-	}, shown)
-	require.NotContains(t, f.get("?step=choose").body, "og:image", "it is not shown there")
+	want := map[string]string{
+		"og:type": "website", "og:site_name": "Nordlys Casino", "og:title": "A gift for you – Nordlys Casino",
+		"og:description": "Open the link to choose your gift.", "og:image": public + "/catalog/images/hero-logo",
+		"og:image:type": "image/jpeg", "og:image:width": "1200", "og:image:height": "630", "og:image:alt": "Nordlys Casino",
+	}
+	require.Equal(t, want, shown(""))
+	require.Equal(t, want, shown("?step=choose"), "every page of the link is shown alike")
+	f.page.Locale = "sv-SE"
+	require.Equal(t, "En gåva till dig – Nordlys Casino", shown("")["og:title"])
+	f.page.Brand.Hero = nil
+	require.Equal(t, public+"/catalog/images/-logo", shown("")["og:image"])
+	f.page.Brand.Hero, f.page.Brand.LogoUrl = renditions("hero", 320), proto.String("https://elsewhere.example/logo")
+	require.Equal(t, public+"/catalog/images/hero-", shown("")["og:image"])
+	f.page.Brand.Hero = nil
+	require.NotContains(t, shown(""), "og:image")
 	f.page.State, f.page.Gifts = linksv1.ClaimState_CLAIM_STATE_WAITING, nil
 	require.Contains(t, f.get("").body, `<meta property="og:site_name" content="Nordlys Casino">`)
 	require.NotContains(t, f.do("GET", "/c/"+unknown+"1", "").body, "og:")

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -89,6 +90,8 @@ type view struct {
 	// Greeting is that of the campaign, Hero the picture above it.
 	Greeting string
 	Hero     picture
+	// LinkPicture is what messengers show of the link; empty: the brand has neither a hero picture nor a logo.
+	LinkPicture string
 	// Seen means that the player has already received the greeting.
 	Seen bool
 	// First is the picture that is seen first; nil: none. The browser requests it before all others.
@@ -114,6 +117,7 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	v.Brand = link.GetBrand().GetName()
 	v.Logo = s.logo(link.GetBrand().GetLogoUrl())
 	v.Theme = themeOf(link.GetBrand())
+	v.LinkPicture = s.linkPicture(link.GetBrand())
 	v.Label, v.Message, v.Greeting = link.GetLabel(), link.GetMessage(), link.GetGreeting()
 	v.setSite(link.GetBrand().GetSite())
 	if v.Hero = s.pictureOf(link.GetBrand().GetHero()); v.Hero.Source != "" {
@@ -183,6 +187,17 @@ func (s *Site) logo(address string) string {
 	return address
 }
 
+// linkPicture is the address of the picture that the catalog makes of the hero picture and the logo. It has neither the token nor
+// anything of the player, so anybody may keep a copy.
+func (s *Site) linkPicture(brand *linksv1.ClaimBrand) string {
+	folder, hero := path.Split(s.pictureOf(brand.GetHero()).Source)
+	folderOfLogo, logo := path.Split(s.logo(brand.GetLogoUrl()))
+	if hero+logo == "" {
+		return ""
+	}
+	return cmp.Or(folder, folderOfLogo) + hero + "-" + logo
+}
+
 // originOf returns the origin of an address, as a Content-Security-Policy names it.
 func originOf(address string) string {
 	u, err := url.Parse(address)
@@ -236,13 +251,6 @@ func (p picture) Preload() template.HTMLAttr {
 	return template.HTMLAttr(
 		`imagesrcset="` + template.HTMLEscapeString(p.Sources) + `" imagesizes="` + template.HTMLEscapeString(p.Sizes) + `"`,
 	)
-}
-
-// Widest is the address of the widest rendition, or of the original if there is none.
-func (p picture) Widest() string {
-	renditions := strings.Split(p.Sources, ", ")
-	widest, _, _ := strings.Cut(renditions[len(renditions)-1], " ")
-	return cmp.Or(widest, p.Source)
 }
 
 // The widths of pictures in the style sheet.

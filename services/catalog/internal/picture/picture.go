@@ -171,6 +171,20 @@ func scale(pixels image.Image, width int) image.Image {
 	return smaller
 }
 
+// MaxShown bounds, in bytes, the pictures that are loaded before anything else is seen.
+const MaxShown = 250 << 10
+
+// encodeWithin makes the best JPEG of at most limit bytes, or the worst one if none is so small.
+func encodeWithin(pixels image.Image, limit int) (file File, err error) {
+	const step, worst = 10, 35
+	for quality := renditionQuality; quality >= worst; quality -= step {
+		if file, err = encode(pixels, JPEG, quality); err != nil || len(file.Content) <= limit {
+			break
+		}
+	}
+	return file, err
+}
+
 func encode(pixels image.Image, contentType string, quality int) (File, error) {
 	var b bytes.Buffer
 	var err error

@@ -3,6 +3,7 @@ package rules
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 
 	"github.com/partnergifting/platform/pkg/fields"
 )
@@ -32,6 +33,18 @@ func NewImage(content []byte, contentType string, width, height int) Image {
 		FileID: digest[:FileIDLen], Digest: digest,
 		ContentType: contentType, Size: len(content), Width: width, Height: height,
 	}
+}
+
+// linkPicture is the form of the id of the picture of a link: the ids of its hero picture and of its logo.
+var linkPicture = regexp.MustCompile(`^([0-9a-f]{32})?-([0-9a-f]{32})?$`)
+
+// ParseLinkPicture returns the files of which the picture of a link is made, one of which may be empty.
+func ParseLinkPicture(id string) (hero, logo string, ok bool) {
+	parts := linkPicture.FindStringSubmatch(id)
+	if parts == nil || parts[1]+parts[2] == "" {
+		return "", "", false
+	}
+	return parts[1], parts[2], true
 }
 
 // ShownImage is a file in the list of a gift's images. Width is nil for the original.

@@ -17,6 +17,9 @@ import (
 
 // GetImage returns an image that the public may see. Other images are not found.
 func (s *service) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {
+	if hero, logo, ok := rules.ParseLinkPicture(req.GetFileId()); ok {
+		return s.linkPicture(ctx, req, hero, logo)
+	}
 	if !rules.IsFileID(req.GetFileId()) {
 		return nil, problem.RecordNotFound()
 	}
@@ -32,6 +35,50 @@ func (s *service) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) 
 		resp.Content, err = s.Files.Get(ctx, image.FileID)
 	}
 	return resp, err
+}
+
+// linkPicture returns the picture that messengers show of a brand's links. It is made when it is first read, and then stored.
+func (s *service) linkPicture(
+	ctx context.Context, req *catalogv1.GetImageRequest, hero, logo string,
+) (*catalogv1.GetImageResponse, error) {
+	hero, open, err := s.Store.OpenLinkPicture(ctx, hero, logo)
+	if err != nil {
+		return nil, err
+	}
+	if !open {
+		return nil, problem.RecordNotFound()
+	}
+	content, err := s.Files.Get(ctx, req.GetFileId())
+	if err != nil {
+		if content, err = s.makeLinkPicture(ctx, req.GetFileId(), hero, logo); err != nil {
+			return nil, err
+		}
+	}
+	made := rules.NewImage(content, picture.JPEG, picture.LinkWidth, picture.LinkHeight)
+	resp := &catalogv1.GetImageResponse{ContentType: made.ContentType, Digest: made.Digest, Size: int64(made.Size)}
+	if !req.GetHeadOnly() {
+		resp.Content = content
+	}
+	return resp, nil
+}
+
+func (s *service) makeLinkPicture(ctx context.Context, id, hero, logo string) ([]byte, error) {
+	contents := map[string][]byte{}
+	for _, part := range []string{hero, logo} {
+		if part == "" {
+			continue
+		}
+		content, err := s.Files.Get(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		contents[part] = content
+	}
+	file, err := s.Processor.LinkPicture(ctx, contents[hero], contents[logo])
+	if err != nil {
+		return nil, err
+	}
+	return file.Content, s.Files.Put(ctx, id, file.ContentType, file.Content)
 }
 
 // UploadImage stores an image and its renditions. The files are stored before their rows, so that a row always has its file.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
@@ -254,5 +255,41 @@ func TestBrandLogos(t *testing.T) {
 		}
 		_, err := put(png, func(r *catalogv1.UploadBrandLogoRequest) { r.TenantId = otherTenantID })
 		require.Equal(t, codes{"brandId": problem.FieldInvalid}, violationsOf(t, err), "another tenant's brand")
+	})
+}
+
+func TestThePictureOfALinkIsPublicWhileItsPartsBelongToOneBrand(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	hero := call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
+		TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1700),
+	}).GetFileId()
+	logo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
+		TenantId: tenantID, BrandId: brandID, Content: wideJPEG(200),
+	}).GetFileId()
+	for _, id := range []string{hero + "-" + logo, hero + "-", "-" + logo} {
+		first, again := f.image(id), f.image(id)
+		require.True(t, proto.Equal(first, again), "it is stored")
+		require.Equal(t, "image/jpeg", first.GetContentType())
+		header, err := imagejpeg.DecodeConfig(bytes.NewReader(first.GetContent()))
+		require.NoError(t, err)
+		require.Equal(t, []int{1200, 630}, []int{header.Width, header.Height})
+		head := call(f, f.images.GetImage, &catalogv1.GetImageRequest{FileId: id, HeadOnly: true})
+		require.Empty(t, head.GetContent())
+		require.Equal(t, first.GetDigest(), head.GetDigest())
+		require.EqualValues(t, len(first.GetContent()), head.GetSize())
+	}
+	for _, id := range []string{
+		"-", hero + "-" + hero, logo + "-" + logo, logo + "-", "-" + hero, hero + "--" + logo, "-" + strings.ToUpper(logo),
+		f.upload(png) + "-" + logo,
+	} {
+		require.False(t, f.open(id), id)
+	}
+	t.Run("not of two brands", func(t *testing.T) {
+		f.exec(`UPDATE brand_logos SET brand_id = gen_random_uuid() WHERE file_id = $1`, logo)
+		require.False(t, f.open(hero+"-"+logo), "though it is stored")
+		require.True(t, f.open("-"+logo))
+		f.exec(`DELETE FROM brand_heroes WHERE file_id = $1`, hero)
+		require.False(t, f.open(hero+"-"))
 	})
 }

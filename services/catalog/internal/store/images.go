@@ -40,6 +40,16 @@ WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR
   SELECT FROM products p
   WHERE p.image_file_ids && (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
     AND ` + picturesOpen + `))`
+
+	// The picture of a link is public while both of its parts are pictures of the same brand. $1 or $2 is empty if it has only one. The
+	// smallest rendition that is wide enough is read, instead of the whole hero picture.
+	selectLinkPicture = `SELECT coalesce((
+  SELECT file_id FROM image_renditions WHERE original = $1 AND width >= 1200 ORDER BY width LIMIT 1
+), $1)
+FROM (SELECT tenant_id, brand_id FROM brand_heroes WHERE file_id = $1) h
+FULL JOIN (SELECT tenant_id, brand_id FROM brand_logos WHERE file_id = $2) l USING (tenant_id, brand_id)
+WHERE (h.brand_id IS NOT NULL OR $1 = '') AND (l.brand_id IS NOT NULL OR $2 = '')
+LIMIT 1`
 )
 
 // PutImage records an image with its renditions, whose files are stored. It keeps existing records.
@@ -79,6 +89,18 @@ func (s *Store) OpenImage(ctx context.Context, fileID string) (rules.Image, bool
 		return rules.Image{}, false, fmt.Errorf("read image: %w", err)
 	}
 	return i, true, nil
+}
+
+// OpenLinkPicture reports whether the public may see the picture of a link, and returns the file of its hero picture, if it has one.
+func (s *Store) OpenLinkPicture(ctx context.Context, hero, logo string) (heroFile string, open bool, err error) {
+	err = s.pool.QueryRow(ctx, selectLinkPicture, hero, logo).Scan(&heroFile)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("read picture of a link: %w", err)
+	}
+	return heroFile, true, nil
 }
 
 // BrandPictures are the pictures of brands that are public as long as they are among the latest of their brand.
