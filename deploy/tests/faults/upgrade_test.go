@@ -65,6 +65,7 @@ func TestUpgradeKeepsTheRequirements(t *testing.T) {
 				f.gate.Lock()
 				defer f.gate.Unlock()
 				u.requireConformance(t)
+				u.requireNoSetback(t)
 				require.Empty(t, kept.differences(t))
 				kept.add(t, m.name)
 			}); !ok {
@@ -83,6 +84,7 @@ func TestUpgradeOfHalf(t *testing.T) {
 	kept := newKeptRecords(t, newFixture(t, u.deployment, time.Now().UnixNano(), 0))
 	for _, name := range []string{"the release", "one instance of each", "back to the release"} {
 		u.enter(t, mixNamed(name))
+		u.requireNoSetback(t)
 		require.Empty(t, kept.differences(t), name)
 		kept.add(t, name)
 		if name == "one instance of each" {
@@ -200,6 +202,24 @@ func (i *instance) replace(t *testing.T, by build, inOrder bool) {
 	}
 	i.path = filepath.Join(by.programs, filepath.Base(i.path))
 	require.NoError(t, i.start(t.Context()))
+}
+
+// requireNoSetback requires that no instance takes an upgrade, or the way back, for a database that was set back: nobody is paged.
+func (u *upgrade) requireNoSetback(t *testing.T) {
+	t.Helper()
+	for _, i := range u.instances {
+		var counted []float64
+		switch {
+		case isReader(i):
+			counted = i.metric(t.Context(), t, "gifting_kafka_store_setbacks_total", "")
+		case i.program.Name == identity.Tenants:
+			counted = i.metric(t.Context(), t, "gifting_tenants_skips_total", "")
+		default:
+			continue
+		}
+		require.NotEmpty(t, counted, i.name)
+		require.Zero(t, slices.Max(counted), i.name)
+	}
 }
 
 // requireConformance runs the checks that the release has for its requirements.
