@@ -484,7 +484,7 @@ lint-standalone:
 # Services and the gateway use only pkg and proto, never each other. pkg uses none of them. An import of another module needs
 # a requirement in go.mod, because every module also builds outside the workspace (lint-standalone, lint-tidy). Integrators install
 # the Go SDK alone, so it uses nothing of the platform, and the command line nothing but the SDK. The gateway requires the SDK for the
-# samples of its documentation only.
+# samples of its documentation only, and deploy the command line for its tables.
 .PHONY: lint-arrows
 lint-arrows:
 	@echo "modules require pkg and proto only"

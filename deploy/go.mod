@@ -16,6 +16,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/partnergifting/platform/gateway v0.0.0
+	github.com/partnergifting/platform/gateway/sdk/gifting v0.0.0
 	github.com/partnergifting/platform/gateway/sdk/go v0.0.0
 	github.com/partnergifting/platform/pkg v0.0.0
 	github.com/partnergifting/platform/proto v0.0.0
@@ -43,7 +44,6 @@ require (
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
-	golang.org/x/text v0.43.0
 	google.golang.org/genproto/googleapis/api v0.0.0-20261019180522-ce908d29299b
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261019180522-ce908d29299b
 	google.golang.org/grpc v1.85.0
@@ -195,6 +195,7 @@ require (
 	golang.org/x/image v0.47.0 // indirect
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/xerrors v0.0.0-20240903120638-7835f813f4da // indirect
 	google.golang.org/api v0.297.0 // indirect
@@ -230,3 +231,5 @@ replace github.com/partnergifting/platform/services/tenants => ../services/tenan
 replace github.com/partnergifting/platform/gateway => ../gateway
 
 replace github.com/partnergifting/platform/gateway/sdk/go => ../gateway/sdk/go
+
+replace github.com/partnergifting/platform/gateway/sdk/gifting => ../gateway/sdk/gifting

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/daemon"
-	"github.com/partnergifting/platform/pkg/fields"
 )
 
 var errOut = errors.New("name the file to write: --out FILE")
@@ -114,7 +114,7 @@ func (c *callCommand) writeText(resp proto.Message) error {
 	case c.app.output == asJSON:
 		return c.app.printJSON(resp)
 	case c.app.OutTerminal:
-		text = fields.VisibleText(text)
+		text = terminal.Visible(text)
 	}
 	_, err := io.WriteString(c.app.Out, text)
 	return err

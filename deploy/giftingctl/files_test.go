@@ -73,7 +73,7 @@ func TestAPreviewOnATerminalDoesNotControlIt(t *testing.T) {
 	services := giftingctltest.Start(t, func(string, proto.Message) (proto.Message, error) {
 		return &giftsitev1.PreviewGiftSiteResponse{Html: "<p>\x1b[2J</p>\n"}, nil
 	})
-	for terminal, want := range map[bool]string{true: "<p>\\x1b[2J</p>\n", false: "<p>\x1b[2J</p>\n"} {
+	for terminal, want := range map[bool]string{true: "<p>\\u001b[2J</p>\n", false: "<p>\x1b[2J</p>\n"} {
 		var out, errs strings.Builder
 		code := Run(t.Context(), []string{"--config", services.Config, "links", "preview", "gift", "--brand-id", "b"},
 			Streams{In: strings.NewReader(""), Out: &out, Err: &errs, OutTerminal: terminal})

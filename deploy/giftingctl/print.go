@@ -4,21 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/width"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/enumname"
-	"github.com/partnergifting/platform/pkg/fields"
 )
 
 // print prints a response: a list as a table, a record as lines.
@@ -180,10 +177,7 @@ func (a *app) printRows(names []string, rows [][]string) error {
 	if a.output == asJSON {
 		return a.printValue(objects(names, rows))
 	}
-	if names != nil {
-		rows = append([][]string{strings.Split(strings.ToUpper(strings.Join(names, "\t")), "\t")}, rows...)
-	}
-	return printTable(a.Out, rows)
+	return terminal.Table(a.Out, names, rows)
 }
 
 func objects(names []string, rows [][]string) any {
@@ -219,7 +213,7 @@ func (a *app) printRaw(raw []byte) error {
 	if err := json.Indent(&indented, raw, "", "  "); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.Out, fields.VisibleJSON(indented.Bytes()))
+	_, err := fmt.Fprintln(a.Out, terminal.Visible(indented.String()))
 	return err
 }
 
@@ -232,52 +226,4 @@ func (a *app) reportDone(result any, lines ...string) error {
 		return nil
 	}
 	return a.printValue(result)
-}
-
-// columnGap is how many spaces are between two columns.
-const columnGap = 2
-
-// cell is a value in one line of a table.
-func cell(text string) string {
-	return fields.VisibleText(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(text))
-}
-
-// cells is how many columns of a terminal a text fills.
-func cells(text string) int {
-	count := 0
-	for _, r := range text {
-		kind := width.LookupRune(r).Kind()
-		switch {
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // Of the last, a cell has only joiners.
-		case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
-			count += 2
-		default:
-			count++
-		}
-	}
-	return count
-}
-
-// printTable prints rows in aligned columns.
-func printTable(to io.Writer, rows [][]string) error {
-	var widths []int
-	for _, row := range rows {
-		for i, text := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			row[i] = cell(text)
-			widths[i] = max(widths[i], cells(row[i]))
-		}
-	}
-	var table strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, text := range row {
-			line.WriteString(text + strings.Repeat(" ", widths[i]-cells(text)+columnGap))
-		}
-		table.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-	_, err := io.WriteString(to, table.String())
-	return err
 }

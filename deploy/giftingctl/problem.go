@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
@@ -137,7 +137,7 @@ func (a *app) report(ctx context.Context, err error) int {
 func (a *app) noteJSON(s refusalOutput) {
 	content, err := json.Marshal(s)
 	must(err)
-	_, _ = io.WriteString(a.Err, fields.VisibleJSON(content)+"\n") // There is no other place to report to.
+	_, _ = io.WriteString(a.Err, terminal.Visible(string(content))+"\n") // There is no other place to report to.
 }
 
 func (a *app) reportRefusal(r *refusal) int {
@@ -169,4 +169,4 @@ func (a *app) reportRefusal(r *refusal) int {
 }
 
 // note prints a line that is not part of the result.
-func (a *app) note(line string) { _, _ = io.WriteString(a.Err, fields.VisibleText(line)+"\n") }
+func (a *app) note(line string) { _, _ = io.WriteString(a.Err, terminal.Visible(line)+"\n") }

@@ -242,7 +242,7 @@ func TestAProgramThatDoesNotAnswerIsALine(t *testing.T) {
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, errs, "lines are not ok")
 	for _, want := range []string{
-		`catalog +wrong +0 of 1 ready, v1.2.0, 127\S+: is not ready: the image store\\x1b\[2J does not answer +programs.md#`,
+		`catalog +wrong +0 of 1 ready, v1.2.0, 127\S+: is not ready: the image store\\u001b\[2J does not answer +programs.md#`,
 		`orders +wrong +no instance found +programs.md#`,
 		closed.Addr().String() + ` +wrong +dial tcp .*connection refused +programs.md#`,
 		hangs + ` +wrong +does not answer in time +programs.md#`,

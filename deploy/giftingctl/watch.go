@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/restjson"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
@@ -83,7 +83,7 @@ func (c *callCommand) printEvent(said *eventsv1.WatchEventsResponse) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(c.app.Out, fields.VisibleJSON([]byte(line)))
+		_, err = fmt.Fprintln(c.app.Out, terminal.Visible(line))
 		return err
 	}
 	event := said.GetEvent()

@@ -101,15 +101,17 @@ func controls(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) && !strings.ContainsRune(joiners, r)
 }
 
-// VisibleText makes a text of a tenant or a player safe to print: it writes characters that control a terminal as escapes, such as
-// \x1b. Line breaks stay.
-func VisibleText(text string) string {
+// VisibleLine makes a text of a tenant or a player safe to print in one line: it writes line breaks and characters that control a
+// terminal as escapes, such as \x1b.
+func VisibleLine(text string) string {
 	var shown strings.Builder
 	for at, r := range text {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)):
 			fmt.Fprintf(&shown, `\x%02x`, text[at])
-		case r == '\n' || !controls(r):
+		case r == '\n':
+			shown.WriteString(`\n`)
+		case !controls(r):
 			shown.WriteRune(r)
 		case r <= unicode.MaxASCII:
 			fmt.Fprintf(&shown, `\x%02x`, r)
@@ -119,9 +121,6 @@ func VisibleText(text string) string {
 	}
 	return shown.String()
 }
-
-// VisibleLine is like VisibleText, and keeps the text in one line.
-func VisibleLine(text string) string { return strings.ReplaceAll(VisibleText(text), "\n", `\n`) }
 
 // VisibleJSON writes characters of JSON that control a terminal as escapes. Those of ASCII already are, except DEL.
 func VisibleJSON(raw []byte) string {

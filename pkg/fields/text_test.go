@@ -106,7 +106,6 @@ func TestNoTextControlsATerminal(t *testing.T) {
 	} {
 		require.Equal(t, want, fields.VisibleLine(text))
 	}
-	require.Equal(t, "two\nlines", fields.VisibleText("two\nlines"))
 }
 
 func TestJSONStaysJSON(t *testing.T) {

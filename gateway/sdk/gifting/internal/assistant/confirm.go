@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 

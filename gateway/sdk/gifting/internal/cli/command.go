@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 

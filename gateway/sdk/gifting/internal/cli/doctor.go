@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/forward"
-	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 

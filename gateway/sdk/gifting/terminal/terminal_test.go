@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/terminal"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 )
 
 func TestNoTextControlsTheTerminal(t *testing.T) {
@@ -38,6 +38,22 @@ func TestATableIsAligned(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, terminal.Table(&out, []string{"id", "a name"}, [][]string{{"1", "x\ny"}, {"längre", ""}}))
 	require.Equal(t, "ID      A NAME\n1       x y\nlängre\n", out.String())
+}
+
+func TestColumnsAreAlignedForTextsOfAnyWidth(t *testing.T) {
+	t.Parallel()
+	names := []string{"plain", "ünicode", "u\u0308 combined", "日本語", "🎁 gift", "ﾊﾝｶｸ", "👩‍🚀"}
+	var rows [][]string
+	for _, name := range names {
+		rows = append(rows, []string{name, "SE"})
+	}
+	var out strings.Builder
+	require.NoError(t, terminal.Table(&out, nil, rows))
+	lines := strings.Split(out.String(), "\n")
+	// The widest is "u combined" with 10 columns.
+	for i, spaces := range []int{7, 5, 2, 6, 5, 8} {
+		require.Equal(t, names[i]+strings.Repeat(" ", spaces)+"SE", lines[i])
+	}
 }
 
 func TestARecordIsAListOfItsMembers(t *testing.T) {

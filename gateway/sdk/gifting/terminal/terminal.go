@@ -1,4 +1,5 @@
-// Package terminal prints texts that come from other people, as tables, lines and JSON.
+// Package terminal prints texts that come from other people, as tables, lines and JSON. It is for the command lines of integrators and
+// of operators, which look alike.
 package terminal
 
 import (
@@ -10,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // joiners connect letters and emojis. They are the only characters without a width that a text may need.
@@ -74,19 +77,35 @@ func Table(to io.Writer, names []string, rows [][]string) error {
 				widths = append(widths, 0)
 			}
 			row[i] = Visible(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(text))
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], cells(row[i]))
 		}
 	}
 	var table strings.Builder
 	for _, row := range rows {
 		var line strings.Builder
 		for i, text := range row {
-			line.WriteString(text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+columnGap))
+			line.WriteString(text + strings.Repeat(" ", widths[i]-cells(text)+columnGap))
 		}
 		table.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	_, err := io.WriteString(to, table.String())
 	return err
+}
+
+// cells is how many columns of a terminal a text fills.
+func cells(text string) int {
+	count := 0
+	for _, r := range text {
+		kind := width.LookupRune(r).Kind()
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // Of the last, a visible text has only joiners.
+		case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
+			count += 2
+		default:
+			count++
+		}
+	}
+	return count
 }
 
 // Record prints the members of a record, one a line, those of records inside it with their path. Members without a value are left
