@@ -40,8 +40,8 @@ var groups = []struct {
 }{
 	{"Start", []string{home, "quickstart", "authentication"}},
 	{"Guides", []string{
-		"webhooks", "events", "idempotency", "errors-guide", "limits", "personal-links", "sandbox", "sdks", "operations", "generators",
-		"network", "data-protection", "going-live", "versioning",
+		"orders", "webhooks", "events", "idempotency", "errors-guide", "limits", "personal-links", "sandbox", "sdks", "operations",
+		"generators", "network", "data-protection", "going-live", "versioning",
 	}},
 	{"Reference", []string{referenceName, errorsName, changelogName}},
 }

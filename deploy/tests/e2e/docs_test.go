@@ -226,11 +226,12 @@ func (s stack) likeRepository(t *testing.T) string {
 	built, err := filepath.Glob(filepath.Join(source, ".local", "bin", "*"))
 	require.NoError(t, err)
 	for _, program := range built {
-		if filepath.Base(program) != "giftingctl" { // It is built below, as it is now.
+		if name := filepath.Base(program); name != "giftingctl" && name != "gifting" { // They are built below, as they are now.
 			require.NoError(t, os.Symlink(program, filepath.Join(bin, filepath.Base(program))))
 		}
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "github.com/partnergifting/platform/deploy/cmd/giftingctl")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin,
+		"github.com/partnergifting/platform/deploy/cmd/giftingctl", "github.com/partnergifting/platform/gateway/sdk/gifting")
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	if !slices.Contains(built, filepath.Join(source, ".local", "bin", "grpcurl")) {
