@@ -49,6 +49,7 @@ func (i integrator) testCommandLine(t *testing.T) {
 	t.Run("lets an assistant use the API", c.testAssistant)
 	t.Run("stores a key", c.testLogin)
 	t.Run("has the commands of its page", c.testPage)
+	t.Run("goes through the guide to going live", c.testGoingLive)
 }
 
 func (c commandLine) with(key string) []string {
@@ -232,6 +233,7 @@ func (c commandLine) testAssistant(t *testing.T) {
 		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`), "search_documentation")
 	_, err = io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
 	require.NoError(t, err)
+	requireTools(t, ask(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`))
 	require.Contains(t, tool("search_documentation", `{"query":"verify webhook signature"}`), "/docs/webhooks")
 	campaign := `{"campaignId":"` + c.Env["GIFTING_CAMPAIGN_ID"] + `","recipients":[{"label":"Ann"}]}`
 	require.Contains(t, tool("create_links", campaign), "claimUrl")

@@ -44,6 +44,8 @@ type doctor struct {
 
 	found []finding
 	me    *gifting.Me
+	// pinged is how long a ping took that the receiver accepted.
+	pinged time.Duration
 }
 
 func (d *doctor) add(check, verdict, remedy, detail string, values ...any) {
@@ -52,6 +54,7 @@ func (d *doctor) add(check, verdict, remedy, detail string, values ...any) {
 
 func (a *app) doctorCommand() *cobra.Command {
 	var receiver, secretFile string
+	var live bool
 	command := a.command("doctor", "Find out what is wrong: key, scopes, clock, webhook, signature", func(
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
@@ -64,7 +67,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				return err
 			}
 		}
-		found := diagnose(ctx, client, receiver, secrets)
+		found := diagnose(ctx, client, receiver, secrets, live)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -72,21 +75,28 @@ func (a *app) doctorCommand() *cobra.Command {
 	})
 	command.Long = `doctor checks the key, its scopes and brands, the clock of this machine, and the key's webhook: it sends a
 ping to the webhook URL. With --forward-to it also sends your receiver a ping that is signed right and one
-that is signed wrong, which it must refuse.`
+that is signed wrong, which it must refuse.
+
+With --live it also goes through the guide "Going live", line by line. It asks you what it cannot see.`
 	command.Flags().StringVar(&receiver, "forward-to", "", "address of your receiver on this machine, such as localhost:3000/webhooks")
 	command.Flags().StringVar(&secretFile, "secret-file", "",
 		"the file with the signing secret of your receiver; also GIFTING_WEBHOOK_SECRET")
+	command.Flags().BoolVar(&live, "live", false, "also check each line of the guide \"Going live\"")
 	return command
 }
 
 // diagnose makes all checks. Without a receiver and its secrets, that of the signature is left out.
-func diagnose(ctx context.Context, client *gifting.Client, receiver string, secrets []string) []finding {
+func diagnose(ctx context.Context, client *gifting.Client, receiver string, secrets []string, live bool) []finding {
 	d := &doctor{Client: client}
-	if d.key(ctx) {
+	accepted := d.key(ctx)
+	if accepted {
 		d.scopes()
 		d.webhook(ctx)
 	}
 	d.signature(ctx, receiver, secrets)
+	if live && accepted {
+		d.live(ctx, receiver, secrets)
+	}
 	return d.found
 }
 
@@ -182,6 +192,7 @@ func (d *doctor) webhook(ctx context.Context) {
 			"the key has no webhook URL")
 		return
 	}
+	began := time.Now()
 	result, err := d.Webhooks.Test(ctx)
 	switch {
 	case err != nil:
@@ -190,6 +201,7 @@ func (d *doctor) webhook(ctx context.Context) {
 		d.add("webhook", verdictFailed,
 			"the receiver must answer 2xx within ten seconds, by HTTPS at a public address, without a redirect", "%s", text(result.Error))
 	default:
+		d.pinged = max(time.Since(began).Round(time.Millisecond), time.Millisecond)
 		d.add("webhook", verdictOK, "", "the receiver answered HTTP %d to a ping", *result.ResponseStatus)
 	}
 	health, err := d.Webhooks.Health(ctx)

@@ -18,7 +18,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	) error {
 		server := assistant.New(assistant.Config{
 			Client: client, Version: version(), Production: production,
-			Diagnose: func(ctx context.Context) any { return diagnose(ctx, client, "", nil) },
+			Diagnose: func(ctx context.Context) any { return diagnose(ctx, client, "", nil, false) },
 		})
 		err := server.Run(ctx, assistant.Transport(a.In, a.Out))
 		if errors.Is(err, io.EOF) {

@@ -57,7 +57,12 @@ type Verdict struct {
 
 // Send posts an event once. Its bytes are those that the platform sends.
 func (s *Sender) Send(ctx context.Context, event gifting.Event) Verdict {
-	return s.send(ctx, event.Raw, gifting.WebhookHeaders(event.Raw, event.ID, time.Now(), s.Secrets...))
+	return s.SendAt(ctx, event, time.Now())
+}
+
+// SendAt is Send with the time that is signed.
+func (s *Sender) SendAt(ctx context.Context, event gifting.Event, at time.Time) Verdict {
+	return s.send(ctx, event.Raw, gifting.WebhookHeaders(event.Raw, event.ID, at, s.Secrets...))
 }
 
 func (s *Sender) send(ctx context.Context, body []byte, headers http.Header) Verdict {
