@@ -57,6 +57,7 @@ func CheckGiftSite(s *tenantsv1.GiftSite, errs *Errors) *tenantsv1.GiftSite {
 			ColourScheme: choice("site.theme.colourScheme", t.GetColourScheme(), tenantsv1.ColourScheme_COLOUR_SCHEME_AUTO, errs),
 		},
 		DeliveryTimes: deliveryTimes("site.deliveryTimes", s.GetDeliveryTimes(), errs),
+		WithoutThanks: s.GetWithoutThanks(),
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 // ContractLevel is the level of the contracts that the servers of this release have. Raise it by one in a release whose servers
 // know a method or a field that callers will rely on, and say in levels who needs it of whom. A new operation of the API, or a new
 // member of a request, is such a case: a gateway that offers it before the services know it could only answer 503.
-const ContractLevel = 1
+const ContractLevel = 2
 
 const (
 	// firstLevel is that of the first release. Every program needs it of every peer.
@@ -36,7 +36,11 @@ const (
 
 // levels is the table of which level a program needs of a peer, where it is more than firstLevel. Two programs must not need a new
 // level of each other, also not by way of others: each would wait for the other.
-var levels = map[identity.Name]map[identity.Name]int{}
+var levels = map[identity.Name]map[identity.Name]int{
+	// Players thank for their gifts.
+	identity.Gateway:       {identity.PersonalLinks: 2},
+	identity.PersonalLinks: {identity.Orders: 2},
+}
 
 // levelNeeded returns the level that the program needs of each instance of the peer before it is ready.
 func levelNeeded(program, peer identity.Name) int { return max(firstLevel, levels[program][peer]) }

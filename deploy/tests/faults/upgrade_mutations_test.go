@@ -11,10 +11,10 @@ const (
 // nextRelease makes this version the release after it: If-Match has a field more, of which the gateway needs that the orders
 // service knows it, and each change of an order has a second event, of a new type.
 var nextRelease = []replacement{
-	{contractLevel, "const ContractLevel = 1", "const ContractLevel = 2"},
+	{contractLevel, "const ContractLevel = 2", "const ContractLevel = 3"},
 	{
-		contractLevel, "levels = map[identity.Name]map[identity.Name]int{}",
-		"levels = map[identity.Name]map[identity.Name]int{identity.Gateway: {identity.Orders: 2}}",
+		contractLevel, "identity.Gateway:       {identity.PersonalLinks: 2},",
+		"identity.Gateway: {identity.PersonalLinks: 2, identity.Orders: 3},",
 	},
 	{
 		metadata, "p.IfMatch = &commonv1.IfMatch{Any: c.Any, Tags: tags}",

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -175,7 +176,7 @@ func (l *fakeServices) claim(r *linksv1.ClaimLinkRequest) (resp *linksv1.ClaimLi
 			Name: "A••• L••••••••", Phone: "+46 •• ••• •• 67", Street: "St••••••• •", City: "St•••••••", PostalCode: proto.String("111 ••"),
 			Country: "SE",
 		},
-		CorrectableVersion: proto.Int64(0), Shown: giftOf(l.page, r.GetProductId()),
+		CorrectableVersion: proto.Int64(0), Shown: giftOf(l.page, r.GetProductId()), AcceptsThanks: true,
 	}
 	l.page.Gifts = nil
 	l.drafts = map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
@@ -214,6 +215,18 @@ func (l *fakeServices) CorrectClaimedGift(
 	l.order.Gift.MaskedRecipient.Street, l.order.Gift.CorrectableVersion = "Ny••••• •", proto.Int64(1)
 	delete(l.drafts, r.GetFormNonce())
 	return &linksv1.CorrectClaimedGiftResponse{}, nil
+}
+
+func (l *fakeServices) ThankForClaimedGift(
+	_ context.Context, r *linksv1.ThankForClaimedGiftRequest,
+) (*linksv1.ThankForClaimedGiftResponse, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if utf8.RuneCountInString(r.GetText()) > 280 {
+		return nil, problem.Invalid(problem.Violation{Field: "text", Code: problem.FieldTooLong})
+	}
+	l.order.Gift.Thanks, l.order.Gift.AcceptsThanks = r.GetText(), false
+	return &linksv1.ThankForClaimedGiftResponse{}, nil
 }
 
 func (l *fakeServices) GetImage(_ context.Context, r *catalogv1.GetImageRequest) (*catalogv1.GetImageResponse, error) {

@@ -59,6 +59,9 @@ type fixture struct {
 	// corrections are those that were made; correctErr is the result of the next ones.
 	corrections []*linksv1.CorrectClaimedGiftRequest
 	correctErr  error
+	// thanks are the texts that were sent; thankErr is the result of the next one.
+	thanks   []string
+	thankErr error
 	// claims are the claims that were made, saves the drafts that were saved, reads the tokens that were read.
 	claims []*linksv1.ClaimLinkRequest
 	saves  []*linksv1.SaveClaimDraftRequest
@@ -205,6 +208,21 @@ func (f *fixture) CorrectClaimedGift(
 	}
 	delete(f.drafts, r.GetFormNonce())
 	return &linksv1.CorrectClaimedGiftResponse{}, nil
+}
+
+func (f *fixture) ThankForClaimedGift(
+	_ context.Context, r *linksv1.ThankForClaimedGiftRequest, _ ...grpc.CallOption,
+) (*linksv1.ThankForClaimedGiftResponse, error) {
+	_, err := proto.Marshal(r)
+	require.NoError(f.t, err, "invalid text must be rejected before the call")
+	f.thanks = append(f.thanks, r.GetText())
+	if f.claimedBy == "" || r.GetFormNonce() != f.claimedBy {
+		return nil, problem.RecordNotFound()
+	}
+	if f.thankErr == nil {
+		f.order.Gift.Thanks, f.order.Gift.AcceptsThanks = r.GetText(), false
+	}
+	return &linksv1.ThankForClaimedGiftResponse{}, f.thankErr
 }
 
 // The limits of the site in the tests.

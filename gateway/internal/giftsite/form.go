@@ -44,6 +44,8 @@ type form struct {
 	InvalidText []string
 	// Version is that of the draft or order that the page showed.
 	Version int64
+	// Thanks is what the player writes to the brand.
+	Thanks string
 }
 
 // The errors of a request whose body is not a form of these pages.
@@ -76,6 +78,7 @@ func formOf(values url.Values) form {
 		Picked:  pickedIn(values),
 		Entered: map[string]string{},
 		Version: -1,
+		Thanks:  text(values.Get(fieldThanks)),
 	}
 	for _, name := range fieldNames {
 		raw := strings.ReplaceAll(values.Get(name), "\r\n", "\n")

@@ -20,6 +20,9 @@ const (
 	// stepCorrect and stepCorrected are pages of the placed order.
 	stepCorrect   = "correct"
 	stepCorrected = "corrected"
+	// stepThanks is sent by the form of the placed order. stepThanked is its page after that.
+	stepThanks  = "thanks"
+	stepThanked = "thanked"
 )
 
 // queryKept in a query says that a form was sent and kept. If the page finds nothing, the browser has no cookie or the draft has

@@ -26,8 +26,14 @@ type orderView struct {
 	Mine  *ownOrder
 	// Arrival is when the gift usually arrives, until it is sent; empty: the brand does not say it.
 	Arrival string
-	// Corrected means that the player has just corrected the address.
-	Corrected bool
+	// Notice says that what the player has just sent has arrived.
+	Notice string
+	// Thanks is what the player has written to the brand, ThanksField where it is written. Empty and nil: neither is shown.
+	Thanks      string
+	ThanksField *field
+	// Problem is why the thanks were not sent, Errors are those at their input.
+	Problem string
+	Errors  []formError
 }
 
 // progressStep is a step on the way of an order. Its text has the key "progress." and the name.
@@ -53,6 +59,8 @@ type ownOrder struct {
 	Carrier, Tracking, TrackingURL string
 	// CorrectHref is the page where the address is corrected; empty: it cannot be corrected any more.
 	CorrectHref string
+	// ComplaintHref is where a player gets help with a gift that was sent; empty: the brand says nothing.
+	ComplaintHref string
 }
 
 // orderStates are the keys of the texts, by progress.
@@ -77,7 +85,18 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 		if p.State == stateThanks {
 			p.Arrival = p.arrival(v.link.GetBrand().GetSite(), gift.GetMaskedRecipient().GetCountry())
 		}
-		p.Corrected = v.r.URL.Query().Get(fieldStep) == stepCorrected
+		if site := v.link.GetBrand().GetSite(); p.State != stateCancelled {
+			p.addThanks(gift, site.GetWithoutThanks(), v.refused)
+			if p.State != stateThanks {
+				p.Mine.ComplaintHref = p.complaintHref(site.GetSupportUrl(), gift.GetReference())
+			}
+		}
+		switch v.r.URL.Query().Get(fieldStep) {
+		case stepCorrected:
+			p.Notice = p.T("correct.done")
+		case stepThanked:
+			p.Notice = p.T("word.done", "brand", p.Brand)
+		}
 		if p.Mine.Picture.Sizes = sizesDetail; p.State != stateSent {
 			p.markFirst(&p.Mine.Picture)
 		}

@@ -29,6 +29,8 @@ func (s *Site) post(v *visit) {
 		s.postReview(v, f)
 	case stepCorrect:
 		s.postCorrection(v, f)
+	case stepThanks:
+		s.postThanks(v, f)
 	default: // Of another version of the pages.
 		s.redirect(v, "")
 	}
@@ -149,12 +151,7 @@ func (s *Site) answerForm(v *visit, req *linksv1.SaveClaimDraftRequest, err erro
 		s.redirect(v, "")
 		return
 	}
-	httperror.AbortIfCallerLeft(v.r.Context(), err)
-	p, ok := problem.As(err)
-	if !ok || problem.Lookup(p.Code).Status >= http.StatusInternalServerError {
-		s.Log.WarnContext(v.r.Context(), "form failed", "error", err)
-		p = problem.Unavailable()
-	}
+	p := s.shownProblem(v, err)
 	req.Answer = &linksv1.ClaimAnswer{Code: string(p.Code)}
 	for _, violation := range p.Violations[:min(len(p.Violations), maxViolations)] {
 		req.Answer.Violations = append(req.Answer.Violations, &commonv1.Violation{Field: violation.Field, Code: violation.Code})
@@ -162,6 +159,17 @@ func (s *Site) answerForm(v *visit, req *linksv1.SaveClaimDraftRequest, err erro
 	if s.saveDraft(v, req) {
 		s.redirect(v, step)
 	}
+}
+
+// shownProblem is the error of a form as its page shows it.
+func (s *Site) shownProblem(v *visit, err error) *problem.Error {
+	httperror.AbortIfCallerLeft(v.r.Context(), err)
+	p, ok := problem.As(err)
+	if !ok || problem.Lookup(p.Code).Status >= http.StatusInternalServerError {
+		s.Log.WarnContext(v.r.Context(), "form failed", "error", err)
+		p = problem.Unavailable()
+	}
+	return p
 }
 
 // maxViolations is how many violations of an answer are kept. There are fewer inputs.

@@ -249,6 +249,7 @@ func (p *sample) GetClaimedGift(
 	case linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING:
 		resp.Gift.CorrectableVersion = proto.Int64(1)
 	case linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, linksv1.ClaimProgress_CLAIM_PROGRESS_DELIVERED:
+		resp.Gift.AcceptsThanks = true
 		resp.Gift.Carrier, resp.Gift.TrackingReference = "PostNord", "0012345678"
 	default:
 	}

@@ -147,12 +147,17 @@ func (s *Server) GetClaimedOrder(
 		}
 		resp.MaskedRecipient = details.Recipient.Masked()
 	}
-	changes, err := s.Store.StatusChanges(ctx, claim.TenantID, claim.OrderID)
+	history, err := s.Store.ClaimHistory(ctx, claim.TenantID, claim.OrderID)
 	if err != nil {
 		return nil, err
 	}
-	milestones := rules.MilestonesOf(changes)
+	milestones := rules.MilestonesOf(history.Changes)
 	resp.SentAt, resp.DeliveredAt = milestones.SentAt, milestones.DeliveredAt
+	if history.Thanks == nil {
+		resp.AcceptsThanks = rules.RefuseThanks(file.Record, file.DetailsErased, history.Changes, s.now()) == nil
+	} else if text := history.Thanks.Message.Record.GetBody(); text != rules.Erased {
+		resp.Thanks = text
+	}
 	return resp, nil
 }
 
@@ -164,10 +169,7 @@ func (s *Server) CorrectClaimedOrder(
 	if err != nil {
 		return nil, err
 	}
-	audit := rules.Audit{
-		TenantID: claim.TenantID, OrderID: claim.OrderID, Operation: ordersv1.Operation_OPERATION_CORRECT_DELIVERY,
-		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM, Id: playerID},
-	}
+	audit := auditOfPlayer(claim, ordersv1.Operation_OPERATION_CORRECT_DELIVERY)
 	var made int
 	action := auditedAction(audit, func(current *rules.Current) (*rules.Change, error) {
 		if current.Record.GetPersonalLinkId() != claim.LinkID {
@@ -196,4 +198,55 @@ func withPhoneOf(c *ordersv1.DeliveryCorrection, country string) *ordersv1.Deliv
 	c = proto.CloneOf(c)
 	c.Phone = &number
 	return c
+}
+
+func auditOfPlayer(claim store.Claim, operation ordersv1.Operation) rules.Audit {
+	return rules.Audit{
+		TenantID: claim.TenantID, OrderID: claim.OrderID, Operation: operation,
+		Actor: &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM, Id: playerID},
+	}
+}
+
+// ThankForClaimedOrder posts a player's word of thanks. The first one of an order stays, so a form may be sent any number of times.
+func (s *Server) ThankForClaimedOrder(
+	ctx context.Context, req *ordersv1.ThankForClaimedOrderRequest,
+) (*ordersv1.ThankForClaimedOrderResponse, error) {
+	claim, err := readClaimedOrder(req)
+	if err != nil {
+		return nil, err
+	}
+	errs := caller.RequestErrors(ctx)
+	rules.CheckThanks(req.GetText(), errs)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	var history store.ClaimHistory
+	action := store.Action[*ordersv1.ThankForClaimedOrderResponse]{
+		TenantID: claim.TenantID,
+		Answer: func(*ordersv1.Order) *ordersv1.ThankForClaimedOrderResponse {
+			return &ordersv1.ThankForClaimedOrderResponse{}
+		},
+	}.Posting(s.Store, rules.NewThanks(claim.OrderID, req.GetText()), func() error { return nil }, s.now)
+	read, post, insert := action.Read, action.Decide, action.Also
+	action.Read = func(b *pgx.Batch, tenantID, orderID string) {
+		s.Store.QueueClaimHistory(b, tenantID, orderID, &history)
+		read(b, tenantID, orderID)
+	}
+	action.Decide = func(current *rules.Current) (*rules.Change, error) {
+		switch {
+		case current.Record.GetPersonalLinkId() != claim.LinkID:
+			return nil, store.ErrNotFound
+		case history.Thanks != nil:
+			return nil, nil //nolint:nilnil // No change and no error.
+		}
+		if err := rules.RefuseThanks(current.Record, current.DetailsErased, history.Changes, s.now()); err != nil {
+			return nil, err
+		}
+		return post(current)
+	}
+	action.Also = func(b *pgx.Batch, before *rules.Current, change *rules.Change) {
+		insert(b, before, change)
+		store.QueueAudit(b, auditOfPlayer(claim, ordersv1.Operation_OPERATION_POST_MESSAGE), before.Record, before.Record)
+	}
+	return changeOrder(ctx, s, claim.OrderID, action)
 }

@@ -104,11 +104,30 @@ func scanAudit(row pgx.CollectableRow) (*ordersv1.AuditEntry, error) {
 const selectStatusChanges = `SELECT at, status_before, status_after FROM order_audit
 WHERE tenant_id = $1 AND order_id = $2 AND status_before <> status_after ORDER BY version_after`
 
-// StatusChanges reads the changes of an order's status from its audit, the oldest first.
-func (s *Store) StatusChanges(ctx context.Context, tenantID, orderID string) ([]rules.StatusChange, error) {
-	return postgres.Select(ctx, s.pool, "read changes of status", func(row pgx.CollectableRow) (c rules.StatusChange, err error) {
+// ClaimHistory is what has happened to a claimed order.
+type ClaimHistory struct {
+	// Changes are those of its status by its audit, the oldest first.
+	Changes []rules.StatusChange
+	// Thanks is what its player has written; nil: nothing yet.
+	Thanks *PostedMessage
+}
+
+// ClaimHistory reads the history of a claimed order.
+func (s *Store) ClaimHistory(ctx context.Context, tenantID, orderID string) (h ClaimHistory, err error) {
+	b := &pgx.Batch{}
+	s.QueueClaimHistory(b, tenantID, orderID, &h)
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return h, fmt.Errorf("read history of a claimed order: %w", err)
+	}
+	return h, nil
+}
+
+// QueueClaimHistory adds the reads of ClaimHistory to a batch.
+func (s *Store) QueueClaimHistory(b *pgx.Batch, tenantID, orderID string, into *ClaimHistory) {
+	postgres.QueueSelect(b, &into.Changes, func(row pgx.CollectableRow) (c rules.StatusChange, err error) {
 		return c, row.Scan(postgres.ScanTime(&c.At), postgres.ScanEnum(&c.Before), postgres.ScanEnum(&c.After))
 	}, selectStatusChanges, tenantID, orderID)
+	s.QueueFindMessage(b, tenantID, rules.ThanksID(orderID), &into.Thanks)
 }
 
 const (

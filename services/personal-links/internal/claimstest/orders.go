@@ -28,13 +28,15 @@ type Orders struct {
 	sent map[string]time.Time
 	// corrections are those of players.
 	corrections []*ordersv1.CorrectClaimedOrderRequest
+	// thanks are what players have written, by order.
+	thanks map[string]string
 }
 
 // New makes a fake without orders.
 func New() *Orders {
 	return &Orders{
 		placed: map[string]*ordersv1.PlaceClaimedOrderRequest{}, created: map[string]time.Time{}, abandoned: map[string]bool{},
-		sent: map[string]time.Time{},
+		sent: map[string]time.Time{}, thanks: map[string]string{},
 	}
 }
 
@@ -161,6 +163,10 @@ func (o *Orders) GetClaimedOrder(
 	if r.GetWithRecipient() {
 		resp.MaskedRecipient = &ordersv1.OrderRecipient{Name: "M•••", Address: &ordersv1.OrderAddress{Street: "St•••", Country: "SE"}}
 	}
+	if r.GetWithRecipient() {
+		resp.Thanks = o.thanks[r.GetOrderId()]
+		resp.AcceptsThanks = resp.GetThanks() == ""
+	}
 	if r.GetWithRecipient() && sent {
 		resp.SentAt, resp.DeliveredAt = timestamppb.New(sentAt), timestamppb.New(sentAt.Add(time.Hour))
 	}
@@ -181,6 +187,21 @@ func (o *Orders) CorrectClaimedOrder(
 	}
 	o.corrections = append(o.corrections, r)
 	return &ordersv1.CorrectClaimedOrderResponse{Order: Order(r.GetOrderId())}, nil
+}
+
+// ThankForClaimedOrder implements ClaimsServiceClient.
+func (o *Orders) ThankForClaimedOrder(
+	_ context.Context, r *ordersv1.ThankForClaimedOrderRequest, _ ...grpc.CallOption,
+) (*ordersv1.ThankForClaimedOrderResponse, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.refusal != nil {
+		return nil, o.refusal
+	}
+	if _, posted := o.thanks[r.GetOrderId()]; !posted {
+		o.thanks[r.GetOrderId()] = r.GetText()
+	}
+	return &ordersv1.ThankForClaimedOrderResponse{}, nil
 }
 
 // Send dispatches an order. Its player learns that it was delivered an hour later.

@@ -92,6 +92,30 @@ func (s *Server) CorrectClaimedGift(
 	return &linksv1.CorrectClaimedGiftResponse{}, nil
 }
 
+// ThankForClaimedGift posts a word of thanks for the form that made the claim, unless the brand does not ask for one.
+func (s *Server) ThankForClaimedGift(
+	ctx context.Context, req *linksv1.ThankForClaimedGiftRequest,
+) (*linksv1.ThankForClaimedGiftResponse, error) {
+	link, err := s.ofForm(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if !link.ClaimedBy(req.GetFormNonce()) {
+		return nil, problem.RecordNotFound()
+	}
+	settings, err := s.Tenants.Fresh(ctx, link.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	if settings.GetOffboarding() || rules.GiftSite(settings.GetGiftSites(), link.Record.GetBrandId()).GetWithoutThanks() {
+		return nil, problem.New(problem.NotEditable, "The brand does not ask for a word of thanks.")
+	}
+	_, err = s.Orders.ThankForClaimedOrder(ctx, &ordersv1.ThankForClaimedOrderRequest{
+		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(), Text: req.GetText(),
+	})
+	return &linksv1.ThankForClaimedGiftResponse{}, err
+}
+
 func unlessBlank(text string) *string {
 	if fields.Blank(text) {
 		return nil

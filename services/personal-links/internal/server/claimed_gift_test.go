@@ -8,7 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
 )
 
@@ -41,6 +43,7 @@ func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
 			Reference: claimstest.Order(order).GetReference(), ProductName: "Jersey", Variations: map[string]string{"Size": "M"},
 			ClaimedAt:       f.read(t, link).GetClaimedAt(),
 			MaskedRecipient: &linksv1.ClaimRecipient{Name: "M•••", Street: "St•••", Country: "SE"}, CorrectableVersion: new(int64(0)),
+			AcceptsThanks: true,
 		},
 	}, mine), "%v", mine)
 	for name, nonce := range map[string]*string{"a stranger": nil, "another form": new(anotherForm), "a text": new("x")} {
@@ -135,4 +138,36 @@ func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 		_, err := f.site.CorrectClaimedGift(t.Context(), open)
 		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 	})
+}
+
+func TestOnlyThePlayerWhoClaimedALinkThanks(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.claimedBy(t, aNonce)
+	req := &linksv1.ThankForClaimedGiftRequest{Token: token(link), FormNonce: aNonce, Text: "Thank you!"}
+	stranger := proto.CloneOf(req)
+	stranger.FormNonce = anotherForm
+	_, err := f.site.ThankForClaimedGift(t.Context(), stranger)
+	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	require.True(t, f.claimedGift(t, link, new(aNonce)).GetGift().GetAcceptsThanks())
+
+	setSite := func(site *tenantsv1.GiftSite) {
+		f.settings = f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) {
+			s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: f.brand, Site: site}}
+		})
+	}
+	setSite(&tenantsv1.GiftSite{WithoutThanks: true})
+	_, err = f.site.ThankForClaimedGift(t.Context(), req)
+	require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
+	require.Empty(t, f.claimedGift(t, link, new(aNonce)).GetGift().GetThanks())
+
+	setSite(&tenantsv1.GiftSite{})
+	f.orders.Refuse(problem.Invalid(problem.Violation{Field: "text", Code: problem.FieldTooLong}))
+	_, err = f.site.ThankForClaimedGift(t.Context(), req)
+	requireViolations(t, err, "text "+problem.FieldTooLong)
+	f.orders.Refuse(nil)
+	_, err = f.site.ThankForClaimedGift(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "Thank you!", f.claimedGift(t, link, new(aNonce)).GetGift().GetThanks())
+	require.Nil(t, f.claimedGift(t, link, nil).GetGift())
 }

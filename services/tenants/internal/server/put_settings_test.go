@@ -298,6 +298,7 @@ func fullSite() *tenantsv1.GiftSite {
 		DeliveryTimes: []*tenantsv1.DeliveryTime{
 			{Country: "SE", MinBusinessDays: 2, MaxBusinessDays: 4}, {Country: "DE", MinBusinessDays: 60, MaxBusinessDays: 60},
 		},
+		WithoutThanks: true,
 	}
 }
 
@@ -311,7 +312,7 @@ func TestPutGiftSite(t *testing.T) {
 	}
 	t.Run("a site is put, replaced, audited, and not changed by a repetition or by its brand", func(t *testing.T) {
 		call(t, f.ops.PutGiftSite, put(tenant, brand, &tenantsv1.GiftSite{}))
-		require.JSONEq(t, `{"after": {"corners": "SOFT", "typeface": "SYSTEM", "colourScheme": "AUTO"}}`,
+		require.JSONEq(t, `{"after": {"corners": "SOFT", "typeface": "SYSTEM", "colourScheme": "AUTO", "withoutThanks": false}}`,
 			f.tenantAudit(tenant)[0].GetDetail(), "what is absent has its default")
 		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
 		version, entries := f.settings(tenant).GetVersion(), len(f.tenantAudit(tenant))

@@ -7,6 +7,7 @@
 package ordersv1
 
 import (
+	_ "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -394,8 +395,12 @@ type GetClaimedOrderResponse struct {
 	// With most characters hidden. Absent if it is not requested, or was erased.
 	MaskedRecipient *OrderRecipient `protobuf:"bytes,2,opt,name=masked_recipient,json=maskedRecipient,proto3" json:"masked_recipient,omitempty"`
 	// When the order was sent and when it was delivered, by its audit. Absent: it was not, or the audit does not reach back so far.
-	SentAt        *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
-	DeliveredAt   *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=delivered_at,json=deliveredAt,proto3" json:"delivered_at,omitempty"`
+	SentAt      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
+	DeliveredAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=delivered_at,json=deliveredAt,proto3" json:"delivered_at,omitempty"`
+	// What the player has written to thank; empty: nothing, or it was erased. Only with the recipient.
+	Thanks string `protobuf:"bytes,5,opt,name=thanks,proto3" json:"thanks,omitempty"`
+	// Whether ThankForClaimedOrder would post a text now. Only with the recipient.
+	AcceptsThanks bool `protobuf:"varint,6,opt,name=accepts_thanks,json=acceptsThanks,proto3" json:"accepts_thanks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -456,6 +461,20 @@ func (x *GetClaimedOrderResponse) GetDeliveredAt() *timestamppb.Timestamp {
 		return x.DeliveredAt
 	}
 	return nil
+}
+
+func (x *GetClaimedOrderResponse) GetThanks() string {
+	if x != nil {
+		return x.Thanks
+	}
+	return ""
+}
+
+func (x *GetClaimedOrderResponse) GetAcceptsThanks() bool {
+	if x != nil {
+		return x.AcceptsThanks
+	}
+	return false
 }
 
 type CorrectClaimedOrderRequest struct {
@@ -588,11 +607,116 @@ func (x *CorrectClaimedOrderResponse) GetOrder() *Order {
 	return nil
 }
 
+type ThankForClaimedOrderRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	OrderId        string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	TenantId       string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
+	PersonalLinkId string                 `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3" json:"personal_link_id,omitempty"`
+	// Required: one line.
+	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ThankForClaimedOrderRequest) Reset() {
+	*x = ThankForClaimedOrderRequest{}
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ThankForClaimedOrderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ThankForClaimedOrderRequest) ProtoMessage() {}
+
+func (x *ThankForClaimedOrderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ThankForClaimedOrderRequest.ProtoReflect.Descriptor instead.
+func (*ThankForClaimedOrderRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_claims_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ThankForClaimedOrderRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *ThankForClaimedOrderRequest) GetTenantId() string {
+	if x != nil {
+		return x.TenantId
+	}
+	return ""
+}
+
+func (x *ThankForClaimedOrderRequest) GetPersonalLinkId() string {
+	if x != nil {
+		return x.PersonalLinkId
+	}
+	return ""
+}
+
+func (x *ThankForClaimedOrderRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type ThankForClaimedOrderResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ThankForClaimedOrderResponse) Reset() {
+	*x = ThankForClaimedOrderResponse{}
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ThankForClaimedOrderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ThankForClaimedOrderResponse) ProtoMessage() {}
+
+func (x *ThankForClaimedOrderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_orders_v1_claims_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ThankForClaimedOrderResponse.ProtoReflect.Descriptor instead.
+func (*ThankForClaimedOrderResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_orders_v1_claims_proto_rawDescGZIP(), []int{9}
+}
+
 var File_gifting_orders_v1_claims_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/orders/v1/claims.proto\x12\x11gifting.orders.v1\x1a\x1egifting/orders/v1/orders.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x99\x06\n" +
+	"\x1egifting/orders/v1/claims.proto\x12\x11gifting.orders.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1egifting/orders/v1/orders.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x99\x06\n" +
 	"\x18PlaceClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
@@ -632,12 +756,14 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
 	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\x12%\n" +
-	"\x0ewith_recipient\x18\x04 \x01(\bR\rwithRecipient\"\x8b\x02\n" +
+	"\x0ewith_recipient\x18\x04 \x01(\bR\rwithRecipient\"\xcf\x02\n" +
 	"\x17GetClaimedOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\x12L\n" +
 	"\x10masked_recipient\x18\x02 \x01(\v2!.gifting.orders.v1.OrderRecipientR\x0fmaskedRecipient\x123\n" +
 	"\asent_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12=\n" +
-	"\fdelivered_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\"\xcf\x02\n" +
+	"\fdelivered_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\x12\x1b\n" +
+	"\x06thanks\x18\x05 \x01(\tB\x03\x80\x01\x01R\x06thanks\x12%\n" +
+	"\x0eaccepts_thanks\x18\x06 \x01(\bR\racceptsThanks\"\xcf\x02\n" +
 	"\x1aCorrectClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
@@ -648,12 +774,19 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\x11_expected_versionB\x12\n" +
 	"\x10_courier_comment\"M\n" +
 	"\x1bCorrectClaimedOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order2\xd5\x03\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\x9d\x01\n" +
+	"\x1bThankForClaimedOrderRequest\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
+	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
+	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\x12\x1c\n" +
+	"\x04text\x18\x04 \x01(\tB\b\xb8\xbb\x18\x98\x02\x80\x01\x01R\x04text\"\x1e\n" +
+	"\x1cThankForClaimedOrderResponse2\xce\x04\n" +
 	"\rClaimsService\x12n\n" +
 	"\x11PlaceClaimedOrder\x12+.gifting.orders.v1.PlaceClaimedOrderRequest\x1a,.gifting.orders.v1.PlaceClaimedOrderResponse\x12t\n" +
 	"\x13AbandonClaimedOrder\x12-.gifting.orders.v1.AbandonClaimedOrderRequest\x1a..gifting.orders.v1.AbandonClaimedOrderResponse\x12h\n" +
 	"\x0fGetClaimedOrder\x12).gifting.orders.v1.GetClaimedOrderRequest\x1a*.gifting.orders.v1.GetClaimedOrderResponse\x12t\n" +
-	"\x13CorrectClaimedOrder\x12-.gifting.orders.v1.CorrectClaimedOrderRequest\x1a..gifting.orders.v1.CorrectClaimedOrderResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/orders/v1;ordersv1b\x06proto3"
+	"\x13CorrectClaimedOrder\x12-.gifting.orders.v1.CorrectClaimedOrderRequest\x1a..gifting.orders.v1.CorrectClaimedOrderResponse\x12w\n" +
+	"\x14ThankForClaimedOrder\x12..gifting.orders.v1.ThankForClaimedOrderRequest\x1a/.gifting.orders.v1.ThankForClaimedOrderResponseBIZGgithub.com/partnergifting/platform/proto/gen/gifting/orders/v1;ordersv1b\x06proto3"
 
 var (
 	file_gifting_orders_v1_claims_proto_rawDescOnce sync.Once
@@ -667,47 +800,51 @@ func file_gifting_orders_v1_claims_proto_rawDescGZIP() []byte {
 	return file_gifting_orders_v1_claims_proto_rawDescData
 }
 
-var file_gifting_orders_v1_claims_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_gifting_orders_v1_claims_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_gifting_orders_v1_claims_proto_goTypes = []any{
-	(*PlaceClaimedOrderRequest)(nil),    // 0: gifting.orders.v1.PlaceClaimedOrderRequest
-	(*PlaceClaimedOrderResponse)(nil),   // 1: gifting.orders.v1.PlaceClaimedOrderResponse
-	(*AbandonClaimedOrderRequest)(nil),  // 2: gifting.orders.v1.AbandonClaimedOrderRequest
-	(*AbandonClaimedOrderResponse)(nil), // 3: gifting.orders.v1.AbandonClaimedOrderResponse
-	(*GetClaimedOrderRequest)(nil),      // 4: gifting.orders.v1.GetClaimedOrderRequest
-	(*GetClaimedOrderResponse)(nil),     // 5: gifting.orders.v1.GetClaimedOrderResponse
-	(*CorrectClaimedOrderRequest)(nil),  // 6: gifting.orders.v1.CorrectClaimedOrderRequest
-	(*CorrectClaimedOrderResponse)(nil), // 7: gifting.orders.v1.CorrectClaimedOrderResponse
-	nil,                                 // 8: gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
-	(*OrderClient)(nil),                 // 9: gifting.orders.v1.OrderClient
-	(*OrderRecipient)(nil),              // 10: gifting.orders.v1.OrderRecipient
-	(*CustomFieldAnswer)(nil),           // 11: gifting.orders.v1.CustomFieldAnswer
-	(*Order)(nil),                       // 12: gifting.orders.v1.Order
-	(*timestamppb.Timestamp)(nil),       // 13: google.protobuf.Timestamp
-	(*DeliveryCorrection)(nil),          // 14: gifting.orders.v1.DeliveryCorrection
+	(*PlaceClaimedOrderRequest)(nil),     // 0: gifting.orders.v1.PlaceClaimedOrderRequest
+	(*PlaceClaimedOrderResponse)(nil),    // 1: gifting.orders.v1.PlaceClaimedOrderResponse
+	(*AbandonClaimedOrderRequest)(nil),   // 2: gifting.orders.v1.AbandonClaimedOrderRequest
+	(*AbandonClaimedOrderResponse)(nil),  // 3: gifting.orders.v1.AbandonClaimedOrderResponse
+	(*GetClaimedOrderRequest)(nil),       // 4: gifting.orders.v1.GetClaimedOrderRequest
+	(*GetClaimedOrderResponse)(nil),      // 5: gifting.orders.v1.GetClaimedOrderResponse
+	(*CorrectClaimedOrderRequest)(nil),   // 6: gifting.orders.v1.CorrectClaimedOrderRequest
+	(*CorrectClaimedOrderResponse)(nil),  // 7: gifting.orders.v1.CorrectClaimedOrderResponse
+	(*ThankForClaimedOrderRequest)(nil),  // 8: gifting.orders.v1.ThankForClaimedOrderRequest
+	(*ThankForClaimedOrderResponse)(nil), // 9: gifting.orders.v1.ThankForClaimedOrderResponse
+	nil,                                  // 10: gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
+	(*OrderClient)(nil),                  // 11: gifting.orders.v1.OrderClient
+	(*OrderRecipient)(nil),               // 12: gifting.orders.v1.OrderRecipient
+	(*CustomFieldAnswer)(nil),            // 13: gifting.orders.v1.CustomFieldAnswer
+	(*Order)(nil),                        // 14: gifting.orders.v1.Order
+	(*timestamppb.Timestamp)(nil),        // 15: google.protobuf.Timestamp
+	(*DeliveryCorrection)(nil),           // 16: gifting.orders.v1.DeliveryCorrection
 }
 var file_gifting_orders_v1_claims_proto_depIdxs = []int32{
-	9,  // 0: gifting.orders.v1.PlaceClaimedOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
-	10, // 1: gifting.orders.v1.PlaceClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
-	8,  // 2: gifting.orders.v1.PlaceClaimedOrderRequest.variations:type_name -> gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
-	11, // 3: gifting.orders.v1.PlaceClaimedOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
-	12, // 4: gifting.orders.v1.PlaceClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	12, // 5: gifting.orders.v1.AbandonClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	12, // 6: gifting.orders.v1.GetClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	10, // 7: gifting.orders.v1.GetClaimedOrderResponse.masked_recipient:type_name -> gifting.orders.v1.OrderRecipient
-	13, // 8: gifting.orders.v1.GetClaimedOrderResponse.sent_at:type_name -> google.protobuf.Timestamp
-	13, // 9: gifting.orders.v1.GetClaimedOrderResponse.delivered_at:type_name -> google.protobuf.Timestamp
-	14, // 10: gifting.orders.v1.CorrectClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
-	12, // 11: gifting.orders.v1.CorrectClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	11, // 0: gifting.orders.v1.PlaceClaimedOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
+	12, // 1: gifting.orders.v1.PlaceClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
+	10, // 2: gifting.orders.v1.PlaceClaimedOrderRequest.variations:type_name -> gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
+	13, // 3: gifting.orders.v1.PlaceClaimedOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
+	14, // 4: gifting.orders.v1.PlaceClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	14, // 5: gifting.orders.v1.AbandonClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	14, // 6: gifting.orders.v1.GetClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	12, // 7: gifting.orders.v1.GetClaimedOrderResponse.masked_recipient:type_name -> gifting.orders.v1.OrderRecipient
+	15, // 8: gifting.orders.v1.GetClaimedOrderResponse.sent_at:type_name -> google.protobuf.Timestamp
+	15, // 9: gifting.orders.v1.GetClaimedOrderResponse.delivered_at:type_name -> google.protobuf.Timestamp
+	16, // 10: gifting.orders.v1.CorrectClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
+	14, // 11: gifting.orders.v1.CorrectClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
 	0,  // 12: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:input_type -> gifting.orders.v1.PlaceClaimedOrderRequest
 	2,  // 13: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:input_type -> gifting.orders.v1.AbandonClaimedOrderRequest
 	4,  // 14: gifting.orders.v1.ClaimsService.GetClaimedOrder:input_type -> gifting.orders.v1.GetClaimedOrderRequest
 	6,  // 15: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:input_type -> gifting.orders.v1.CorrectClaimedOrderRequest
-	1,  // 16: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:output_type -> gifting.orders.v1.PlaceClaimedOrderResponse
-	3,  // 17: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:output_type -> gifting.orders.v1.AbandonClaimedOrderResponse
-	5,  // 18: gifting.orders.v1.ClaimsService.GetClaimedOrder:output_type -> gifting.orders.v1.GetClaimedOrderResponse
-	7,  // 19: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:output_type -> gifting.orders.v1.CorrectClaimedOrderResponse
-	16, // [16:20] is the sub-list for method output_type
-	12, // [12:16] is the sub-list for method input_type
+	8,  // 16: gifting.orders.v1.ClaimsService.ThankForClaimedOrder:input_type -> gifting.orders.v1.ThankForClaimedOrderRequest
+	1,  // 17: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:output_type -> gifting.orders.v1.PlaceClaimedOrderResponse
+	3,  // 18: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:output_type -> gifting.orders.v1.AbandonClaimedOrderResponse
+	5,  // 19: gifting.orders.v1.ClaimsService.GetClaimedOrder:output_type -> gifting.orders.v1.GetClaimedOrderResponse
+	7,  // 20: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:output_type -> gifting.orders.v1.CorrectClaimedOrderResponse
+	9,  // 21: gifting.orders.v1.ClaimsService.ThankForClaimedOrder:output_type -> gifting.orders.v1.ThankForClaimedOrderResponse
+	17, // [17:22] is the sub-list for method output_type
+	12, // [12:17] is the sub-list for method input_type
 	12, // [12:12] is the sub-list for extension type_name
 	12, // [12:12] is the sub-list for extension extendee
 	0,  // [0:12] is the sub-list for field type_name
@@ -727,7 +864,7 @@ func file_gifting_orders_v1_claims_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_orders_v1_claims_proto_rawDesc), len(file_gifting_orders_v1_claims_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,10 +19,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ClaimsService_PlaceClaimedOrder_FullMethodName   = "/gifting.orders.v1.ClaimsService/PlaceClaimedOrder"
-	ClaimsService_AbandonClaimedOrder_FullMethodName = "/gifting.orders.v1.ClaimsService/AbandonClaimedOrder"
-	ClaimsService_GetClaimedOrder_FullMethodName     = "/gifting.orders.v1.ClaimsService/GetClaimedOrder"
-	ClaimsService_CorrectClaimedOrder_FullMethodName = "/gifting.orders.v1.ClaimsService/CorrectClaimedOrder"
+	ClaimsService_PlaceClaimedOrder_FullMethodName    = "/gifting.orders.v1.ClaimsService/PlaceClaimedOrder"
+	ClaimsService_AbandonClaimedOrder_FullMethodName  = "/gifting.orders.v1.ClaimsService/AbandonClaimedOrder"
+	ClaimsService_GetClaimedOrder_FullMethodName      = "/gifting.orders.v1.ClaimsService/GetClaimedOrder"
+	ClaimsService_CorrectClaimedOrder_FullMethodName  = "/gifting.orders.v1.ClaimsService/CorrectClaimedOrder"
+	ClaimsService_ThankForClaimedOrder_FullMethodName = "/gifting.orders.v1.ClaimsService/ThankForClaimedOrder"
 )
 
 // ClaimsServiceClient is the client API for ClaimsService service.
@@ -48,6 +49,10 @@ type ClaimsServiceClient interface {
 	// /orders/{orderId}:update-delivery. The audit records it as an operation of SYSTEM with the id Player. rate_limited after ten
 	// corrections by the player.
 	CorrectClaimedOrder(ctx context.Context, in *CorrectClaimedOrderRequest, opts ...grpc.CallOption) (*CorrectClaimedOrderResponse, error)
+	// Posts a word of thanks by the player who claimed the order, as a message by SYSTEM with the name Recipient. An
+	// order has at most one: a call for an order that has it succeeds and changes nothing, whatever its text.
+	// not_editable for a cancelled order, from a month after the delivery on, and once the delivery details are erased.
+	ThankForClaimedOrder(ctx context.Context, in *ThankForClaimedOrderRequest, opts ...grpc.CallOption) (*ThankForClaimedOrderResponse, error)
 }
 
 type claimsServiceClient struct {
@@ -98,6 +103,16 @@ func (c *claimsServiceClient) CorrectClaimedOrder(ctx context.Context, in *Corre
 	return out, nil
 }
 
+func (c *claimsServiceClient) ThankForClaimedOrder(ctx context.Context, in *ThankForClaimedOrderRequest, opts ...grpc.CallOption) (*ThankForClaimedOrderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ThankForClaimedOrderResponse)
+	err := c.cc.Invoke(ctx, ClaimsService_ThankForClaimedOrder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ClaimsServiceServer is the server API for ClaimsService service.
 // All implementations must embed UnimplementedClaimsServiceServer
 // for forward compatibility.
@@ -121,6 +136,10 @@ type ClaimsServiceServer interface {
 	// /orders/{orderId}:update-delivery. The audit records it as an operation of SYSTEM with the id Player. rate_limited after ten
 	// corrections by the player.
 	CorrectClaimedOrder(context.Context, *CorrectClaimedOrderRequest) (*CorrectClaimedOrderResponse, error)
+	// Posts a word of thanks by the player who claimed the order, as a message by SYSTEM with the name Recipient. An
+	// order has at most one: a call for an order that has it succeeds and changes nothing, whatever its text.
+	// not_editable for a cancelled order, from a month after the delivery on, and once the delivery details are erased.
+	ThankForClaimedOrder(context.Context, *ThankForClaimedOrderRequest) (*ThankForClaimedOrderResponse, error)
 	mustEmbedUnimplementedClaimsServiceServer()
 }
 
@@ -142,6 +161,9 @@ func (UnimplementedClaimsServiceServer) GetClaimedOrder(context.Context, *GetCla
 }
 func (UnimplementedClaimsServiceServer) CorrectClaimedOrder(context.Context, *CorrectClaimedOrderRequest) (*CorrectClaimedOrderResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CorrectClaimedOrder not implemented")
+}
+func (UnimplementedClaimsServiceServer) ThankForClaimedOrder(context.Context, *ThankForClaimedOrderRequest) (*ThankForClaimedOrderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ThankForClaimedOrder not implemented")
 }
 func (UnimplementedClaimsServiceServer) mustEmbedUnimplementedClaimsServiceServer() {}
 func (UnimplementedClaimsServiceServer) testEmbeddedByValue()                       {}
@@ -236,6 +258,24 @@ func _ClaimsService_CorrectClaimedOrder_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ClaimsService_ThankForClaimedOrder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ThankForClaimedOrderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ClaimsServiceServer).ThankForClaimedOrder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ClaimsService_ThankForClaimedOrder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ClaimsServiceServer).ThankForClaimedOrder(ctx, req.(*ThankForClaimedOrderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ClaimsService_ServiceDesc is the grpc.ServiceDesc for ClaimsService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -258,6 +298,10 @@ var ClaimsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CorrectClaimedOrder",
 			Handler:    _ClaimsService_CorrectClaimedOrder_Handler,
+		},
+		{
+			MethodName: "ThankForClaimedOrder",
+			Handler:    _ClaimsService_ThankForClaimedOrder_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1516,8 +1516,12 @@ type ClaimedGift struct {
 	// does not know it or cannot be reached.
 	Shown *ClaimGift `protobuf:"bytes,10,opt,name=shown,proto3" json:"shown,omitempty"`
 	// When the order was sent and when it was delivered; absent: not yet, or not known.
-	SentAt        *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
-	DeliveredAt   *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=delivered_at,json=deliveredAt,proto3" json:"delivered_at,omitempty"`
+	SentAt      *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
+	DeliveredAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=delivered_at,json=deliveredAt,proto3" json:"delivered_at,omitempty"`
+	// What the player has written to thank; empty: nothing, or it was erased.
+	Thanks string `protobuf:"bytes,13,opt,name=thanks,proto3" json:"thanks,omitempty"`
+	// Whether the player can thank now, if the brand asks for it.
+	AcceptsThanks bool `protobuf:"varint,14,opt,name=accepts_thanks,json=acceptsThanks,proto3" json:"accepts_thanks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1636,6 +1640,20 @@ func (x *ClaimedGift) GetDeliveredAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ClaimedGift) GetThanks() string {
+	if x != nil {
+		return x.Thanks
+	}
+	return ""
+}
+
+func (x *ClaimedGift) GetAcceptsThanks() bool {
+	if x != nil {
+		return x.AcceptsThanks
+	}
+	return false
+}
+
 type CorrectClaimedGiftRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Token     string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -1742,6 +1760,103 @@ func (*CorrectClaimedGiftResponse) Descriptor() ([]byte, []int) {
 	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{22}
 }
 
+type ThankForClaimedGiftRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Token     string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	FormNonce string                 `protobuf:"bytes,2,opt,name=form_nonce,json=formNonce,proto3" json:"form_nonce,omitempty"`
+	// Required: one line of at most 280 characters.
+	Text          string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ThankForClaimedGiftRequest) Reset() {
+	*x = ThankForClaimedGiftRequest{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ThankForClaimedGiftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ThankForClaimedGiftRequest) ProtoMessage() {}
+
+func (x *ThankForClaimedGiftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ThankForClaimedGiftRequest.ProtoReflect.Descriptor instead.
+func (*ThankForClaimedGiftRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ThankForClaimedGiftRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *ThankForClaimedGiftRequest) GetFormNonce() string {
+	if x != nil {
+		return x.FormNonce
+	}
+	return ""
+}
+
+func (x *ThankForClaimedGiftRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type ThankForClaimedGiftResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ThankForClaimedGiftResponse) Reset() {
+	*x = ThankForClaimedGiftResponse{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ThankForClaimedGiftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ThankForClaimedGiftResponse) ProtoMessage() {}
+
+func (x *ThankForClaimedGiftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ThankForClaimedGiftResponse.ProtoReflect.Descriptor instead.
+func (*ThankForClaimedGiftResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{24}
+}
+
 // The fields are those of PreviewGiftSite.
 type GetPreviewPageRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1757,7 +1872,7 @@ type GetPreviewPageRequest struct {
 
 func (x *GetPreviewPageRequest) Reset() {
 	*x = GetPreviewPageRequest{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1884,7 @@ func (x *GetPreviewPageRequest) String() string {
 func (*GetPreviewPageRequest) ProtoMessage() {}
 
 func (x *GetPreviewPageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1897,7 @@ func (x *GetPreviewPageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPreviewPageRequest.ProtoReflect.Descriptor instead.
 func (*GetPreviewPageRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{23}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetPreviewPageRequest) GetTenantId() string {
@@ -1837,7 +1952,7 @@ type GetPreviewPageResponse struct {
 
 func (x *GetPreviewPageResponse) Reset() {
 	*x = GetPreviewPageResponse{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1849,7 +1964,7 @@ func (x *GetPreviewPageResponse) String() string {
 func (*GetPreviewPageResponse) ProtoMessage() {}
 
 func (x *GetPreviewPageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1862,7 +1977,7 @@ func (x *GetPreviewPageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPreviewPageResponse.ProtoReflect.Descriptor instead.
 func (*GetPreviewPageResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{24}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetPreviewPageResponse) GetPage() *GetClaimPageResponse {
@@ -2021,7 +2136,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\v_form_nonce\"\x98\x01\n" +
 	"\x16GetClaimedGiftResponse\x12C\n" +
 	"\bprogress\x18\x01 \x01(\x0e2'.gifting.personallinks.v1.ClaimProgressR\bprogress\x129\n" +
-	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xdd\x05\n" +
+	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xa1\x06\n" +
 	"\vClaimedGift\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\tR\treference\x12!\n" +
 	"\fproduct_name\x18\x02 \x01(\tR\vproductName\x12U\n" +
@@ -2038,7 +2153,9 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x05shown\x18\n" +
 	" \x01(\v2#.gifting.personallinks.v1.ClaimGiftR\x05shown\x123\n" +
 	"\asent_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12=\n" +
-	"\fdelivered_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\x1a=\n" +
+	"\fdelivered_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\x12\x1b\n" +
+	"\x06thanks\x18\r \x01(\tB\x03\x80\x01\x01R\x06thanks\x12%\n" +
+	"\x0eaccepts_thanks\x18\x0e \x01(\bR\racceptsThanks\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x16\n" +
@@ -2049,7 +2166,13 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\x12)\n" +
 	"\x10expected_version\x18\x03 \x01(\x03R\x0fexpectedVersion\x12F\n" +
 	"\trecipient\x18\x04 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\"\x1c\n" +
-	"\x1aCorrectClaimedGiftResponse\"\x9b\x02\n" +
+	"\x1aCorrectClaimedGiftResponse\"t\n" +
+	"\x1aThankForClaimedGiftRequest\x12\x19\n" +
+	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\"\n" +
+	"\n" +
+	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\x12\x17\n" +
+	"\x04text\x18\x03 \x01(\tB\x03\x80\x01\x01R\x04text\"\x1d\n" +
+	"\x1bThankForClaimedGiftResponse\"\x9b\x02\n" +
 	"\x15GetPreviewPageRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
 	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x125\n" +
@@ -2076,14 +2199,15 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x18CLAIM_PROGRESS_PREPARING\x10\x01\x12\x17\n" +
 	"\x13CLAIM_PROGRESS_SENT\x10\x02\x12\x1c\n" +
 	"\x18CLAIM_PROGRESS_DELIVERED\x10\x03\x12\x1c\n" +
-	"\x18CLAIM_PROGRESS_CANCELLED\x10\x042\xb8\x06\n" +
+	"\x18CLAIM_PROGRESS_CANCELLED\x10\x042\xbd\a\n" +
 	"\x0fGiftSiteService\x12m\n" +
 	"\fGetClaimPage\x12-.gifting.personallinks.v1.GetClaimPageRequest\x1a..gifting.personallinks.v1.GetClaimPageResponse\x12d\n" +
 	"\tClaimLink\x12*.gifting.personallinks.v1.ClaimLinkRequest\x1a+.gifting.personallinks.v1.ClaimLinkResponse\x12p\n" +
 	"\rGetClaimDraft\x12..gifting.personallinks.v1.GetClaimDraftRequest\x1a/.gifting.personallinks.v1.GetClaimDraftResponse\x12s\n" +
 	"\x0eSaveClaimDraft\x12/.gifting.personallinks.v1.SaveClaimDraftRequest\x1a0.gifting.personallinks.v1.SaveClaimDraftResponse\x12s\n" +
 	"\x0eGetClaimedGift\x12/.gifting.personallinks.v1.GetClaimedGiftRequest\x1a0.gifting.personallinks.v1.GetClaimedGiftResponse\x12\x7f\n" +
-	"\x12CorrectClaimedGift\x123.gifting.personallinks.v1.CorrectClaimedGiftRequest\x1a4.gifting.personallinks.v1.CorrectClaimedGiftResponse\x12s\n" +
+	"\x12CorrectClaimedGift\x123.gifting.personallinks.v1.CorrectClaimedGiftRequest\x1a4.gifting.personallinks.v1.CorrectClaimedGiftResponse\x12\x82\x01\n" +
+	"\x13ThankForClaimedGift\x124.gifting.personallinks.v1.ThankForClaimedGiftRequest\x1a5.gifting.personallinks.v1.ThankForClaimedGiftResponse\x12s\n" +
 	"\x0eGetPreviewPage\x12/.gifting.personallinks.v1.GetPreviewPageRequest\x1a0.gifting.personallinks.v1.GetPreviewPageResponseBWZUgithub.com/partnergifting/platform/proto/gen/gifting/personallinks/v1;personallinksv1b\x06proto3"
 
 var (
@@ -2099,62 +2223,64 @@ func file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_personallinks_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
-	(ClaimState)(0),                    // 0: gifting.personallinks.v1.ClaimState
-	(ClaimProgress)(0),                 // 1: gifting.personallinks.v1.ClaimProgress
-	(*GetClaimPageRequest)(nil),        // 2: gifting.personallinks.v1.GetClaimPageRequest
-	(*GetClaimPageResponse)(nil),       // 3: gifting.personallinks.v1.GetClaimPageResponse
-	(*ClaimCategory)(nil),              // 4: gifting.personallinks.v1.ClaimCategory
-	(*ClaimBrand)(nil),                 // 5: gifting.personallinks.v1.ClaimBrand
-	(*ClaimGift)(nil),                  // 6: gifting.personallinks.v1.ClaimGift
-	(*ClaimImage)(nil),                 // 7: gifting.personallinks.v1.ClaimImage
-	(*ClaimVariation)(nil),             // 8: gifting.personallinks.v1.ClaimVariation
-	(*ClaimChoice)(nil),                // 9: gifting.personallinks.v1.ClaimChoice
-	(*ClaimLinkRequest)(nil),           // 10: gifting.personallinks.v1.ClaimLinkRequest
-	(*ClaimRecipient)(nil),             // 11: gifting.personallinks.v1.ClaimRecipient
-	(*ClaimLinkResponse)(nil),          // 12: gifting.personallinks.v1.ClaimLinkResponse
-	(*ClaimDraft)(nil),                 // 13: gifting.personallinks.v1.ClaimDraft
-	(*ClaimChoiceOfGift)(nil),          // 14: gifting.personallinks.v1.ClaimChoiceOfGift
-	(*ClaimAnswer)(nil),                // 15: gifting.personallinks.v1.ClaimAnswer
-	(*GetClaimDraftRequest)(nil),       // 16: gifting.personallinks.v1.GetClaimDraftRequest
-	(*GetClaimDraftResponse)(nil),      // 17: gifting.personallinks.v1.GetClaimDraftResponse
-	(*SaveClaimDraftRequest)(nil),      // 18: gifting.personallinks.v1.SaveClaimDraftRequest
-	(*SaveClaimDraftResponse)(nil),     // 19: gifting.personallinks.v1.SaveClaimDraftResponse
-	(*GetClaimedGiftRequest)(nil),      // 20: gifting.personallinks.v1.GetClaimedGiftRequest
-	(*GetClaimedGiftResponse)(nil),     // 21: gifting.personallinks.v1.GetClaimedGiftResponse
-	(*ClaimedGift)(nil),                // 22: gifting.personallinks.v1.ClaimedGift
-	(*CorrectClaimedGiftRequest)(nil),  // 23: gifting.personallinks.v1.CorrectClaimedGiftRequest
-	(*CorrectClaimedGiftResponse)(nil), // 24: gifting.personallinks.v1.CorrectClaimedGiftResponse
-	(*GetPreviewPageRequest)(nil),      // 25: gifting.personallinks.v1.GetPreviewPageRequest
-	(*GetPreviewPageResponse)(nil),     // 26: gifting.personallinks.v1.GetPreviewPageResponse
-	nil,                                // 27: gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	nil,                                // 28: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	nil,                                // 29: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	nil,                                // 30: gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	(*v1.GiftSite)(nil),                // 31: gifting.tenants.v1.GiftSite
-	(*v11.Violation)(nil),              // 32: gifting.common.v1.Violation
-	(*timestamppb.Timestamp)(nil),      // 33: google.protobuf.Timestamp
+	(ClaimState)(0),                     // 0: gifting.personallinks.v1.ClaimState
+	(ClaimProgress)(0),                  // 1: gifting.personallinks.v1.ClaimProgress
+	(*GetClaimPageRequest)(nil),         // 2: gifting.personallinks.v1.GetClaimPageRequest
+	(*GetClaimPageResponse)(nil),        // 3: gifting.personallinks.v1.GetClaimPageResponse
+	(*ClaimCategory)(nil),               // 4: gifting.personallinks.v1.ClaimCategory
+	(*ClaimBrand)(nil),                  // 5: gifting.personallinks.v1.ClaimBrand
+	(*ClaimGift)(nil),                   // 6: gifting.personallinks.v1.ClaimGift
+	(*ClaimImage)(nil),                  // 7: gifting.personallinks.v1.ClaimImage
+	(*ClaimVariation)(nil),              // 8: gifting.personallinks.v1.ClaimVariation
+	(*ClaimChoice)(nil),                 // 9: gifting.personallinks.v1.ClaimChoice
+	(*ClaimLinkRequest)(nil),            // 10: gifting.personallinks.v1.ClaimLinkRequest
+	(*ClaimRecipient)(nil),              // 11: gifting.personallinks.v1.ClaimRecipient
+	(*ClaimLinkResponse)(nil),           // 12: gifting.personallinks.v1.ClaimLinkResponse
+	(*ClaimDraft)(nil),                  // 13: gifting.personallinks.v1.ClaimDraft
+	(*ClaimChoiceOfGift)(nil),           // 14: gifting.personallinks.v1.ClaimChoiceOfGift
+	(*ClaimAnswer)(nil),                 // 15: gifting.personallinks.v1.ClaimAnswer
+	(*GetClaimDraftRequest)(nil),        // 16: gifting.personallinks.v1.GetClaimDraftRequest
+	(*GetClaimDraftResponse)(nil),       // 17: gifting.personallinks.v1.GetClaimDraftResponse
+	(*SaveClaimDraftRequest)(nil),       // 18: gifting.personallinks.v1.SaveClaimDraftRequest
+	(*SaveClaimDraftResponse)(nil),      // 19: gifting.personallinks.v1.SaveClaimDraftResponse
+	(*GetClaimedGiftRequest)(nil),       // 20: gifting.personallinks.v1.GetClaimedGiftRequest
+	(*GetClaimedGiftResponse)(nil),      // 21: gifting.personallinks.v1.GetClaimedGiftResponse
+	(*ClaimedGift)(nil),                 // 22: gifting.personallinks.v1.ClaimedGift
+	(*CorrectClaimedGiftRequest)(nil),   // 23: gifting.personallinks.v1.CorrectClaimedGiftRequest
+	(*CorrectClaimedGiftResponse)(nil),  // 24: gifting.personallinks.v1.CorrectClaimedGiftResponse
+	(*ThankForClaimedGiftRequest)(nil),  // 25: gifting.personallinks.v1.ThankForClaimedGiftRequest
+	(*ThankForClaimedGiftResponse)(nil), // 26: gifting.personallinks.v1.ThankForClaimedGiftResponse
+	(*GetPreviewPageRequest)(nil),       // 27: gifting.personallinks.v1.GetPreviewPageRequest
+	(*GetPreviewPageResponse)(nil),      // 28: gifting.personallinks.v1.GetPreviewPageResponse
+	nil,                                 // 29: gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	nil,                                 // 30: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	nil,                                 // 31: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	nil,                                 // 32: gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	(*v1.GiftSite)(nil),                 // 33: gifting.tenants.v1.GiftSite
+	(*v11.Violation)(nil),               // 34: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),       // 35: google.protobuf.Timestamp
 }
 var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	0,  // 0: gifting.personallinks.v1.GetClaimPageResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	5,  // 1: gifting.personallinks.v1.GetClaimPageResponse.brand:type_name -> gifting.personallinks.v1.ClaimBrand
 	6,  // 2: gifting.personallinks.v1.GetClaimPageResponse.gifts:type_name -> gifting.personallinks.v1.ClaimGift
 	4,  // 3: gifting.personallinks.v1.GetClaimPageResponse.categories:type_name -> gifting.personallinks.v1.ClaimCategory
-	31, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
+	33, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
 	7,  // 5: gifting.personallinks.v1.ClaimBrand.hero:type_name -> gifting.personallinks.v1.ClaimImage
 	7,  // 6: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
 	8,  // 7: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
 	9,  // 8: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
-	27, // 9: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	28, // 10: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	29, // 9: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	30, // 10: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
 	11, // 11: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	0,  // 12: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	14, // 13: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
 	11, // 14: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	15, // 15: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	29, // 16: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	32, // 17: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
+	31, // 16: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	34, // 17: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
 	0,  // 18: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	13, // 19: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
 	14, // 20: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
@@ -2164,14 +2290,14 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	13, // 24: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
 	1,  // 25: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
 	22, // 26: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
-	30, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	33, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
+	32, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	35, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
 	11, // 29: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	6,  // 30: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
-	33, // 31: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
-	33, // 32: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
+	35, // 31: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
+	35, // 32: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
 	11, // 33: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	31, // 34: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
+	33, // 34: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
 	3,  // 35: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
 	2,  // 36: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
 	10, // 37: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
@@ -2179,16 +2305,18 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	18, // 39: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
 	20, // 40: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
 	23, // 41: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	25, // 42: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
-	3,  // 43: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 44: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 45: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 46: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 47: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 48: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	26, // 49: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
-	43, // [43:50] is the sub-list for method output_type
-	36, // [36:43] is the sub-list for method input_type
+	25, // 42: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
+	27, // 43: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
+	3,  // 44: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 45: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 46: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 47: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 48: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 49: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	26, // 50: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
+	28, // 51: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
+	44, // [44:52] is the sub-list for method output_type
+	36, // [36:44] is the sub-list for method input_type
 	36, // [36:36] is the sub-list for extension type_name
 	36, // [36:36] is the sub-list for extension extendee
 	0,  // [0:36] is the sub-list for field type_name
@@ -2207,14 +2335,14 @@ func file_gifting_personallinks_v1_gift_site_proto_init() {
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[10].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[18].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[20].OneofWrappers = []any{}
-	file_gifting_personallinks_v1_gift_site_proto_msgTypes[23].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_personallinks_v1_gift_site_proto_rawDesc), len(file_gifting_personallinks_v1_gift_site_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   29,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

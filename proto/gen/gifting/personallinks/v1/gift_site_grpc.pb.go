@@ -19,13 +19,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	GiftSiteService_GetClaimPage_FullMethodName       = "/gifting.personallinks.v1.GiftSiteService/GetClaimPage"
-	GiftSiteService_ClaimLink_FullMethodName          = "/gifting.personallinks.v1.GiftSiteService/ClaimLink"
-	GiftSiteService_GetClaimDraft_FullMethodName      = "/gifting.personallinks.v1.GiftSiteService/GetClaimDraft"
-	GiftSiteService_SaveClaimDraft_FullMethodName     = "/gifting.personallinks.v1.GiftSiteService/SaveClaimDraft"
-	GiftSiteService_GetClaimedGift_FullMethodName     = "/gifting.personallinks.v1.GiftSiteService/GetClaimedGift"
-	GiftSiteService_CorrectClaimedGift_FullMethodName = "/gifting.personallinks.v1.GiftSiteService/CorrectClaimedGift"
-	GiftSiteService_GetPreviewPage_FullMethodName     = "/gifting.personallinks.v1.GiftSiteService/GetPreviewPage"
+	GiftSiteService_GetClaimPage_FullMethodName        = "/gifting.personallinks.v1.GiftSiteService/GetClaimPage"
+	GiftSiteService_ClaimLink_FullMethodName           = "/gifting.personallinks.v1.GiftSiteService/ClaimLink"
+	GiftSiteService_GetClaimDraft_FullMethodName       = "/gifting.personallinks.v1.GiftSiteService/GetClaimDraft"
+	GiftSiteService_SaveClaimDraft_FullMethodName      = "/gifting.personallinks.v1.GiftSiteService/SaveClaimDraft"
+	GiftSiteService_GetClaimedGift_FullMethodName      = "/gifting.personallinks.v1.GiftSiteService/GetClaimedGift"
+	GiftSiteService_CorrectClaimedGift_FullMethodName  = "/gifting.personallinks.v1.GiftSiteService/CorrectClaimedGift"
+	GiftSiteService_ThankForClaimedGift_FullMethodName = "/gifting.personallinks.v1.GiftSiteService/ThankForClaimedGift"
+	GiftSiteService_GetPreviewPage_FullMethodName      = "/gifting.personallinks.v1.GiftSiteService/GetPreviewPage"
 )
 
 // GiftSiteServiceClient is the client API for GiftSiteService service.
@@ -54,6 +55,10 @@ type GiftSiteServiceClient interface {
 	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
 	// claim. Others get not_found. rate_limited after ten corrections of an order.
 	CorrectClaimedGift(ctx context.Context, in *CorrectClaimedGiftRequest, opts ...grpc.CallOption) (*CorrectClaimedGiftResponse, error)
+	// Posts a word of thanks for the form that made the claim; it is a message on the order. Others get not_found. Only
+	// the first text of an order is posted: after it, a call succeeds and changes nothing. not_editable if the brand does
+	// not ask for thanks, the order was cancelled, or a month has passed since the delivery.
+	ThankForClaimedGift(ctx context.Context, in *ThankForClaimedGiftRequest, opts ...grpc.CallOption) (*ThankForClaimedGiftResponse, error)
 	// Returns the content of a page for a preview of a brand's gift site. It reads no link. The gateway has checked the person, the site
 	// and the greeting. not_found if the tenant has no such brand, campaign_not_found if the brand has no such campaign.
 	GetPreviewPage(ctx context.Context, in *GetPreviewPageRequest, opts ...grpc.CallOption) (*GetPreviewPageResponse, error)
@@ -127,6 +132,16 @@ func (c *giftSiteServiceClient) CorrectClaimedGift(ctx context.Context, in *Corr
 	return out, nil
 }
 
+func (c *giftSiteServiceClient) ThankForClaimedGift(ctx context.Context, in *ThankForClaimedGiftRequest, opts ...grpc.CallOption) (*ThankForClaimedGiftResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ThankForClaimedGiftResponse)
+	err := c.cc.Invoke(ctx, GiftSiteService_ThankForClaimedGift_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *giftSiteServiceClient) GetPreviewPage(ctx context.Context, in *GetPreviewPageRequest, opts ...grpc.CallOption) (*GetPreviewPageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetPreviewPageResponse)
@@ -163,6 +178,10 @@ type GiftSiteServiceServer interface {
 	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
 	// claim. Others get not_found. rate_limited after ten corrections of an order.
 	CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error)
+	// Posts a word of thanks for the form that made the claim; it is a message on the order. Others get not_found. Only
+	// the first text of an order is posted: after it, a call succeeds and changes nothing. not_editable if the brand does
+	// not ask for thanks, the order was cancelled, or a month has passed since the delivery.
+	ThankForClaimedGift(context.Context, *ThankForClaimedGiftRequest) (*ThankForClaimedGiftResponse, error)
 	// Returns the content of a page for a preview of a brand's gift site. It reads no link. The gateway has checked the person, the site
 	// and the greeting. not_found if the tenant has no such brand, campaign_not_found if the brand has no such campaign.
 	GetPreviewPage(context.Context, *GetPreviewPageRequest) (*GetPreviewPageResponse, error)
@@ -193,6 +212,9 @@ func (UnimplementedGiftSiteServiceServer) GetClaimedGift(context.Context, *GetCl
 }
 func (UnimplementedGiftSiteServiceServer) CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CorrectClaimedGift not implemented")
+}
+func (UnimplementedGiftSiteServiceServer) ThankForClaimedGift(context.Context, *ThankForClaimedGiftRequest) (*ThankForClaimedGiftResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ThankForClaimedGift not implemented")
 }
 func (UnimplementedGiftSiteServiceServer) GetPreviewPage(context.Context, *GetPreviewPageRequest) (*GetPreviewPageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPreviewPage not implemented")
@@ -326,6 +348,24 @@ func _GiftSiteService_CorrectClaimedGift_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GiftSiteService_ThankForClaimedGift_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ThankForClaimedGiftRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GiftSiteServiceServer).ThankForClaimedGift(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GiftSiteService_ThankForClaimedGift_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GiftSiteServiceServer).ThankForClaimedGift(ctx, req.(*ThankForClaimedGiftRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _GiftSiteService_GetPreviewPage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetPreviewPageRequest)
 	if err := dec(in); err != nil {
@@ -374,6 +414,10 @@ var GiftSiteService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CorrectClaimedGift",
 			Handler:    _GiftSiteService_CorrectClaimedGift_Handler,
+		},
+		{
+			MethodName: "ThankForClaimedGift",
+			Handler:    _GiftSiteService_ThankForClaimedGift_Handler,
 		},
 		{
 			MethodName: "GetPreviewPage",

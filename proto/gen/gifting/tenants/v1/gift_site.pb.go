@@ -193,7 +193,8 @@ type GiftSite struct {
 	// next three are.
 	PrivacyUrl *string `protobuf:"bytes,1,opt,name=privacy_url,json=privacyUrl,proto3,oneof" json:"privacy_url,omitempty"`
 	TermsUrl   *string `protobuf:"bytes,2,opt,name=terms_url,json=termsUrl,proto3,oneof" json:"terms_url,omitempty"`
-	// Where a player gets help: an https or a mailto URL.
+	// Where a player gets help: an https or a mailto URL. The page of an order that was sent adds the order's reference:
+	// as the subject of an e-mail, or as the parameter `reference` of an https URL.
 	SupportUrl *string `protobuf:"bytes,3,opt,name=support_url,json=supportUrl,proto3,oneof" json:"support_url,omitempty"`
 	// Who is responsible for the site.
 	ImprintUrl *string `protobuf:"bytes,4,opt,name=imprint_url,json=imprintUrl,proto3,oneof" json:"imprint_url,omitempty"`
@@ -203,6 +204,8 @@ type GiftSite struct {
 	// How long gifts usually take, by country. Shown once the country of the address is known, and until the gift is sent. A country that
 	// is not listed has no text. At most 250, each country once.
 	DeliveryTimes []*DeliveryTime `protobuf:"bytes,7,rep,name=delivery_times,json=deliveryTimes,proto3" json:"delivery_times,omitempty"`
+	// Players are not asked for a word of thanks. By default they are, on the page of their order.
+	WithoutThanks bool `protobuf:"varint,8,opt,name=without_thanks,json=withoutThanks,proto3" json:"without_thanks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -284,6 +287,13 @@ func (x *GiftSite) GetDeliveryTimes() []*DeliveryTime {
 		return x.DeliveryTimes
 	}
 	return nil
+}
+
+func (x *GiftSite) GetWithoutThanks() bool {
+	if x != nil {
+		return x.WithoutThanks
+	}
+	return false
 }
 
 // DeliveryTime is how long a gift usually takes to a country, from the order to the delivery.
@@ -490,7 +500,7 @@ var File_gifting_tenants_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
-	"\"gifting/tenants/v1/gift_site.proto\x12\x12gifting.tenants.v1\"\x83\x03\n" +
+	"\"gifting/tenants/v1/gift_site.proto\x12\x12gifting.tenants.v1\"\xaa\x03\n" +
 	"\bGiftSite\x12$\n" +
 	"\vprivacy_url\x18\x01 \x01(\tH\x00R\n" +
 	"privacyUrl\x88\x01\x01\x12 \n" +
@@ -501,7 +511,8 @@ const file_gifting_tenants_v1_gift_site_proto_rawDesc = "" +
 	"imprintUrl\x88\x01\x01\x12\x1e\n" +
 	"\bhome_url\x18\x05 \x01(\tH\x04R\ahomeUrl\x88\x01\x01\x12/\n" +
 	"\x05theme\x18\x06 \x01(\v2\x19.gifting.tenants.v1.ThemeR\x05theme\x12G\n" +
-	"\x0edelivery_times\x18\a \x03(\v2 .gifting.tenants.v1.DeliveryTimeR\rdeliveryTimesB\x0e\n" +
+	"\x0edelivery_times\x18\a \x03(\v2 .gifting.tenants.v1.DeliveryTimeR\rdeliveryTimes\x12%\n" +
+	"\x0ewithout_thanks\x18\b \x01(\bR\rwithoutThanksB\x0e\n" +
 	"\f_privacy_urlB\f\n" +
 	"\n" +
 	"_terms_urlB\x0e\n" +

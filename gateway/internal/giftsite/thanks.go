@@ -1,0 +1,88 @@
+package giftsite
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+// fieldThanks is the input of a player's word of thanks.
+const fieldThanks = "word"
+
+var thanksInput = input{
+	ID: fieldThanks, LabelKey: fieldThanks, MaxLength: fields.MaxLength(&ordersv1.ThankForClaimedOrderRequest{}, "text"),
+	Type: "text", Autocomplete: "off",
+}
+
+// refusedThanks is what a player has typed to thank and could not send.
+type refusedThanks struct {
+	Text string
+	Why  *problem.Error
+}
+
+// addThanks adds what the player has written to the brand, or the form to write it.
+func (p *orderView) addThanks(gift *linksv1.ClaimedGift, withoutThanks bool, refused refusedThanks) {
+	p.Thanks = gift.GetThanks()
+	if !gift.GetAcceptsThanks() || withoutThanks {
+		return
+	}
+	if refused.Why != nil && refused.Why.Code == problem.InvalidRequest {
+		for _, v := range refused.Why.Violations {
+			p.Errors = []formError{{
+				Field: fieldThanks, Label: p.T(fieldThanks), Text: p.fieldError(thanksInput, v.Code), Href: "#" + fieldThanks,
+			}}
+		}
+	} else if refused.Why != nil {
+		p.Problem = p.T("problem.word")
+	}
+	p.Failed = refused.Why != nil
+	f := p.field(thanksInput, "", refused.Text, p.Errors)
+	f.Hint = p.T("word.hint", "n", strconv.Itoa(thanksInput.MaxLength))
+	p.ThanksField = &f
+}
+
+// postThanks sends a word of thanks to the brand. What is refused is shown at once, without a redirect: it is kept nowhere else.
+func (s *Site) postThanks(v *visit, f form) {
+	var ok bool
+	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
+		return
+	}
+	if v.link.GetState() != linksv1.ClaimState_CLAIM_STATE_CLAIMED || v.nonce == "" {
+		s.redirect(v, "")
+		return
+	}
+	_, err := s.Links.ThankForClaimedGift(v.r.Context(), &linksv1.ThankForClaimedGiftRequest{
+		Token: v.token, FormNonce: v.nonce, Text: f.Thanks,
+	})
+	switch {
+	case err == nil:
+		s.redirect(v, stepThanked)
+	case problem.Is(err, problem.NotFound), problem.Is(err, problem.NotEditable): // The first page shows why.
+		s.redirect(v, "")
+	default:
+		v.refused = refusedThanks{Text: f.Thanks, Why: s.shownProblem(v, err)}
+		s.getClaimed(v)
+	}
+}
+
+// complaintHref is the brand's support link with the reference of the order; empty: the brand has none. The reference names nobody.
+func (t *texts) complaintHref(support, reference string) string {
+	u, err := url.Parse(support)
+	if support == "" || err != nil {
+		return ""
+	}
+	name, value := "reference", reference
+	if u.Scheme == "mailto" {
+		name, value = "subject", t.T("wrong.link")+": "+reference
+	}
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += name + "=" + strings.ReplaceAll(url.QueryEscape(value), "+", "%20") // Mail programs show a plus sign.
+	return u.String()
+}
