@@ -159,5 +159,14 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 		b.review(t, f)
 		b.press(t, ".confirm .send")
 		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+
+		b.do(t, chromedp.SetValue(chromedp.CSS("#word"), strings.Repeat("å", 281)))
+		b.press(t, "form .quiet")
+		require.Equal(t, strings.Repeat("å", 281), b.value(t, `document.querySelector("#word").value`))
+		b.inspect(t, "14-thanks-error")
+		b.do(t, chromedp.SetValue(chromedp.CSS("#word"), "So kind of you!"))
+		b.press(t, "form .quiet")
+		require.Equal(t, "So kind of you!", b.text(t, "blockquote"))
+		b.inspect(t, "15-thanked")
 	})
 }

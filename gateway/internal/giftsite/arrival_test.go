@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -34,12 +35,7 @@ func TestThePagesSayWhenTheGiftUsuallyArrives(t *testing.T) {
 	require.NotContains(t, address, sweden)
 	require.Contains(t, f.follow(filled("country", "DE")).body, germany, "on the review")
 
-	thanks := f.follow(f.confirm()).body
-	require.Contains(t, thanks, "<p>"+sweden+"</p>", "the order is sent to Sweden")
-	f.order.Progress = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT
-	require.NotContains(t, f.get("").body, said, "a part of the time is over")
-	f.order.Progress, f.nonce = linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, ""
-	require.NotContains(t, f.get("").body, said, "a stranger does not learn the country")
+	require.NotContains(t, f.follow(f.confirm()).body, said, "from the order on, the days are known")
 }
 
 func TestACountryWithoutDeliveryTimeHasNoText(t *testing.T) {
@@ -50,11 +46,11 @@ func TestACountryWithoutDeliveryTimeHasNoText(t *testing.T) {
 			f.page.Brand.Site = site
 			f.follow(choose("shirt", "choice", "Colour=Navy&Size=S"))
 			require.NotContains(t, f.follow(filled("country", "IE", "step", stepCountry)).body, "country-hint")
-			f.order.Gift.MaskedRecipient.Country = "IE"
+			f.order.Gift.MaskedRecipient.Country, f.order.Gift.ClaimedAt = "IE", timestamppb.New(f.now)
 			f.page.State, f.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, f.nonce
 			thanks := f.get("").body
 			require.Contains(t, thanks, "NP-1")
-			require.NotContains(t, thanks, "Usually arrives")
+			require.NotContains(t, thanks, "Expected arrival")
 		})
 	}
 }

@@ -23,6 +23,8 @@ const (
 	// stepThanks is sent by the form of the placed order. stepThanked is its page after that.
 	stepThanks  = "thanks"
 	stepThanked = "thanked"
+	// stepCalendar is the file for the player's calendar.
+	stepCalendar = "calendar"
 )
 
 // queryKept in a query says that a form was sent and kept. If the page finds nothing, the browser has no cookie or the draft has

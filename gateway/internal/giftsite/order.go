@@ -24,8 +24,9 @@ type orderView struct {
 	// Steps are the way of the order; empty if it was cancelled.
 	Steps []progressStep
 	Mine  *ownOrder
-	// Arrival is when the gift usually arrives, until it is sent; empty: the brand does not say it.
-	Arrival string
+	// Arrival is when the gift usually arrives, until then; nil: nobody knows. CalendarHref is the file with it.
+	Arrival      *expectedArrival
+	CalendarHref string
 	// Notice says that what the player has just sent has arrived.
 	Notice string
 	// Thanks is what the player has written to the brand, ThanksField where it is written. Empty and nil: neither is shown.
@@ -82,8 +83,9 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 		if p.State == stateCancelled {
 			p.Mine = &ownOrder{Reference: p.Mine.Reference, Gift: p.Mine.Gift, Picture: p.Mine.Picture, Variations: p.Mine.Variations}
 		}
-		if p.State == stateThanks {
-			p.Arrival = p.arrival(v.link.GetBrand().GetSite(), gift.GetMaskedRecipient().GetCountry())
+		if p.State == stateThanks || p.State == stateSent {
+			p.Arrival = p.expected(v.link.GetBrand().GetSite(), gift, s.Clock())
+			p.CalendarHref = stepQuery(stepCalendar)
 		}
 		if site := v.link.GetBrand().GetSite(); p.State != stateCancelled {
 			p.addThanks(gift, site.GetWithoutThanks(), v.refused)
@@ -260,7 +262,12 @@ func (s *Site) getClaimed(v *visit) {
 			return
 		}
 	}
-	s.render(v.w, http.StatusOK, pageOrder, s.orderView(v, found))
+	p := s.orderView(v, found)
+	if p.Arrival != nil && v.r.URL.Query().Get(fieldStep) == stepCalendar {
+		s.writeCalendar(v, p, found.GetGift().GetClaimedAt().AsTime())
+		return
+	}
+	s.render(v.w, http.StatusOK, pageOrder, p)
 }
 
 // postCorrection corrects where the gift is sent. Inputs that are left empty change nothing.
