@@ -163,10 +163,8 @@ func TestEverythingWorksWithoutScripts(t *testing.T) {
 		b.do(t, chromedp.SetValue(chromedp.CSS("#word"), strings.Repeat("å", 281)))
 		b.press(t, "form .quiet")
 		require.Equal(t, strings.Repeat("å", 281), b.value(t, `document.querySelector("#word").value`))
-		b.inspect(t, "14-thanks-error")
 		b.do(t, chromedp.SetValue(chromedp.CSS("#word"), "So kind of you!"))
 		b.press(t, "form .quiet")
 		require.Equal(t, "So kind of you!", b.text(t, "blockquote"))
-		b.inspect(t, "15-thanked")
 	})
 }

@@ -93,10 +93,10 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 				p.Mine.ComplaintHref = p.complaintHref(site.GetSupportUrl(), gift.GetReference())
 			}
 		}
-		switch v.r.URL.Query().Get(fieldStep) {
-		case stepCorrected:
+		switch step := v.r.URL.Query().Get(fieldStep); {
+		case step == stepCorrected:
 			p.Notice = p.T("correct.done")
-		case stepThanked:
+		case step == stepThanked && p.Thanks != "":
 			p.Notice = p.T("word.done", "brand", p.Brand)
 		}
 		if p.Mine.Picture.Sizes = sizesDetail; p.State != stateSent {

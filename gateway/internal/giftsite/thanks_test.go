@@ -29,6 +29,7 @@ func TestAPlayerThanksTheBrand(t *testing.T) {
 	page := f.get("").body
 	require.Contains(t, page, "Say thank you to Nordlys Casino")
 	require.Contains(t, page, `name="word"`)
+	require.NotContains(t, f.get("?step=thanked").body, "have been passed on")
 	sent := f.send(words(" Thank <you> "))
 	require.Equal(t, "/c/"+token+"?step=thanked", sent.Header().Get("Location"))
 	require.Equal(t, []string{"Thank <you>"}, f.thanks)
