@@ -421,7 +421,7 @@ chart-apply: $(BIN)/etcd $(BIN)/kube-apiserver ## Apply the chart to a real API 
 # installs the tools of four languages.
 CLIENTS := $(LOCAL)/clients
 .PHONY: clients
-clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk php-and-ruby ## Generate clients of the OpenAPI document with five generators, compile them strictly, and use them; verify webhooks in seven languages
+clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk php-and-ruby ## Generate clients of the OpenAPI document for TypeScript, Python, Go, PHP and Java, compile them strictly, and use them; verify webhooks in seven languages
 	@rm -rf $(CLIENTS)/programs && cp -R deploy/tests/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
 	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
 		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^Test(GeneratedClients|Verifiers)$$' ./deploy/tests/clients
@@ -689,9 +689,9 @@ jdk:
 
 .PHONY: php-and-ruby
 php-and-ruby:
-	@command -v php >/dev/null && command -v ruby >/dev/null || { \
-		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install PHP and Ruby" >&2; exit 1; }; \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends php-cli ruby; \
+	@php -r 'exit((include "GuzzleHttp/autoload.php") ? 0 : 1);' >/dev/null 2>&1 && command -v ruby >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install PHP with Guzzle, and Ruby" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends php-cli php-curl php-guzzlehttp-guzzle ruby; \
 	}
 
 # promtool is part of Prometheus. It is unpacked, not installed, because the package would start a service.

@@ -36,6 +36,10 @@ var generators = []generator{
 	{"hey-api", "typescript/hey-api", "tsc -p .", "node ../dist/hey-api/main.js", "openapi-ts.config.ts", "../package.json"},
 	{"openapi-python-client", "python", "mypy --strict main.py gifting_api", "python main.py", "generator.yaml", "requirements.txt"},
 	{"oapi-codegen", "go", "go vet ./... && go build -o program .", "./program", "oapi-codegen.yaml", "go.mod"},
+	{
+		"openapi-generator for PHP", "php", "find client/lib main.php -name '*.php' -print0 | xargs -0 -n 1 php -l > /dev/null",
+		"php main.php", "pom.xml", "pom.xml",
+	},
 	{"openapi-generator", "java", "mvn -q -B compile", "java -cp 'target/classes:target/lib/*' clients.Main", "pom.xml", "pom.xml"},
 }
 
