@@ -424,7 +424,7 @@ CLIENTS := $(LOCAL)/clients
 clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk php-and-ruby ## Generate clients of the OpenAPI document for TypeScript, Python, Go, PHP and Java, compile them strictly, and use them; verify webhooks in seven languages
 	@rm -rf $(CLIENTS)/programs && cp -R deploy/tests/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
 	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
-		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^Test(GeneratedClients|Verifiers)$$' ./deploy/tests/clients
+		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^Test(GeneratedClients|Verifiers|Receivers)$$' ./deploy/tests/clients
 
 $(CLIENTS)/node_modules/.complete: deploy/tests/clients/typescript/package.json deploy/tests/clients/typescript/package-lock.json | node
 	@mkdir -p $(CLIENTS)

@@ -10,6 +10,6 @@
 //	problem <code> <order>                      the refusal of the same order again
 //	unknown <code> <field code> <type> <type>   of the newer gateway: a refusal with unknown codes, then the types of its two events
 //
-// The verifiers of gateway/docs/guides/webhooks.md run here too. They need no build tag: the languages that are not installed are
-// left out, except by `make clients`, which installs all.
+// The verifiers and receivers of gateway/docs/guides/webhooks.md run here too. They need no build tag: the languages that are not
+// installed are left out, except by `make clients`, which installs all.
 package clients

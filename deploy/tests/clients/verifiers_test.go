@@ -205,10 +205,16 @@ func TestTheSignedRequestsOfTheGuideShowWhetherAReceiverVerifies(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(receiver.Close)
-	script := strings.ReplaceAll(shownCode(t, "sh", "signed() {"), "http://localhost:3000", receiver.URL)
+	require.Equal(t, "204\n401\n401\n", sendSigned(t, receiver.URL))
+}
+
+// sendSigned sends the signed requests of the guide to a receiver, and returns what they print.
+func sendSigned(t *testing.T, receiver string) string {
+	t.Helper()
+	script := strings.ReplaceAll(shownCode(t, "sh", "signed() {"), "http://localhost:3000", receiver)
 	command := exec.CommandContext(t.Context(), "sh", "-c", script)
 	command.Env = append(os.Environ(), "GIFTING_WEBHOOK_SECRET="+secret)
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", output)
-	require.Equal(t, "204\n401\n401\n", string(output))
+	return string(output)
 }
