@@ -28,7 +28,7 @@ type input struct {
 	Optional     bool
 	// Lines means that the text may have several lines.
 	Lines bool
-	// Short inputs share a row if there is room.
+	// Short inputs are not as wide as the form.
 	Short bool
 	// Example of a text; empty: none.
 	Example string
@@ -204,7 +204,8 @@ func (s *Site) addressView(v *visit) addressView {
 	p := addressView{view: s.linkView(v.link), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId())}
 	p.hideSeen()
 	p.setTitle(p.T("address.heading"))
-	p.Countries, p.Country = countryOptions(p.allCountries(), gift.GetCountries(), entered[fieldCountry], v.link.GetLocale())
+	p.Countries, p.Country = countryOptions(p.allCountries(), gift.GetCountries(), entered[fieldCountry], v.link.GetLocale(),
+		v.r.Header.Get("Accept-Language"))
 	p.Arrival = p.arrival(v.link.GetBrand().GetSite(), p.Country)
 	var form []input
 	if p.Country != "" {
@@ -239,12 +240,13 @@ func (s *Site) addressView(v *visit) addressView {
 }
 
 // countryOptions are the countries that a gift can be sent to, in the alphabetical order of the locale, and the selected one: the
-// chosen country, else the only one, else that of the link's locale. The country of en-US is not used, because en-US is the default
-// of all links.
-func countryOptions(names []countryName, countries []string, chosen, name string) (options []countryOption, selected string) {
+// chosen country, else a likely one.
+func countryOptions(
+	names []countryName, countries []string, chosen, locale, accepted string,
+) (options []countryOption, selected string) {
 	selected = chosen
 	if !slices.Contains(countries, chosen) {
-		selected = likelyCountry(countries, name)
+		selected = likelyCountry(countries, locale, accepted)
 	}
 	for _, c := range names {
 		if slices.Contains(countries, c.Code) {
@@ -254,19 +256,20 @@ func countryOptions(names []countryName, countries []string, chosen, name string
 	return options, selected
 }
 
-func likelyCountry(countries []string, name string) string {
+// likelyCountry is the only country, else that of the link's locale, else that of the languages that the browser accepts. The country
+// of en-US is not used, because en-US is the default of all links and of many browsers.
+func likelyCountry(countries []string, locale, accepted string) string {
 	if len(countries) == 1 {
 		return countries[0]
 	}
-	tag, err := language.Parse(name)
-	if err != nil || name == fields.BaseLocale {
-		return ""
+	tags, _, _ := language.ParseAcceptLanguage(accepted) // Without tags if it is malformed.
+	for _, tag := range append([]language.Tag{language.Make(locale)}, tags...) {
+		region, confidence := tag.Region()
+		if confidence == language.Exact && tag != language.AmericanEnglish && slices.Contains(countries, region.String()) {
+			return region.String()
+		}
 	}
-	region, confidence := tag.Region()
-	if confidence != language.Exact || !slices.Contains(countries, region.String()) {
-		return ""
-	}
-	return region.String()
+	return ""
 }
 
 // countryName returns the name of a country in the locale.

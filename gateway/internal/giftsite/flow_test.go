@@ -211,6 +211,29 @@ func TestInvalidTextIsNotSentOn(t *testing.T) {
 	require.Empty(t, f.claims)
 }
 
+// Nobody is asked for a country that is known.
+func TestTheCountryIsThatOfTheLinkOrElseOfTheLanguagesOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ locale, accepted, want string }{
+		{"sv-SE", "en-IE", "SE"},
+		{"en-US", "de-DE, en-IE;q=0.8, sv-SE;q=0.5", "IE"},
+		{"en-US", "en-US, sv-SE", "SE"},
+		{"de-DE", "sv-SE", "SE"},
+		{"en-US", "en-US", ""},
+		{"en-US", "ar, sv", ""},
+		{"en-US", "", ""},
+		{"en-US", "\x00;;q=?", ""},
+	} {
+		f := setup(t)
+		f.page.Locale, f.page.Gifts[1].Countries = tc.locale, []string{"IE", "SE", "US", "EG"}
+		f.follow(choose("shirt", "choice", "Colour=Navy&Size=S"))
+		page := f.do(http.MethodGet, "/c/"+token+"?step=address", "", "Accept-Language", tc.accepted).body
+		_, selected, _ := strings.Cut(page, `<option value="`+tc.want+`"`)
+		require.Equal(t, tc.want != "", strings.HasPrefix(selected, " selected>"), "%+v", tc)
+		require.Equal(t, tc.want != "", strings.Contains(page, `id="street"`), "%+v", tc)
+	}
+}
+
 func TestTheCountryIsFirst(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -319,7 +342,7 @@ func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 		},
 		"a field": {
 			problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}), nil,
-			[]string{`<a href="#phone">Phone number</a>`, `</span>Enter the phone number`, `value="Storgatan 1"`},
+			[]string{`<a href="#phone">Phone number</a>`, `</span>Check the number.`, `value="Storgatan 1"`},
 		},
 		"an unknown field": {
 			problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid}), nil,

@@ -230,7 +230,7 @@ func (t *texts) fieldError(in input, code string) string {
 	key := "error." + in.ID + "." + code
 	switch {
 	case t.Has(key):
-		return t.T(key, "example", t.phoneExample(in), "field", t.label(in))
+		return t.T(key, "field", t.label(in))
 	case in.ID == fieldCountry:
 		return t.T("error.country.invalid")
 	case code == problem.FieldTooLong:

@@ -88,6 +88,7 @@ var previews = map[giftsitev1.PreviewPage]previewPage{
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_ADDRESS_ERRORS: {true, func(s *Site, p *sample, v *visit) {
+		p.draft.Recipient.Name, p.draft.Recipient.Phone, p.draft.Recipient.City = "", "070", ""
 		p.draft.Answer = sampleErrors()
 		v.query(stepAddress)
 		s.getOpen(v)
@@ -215,7 +216,7 @@ func firstChoice(g *linksv1.ClaimGift) (picked map[string]string, ok bool) {
 func sampleErrors() *linksv1.ClaimAnswer {
 	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
 	for field, code := range map[string]string{
-		"recipient.name": problem.FieldRequired, "recipient.phone": problem.FieldInvalid, "recipient.city": problem.FieldTooLong,
+		"recipient.name": problem.FieldRequired, "recipient.phone": problem.FieldInvalid, "recipient.city": problem.FieldRequired,
 	} {
 		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: field, Code: code})
 	}

@@ -159,7 +159,7 @@ var (
 
 // darkNeutrals are the other colours of dark pages. Those of light pages are in the style sheet.
 const darkNeutrals = "color-scheme:dark;--text:#f3f1ed;--muted:#b9b7b2;--surface:#14171c;--card:#1f2329;--line:#373c44;" +
-	"--edge:#8b919b;--wrong:#ffa29b;--halo:#000;--chip:#fff;"
+	"--edge:#8b919b;--wrong:#ffb38a;--halo:#000;--chip:#fff;"
 
 // prefersDark is the condition of the dark colours if the scheme is automatic.
 const prefersDark = "screen and (prefers-color-scheme:dark)"

@@ -107,7 +107,7 @@ func TestAPostalCodeIsWrittenAsItsCountryDoes(t *testing.T) {
 	for text, want := range map[string]string{
 		"GB sw1a2aa": "SW1A 2AA", "GB sw1a  2aa": "SW1A 2AA", "GB SW1-2": "SW1-2", "CA h3z2y7": "H3Z 2Y7", "NL 1234ab": "1234 AB",
 		"PL 00950": "00-950", "PL 00 950": "00-950", "BR 40301110": "40301-110", "JP １５４００２３": "154-0023",
-		"JP 154‐0023": "154-0023", "SE １１１２２": "11122", "SE 111\u00a022": "111 22", "EG ١٢٤١١": "12411",
+		"JP 154‐0023": "154-0023", "SE １１１２２": "111 22", "SE 111\u00a022": "111 22", "EG ١٢٤١١": "12411",
 		"IE a65f4e2": "A65 F4E2", "US 95014-1234": "95014-1234", "SE none yet": "none yet", "SE ": "", "QA ９": "9",
 	} {
 		code, postal, _ := strings.Cut(text, " ")

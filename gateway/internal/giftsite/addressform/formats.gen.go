@@ -161,7 +161,7 @@ var formats = map[string]addressFormat{
 	"SA": {order: "A|C Z", postal: "\\d{5}", example: "11564"},
 	"SC": {order: "A|C|S", regionName: "island"},
 	"SD": {order: "A|C|Z", postal: "\\d{5}", example: "11042", cityName: "district"},
-	"SE": {order: "A|Z C", required: "ACZ", postal: "\\d{3} ?\\d{2}", example: "11455", cityName: "post_town"},
+	"SE": {order: "A|Z C", required: "ACZ", postal: "\\d{3} ?\\d{2}", example: "114 55", cityName: "post_town"},
 	"SG": {order: "A|Z", required: "AZ", postal: "\\d{6}", example: "546080"},
 	"SH": {order: "A|C|Z", required: "ACZ", postal: "(?:ASCN|STHL) 1ZZ", example: "STHL 1ZZ"},
 	"SI": {order: "A|Z C", postal: "\\d{4}", example: "4000"},

@@ -41,7 +41,7 @@ WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR
   WHERE p.image_file_ids && (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
     AND ` + picturesOpen + `))`
 
-	// The picture of a link is public while both of its parts are pictures of the same brand. $1 or $2 is empty if it has only one. The
+	// The picture of a link is public while its parts are pictures of the same brand. $1 or $2 is empty if it has only one. The
 	// smallest rendition that is wide enough is read, instead of the whole hero picture.
 	selectLinkPicture = `SELECT coalesce((
   SELECT file_id FROM image_renditions WHERE original = $1 AND width >= 1200 ORDER BY width LIMIT 1
@@ -91,7 +91,7 @@ func (s *Store) OpenImage(ctx context.Context, fileID string) (rules.Image, bool
 	return i, true, nil
 }
 
-// OpenLinkPicture reports whether the public may see the picture of a link, and returns the file of its hero picture, if it has one.
+// OpenLinkPicture reports whether the public may see the picture of a link, and returns the file of its hero picture, if any.
 func (s *Store) OpenLinkPicture(ctx context.Context, hero, logo string) (heroFile string, open bool, err error) {
 	err = s.pool.QueryRow(ctx, selectLinkPicture, hero, logo).Scan(&heroFile)
 	if errors.Is(err, pgx.ErrNoRows) {
