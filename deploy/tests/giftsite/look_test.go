@@ -154,3 +154,53 @@ func TestAnOrderLooksDifferentInEachState(t *testing.T) {
 		}
 	})
 }
+
+// trades are brands that look unlike each other, without pictures of their own.
+var trades = map[string]*linksv1.ClaimBrand{
+	"casino": {Name: "Lucky Meridian", PrimaryColour: proto.String("#C8102E"), Site: &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{
+		AccentColour: proto.String("#F2B705"), Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
+	}}},
+	"jeweller": {Name: "Maison Aurel", PrimaryColour: proto.String("#1C1B19"), Site: &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{
+		AccentColour: proto.String("#B08D57"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
+	}}},
+	"bank": {Name: "Norr Privatbank", PrimaryColour: proto.String("#12355B"), Site: &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{
+		Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK,
+	}}},
+	"outdoor": {Name: "Tindra Outdoor", PrimaryColour: proto.String("#3F5B3A"), Site: &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{
+		AccentColour: proto.String("#D9622B"), Typeface: tenantsv1.Typeface_TYPEFACE_HUMANIST,
+	}}},
+}
+
+func TestEachTradeHasALookOfItsOwn(t *testing.T) {
+	locales := map[string]string{"casino": "en-US", "jeweller": "fr-FR", "bank": "sv-SE", "outdoor": "ar"}
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		for trade, brand := range trades {
+			page := f.openPage(locales[trade], "#000000")
+			page.Brand = proto.CloneOf(brand)
+			for _, slug := range []string{"barolo", "tea-chest"} {
+				page.Gifts = append(page.Gifts, f.gift(slug, "A gift: "+slug, "Made with care, and packed by hand."))
+			}
+			page.Gifts[0].Description = "Hand-rolled, with 70 % cocoa.\n\nEach box is packed in linen on the day it leaves the kitchen."
+			for _, slug := range []string{"tea-chest", "scented-candle", "barolo"} {
+				page.Gifts[0].Images = append(page.Gifts[0].Images, &linksv1.ClaimImage{Url: f.base + images + slug})
+			}
+			f.reset(page)
+			b.visit(t, f.base+"/c/"+token, 200)
+			b.inspectSchemes(t, "65-"+trade+"-1-received")
+			b.press(t, ".letter .button")
+			b.inspectSchemes(t, "65-"+trade+"-2-gifts")
+			b.press(t, "a.choose")
+			b.inspectSchemes(t, "65-"+trade+"-3-gift")
+			b.do(t, chromedp.Click(chromedp.CSS(".thumbs li:nth-child(3) a")))
+			b.await(t, `(() => {
+				const frame = document.querySelector("#picture-2").getBoundingClientRect();
+				const gallery = document.querySelector(".gallery").getBoundingClientRect();
+				return Math.abs(frame.left - gallery.left) < 2 && frame.top >= 0;
+			})()`)
+			b.press(t, ".send")
+			b.fill(t, "070")
+			b.press(t, ".send")
+			b.inspectSchemes(t, "65-"+trade+"-4-address")
+		}
+	})
+}

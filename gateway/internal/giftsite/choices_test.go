@@ -126,3 +126,22 @@ func TestAListOfCombinationsStaysShort(t *testing.T) {
 	require.False(t, groups[0].Options[0].Disabled)
 	require.True(t, groups[0].Options[2].Disabled)
 }
+
+// Thumbnails are links to the pictures, so they need no script.
+func TestAGiftWithSeveralPicturesHasThumbnailsAndACount(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Locale = "sv-SE"
+	page := f.get("?gift=truffles").body
+	for i, words := range []string{"Bild 1 av 2", "Bild 2 av 2"} {
+		require.Contains(t, page, fmt.Sprintf(`id="picture-%d"`, i))
+		require.Contains(t, page, fmt.Sprintf(`<a href="#picture-%d"><img`, i))
+		require.Contains(t, page, `alt="`+words+`"`)
+		require.Contains(t, page, `<p class="count">`+words+`</p>`)
+	}
+	f.page.Gifts[0].Images = f.page.GetGifts()[0].GetImages()[:2]
+	page = f.get("?gift=truffles").body
+	require.Contains(t, page, `id="picture-0"`)
+	require.NotContains(t, page, "thumbs", "there is nothing to choose from")
+	require.NotContains(t, page, `class="count"`)
+}

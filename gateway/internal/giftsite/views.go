@@ -2,6 +2,7 @@ package giftsite
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
@@ -153,6 +154,11 @@ type giftView struct {
 	Errors []formError
 	// AllGifts is the page of all gifts.
 	AllGifts string
+}
+
+// Position says which of the pictures the i-th one is.
+func (p giftView) Position(i int) string {
+	return p.T("gift.picture", "n", strconv.Itoa(i+1), "count", strconv.Itoa(len(p.Pictures)))
 }
 
 func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
