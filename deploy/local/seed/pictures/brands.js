@@ -22,7 +22,7 @@ logo("lorelei-bingo", 250, oval(30, 30, 26, 26, "#7A1F3D") + oval(30, 30, 17, 17
 
 // hero is a wide landscape: sky, ridges from far to near, and water that mirrors the sky.
 function hero(slug, sky, ridges, more, water) {
-  brands[`hero-${slug}`] = { width: 1280, height: 640, type: "webp", svg: () => {
+  brands[`hero-${slug}`] = { width: 1600, height: 800, type: "webp", svg: () => {
     defs = [];
     const land = ridges.map(([y, rise, c, seed], n) => {
       let d = `M0 800V${y}`;

@@ -18,6 +18,7 @@ import (
 	_ "image/jpeg" // Decodes JPEG.
 	"image/png"
 	_ "image/png" // Decodes PNG.
+	"math"
 	"net/http"
 	"slices"
 
@@ -44,6 +45,9 @@ var (
 	ErrType    = errors.New("is not a PNG, JPEG or WebP image")
 	ErrDamaged = errors.New("is damaged, or of a kind that is not supported")
 	ErrPixels  = errors.New("has too many pixels")
+	ErrNarrow  = errors.New("is not wide enough for the top of a page")
+	ErrRatio   = errors.New("has another ratio than the top of a page")
+	ErrFaint   = errors.New("is a logo that is not seen on white")
 )
 
 // File is an image as it is stored.
@@ -76,16 +80,60 @@ func (p *Processor) Prepare(ctx context.Context, content []byte) (Set, error) {
 		if set.Original, err = encode(pixels, contentType, originalQuality); err != nil {
 			return err
 		}
-		set.Renditions, err = renditions(pixels)
+		contentType = typeFor(pixels)
+		set.Renditions, err = renditions(pixels, widths, func(pixels image.Image) (File, error) {
+			return encode(pixels, contentType, renditionQuality)
+		})
 		return err
 	})
 	return set, err
 }
 
-// PrepareLogo is Prepare without renditions.
+// MinHeroWidth is the width of a hero picture at least. Its ratio is between that of 4:3 and 3:1: phones show its middle as a square,
+// and wide screens as a band.
+const MinHeroWidth = 1600
+
+// PrepareHero is Prepare for a hero picture. Its renditions are wider, and each has at most MaxShown bytes: one that cannot be so
+// small is left out. Errors are also ErrNarrow and ErrRatio.
+func (p *Processor) PrepareHero(ctx context.Context, content []byte) (Set, error) {
+	var set Set
+	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
+		switch size := pixels.Bounds().Size(); {
+		case size.X < MinHeroWidth:
+			return ErrNarrow
+		case 3*size.X < 4*size.Y || size.X > 3*size.Y:
+			return ErrRatio
+		}
+		if set.Original, err = encode(pixels, contentType, originalQuality); err != nil {
+			return err
+		}
+		set.Renditions, err = renditions(onWhite(pixels), append([]int{2560, 1920}, widths...), func(pixels image.Image) (File, error) {
+			return encodeWithin(pixels, MaxShown)
+		})
+		set.Renditions = slices.DeleteFunc(set.Renditions, func(f File) bool { return len(f.Content) > MaxShown })
+		return err
+	})
+	return set, err
+}
+
+// onWhite is the image without transparency, which JPEG does not have.
+func onWhite(pixels image.Image) image.Image {
+	if typeFor(pixels) == JPEG {
+		return pixels
+	}
+	flat := image.NewRGBA(image.Rectangle{Max: pixels.Bounds().Size()})
+	draw.Draw(flat, flat.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.Draw(flat, flat.Bounds(), pixels, pixels.Bounds().Min, draw.Over)
+	return flat
+}
+
+// PrepareLogo is Prepare without renditions. Errors are also ErrFaint.
 func (p *Processor) PrepareLogo(ctx context.Context, content []byte) (File, error) {
 	var logo File
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
+		if !seenOnWhite(pixels) {
+			return ErrFaint
+		}
 		logo, err = encode(pixels, contentType, originalQuality)
 		return err
 	})
@@ -130,15 +178,14 @@ const (
 // and looks the same.
 var widths = []int{1280, 640, 320}
 
-func renditions(pixels image.Image) ([]File, error) {
-	contentType := typeFor(pixels)
+func renditions(pixels image.Image, widths []int, encode func(image.Image) (File, error)) ([]File, error) {
 	var files []File
 	for _, width := range widths {
 		if width >= pixels.Bounds().Dx() {
 			continue
 		}
 		pixels = scale(pixels, width)
-		file, err := encode(pixels, contentType, renditionQuality)
+		file, err := encode(pixels)
 		if err != nil {
 			return nil, err
 		}
@@ -154,6 +201,31 @@ func typeFor(pixels image.Image) string {
 		return JPEG
 	}
 	return PNG
+}
+
+// seenOnWhite reports whether some of a logo's visible pixels have the contrast to white that WCAG requires of graphics. White is the
+// ground of logos on light pages, and the one that they get on dark pages.
+func seenOnWhite(logo image.Image) bool {
+	const sample, least, contrast, flare = 200, 0.02, 3, 0.05
+	small := scale(logo, min(sample, logo.Bounds().Dx()))
+	seen, visible := 0, 0
+	for i := range small.Bounds().Dx() * small.Bounds().Dy() {
+		r, g, b, alpha := small.At(i%small.Bounds().Dx(), i/small.Bounds().Dx()).RGBA()
+		if alpha < 0x8000 {
+			continue
+		}
+		visible++
+		luminance := 0.2126*linear(r+0xFFFF-alpha) + 0.7152*linear(g+0xFFFF-alpha) + 0.0722*linear(b+0xFFFF-alpha)
+		if (1+flare)/(luminance+flare) >= contrast {
+			seen++
+		}
+	}
+	return seen > 0 && float64(seen) >= least*float64(visible)
+}
+
+// linear is the light of a channel of sRGB.
+func linear(channel uint32) float64 {
+	return math.Pow(float64(channel)/0xFFFF, 2.2) // Near enough to the curve of sRGB.
 }
 
 func scale(pixels image.Image, width int) image.Image {

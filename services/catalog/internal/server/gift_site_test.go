@@ -143,7 +143,7 @@ func TestAHeroPictureIsShownOnlyForTheBrandThatUploadedIt(t *testing.T) {
 	f.put(p)
 	c := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S"))
 	hero := call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
-		TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1500),
+		TenantId: tenantID, BrandId: brandID, Content: heroJPEG(),
 	})
 	require.Equal(t, publicURL+"/catalog/images/"+hero.GetFileId(), hero.GetUrl())
 	shown := func(brand, file string) (urls []string) {

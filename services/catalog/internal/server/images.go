@@ -89,13 +89,15 @@ func (s *service) UploadImage(ctx context.Context, req *catalogv1.UploadImageReq
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	image, err := s.storeImage(ctx, req.GetContent())
+	image, err := s.storeImage(ctx, req.GetContent(), s.Processor.Prepare)
 	return &catalogv1.UploadImageResponse{FileId: image.FileID}, err
 }
 
 // storeImage stores an image with its renditions and returns the original.
-func (s *service) storeImage(ctx context.Context, content []byte) (original rules.Image, err error) {
-	set, err := s.Processor.Prepare(ctx, content)
+func (s *service) storeImage(
+	ctx context.Context, content []byte, prepare func(context.Context, []byte) (picture.Set, error),
+) (original rules.Image, err error) {
+	set, err := prepare(ctx, content)
 	if err != nil {
 		return original, refusedImage(err)
 	}
@@ -132,6 +134,12 @@ func refusedImage(err error) error {
 		picture.ErrType:    {Code: problem.FieldInvalid, Message: "must be a PNG, JPEG or WebP image"},
 		picture.ErrDamaged: {Code: problem.FieldInvalid, Message: "is damaged, or of a kind that is not supported"},
 		picture.ErrPixels:  {Code: problem.FieldTooLong, Message: "must have at most 25 million pixels, and 8192 in a row or column"},
+		picture.ErrNarrow:  {Code: problem.FieldInvalid, Message: "must be at least 1600 pixels wide"},
+		picture.ErrRatio:   {Code: problem.FieldInvalid, Message: "must be a landscape with a ratio between 4:3 and 3:1"},
+		picture.ErrFaint: {
+			Code:    problem.FieldInvalid,
+			Message: "must be seen on white, which is its ground on light and on dark pages: use the version for light grounds",
+		},
 	} {
 		if errors.Is(err, refusal) {
 			field.Field = "content"
@@ -153,7 +161,9 @@ func (s *service) UploadBrandLogo(
 func (s *service) UploadBrandHero(
 	ctx context.Context, req *catalogv1.UploadBrandHeroRequest,
 ) (*catalogv1.UploadBrandHeroResponse, error) {
-	id, err := s.upload(ctx, req, store.Heroes, s.storeImage)
+	id, err := s.upload(ctx, req, store.Heroes, func(ctx context.Context, content []byte) (rules.Image, error) {
+		return s.storeImage(ctx, content, s.Processor.PrepareHero)
+	})
 	return &catalogv1.UploadBrandHeroResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 

@@ -51,6 +51,11 @@ func wideJPEG(width int) []byte {
 	return encoded(func(b *bytes.Buffer) error { return imagejpeg.Encode(b, drawing(width, 1+width/20), nil) })
 }
 
+// heroJPEG is a hero picture of the smallest size.
+func heroJPEG() []byte {
+	return encoded(func(b *bytes.Buffer) error { return imagejpeg.Encode(b, drawing(1600, 600), nil) })
+}
+
 func (f *fixture) upload(content []byte) string {
 	f.t.Helper()
 	return call(f, f.ops.UploadImage, &catalogv1.UploadImageRequest{Content: content}).GetFileId()
@@ -253,7 +258,20 @@ func TestBrandLogos(t *testing.T) {
 			_, err := put(png, change)
 			require.Equal(t, codes{field: problem.FieldInvalid}, violationsOf(t, err))
 		}
-		_, err := put(png, func(r *catalogv1.UploadBrandLogoRequest) { r.TenantId = otherTenantID })
+		blank := encoded(func(b *bytes.Buffer) error { return imagepng.Encode(b, image.NewRGBA(image.Rect(0, 0, 9, 9))) })
+		for content, message := range map[string]string{
+			string(wideJPEG(1599)): "1600 pixels", string(wideJPEG(1600)): "between 4:3 and 3:1",
+		} {
+			_, err := f.logos.UploadBrandHero(t.Context(), &catalogv1.UploadBrandHeroRequest{
+				TenantId: tenantID, BrandId: brandID, Content: []byte(content),
+			})
+			require.Equal(t, codes{"content": problem.FieldInvalid}, violationsOf(t, err))
+			refusal, _ := problem.As(err)
+			require.Contains(t, refusal.Violations[0].Message, message)
+		}
+		_, err := put(blank)
+		require.Equal(t, codes{"content": problem.FieldInvalid}, violationsOf(t, err), "it is not seen")
+		_, err = put(png, func(r *catalogv1.UploadBrandLogoRequest) { r.TenantId = otherTenantID })
 		require.Equal(t, codes{"brandId": problem.FieldInvalid}, violationsOf(t, err), "another tenant's brand")
 	})
 }
@@ -262,7 +280,7 @@ func TestThePictureOfALinkIsPublicWhileItsPartsBelongToOneBrand(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	hero := call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
-		TenantId: tenantID, BrandId: brandID, Content: wideJPEG(1700),
+		TenantId: tenantID, BrandId: brandID, Content: heroJPEG(),
 	}).GetFileId()
 	logo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
 		TenantId: tenantID, BrandId: brandID, Content: wideJPEG(200),

@@ -26,7 +26,7 @@ type UploadBrandHeroRequest struct {
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// A brand of the tenant.
 	BrandId string `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
-	// As for a logo.
+	// As for a logo, at least 1600 pixels wide, with a ratio between 4:3 and 3:1.
 	Content       []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -141,7 +141,8 @@ type UploadBrandLogoRequest struct {
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// A brand of the tenant.
 	BrandId string `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
-	// As for a gift's image: image/png, image/jpeg or image/webp, at most 10 MB and 25 million pixels.
+	// As for a gift's image: image/png, image/jpeg or image/webp, at most 10 MB and 25 million pixels. It must
+	// be seen on white: some of it has a contrast of 3:1 at least.
 	Content       []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

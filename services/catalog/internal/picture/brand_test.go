@@ -1,0 +1,86 @@
+package picture_test
+
+import (
+	"image"
+	"image/color"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/services/catalog/internal/picture"
+)
+
+func TestTheRenditionsOfAHeroPictureAreWideAndSmallInBytes(t *testing.T) {
+	t.Parallel()
+	widths := func(content []byte) (found []int) {
+		set, err := picture.NewProcessor().PrepareHero(t.Context(), content)
+		require.NoError(t, err)
+		for _, r := range set.Renditions {
+			require.Equal(t, picture.JPEG, r.ContentType)
+			require.LessOrEqual(t, len(r.Content), picture.MaxShown, r.Width)
+			found = append(found, r.Width)
+		}
+		return found
+	}
+	require.Equal(t, []int{320, 640, 1280}, widths(jpegOf(t, gradient(1600, 534))))
+	require.Equal(t, []int{320, 640, 1280, 1920, 2560}, widths(jpegOf(t, gradient(2600, 867))))
+	t.Run("of transparency nothing is left", func(t *testing.T) {
+		set, err := picture.NewProcessor().PrepareHero(t.Context(), pngOf(t, image.NewNRGBA(image.Rect(0, 0, 1600, 534))))
+		require.NoError(t, err)
+		requireColour(t, paper, decode(t, set.Renditions[0]), 5, 5)
+	})
+	t.Run("what cannot be small is left out", func(t *testing.T) {
+		noise := image.NewNRGBA(image.Rect(0, 0, 2000, 667))
+		for i := range noise.Pix {
+			noise.Pix[i] = uint8(rand.N(2)) * 0xFF //nolint:gosec // It is no secret.
+		}
+		found := widths(pngOf(t, noise))
+		require.Contains(t, found, 320)
+		require.NotContains(t, found, 1920)
+	})
+}
+
+func TestTheTopOfAPageNeedsAWideLandscape(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[[2]int]error{
+		{1599, 800}: picture.ErrNarrow, {1600, 1200}: nil, {1600, 1201}: picture.ErrRatio, {1800, 600}: nil, {1801, 600}: picture.ErrRatio,
+	} {
+		_, err := picture.NewProcessor().PrepareHero(t.Context(), jpegOf(t, gray(size[0], size[1])))
+		require.ErrorIs(t, err, want, size)
+	}
+	_, err := picture.NewProcessor().PrepareHero(t.Context(), []byte("GIF89a"))
+	require.ErrorIs(t, err, picture.ErrType)
+}
+
+func TestALogoIsSeenOnWhite(t *testing.T) {
+	t.Parallel()
+	// word is a logo of a colour that covers a twentieth of its ground.
+	word := func(ink, ground color.Color) []byte {
+		logo := image.NewNRGBA(image.Rect(0, 0, 400, 100))
+		for x := range 400 {
+			for y := range 100 {
+				if logo.Set(x, y, ground); y < 5 {
+					logo.Set(x, y, ink)
+				}
+			}
+		}
+		return pngOf(t, logo)
+	}
+	yellow, faint := color.NRGBA{R: 255, G: 215, A: 255}, color.NRGBA{A: 60}
+	for name, tc := range map[string]struct {
+		logo []byte
+		want error
+	}{
+		"red letters":              {word(red, color.Transparent), nil},
+		"red letters on white":     {word(red, paper), nil},
+		"white letters on a patch": {word(paper, green), nil},
+		"white letters":            {word(paper, color.Transparent), picture.ErrFaint},
+		"yellow letters":           {word(yellow, color.Transparent), picture.ErrFaint},
+		"a shadow":                 {word(faint, color.Transparent), picture.ErrFaint},
+		"nothing":                  {word(color.Transparent, color.Transparent), picture.ErrFaint},
+	} {
+		_, err := picture.NewProcessor().PrepareLogo(t.Context(), tc.logo)
+		require.ErrorIs(t, err, tc.want, name)
+	}
+}
