@@ -108,6 +108,33 @@ var previews = map[giftsitev1.PreviewPage]previewPage{
 	giftsitev1.PreviewPage_PREVIEW_PAGE_FAILING:   {false, messageOf(stateFailing)},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_LIMITED:   {false, messageOf(stateLimited)},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_REFUSED:   {false, messageOf(stateRefused)},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_NONE_LEFT: {false, func(s *Site, p *sample, v *visit) {
+		for _, g := range p.page.GetGifts() {
+			g.OutOfStock = true
+		}
+		p.draft = &linksv1.ClaimDraft{}
+		v.query(stepChoose)
+		s.getOpen(v)
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_TAKEN: {true, func(s *Site, p *sample, v *visit) {
+		p.gift.OutOfStock = true
+		v.query(stepChoose)
+		s.getOpen(v)
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_REVIEW_ERROR: {true, func(s *Site, p *sample, v *visit) {
+		p.draft.Answer = &linksv1.ClaimAnswer{Code: string(problem.ServiceUnavailable)}
+		v.query(stepReview)
+		s.getOpen(v)
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECT: {true, func(s *Site, p *sample, v *visit) {
+		p.draft.Version = 0 // Nothing is corrected yet.
+		v.query(stepCorrect)
+		claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)(s, p, v)
+	}},
+	giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECTED: {true, func(s *Site, p *sample, v *visit) {
+		v.query(stepCorrected)
+		claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)(s, p, v)
+	}},
 }
 
 // previewDocument renders the page as a browser gets it.

@@ -282,3 +282,18 @@ func TestAPageThatDoesNotExistIsNotPreviewed(t *testing.T) {
 		require.ErrorIs(t, err, errNoPreview)
 	}
 }
+
+func TestStatesThatArePlayersBadLuckCanBePreviewed(t *testing.T) {
+	t.Parallel()
+	for page, words := range map[giftsitev1.PreviewPage]string{
+		giftsitev1.PreviewPage_PREVIEW_PAGE_NONE_LEFT:    "Every gift has just been taken.",
+		giftsitev1.PreviewPage_PREVIEW_PAGE_TAKEN:        "has just been taken. Please choose another gift.",
+		giftsitev1.PreviewPage_PREVIEW_PAGE_REVIEW_ERROR: "Your gift could not be ordered just now.",
+		giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECT:      "Fill in only what is wrong.",
+		giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECTED:    "Your delivery details have been corrected.",
+	} {
+		link := openPage()
+		require.Contains(t, previewed(t, page, link, &catalog{size: 100}), words, page)
+		require.True(t, proto.Equal(openPage(), link), "%s changes what it is made of", page)
+	}
+}

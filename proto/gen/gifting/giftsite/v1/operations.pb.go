@@ -53,6 +53,15 @@ const (
 	PreviewPage_PREVIEW_PAGE_LIMITED PreviewPage = 16
 	// The form was sent from another site.
 	PreviewPage_PREVIEW_PAGE_REFUSED PreviewPage = 17
+	// The list when no gift is left.
+	PreviewPage_PREVIEW_PAGE_NONE_LEFT PreviewPage = 18
+	// The list when the chosen gift has just been taken by somebody else.
+	PreviewPage_PREVIEW_PAGE_TAKEN PreviewPage = 19
+	// The review after a claim that failed.
+	PreviewPage_PREVIEW_PAGE_REVIEW_ERROR PreviewPage = 20
+	// Where the player corrects the address after the claim, and the page after that.
+	PreviewPage_PREVIEW_PAGE_CORRECT   PreviewPage = 21
+	PreviewPage_PREVIEW_PAGE_CORRECTED PreviewPage = 22
 )
 
 // Enum value maps for PreviewPage.
@@ -76,6 +85,11 @@ var (
 		15: "PREVIEW_PAGE_FAILING",
 		16: "PREVIEW_PAGE_LIMITED",
 		17: "PREVIEW_PAGE_REFUSED",
+		18: "PREVIEW_PAGE_NONE_LEFT",
+		19: "PREVIEW_PAGE_TAKEN",
+		20: "PREVIEW_PAGE_REVIEW_ERROR",
+		21: "PREVIEW_PAGE_CORRECT",
+		22: "PREVIEW_PAGE_CORRECTED",
 	}
 	PreviewPage_value = map[string]int32{
 		"PREVIEW_PAGE_UNSPECIFIED":    0,
@@ -96,6 +110,11 @@ var (
 		"PREVIEW_PAGE_FAILING":        15,
 		"PREVIEW_PAGE_LIMITED":        16,
 		"PREVIEW_PAGE_REFUSED":        17,
+		"PREVIEW_PAGE_NONE_LEFT":      18,
+		"PREVIEW_PAGE_TAKEN":          19,
+		"PREVIEW_PAGE_REVIEW_ERROR":   20,
+		"PREVIEW_PAGE_CORRECT":        21,
+		"PREVIEW_PAGE_CORRECTED":      22,
 	}
 )
 
@@ -310,7 +329,7 @@ const file_gifting_giftsite_v1_operations_proto_rawDesc = "" +
 	"\t_greetingB\t\n" +
 	"\a_locale\"-\n" +
 	"\x17PreviewGiftSiteResponse\x12\x12\n" +
-	"\x04html\x18\x01 \x01(\tR\x04html*\xe8\x03\n" +
+	"\x04html\x18\x01 \x01(\tR\x04html*\xf1\x04\n" +
 	"\vPreviewPage\x12\x1c\n" +
 	"\x18PREVIEW_PAGE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15PREVIEW_PAGE_GREETING\x10\x01\x12\x17\n" +
@@ -330,7 +349,12 @@ const file_gifting_giftsite_v1_operations_proto_rawDesc = "" +
 	"\x14PREVIEW_PAGE_UNKNOWN\x10\x0e\x12\x18\n" +
 	"\x14PREVIEW_PAGE_FAILING\x10\x0f\x12\x18\n" +
 	"\x14PREVIEW_PAGE_LIMITED\x10\x10\x12\x18\n" +
-	"\x14PREVIEW_PAGE_REFUSED\x10\x112\x89\x01\n" +
+	"\x14PREVIEW_PAGE_REFUSED\x10\x11\x12\x1a\n" +
+	"\x16PREVIEW_PAGE_NONE_LEFT\x10\x12\x12\x16\n" +
+	"\x12PREVIEW_PAGE_TAKEN\x10\x13\x12\x1d\n" +
+	"\x19PREVIEW_PAGE_REVIEW_ERROR\x10\x14\x12\x18\n" +
+	"\x14PREVIEW_PAGE_CORRECT\x10\x15\x12\x1a\n" +
+	"\x16PREVIEW_PAGE_CORRECTED\x10\x162\x89\x01\n" +
 	"\x19GiftSiteOperationsService\x12l\n" +
 	"\x0fPreviewGiftSite\x12+.gifting.giftsite.v1.PreviewGiftSiteRequest\x1a,.gifting.giftsite.v1.PreviewGiftSiteResponseBMZKgithub.com/partnergifting/platform/proto/gen/gifting/giftsite/v1;giftsitev1b\x06proto3"
 
