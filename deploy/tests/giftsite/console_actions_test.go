@@ -222,6 +222,11 @@ func (b *browser) testLinkTools(t *testing.T) {
 	b.do(t, chromedp.Evaluate[chromedp.Void](openRequest))
 	b.choose(t, `aside button[aria-label="Copy the request as curl"]`)
 	b.await(t, `window.copied.startsWith("curl -X POST") && !window.copied.includes("gft_sbx_")`)
+	b.do(t, chromedp.Evaluate[chromedp.Void]("location.reload(); undefined"))
+	b.await(t, `window.copied === undefined`)
+	b.awaitText(t, "requests left")
+	b.tab(t, "links")
+	b.awaitText(t, "Astrid")
 }
 
 // testReading holds the answer to the first read of the orders, which the feed may have too.

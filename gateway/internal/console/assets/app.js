@@ -3,7 +3,7 @@
 import { render } from "./lit-html-3.3.3/lit-html.js";
 import { key, rate, request, send } from "./api.js";
 import { follow, sleep } from "./feed.js";
-import { add, addEvents, clear, records } from "./records.js";
+import { add, addEvents, addLabel, clear, records } from "./records.js";
 import * as samples from "./samples.js";
 import * as view from "./view.js";
 
@@ -47,7 +47,7 @@ async function show(label, call) {
     add(answer);
     for (const { index, link } of answer.results ?? []) {
       add(link);
-      if (link) records.labels.set(link.id, call.body.recipients[index].label);
+      if (link) addLabel(link, call.body.recipients[index].label);
     }
     draw({ ...counted(headers), notice: `${label}: ${outcome(answer)}`, wrong: Boolean(answer.error) });
   } catch (error) {

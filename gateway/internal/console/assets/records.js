@@ -2,12 +2,23 @@
 
 const most = 50;
 
-const none = () => ({ orders: new Map(), links: new Map(), labels: new Map(), events: [], deliveries: [], campaigns: [] });
+// Of a label, the API tells only who creates the link. The labels of this tab's links stay with its key.
+const slot = "gifting-labels";
+const labels = () => new Map(JSON.parse(sessionStorage.getItem(slot) ?? "[]"));
 
-// Of a label, the API tells only who creates the link: labels has those of this tab.
+const none = () => ({ orders: new Map(), links: new Map(), labels: labels(), events: [], deliveries: [], campaigns: [] });
+
 export const records = none();
 
-export const clear = () => Object.assign(records, none());
+export function clear() {
+  sessionStorage.removeItem(slot);
+  Object.assign(records, none());
+}
+
+export function addLabel(link, label) {
+  records.labels.set(link.id, label);
+  sessionStorage.setItem(slot, JSON.stringify([...records.labels].slice(-most)));
+}
 
 const newer = (a, b) => !b || (a.version ?? 0) > (b.version ?? 0) || ((a.version ?? 0) === (b.version ?? 0) && a.updatedAt >= b.updatedAt);
 
