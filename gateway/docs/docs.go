@@ -1,10 +1,10 @@
 // Package docs serves the documentation of the public API: guides, the reference, the errors, the change log, and the same for
 // programs.
 //
-// Every page but the reference is made from Markdown, which is served beside it, and needs no script: guides/*.md, errors.yaml, and
-// the change log and the document of package openapi. The page of the reference loads Scalar, which this package carries, and the
-// document with samples; a plain form of it needs no script either. Nothing comes from another host, and the
-// Content-Security-Policy allows none.
+// Every page is made from Markdown, which is served beside it, and needs no script: guides/*.md, errors.yaml, and the change log
+// and the document of package openapi. In the sandbox there is one more page, from which readers send requests: it loads Scalar,
+// which this package carries, and the document with samples. Nothing comes from another host, and the Content-Security-Policy
+// allows none.
 //
 // In a guide, code blocks in several languages that follow each other become tabs, and a quote whose first line is [!NOTE] or
 // [!WARNING] becomes a note. The comment <!-- samples: getMe --> before a shell command adds the samples of the SDKs to it.
@@ -37,7 +37,7 @@ const (
 	documentYAML = documentPath + ".yaml"
 )
 
-// contentSecurityPolicy is that of all pages but the reference. Scripts may not make HTML.
+// contentSecurityPolicy is that of all pages but the one that sends requests. Scripts may not make HTML.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -115,8 +115,6 @@ type builder struct {
 	document *openapi.Document
 	// base is the path of the API as browsers see it. It can differ from basePath behind a proxy.
 	base, basePath string
-	// anchors are where the page of the reference shows operations, by their ids.
-	anchors map[string]string
 	// samples are those that the SDKs have, by the ids of operations.
 	samples  map[string][]sample
 	operator Operator
@@ -136,7 +134,6 @@ func New(document *openapi.Document, basePath string, operator Operator, log *sl
 		document: document,
 		base:     public.Path,
 		basePath: basePath,
-		anchors:  map[string]string{},
 		operator: operator,
 		files:    map[string]staticfile.File{},
 	}
@@ -151,10 +148,7 @@ func (b *builder) build() (err error) {
 	if b.samples, err = ownSamples(); err != nil {
 		return fmt.Errorf("docs: %w", err)
 	}
-	for _, op := range operationsOf(b.document.Root) {
-		b.anchors[op.ID()] = referenceAnchor(op)
-	}
-	for _, add := range []func() error{b.addDocument, b.addAssets, b.addPages, b.addReference, b.addPostman, b.addAsyncAPI} {
+	for _, add := range []func() error{b.addDocument, b.addAssets, b.addPages, b.addTry, b.addPostman, b.addAsyncAPI} {
 		if err := add(); err != nil {
 			return fmt.Errorf("docs: %w", err)
 		}

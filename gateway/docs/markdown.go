@@ -110,13 +110,10 @@ func (b *builder) address(destination string) string {
 		return destination
 	}
 	name, isPage := strings.CutSuffix(strings.TrimPrefix(link.Path, "../"), markdownSuffix)
-	if !isPage {
-		return path.Join(b.base+sitePath, link.Path)
+	link.Path = path.Join(b.base+sitePath, link.Path)
+	if isPage {
+		link.Path = pagePath(b.base, name)
 	}
-	if name == referenceName && link.Fragment != "" {
-		return pagePath(b.base, name) + b.anchors[link.Fragment]
-	}
-	link.Path = pagePath(b.base, name)
 	return link.String()
 }
 

@@ -80,11 +80,7 @@ func (b *builder) addPages() error {
 		}
 	}
 	for _, p := range pages {
-		path := pagePath("", p.Name)
-		if p.Name == referenceName {
-			path = plainReferencePath
-		}
-		if err := b.addPage(path, view{Page: p, Pages: pages, Siblings: pages}); err != nil {
+		if err := b.addPage(pagePath("", p.Name), view{Page: p, Pages: pages, Siblings: pages}); err != nil {
 			return err
 		}
 	}
@@ -172,7 +168,7 @@ type view struct {
 	// Siblings are the page and those before and after it.
 	Siblings []*page
 	Base     string
-	// Sandbox is set in the sandbox, which has a console and takes requests from the reference.
+	// Sandbox is set in the sandbox, which has a console and a page that sends requests.
 	Sandbox bool
 	Nonce   string
 }
@@ -212,7 +208,8 @@ func (v view) Menu(group string) (links []link) {
 		l := v.link(p)
 		switch p {
 		case v.Page:
-			l.Current, l.Sections = "page", v.Sections()
+			l.Current = "page"
+			l.Sections = slices.DeleteFunc(v.Sections(), func(s section) bool { return s.Level > 2 })
 		case v.Page.Parent:
 			l.Current = yes
 		}
@@ -221,10 +218,11 @@ func (v view) Menu(group string) (links []link) {
 	return links
 }
 
-// Sections are those that the table of contents of the page has.
+// Sections are those that the table of contents of the page has. That of the reference has each operation.
 func (v view) Sections() (found []section) {
 	for _, s := range v.Page.Sections {
-		if s.Level == 2 {
+		operation := v.Page.Name == referenceName && s.Level == 3 && !strings.HasPrefix(s.ID, "schema-")
+		if s.Level == 2 || operation {
 			found = append(found, s)
 		}
 	}

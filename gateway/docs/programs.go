@@ -66,7 +66,7 @@ func (b *builder) addSearchIndex(pages, ofErrors []*page) error {
 		}
 	}
 	for _, op := range operationsOf(b.document.Root) {
-		href := pagePath(b.base, referenceName) + b.anchors[op.ID()]
+		href := pagePath(b.base, referenceName) + "#" + op.ID()
 		about, _, _ := strings.Cut(op.Get("description").String(), "\n\n")
 		converted, err := b.convert(fmt.Sprintf("# %s\n\n%s %s %s", op.Get("summary"), op.Method, op.Path, about))
 		if err != nil {
@@ -78,10 +78,4 @@ func (b *builder) addSearchIndex(pages, ofErrors []*page) error {
 	written, err := json.Marshal(index)
 	b.addFile(sitePath+"/search.json", staticfile.New(jsonType, staticfile.Revalidate, written))
 	return err
-}
-
-// referenceAnchor is where Scalar shows an operation.
-func referenceAnchor(op operation) string {
-	tag := op.Get("tags").All()[0].String()
-	return "#tag/" + strings.ReplaceAll(strings.ToLower(tag), " ", "-") + "/" + op.Method + op.Path
 }

@@ -10,14 +10,15 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/staticfile"
 	"github.com/partnergifting/platform/gateway/openapi"
+	"github.com/partnergifting/platform/pkg/apikey"
 )
 
 const (
 	referenceName = "reference"
 	yes           = "true"
 	rendererPath  = sitePath + "/scalar-1.72.1.js"
-	// plainReferencePath has the reference for readers without scripts.
-	plainReferencePath = sitePath + "/" + referenceName + "/plain"
+	// tryName is the name of the page that sends requests.
+	tryName = referenceName + "/try"
 )
 
 // scalar is the file dist/browser/standalone.js of the npm package @scalar/api-reference; `make renderer` fetches it.
@@ -25,9 +26,13 @@ const (
 //go:embed renderer/scalar-1.72.1/standalone.js.gz
 var scalar []byte
 
-// addReference adds the page that shows the document with Scalar. Its style sheets are made by its scripts, so they need a nonce,
-// and so the page is fresh. Scalar sets attributes of style too, which no nonce covers: they may be inline, on this page only.
-func (b *builder) addReference() error {
+// addTry adds the page of the sandbox that sends requests, with Scalar. Its style sheets are made by its scripts, so they need a
+// nonce, and so the page is fresh. Scalar sets attributes of style too, which no nonce covers: they may be inline, on this page
+// only.
+func (b *builder) addTry() error {
+	if b.document.Environment != apikey.Sandbox {
+		return nil
+	}
 	shown, err := b.shownDocument()
 	if err != nil {
 		return err
@@ -35,11 +40,11 @@ func (b *builder) addReference() error {
 	b.addFile(sitePath+"/reference.json", staticfile.New(jsonType, staticfile.Revalidate, shown))
 	b.addFile(rendererPath, staticfile.FromGzip(contentTypes[".js"], staticfile.Versioned, scalar))
 	const marker = "NONCE"
-	html, err := b.render("reference", view{Nonce: marker, Page: &page{Name: referenceName, Title: "API reference"}})
+	html, err := b.render("try", view{Nonce: marker, Page: &page{Name: tryName, Title: "Try the API"}})
 	if err != nil {
 		return err
 	}
-	b.addFile(pagePath("", referenceName), staticfile.Fresh(htmlType, func() ([]byte, string) {
+	b.addFile(pagePath("", tryName), staticfile.Fresh(htmlType, func() ([]byte, string) {
 		nonce := rand.Text()
 		policy := "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-" + nonce + "'; style-src-attr 'unsafe-inline'; " +
 			"img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -48,7 +53,13 @@ func (b *builder) addReference() error {
 	return nil
 }
 
-// shownDocument is the document as the page of the reference loads it: with samples, badges of extensions and links within the
+// tryAnchor is where Scalar shows an operation.
+func tryAnchor(op operation) string {
+	tag := op.Get("tags").All()[0].String()
+	return "#tag/" + strings.ReplaceAll(strings.ToLower(tag), " ", "-") + "/" + op.Method + op.Path
+}
+
+// shownDocument is the document as the page that sends requests loads it: with samples, badges of extensions and links within the
 // site.
 func (b *builder) shownDocument() ([]byte, error) {
 	written, err := b.document.YAML()

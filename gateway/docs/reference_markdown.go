@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/partnergifting/platform/gateway/openapi"
+	"github.com/partnergifting/platform/pkg/apikey"
 )
 
-// referenceMarkdown is the reference for readers without scripts, and for programs that read texts.
+// referenceMarkdown is the text of the reference.
 func (b *builder) referenceMarkdown() (string, error) {
 	document := b.document.Root
 	out := &strings.Builder{}
@@ -54,7 +55,11 @@ func (b *builder) prose(n openapi.Node) string {
 
 // writeOperation writes an operation with its samples, or a webhook, which readers do not call.
 func (b *builder) writeOperation(out *strings.Builder, op operation, called bool) error {
-	fmt.Fprintf(out, "\n### %s {#%s}\n\n`%s %s`\n\n%s%s\n\n", op.Get("summary"), op.ID(), op.Method, op.Path, marks(op.Node),
+	try := ""
+	if called && b.document.Environment == apikey.Sandbox {
+		try = fmt.Sprintf(" [Try it](%s%s)", tryName, tryAnchor(op))
+	}
+	fmt.Fprintf(out, "\n### %s {#%s}\n\n`%s %s`%s\n\n%s%s\n\n", op.Get("summary"), op.ID(), op.Method, op.Path, try, marks(op.Node),
 		b.prose(op.Get("description")))
 	for _, p := range op.Get("parameters").All() {
 		b.writeField(out, p.Get("name").String(), p.Get("in").String()+", ", p.Get("required").Has(yes), p, p.Get("schema"))

@@ -23,7 +23,7 @@ func TestTheRendererIsThatOfThePackage(t *testing.T) {
 	require.NoError(t, err)
 	pinned := regexp.MustCompile(`SCALAR_VERSION := (\S+)\nSCALAR_SHA256  := (\S+)`).FindSubmatch(makefile)
 	require.Len(t, pinned, 3)
-	script := regexp.MustCompile(`<script src="([^"]*scalar[^"]*)"`).FindStringSubmatch(read(t, "/docs/reference"))
+	script := regexp.MustCompile(`<script src="([^"]*scalar[^"]*)"`).FindStringSubmatch(read(t, tryPath))
 	require.Len(t, script, 2)
 	w := call(t, http.MethodGet, script[1], nil)
 	require.Equal(t, http.StatusOK, w.Code)
@@ -37,11 +37,11 @@ func TestTheRendererIsThatOfThePackage(t *testing.T) {
 	require.Less(t, compressed.Body.Len(), w.Body.Len()/3)
 }
 
-func TestEachResponseOfTheReferenceHasItsNonce(t *testing.T) {
+func TestEachResponseOfThePageThatSendsRequestsHasItsNonce(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 3 {
-		w := call(t, http.MethodGet, base+"/docs/reference", nil)
+		w := call(t, http.MethodGet, base+tryPath, nil)
 		nonce := regexp.MustCompile(`<meta property="csp-nonce" content="([0-9A-Z]{26})">`).FindStringSubmatch(w.Body.String())
 		require.Len(t, nonce, 2)
 		require.False(t, seen[nonce[1]])
@@ -53,10 +53,12 @@ func TestEachResponseOfTheReferenceHasItsNonce(t *testing.T) {
 	}
 }
 
-func TestReadersWithoutScriptsHaveAReferenceWithSamplesInEachLanguage(t *testing.T) {
+func TestTheReferenceHasSamplesInEachLanguage(t *testing.T) {
 	t.Parallel()
-	require.Regexp(t, `<noscript>[^?]*href="`+base+`/docs/reference/plain"`, read(t, "/docs/reference"))
-	_, placeOrder, found := strings.Cut(read(t, "/docs/reference/plain"), `<h3 id="placeOrder">`)
+	page := read(t, "/docs/reference")
+	require.Contains(t, page, `<li class="below"><a href="#placeOrder">Place an order</a></li>`, "the table of contents")
+	require.NotContains(t, page, `<li class="below"><a href="#schema-`)
+	_, placeOrder, found := strings.Cut(page, `<h3 id="placeOrder">`)
 	require.True(t, found)
 	placeOrder, _, _ = strings.Cut(placeOrder, "<h3 ")
 	for _, language := range []string{"Shell", "TypeScript", "Python", "Go"} {
@@ -68,11 +70,14 @@ func TestReadersWithoutScriptsHaveAReferenceWithSamplesInEachLanguage(t *testing
 
 func TestRequestsCanBeTriedInTheSandboxOnly(t *testing.T) {
 	t.Parallel()
-	for environment, want := range map[apikey.Environment]string{apikey.Sandbox: "true", apikey.Production: "false"} {
-		page := callOn(t, site(t, environment), http.MethodGet, base+"/docs/reference", nil).Body.String()
-		require.Contains(t, page, `data-sandbox="`+want+`"`)
-		require.Equal(t, want == "true", strings.Contains(page, `href="/sandbox"`), "the console")
+	for _, environment := range environments {
+		s, sandbox := site(t, environment), environment == apikey.Sandbox
+		page := callOn(t, s, http.MethodGet, base+"/docs/reference", nil).Body.String()
+		require.Equal(t, sandbox, strings.Contains(page, `href="`+base+tryPath+`#tag/orders/POST/orders/%7BorderId%7D:cancel"`))
+		require.Equal(t, sandbox, strings.Contains(page, `href="/sandbox"`), "the console")
+		require.Equal(t, sandbox, s.Has(base+tryPath))
 	}
+	require.Regexp(t, `<noscript>[^?]*href="`+base+`/docs/reference"`, read(t, tryPath))
 }
 
 func shown(t *testing.T) (document object) {

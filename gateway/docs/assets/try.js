@@ -27,7 +27,6 @@
 
   document.addEventListener('DOMContentLoaded', () => Scalar.createApiReference('#reference', {
     url: script.dataset.document,
-    hideTestRequestButton: script.dataset.sandbox !== 'true',
     hiddenClients: true,
     persistAuth: false,
     onBeforeRequest: freshKey,
