@@ -76,6 +76,7 @@ func TestRequestsCanBeTriedInTheSandboxOnly(t *testing.T) {
 		require.Equal(t, sandbox, strings.Contains(page, `href="`+base+tryPath+`#tag/orders/POST/orders/%7BorderId%7D:cancel"`))
 		require.Equal(t, sandbox, strings.Contains(page, `href="/sandbox"`), "the console")
 		require.Equal(t, sandbox, s.Has(base+tryPath))
+		require.Equal(t, sandbox, strings.Contains(page, "yours.js"), "a script that knows the console's key")
 	}
 	require.Regexp(t, `<noscript>[^?]*href="`+base+`/docs/reference"`, read(t, tryPath))
 }

@@ -29,6 +29,7 @@ func TestTheDocumentation(t *testing.T) {
 				t.Run("pages", func(t *testing.T) { b.testPages(t, site, scheme) })
 				t.Run("search", func(t *testing.T) { b.testSearch(t, site, scheme) })
 				t.Run("code", func(t *testing.T) { b.testCode(t, site, scheme) })
+				t.Run("the reader's own", func(t *testing.T) { b.testYours(t, site, p.Env["GIFTING_KEY"]) })
 				t.Run("reference", func(t *testing.T) { b.testReference(t, site, scheme, p.Env["GIFTING_KEY_APPROVAL"]) })
 				b.requireNoLeak(t, strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1"))
 			})
@@ -63,18 +64,34 @@ func (b *browser) testSearch(t *testing.T, site, scheme string) {
 
 // testCode chooses a language in the tabs of a sample, and finds it chosen on the page that is read next.
 func (b *browser) testCode(t *testing.T, site, scheme string) {
-	b.visit(t, site+"/reference#placeOrder", http.StatusOK)
+	b.visit(t, site+"/orders", http.StatusOK)
 	const selected = `[...document.querySelectorAll('[role="tab"][aria-selected="true"]')].every((tab) => tab.innerText === %q)`
 	b.await(t, fmt.Sprintf(selected, "Shell"))
 	b.do(t, chromedp.Evaluate[chromedp.Void](
-		`[...document.querySelectorAll('.heading:has(#placeOrder) ~ .tabs [role="tab"]')]
+		`[...document.querySelectorAll('.heading:has(#correct) ~ .tabs [role="tab"]')]
 			.find((tab) => tab.innerText === "Python").click()`))
 	b.await(t, fmt.Sprintf(selected, "Python"))
 	b.requireAccessible(t)
 	b.visit(t, site+"/reference", http.StatusOK)
 	b.await(t, fmt.Sprintf(selected, "Python"))
 	b.await(t, `document.querySelector("[role=tabpanel]").parentElement.querySelector("button").innerText === "Copy"`)
-	b.inspect(t, "5-reference-"+scheme)
+}
+
+// testYours finds the key of the console, and a choice of the reader's catalog, in the samples of the same tab.
+func (b *browser) testYours(t *testing.T, site, key string) {
+	const code = `document.querySelector("main").textContent.includes(%q)`
+	b.visit(t, site+"/quickstart", http.StatusOK)
+	b.await(t, fmt.Sprintf(code, "gft_sbx_your_key"))
+	b.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`sessionStorage.setItem("gifting-key", %q)`, key)))
+	b.visit(t, site+"/quickstart", http.StatusOK)
+	b.await(t, fmt.Sprintf(code, "GIFTING_KEY="+key))
+	b.await(t, fmt.Sprintf(code, `"variations": {"Colour":"Oat"}`))
+	b.awaitText(t, "This is the key that the console has in this tab.")
+	b.requireAccessible(t)
+	b.visit(t, site+"/reference/try#tag/webhooks/POST/webhooks:test", http.StatusOK)
+	b.await(t, fmt.Sprintf(`[...document.querySelectorAll("input")].some((input) => input.value === %q)`, key))
+	b.do(t, chromedp.Evaluate[chromedp.Void](`sessionStorage.removeItem("gifting-key")`))
+	b.visit(t, site, http.StatusOK)
 }
 
 // The pages are measured on a slow 4G as Lighthouse emulates it, which it once called a fast 3G: 150 ms and 1.6 Mbit/s.

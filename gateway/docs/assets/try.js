@@ -11,6 +11,15 @@
     return element
   }
 
+  // The key that the console has in this tab.
+  const key = () => {
+    try {
+      return sessionStorage.getItem('gifting-key') ?? ''
+    } catch {
+      return '' // The browser stores nothing, so the console has no key.
+    }
+  }
+
   // Each POST is an operation of its own, unless the reader gives it a key.
   const freshKey = ({ requestBuilder }) => {
     const { headers, method } = requestBuilder
@@ -29,6 +38,7 @@
     url: script.dataset.document,
     hiddenClients: true,
     persistAuth: false,
+    authentication: { preferredSecurityScheme: 'apiKey', securitySchemes: { apiKey: { token: key() } } },
     onBeforeRequest: freshKey,
     documentDownloadType: 'none',
     hideClientButton: true,
