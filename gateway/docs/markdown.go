@@ -55,7 +55,8 @@ func (b *builder) convert(markdown string) (article, error) {
 		case *ast.Blockquote:
 			markNote(n, source)
 		case *ast.Paragraph, *ast.TextBlock, *ast.FencedCodeBlock:
-			if last := len(found.Sections) - 1; last >= 0 {
+			// The search finds what JSON has in the reference.
+			if last := len(found.Sections) - 1; last >= 0 && languageOf(n, source) != "json" {
 				found.Sections[last].Text += plain(n, source) + " "
 			}
 		}
