@@ -201,8 +201,9 @@ type GiftSite struct {
 	// The way back to the brand, such as its VIP area.
 	HomeUrl *string `protobuf:"bytes,5,opt,name=home_url,json=homeUrl,proto3,oneof" json:"home_url,omitempty"`
 	Theme   *Theme  `protobuf:"bytes,6,opt,name=theme,proto3" json:"theme,omitempty"`
-	// How long gifts usually take, by country. Shown once the country of the address is known, and until the gift is sent. A country that
-	// is not listed has no text. At most 250, each country once.
+	// How long gifts usually take, by country. Shown once the country of the address is known; on the page of the order as
+	// days, until the gift is delivered or they are over. Nothing is shown for a country that is not listed. At most 250,
+	// each country once.
 	DeliveryTimes []*DeliveryTime `protobuf:"bytes,7,rep,name=delivery_times,json=deliveryTimes,proto3" json:"delivery_times,omitempty"`
 	// Players are not asked for a word of thanks. By default they are, on the page of their order.
 	WithoutThanks bool `protobuf:"varint,8,opt,name=without_thanks,json=withoutThanks,proto3" json:"without_thanks,omitempty"`
