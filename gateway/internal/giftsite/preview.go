@@ -214,7 +214,7 @@ func (p *sample) fillDraft() {
 		p.draft = &linksv1.ClaimDraft{
 			Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: g.GetProductId(), Variations: picked},
 			Recipient: &linksv1.ClaimRecipient{
-				Name: "Alex Morgan", Phone: "+46701234567", Street: "Main Street 1", City: "Springfield", PostalCode: proto.String("12345"),
+				Name: "Alex Morgan", Phone: "+46 70 123 45 67", Street: "Main Street 1", City: "Springfield", PostalCode: proto.String("12345"),
 				Region: proto.String("North"), Country: g.GetCountries()[0],
 			},
 		}

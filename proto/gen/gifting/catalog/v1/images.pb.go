@@ -22,8 +22,9 @@ const (
 )
 
 type GetImageRequest struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	FileId string                 `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of a file, or of the picture of a link: the ids of a brand's hero picture and logo with - between. One may be missing.
+	FileId string `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
 	// True: the response has no content, and the file is not read.
 	HeadOnly      bool `protobuf:"varint,2,opt,name=head_only,json=headOnly,proto3" json:"head_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
