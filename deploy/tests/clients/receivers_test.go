@@ -37,7 +37,7 @@ func TestReceivers(t *testing.T) {
 				require.Empty(t, os.Getenv("GIFTING_CLIENTS"), "make clients installs %s", r.language)
 				t.Skip("not installed")
 			}
-			free, err := net.Listen("tcp", "localhost:0") //nolint:noctx // It is closed at once.
+			free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "localhost:0")
 			require.NoError(t, err)
 			_, port, err := net.SplitHostPort(free.Addr().String())
 			require.NoError(t, err)
