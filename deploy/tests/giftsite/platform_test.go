@@ -18,6 +18,9 @@ import (
 	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
 )
 
+// thanks is what players write.
+const thanks = "Tack så mycket!"
+
 // platform is the whole stack with its demo data and its own servers.
 type platform struct {
 	*harness.Platform
@@ -50,7 +53,7 @@ func (p *platform) requireNoSecretsInLog(t *testing.T, path string) {
 	log, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Contains(t, string(log), `"msg":"request"`)
-	for _, secret := range append(p.tokens, p.Env["GIFTING_KEY"], p.Env[otherKey], "Storgatan", "+46 70 123", "+46701234567") {
+	for _, secret := range append(p.tokens, p.Env["GIFTING_KEY"], p.Env[otherKey], "Storgatan", "+46 70 123", "+46701234567", thanks) {
 		require.NotContains(t, string(log), secret)
 	}
 }
@@ -110,7 +113,15 @@ func (p *platform) testCampaign(t *testing.T, b *browser) {
 	b.inspectSchemes(t, "20-campaign-review")
 	b.press(t, ".confirm .send")
 	b.inspectSchemes(t, "20-campaign-thanks")
-	p.requireOrdered(t, b, link, "Hooded sweatshirt")
+	order := p.requireOrdered(t, b, link, "Hooded sweatshirt")
+	b.do(t, chromedp.SetValue(chromedp.CSS("#word"), thanks))
+	b.press(t, "form .quiet")
+	require.Equal(t, thanks, b.text(t, "blockquote"))
+	b.inspect(t, "20-campaign-thanked")
+	messages := p.Array(t, p.Env["GIFTING_KEY"], "/orders/"+order["id"].(string)+"/messages")
+	require.Len(t, messages, 1)
+	require.Equal(t, object{"kind": "SYSTEM", "name": "Recipient"}, messages[0]["author"])
+	require.Equal(t, thanks, messages[0]["body"])
 	b.requireNoLeak(t, strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1"))
 }
 
@@ -126,8 +137,8 @@ func (p *platform) testOneGift(t *testing.T, b *browser) {
 	p.requireOrdered(t, b, link, "")
 }
 
-// requireOrdered requires that the page shows the reference of the order of the link.
-func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product string) {
+// requireOrdered requires that the page shows the reference of the order of the link, and returns the order.
+func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product string) object {
 	t.Helper()
 	claimed := p.Get(t, p.Env["GIFTING_KEY"], "/personal-links/"+link["id"].(string)).OK(t)
 	require.Equal(t, "CLAIMED", claimed["status"])
@@ -137,6 +148,7 @@ func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product
 	require.Contains(t, b.text(t, ".reference"), order["reference"])
 	item := order["items"].([]any)[0].(object)
 	require.Contains(t, item["productName"], product)
+	return order
 }
 
 func (p *platform) testClosed(t *testing.T, b *browser) {
