@@ -17,7 +17,8 @@ import (
 // receivers are the whole programs of the guide of webhooks. VERIFIER and RECEIVER stand for its code.
 var receivers = []verifier{
 	{
-		"typescript", map[string]string{"package.json": `{"type": "module"}`, "verified.ts": "VERIFIER", "main.ts": "RECEIVER"},
+		"typescript",
+		map[string]string{"package.json": `{"type": "module"}`, "verified.ts": "VERIFIER", "main.ts": "RECEIVER"},
 		"exec node main.ts", `node -e 'process.exit(process.features.typescript ? 0 : 1)'`,
 	},
 	{"python", map[string]string{"main.py": "VERIFIER\nRECEIVER"}, "exec python3 main.py", "python3 --version"},

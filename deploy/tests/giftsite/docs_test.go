@@ -30,7 +30,7 @@ func TestTheDocumentation(t *testing.T) {
 				site := p.Env["GIFTING_URL"] + "/docs"
 				t.Run("pages", func(t *testing.T) { b.testPages(t, site, scheme) })
 				t.Run("search", func(t *testing.T) { b.testSearch(t, site, scheme) })
-				t.Run("code", func(t *testing.T) { b.testCode(t, site, scheme) })
+				t.Run("code", func(t *testing.T) { b.testCode(t, site) })
 				t.Run("the reader's own", func(t *testing.T) { b.testYours(t, site, p.Env["GIFTING_KEY"]) })
 				t.Run("reference", func(t *testing.T) { b.testReference(t, site, scheme, p.Env["GIFTING_KEY_APPROVAL"]) })
 				b.requireNoLeak(t, strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1"))
@@ -65,7 +65,7 @@ func (b *browser) testSearch(t *testing.T, site, scheme string) {
 }
 
 // testCode chooses a language in the tabs of a sample, and finds it chosen on the page that is read next.
-func (b *browser) testCode(t *testing.T, site, scheme string) {
+func (b *browser) testCode(t *testing.T, site string) {
 	b.visit(t, site+"/orders", http.StatusOK)
 	const selected = `[...document.querySelectorAll('[role="tab"][aria-selected="true"]')].every((tab) => tab.innerText === %q)`
 	b.await(t, fmt.Sprintf(selected, "Shell"))

@@ -161,7 +161,8 @@ var trades = map[string]*linksv1.ClaimBrand{
 		AccentColour: proto.String("#F2B705"), Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
 	}}},
 	"jeweller": {Name: "Maison Aurel", PrimaryColour: proto.String("#1C1B19"), Site: &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{
-		AccentColour: proto.String("#B08D57"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
+		AccentColour: proto.String("#B08D57"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF,
+		Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
 	}}},
 	"bank": {Name: "Norr Privatbank", PrimaryColour: proto.String("#12355B"), Site: &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{
 		Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK,

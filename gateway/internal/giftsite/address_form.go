@@ -256,8 +256,8 @@ func countryOptions(
 	return options, selected
 }
 
-// likelyCountry is the only country, else that of the link's locale, else that of the languages that the browser accepts. The country
-// of en-US is not used, because en-US is the default of all links and of many browsers.
+// likelyCountry is the only country, else that of the link's locale, else that of the languages that the browser accepts. The
+// country of en-US is not used, because en-US is the default of all links and of many browsers.
 func likelyCountry(countries []string, locale, accepted string) string {
 	if len(countries) == 1 {
 		return countries[0]

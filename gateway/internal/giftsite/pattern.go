@@ -25,7 +25,8 @@ var motifs = []string{
 	`<g fill="T"><circle cx="12" cy="12" r="5"/><circle cx="36" cy="36" r="5"/></g>` +
 		`<g fill="R"><circle cx="36" cy="12" r="2"/><circle cx="12" cy="36" r="2"/></g>`,
 	// Chevrons.
-	`<g fill="none" stroke-width="3"><path stroke="T" d="m-1 11 13-12 12 12L36-1l13 12M-1 35l13-12 12 12 12-12 13 12m-50 24 13-12 12 12 12-12 13 12"/>` +
+	`<g fill="none" stroke-width="3"><path stroke="T" d="m-1 11 13-12 12 12L36-1l13 12M-1 35l13-12 12 12 12-12 13 12"/>` +
+		`<path stroke="T" d="m-1 59 13-12 12 12 12-12 13 12"/>` +
 		`<path stroke="R" stroke-width="1.5" d="m-1 23 13-12 12 12 12-12 13 12M-1 47l13-12 12 12 12-12 13 12"/></g>`,
 	// Harlequin.
 	`<path fill="T" d="m12 0 12 24-12 24L0 24zm24 0 12 24-12 24-12-24z"/>` +

@@ -1,5 +1,5 @@
-// Package terminal prints texts that come from other people, as tables, lines and JSON. It is for the command lines of integrators and
-// of operators, which look alike.
+// Package terminal prints texts that come from other people, as tables, lines and JSON. It is for the command lines of integrators
+// and of operators, which look alike.
 package terminal
 
 import (

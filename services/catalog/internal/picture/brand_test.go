@@ -33,7 +33,7 @@ func TestTheRenditionsOfAHeroPictureAreWideAndSmallInBytes(t *testing.T) {
 	t.Run("what cannot be small is left out", func(t *testing.T) {
 		noise := image.NewNRGBA(image.Rect(0, 0, 2000, 667))
 		for i := range noise.Pix {
-			noise.Pix[i] = uint8(rand.N(2)) * 0xFF //nolint:gosec // It is no secret.
+			noise.Pix[i] = uint8(rand.N(2)) * 0xFF
 		}
 		found := widths(pngOf(t, noise))
 		require.Contains(t, found, 320)
@@ -44,7 +44,8 @@ func TestTheRenditionsOfAHeroPictureAreWideAndSmallInBytes(t *testing.T) {
 func TestTheTopOfAPageNeedsAWideLandscape(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[[2]int]error{
-		{1599, 800}: picture.ErrNarrow, {1600, 1200}: nil, {1600, 1201}: picture.ErrRatio, {1800, 600}: nil, {1801, 600}: picture.ErrRatio,
+		{1599, 800}: picture.ErrNarrow, {1600, 1200}: nil, {1600, 1201}: picture.ErrRatio,
+		{1800, 600}: nil, {1801, 600}: picture.ErrRatio,
 	} {
 		_, err := picture.NewProcessor().PrepareHero(t.Context(), jpegOf(t, gray(size[0], size[1])))
 		require.ErrorIs(t, err, want, size)

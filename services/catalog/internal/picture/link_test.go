@@ -85,7 +85,7 @@ func TestThePictureOfALinkIsMadeOfTheHeroPictureAndTheLogo(t *testing.T) {
 	t.Run("of the worst pictures", func(t *testing.T) {
 		noise := image.NewNRGBA(image.Rect(0, 0, 1200, 630))
 		for i := range noise.Pix {
-			noise.Pix[i] = uint8(rand.N(256)) | 0x80 //nolint:gosec // It is no secret.
+			noise.Pix[i] = uint8(rand.N(256)) | 0x80
 		}
 		made, err := picture.NewProcessor().LinkPicture(t.Context(), pngOf(t, noise), nil)
 		require.NoError(t, err)

@@ -89,8 +89,8 @@ func (p *Processor) Prepare(ctx context.Context, content []byte) (Set, error) {
 	return set, err
 }
 
-// MinHeroWidth is the width of a hero picture at least. Its ratio is between that of 4:3 and 3:1: phones show its middle as a square,
-// and wide screens as a band.
+// MinHeroWidth is the width of a hero picture at least. Its ratio is between that of 4:3 and 3:1: phones show its middle as a
+// square, and wide screens as a band.
 const MinHeroWidth = 1600
 
 // PrepareHero is Prepare for a hero picture. Its renditions are wider, and each has at most MaxShown bytes: one that cannot be so
@@ -203,8 +203,8 @@ func typeFor(pixels image.Image) string {
 	return PNG
 }
 
-// seenOnWhite reports whether some of a logo's visible pixels have the contrast to white that WCAG requires of graphics. White is the
-// ground of logos on light pages, and the one that they get on dark pages.
+// seenOnWhite reports whether some of a logo's visible pixels have the contrast to white that WCAG requires of graphics. White is
+// the ground of logos on light pages, and the one that they get on dark pages.
 func seenOnWhite(logo image.Image) bool {
 	const sample, least, contrast, flare = 200, 0.02, 3, 0.05
 	small := scale(logo, min(sample, logo.Bounds().Dx()))
