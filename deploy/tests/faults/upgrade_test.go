@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -175,19 +176,44 @@ func forward(from net.Conn, gateway string) {
 	<-answered
 }
 
-// enter replaces the instances that run another version in the mix.
+// enter brings the platform into the mix as a roll-out does: a new instance that waits for its peers does not replace the one before,
+// which serves on. It is tried again once others have been replaced. A mix of one version is always reached.
 func (u *upgrade) enter(t *testing.T, m mix) {
 	t.Helper()
-	for n, i := range u.instances {
-		to := u.older
-		if m.newer(i) {
-			to = u.newer
-		}
-		if !i.runs(to) {
+	var waiting []string
+	for replaced := true; replaced; {
+		replaced, waiting = false, nil
+		for n, i := range u.instances {
+			from, to := u.newer, u.older
+			if m.newer(i) {
+				from, to = to, from
+			}
+			if i.runs(to) {
+				continue
+			}
 			i.replace(t, to, n%2 == 0)
+			if u.awaitReadyOrPeers(t, i) {
+				replaced = true
+				continue
+			}
+			waiting = append(waiting, i.name)
+			i.replace(t, from, true)
 			i.awaitReady(t)
 		}
 	}
+	u.report.printf("%s: waiting for their peers: %v", m.name, waiting)
+	mixed := slices.ContainsFunc(u.instances, m.newer) && slices.ContainsFunc(u.instances, func(i *instance) bool { return !m.newer(i) })
+	require.True(t, mixed || waiting == nil, m.name)
+}
+
+// awaitReadyOrPeers reports whether the instance becomes ready, or waits for the upgrade of a peer.
+func (u *upgrade) awaitReadyOrPeers(t *testing.T, i *instance) (isReady bool) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		isReady = ready(t.Context(), http.DefaultClient, i.readyz())
+		return isReady || strings.Contains(i.reason(t.Context()), "too old for this program")
+	}, startTimeout, readinessInterval, "%s does not become ready, see %s", i.name, i.log)
+	return isReady
 }
 
 func (i *instance) runs(b build) bool { return filepath.Dir(i.path) == b.programs }
