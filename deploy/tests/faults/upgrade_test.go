@@ -176,8 +176,8 @@ func forward(from net.Conn, gateway string) {
 	<-answered
 }
 
-// enter brings the platform into the mix as a roll-out does: a new instance that waits for its peers does not replace the one before,
-// which serves on. It is tried again once others have been replaced. A mix of one version is always reached.
+// enter brings the platform into the mix as a roll-out does: a new instance that waits for its peers does not replace the one
+// before, which serves on. It is tried again once others have been replaced. A mix of one version is always reached.
 func (u *upgrade) enter(t *testing.T, m mix) {
 	t.Helper()
 	var waiting []string
@@ -202,7 +202,8 @@ func (u *upgrade) enter(t *testing.T, m mix) {
 		}
 	}
 	u.report.printf("%s: waiting for their peers: %v", m.name, waiting)
-	mixed := slices.ContainsFunc(u.instances, m.newer) && slices.ContainsFunc(u.instances, func(i *instance) bool { return !m.newer(i) })
+	stays := func(i *instance) bool { return !m.newer(i) }
+	mixed := slices.ContainsFunc(u.instances, m.newer) && slices.ContainsFunc(u.instances, stays)
 	require.True(t, mixed || waiting == nil, m.name)
 }
 
