@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// receivers are the whole programs of the guide of webhooks. VERIFIER and RECEIVER stand for its code.
+// receivers are the complete programs of the guide to webhooks. VERIFIER and RECEIVER are replaced by its code.
 var receivers = []verifier{
 	{
 		"typescript",
@@ -36,7 +36,7 @@ func TestReceivers(t *testing.T) {
 			t.Parallel()
 			if exec.CommandContext(t.Context(), "sh", "-c", r.needs).Run() != nil {
 				require.Empty(t, os.Getenv("GIFTING_CLIENTS"), "make clients installs %s", r.language)
-				t.Skip("not installed")
+				t.Skip("not installed: only make clients needs every language")
 			}
 			free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "localhost:0")
 			require.NoError(t, err)

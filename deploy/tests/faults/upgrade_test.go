@@ -231,7 +231,7 @@ func (i *instance) replace(t *testing.T, by build, inOrder bool) {
 	require.NoError(t, i.start(t.Context()))
 }
 
-// requireNoSetback requires that no instance takes an upgrade, or the way back, for a database that was set back: nobody is paged.
+// requireNoSetback requires that no instance mistakes an upgrade, or a rollback, for a database that was set back, which pages.
 func (u *upgrade) requireNoSetback(t *testing.T) {
 	t.Helper()
 	for _, i := range u.instances {

@@ -211,7 +211,7 @@ func TestInvalidTextIsNotSentOn(t *testing.T) {
 	require.Empty(t, f.claims)
 }
 
-// Nobody is asked for a country that is known.
+// The form does not ask for a country that is known.
 func TestTheCountryIsThatOfTheLinkOrElseOfTheLanguagesOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ locale, accepted, want string }{

@@ -24,7 +24,7 @@ type orderView struct {
 	// Steps are the way of the order; empty if it was cancelled.
 	Steps []progressStep
 	Mine  *ownOrder
-	// Arrival is when the gift usually arrives, until then; nil: nobody knows. CalendarHref is the file with it.
+	// Arrival is when the gift usually arrives, until then; nil: it is not known. CalendarHref is the file with it.
 	Arrival      *expectedArrival
 	CalendarHref string
 	// Notice says that what the player has just sent has arrived.

@@ -70,7 +70,8 @@ func (s *Site) postThanks(v *visit, f form) {
 	}
 }
 
-// complaintHref is the brand's support link with the reference of the order; empty: the brand has none. The reference names nobody.
+// complaintHref is the brand's support link with the reference of the order; empty: the brand has none. The reference is no
+// personal data.
 func (t *texts) complaintHref(support, reference string) string {
 	u, err := url.Parse(support)
 	if support == "" || err != nil {

@@ -31,10 +31,10 @@ func TestAPlayerCanThankUntilAMonthAfterTheDelivery(t *testing.T) {
 		"just before a month is over": {
 			status: completed, changes: changes, now: delivered.AddDate(0, 1, 0).Add(-1), accepts: true,
 		},
-		"a month after": {status: completed, changes: changes, now: delivered.AddDate(0, 1, 0)},
-		"delivered, but nobody knows any more when": {status: completed, now: delivered},
-		"cancelled": {status: cancelled, now: delivered},
-		"erased":    {status: processing, erased: true, now: delivered},
+		"a month after":                         {status: completed, changes: changes, now: delivered.AddDate(0, 1, 0)},
+		"delivered at a time that is not known": {status: completed, now: delivered},
+		"cancelled":                             {status: cancelled, now: delivered},
+		"erased":                                {status: processing, erased: true, now: delivered},
 	} {
 		err := RefuseThanks(&ordersv1.Order{Status: tc.status}, tc.erased, tc.changes, tc.now)
 		if tc.accepts {
