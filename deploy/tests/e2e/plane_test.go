@@ -169,6 +169,7 @@ var plane = map[string]row{
 	"personallinks.v1.GiftSiteService/SaveClaimDraft":       only(identity.Gateway),
 	"personallinks.v1.GiftSiteService/GetClaimedGift":       only(identity.Gateway),
 	"personallinks.v1.GiftSiteService/CorrectClaimedGift":   only(identity.Gateway),
+	"personallinks.v1.GiftSiteService/ReopenClaimedGift":    only(identity.Gateway),
 	"personallinks.v1.GiftSiteService/ThankForClaimedGift":  only(identity.Gateway),
 	"personallinks.v1.GiftSiteService/GetPreviewPage":       only(identity.Gateway),
 	"personallinks.v1.ClaimRecordsService/ListClaimRecords": only(identity.Orders),

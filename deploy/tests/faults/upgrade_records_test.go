@@ -137,9 +137,13 @@ func (u *upgradeUser) write(t *testing.T) map[string]func(t *testing.T, by *upgr
 			return shown(by.giftSite.GetClaimDraft(t.Context(), &linksv1.GetClaimDraftRequest{Token: begun, FormNonce: nonce}))
 		},
 		"a claimed gift": func(t *testing.T, by *upgradeUser) string {
-			return shown(by.giftSite.GetClaimedGift(t.Context(), &linksv1.GetClaimedGiftRequest{
+			found, err := by.giftSite.GetClaimedGift(t.Context(), &linksv1.GetClaimedGiftRequest{
 				Token: claimed.GetToken(), FormNonce: &nonce,
-			}))
+			})
+			if found.GetGift() != nil {
+				found.Gift.AcceptsThanks = false // Release 1.0.0 does not have it.
+			}
+			return shown(found, err)
 		},
 	}
 }

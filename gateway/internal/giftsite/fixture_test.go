@@ -62,6 +62,10 @@ type fixture struct {
 	// thanks are the texts that were sent; thankErr is the result of the next one.
 	thanks   []string
 	thankErr error
+	// digits are those that were tried; reopenErr is the result of the next ones. reopenedBy is the nonce that knew them.
+	digits     []string
+	reopenErr  error
+	reopenedBy string
 	// claims are the claims that were made, saves the drafts that were saved, reads the tokens that were read.
 	claims []*linksv1.ClaimLinkRequest
 	saves  []*linksv1.SaveClaimDraftRequest
@@ -190,10 +194,28 @@ func (f *fixture) GetClaimedGift(
 		return nil, problem.RecordNotFound()
 	}
 	resp := proto.CloneOf(f.order)
-	if f.claimedBy == "" || r.GetFormNonce() != f.claimedBy {
+	switch {
+	case f.claimedBy != "" && r.GetFormNonce() == f.claimedBy:
+	case f.reopenedBy != "" && r.GetFormNonce() == f.reopenedBy:
+		resp.Gift.MaskedRecipient, resp.Gift.Thanks, resp.Gift.AcceptsThanks, resp.Gift.CorrectableVersion = nil, "", false, nil
+	default:
 		resp.Gift = nil
 	}
 	return resp, nil
+}
+
+func (f *fixture) ReopenClaimedGift(
+	_ context.Context, r *linksv1.ReopenClaimedGiftRequest, _ ...grpc.CallOption,
+) (*linksv1.ReopenClaimedGiftResponse, error) {
+	f.digits = append(f.digits, r.GetPhoneDigits())
+	if f.reopenErr != nil {
+		return nil, f.reopenErr
+	}
+	if r.GetPhoneDigits() != "4567" {
+		return &linksv1.ReopenClaimedGiftResponse{}, nil
+	}
+	f.reopenedBy = r.GetFormNonce()
+	return &linksv1.ReopenClaimedGiftResponse{Reopened: true}, nil
 }
 
 func (f *fixture) CorrectClaimedGift(

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -46,6 +47,8 @@ type form struct {
 	Version int64
 	// Thanks is what the player writes to the brand.
 	Thanks string
+	// Digits are the last ones of the player's phone number.
+	Digits string
 }
 
 // The errors of a request whose body is not a form of these pages.
@@ -79,6 +82,7 @@ func formOf(values url.Values) form {
 		Entered: map[string]string{},
 		Version: -1,
 		Thanks:  text(values.Get(fieldThanks)),
+		Digits:  strings.ReplaceAll(strings.Map(phone.ASCII, text(values.Get(fieldDigits))), " ", ""),
 	}
 	for _, name := range fieldNames {
 		raw := strings.ReplaceAll(values.Get(name), "\r\n", "\n")

@@ -32,7 +32,9 @@ type orderView struct {
 	// Thanks is what the player has written to the brand, ThanksField where it is written. Empty and nil: neither is shown.
 	Thanks      string
 	ThanksField *field
-	// Problem is why the thanks were not sent, Errors are those at their input.
+	// DigitsField is where the player shows that the gift is his; nil: Mine is set, or the order was cancelled.
+	DigitsField *field
+	// Problem is why the form of the page was refused, Errors are those at its input.
 	Problem string
 	Errors  []formError
 }
@@ -78,6 +80,9 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 	p.hideChoosing()
 	if gift := found.GetGift(); gift == nil {
 		p.State = stateClaimed
+		if found.GetProgress() != linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED {
+			p.addReopening(v.refused)
+		}
 	} else {
 		p.Mine = s.ownOrder(p.texts, gift, typedFor(v.draft, gift))
 		if p.State == stateCancelled {
@@ -108,6 +113,27 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 	}
 	p.setTitle(p.T(p.State + ".heading"))
 	return p
+}
+
+// refusedText is what a player has typed into the only input of a form, and why it was refused; nil: it was not sent.
+type refusedText struct {
+	Text string
+	Why  *problem.Error
+}
+
+// refusedField makes the only input of a form with what was refused. problemKey is the text of a refusal that is not due to the input.
+func (p *orderView) refusedField(in input, refused refusedText, problemKey string) field {
+	p.Failed = refused.Why != nil
+	switch {
+	case refused.Why == nil:
+	case refused.Why.Code == problem.InvalidRequest:
+		for _, v := range refused.Why.Violations {
+			p.Errors = []formError{{Field: in.ID, Label: p.T(in.LabelKey), Text: p.fieldError(in, v.Code), Href: "#" + in.ID}}
+		}
+	default:
+		p.Problem = p.T(problemKey)
+	}
+	return p.field(in, "", refused.Text, p.Errors)
 }
 
 // typedFor is where the gift is sent, as the form has typed it; nil: it is not kept any more, or the order was changed since.

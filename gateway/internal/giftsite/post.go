@@ -31,6 +31,8 @@ func (s *Site) post(v *visit) {
 		s.postCorrection(v, f)
 	case stepThanks:
 		s.postThanks(v, f)
+	case stepReopen:
+		s.postReopening(v, f)
 	default: // Of another version of the pages.
 		s.redirect(v, "")
 	}

@@ -19,29 +19,13 @@ var thanksInput = input{
 	Type: "text", Autocomplete: "off",
 }
 
-// refusedThanks is what a player has typed to thank and could not send.
-type refusedThanks struct {
-	Text string
-	Why  *problem.Error
-}
-
 // addThanks adds what the player has written to the brand, or the form to write it.
-func (p *orderView) addThanks(gift *linksv1.ClaimedGift, withoutThanks bool, refused refusedThanks) {
+func (p *orderView) addThanks(gift *linksv1.ClaimedGift, withoutThanks bool, refused refusedText) {
 	p.Thanks = gift.GetThanks()
 	if !gift.GetAcceptsThanks() || withoutThanks {
 		return
 	}
-	if refused.Why != nil && refused.Why.Code == problem.InvalidRequest {
-		for _, v := range refused.Why.Violations {
-			p.Errors = []formError{{
-				Field: fieldThanks, Label: p.T(fieldThanks), Text: p.fieldError(thanksInput, v.Code), Href: "#" + fieldThanks,
-			}}
-		}
-	} else if refused.Why != nil {
-		p.Problem = p.T("problem.word")
-	}
-	p.Failed = refused.Why != nil
-	f := p.field(thanksInput, "", refused.Text, p.Errors)
+	f := p.refusedField(thanksInput, refused, "problem.word")
 	f.Hint = p.T("word.hint", "n", strconv.Itoa(thanksInput.MaxLength))
 	p.ThanksField = &f
 }
@@ -65,7 +49,7 @@ func (s *Site) postThanks(v *visit, f form) {
 	case problem.Is(err, problem.NotFound), problem.Is(err, problem.NotEditable): // The first page shows why.
 		s.redirect(v, "")
 	default:
-		v.refused = refusedThanks{Text: f.Thanks, Why: s.shownProblem(v, err)}
+		v.refused = refusedText{Text: f.Thanks, Why: s.shownProblem(v, err)}
 		s.getClaimed(v)
 	}
 }

@@ -24,8 +24,8 @@ type visit struct {
 	newForm bool
 	// draft is what the form has entered so far. It is empty, not nil, for a new form.
 	draft *linksv1.ClaimDraft
-	// refused is what the player has just typed to thank, if it was not sent.
-	refused refusedThanks
+	// refused is what the player has just typed into the form of a claimed link, if it was refused.
+	refused refusedText
 }
 
 const (

@@ -113,6 +113,14 @@ func (r Recipient) Masked() *ordersv1.OrderRecipient {
 	}
 }
 
+// knownDigits is how many digits at the end of a phone number show that somebody knows it.
+const knownDigits = 4
+
+// PhoneEndsWith reports whether these are the last four digits of the phone number.
+func (r Recipient) PhoneEndsWith(digits string) bool {
+	return len(digits) == knownDigits && strings.HasSuffix(r.Phone, digits)
+}
+
 // beginning shows n characters of a text, but never more than half of it.
 func beginning(text string, n int) string {
 	if text == "" {

@@ -24,3 +24,12 @@ func TestAMaskedRecipientShowsOnlyTheBeginnings(t *testing.T) {
 	want := &ordersv1.OrderRecipient{Phone: "•••1", Address: &ordersv1.OrderAddress{Street: "•••"}}
 	require.True(t, proto.Equal(want, got), "%v", got)
 }
+
+func TestAPhoneNumberIsKnownByItsLastFourDigits(t *testing.T) {
+	t.Parallel()
+	r := rules.Recipient{Phone: "+46701234567"}
+	require.True(t, r.PhoneEndsWith("4567"))
+	for _, digits := range []string{"", "7", "567", "34567", "4568", "+46701234567"} {
+		require.False(t, r.PhoneEndsWith(digits), digits)
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -44,6 +45,16 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 	require.NotContains(t, got.String(), "Marked Street")
 	require.Zero(t, f.count(t, "order_audit"))
 
+	t.Run("and whether somebody knows its phone number", func(t *testing.T) {
+		require.Nil(t, got.PhoneMatches)
+		known := proto.CloneOf(req)
+		for digits, matches := range map[string]bool{"4567": true, "4568": false, "": false} {
+			known.PhoneDigits = &digits
+			got, err := f.GetClaimedOrder(t.Context(), known)
+			require.NoError(t, err)
+			require.Equal(t, matches, *got.PhoneMatches, digits)
+		}
+	})
 	t.Run("but not one of another link", func(t *testing.T) {
 		for _, other := range []*ordersv1.GetClaimedOrderRequest{
 			{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: newID()},
@@ -62,6 +73,10 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 		got, err := f.GetClaimedOrder(t.Context(), req)
 		require.NoError(t, err)
 		require.Nil(t, got.GetMaskedRecipient())
+		req.PhoneDigits = new("4567")
+		got, err = f.GetClaimedOrder(t.Context(), req)
+		require.NoError(t, err)
+		require.Nil(t, got.PhoneMatches)
 	})
 }
 

@@ -146,6 +146,9 @@ func (s *Server) GetClaimedOrder(
 			return nil, err
 		}
 		resp.MaskedRecipient = details.Recipient.Masked()
+		if req.PhoneDigits != nil {
+			resp.PhoneMatches = new(details.Recipient.PhoneEndsWith(req.GetPhoneDigits()))
+		}
 	}
 	history, err := s.Store.ClaimHistory(ctx, claim.TenantID, claim.OrderID)
 	if err != nil {

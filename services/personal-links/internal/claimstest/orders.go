@@ -3,6 +3,7 @@ package claimstest
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type Orders struct {
 	corrections []*ordersv1.CorrectClaimedOrderRequest
 	// thanks are what players have written, by order.
 	thanks map[string]string
+	// erased means that the details of all orders are.
+	erased bool
 }
 
 // New makes a fake without orders.
@@ -45,6 +48,13 @@ func (o *Orders) Refuse(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.refusal = err
+}
+
+// Erase erases the details of all orders.
+func (o *Orders) Erase() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.erased = true
 }
 
 // During calls call once while the next order is being placed.
@@ -147,6 +157,9 @@ func (o *Orders) GetClaimedOrder(
 ) (*ordersv1.GetClaimedOrderResponse, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if r.PhoneDigits != nil && o.refusal != nil {
+		return nil, o.refusal
+	}
 	placed, ok := o.placed[r.GetOrderId()]
 	if !ok || placed.GetPersonalLinkId() != r.GetPersonalLinkId() || placed.GetTenantId() != r.GetTenantId() {
 		return nil, problem.RecordNotFound()
@@ -160,8 +173,11 @@ func (o *Orders) GetClaimedOrder(
 		order.Status = ordersv1.OrderStatus_ORDER_STATUS_SENT
 		order.Shipments = []*ordersv1.Shipment{{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: "https://post.example/T-1"}}
 	}
-	if r.GetWithRecipient() {
+	if r.GetWithRecipient() && !o.erased {
 		resp.MaskedRecipient = &ordersv1.OrderRecipient{Name: "M•••", Address: &ordersv1.OrderAddress{Street: "St•••", Country: "SE"}}
+		if r.PhoneDigits != nil {
+			resp.PhoneMatches = new(strings.HasSuffix(strings.ReplaceAll(placed.GetRecipient().GetPhone(), " ", ""), r.GetPhoneDigits()))
+		}
 	}
 	if r.GetWithRecipient() {
 		resp.Thanks = o.thanks[r.GetOrderId()]

@@ -18,7 +18,7 @@ import (
 )
 
 // GetClaimedGift returns how far the order of a claimed link is. Only the form that made the claim learns which gift is sent where:
-// others may have the link too.
+// others may have the link too. A form that has reopened the gift learns all but where.
 func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {
 	link, err := s.byToken(ctx, req.GetToken())
 	if err != nil {
@@ -28,14 +28,24 @@ func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGift
 		return nil, problem.RecordNotFound()
 	}
 	mine := link.ClaimedBy(req.GetFormNonce())
+	seesGift := mine
+	if !mine {
+		if seesGift, err = s.hasReopened(ctx, req); err != nil {
+			return nil, err
+		}
+	}
 	found, err := s.Orders.GetClaimedOrder(ctx, &ordersv1.GetClaimedOrderRequest{
-		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(), WithRecipient: mine,
+		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(),
+		WithRecipient: seesGift,
 	})
 	if err != nil {
 		return nil, err
 	}
 	resp := &linksv1.GetClaimedGiftResponse{Progress: rules.Progress(found.GetOrder().GetStatus())}
-	if mine {
+	if !mine {
+		rules.ForReopened(found)
+	}
+	if seesGift {
 		resp.Gift = rules.ClaimedGift(link, found, s.orderedGift(ctx, link, found.GetOrder()))
 	}
 	return resp, nil

@@ -56,7 +56,7 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenants.Database {
 			{Name: "idempotency_answers", ByKey: true, Key: []string{"key_id int", "idempotency_key text"}, Hidden: true},
 			{Name: "sandbox_claims", Key: []string{"link_id uuid"}, Hidden: true},
 			{
-				Name: "links", Key: []string{"id uuid"}, Omit: []string{"token_hash"},
+				Name: "links", Key: []string{"id uuid"}, Omit: []string{"token_hash", "reopen_tries", "reopen_after"},
 				Sealed: sealedLinks().Columns, Text: []string{"claim_url_sealed", "reason_sealed"},
 			},
 			// After the links: without its link, no draft can be stored. The tenant never gets what a player enters.

@@ -327,6 +327,9 @@ type GetClaimedOrderRequest struct {
 	PersonalLinkId string                 `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3" json:"personal_link_id,omitempty"`
 	// Whether the response has the recipient and the times.
 	WithRecipient bool `protobuf:"varint,4,opt,name=with_recipient,json=withRecipient,proto3" json:"with_recipient,omitempty"`
+	// What the player says are the last four digits of the phone number. Absent: the response does not say whether they are. Only with
+	// the recipient.
+	PhoneDigits   *string `protobuf:"bytes,5,opt,name=phone_digits,json=phoneDigits,proto3,oneof" json:"phone_digits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -389,6 +392,13 @@ func (x *GetClaimedOrderRequest) GetWithRecipient() bool {
 	return false
 }
 
+func (x *GetClaimedOrderRequest) GetPhoneDigits() string {
+	if x != nil && x.PhoneDigits != nil {
+		return *x.PhoneDigits
+	}
+	return ""
+}
+
 type GetClaimedOrderResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Order *Order                 `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
@@ -401,6 +411,8 @@ type GetClaimedOrderResponse struct {
 	Thanks string `protobuf:"bytes,5,opt,name=thanks,proto3" json:"thanks,omitempty"`
 	// Whether ThankForClaimedOrder would post a text now. Only with the recipient.
 	AcceptsThanks bool `protobuf:"varint,6,opt,name=accepts_thanks,json=acceptsThanks,proto3" json:"accepts_thanks,omitempty"`
+	// Whether the phone number ends with the digits; absent if they are absent, or the details were erased.
+	PhoneMatches  *bool `protobuf:"varint,7,opt,name=phone_matches,json=phoneMatches,proto3,oneof" json:"phone_matches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -473,6 +485,13 @@ func (x *GetClaimedOrderResponse) GetThanks() string {
 func (x *GetClaimedOrderResponse) GetAcceptsThanks() bool {
 	if x != nil {
 		return x.AcceptsThanks
+	}
+	return false
+}
+
+func (x *GetClaimedOrderResponse) GetPhoneMatches() bool {
+	if x != nil && x.PhoneMatches != nil {
+		return *x.PhoneMatches
 	}
 	return false
 }
@@ -751,19 +770,23 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
 	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\"M\n" +
 	"\x1bAbandonClaimedOrderResponse\x12.\n" +
-	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xa1\x01\n" +
+	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\"\xdf\x01\n" +
 	"\x16GetClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
 	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\x12%\n" +
-	"\x0ewith_recipient\x18\x04 \x01(\bR\rwithRecipient\"\xcf\x02\n" +
+	"\x0ewith_recipient\x18\x04 \x01(\bR\rwithRecipient\x12+\n" +
+	"\fphone_digits\x18\x05 \x01(\tB\x03\x80\x01\x01H\x00R\vphoneDigits\x88\x01\x01B\x0f\n" +
+	"\r_phone_digits\"\x8b\x03\n" +
 	"\x17GetClaimedOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\x12L\n" +
 	"\x10masked_recipient\x18\x02 \x01(\v2!.gifting.orders.v1.OrderRecipientR\x0fmaskedRecipient\x123\n" +
 	"\asent_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12=\n" +
 	"\fdelivered_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\x12\x1b\n" +
 	"\x06thanks\x18\x05 \x01(\tB\x03\x80\x01\x01R\x06thanks\x12%\n" +
-	"\x0eaccepts_thanks\x18\x06 \x01(\bR\racceptsThanks\"\xcf\x02\n" +
+	"\x0eaccepts_thanks\x18\x06 \x01(\bR\racceptsThanks\x12(\n" +
+	"\rphone_matches\x18\a \x01(\bH\x00R\fphoneMatches\x88\x01\x01B\x10\n" +
+	"\x0e_phone_matches\"\xcf\x02\n" +
 	"\x1aCorrectClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
@@ -857,6 +880,8 @@ func file_gifting_orders_v1_claims_proto_init() {
 	}
 	file_gifting_orders_v1_orders_proto_init()
 	file_gifting_orders_v1_claims_proto_msgTypes[0].OneofWrappers = []any{}
+	file_gifting_orders_v1_claims_proto_msgTypes[4].OneofWrappers = []any{}
+	file_gifting_orders_v1_claims_proto_msgTypes[5].OneofWrappers = []any{}
 	file_gifting_orders_v1_claims_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

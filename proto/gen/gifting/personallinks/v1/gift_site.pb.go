@@ -973,7 +973,9 @@ type ClaimDraft struct {
 	Gift      *ClaimChoiceOfGift `protobuf:"bytes,2,opt,name=gift,proto3" json:"gift,omitempty"`
 	Recipient *ClaimRecipient    `protobuf:"bytes,3,opt,name=recipient,proto3" json:"recipient,omitempty"`
 	// The answer to what the form sent last; absent: there was nothing to correct.
-	Answer        *ClaimAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
+	Answer *ClaimAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
+	// The form has reopened the claimed gift. It is in no response.
+	Reopened      bool `protobuf:"varint,5,opt,name=reopened,proto3" json:"reopened,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1034,6 +1036,13 @@ func (x *ClaimDraft) GetAnswer() *ClaimAnswer {
 		return x.Answer
 	}
 	return nil
+}
+
+func (x *ClaimDraft) GetReopened() bool {
+	if x != nil {
+		return x.Reopened
+	}
+	return false
 }
 
 // The gift that a form has chosen, which may have become unavailable.
@@ -1446,7 +1455,7 @@ func (x *GetClaimedGiftRequest) GetFormNonce() string {
 type GetClaimedGiftResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Progress ClaimProgress          `protobuf:"varint,1,opt,name=progress,proto3,enum=gifting.personallinks.v1.ClaimProgress" json:"progress,omitempty"`
-	// Only for the form that made the claim.
+	// Only for the form that made the claim, or has reopened the gift. For the latter it has no recipient, no thanks and no version.
 	Gift          *ClaimedGift `protobuf:"bytes,2,opt,name=gift,proto3" json:"gift,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1760,6 +1769,112 @@ func (*CorrectClaimedGiftResponse) Descriptor() ([]byte, []int) {
 	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{22}
 }
 
+type ReopenClaimedGiftRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Token     string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	FormNonce string                 `protobuf:"bytes,2,opt,name=form_nonce,json=formNonce,proto3" json:"form_nonce,omitempty"`
+	// Required: the last four digits of the recipient's phone number.
+	PhoneDigits   string `protobuf:"bytes,3,opt,name=phone_digits,json=phoneDigits,proto3" json:"phone_digits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReopenClaimedGiftRequest) Reset() {
+	*x = ReopenClaimedGiftRequest{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReopenClaimedGiftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReopenClaimedGiftRequest) ProtoMessage() {}
+
+func (x *ReopenClaimedGiftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReopenClaimedGiftRequest.ProtoReflect.Descriptor instead.
+func (*ReopenClaimedGiftRequest) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ReopenClaimedGiftRequest) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *ReopenClaimedGiftRequest) GetFormNonce() string {
+	if x != nil {
+		return x.FormNonce
+	}
+	return ""
+}
+
+func (x *ReopenClaimedGiftRequest) GetPhoneDigits() string {
+	if x != nil {
+		return x.PhoneDigits
+	}
+	return ""
+}
+
+type ReopenClaimedGiftResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the digits are right, and the form now sees the gift.
+	Reopened      bool `protobuf:"varint,1,opt,name=reopened,proto3" json:"reopened,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReopenClaimedGiftResponse) Reset() {
+	*x = ReopenClaimedGiftResponse{}
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReopenClaimedGiftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReopenClaimedGiftResponse) ProtoMessage() {}
+
+func (x *ReopenClaimedGiftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReopenClaimedGiftResponse.ProtoReflect.Descriptor instead.
+func (*ReopenClaimedGiftResponse) Descriptor() ([]byte, []int) {
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ReopenClaimedGiftResponse) GetReopened() bool {
+	if x != nil {
+		return x.Reopened
+	}
+	return false
+}
+
 type ThankForClaimedGiftRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Token     string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -1772,7 +1887,7 @@ type ThankForClaimedGiftRequest struct {
 
 func (x *ThankForClaimedGiftRequest) Reset() {
 	*x = ThankForClaimedGiftRequest{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1784,7 +1899,7 @@ func (x *ThankForClaimedGiftRequest) String() string {
 func (*ThankForClaimedGiftRequest) ProtoMessage() {}
 
 func (x *ThankForClaimedGiftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[23]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1797,7 +1912,7 @@ func (x *ThankForClaimedGiftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThankForClaimedGiftRequest.ProtoReflect.Descriptor instead.
 func (*ThankForClaimedGiftRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{23}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ThankForClaimedGiftRequest) GetToken() string {
@@ -1829,7 +1944,7 @@ type ThankForClaimedGiftResponse struct {
 
 func (x *ThankForClaimedGiftResponse) Reset() {
 	*x = ThankForClaimedGiftResponse{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1841,7 +1956,7 @@ func (x *ThankForClaimedGiftResponse) String() string {
 func (*ThankForClaimedGiftResponse) ProtoMessage() {}
 
 func (x *ThankForClaimedGiftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[24]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1854,7 +1969,7 @@ func (x *ThankForClaimedGiftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThankForClaimedGiftResponse.ProtoReflect.Descriptor instead.
 func (*ThankForClaimedGiftResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{24}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{26}
 }
 
 // The fields are those of PreviewGiftSite.
@@ -1872,7 +1987,7 @@ type GetPreviewPageRequest struct {
 
 func (x *GetPreviewPageRequest) Reset() {
 	*x = GetPreviewPageRequest{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[25]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +1999,7 @@ func (x *GetPreviewPageRequest) String() string {
 func (*GetPreviewPageRequest) ProtoMessage() {}
 
 func (x *GetPreviewPageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[25]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +2012,7 @@ func (x *GetPreviewPageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPreviewPageRequest.ProtoReflect.Descriptor instead.
 func (*GetPreviewPageRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{25}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetPreviewPageRequest) GetTenantId() string {
@@ -1952,7 +2067,7 @@ type GetPreviewPageResponse struct {
 
 func (x *GetPreviewPageResponse) Reset() {
 	*x = GetPreviewPageResponse{}
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[26]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2079,7 @@ func (x *GetPreviewPageResponse) String() string {
 func (*GetPreviewPageResponse) ProtoMessage() {}
 
 func (x *GetPreviewPageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[26]
+	mi := &file_gifting_personallinks_v1_gift_site_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2092,7 @@ func (x *GetPreviewPageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPreviewPageResponse.ProtoReflect.Descriptor instead.
 func (*GetPreviewPageResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{26}
+	return file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetPreviewPageResponse) GetPage() *GetClaimPageResponse {
@@ -2090,13 +2205,14 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x11ClaimLinkResponse\x12:\n" +
 	"\x05state\x18\x01 \x01(\x0e2$.gifting.personallinks.v1.ClaimStateR\x05state\x12,\n" +
 	"\x0forder_reference\x18\x02 \x01(\tH\x00R\x0eorderReference\x88\x01\x01B\x12\n" +
-	"\x10_order_reference\"\xee\x01\n" +
+	"\x10_order_reference\"\x8a\x02\n" +
 	"\n" +
 	"ClaimDraft\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x03R\aversion\x12?\n" +
 	"\x04gift\x18\x02 \x01(\v2+.gifting.personallinks.v1.ClaimChoiceOfGiftR\x04gift\x12F\n" +
 	"\trecipient\x18\x03 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\x12=\n" +
-	"\x06answer\x18\x04 \x01(\v2%.gifting.personallinks.v1.ClaimAnswerR\x06answer\"\xce\x01\n" +
+	"\x06answer\x18\x04 \x01(\v2%.gifting.personallinks.v1.ClaimAnswerR\x06answer\x12\x1a\n" +
+	"\breopened\x18\x05 \x01(\bR\breopened\"\xce\x01\n" +
 	"\x11ClaimChoiceOfGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12[\n" +
@@ -2166,7 +2282,14 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\x12)\n" +
 	"\x10expected_version\x18\x03 \x01(\x03R\x0fexpectedVersion\x12F\n" +
 	"\trecipient\x18\x04 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\"\x1c\n" +
-	"\x1aCorrectClaimedGiftResponse\"t\n" +
+	"\x1aCorrectClaimedGiftResponse\"\x81\x01\n" +
+	"\x18ReopenClaimedGiftRequest\x12\x19\n" +
+	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\"\n" +
+	"\n" +
+	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\x12&\n" +
+	"\fphone_digits\x18\x03 \x01(\tB\x03\x80\x01\x01R\vphoneDigits\"7\n" +
+	"\x19ReopenClaimedGiftResponse\x12\x1a\n" +
+	"\breopened\x18\x01 \x01(\bR\breopened\"t\n" +
 	"\x1aThankForClaimedGiftRequest\x12\x19\n" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\"\n" +
 	"\n" +
@@ -2199,14 +2322,15 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x18CLAIM_PROGRESS_PREPARING\x10\x01\x12\x17\n" +
 	"\x13CLAIM_PROGRESS_SENT\x10\x02\x12\x1c\n" +
 	"\x18CLAIM_PROGRESS_DELIVERED\x10\x03\x12\x1c\n" +
-	"\x18CLAIM_PROGRESS_CANCELLED\x10\x042\xbd\a\n" +
+	"\x18CLAIM_PROGRESS_CANCELLED\x10\x042\xbb\b\n" +
 	"\x0fGiftSiteService\x12m\n" +
 	"\fGetClaimPage\x12-.gifting.personallinks.v1.GetClaimPageRequest\x1a..gifting.personallinks.v1.GetClaimPageResponse\x12d\n" +
 	"\tClaimLink\x12*.gifting.personallinks.v1.ClaimLinkRequest\x1a+.gifting.personallinks.v1.ClaimLinkResponse\x12p\n" +
 	"\rGetClaimDraft\x12..gifting.personallinks.v1.GetClaimDraftRequest\x1a/.gifting.personallinks.v1.GetClaimDraftResponse\x12s\n" +
 	"\x0eSaveClaimDraft\x12/.gifting.personallinks.v1.SaveClaimDraftRequest\x1a0.gifting.personallinks.v1.SaveClaimDraftResponse\x12s\n" +
 	"\x0eGetClaimedGift\x12/.gifting.personallinks.v1.GetClaimedGiftRequest\x1a0.gifting.personallinks.v1.GetClaimedGiftResponse\x12\x7f\n" +
-	"\x12CorrectClaimedGift\x123.gifting.personallinks.v1.CorrectClaimedGiftRequest\x1a4.gifting.personallinks.v1.CorrectClaimedGiftResponse\x12\x82\x01\n" +
+	"\x12CorrectClaimedGift\x123.gifting.personallinks.v1.CorrectClaimedGiftRequest\x1a4.gifting.personallinks.v1.CorrectClaimedGiftResponse\x12|\n" +
+	"\x11ReopenClaimedGift\x122.gifting.personallinks.v1.ReopenClaimedGiftRequest\x1a3.gifting.personallinks.v1.ReopenClaimedGiftResponse\x12\x82\x01\n" +
 	"\x13ThankForClaimedGift\x124.gifting.personallinks.v1.ThankForClaimedGiftRequest\x1a5.gifting.personallinks.v1.ThankForClaimedGiftResponse\x12s\n" +
 	"\x0eGetPreviewPage\x12/.gifting.personallinks.v1.GetPreviewPageRequest\x1a0.gifting.personallinks.v1.GetPreviewPageResponseBWZUgithub.com/partnergifting/platform/proto/gen/gifting/personallinks/v1;personallinksv1b\x06proto3"
 
@@ -2223,7 +2347,7 @@ func file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_personallinks_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	(ClaimState)(0),                     // 0: gifting.personallinks.v1.ClaimState
 	(ClaimProgress)(0),                  // 1: gifting.personallinks.v1.ClaimProgress
@@ -2250,37 +2374,39 @@ var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	(*ClaimedGift)(nil),                 // 22: gifting.personallinks.v1.ClaimedGift
 	(*CorrectClaimedGiftRequest)(nil),   // 23: gifting.personallinks.v1.CorrectClaimedGiftRequest
 	(*CorrectClaimedGiftResponse)(nil),  // 24: gifting.personallinks.v1.CorrectClaimedGiftResponse
-	(*ThankForClaimedGiftRequest)(nil),  // 25: gifting.personallinks.v1.ThankForClaimedGiftRequest
-	(*ThankForClaimedGiftResponse)(nil), // 26: gifting.personallinks.v1.ThankForClaimedGiftResponse
-	(*GetPreviewPageRequest)(nil),       // 27: gifting.personallinks.v1.GetPreviewPageRequest
-	(*GetPreviewPageResponse)(nil),      // 28: gifting.personallinks.v1.GetPreviewPageResponse
-	nil,                                 // 29: gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	nil,                                 // 30: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	nil,                                 // 31: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	nil,                                 // 32: gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	(*v1.GiftSite)(nil),                 // 33: gifting.tenants.v1.GiftSite
-	(*v11.Violation)(nil),               // 34: gifting.common.v1.Violation
-	(*timestamppb.Timestamp)(nil),       // 35: google.protobuf.Timestamp
+	(*ReopenClaimedGiftRequest)(nil),    // 25: gifting.personallinks.v1.ReopenClaimedGiftRequest
+	(*ReopenClaimedGiftResponse)(nil),   // 26: gifting.personallinks.v1.ReopenClaimedGiftResponse
+	(*ThankForClaimedGiftRequest)(nil),  // 27: gifting.personallinks.v1.ThankForClaimedGiftRequest
+	(*ThankForClaimedGiftResponse)(nil), // 28: gifting.personallinks.v1.ThankForClaimedGiftResponse
+	(*GetPreviewPageRequest)(nil),       // 29: gifting.personallinks.v1.GetPreviewPageRequest
+	(*GetPreviewPageResponse)(nil),      // 30: gifting.personallinks.v1.GetPreviewPageResponse
+	nil,                                 // 31: gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	nil,                                 // 32: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	nil,                                 // 33: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	nil,                                 // 34: gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	(*v1.GiftSite)(nil),                 // 35: gifting.tenants.v1.GiftSite
+	(*v11.Violation)(nil),               // 36: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),       // 37: google.protobuf.Timestamp
 }
 var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	0,  // 0: gifting.personallinks.v1.GetClaimPageResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	5,  // 1: gifting.personallinks.v1.GetClaimPageResponse.brand:type_name -> gifting.personallinks.v1.ClaimBrand
 	6,  // 2: gifting.personallinks.v1.GetClaimPageResponse.gifts:type_name -> gifting.personallinks.v1.ClaimGift
 	4,  // 3: gifting.personallinks.v1.GetClaimPageResponse.categories:type_name -> gifting.personallinks.v1.ClaimCategory
-	33, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
+	35, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
 	7,  // 5: gifting.personallinks.v1.ClaimBrand.hero:type_name -> gifting.personallinks.v1.ClaimImage
 	7,  // 6: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
 	8,  // 7: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
 	9,  // 8: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
-	29, // 9: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	30, // 10: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	31, // 9: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	32, // 10: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
 	11, // 11: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	0,  // 12: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	14, // 13: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
 	11, // 14: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	15, // 15: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	31, // 16: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	34, // 17: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
+	33, // 16: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	36, // 17: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
 	0,  // 18: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	13, // 19: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
 	14, // 20: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
@@ -2290,14 +2416,14 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	13, // 24: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
 	1,  // 25: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
 	22, // 26: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
-	32, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	35, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
+	34, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	37, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
 	11, // 29: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	6,  // 30: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
-	35, // 31: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
-	35, // 32: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
+	37, // 31: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
+	37, // 32: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
 	11, // 33: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	33, // 34: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
+	35, // 34: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
 	3,  // 35: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
 	2,  // 36: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
 	10, // 37: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
@@ -2305,18 +2431,20 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	18, // 39: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
 	20, // 40: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
 	23, // 41: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	25, // 42: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
-	27, // 43: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
-	3,  // 44: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 45: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 46: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 47: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 48: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 49: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	26, // 50: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
-	28, // 51: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
-	44, // [44:52] is the sub-list for method output_type
-	36, // [36:44] is the sub-list for method input_type
+	25, // 42: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
+	27, // 43: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
+	29, // 44: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
+	3,  // 45: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 46: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 47: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 48: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 49: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 50: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	26, // 51: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
+	28, // 52: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
+	30, // 53: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
+	45, // [45:54] is the sub-list for method output_type
+	36, // [36:45] is the sub-list for method input_type
 	36, // [36:36] is the sub-list for extension type_name
 	36, // [36:36] is the sub-list for extension extendee
 	0,  // [0:36] is the sub-list for field type_name
@@ -2335,14 +2463,14 @@ func file_gifting_personallinks_v1_gift_site_proto_init() {
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[10].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[18].OneofWrappers = []any{}
 	file_gifting_personallinks_v1_gift_site_proto_msgTypes[20].OneofWrappers = []any{}
-	file_gifting_personallinks_v1_gift_site_proto_msgTypes[25].OneofWrappers = []any{}
+	file_gifting_personallinks_v1_gift_site_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_personallinks_v1_gift_site_proto_rawDesc), len(file_gifting_personallinks_v1_gift_site_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

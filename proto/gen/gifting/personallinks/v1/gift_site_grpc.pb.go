@@ -25,6 +25,7 @@ const (
 	GiftSiteService_SaveClaimDraft_FullMethodName      = "/gifting.personallinks.v1.GiftSiteService/SaveClaimDraft"
 	GiftSiteService_GetClaimedGift_FullMethodName      = "/gifting.personallinks.v1.GiftSiteService/GetClaimedGift"
 	GiftSiteService_CorrectClaimedGift_FullMethodName  = "/gifting.personallinks.v1.GiftSiteService/CorrectClaimedGift"
+	GiftSiteService_ReopenClaimedGift_FullMethodName   = "/gifting.personallinks.v1.GiftSiteService/ReopenClaimedGift"
 	GiftSiteService_ThankForClaimedGift_FullMethodName = "/gifting.personallinks.v1.GiftSiteService/ThankForClaimedGift"
 	GiftSiteService_GetPreviewPage_FullMethodName      = "/gifting.personallinks.v1.GiftSiteService/GetPreviewPage"
 )
@@ -49,12 +50,16 @@ type GiftSiteServiceClient interface {
 	// Stores what a form has entered, sealed, for a day. A link has at most 20 drafts: another one deletes the oldest. Only links
 	// that are OPEN have drafts, and after the claim the form that made it, which keeps the recipient of its claim. payload_too_large if the draft is larger than 32 KiB.
 	SaveClaimDraft(ctx context.Context, in *SaveClaimDraftRequest, opts ...grpc.CallOption) (*SaveClaimDraftResponse, error)
-	// Returns how far the order of a claimed link is. Only the form that made the claim learns more than that. not_found if the link
-	// is not claimed or its order is unknown.
+	// Returns how far the order of a claimed link is. Only the form that made the claim learns more than that, and a form that has
+	// reopened it. not_found if the link is not claimed or its order is unknown.
 	GetClaimedGift(ctx context.Context, in *GetClaimedGiftRequest, opts ...grpc.CallOption) (*GetClaimedGiftResponse, error)
 	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
 	// claim. Others get not_found. rate_limited after ten corrections of an order.
 	CorrectClaimedGift(ctx context.Context, in *CorrectClaimedGiftRequest, opts ...grpc.CallOption) (*CorrectClaimedGiftResponse, error)
+	// Lets another form of the player see the order for a day, if it knows the last four digits of the phone number. A link takes five
+	// tries, and then one after an hour, after two more, and so on up to one a day: rate_limited. Every try is counted before its digits
+	// are compared. not_found if the link is not claimed, not_editable if the phone number was erased.
+	ReopenClaimedGift(ctx context.Context, in *ReopenClaimedGiftRequest, opts ...grpc.CallOption) (*ReopenClaimedGiftResponse, error)
 	// Posts a word of thanks for the form that made the claim; it is a message on the order. Others get not_found. Only
 	// the first text of an order is posted: after it, a call succeeds and changes nothing. not_editable if the brand does
 	// not ask for thanks, the order was cancelled, or a month has passed since the delivery.
@@ -132,6 +137,16 @@ func (c *giftSiteServiceClient) CorrectClaimedGift(ctx context.Context, in *Corr
 	return out, nil
 }
 
+func (c *giftSiteServiceClient) ReopenClaimedGift(ctx context.Context, in *ReopenClaimedGiftRequest, opts ...grpc.CallOption) (*ReopenClaimedGiftResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReopenClaimedGiftResponse)
+	err := c.cc.Invoke(ctx, GiftSiteService_ReopenClaimedGift_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *giftSiteServiceClient) ThankForClaimedGift(ctx context.Context, in *ThankForClaimedGiftRequest, opts ...grpc.CallOption) (*ThankForClaimedGiftResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ThankForClaimedGiftResponse)
@@ -172,12 +187,16 @@ type GiftSiteServiceServer interface {
 	// Stores what a form has entered, sealed, for a day. A link has at most 20 drafts: another one deletes the oldest. Only links
 	// that are OPEN have drafts, and after the claim the form that made it, which keeps the recipient of its claim. payload_too_large if the draft is larger than 32 KiB.
 	SaveClaimDraft(context.Context, *SaveClaimDraftRequest) (*SaveClaimDraftResponse, error)
-	// Returns how far the order of a claimed link is. Only the form that made the claim learns more than that. not_found if the link
-	// is not claimed or its order is unknown.
+	// Returns how far the order of a claimed link is. Only the form that made the claim learns more than that, and a form that has
+	// reopened it. not_found if the link is not claimed or its order is unknown.
 	GetClaimedGift(context.Context, *GetClaimedGiftRequest) (*GetClaimedGiftResponse, error)
 	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
 	// claim. Others get not_found. rate_limited after ten corrections of an order.
 	CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error)
+	// Lets another form of the player see the order for a day, if it knows the last four digits of the phone number. A link takes five
+	// tries, and then one after an hour, after two more, and so on up to one a day: rate_limited. Every try is counted before its digits
+	// are compared. not_found if the link is not claimed, not_editable if the phone number was erased.
+	ReopenClaimedGift(context.Context, *ReopenClaimedGiftRequest) (*ReopenClaimedGiftResponse, error)
 	// Posts a word of thanks for the form that made the claim; it is a message on the order. Others get not_found. Only
 	// the first text of an order is posted: after it, a call succeeds and changes nothing. not_editable if the brand does
 	// not ask for thanks, the order was cancelled, or a month has passed since the delivery.
@@ -212,6 +231,9 @@ func (UnimplementedGiftSiteServiceServer) GetClaimedGift(context.Context, *GetCl
 }
 func (UnimplementedGiftSiteServiceServer) CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CorrectClaimedGift not implemented")
+}
+func (UnimplementedGiftSiteServiceServer) ReopenClaimedGift(context.Context, *ReopenClaimedGiftRequest) (*ReopenClaimedGiftResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReopenClaimedGift not implemented")
 }
 func (UnimplementedGiftSiteServiceServer) ThankForClaimedGift(context.Context, *ThankForClaimedGiftRequest) (*ThankForClaimedGiftResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ThankForClaimedGift not implemented")
@@ -348,6 +370,24 @@ func _GiftSiteService_CorrectClaimedGift_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GiftSiteService_ReopenClaimedGift_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReopenClaimedGiftRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GiftSiteServiceServer).ReopenClaimedGift(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GiftSiteService_ReopenClaimedGift_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GiftSiteServiceServer).ReopenClaimedGift(ctx, req.(*ReopenClaimedGiftRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _GiftSiteService_ThankForClaimedGift_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ThankForClaimedGiftRequest)
 	if err := dec(in); err != nil {
@@ -414,6 +454,10 @@ var GiftSiteService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CorrectClaimedGift",
 			Handler:    _GiftSiteService_CorrectClaimedGift_Handler,
+		},
+		{
+			MethodName: "ReopenClaimedGift",
+			Handler:    _GiftSiteService_ReopenClaimedGift_Handler,
 		},
 		{
 			MethodName: "ThankForClaimedGift",

@@ -1,0 +1,26 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/problem"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
+)
+
+const phoneDigits = 4
+
+// CheckPhoneDigits finds the errors of what a player enters to reopen a claimed gift. They cost no try.
+func CheckPhoneDigits(digits string, errs *fields.Errors) {
+	switch {
+	case digits == "":
+		errs.Add("phoneDigits", problem.FieldRequired, "is required")
+	case len(digits) != phoneDigits || strings.Trim(digits, "0123456789") != "":
+		errs.Add("phoneDigits", problem.FieldInvalid, "must be four digits")
+	}
+}
+
+// ForReopened removes from the order of a claimed link what only the form sees that made the claim.
+func ForReopened(found *ordersv1.GetClaimedOrderResponse) {
+	found.MaskedRecipient, found.Thanks, found.AcceptsThanks = nil, "", false
+}
