@@ -48,6 +48,10 @@ var survives = map[[2]string]string{
 		"services/catalog/internal/store/offerings.go",
 		"SELECT $1, $2, $3, $4, $5, coalesce(max(position) + 1, 0) FROM offerings WHERE tenant_id = $1 AND campaign_id = $2",
 	}: "the next position only has to be above all others of the campaign",
+	{
+		"services/catalog/internal/store/offerings.go",
+		"lockSKUsOf = `SELECT id FROM skus WHERE tenant_id = $1 AND campaign_id = $2 AND product_id = $3 ORDER BY id FOR UPDATE`",
+	}: "it only locks, and the ids of campaigns are those of one tenant",
 }
 
 // statement is a file with one condition weakened.
