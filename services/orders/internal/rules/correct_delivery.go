@@ -76,28 +76,29 @@ func mergeRecipient(stored Recipient, c *ordersv1.DeliveryCorrection) *ordersv1.
 	if c == nil {
 		c = &ordersv1.DeliveryCorrection{}
 	}
-	email, postalCode := notBlank(stored.Email, c.GetEmail()), notBlank(stored.PostalCode, a.GetPostalCode())
+	email := correctedUnlessBlank(stored.Email, c.GetEmail())
+	postalCode := correctedUnlessBlank(stored.PostalCode, a.GetPostalCode())
 	return &ordersv1.OrderRecipient{
-		Name:  sentOr(stored.Name, c.Name),
-		Phone: sentOr(stored.Phone, c.Phone),
+		Name:  corrected(stored.Name, c.Name),
+		Phone: corrected(stored.Phone, c.Phone),
 		Email: &email,
 		Address: &ordersv1.OrderAddress{
-			Street:     sentOr(stored.Street, a.Street),
-			City:       sentOr(stored.City, a.City),
+			Street:     corrected(stored.Street, a.Street),
+			City:       corrected(stored.City, a.City),
 			PostalCode: &postalCode,
-			Country:    sentOr(stored.Country, a.Country),
+			Country:    corrected(stored.Country, a.Country),
 		},
 	}
 }
 
-func notBlank(stored, correction string) string {
+func correctedUnlessBlank(stored, correction string) string {
 	if fields.Blank(correction) {
 		return stored
 	}
 	return correction
 }
 
-func sentOr(stored string, correction *string) string {
+func corrected(stored string, correction *string) string {
 	if correction == nil {
 		return stored
 	}

@@ -87,12 +87,12 @@ func (d Details) Present() *ordersv1.DeliveryDetails {
 	return out
 }
 
-// CustomAnswers returns the answers of a request without blank texts.
-func CustomAnswers(answers []*ordersv1.CustomFieldAnswer) (taken []CustomAnswer) {
+// CustomAnswers converts the answers of a request. A blank text counts as none.
+func CustomAnswers(answers []*ordersv1.CustomFieldAnswer) (converted []CustomAnswer) {
 	for _, a := range answers {
-		taken = append(taken, CustomAnswer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked}.Normalized())
+		converted = append(converted, CustomAnswer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked}.Normalized())
 	}
-	return taken
+	return converted
 }
 
 // hidden replaces characters. Its length says nothing about how many.

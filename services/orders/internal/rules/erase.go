@@ -16,8 +16,8 @@ func InFlight(status ordersv1.OrderStatus) bool {
 	return StepOf(Erase, status).Outcome == Refused
 }
 
-// ErasePersonalData erases what the order says about a person: the details, the integrator's names for the person and the
-// person's action, the shipment, at whose address a carrier shows the parcel, and free texts. What was ordered, for how much and
+// ErasePersonalData erases what the order says about a person: the details, free texts, the integrator's references to the person
+// and to the person's action, and the shipment, because its tracking URL shows the address. What was ordered, for how much and
 // when remains. It returns nil if nothing is left to erase.
 func ErasePersonalData(c *Current, now time.Time) (*Change, error) {
 	change, err := c.Apply(Erase, now, func(next *ordersv1.Order) { erase(next) })
@@ -52,7 +52,8 @@ func erase(o *ordersv1.Order) (changed bool) {
 	return !proto.Equal(before, o)
 }
 
-// EraseInAnswer erases in an answer that was given before what the order said about a person, as its events are erased.
+// EraseInAnswer erases what the order in a stored answer says about a person. As in its erased events, a reference to the person
+// becomes the text Erased.
 func EraseInAnswer(o *ordersv1.Order) (changed bool) {
 	before := proto.CloneOf(o)
 	erase(o)

@@ -16,13 +16,13 @@ import (
 var maxMessageBody = fields.MaxLength(&ordersv1.PostOrderMessageRequest{}, "body")
 
 // The most messages of an order, and the most bytes of their texts together. A list returns all of them at once. The operator's
-// notes have as many for themselves, so that they do not show in what the tenant may post.
+// notes are counted apart, under the same limits, so that the tenant does not notice them.
 const (
 	maxMessages     = 10_000
 	maxMessagesText = 8 << 20
 )
 
-// Posted is what an order's messages, or its notes, have come to.
+// Posted counts the messages of an order, or its notes.
 type Posted struct {
 	Number, Bytes int
 	// Last is the time of the last message or note, or zero.
@@ -114,8 +114,8 @@ func SameMessage(posted, asked *Message) bool {
 		posted.Record.GetBody() == asked.Record.GetBody()
 }
 
-// No service has a list of the clients of a tenant, so the id of a client cannot be verified. What an order has is the client who
-// wrote first: no other client takes part in its conversation.
+// No service has a list of the clients of a tenant, so the id of a client cannot be verified. The first client who posts on an
+// order is its client: no other client takes part in its conversation.
 
 // ClientMayPost reports whether the actor may post on an order whose client is the given one, or empty. It is true for every actor
 // who is not a client.

@@ -28,7 +28,7 @@ type NewOrder struct {
 	PlacedByKeyID int32
 	// Reserved means that a unit of campaign stock is held under the order's id.
 	Reserved bool
-	// CallerChoseID means that the caller chose the order's id: the id may be abandoned, or another order may have it.
+	// CallerChoseID means that the order's id comes from the request. So another order may have it, or it may have been abandoned.
 	CallerChoseID bool
 	Audit         *Audit
 	// AutoAdvance is how the order advances by itself; nil if it waits for people.

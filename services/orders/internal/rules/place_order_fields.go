@@ -197,13 +197,13 @@ func checkAddress(a *ordersv1.OrderAddress, errs *fields.Errors) {
 	}
 }
 
-func checkAnswers(answers []*ordersv1.CustomFieldAnswer, of []*tenantsv1.CustomField, errs *fields.Errors) {
+func checkAnswers(answers []*ordersv1.CustomFieldAnswer, definitions []*tenantsv1.CustomField, errs *fields.Errors) {
 	for i, a := range answers {
 		if fields.Blank(a.GetFieldId()) {
 			errs.Add(fmt.Sprintf("customFields[%d].fieldId", i), problem.FieldRequired, "is required")
 		}
 	}
-	for i, field := range fields.CheckCustomFieldIDs(of, CustomAnswers(answers), errs) {
+	for i, field := range fields.CheckCustomFieldIDs(definitions, CustomAnswers(answers), errs) {
 		if field.GetType() == tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT {
 			errs.Text(fmt.Sprintf("customFields[%d].textValue", i), answers[i].GetTextValue(), fields.MaxCustomFieldText)
 		}

@@ -14,9 +14,9 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// MatchCustomFields returns the answers that count, or invalid_custom_fields.
-func MatchCustomFields(of []*tenantsv1.CustomField, answers []*ordersv1.CustomFieldAnswer) ([]CustomAnswer, error) {
-	matched, refusal := fields.MatchCustomFields(of, CustomAnswers(answers))
+// MatchCustomFields returns the answers to the tenant's fields, or invalid_custom_fields.
+func MatchCustomFields(definitions []*tenantsv1.CustomField, answers []*ordersv1.CustomFieldAnswer) ([]CustomAnswer, error) {
+	matched, refusal := fields.MatchCustomFields(definitions, CustomAnswers(answers))
 	if refusal == "" {
 		return matched, nil
 	}

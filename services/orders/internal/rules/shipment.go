@@ -13,7 +13,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
-// Lengths in Unicode code points. Those of the sandbox are also those of the service operator.
+// Lengths in Unicode code points. The requests of the service operator have the same limits as those of the sandbox.
 var (
 	maxCarrier           = fields.MaxLength(&ordersv1.DispatchSandboxOrderRequest{}, "carrier")
 	maxTrackingReference = fields.MaxLength(&ordersv1.DispatchSandboxOrderRequest{}, "trackingReference")
@@ -73,7 +73,7 @@ func SandboxShipment(orderID string, members ShipmentMembers, errs *fields.Error
 }
 
 // SandboxCorrection is the next shipment of an order. Absent members keep their value. If all are absent, the shipment gets
-// another tracking reference and address.
+// another tracking reference and URL.
 func SandboxCorrection(order *ordersv1.Order, members ShipmentMembers, errs *fields.Errors) *ordersv1.Shipment {
 	current := &ordersv1.Shipment{}
 	if len(order.GetShipments()) > 0 {
@@ -107,7 +107,7 @@ func overwritten(s *ordersv1.Shipment, members ShipmentMembers, errs *fields.Err
 	return s
 }
 
-// madeUpShipment reads like a real one. Its address is in a domain that nobody can own.
+// madeUpShipment reads like a real one. Its tracking URL is in a domain that nobody can own.
 func madeUpShipment(seed string) *ordersv1.Shipment {
 	const digits = 10_000_000_000_000
 	sum := sha256.Sum256([]byte(seed))

@@ -34,8 +34,8 @@ func ThanksID(orderID string) string {
 	return uuid.NewSHA1(uuid.MustParse(orderID), []byte("thanks")).String()
 }
 
-// RefuseThanks refuses a word of thanks for an order with these changes of its status: once it was cancelled or its details were
-// erased, and from a month after its delivery on.
+// RefuseThanks returns the error of thanks for an order that was cancelled, whose details were erased, or that was delivered a
+// month ago or earlier. Otherwise it returns nil. changes are those of the order's status, the oldest first.
 func RefuseThanks(order *ordersv1.Order, detailsErased bool, changes []StatusChange, now time.Time) error {
 	open := order.GetStatus() != cancelled && !detailsErased
 	if open && order.GetStatus() == completed {
