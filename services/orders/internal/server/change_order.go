@@ -28,7 +28,7 @@ func changeAsKey[R proto.Message](
 	return changeOrder(ctx, s, orderID, a)
 }
 
-// ifReached decides only about an order of the key's brands. Others do not exist for the key.
+// ifReached decides only about an order of a brand that the key may see. For other orders it returns ErrNotFound.
 func ifReached(
 	p caller.Principal, decide func(current *rules.Current) (*rules.Change, error),
 ) func(current *rules.Current) (*rules.Change, error) {

@@ -98,9 +98,9 @@ func (s *Server) AbandonClaimedOrder(
 }
 
 const (
-	// playerID is the id of the player who has claimed the order's link, in the audit. No caller can use it as a system.
+	// playerID is the id, in the audit, of the player who has claimed the order's link. No caller can use it, as with sandboxID.
 	playerID = "Player"
-	// maxPlayerCorrections bounds the versions and events that the address of a link's page can cause.
+	// maxPlayerCorrections bounds the versions and events that somebody who has the claim URL can cause.
 	maxPlayerCorrections = 10
 )
 
@@ -173,13 +173,13 @@ func (s *Server) CorrectClaimedOrder(
 		return nil, err
 	}
 	audit := auditOfPlayer(claim, ordersv1.Operation_OPERATION_CORRECT_DELIVERY)
-	var made int
+	var corrections int
 	action := auditedAction(audit, func(current *rules.Current) (*rules.Change, error) {
 		if current.Record.GetPersonalLinkId() != claim.LinkID {
 			return nil, store.ErrNotFound
 		}
-		if made >= maxPlayerCorrections {
-			return nil, problem.New(problem.RateLimited, "The player has corrected the delivery details %d times.", made)
+		if corrections >= maxPlayerCorrections {
+			return nil, problem.New(problem.RateLimited, "The player has corrected the delivery details %d times.", corrections)
 		}
 		correction := &ordersv1.UpdateDeliveryRequest{
 			ExpectedVersion: req.ExpectedVersion, Recipient: withPhoneOf(req.GetRecipient(), current.Record.GetDeliveryCountry()),
@@ -187,7 +187,7 @@ func (s *Server) CorrectClaimedOrder(
 		}
 		return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
 	})
-	action.Read = func(b *pgx.Batch, _, _ string) { store.QueueAuditCount(b, audit, &made) }
+	action.Read = func(b *pgx.Batch, _, _ string) { store.QueueAuditCount(b, audit, &corrections) }
 	order, err := changeOrder(ctx, s, claim.OrderID, action)
 	return &ordersv1.CorrectClaimedOrderResponse{Order: order}, err
 }

@@ -25,16 +25,17 @@ type examination struct {
 
 // asksCatalog reports whether there is something of the order about which the catalog can be asked.
 func (e *examination) asksCatalog() bool {
-	return e.item() != nil || e.placement.Request.CampaignId != nil && !e.errs.Touches(campaign)
+	return e.item() != nil || e.placement.Request.CampaignId != nil && !e.errs.Touches(campaignPath)
 }
 
-// customizes reports whether only the catalog knows if all fields are valid: whether the gift can be customized.
+// customizes reports whether the order customizes a gift of the catalog. Only the catalog knows whether that gift can be
+// customized, and so whether all fields are valid.
 func (e *examination) customizes() bool {
-	return e.placement.Request.GetCustomization() != nil && e.item() != nil && !e.errs.Touches(itemProduct)
+	return e.placement.Request.GetCustomization() != nil && e.item() != nil && !e.errs.Touches(productPath)
 }
 
 // problems returns the errors of an order, in the order of the specification's table, with those that the catalog has found of
-// the item. All field errors are one. Errors that may only follow from field errors are left out.
+// the item. All field errors together are one error. Errors that may only follow from field errors are left out.
 func (e *examination) problems(ofItem []error) []error {
 	if e.customizes() {
 		for _, err := range ofItem {
@@ -82,38 +83,38 @@ func (e *examination) itemRequest() *catalogv1.CheckItemRequest {
 		ProductId: e.item().GetProductId(), Country: req.GetRecipient().GetAddress().GetCountry(),
 		Customization: req.GetCustomization() != nil,
 	}
-	if !e.errs.Touches(itemVariations) {
+	if !e.errs.Touches(variationsPath) {
 		ask.Variations = e.item().GetVariations()
 	}
 	return ask
 }
 
-// Fields on which checks depend.
+// Paths of the fields on which checks depend.
 const (
-	brand          = "brandId"
-	campaign       = "campaignId"
-	itemProduct    = "items[0].productId"
-	itemVariations = "items[0].variations"
-	country        = "recipient.address.country"
-	answers        = "customFields"
-	manager        = "managerEmail"
-	externalID     = "externalOrderId"
+	brandPath        = "brandId"
+	campaignPath     = "campaignId"
+	productPath      = "items[0].productId"
+	variationsPath   = "items[0].variations"
+	countryPath      = "recipient.address.country"
+	customFieldsPath = "customFields"
+	managerPath      = "managerEmail"
+	externalIDPath   = "externalOrderId"
 )
 
 // inputs are the fields without which an error cannot be known.
 var inputs = map[problem.Code][]string{
-	problem.BrandRequired:           {brand, campaign},
-	problem.BrandNotFound:           {brand},
-	problem.BrandCampaignMismatch:   {brand, campaign},
-	problem.CampaignNotFound:        {campaign},
-	problem.CampaignNotActive:       {campaign},
-	problem.ProductNotInCampaign:    {campaign, itemProduct},
-	problem.ProductNotAvailable:     {campaign, itemProduct},
-	problem.NotDeliverableToCountry: {itemProduct, country},
-	problem.InvalidVariations:       {campaign, itemProduct, itemVariations},
-	problem.OutOfStock:              {campaign, itemProduct, itemVariations},
-	problem.InvalidCustomFields:     {answers},
-	problem.ManagerNotFound:         {manager},
+	problem.BrandRequired:           {brandPath, campaignPath},
+	problem.BrandNotFound:           {brandPath},
+	problem.BrandCampaignMismatch:   {brandPath, campaignPath},
+	problem.CampaignNotFound:        {campaignPath},
+	problem.CampaignNotActive:       {campaignPath},
+	problem.ProductNotInCampaign:    {campaignPath, productPath},
+	problem.ProductNotAvailable:     {campaignPath, productPath},
+	problem.NotDeliverableToCountry: {productPath, countryPath},
+	problem.InvalidVariations:       {campaignPath, productPath, variationsPath},
+	problem.OutOfStock:              {campaignPath, productPath, variationsPath},
+	problem.InvalidCustomFields:     {customFieldsPath},
+	problem.ManagerNotFound:         {managerPath},
 }
 
 // dropConsequences drops errors that may only follow from field errors. An invalid_request of the catalog is among the field errors

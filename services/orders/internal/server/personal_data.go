@@ -107,8 +107,8 @@ func (s *Server) ErasePersonRecords(
 	}
 	// An answer that is stored from now on has the erased order.
 	_, err = idempotency.RewriteOf(ctx, s.Store.Pool(), req.GetKeyIds(), func(_ int32, answer proto.Message) (bool, error) {
-		of, ok := answer.(interface{ GetOrder() *ordersv1.Order })
-		return ok && slices.Contains(ids, of.GetOrder().GetId()) && rules.EraseInAnswer(of.GetOrder()), nil
+		withOrder, ok := answer.(interface{ GetOrder() *ordersv1.Order })
+		return ok && slices.Contains(ids, withOrder.GetOrder().GetId()) && rules.EraseInAnswer(withOrder.GetOrder()), nil
 	})
 	return &privacyv1.ErasePersonRecordsResponse{Records: personRecords(records)}, err
 }
@@ -129,7 +129,7 @@ func refuseInFlight(orders []*rules.Current) error {
 	return p
 }
 
-// maxExport keeps the document below the largest gRPC message, together with the links.
+// maxExport is in bytes. With this document and that of the links, a response stays below the largest gRPC message.
 const maxExport = 14 << 20
 
 // exportedOrder is an order in the document.

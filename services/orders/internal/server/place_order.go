@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -31,14 +32,11 @@ func (s *Server) PlaceOrder(ctx context.Context, req *ordersv1.PlaceOrderRequest
 		return nil, problem.Unavailable()
 	case errors.Is(err, store.ErrExternalOrderIDTaken):
 		s.giveUpStock(ctx, order)
-		shown, conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
+		shownBrandID, conflict := s.findConflict(ctx, p, order.Record.GetExternalOrderId())
 		if conflict == nil {
 			return nil, err // The other order is gone again.
 		}
-		about := idempotency.Record{BrandID: order.Record.GetBrandId()}
-		if shown != "" {
-			about.BrandID = shown
-		}
+		about := idempotency.Record{BrandID: cmp.Or(shownBrandID, order.Record.GetBrandId())}
 		return s.refuseOrder(ctx, conflict, about)
 	}
 	return resp, err
@@ -162,9 +160,9 @@ func (s *Server) commitOrder(ctx context.Context, order *rules.NewOrder) (*order
 	}
 }
 
-// findConflict returns the error of an order whose external id another one has, and nil if none has it. It also returns the brand
-// of that order, if the error shows its id.
-func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (shown string, conflict error) {
+// findConflict returns the error of an order whose external id another one has, and nil if none has it. If the error shows the id
+// of that other order, it also returns its brand.
+func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalID string) (shownBrandID string, conflict error) {
 	id, brandID, err := s.Store.FindByExternalID(ctx, p.TenantID, externalID)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil
@@ -174,7 +172,7 @@ func (s *Server) findConflict(ctx context.Context, p caller.Principal, externalI
 	}
 	taken := problem.New(problem.ExternalOrderIDConflict, "The tenant already has an order with this externalOrderId.")
 	if p.Reaches(brandID) {
-		taken.OrderID, shown = id, brandID
+		taken.OrderID, shownBrandID = id, brandID
 	}
-	return shown, taken
+	return shownBrandID, taken
 }

@@ -181,8 +181,8 @@ func (s *Server) announceAutoAdvance(ctx context.Context, order *ordersv1.Order)
 	s.WakeAutoAdvance()
 }
 
-// Advance takes the due step of an order that advances by itself. The step, its event and when the next step is due commit
-// together. Of two calls at once, the second finds that the step is not due any more. After a step of someone else, the order
+// Advance takes the due step of an order that advances by itself. The step, its event and the due time of the next step commit
+// together. Of two concurrent calls, the second finds that the step is not due any more. After a step of someone else, the order
 // advances from the status that it then has.
 func (s *Server) Advance(ctx context.Context, due store.Due) error {
 	var pace *rules.AutoAdvance

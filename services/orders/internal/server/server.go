@@ -15,8 +15,8 @@ import (
 )
 
 // Server implements the gRPC services of orders: OrdersService acts for API keys, OrderOperationsService for persons and
-// systems, ClaimsService for personal links, and PersonalDataService for what a person asks for. SandboxOrdersService does for
-// API keys what persons do, in the sandbox only.
+// systems, ClaimsService for personal links, and PersonalDataService for people who want their data exported or erased.
+// SandboxOrdersService does for API keys what persons do, in the sandbox only.
 type Server struct {
 	ordersv1.UnimplementedOrdersServiceServer
 	ordersv1.UnimplementedOrderOperationsServiceServer
@@ -55,7 +55,7 @@ func New(deps Deps, cfg Config) *Server { return &Server{Deps: deps, Config: cfg
 // now is the current time in the precision of orders.
 func (s *Server) now() time.Time { return rules.Now(s.Clock) }
 
-// Collectors are the methods that report the edge's field errors together with their own.
+// Collectors are the methods that report the gateway's field errors together with their own.
 func Collectors() []string {
 	return []string{
 		ordersv1.OrdersService_PlaceOrder_FullMethodName,

@@ -30,9 +30,9 @@ func (s *Server) ValidateOrder(ctx context.Context, req *ordersv1.PlaceOrderRequ
 		})
 		preview = readPreview(resp, err)
 	}
-	// Placing finds the last two only when it takes the unit and the external id.
+	// No stock and a used external id come last: placing finds them only when it takes the unit and the external id.
 	found := append(e.problems(preview.problems), e.dropConsequences(preview.unstocked)...)
-	if !e.errs.Touches(externalID) {
+	if !e.errs.Touches(externalIDPath) {
 		if _, conflict := s.findConflict(ctx, p, req.GetExternalOrderId()); conflict != nil {
 			found = append(found, conflict)
 		}
