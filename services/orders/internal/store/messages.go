@@ -59,8 +59,9 @@ func (a Action[R]) Posting(s *Store, m *rules.Message, check func() error, now f
 	a.Also = func(b *pgx.Batch, before *rules.Current, _ *rules.Change) {
 		r := m.Record
 		body := []byte(r.GetBody())
+		sealed := s.ring.Seal(body, bodyAssociatedData(r.GetId()))
 		b.Queue(insertMessage, before.TenantID, before.Record.GetId(), r.GetId(), enumname.String(r.GetAuthor().GetKind()),
-			m.AuthorID, r.GetAuthor().GetName(), m.Internal, s.ring.Seal(body, ofBody(r.GetId())), len(body), r.GetCreatedAt().AsTime())
+			m.AuthorID, r.GetAuthor().GetName(), m.Internal, sealed, len(body), r.GetCreatedAt().AsTime())
 	}
 	return a
 }
@@ -145,7 +146,7 @@ func (s *Store) openBody(m *ordersv1.OrderMessage, sealed []byte) error {
 		m.Body = rules.Erased
 		return nil
 	}
-	plain, err := s.ring.Open(sealed, ofBody(m.GetId()))
+	plain, err := s.ring.Open(sealed, bodyAssociatedData(m.GetId()))
 	if err != nil {
 		return fmt.Errorf("text of message %s: %w", m.GetId(), err)
 	}
@@ -153,9 +154,9 @@ func (s *Store) openBody(m *ordersv1.OrderMessage, sealed []byte) error {
 	return nil
 }
 
-// ofBody binds the sealed text to its column and message.
-func ofBody(messageID string) string { return "order_messages.body_sealed/" + messageID }
+// bodyAssociatedData binds the sealed text to its column and message.
+func bodyAssociatedData(messageID string) string { return "order_messages.body_sealed/" + messageID }
 
 func sealedMessages() seal.Table {
-	return seal.Table{Name: "order_messages", Columns: []seal.Column{{Name: "body_sealed", AssociatedData: ofBody}}}
+	return seal.Table{Name: "order_messages", Columns: []seal.Column{{Name: "body_sealed", AssociatedData: bodyAssociatedData}}}
 }

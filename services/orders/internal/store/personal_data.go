@@ -57,7 +57,8 @@ func (s *Store) PersonOrders(ctx context.Context, p Person, limit int) ([]*order
 }
 
 // ErasePersonalData erases the orders with their messages, in one transaction with events and audit, and returns the records
-// after it. Orders that the tenant does not have are skipped. decide is called for each order and refuses with an error.
+// after it. Orders that the tenant does not have are skipped. decide returns the change of each locked order, or refuses all of
+// them with an error.
 func (s *Store) ErasePersonalData(
 	ctx context.Context, a rules.Audit, ids []string, decide func(current []*rules.Current) ([]*rules.Change, error),
 ) (records []*ordersv1.Order, err error) {

@@ -55,7 +55,7 @@ func (s *Store) scanFile(from pgx.CollectableRow) (*File, error) {
 var errDetails = errors.New("sealed details cannot be decoded")
 
 func (s *Store) openDetails(orderID string, sealed []byte) (details rules.Details, err error) {
-	plain, err := s.ring.Open(sealed, associatedData(orderID))
+	plain, err := s.ring.Open(sealed, detailsAssociatedData(orderID))
 	if err != nil {
 		return details, fmt.Errorf("open details: %w", err)
 	}
@@ -70,14 +70,14 @@ func (s *Store) sealDetails(orderID string, details rules.Details) ([]byte, erro
 	if err != nil {
 		return nil, fmt.Errorf("encode details: %w", err)
 	}
-	return s.ring.Seal(plain, associatedData(orderID)), nil
+	return s.ring.Seal(plain, detailsAssociatedData(orderID)), nil
 }
 
-// associatedData binds the sealed details to their column and order.
-func associatedData(orderID string) string { return "orders.details_sealed/" + orderID }
+// detailsAssociatedData binds the sealed details to their column and order.
+func detailsAssociatedData(orderID string) string { return "orders.details_sealed/" + orderID }
 
 func sealedOrders() seal.Table {
-	return seal.Table{Name: "orders", Columns: []seal.Column{{Name: "details_sealed", AssociatedData: associatedData}}}
+	return seal.Table{Name: "orders", Columns: []seal.Column{{Name: "details_sealed", AssociatedData: detailsAssociatedData}}}
 }
 
 // SealedColumns are the columns that hold sealed values.

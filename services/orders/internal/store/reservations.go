@@ -55,7 +55,7 @@ const (
 	markReleased = `UPDATE reservation_outcomes SET outcome = 'RELEASED', decided_at = now()
 WHERE order_id = ANY($1::uuid[]) AND outcome = 'RELEASING'`
 
-	deleteOver = `DELETE FROM reservation_outcomes WHERE order_id IN (
+	deleteFinal = `DELETE FROM reservation_outcomes WHERE order_id IN (
   SELECT order_id FROM reservation_outcomes
   WHERE outcome IN ('RELEASED', 'ABANDONED') AND decided_at < now() - $1::interval
   ORDER BY decided_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
@@ -74,11 +74,11 @@ func (s *Store) MarkReleased(ctx context.Context, holds []string) error {
 
 // DeleteOutcomes deletes up to limit final outcomes that are older than keep by the database's clock, and returns how many.
 func (s *Store) DeleteOutcomes(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "delete outcomes", deleteOver, keep, limit)
+	return postgres.Exec(ctx, s.pool, "delete outcomes", deleteFinal, keep, limit)
 }
 
 const (
-	selectTombstone = `SELECT EXISTS (SELECT 1 FROM reservation_outcomes WHERE order_id = $1 AND outcome = 'ABANDONED')`
+	selectAbandoned = `SELECT EXISTS (SELECT 1 FROM reservation_outcomes WHERE order_id = $1 AND outcome = 'ABANDONED')`
 
 	// Waits for a concurrent commit of an order with the same id and then changes nothing.
 	abandonClaim = `INSERT INTO reservation_outcomes (tenant_id, order_id, outcome) VALUES ($1, $2, 'ABANDONED')
@@ -97,7 +97,7 @@ type Claim struct {
 func (s *Store) FindClaim(ctx context.Context, c Claim) (order *ordersv1.Order, abandoned bool, err error) {
 	b := &pgx.Batch{}
 	queueFind(b, c, &order)
-	b.Queue(selectTombstone, c.OrderID).QueryRow(func(row pgx.Row) error { return row.Scan(&abandoned) })
+	b.Queue(selectAbandoned, c.OrderID).QueryRow(func(row pgx.Row) error { return row.Scan(&abandoned) })
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, false, fmt.Errorf("find claimed order: %w", err)
 	}

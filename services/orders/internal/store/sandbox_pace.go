@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// The database's clock decides for all instances. If it was set back, no step is further away than its pace.
+	// The database's clock decides for all instances. A step that is further away than its pace is due too: the clock was set back.
 	isDue = `(due_at <= clock_timestamp() OR due_at > clock_timestamp() + make_interval(secs => every_seconds))`
 
 	insertPace = `INSERT INTO sandbox_paces (tenant_id, order_id, every_seconds, stop_at, due_at)

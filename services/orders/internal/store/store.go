@@ -37,7 +37,7 @@ type Store struct {
 	events *seal.EventWriter
 }
 
-// New makes a store on the pool. ring seals the delivery details and messages, events what an event must not show on its way.
+// New makes a store on the pool. ring seals the delivery details and messages. events seals what an event must not show on its way.
 func New(pool *pgxpool.Pool, ring *seal.Ring, events *seal.EventWriter) *Store {
 	return &Store{pool: pool, ring: ring, events: events}
 }
