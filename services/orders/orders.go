@@ -101,7 +101,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Se
 	}
 	return service.New(ctx, service.Config{
 		Telemetry: tel, RPC: cfg.RPC, Collectors: server.Collectors(), Database: &cfg.Database, Outbox: true,
-		KeyRings: []seal.CheckedRing{sealKeys(ring), seal.CheckedEventRing(eventKeys, outbox.Sealed())},
+		KeyRings: []seal.CheckedRing{checkedRing(ring), seal.CheckedEventRing(eventKeys, outbox.Sealed())},
 	}, func(s *service.Service) error { return assemble(ctx, s, cfg, ring, seal.NewEventWriter(eventKeys)) })
 }
 
@@ -184,8 +184,8 @@ func registerIdempotencyRegister(ctx context.Context, s *service.Service, cfg Co
 	return nil
 }
 
-// sealKeys says what the ring must open. Reencrypt covers the same columns.
-func sealKeys(ring *seal.Ring) seal.CheckedRing {
+// checkedRing says which values the ring must open. Reencrypt covers the same columns.
+func checkedRing(ring *seal.Ring) seal.CheckedRing {
 	var values []seal.SealedValues
 	for _, table := range store.SealedColumns() {
 		values = append(values, seal.SealedColumns(table)...)
@@ -205,5 +205,5 @@ func Reencrypt(ctx context.Context, cfg Config, out io.Writer) error {
 			return err
 		}
 	}
-	return seal.CheckReEncrypted(ctx, cfg.Database, sealKeys(ring))
+	return seal.CheckReEncrypted(ctx, cfg.Database, checkedRing(ring))
 }

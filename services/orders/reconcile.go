@@ -44,8 +44,8 @@ code is 0 if no difference is left, 3 if there are some, and 1 after a failure.
 
 `
 
-// reconcileStatement bounds the few statements that read the whole table of orders.
-const reconcileStatement = 5 * time.Minute
+// reconcileStatementTimeout bounds the few statements that read the whole table of orders.
+const reconcileStatementTimeout = 5 * time.Minute
 
 // reconcileLock is the advisory lock of the process that repairs.
 const reconcileLock = 0x67696674_7265636f
@@ -115,7 +115,7 @@ func Reconcile(ctx context.Context, cfg Config, args []string, out, errOut io.Wr
 }
 
 func reconcileWith(ctx context.Context, cfg Config, run reconcile.Config, log *slog.Logger) (report *reconcile.Report, err error) {
-	cfg.Database.StatementTimeout = reconcileStatement
+	cfg.Database.StatementTimeout = reconcileStatementTimeout
 	pool, err := postgres.Open(ctx, cfg.Database)
 	if err != nil {
 		return nil, err

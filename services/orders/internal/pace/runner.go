@@ -1,5 +1,5 @@
-// Package pace lets orders of the sandbox advance by themselves. When the next step of an order is due is a row in the database, so
-// the steps continue after a restart, and any instance can take them.
+// Package pace lets orders of the sandbox advance by themselves. A row in the database says when the next step of an order is due.
+// So the steps continue after a restart, and any instance can take them.
 package pace
 
 import (
@@ -30,7 +30,7 @@ func (r *Runner) Run(ctx context.Context) (wait time.Duration, found bool, err e
 	}
 	for _, d := range due {
 		if err := r.Advance(ctx, d); err != nil {
-			r.Log.WarnContext(ctx, "step of an order in the sandbox", "order", d.OrderID, "error", err)
+			r.Log.WarnContext(ctx, "cannot take the step of a sandbox order, trying again", "order", d.OrderID, "error", err)
 			// Other orders are not delayed by one that fails.
 			if err := r.Store.PostponeAdvance(ctx, d); err != nil {
 				return 0, false, err

@@ -67,14 +67,15 @@ type newest struct {
 	compared bool
 }
 
-// clockSkew is how much earlier than its change the feed may have got an event.
+// clockSkew is how much older than its change an event may be by the clock of the feed.
 const clockSkew = 24 * time.Hour
 
-// catchUp is twice the time that the feed has to store what Kafka has.
-const catchUp = time.Minute
+// catchUpTimeout is that of a call that waits for the feed. The server waits for up to half of it until the feed has stored what
+// Kafka has.
+const catchUpTimeout = time.Minute
 
-// readFeed reads what the feed has after what was read before, and notes if the feed is behind. Once it is, it is for the rest of
-// the run: its reading may take hours.
+// readFeed reads what the feed has after what was read before, and notes if the feed is behind. A feed that was behind once counts
+// as behind for the rest of the run: it may take hours to catch up.
 func (r *run) readFeed(ctx context.Context, f *feed, check bool) error {
 	check = check && r.report.FeedBehind == ""
 	for {
@@ -114,7 +115,7 @@ func (r *run) readFeed(ctx context.Context, f *feed, check bool) error {
 func (r *run) listEvents(ctx context.Context, req *eventsv1.ListOrderEventsRequest) (*eventsv1.ListOrderEventsResponse, error) {
 	if req.GetCheckComplete() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, catchUp)
+		ctx, cancel = context.WithTimeout(ctx, catchUpTimeout)
 		defer cancel()
 	}
 	return r.Feed.ListOrderEvents(ctx, req)

@@ -112,8 +112,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// shownIDs bounds how many differences of a kind the table shows. JSON has all.
-const shownIDs = 20
+// maxShown bounds how many differences of a kind the table shows. JSON has all.
+const maxShown = 20
 
 // WriteTable writes the counts of all kinds and the first differences of each.
 func (r *Report) WriteTable(w io.Writer) error {
@@ -126,15 +126,15 @@ func (r *Report) WriteTable(w io.Writer) error {
 			if d.Kind != k.kind {
 				continue
 			}
-			if found++; found <= shownIDs {
+			if found++; found <= maxShown {
 				fmt.Fprintf(&details, "%s  %s\n", d.Kind, d.line())
 			}
 			if d.Repaired {
 				repaired++
 			}
 		}
-		if found > shownIDs {
-			fmt.Fprintf(&details, "%s  and %d more: --json shows all\n", k.kind, found-shownIDs)
+		if found > maxShown {
+			fmt.Fprintf(&details, "%s  and %d more: --json shows all\n", k.kind, found-maxShown)
 		}
 		fmt.Fprintf(&rows, "%s\t%d\t%d\t%d\t%s\n", k.kind, found, repaired, found-repaired, k.meaning)
 	}

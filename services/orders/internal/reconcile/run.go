@@ -130,8 +130,8 @@ func (r *Report) checkShare() error {
 // personDecides is why a difference that has more than one right outcome is not repaired.
 const personDecides = "a person decides"
 
-// add reports a difference and repairs it if the run repairs. repair returns why it did not repair it, or an empty text; nil means
-// that a person decides. An error of one repair does not stop the run.
+// add reports a difference and repairs it if the run repairs. repair returns why it did not repair it, or an empty text. A nil
+// repair means that a person decides. An error of one repair does not stop the run.
 func (r *run) add(ctx context.Context, d Difference, repair func() (left string, err error)) {
 	switch {
 	case !r.cfg.Repair:

@@ -35,8 +35,8 @@ func (r *Retention) closeStale(ctx context.Context, now *time.Time, lag time.Dur
 	})
 }
 
-// closeOne closes an order unless somebody has worked on it since it was found. A message does not change its version. The worker
-// for reservations returns its unit of stock.
+// closeOne closes an order unless somebody has worked on it since it was found. A message does not change the version, so messages
+// are looked up too. The reconciler of package reservations returns the order's unit of stock.
 func (r *Retention) closeOne(ctx context.Context, stale store.Stale, now *time.Time, keep time.Duration) error {
 	var posted bool
 	audit := rules.Audit{
