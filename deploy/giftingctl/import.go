@@ -107,7 +107,7 @@ func (i *importCommand) checkFile(ctx context.Context, rows importer.Rows, repor
 			continue
 		}
 		totals.Rejected++
-		if err := report.Write(importer.Refused(row)); err != nil {
+		if err := report.Write(importer.RejectedEntry(row)); err != nil {
 			return err
 		}
 	}

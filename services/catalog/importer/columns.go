@@ -43,15 +43,15 @@ func columns() []column {
 		{"name", func(g *gift, cell string) { g.Name = cell }},
 		{"description", func(g *gift, cell string) { g.Description = cell }},
 		{"variations", readVariations},
-		{"categories", func(g *gift, cell string) { g.Categories = list(g, "categories", cell) }},
-		{"availableCountries", func(g *gift, cell string) { g.AvailableCountries = list(g, "availableCountries", cell) }},
+		{"categories", func(g *gift, cell string) { g.Categories = readList(g, "categories", cell) }},
+		{"availableCountries", func(g *gift, cell string) { g.AvailableCountries = readList(g, "availableCountries", cell) }},
 		{"prices", readPrices},
-		{"imageFileIds", func(g *gift, cell string) { g.ImageFileIds = list(g, "imageFileIds", cell) }},
+		{"imageFileIds", func(g *gift, cell string) { g.ImageFileIds = readList(g, "imageFileIds", cell) }},
 		{"customizationAvailable", func(g *gift, cell string) {
-			g.CustomizationAvailable = readSwitch(g, "customizationAvailable", cell)
+			g.CustomizationAvailable = readBool(g, "customizationAvailable", cell)
 		}},
-		{"giftSet", func(g *gift, cell string) { g.GiftSet = readSwitch(g, "giftSet", cell) }},
-		{"readyToSend", func(g *gift, cell string) { g.ReadyToSend = readSwitch(g, "readyToSend", cell) }},
+		{"giftSet", func(g *gift, cell string) { g.GiftSet = readBool(g, "giftSet", cell) }},
+		{"readyToSend", func(g *gift, cell string) { g.ReadyToSend = readBool(g, "readyToSend", cell) }},
 	}
 }
 
@@ -119,7 +119,7 @@ func readState(g *gift, cell string) {
 	g.State = state
 }
 
-func readSwitch(g *gift, field, cell string) bool {
+func readBool(g *gift, field, cell string) bool {
 	if cell != "true" && cell != "false" && !fields.Blank(cell) {
 		g.invalid(field, "must be true, false or empty")
 	}
@@ -133,9 +133,9 @@ func readVariations(g *gift, cell string) {
 			g.invalid(fmt.Sprintf("variations[%d]", i), "must have the form Dimension=Value|Value")
 			continue
 		}
-		v := &catalogv1.Variation{Dimension: text(g, "variations", pair[0])}
+		v := &catalogv1.Variation{Dimension: unescape(g, "variations", pair[0])}
 		for _, value := range split(pair[1], '|') {
-			v.Values = append(v.Values, text(g, "variations", value))
+			v.Values = append(v.Values, unescape(g, "variations", value))
 		}
 		g.Variations = append(g.Variations, v)
 	}
@@ -152,12 +152,12 @@ func readVariationNames(g *gift, locale, cell string) {
 				g.invalid(fmt.Sprintf("%s[%d]", field, i), "must have the form Dimension=Name|Value=Name")
 				return
 			}
-			dimension, name := text(g, field, pair[0]), text(g, field, pair[1])
+			original, name := unescape(g, field, pair[0]), unescape(g, field, pair[1])
 			if v == nil {
-				v = &catalogv1.VariationTranslation{Dimension: dimension, Name: name, Values: map[string]string{}}
+				v = &catalogv1.VariationTranslation{Dimension: original, Name: name, Values: map[string]string{}}
 				continue
 			}
-			v.Values[dimension] = name
+			v.Values[original] = name
 		}
 		if v != nil {
 			t := g.translation(locale)
@@ -173,14 +173,15 @@ func readPrices(g *gift, cell string) {
 			g.invalid(fmt.Sprintf("prices[%d]", i), "must have the form REGION=amount")
 			continue
 		}
-		g.Prices = append(g.Prices, &catalogv1.RegionPrice{Region: text(g, "prices", pair[0]), AmountEur: text(g, "prices", pair[1])})
+		region, amount := unescape(g, "prices", pair[0]), unescape(g, "prices", pair[1])
+		g.Prices = append(g.Prices, &catalogv1.RegionPrice{Region: region, AmountEur: amount})
 	}
 }
 
-func list(g *gift, field, cell string) []string {
+func readList(g *gift, field, cell string) []string {
 	entries := split(cell, ';')
 	for i, entry := range entries {
-		entries[i] = text(g, field, entry)
+		entries[i] = unescape(g, field, entry)
 	}
 	return entries
 }
@@ -207,8 +208,8 @@ func split(cell string, separator byte) []string {
 	return append(entries, cell[start:])
 }
 
-// text removes the backslashes of an entry and the space around it.
-func text(g *gift, field, entry string) string {
+// unescape removes the backslashes of an entry and the space around it.
+func unescape(g *gift, field, entry string) string {
 	entry = strings.TrimSpace(entry)
 	if strings.IndexByte(entry, escape) < 0 {
 		return entry

@@ -80,7 +80,7 @@ func (a *array) fileError(err, otherwise error) error {
 		at, err = syntax.ByteOffset, syntax.Err
 	}
 	switch {
-	case errors.Is(err, errRowTooLong):
+	case errors.Is(err, errRowTooLong): // The row begins after space and comma.
 		at += int64(len(unread) - len(bytes.TrimLeft(unread, space+",")))
 		err = errRowTooLong
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -91,11 +91,10 @@ func (a *array) fileError(err, otherwise error) error {
 	return &FileError{Line: a.lines.lineAt(at), Err: err}
 }
 
-// lineCounter passes a text on and knows the lines of its offsets.
+// lineCounter passes a text on and finds the line of an offset in it.
 type lineCounter struct {
 	input io.Reader
-	// length is that of the text so far. breaks are the offsets of the line breaks after the line that lineAt returned last, and
-	// linesBefore counts the lines before it.
+	// length is that of the text so far. lineAt has passed linesBefore line breaks; breaks are the offsets of the next ones.
 	length      int64
 	breaks      []int64
 	linesBefore int
@@ -154,7 +153,7 @@ func (n *ndjson) Next() (Row, error) {
 	}
 }
 
-// space is that of JSON.
+// space is the white space of JSON.
 const space = " \t\r\n"
 
 // readJSON reads a gift.

@@ -55,8 +55,8 @@ type Report interface {
 	Flush() error
 }
 
-// NewReport writes JSON lines, or CSV with the columns line, id, outcome and errors. Each error has a
-// field, a code and a message. Ids and names of fields come from the file: none of them controls a terminal, or a spreadsheet.
+// NewReport writes JSON lines, or CSV with the columns line, id, outcome and errors. Each error has a field, a code and a message.
+// Ids and names of fields come from the file. They are written so that they cannot control a terminal or a spreadsheet.
 func NewReport(to io.Writer, format Format) (Report, error) {
 	switch format {
 	case JSON, NDJSON:
@@ -91,7 +91,7 @@ func (r csvReport) Write(e Entry) error {
 	return r.to.Write([]string{strconv.Itoa(e.Line), cell(e.ID), e.Outcome, cell(strings.Join(errs, "; "))})
 }
 
-// formula is what a spreadsheet would compute, at the beginning of a cell. In some countries a semicolon ends one.
+// formula finds where a spreadsheet would begin to compute: at the beginning of a cell. In some countries a semicolon ends a cell.
 var formula = regexp.MustCompile(`(^|;)([=+\-@＝＋－＠])`)
 
 func cell(text string) string { return formula.ReplaceAllString(fields.VisibleLine(text), "$1'$2") }

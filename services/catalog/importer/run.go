@@ -59,23 +59,23 @@ type run struct {
 	batch     []Row
 	size      int
 	startedAt time.Time
-	// reported is when the progress was written last.
-	reported time.Time
+	// progressAt is when the progress was last written.
+	progressAt time.Time
 }
 
 // Run imports all rows. After an error, another run imports what is missing and finds the rest unchanged.
 func (i Import) Run(ctx context.Context) (Totals, error) {
 	r := &run{Import: i, lines: map[uuid.UUID]int32{}, startedAt: i.Clock()}
-	r.reported = r.startedAt
-	err := r.rows(ctx)
-	if _, ok := errors.AsType[*FileError](err); ok { // The rows before the error are imported.
+	r.progressAt = r.startedAt
+	err := r.importRows(ctx)
+	if _, ok := errors.AsType[*FileError](err); ok { // Import the rows before the error.
 		err = errors.Join(r.flush(ctx), err)
 	}
-	r.progress()
+	r.writeProgress()
 	return r.totals, err
 }
 
-func (r *run) rows(ctx context.Context) error {
+func (r *run) importRows(ctx context.Context) error {
 	for {
 		row, err := r.Rows.Next()
 		if errors.Is(err, io.EOF) {
@@ -114,8 +114,8 @@ func (r *run) checkUnique(row *Row) {
 	r.lines[id] = int32(row.Line) //nolint:gosec // A file of two billion lines has too many rows.
 }
 
-// Refused is the entry of a row with violations.
-func Refused(row Row) Entry {
+// RejectedEntry is the entry of a row with violations.
+func RejectedEntry(row Row) Entry {
 	return Entry{Line: row.Line, ID: row.Gift.GetId(), Outcome: Rejected, Errors: fieldErrors(row.Violations)}
 }
 
@@ -129,7 +129,7 @@ func (r *run) flush(ctx context.Context) error {
 		return fmt.Errorf("import of the rows from line %d: %w", r.batch[0].Line, err)
 	}
 	for _, row := range r.batch {
-		entry := Refused(row)
+		entry := RejectedEntry(row)
 		if len(row.Violations) == 0 {
 			entry.Outcome, entry.Errors = outcome(results[0])
 			results = results[1:]
@@ -140,9 +140,9 @@ func (r *run) flush(ctx context.Context) error {
 		}
 	}
 	r.batch, r.size = r.batch[:0], 0
-	if now := r.Clock(); now.Sub(r.reported) >= progressInterval {
-		r.reported = now
-		r.progress()
+	if now := r.Clock(); now.Sub(r.progressAt) >= progressInterval {
+		r.progressAt = now
+		r.writeProgress()
 	}
 	if err := r.Report.Flush(); err != nil {
 		return fmt.Errorf("write the report: %w", err)
@@ -180,7 +180,7 @@ func (t Totals) String() string {
 // decided is the number of rows with an outcome.
 func (t Totals) decided() int { return t.Created + t.Updated + t.Unchanged + t.Rejected }
 
-func (r *run) progress() {
+func (r *run) writeProgress() {
 	seconds := r.Clock().Sub(r.startedAt).Seconds()
 	_, _ = fmt.Fprintf(r.Progress, "%s; %.0f s, %.0f rows/s\n", r.totals, seconds, float64(r.totals.decided())/max(seconds, 0.001))
 }
@@ -188,17 +188,17 @@ func (r *run) progress() {
 const (
 	// callTimeout includes the wait for other changes.
 	callTimeout  = time.Minute
-	attempts     = 6
+	maxAttempts  = 6
 	firstBackoff = 200 * time.Millisecond
 )
 
-var errAnswer = errors.New("the catalog returned a wrong number of results")
+var errResultCount = errors.New("the catalog returned a wrong number of results")
 
 // importBatch imports the valid rows of the batch. While the catalog is unavailable it tries again: a repeated import changes
 // nothing.
 func (r *run) importBatch(ctx context.Context) ([]*catalogv1.ImportResult, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err // Also a batch without a valid row ends an import that was interrupted.
+		return nil, err // A batch without a valid row makes no call that could notice the interruption.
 	}
 	req := &catalogv1.ImportProductsRequest{}
 	for _, row := range r.batch {
@@ -214,12 +214,12 @@ func (r *run) importBatch(ctx context.Context) ([]*catalogv1.ImportResult, error
 		resp, err := r.callCatalog(ctx, req)
 		switch {
 		case err == nil && len(resp.GetResults()) != len(req.GetProducts()):
-			return nil, errAnswer
+			return nil, errResultCount
 		case err == nil:
 			return resp.GetResults(), nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case n == attempts || !problem.Is(err, problem.ServiceUnavailable):
+		case n == maxAttempts || !problem.Is(err, problem.ServiceUnavailable):
 			return nil, err
 		}
 		select {
