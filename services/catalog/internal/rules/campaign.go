@@ -163,8 +163,8 @@ func CheckStart(status string) (start bool, err error) {
 	}
 }
 
-// OfferedIn is an offering that is about to be resumed.
-type OfferedIn struct {
+// OfferingToResume is an offering that is about to be resumed.
+type OfferingToResume struct {
 	Status string
 	// Combinations that are offered.
 	Combinations []map[string]string
@@ -172,7 +172,7 @@ type OfferedIn struct {
 
 // CheckResume reports whether an offering must be resumed; an active one need not be. The gift must be published and have every
 // offered combination.
-func (o OfferedIn) CheckResume(gift Product) (resume bool, err error) {
+func (o OfferingToResume) CheckResume(gift Product) (resume bool, err error) {
 	if o.Status == OfferingActive {
 		return false, nil
 	}

@@ -38,7 +38,7 @@ func ReadCategory(req *catalogv1.PutCategoryRequest, errs *fields.Errors) Catego
 		errs.Add("category", problem.FieldRequired, "is required")
 		return Category{}
 	}
-	code("category.code", in.GetCode(), categoryCode, errs)
+	checkCode("category.code", in.GetCode(), categoryCode, errs)
 	errs.Required("category.name", in.GetName(), maxName)
 	names := categoryNames(req, errs)
 	c := Category{Label: Label{in.GetCode(), in.GetName(), names[in.GetCode()]}, Position: req.GetPosition()}
@@ -100,23 +100,22 @@ type Region struct {
 
 // ReadRegion validates a region.
 func ReadRegion(req *catalogv1.PutRegionRequest, errs *fields.Errors) Region {
-	code("code", req.GetCode(), regionCode, errs)
+	checkCode("code", req.GetCode(), regionCode, errs)
 	return Region{Code: req.GetCode(), Countries: ReadCountries("countries", req.GetCountries(), errs)}
 }
 
 // Move is a change of a country's region; an empty code means no region.
 type Move struct{ From, To string }
 
-// Moves returns the changes of regions when r is put, each once. now has the current region of every country that is or will be
-// in r.
-func (r Region) Moves(now map[string]string) []Move {
+// Moves returns the changes of regions when r is put, each once. current has the region of every country that is or will be in r.
+func (r Region) Moves(current map[string]string) []Move {
 	seen := map[Move]struct{}{}
 	for _, c := range r.Countries {
-		if now[c] != r.Code {
-			seen[Move{From: now[c], To: r.Code}] = struct{}{}
+		if current[c] != r.Code {
+			seen[Move{From: current[c], To: r.Code}] = struct{}{}
 		}
 	}
-	for c, region := range now {
+	for c, region := range current {
 		if region == r.Code && !r.has(c) {
 			seen[Move{From: r.Code}] = struct{}{}
 		}
@@ -147,12 +146,12 @@ func CheckRate(req *catalogv1.PutExchangeRateRequest, errs *fields.Errors) {
 	case !fields.IsCurrency(c) || c == EUR:
 		errs.Add("currency", problem.FieldInvalid, "must be an active currency of ISO 4217 other than EUR")
 	}
-	if _, ok := positive(req.GetRate(), rateForm); !ok {
+	if _, ok := parsePositive(req.GetRate(), rateForm); !ok {
 		errs.Add("rate", problem.FieldInvalid, "must be a positive decimal with at most 10 digits before and after the point")
 	}
 }
 
-func positive(text string, form *regexp.Regexp) (decimal.Decimal, bool) {
+func parsePositive(text string, form *regexp.Regexp) (decimal.Decimal, bool) {
 	if !form.MatchString(text) {
 		return decimal.Decimal{}, false
 	}

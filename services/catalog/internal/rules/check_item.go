@@ -17,7 +17,7 @@ import (
 type ItemFacts struct {
 	// CampaignBrandID is nil for a campaign that does not exist or belongs to another tenant.
 	CampaignBrandID *string
-	// CampaignStatus is the current status, which may not be recorded yet.
+	// CampaignStatus is COMPLETED from the expiry on, even if that is not recorded yet.
 	CampaignStatus *string
 	OfferingStatus *string
 	SupplyType     *string
@@ -142,7 +142,7 @@ const (
 	maxExplanation = 2000
 )
 
-// explainChoice says which values may be chosen of each dimension of which none was.
+// explainChoice lists the values of each dimension for which the choice has no valid value.
 func explainChoice(variations []Variation, choice map[string]string) *problem.Error {
 	chosen, known := fields.NFCVariations(choice), 0
 	var parts []string
@@ -155,7 +155,7 @@ func explainChoice(variations []Variation, choice map[string]string) *problem.Er
 			for i, value := range v.Values {
 				values[i] = fmt.Sprintf("%q", value)
 			}
-			parts = append(parts, fmt.Sprintf("Choose one value for %q: %s.", v.Dimension, firstOf(values)))
+			parts = append(parts, fmt.Sprintf("Choose one value for %q: %s.", v.Dimension, joinFirst(values)))
 		}
 	}
 	if len(choice) > known {
@@ -177,12 +177,12 @@ func explainOffer(offered []map[string]string) *problem.Error {
 	slices.Sort(combinations)
 	parts := []string{"The campaign does not offer the gift in these variations."}
 	if len(combinations) > 0 {
-		parts = append(parts, "It offers "+firstOf(combinations)+".")
+		parts = append(parts, "It offers "+joinFirst(combinations)+".")
 	}
 	return invalidVariations(parts...)
 }
 
-func firstOf(texts []string) string {
+func joinFirst(texts []string) string {
 	list, number := texts[0], 1
 	for number < min(len(texts), maxNamed) && len(list)+len(texts[number]) < maxExplanation/2 {
 		list += ", " + texts[number]

@@ -60,7 +60,7 @@ func RecordID(field, value string, errs *fields.Errors) string {
 	return id
 }
 
-func code(field, value string, form *regexp.Regexp, errs *fields.Errors) {
+func checkCode(field, value string, form *regexp.Regexp, errs *fields.Errors) {
 	errs.Required(field, value, maxCode)
 	if !form.MatchString(value) {
 		errs.Add(field, problem.FieldInvalid, "must consist of upper-case letters, digits and single underscores")

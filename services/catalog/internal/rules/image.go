@@ -53,25 +53,25 @@ type ShownImage struct {
 	Width  *int32 `json:"width"`
 }
 
-// LogosKept is how many of a brand's latest logos are public. There are enough that a few trial uploads do not hide the logo in
-// use.
-const LogosKept = 20
+// MaxPublicPictures is how many of a brand's latest logos are public, and how many of its latest hero pictures. There are enough
+// that a few trial uploads do not hide the one in use.
+const MaxPublicPictures = 20
 
-// Logo names the brand of a logo, or of a picture of its gift site.
-type Logo struct {
+// Brand names the brand of an uploaded logo or hero picture.
+type Brand struct {
 	TenantID string
 	BrandID  string
 }
 
-// OfBrand is a request for a brand.
-type OfBrand interface {
+// BrandRequest is a request for a brand.
+type BrandRequest interface {
 	GetTenantId() string
 	GetBrandId() string
 }
 
-// ReadLogo validates the brand of an uploaded logo or picture.
-func ReadLogo(req OfBrand, errs *fields.Errors) Logo {
-	return Logo{
+// ReadBrand validates the brand of an uploaded logo or hero picture.
+func ReadBrand(req BrandRequest, errs *fields.Errors) Brand {
+	return Brand{
 		TenantID: RecordID("tenantId", req.GetTenantId(), errs),
 		BrandID:  RecordID("brandId", req.GetBrandId(), errs),
 	}

@@ -148,9 +148,9 @@ func ReadPrices(list []*catalogv1.RegionPrice, errs *fields.Errors) map[string]s
 	atMost(field, len(list), maxReferences, errs)
 	prices, regions := map[string]string{}, once{}
 	for i, p := range list {
-		code(at(field, i, "region"), p.GetRegion(), regionCode, errs)
+		checkCode(at(field, i, "region"), p.GetRegion(), regionCode, errs)
 		regions.check(at(field, i, "region"), p.GetRegion(), errs)
-		amount, ok := positive(p.GetAmountEur(), priceForm)
+		amount, ok := parsePositive(p.GetAmountEur(), priceForm)
 		if !ok {
 			errs.Add(at(field, i, "amountEur"), problem.FieldInvalid, "must be a positive amount below 100000000 with at most two decimals")
 			continue

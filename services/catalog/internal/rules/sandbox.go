@@ -14,7 +14,7 @@ func Sandbox() *commonv1.Actor {
 	return &commonv1.Actor{Kind: commonv1.ActorKind_ACTOR_KIND_SYSTEM, Id: "Sandbox"}
 }
 
-// ReadSandboxStock validates the stock of a SKU. The campaign is not read.
+// ReadSandboxStock validates the SKU and its stock.
 func ReadSandboxStock(req *catalogv1.SetSandboxStockRequest, errs *fields.Errors) (skuID string, stock int32) {
 	skuID = errs.RequiredUUID("skuId", req.GetSkuId())
 	if req.StockRemaining == nil {
@@ -37,35 +37,35 @@ func (o *Override) Unlist() (changed bool, err error) {
 	return changed, nil
 }
 
-// Relist ends Unlist.
+// Relist undoes Unlist.
 func (o *Override) Relist() (changed bool, err error) {
 	changed, o.Unlisted = o.Unlisted, false
 	return changed, nil
 }
 
-// SetAvailable says whether a gift with the countries can be sent to the country. An unlisted gift does not exist.
-func (o *Override) SetAvailable(countries []string, country string, available bool) (changed bool, err error) {
+// SetAvailable sets whether a gift with the countries ofGift can be sent to the country. An unlisted gift is not found.
+func (o *Override) SetAvailable(ofGift []string, country string, available bool) (changed bool, err error) {
 	if o.Unlisted {
 		return false, problem.RecordNotFound()
 	}
-	if slices.Contains(o.Countries(countries), country) == available {
+	if slices.Contains(o.Countries(ofGift), country) == available {
 		return false, nil
 	}
 	without := func(list []string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(c string) bool { return c == country })
 	}
 	o.Added, o.Removed = without(o.Added), without(o.Removed)
-	switch shared := slices.Contains(countries, country); {
-	case available && !shared:
+	switch forAll := slices.Contains(ofGift, country); {
+	case available && !forAll:
 		o.Added = append(o.Added, country)
-	case !available && shared:
+	case !available && forAll:
 		o.Removed = append(o.Removed, country)
 	}
 	return true, nil
 }
 
-// Countries are those to which the tenant can send a gift with the countries, in alphabetical order.
-func (o *Override) Countries(countries []string) []string {
-	all := slices.Sorted(slices.Values(append(slices.Clone(countries), o.Added...)))
+// Countries returns the countries ofGift as the tenant has changed them, in alphabetical order.
+func (o *Override) Countries(ofGift []string) []string {
+	all := slices.Sorted(slices.Values(append(slices.Clone(ofGift), o.Added...)))
 	return slices.DeleteFunc(slices.Compact(all), func(c string) bool { return slices.Contains(o.Removed, c) })
 }

@@ -185,8 +185,8 @@ func CheckTranslations(list []*catalogv1.ProductTranslation, gift []Variation, e
 	}
 }
 
-// TextIn returns the gift's texts for readers of the first locale. Each text is that of the first locale that has it, at last the
-// one of p, and so is the name of each dimension and value.
+// TextIn returns the gift's texts for readers of the first locale. Name and description come from the first locale that has them,
+// or else from base. The shown text of each dimension and value comes from the first locale that has one.
 func TextIn(base Text, translations map[string]Text, locales []string) Text {
 	out := Text{}
 	for _, locale := range locales {

@@ -31,12 +31,12 @@ func (s *service) CheckItem(ctx context.Context, req *catalogv1.CheckItemRequest
 	return resp, nil
 }
 
-// readItem reads a requested item and its records. within is the path of the request in the message of the call.
+// readItem reads a requested item and its records. prefix is what precedes the fields of req in the request of the caller.
 func (s *service) readItem(
-	ctx context.Context, req *catalogv1.CheckItemRequest, within string,
+	ctx context.Context, req *catalogv1.CheckItemRequest, prefix string,
 ) (item rules.Item, facts rules.ItemFacts, err error) {
 	errs := caller.RequestErrors(ctx)
-	tenantID := errs.UUID(within+"tenantId", req.GetTenantId())
+	tenantID := errs.UUID(prefix+"tenantId", req.GetTenantId())
 	if err := errs.Err(); err != nil {
 		return item, facts, err
 	}

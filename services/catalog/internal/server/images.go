@@ -23,11 +23,11 @@ func (s *service) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) 
 	if !rules.IsFileID(req.GetFileId()) {
 		return nil, problem.RecordNotFound()
 	}
-	image, open, err := s.Store.OpenImage(ctx, req.GetFileId())
+	image, public, err := s.Store.PublicImage(ctx, req.GetFileId())
 	if err != nil {
 		return nil, err
 	}
-	if !open {
+	if !public {
 		return nil, problem.RecordNotFound()
 	}
 	resp := &catalogv1.GetImageResponse{ContentType: image.ContentType, Digest: image.Digest, Size: int64(image.Size)}
@@ -41,11 +41,11 @@ func (s *service) GetImage(ctx context.Context, req *catalogv1.GetImageRequest) 
 func (s *service) linkPicture(
 	ctx context.Context, req *catalogv1.GetImageRequest, hero, logo string,
 ) (*catalogv1.GetImageResponse, error) {
-	hero, open, err := s.Store.OpenLinkPicture(ctx, hero, logo)
+	hero, public, err := s.Store.PublicLinkPicture(ctx, hero, logo)
 	if err != nil {
 		return nil, err
 	}
-	if !open {
+	if !public {
 		return nil, problem.RecordNotFound()
 	}
 	content, err := s.Files.Get(ctx, req.GetFileId())
@@ -130,7 +130,7 @@ func checkUpload(content []byte, errs *fields.Errors) {
 
 // refusedImage turns an error of package picture into a violation.
 func refusedImage(err error) error {
-	for refusal, field := range map[error]problem.Violation{
+	for refusal, violation := range map[error]problem.Violation{
 		picture.ErrType:    {Code: problem.FieldInvalid, Message: "must be a PNG, JPEG or WebP image"},
 		picture.ErrDamaged: {Code: problem.FieldInvalid, Message: "is damaged, or of a kind that is not supported"},
 		picture.ErrPixels:  {Code: problem.FieldTooLong, Message: "must have at most 25 million pixels, and 8192 in a row or column"},
@@ -142,8 +142,8 @@ func refusedImage(err error) error {
 		},
 	} {
 		if errors.Is(err, refusal) {
-			field.Field = "content"
-			return problem.Invalid(field)
+			violation.Field = "content"
+			return problem.Invalid(violation)
 		}
 	}
 	return err
@@ -168,16 +168,16 @@ func (s *service) UploadBrandHero(
 }
 
 type brandUpload interface {
-	rules.OfBrand
+	rules.BrandRequest
 	GetContent() []byte
 }
 
 // upload stores a picture of a brand and returns the id of its file.
 func (s *service) upload(
-	ctx context.Context, req brandUpload, kind store.BrandPictures, keep func(context.Context, []byte) (rules.Image, error),
+	ctx context.Context, req brandUpload, kind store.BrandPictures, storeContent func(context.Context, []byte) (rules.Image, error),
 ) (fileID string, err error) {
 	errs := caller.RequestErrors(ctx)
-	brand := rules.ReadLogo(req, errs)
+	brand := rules.ReadBrand(req, errs)
 	checkUpload(req.GetContent(), errs)
 	if err := errs.Err(); err != nil {
 		return "", err
@@ -185,7 +185,7 @@ func (s *service) upload(
 	if err := s.checkBrand(ctx, brand.TenantID, brand.BrandID); err != nil {
 		return "", err
 	}
-	image, err := keep(ctx, req.GetContent())
+	image, err := storeContent(ctx, req.GetContent())
 	if err != nil {
 		return "", err
 	}

@@ -21,25 +21,25 @@ func (s *service) ImportProducts(
 	}
 	resp := &catalogv1.ImportProductsResponse{}
 	var products []rules.Product
-	var places []int
+	var indexes []int // Of the products in the request.
 	for i, p := range req.GetProducts() {
 		invalid := &fields.Errors{}
 		product := rules.ReadProduct(p, invalid)
 		resp.Results = append(resp.Results, rejected(invalid.Err()))
 		if invalid.Err() == nil {
-			products, places = append(products, product), append(places, i)
+			products, indexes = append(products, product), append(indexes, i)
 		}
 	}
 	if len(products) == 0 {
 		return resp, nil
 	}
 	outcomes, err := s.Store.ImportProducts(ctx, products, func(i int, known rules.References) bool {
-		err := known.CheckReferences(req.GetProducts()[places[i]])
-		resp.Results[places[i]] = rejected(err)
+		err := known.CheckReferences(req.GetProducts()[indexes[i]])
+		resp.Results[indexes[i]] = rejected(err)
 		return err == nil
 	})
 	for i, outcome := range outcomes {
-		resp.Results[places[i]].Outcome = outcome
+		resp.Results[indexes[i]].Outcome = outcome
 	}
 	return resp, err
 }
@@ -47,7 +47,7 @@ func (s *service) ImportProducts(
 // maxImportErrors bounds the errors of one gift.
 const maxImportErrors = 20
 
-// rejected reports the violations in err. Without any, the outcome is set later.
+// rejected is the result of a gift with the violations in err. For a valid gift, the caller sets another outcome later.
 func rejected(err error) *catalogv1.ImportResult {
 	result := &catalogv1.ImportResult{Outcome: catalogv1.ImportOutcome_IMPORT_OUTCOME_REJECTED}
 	p, ok := problem.As(err)

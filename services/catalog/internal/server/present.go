@@ -78,8 +78,8 @@ func variationTranslations(list []rules.VariationText) []*catalogv1.VariationTra
 	return out
 }
 
-// price fills both estimates of a gift with a price. Without an exchange rate of the tenant's currency the gift has none for it: a
-// priced gift always has both.
+// price fills in both estimates of a gift, or neither: a gift counts as priced only if its price is known in EUR and in the
+// tenant's currency.
 func price(out *catalogv1.Product, e store.Entry, currency string) error {
 	if e.AmountEUR == nil || currency != rules.EUR && e.Rate == nil {
 		return nil

@@ -18,15 +18,15 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
 
-// sideRequest is a request that changes one part of a gift.
-type sideRequest interface {
+// partRequest is a request that changes one part of a gift.
+type partRequest interface {
 	GetProductId() string
 	GetActor() *commonv1.Actor
 }
 
-// change changes one part of a gift. errs has the violations of that part.
-func (s *service) change(
-	ctx context.Context, req sideRequest, action string, detail any,
+// changeProduct changes one part of a gift. errs has the violations of that part.
+func (s *service) changeProduct(
+	ctx context.Context, req partRequest, action string, detail any,
 	change func(*rules.Product), check func(known rules.References) error, errs *fields.Errors,
 ) (*timestamppb.Timestamp, error) {
 	caller.CheckActor(req.GetActor(), errs)
@@ -63,7 +63,7 @@ func (s *service) SetProductState(
 ) (*catalogv1.SetProductStateResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	state := rules.ReadState(req.GetState(), errs)
-	at, err := s.change(ctx, req, "product.state", map[string]rules.State{"state": state},
+	at, err := s.changeProduct(ctx, req, "product.state", map[string]rules.State{"state": state},
 		func(p *rules.Product) { p.State = state }, nil, errs)
 	return &catalogv1.SetProductStateResponse{UpdatedAt: at}, err
 }
@@ -74,7 +74,7 @@ func (s *service) SetProductPrices(
 ) (*catalogv1.SetProductPricesResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	prices := rules.ReadPrices(req.GetPrices(), errs)
-	at, err := s.change(ctx, req, "product.prices", map[string]any{"pricesEur": prices},
+	at, err := s.changeProduct(ctx, req, "product.prices", map[string]any{"pricesEur": prices},
 		func(p *rules.Product) { p.Prices = prices },
 		func(known rules.References) error { return known.CheckPrices(req.GetPrices()) }, errs)
 	return &catalogv1.SetProductPricesResponse{UpdatedAt: at}, err
@@ -86,7 +86,7 @@ func (s *service) SetProductAvailability(
 ) (*catalogv1.SetProductAvailabilityResponse, error) {
 	errs := caller.RequestErrors(ctx)
 	countries := rules.ReadCountries("availableCountries", req.GetAvailableCountries(), errs)
-	at, err := s.change(ctx, req, "product.availability", map[string]any{"countries": countries},
+	at, err := s.changeProduct(ctx, req, "product.availability", map[string]any{"countries": countries},
 		func(p *rules.Product) { p.Countries = countries }, nil, errs)
 	return &catalogv1.SetProductAvailabilityResponse{UpdatedAt: at}, err
 }
@@ -98,7 +98,7 @@ func (s *service) SetProductTranslations(
 	errs := caller.RequestErrors(ctx)
 	texts := rules.ReadTranslations(req.GetTranslations(), errs)
 	var variations []rules.Variation
-	at, err := s.change(ctx, req, "product.translations", map[string]any{"translations": texts},
+	at, err := s.changeProduct(ctx, req, "product.translations", map[string]any{"translations": texts},
 		func(p *rules.Product) { p.Translations, variations = texts, p.Variations },
 		func(rules.References) error {
 			var unknown fields.Errors

@@ -61,7 +61,7 @@ func (s *service) view(ctx context.Context, req viewRequest, errs *fields.Errors
 	}, nil
 }
 
-// productsQuery is a valid ListProducts request.
+// productsQuery is a valid ListProducts request. Without since it is a page of a load: the reading of all listed gifts.
 type productsQuery struct {
 	view  store.View
 	since *time.Time

@@ -25,11 +25,11 @@ type override[R proto.Message] struct {
 	action    string
 	detail    map[string]any
 	change    func(gift *store.SandboxGift) (changed bool, err error)
-	// answer is made of the gift after the change, as the tenant sees it.
+	// answer makes the response from the gift after the change, as the tenant sees it.
 	answer func(e store.Entry, currency string) (R, error)
 }
 
-// run changes a gift for the key's tenant. A gift that no tenant sees does not exist.
+// run changes a gift for the key's tenant. A gift that is not published is not found.
 func (o override[R]) run(ctx context.Context, s *service, errs *fields.Errors) (none R, _ error) {
 	p, tenant, err := s.settings(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *service) UnlistSandboxProduct(
 	}.run(ctx, s, caller.RequestErrors(ctx))
 }
 
-// RelistSandboxProduct ends UnlistSandboxProduct.
+// RelistSandboxProduct undoes UnlistSandboxProduct.
 func (s *service) RelistSandboxProduct(
 	ctx context.Context, req *catalogv1.RelistSandboxProductRequest,
 ) (*catalogv1.RelistSandboxProductResponse, error) {
@@ -108,7 +108,7 @@ func (s *service) RelistSandboxProduct(
 		if err != nil {
 			return nil, err
 		}
-		country = append(countries, "")[0]
+		country = append(countries, "")[0] // Empty if the gift can be sent to no country.
 	}
 	return override[*catalogv1.RelistSandboxProductResponse]{
 		productID: req.GetProductId(), country: country, action: "sandbox.relist",

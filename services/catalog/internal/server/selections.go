@@ -76,11 +76,11 @@ func (s *service) ListSelectionGifts(
 		return nil, err
 	}
 	locales := fields.LocaleFallbacks(req.GetLocale())
-	list := s.catalogGifts
+	listGifts := s.catalogGifts
 	if selection.CampaignId != nil {
-		list = s.campaignGifts
+		listGifts = s.campaignGifts
 	}
-	resp, err := list(ctx, tenantID, req, locales)
+	resp, err := listGifts(ctx, tenantID, req, locales)
 	if err != nil || !resp.GetOpen() {
 		return resp, err
 	}

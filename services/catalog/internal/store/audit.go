@@ -83,7 +83,7 @@ const (
   SELECT id FROM catalog_audit WHERE at < clock_timestamp() - $1::interval ORDER BY at LIMIT $2)`
 )
 
-// Delete deletes up to limit rows that are older than keep, and returns how many.
-func (s *Store) Delete(ctx context.Context, rows Old, keep time.Duration, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "delete old rows", string(rows), keep, limit)
+// Delete deletes up to limit rows that are older than the retention, and returns how many.
+func (s *Store) Delete(ctx context.Context, rows Old, retention time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "delete old rows", string(rows), retention, limit)
 }

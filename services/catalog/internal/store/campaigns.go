@@ -28,7 +28,7 @@ func (s *Store) Campaigns(ctx context.Context, f CampaignFilter) ([]CampaignHead
 	var w postgres.Where
 	w.And("c.tenant_id = ?", f.TenantID)
 	if !f.AllBrands {
-		w.And("c.brand_id = ANY(?::uuid[])", list(f.BrandIDs))
+		w.And("c.brand_id = ANY(?::uuid[])", notNil(f.BrandIDs))
 	}
 	w.Equal("c.brand_id", f.BrandID)
 	w.Equal(statusNow, postgres.Nullable(f.Status))
@@ -98,8 +98,7 @@ type offeringRow struct {
 
 	productID    *string
 	translations map[string]rules.Text
-	// pictured means that the public may see the images.
-	pictured bool
+	imagesPublic bool
 }
 
 const (
@@ -109,7 +108,7 @@ const (
 	ofOrdered
 )
 
-// Argument $1: the locales.
+// Arguments: $1 locales; with ofOrdered also $2, the gift's id.
 var offerings = postgres.Columns[offeringRow]{
 	postgres.Field("c.id", ofHead, func(r *offeringRow) *string { return &r.ID }).Cast("", "::text"),
 	postgres.Field("c.tenant_id", ofHead, func(r *offeringRow) *string { return &r.TenantID }).Cast("", "::text"),
@@ -131,7 +130,7 @@ var offerings = postgres.Columns[offeringRow]{
 	postgres.Field("p.images", ofGift, func(r *offeringRow) *[]rules.ShownImage { return &r.Images }),
 	postgres.Field("p.categories", ofGift, func(r *offeringRow) *[]string { return &r.Categories }),
 
-	// Only for one tenant of the sandbox can an offering be active whose gift is not published.
+	// An offering is suspended with its gift, but not if a tenant of the sandbox has unlisted the gift for itself.
 	postgres.Field("CASE WHEN o.status = 'ACTIVE' AND p.state <> 'PUBLISHED' THEN 'NEEDS_REVIEW' ELSE coalesce(o.status, '') END",
 		ofOffering, func(r *offeringRow) *string { return &r.OfferingView.Status }),
 	postgres.Field("coalesce(o.supply_type, '')", ofOffering, func(r *offeringRow) *string { return &r.SupplyType }),
@@ -139,9 +138,9 @@ var offerings = postgres.Columns[offeringRow]{
       'stock', CASE WHEN o.supply_type = 'STOCKED' THEN s.stock END) ORDER BY s.id), '[]')
     FROM skus s WHERE s.tenant_id = o.tenant_id AND s.campaign_id = o.campaign_id AND s.product_id = o.product_id AND s.offered)`,
 		ofOffering, func(r *offeringRow) *[]SKUView { return &r.SKUs }),
-	// It does not depend on what the tenant of a sandbox has changed.
-	postgres.Field("EXISTS (SELECT FROM products p WHERE p.id = $2 AND "+picturesOpen+")", ofOrdered,
-		func(r *offeringRow) *bool { return &r.pictured }),
+	// What a tenant of the sandbox has changed for itself does not count.
+	postgres.Field("EXISTS (SELECT FROM products p WHERE p.id = $2 AND "+imagesArePublic+")", ofOrdered,
+		func(r *offeringRow) *bool { return &r.imagesPublic }),
 }
 
 var (
@@ -167,7 +166,7 @@ func (s *Store) Campaign(ctx context.Context, tenantID, id string, locales ...st
 	return campaignOf(rows), len(rows) > 0, err
 }
 
-// campaignOf is the campaign of its rows, of which it may have none.
+// campaignOf makes a campaign from its rows. Without rows it is empty.
 func campaignOf(rows []*offeringRow) (c CampaignView) {
 	for _, r := range rows {
 		c.CampaignHead = r.CampaignHead

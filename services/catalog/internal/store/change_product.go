@@ -76,17 +76,17 @@ const (
 func (s *Store) ImportProducts(
 	ctx context.Context, products []rules.Product, check func(i int, known rules.References) bool,
 ) ([]catalogv1.ImportOutcome, error) {
-	planned, err := s.planImport(ctx, s.pool, products, check)
-	if err != nil || !planned.hasChanges() {
-		return planned.outcomes, err
+	plan, err := s.planImport(ctx, s.pool, products, check)
+	if err != nil || !plan.hasChanges() {
+		return plan.outcomes, err
 	}
 	err = s.change(ctx, func(tx pgx.Tx) error {
-		if planned, err = s.planImport(ctx, tx, products, check); err != nil {
+		if plan, err = s.planImport(ctx, tx, products, check); err != nil {
 			return err
 		}
-		return planned.writeGifts(ctx, tx, products)
+		return plan.writeGifts(ctx, tx, products)
 	})
-	return planned.outcomes, err
+	return plan.outcomes, err
 }
 
 // importPlan holds the action of an import for each gift.

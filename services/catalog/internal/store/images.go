@@ -20,26 +20,27 @@ ON CONFLICT (file_id) DO NOTHING`
 SELECT $1, r.width, r.file_id FROM unnest($2::int[], $3::text[]) AS r (width, file_id)
 WHERE NOT EXISTS (SELECT FROM image_renditions WHERE original = $1)`
 
-	// A logo has no renditions. If gifts show one and it is uploaded as an image too, readers see those gifts change.
-	touchShowing = `UPDATE products SET image_file_ids = image_file_ids,
+	// A logo has no renditions. If gifts show one and it is uploaded as an image too, readers see those gifts change. A trigger
+	// computes their images whenever image_file_ids is written.
+	touchGiftsShowing = `UPDATE products SET image_file_ids = image_file_ids,
   updated_at = CASE WHEN state = 'PUBLISHED' THEN next_change() ELSE updated_at END
 WHERE image_file_ids @> ARRAY[$1::text]`
 
-	// picturesOpen is whether the public may see the images of a gift p.
-	picturesOpen = `(p.state = 'PUBLISHED' OR EXISTS (
+	// imagesArePublic is whether the public may see the images of a gift p.
+	imagesArePublic = `(p.state = 'PUBLISHED' OR EXISTS (
       SELECT FROM offerings o
       JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.id = o.campaign_id
       WHERE o.product_id = p.id AND ` + statusNow + ` IN ('ACTIVE', 'COMPLETED')))`
 
 	// A rendition is public if its original is.
-	selectOpenImage = `SELECT i.file_id, i.digest, i.content_type, i.size, i.width, i.height
+	selectPublicImage = `SELECT i.file_id, i.digest, i.content_type, i.size, i.width, i.height
 FROM images i
 WHERE i.file_id = $1 AND (EXISTS (SELECT FROM brand_logos WHERE file_id = $1) OR EXISTS (
   SELECT FROM brand_heroes WHERE file_id = ANY (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
 ) OR EXISTS (
   SELECT FROM products p
   WHERE p.image_file_ids && (ARRAY(SELECT original FROM image_renditions WHERE file_id = $1) || $1::text)
-    AND ` + picturesOpen + `))`
+    AND ` + imagesArePublic + `))`
 
 	// The picture of a link is public while its parts are pictures of the same brand. $1 or $2 is empty if it has only one. The
 	// smallest rendition that is wide enough is read, instead of the whole hero picture.
@@ -68,7 +69,7 @@ func (s *Store) PutImage(ctx context.Context, original rules.Image, renditions [
 		if err != nil || written.RowsAffected() == 0 {
 			return err
 		}
-		_, err = tx.Exec(ctx, touchShowing, original.FileID)
+		_, err = tx.Exec(ctx, touchGiftsShowing, original.FileID)
 		return err
 	})
 }
@@ -77,10 +78,9 @@ func queueImage(b *pgx.Batch, i rules.Image) {
 	b.Queue(insertImage, i.FileID, i.Digest, i.ContentType, i.Size, i.Width, i.Height)
 }
 
-// OpenImage reads an image if the public may see it.
-func (s *Store) OpenImage(ctx context.Context, fileID string) (rules.Image, bool, error) {
-	var i rules.Image
-	err := s.pool.QueryRow(ctx, selectOpenImage, fileID).
+// PublicImage reads an image if the public may see it.
+func (s *Store) PublicImage(ctx context.Context, fileID string) (i rules.Image, public bool, err error) {
+	err = s.pool.QueryRow(ctx, selectPublicImage, fileID).
 		Scan(&i.FileID, &i.Digest, &i.ContentType, &i.Size, &i.Width, &i.Height)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return rules.Image{}, false, nil
@@ -91,8 +91,8 @@ func (s *Store) OpenImage(ctx context.Context, fileID string) (rules.Image, bool
 	return i, true, nil
 }
 
-// OpenLinkPicture reports whether the public may see the picture of a link, and returns the file of its hero picture, if any.
-func (s *Store) OpenLinkPicture(ctx context.Context, hero, logo string) (heroFile string, open bool, err error) {
+// PublicLinkPicture reports whether the public may see the picture of a link, and returns the file of its hero picture, if any.
+func (s *Store) PublicLinkPicture(ctx context.Context, hero, logo string) (heroFile string, public bool, err error) {
 	err = s.pool.QueryRow(ctx, selectLinkPicture, hero, logo).Scan(&heroFile)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", false, nil
@@ -122,15 +122,15 @@ ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.
 	ofBrand = ` WHERE tenant_id = $1 AND brand_id = $2`
 )
 
-// PutBrandPicture records a stored image and makes it public as the latest one of a brand. Only the latest rules.LogosKept stay
-// public.
-func (s *Store) PutBrandPicture(ctx context.Context, in BrandPictures, l rules.Logo, i rules.Image) error {
+// PutBrandPicture records a stored image and makes it public as the latest one of a brand. Only the latest
+// rules.MaxPublicPictures stay public.
+func (s *Store) PutBrandPicture(ctx context.Context, in BrandPictures, brand rules.Brand, i rules.Image) error {
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
-		b.Queue(lockPictures, l.TenantID, l.BrandID)
+		b.Queue(lockPictures, brand.TenantID, brand.BrandID)
 		queueImage(b, i)
-		b.Queue(`INSERT INTO `+string(in)+upsertPicture, l.TenantID, l.BrandID, i.FileID)
+		b.Queue(`INSERT INTO `+string(in)+upsertPicture, brand.TenantID, brand.BrandID, i.FileID)
 		b.Queue(`DELETE FROM `+string(in)+ofBrand+` AND file_id NOT IN (SELECT file_id FROM `+string(in)+ofBrand+
-			` ORDER BY uploaded_at DESC, file_id LIMIT $3)`, l.TenantID, l.BrandID, rules.LogosKept)
+			` ORDER BY uploaded_at DESC, file_id LIMIT $3)`, brand.TenantID, brand.BrandID, rules.MaxPublicPictures)
 	})
 	if err != nil {
 		return fmt.Errorf("write picture of a brand: %w", err)

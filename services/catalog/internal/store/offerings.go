@@ -77,7 +77,7 @@ func (s *Store) RemoveOffering(ctx context.Context, productID string, act Act) e
 // ResumeOffering ends the review of an offering.
 func (s *Store) ResumeOffering(ctx context.Context, productID string, act Act) error {
 	return s.inCampaign(ctx, act, func(tx pgx.Tx, _ string) (bool, error) {
-		var o rules.OfferedIn
+		var o rules.OfferingToResume
 		err := tx.QueryRow(ctx, selectOffering, act.TenantID, act.Subject, productID).Scan(&o.Status, &o.Combinations)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return false, problem.RecordNotFound()

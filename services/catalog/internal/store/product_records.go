@@ -17,13 +17,13 @@ type ProductRecord struct {
 	rules.Product
 	PublishedOnce bool
 	UpdatedAt     time.Time
-	// later is always zero: a gift changes at the next time of a change.
+	// later is always zero: a change writes updated_at as later + next_change().
 	later time.Duration
 }
 
 const (
-	written postgres.Use = shown << (1 + iota) // By every change.
-	put                                        // By a change, if there is a gift.
+	written postgres.Use = shown << (1 + iota) // In the INSERT.
+	put                                        // Overwritten by it if the gift exists.
 )
 
 var products = postgres.Columns[ProductRecord]{
@@ -108,9 +108,9 @@ func (s *Store) PutProduct(ctx context.Context, p rules.Product, check func(rule
 	return updatedAt, err
 }
 
-func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, moved bool) (updatedAt time.Time, err error) {
+func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, visible bool) (updatedAt time.Time, err error) {
 	b := &pgx.Batch{}
-	queueProduct(b, p, moved, &updatedAt)
+	queueProduct(b, p, visible, &updatedAt)
 	queuePrices(b, p)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return time.Time{}, fmt.Errorf("write gift: %w", err)
@@ -118,10 +118,10 @@ func writeProduct(ctx context.Context, tx pgx.Tx, p rules.Product, moved bool) (
 	return updatedAt.UTC(), nil
 }
 
-func queueProduct(b *pgx.Batch, p rules.Product, moved bool, updatedAt *time.Time) {
+func queueProduct(b *pgx.Batch, p rules.Product, visible bool, updatedAt *time.Time) {
 	record := &ProductRecord{Product: p, PublishedOnce: p.State == rules.Published}
-	record.Categories, record.Countries, record.ImageFileIDs = list(p.Categories), list(p.Countries), list(p.ImageFileIDs)
-	b.Queue(upsertProduct, append(products.For(written).Args(record), moved)...).
+	record.Categories, record.Countries, record.ImageFileIDs = notNil(p.Categories), notNil(p.Countries), notNil(p.ImageFileIDs)
+	b.Queue(upsertProduct, append(products.For(written).Args(record), visible)...).
 		QueryRow(func(row pgx.Row) error { return row.Scan(updatedAt) })
 }
 
@@ -134,8 +134,8 @@ func queuePrices(b *pgx.Batch, p rules.Product) {
 	b.Queue(upsertPrices, p.ID, regions, amounts)
 }
 
-// list is never nil, because the columns are NOT NULL.
-func list(values []string) []string {
+// notNil replaces nil, because the columns are NOT NULL.
+func notNil(values []string) []string {
 	if values == nil {
 		return []string{}
 	}

@@ -35,7 +35,7 @@ VALUES ($1, $2, $3, $4, $5, $6, true, $7)
 ON CONFLICT (tenant_id, campaign_id, product_id, variations_key)
 DO UPDATE SET offered = true, stock = coalesce(skus.stock, EXCLUDED.stock)`
 
-	campaignOfOneTenant = "campaigns_one_tenant"
+	constraintOneTenant = "campaigns_one_tenant"
 )
 
 // PutCampaign creates a campaign or replaces it as a whole, except for the stock of existing SKUs.
@@ -58,7 +58,7 @@ func (s *Store) PutCampaign(ctx context.Context, c rules.Campaign) error {
 		}
 		return tx.SendBatch(ctx, b).Close()
 	})
-	if constraint, ok := postgres.UniqueViolation(err); ok && constraint == campaignOfOneTenant {
+	if constraint, ok := postgres.UniqueViolation(err); ok && constraint == constraintOneTenant {
 		return problem.Invalid(problem.Violation{
 			Field: "id", Code: problem.FieldInvalid, Message: "belongs to a campaign of another tenant",
 		})

@@ -55,11 +55,11 @@ WHERE p.state = 'PUBLISHED' AND EXISTS (
 // country.
 func (s *Store) PutRegion(ctx context.Context, r rules.Region) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
-		now, err := regionsOf(ctx, tx, r)
+		current, err := regionsOf(ctx, tx, r)
 		if err != nil {
 			return err
 		}
-		moves := r.Moves(now)
+		moves := r.Moves(current)
 		from, to := make([]string, len(moves)), make([]string, len(moves))
 		for i, m := range moves {
 			from[i], to[i] = m.From, m.To
@@ -80,8 +80,8 @@ func regionsOf(ctx context.Context, tx pgx.Tx, r rules.Region) (map[string]strin
 	if err != nil {
 		return nil, fmt.Errorf("read regions of countries: %w", err)
 	}
-	now := map[string]string{}
-	return now, into(now)(rows)
+	current := map[string]string{}
+	return current, into(current)(rows)
 }
 
 const upsertRate = `INSERT INTO exchange_rates (currency, rate) VALUES ($1, $2)

@@ -94,9 +94,9 @@ func (s *Store) ConfirmAndRelease(ctx context.Context, confirmed, released []str
 	all = append(append(all, confirmed...), released...)
 	return postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		b.Queue(lockReservations, all)
-		b.Queue(lockReturnedSKUs, list(released))
-		b.Queue(confirmReservations, list(confirmed))
-		b.Queue(releaseReservations, list(released))
+		b.Queue(lockReturnedSKUs, notNil(released))
+		b.Queue(confirmReservations, notNil(confirmed))
+		b.Queue(releaseReservations, notNil(released))
 	})
 }
 

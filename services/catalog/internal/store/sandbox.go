@@ -47,11 +47,11 @@ type SandboxGift struct {
 	// Countries of the gift for all tenants.
 	Countries []string
 	Override  rules.Override
-	// UpdatedAt is that of the tenant's last change, or of the gift; NextChange that of a change now.
+	// UpdatedAt is that of the tenant's last change, or else of the gift. NextChange is the updated_at of a change made now.
 	UpdatedAt, NextChange time.Time
 }
 
-// QueueSandboxGift reads a gift that is in the catalog, as the only change of the catalog. Otherwise into stays nil.
+// QueueSandboxGift takes the lock of changes and reads a gift. into stays nil if the gift is not published.
 func (s *Store) QueueSandboxGift(b *pgx.Batch, v View, productID string, into **SandboxGift) {
 	*into = nil
 	b.Queue(changeLock)
@@ -71,7 +71,7 @@ func (s *Store) QueueSandboxGift(b *pgx.Batch, v View, productID string, into **
 // QueueOverride writes what the tenant of the act has changed in its gift, with the audit.
 func (s *Store) QueueOverride(b *pgx.Batch, gift *SandboxGift, act Act) {
 	o := gift.Override
-	b.Queue(upsertOverride, act.TenantID, act.Subject, o.Unlisted, list(o.Added), list(o.Removed), gift.NextChange)
+	b.Queue(upsertOverride, act.TenantID, act.Subject, o.Unlisted, notNil(o.Added), notNil(o.Removed), gift.NextChange)
 	act.queue(b)
 }
 
@@ -93,7 +93,7 @@ func (s *Store) QueueStock(b *pgx.Batch, act Act, c StockCorrection) {
 	act.queue(b)
 }
 
-// queue is record in a batch.
+// queue adds the statement of record to a batch.
 func (a Act) queue(b *pgx.Batch) {
 	b.Queue(insertAudit, a.row(uuid.Must(uuid.NewV7()).String())...)
 }

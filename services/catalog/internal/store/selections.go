@@ -53,7 +53,7 @@ func (s *Store) OrderedGift(ctx context.Context, tenantID, id string, locales ..
 	if err != nil || !found {
 		return g, false, err
 	}
-	if !r.pictured {
+	if !r.imagesPublic {
 		r.Images = nil
 	}
 	return r.GiftView, true, nil
@@ -71,7 +71,7 @@ WHERE o.product_id = $1 AND o.status = 'ACTIVE' AND s.offered`
 )
 
 // suspendOfferings suspends the gift in campaigns that can no longer offer it: it left the catalog, or lost an offered
-// combination. The review is to put the campaign again.
+// combination. An offering stays suspended until it is resumed or put again, alone or with its campaign.
 func suspendOfferings(ctx context.Context, tx pgx.Tx, before, after rules.Product) error {
 	if before.Withdraws(after) {
 		_, err := tx.Exec(ctx, suspendAll, after.ID)
@@ -85,11 +85,11 @@ func suspendOfferings(ctx context.Context, tx pgx.Tx, before, after rules.Produc
 		return fmt.Errorf("read offered combinations: %w", err)
 	}
 	var unfit []string
-	var campaign string
+	var campaignID string
 	var variations map[string]string
-	_, err = pgx.ForEachRow(rows, []any{&campaign, &variations}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&campaignID, &variations}, func() error {
 		if !rules.IsExactChoice(after.Variations, variations) {
-			unfit = append(unfit, campaign)
+			unfit = append(unfit, campaignID)
 		}
 		variations = nil // Otherwise the decoder would add to the map of the previous row.
 		return nil

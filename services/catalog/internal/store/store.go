@@ -54,13 +54,13 @@ func (s *Store) change(ctx context.Context, work func(tx pgx.Tx) error) error {
 	})
 }
 
-// statement reads gifts as all tenants see them. In the sandbox it reads them as its tenant sees them, with what the tenant has
-// changed there. The tenant is then the last argument.
+// statement is a query that reads gifts: as all tenants see them or, in the sandbox, as one tenant sees them, which may have
+// changed them for itself. The tenant is then the last argument.
 type statement struct {
 	shared, ofTenant string
 }
 
-// newStatement makes a statement from a text in which {gifts} names the gifts. arguments is the number of its arguments.
+// newStatement makes a statement from a text in which {gifts} stands for the gifts. arguments is their number before the tenant.
 func newStatement(text string, arguments int) statement {
 	return statement{
 		shared:   strings.ReplaceAll(text, "{gifts}", "products"),
