@@ -47,7 +47,7 @@ type Config struct {
 	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"26280h" check:"min=8784h" doc:"How long the audit of operations is stored."`
 }
 
-// Program describes the command of the service. Only the sandbox stores responses.
+// Program describes the command of the service. Only methods of the sandbox store responses in the tables of idempotency.
 func Program() service.Program[Config] {
 	return service.Program[Config]{
 		Name:      identity.Catalog,

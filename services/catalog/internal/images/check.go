@@ -26,23 +26,23 @@ var (
 	errChanged  = errors.New("the store changed the file")
 )
 
-// Check finds out once whether the store takes uploads and returns what it took. A store that fails later makes uploads fail, and
+// Check finds out once whether the store accepts an upload and returns it. A store that fails later makes uploads fail, and
 // nothing else: prices and orders need no images.
 type Check struct {
-	files *Files
-	took  atomic.Bool
-	last  atomic.Pointer[error]
+	files     *Files
+	succeeded atomic.Bool
+	lastErr   atomic.Pointer[error]
 }
 
 // NewCheck makes a check of the store.
 func NewCheck(files *Files) *Check { return &Check{files: files} }
 
-// Ready returns an error until the store took a small file and returned it.
+// Ready returns an error until the check has succeeded.
 func (c *Check) Ready(context.Context) error {
-	if c.took.Load() {
+	if c.succeeded.Load() {
 		return nil
 	}
-	if cause := c.last.Load(); cause != nil {
+	if cause := c.lastErr.Load(); cause != nil {
 		return fmt.Errorf("%w: %w", errNoUpload, *cause)
 	}
 	return errNoUpload
@@ -80,7 +80,7 @@ func (c *Check) upload(ctx context.Context) error {
 			err = errChanged
 		}
 	}
-	c.last.Store(&err)
-	c.took.Store(err == nil)
+	c.lastErr.Store(&err)
+	c.succeeded.Store(err == nil)
 	return err
 }

@@ -26,7 +26,7 @@ type Files struct {
 
 // Open opens the store of a URL. It does not connect to it.
 func Open(ctx context.Context, address string) (*Files, error) {
-	address, err := complete(address)
+	address, err := withDefaults(address)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +39,8 @@ func Open(ctx context.Context, address string) (*Files, error) {
 
 // Parameters that the URL does not set.
 var (
-	// Files are written beside their final place, because the image has no folder for temporary files, and another file system
-	// could not move them atomically.
+	// Files are written beside their final place. The container image has no folder for temporary files, and a file cannot be moved
+	// atomically from another file system.
 	folderDefaults = map[string]string{"create_dir": "true", "no_tmp_dir": "true", "metadata": "skip"}
 	// Over TLS the SDK sends a checksum behind the content. Many servers that are not Amazon's do not know that: they refuse the
 	// upload, or store the checksum as a part of the file.
@@ -49,7 +49,7 @@ var (
 	}
 )
 
-func complete(address string) (string, error) {
+func withDefaults(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "", fmt.Errorf("open image store: %w", err)

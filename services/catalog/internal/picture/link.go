@@ -14,14 +14,14 @@ const (
 	LinkHeight = 630
 )
 
-// The card of a logo: the room for the logo, the distance to its edge, where its line is, and how far it is above the lower edge of
-// the picture.
+// The card of a logo, in pixels: the largest logo, the margin around it, how far its line is inside its edge, and how far the card
+// is above the lower edge of the picture.
 const (
-	logoWidth, logoHeight       = 440, 130
-	cardMargin, cardLine, lower = 56, 14, 48
+	logoWidth, logoHeight            = 440, 130
+	cardMargin, cardLine, cardBottom = 56, 14, 48
 )
 
-var cardLineColour = color.RGBA{R: 0xE3, G: 0xDF, B: 0xD7, A: 0xFF} // That of cards on the pages.
+var cardLineColour = color.RGBA{R: 0xE3, G: 0xDF, B: 0xD7, A: 0xFF} // --line of the gift site.
 
 // LinkPicture makes the picture that messengers show of a brand's links: the hero picture with the logo on a card. Without a hero
 // picture the ground has the colour of the logo. One of both may be nil.
@@ -66,7 +66,7 @@ func middle(of image.Rectangle) image.Rectangle {
 	return image.Rectangle{Min: corner, Max: corner.Add(part)}
 }
 
-// mean is the colour of what is seen of an image.
+// mean is the average colour of the visible pixels.
 func mean(pixels image.Image) color.Color {
 	seen, _ := color.NRGBAModel.Convert(scale(pixels, 1).At(0, 0)).(color.NRGBA)
 	seen.A = 0xFF
@@ -79,7 +79,7 @@ func drawCard(canvas draw.Image, logo image.Image, onHero bool) {
 	card := image.Rectangle{Max: seen.Size()}.Inset(-cardMargin)
 	corner := canvas.Bounds().Size().Sub(card.Size()).Div(2)
 	if onHero {
-		corner.Y = LinkHeight - lower - card.Dy()
+		corner.Y = LinkHeight - cardBottom - card.Dy()
 	}
 	card = card.Sub(card.Min).Add(corner)
 	for _, layer := range []struct {

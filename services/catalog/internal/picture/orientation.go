@@ -119,8 +119,8 @@ func exifInJPEG(segments []byte) []byte {
 	return nil
 }
 
-// chunk returns the data of the chunk with the name. Each chunk has a head of 8 bytes, which read parses, data of the length that
-// the head names, and a tail of that many bytes.
+// chunk returns the data of the chunk with the name. A chunk has a head of 8 bytes, which read parses, data of the length in the
+// head, and at its end as many bytes as tail says.
 func chunk(chunks []byte, name string, tail int, read func(head []byte) (name string, length uint32)) []byte {
 	const head = 8
 	for len(chunks) >= head {

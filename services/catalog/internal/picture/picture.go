@@ -89,7 +89,7 @@ func (p *Processor) Prepare(ctx context.Context, content []byte) (Set, error) {
 	return set, err
 }
 
-// MinHeroWidth is the width of a hero picture at least. Its ratio is between that of 4:3 and 3:1: phones show its middle as a
+// MinHeroWidth is the minimum width of a hero picture. Its ratio is between 4:3 and 3:1: phones show its middle as a
 // square, and wide screens as a band.
 const MinHeroWidth = 1600
 
@@ -206,8 +206,8 @@ func typeFor(pixels image.Image) string {
 // seenOnWhite reports whether some of a logo's visible pixels have the contrast to white that WCAG requires of graphics. White is
 // the ground of logos on light pages, and the one that they get on dark pages.
 func seenOnWhite(logo image.Image) bool {
-	const sample, least, contrast, flare = 200, 0.02, 3, 0.05
-	small := scale(logo, min(sample, logo.Bounds().Dx()))
+	const sampleWidth, minShare, minContrast, flare = 200, 0.02, 3, 0.05
+	small := scale(logo, min(sampleWidth, logo.Bounds().Dx()))
 	seen, visible := 0, 0
 	for i := range small.Bounds().Dx() * small.Bounds().Dy() {
 		r, g, b, alpha := small.At(i%small.Bounds().Dx(), i/small.Bounds().Dx()).RGBA()
@@ -216,11 +216,11 @@ func seenOnWhite(logo image.Image) bool {
 		}
 		visible++
 		luminance := 0.2126*linear(r+0xFFFF-alpha) + 0.7152*linear(g+0xFFFF-alpha) + 0.0722*linear(b+0xFFFF-alpha)
-		if (1+flare)/(luminance+flare) >= contrast {
+		if (1+flare)/(luminance+flare) >= minContrast {
 			seen++
 		}
 	}
-	return seen > 0 && float64(seen) >= least*float64(visible)
+	return seen > 0 && float64(seen) >= minShare*float64(visible)
 }
 
 // linear is the light of a channel of sRGB.
