@@ -42,13 +42,14 @@ const (
 	alphabet      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	randomLen     = 32
 	checksumLen   = 6
-	shownLen      = 6
+	// prefixRandomLen is how many of the random characters the prefix of a key has.
+	prefixRandomLen = 6
 )
 
 // New makes a key of the environment.
 func New(env Environment) string {
 	var b strings.Builder
-	b.WriteString(prefix(env))
+	b.WriteString(environmentPrefix(env))
 	limit := big.NewInt(int64(len(alphabet)))
 	for range randomLen {
 		n, err := rand.Int(rand.Reader, limit)
@@ -84,16 +85,16 @@ func Hash(key string) []byte {
 	return sum[:]
 }
 
-// Shown is the leading part of a key, by which people recognize it.
-func Shown(key string) string {
+// Prefix is the leading part of a key, by which people recognize it. It is empty for a malformed key.
+func Prefix(key string) string {
 	env, err := Parse(key)
 	if err != nil {
 		return ""
 	}
-	return key[:len(prefix(env))+shownLen]
+	return key[:len(environmentPrefix(env))+prefixRandomLen]
 }
 
-func prefix(env Environment) string {
+func environmentPrefix(env Environment) string {
 	if env == Production {
 		return livePrefix
 	}

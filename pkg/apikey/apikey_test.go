@@ -19,7 +19,7 @@ func TestANewKeyNamesItsEnvironment(t *testing.T) {
 		got, err := apikey.Parse(key)
 		require.NoError(t, err)
 		require.Equal(t, env, got)
-		require.Less(t, len(apikey.Shown(key)), len(key)/2)
+		require.Less(t, len(apikey.Prefix(key)), len(key)/2)
 		require.NotEqual(t, key, apikey.New(env))
 	}
 }
@@ -95,12 +95,12 @@ func FuzzParse(f *testing.F) {
 		env, err := apikey.Parse(key)
 		if err != nil {
 			require.ErrorIs(t, err, apikey.ErrMalformed)
-			require.Empty(t, apikey.Shown(key))
+			require.Empty(t, apikey.Prefix(key))
 			return
 		}
 		require.Regexp(t, wellFormed, key)
 		require.Equal(t, env == apikey.Production, strings.HasPrefix(key, "gft_live_"))
-		require.True(t, strings.HasPrefix(key, apikey.Shown(key)))
+		require.True(t, strings.HasPrefix(key, apikey.Prefix(key)))
 		for _, other := range []string{key + "0", key[1:], strings.ToUpper(key), " " + key} {
 			_, err := apikey.Parse(other)
 			require.ErrorIs(t, err, apikey.ErrMalformed)

@@ -16,7 +16,7 @@ var (
 )
 
 // Parse reads an international number and returns it as E.164. Separators are dropped and digits of every script are read; the
-// number must have a possible length for its country code. A number that begins with 00 behind its code was put together of two.
+// number must have a possible length for its country code. One with 00 after its code is refused: it has another code there.
 func Parse(text string) (string, bool) {
 	compact := compacted(text)
 	if !international.MatchString(compact) || strings.HasPrefix(compact, "+"+countryCode(compact[1:])+"00") {
@@ -139,9 +139,9 @@ func CallingCode(country string) string {
 	return "+" + strconv.Itoa(code)
 }
 
-// Behind returns what is typed behind the calling code of a country: an international number without the code, if ParseIn reads the
-// same number of it. Any other text is returned as it is.
-func Behind(text, country string) string {
+// WithoutCallingCode returns an international number without the calling code of a country, if ParseIn reads the same number from
+// the rest. Any other text is returned as it is.
+func WithoutCallingCode(text, country string) string {
 	number, ok := ParseIn(text, country)
 	within, coded := strings.CutPrefix(text, CallingCode(country))
 	within = strings.TrimSpace(within)

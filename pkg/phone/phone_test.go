@@ -64,12 +64,12 @@ func TestWhatIsTypedBehindTheCodeIsTheSameNumber(t *testing.T) {
 		"+46 70 123 45 67": "70 123 45 67", "+46701234567": "701234567", "0701234567": "0701234567",
 		"+47 22 12 34 56": "+47 22 12 34 56", "070": "070", "": "", "+46 ": "+46 ", "+46 1": "+46 1",
 	} {
-		require.Equal(t, want, phone.Behind(text, "SE"), text)
+		require.Equal(t, want, phone.WithoutCallingCode(text, "SE"), text)
 	}
 	for _, code := range fields.Countries() {
 		if example := phone.Example(code); example != "" {
 			number, _ := phone.Parse(example)
-			behind, ok := phone.ParseIn(phone.Behind(example, code), code)
+			behind, ok := phone.ParseIn(phone.WithoutCallingCode(example, code), code)
 			require.True(t, ok, example)
 			require.Equal(t, number, behind, example)
 		}

@@ -125,7 +125,7 @@ func (t *texts) field(in input, country, value string, errs []formError) field {
 	case addressform.PostalCode:
 		f.Advice = t.postalCodeNote(country, value)
 	case fieldPhone:
-		if f.Value = phone.Behind(value, country); strings.HasPrefix(f.Value, "+") {
+		if f.Value = phone.WithoutCallingCode(value, country); strings.HasPrefix(f.Value, "+") {
 			f.Prefix = "" // A number of another country, or one that cannot be read.
 		}
 	}
@@ -228,7 +228,7 @@ func (s *Site) addressView(v *visit) addressView {
 		f := p.field(in, p.Country, cmp.Or(entered[in.ID], in.Preset), p.Errors)
 		switch {
 		case in.ID == fieldPhone:
-			f.Hint = p.T("phone.hint", "example", phone.Behind(p.phoneExample(in), p.Country))
+			f.Hint = p.T("phone.hint", "example", phone.WithoutCallingCode(p.phoneExample(in), p.Country))
 		case in.ID == fieldComment:
 			f.Hint = p.T("courierComment.hint")
 		case in.Example != "":

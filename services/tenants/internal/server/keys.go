@@ -32,7 +32,7 @@ func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequ
 	}
 	key, secret := apikey.New(o.Environment), rules.NewWebhookSecret()
 	stored, version, err := o.Store.CreateKey(ctx, tenantID, by, store.Key{
-		Grants: wanted, Prefix: apikey.Shown(key), WebhookURL: req.WebhookUrl,
+		Grants: wanted, Prefix: apikey.Prefix(key), WebhookURL: req.WebhookUrl,
 	}, store.Secrets{
 		Hash: apikey.Hash(key),
 		Seal: func(keyID int32) []byte { return o.sealSecret(keyID, secret) },
