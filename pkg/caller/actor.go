@@ -15,8 +15,8 @@ const (
 	maxName = 255
 )
 
-// An id cannot be an e-mail address or a name, because audits hold no personal data.
-var id = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/|-]*$`)
+// idForm lets no e-mail address and no name pass as an id, because audits hold no personal data.
+var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/|-]*$`)
 
 // CheckActor collects the violations in the member `actor` of a request of the operations plane. The calling system has
 // authenticated the person; only the form is checked here.
@@ -35,7 +35,7 @@ func CheckActor(a *commonv1.Actor, errs *fields.Errors) {
 	case commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT, commonv1.ActorKind_ACTOR_KIND_TENANT_CLIENT,
 		commonv1.ActorKind_ACTOR_KIND_BACKOFFICE_ACCOUNT:
 		errs.Required(at+".id", a.GetId(), maxID)
-		if !id.MatchString(a.GetId()) {
+		if !idForm.MatchString(a.GetId()) {
 			errs.Add(at+".id", problem.FieldInvalid, "must be an id of letters, digits and . _ : / | -")
 		}
 	case commonv1.ActorKind_ACTOR_KIND_UNSPECIFIED:
@@ -47,21 +47,21 @@ func CheckActor(a *commonv1.Actor, errs *fields.Errors) {
 
 // IsTeamMember reports whether the actor is an active member of the team in one of the roles.
 func IsTeamMember(a *commonv1.Actor, team []*tenantsv1.TeamMember, roles ...tenantsv1.TeamRole) bool {
-	is := func(m *tenantsv1.TeamMember) bool {
+	matches := func(m *tenantsv1.TeamMember) bool {
 		return m.GetId() == a.GetId() && m.GetActive() && slices.Contains(roles, m.GetRole())
 	}
-	return a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT && slices.ContainsFunc(team, is)
+	return a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT && slices.ContainsFunc(team, matches)
 }
 
 // Permission says who may make a call. The zero value permits no call.
 type Permission struct {
-	// Team lists the roles of the tenant's active members who may.
+	// Team lists the roles in the tenant's team whose active members may make it.
 	Team []tenantsv1.TeamRole
 	// Client is a client of the tenant, Operator the service operator's team, System the platform, APIKey the calling API key.
 	Client, Operator, System, APIKey bool
 }
 
-// EveryTeamRole in the team of a tenant.
+// EveryTeamRole lists the roles that a member of a tenant's team can have.
 func EveryTeamRole() []tenantsv1.TeamRole {
 	return []tenantsv1.TeamRole{
 		tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR, tenantsv1.TeamRole_TEAM_ROLE_MEMBER,
@@ -73,8 +73,8 @@ func (p Permission) NeedsTeam(a *commonv1.Actor) bool {
 	return a.GetKind() == commonv1.ActorKind_ACTOR_KIND_TENANT_ACCOUNT && len(p.Team) > 0
 }
 
-// Check refuses an actor who may not make the call. team is the tenant's current team; only a TENANT_ACCOUNT must be in it. For
-// one who is not, the tenant and its records do not exist.
+// Check refuses an actor who may not make the call. team is the tenant's current team; only a TENANT_ACCOUNT must be in it. One who
+// is not gets not_found, as for a record that they may not see.
 func (p Permission) Check(a *commonv1.Actor, team []*tenantsv1.TeamMember) error {
 	allowed := false
 	switch a.GetKind() {

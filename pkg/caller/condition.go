@@ -23,14 +23,15 @@ type Condition struct {
 	Tags []string
 }
 
-// HasState reports whether the condition has a strong tag with the state. Nil conditions demand nothing and have every state.
+// HasState reports whether the condition has a strong tag with the state (NewETag). A nil condition demands nothing and has every
+// state.
 func (c *Condition) HasState(state string) bool {
 	if c == nil || c.Any {
 		return true
 	}
 	for _, tag := range c.Tags {
-		subject, _, ok := strings.Cut(strings.TrimPrefix(tag, `"`), separator)
-		if ok && subject == state {
+		tagState, _, ok := strings.Cut(strings.TrimPrefix(tag, `"`), separator)
+		if ok && tagState == state {
 			return true
 		}
 	}
@@ -104,8 +105,8 @@ const (
 )
 
 // NewETag makes the strong entity tag of a body (RFC 9110, sections 8.8.3 and 13.1): "state.representation". The representation is
-// a digest of the body. The state names the version of an order; other resources have none. A service computes it from the record
-// alone, and so decides on If-Match for an order that it has locked, whatever version of the gateway writes the body.
+// a digest of the body. The state names the version of an order; other resources have none. A service computes the state from the
+// record alone. So it can decide on If-Match while the order is locked, although only the gateway knows the body.
 func NewETag(state string, body []byte) string {
 	tag := digest(body)
 	if state != "" {
@@ -114,8 +115,8 @@ func NewETag(state string, body []byte) string {
 	return `"` + tag + `"`
 }
 
-// OrderState is the state of an order. It has the time too: after a restore of the database, a version may be used again for
-// another change.
+// OrderState is the state of an order. It depends on the time of the change too, because after a restore of the database another
+// change may have the same version.
 func OrderState(o *ordersv1.Order) string {
 	state := []byte(o.GetId())
 	state = binary.BigEndian.AppendUint64(state, uint64(o.GetVersion())) //nolint:gosec // The bits are hashed.

@@ -29,7 +29,8 @@ const (
 	// FeedEndHeader is set on a gRPC answer with a page that reaches the end of the event feed.
 	FeedEndHeader = "gifting-feed-end"
 
-	// FeedWaitHeader is set on a gRPC answer with an empty page of the event feed whose caller wants to wait and should.
+	// FeedWaitHeader is set on a gRPC answer with an empty page of the event feed, if the caller wants to wait and only a new event
+	// can fill the page.
 	FeedWaitHeader = "gifting-feed-wait"
 )
 
@@ -98,7 +99,7 @@ type Request struct {
 	IdempotencyKey string
 	// Fingerprint is a keyed hash of method, path, query and canonical body.
 	Fingerprint []byte
-	// OtherFingerprints are the hashes by keys that the edge does not use for new fingerprints, but accepts.
+	// OtherFingerprints are the hashes by the other keys of the gateway's key ring, which an earlier request may have.
 	OtherFingerprints [][]byte
 	// Violations were found while decoding the body and the query.
 	Violations []problem.Violation
@@ -156,7 +157,7 @@ func (r Request) proto() *commonv1.Request {
 		p.Violations = append(p.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code, Message: v.Message})
 	}
 	if c := r.IfMatch; c != nil {
-		// A text of protobuf is UTF-8. No record has a tag that is not.
+		// Protobuf transports only texts in UTF-8. No record has another tag.
 		tags := slices.DeleteFunc(slices.Clone(c.Tags), func(tag string) bool { return !utf8.ValidString(tag) })
 		p.IfMatch = &commonv1.IfMatch{Any: c.Any, Tags: tags}
 	}

@@ -18,8 +18,8 @@ func (e *UnknownError) Error() string { return e.What + " is unknown to this ver
 
 // CheckKnown returns an *UnknownError if the message, or one inside it, has a field that this program does not know.
 func CheckKnown(m proto.Message) error {
-	if unread := findUnknown(m.ProtoReflect()); unread != nil {
-		return unread
+	if unknown := findUnknown(m.ProtoReflect()); unknown != nil {
+		return unknown
 	}
 	return nil
 }
@@ -29,43 +29,43 @@ func findUnknown(m protoreflect.Message) *UnknownError {
 		number, _, _ := protowire.ConsumeTag(raw)
 		return &UnknownError{What: fmt.Sprintf("field %d of %s", number, m.Descriptor().FullName())}
 	}
-	for _, field := range nesting(m.Descriptor()) {
+	for _, field := range messageFields(m.Descriptor()) {
 		if !m.Has(field) {
 			continue
 		}
-		if unread := findUnknownIn(m.Get(field), field); unread != nil {
-			return unread
+		if unknown := findUnknownIn(m.Get(field), field); unknown != nil {
+			return unknown
 		}
 	}
 	return nil
 }
 
-// findUnknownIn looks into the value of a field that nesting returned.
-func findUnknownIn(value protoreflect.Value, field protoreflect.FieldDescriptor) (unread *UnknownError) {
+// findUnknownIn looks into the value of a field that messageFields has returned.
+func findUnknownIn(value protoreflect.Value, field protoreflect.FieldDescriptor) (unknown *UnknownError) {
 	switch {
 	case field.IsMap():
 		value.Map().Range(func(_ protoreflect.MapKey, one protoreflect.Value) bool {
-			unread = findUnknown(one.Message())
-			return unread == nil
+			unknown = findUnknown(one.Message())
+			return unknown == nil
 		})
-		return unread
+		return unknown
 	case field.IsList():
 		list := value.List()
-		for i := 0; i < list.Len() && unread == nil; i++ {
-			unread = findUnknown(list.Get(i).Message())
+		for i := 0; i < list.Len() && unknown == nil; i++ {
+			unknown = findUnknown(list.Get(i).Message())
 		}
-		return unread
+		return unknown
 	default:
 		return findUnknown(value.Message())
 	}
 }
 
-// nested are the fields of a message whose values are messages, by its descriptor. Those of most messages are few or none, and
-// the others need no look.
-var nested sync.Map
+// messageFieldsCache has what messageFields found for each descriptor.
+var messageFieldsCache sync.Map
 
-func nesting(of protoreflect.MessageDescriptor) []protoreflect.FieldDescriptor {
-	if known, ok := nested.Load(of); ok {
+// messageFields returns the fields whose values are messages, because only these need a look. Most messages have few or none.
+func messageFields(of protoreflect.MessageDescriptor) []protoreflect.FieldDescriptor {
+	if known, ok := messageFieldsCache.Load(of); ok {
 		return known.([]protoreflect.FieldDescriptor) //nolint:forcetypeassert // Only such values are stored.
 	}
 	var fields []protoreflect.FieldDescriptor
@@ -75,6 +75,6 @@ func nesting(of protoreflect.MessageDescriptor) []protoreflect.FieldDescriptor {
 			fields = append(fields, field)
 		}
 	}
-	nested.Store(of, fields)
+	messageFieldsCache.Store(of, fields)
 	return fields
 }
