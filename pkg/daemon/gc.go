@@ -8,31 +8,33 @@ import (
 )
 
 const (
-	// collectAt is GOGC while little is alive, if the environment does not set it. A service keeps a few megabytes alive and allocates
-	// for each request. With Go's default of 100 it would collect many times a second although memory is free.
-	collectAt = 400
-	// headroom is how many bytes of garbage a heap may gather if more is alive, but at least collectAtLeast percent of that.
-	// Otherwise a gateway that holds thousands of calls would take five times their memory.
-	headroom       = 32 << 20
-	collectAtLeast = 50
+	// headroom is how many bytes of garbage a heap gathers before a collection, but at least minPercent and at most maxPercent of
+	// what is live.
+	headroom = 32 << 20
+	// With Go's default of 100, a service that has a few megabytes live and allocates for each request would collect many times a
+	// second although memory is free.
+	maxPercent = 400
+	// At maxPercent, a gateway that holds thousands of calls would take five times their memory.
+	minPercent = 50
 )
 
-// TuneGC sets how far the heap grows before it is collected, and adapts that to what is alive, unless the environment sets GOGC. A
-// container's limit belongs into GOMEMLIMIT, which makes Go collect earlier when memory runs low.
+// TuneGC sets how far the heap grows before it is collected, and adapts that to what is live, unless the environment sets GOGC. A
+// container's limit belongs in GOMEMLIMIT, which makes Go collect earlier when memory runs low.
 func TuneGC() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
-		afterEachCollection(func() { debug.SetGCPercent(percentOf(aliveBytes())) })
+		debug.SetGCPercent(maxPercent)
+		afterEachCollection(func() { debug.SetGCPercent(percentFor(liveBytes())) })
 	}
 }
 
-// percentOf returns GOGC for a number of bytes that are alive.
-func percentOf(alive uint64) int {
-	return int(min(max(100*headroom/max(alive, 1), collectAtLeast), collectAt))
+// percentFor returns GOGC for a number of live bytes.
+func percentFor(live uint64) int {
+	return int(min(max(100*headroom/max(live, 1), minPercent), maxPercent))
 }
 
-// aliveBytes returns the bytes that the last collection found alive, and those of stacks, from which Go reckons the next one.
-func aliveBytes() (bytes uint64) {
+// liveBytes returns the bytes that the last collection found live, and those of stacks and globals. Go sets the time of the next
+// collection by their sum.
+func liveBytes() (bytes uint64) {
 	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
 	metrics.Read(found)
 	for _, sample := range found {

@@ -21,18 +21,18 @@ func TestTheHeapGrowsFurtherUnlessTheEnvironmentSaysHowFar(t *testing.T) {
 	t.Setenv("GOGC", "")
 	daemon.TuneGC()
 	require.EqualValues(t, 400, percent())
-	for _, tc := range []struct{ alive, least, most uint64 }{
+	for _, tc := range []struct{ live, least, most uint64 }{
 		{40 << 20, 60, 80},
 		{16 << 20, 130, 220},
 		{256 << 20, 50, 50},
 		{1, 400, 400},
 	} {
-		kept := make([]byte, tc.alive)
+		kept := make([]byte, tc.live)
 		require.Eventually(t, func() bool {
 			runtime.GC()
 			got := percent()
 			return tc.least <= got && got <= tc.most
-		}, 10*time.Second, time.Millisecond, "%d bytes are alive", tc.alive)
+		}, 10*time.Second, time.Millisecond, "%d bytes are live", tc.live)
 		runtime.KeepAlive(kept)
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	width    = 30
-	interval = 100 * time.Millisecond
+	barWidth     = 30
+	drawInterval = 100 * time.Millisecond
 )
 
 // ProgressBar shows in one line of a terminal how far long work is.
@@ -61,7 +61,7 @@ func (b *ProgressBar) Add(n int) {
 		return
 	}
 	b.done += n
-	if now := time.Now(); now.Sub(b.drawnAt) >= interval {
+	if now := time.Now(); now.Sub(b.drawnAt) >= drawInterval {
 		b.drawnAt = now
 		b.draw()
 	}
@@ -76,8 +76,8 @@ func (b *ProgressBar) draw() {
 		return
 	}
 	done := min(b.done, b.total) // The total may be an estimate.
-	full := done * width / b.total
-	bar := strings.Repeat("=", full) + strings.Repeat(" ", width-full)
+	full := done * barWidth / b.total
+	bar := strings.Repeat("=", full) + strings.Repeat(" ", barWidth-full)
 	_, _ = fmt.Fprintf(b.w, "\r[%s] %3d %% %s", bar, done*100/b.total, b.unit)
 }
 

@@ -23,7 +23,7 @@ func RetentionClockMigrations() postgres.Migrations {
 }
 
 const (
-	// speed is how fast the clock may run. It has to be more than one to catch up.
+	// speed is how fast the clock may run, as a multiple of real time. It has to be more than one to catch up.
 	speed = 2
 	// tick keeps the clock close to the database's, so that a restart of the process makes it lag by little.
 	tick = time.Minute
@@ -31,9 +31,9 @@ const (
 	unreadAfter = 3 * tick
 )
 
-// RetentionClock limits how fast the time of retention may advance, by a second clock of each database: if the database's own is a
-// year ahead for an hour, everything is old. It runs at most twice as fast as real time, which the processes measure with their
-// monotonic clocks. After a jump, and after the platform was down, it lags behind, and rows are kept longer by the lag.
+// RetentionClock is a second clock in each database, by which rows get old. If the database's own clock is a year ahead for an
+// hour, all rows are old by it. The second clock runs at most twice as fast as real time, which the processes measure with their
+// monotonic clocks. After such a jump, and after the platform was down, it lags behind, and rows are kept longer by the lag.
 type RetentionClock struct {
 	pool *pgxpool.Pool
 	// elapsed is the real time since the clock was made.
@@ -85,7 +85,7 @@ const (
 RETURNING at, now - at`
 )
 
-// Every is daemon.Every for work that deletes or erases by age. It adds the lag to the time for which rows are kept.
+// Every is daemon.Every for work that deletes or erases by age. The work adds the lag to the time for which rows are kept.
 func (c *RetentionClock) Every(
 	name string, interval time.Duration, tel *telemetry.Telemetry, work func(ctx context.Context, lag time.Duration) error,
 ) Part {

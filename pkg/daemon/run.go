@@ -27,8 +27,8 @@ type Part struct {
 	Last bool
 }
 
-// Metrics is the part that answers on the metrics port until all others have ended, so that a balancer learns early that the
-// service is about to end. ready returns an error while the service cannot work; it must return quickly.
+// Metrics is the part that answers on the metrics port. It ends last: while the others end, /readyz tells balancers to send no more
+// requests. Each of ready returns an error while the service cannot work; it must return quickly.
 func Metrics(tel *telemetry.Telemetry, ready ...func(ctx context.Context) error) Part {
 	return Part{Name: "metrics", Last: true, Run: func(ctx context.Context) error {
 		return tel.Serve(ctx, func(ctx context.Context) error {
