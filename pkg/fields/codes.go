@@ -71,15 +71,15 @@ func LocaleFallbacks(tag string) []string {
 	if err == nil {
 		for t := parsed; t != language.Und; t = t.Parent() {
 			add(t.String())
-			add(mostSpoken(t))
+			add(withLikelyRegion(t))
 		}
 	}
 	add(BaseLocale)
 	return out
 }
 
-// mostSpoken adds the likely region to a tag without one.
-func mostSpoken(t language.Tag) string {
+// withLikelyRegion adds to a tag without region the one where most of its speakers are. It returns nothing for a tag with a region.
+func withLikelyRegion(t language.Tag) string {
 	base, script, region := t.Raw()
 	if region.String() != "ZZ" {
 		return ""

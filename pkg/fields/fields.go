@@ -20,8 +20,7 @@ const (
 	maxPath = 200
 )
 
-// Errors gathers violations. A path that already has one takes no second: a field of the wrong
-// type is not reported as missing too.
+// Errors gathers violations. A path that already has one takes no second: a field of the wrong type is not reported as missing too.
 type Errors struct {
 	list []problem.Violation
 	seen map[string]struct{}
@@ -40,7 +39,7 @@ func (e *Errors) Add(field, code, message string) {
 	e.list = append(e.list, problem.Violation{Field: field, Code: code, Message: message})
 }
 
-// AddAll records the violations another service found.
+// AddAll records violations that somebody else has found, such as the edge.
 func (e *Errors) AddAll(violations []problem.Violation) {
 	for _, v := range violations {
 		e.Add(v.Field, v.Code, v.Message)
@@ -92,7 +91,7 @@ func (e *Errors) UUID(field, value string) string {
 	return id
 }
 
-// RequiredUUID is UUID for a value that may be missing.
+// RequiredUUID is UUID that reports a blank value as missing.
 func (e *Errors) RequiredUUID(field, value string) string {
 	if e.require(field, value); Blank(value) {
 		return ""
@@ -109,7 +108,7 @@ func (e *Errors) OptionalUUID(field string, value *string) *string {
 	return &id
 }
 
-// UUIDs is UUID for each of a list of at most so many.
+// UUIDs is UUID for each of the values, of which there may be most.
 func (e *Errors) UUIDs(field string, values []string, most int) []string {
 	if len(values) > most {
 		e.Add(field, problem.FieldInvalid, fmt.Sprintf("must hold at most %d ids", most))

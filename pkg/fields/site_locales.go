@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// SiteLocales are those in which the gift site has texts. The first is what matches nothing else. A language has one locale with
-// all texts; another region has only what is different there.
+// SiteLocales are those in which the gift site has texts. The first is used if no other matches. A language has all texts in one
+// locale; its other locales have only those that differ in their region.
 var SiteLocales = []string{
 	BaseLocale, "ar", "da-DK", "de-AT", "de-CH", "de-DE", "en-GB", "es-ES", "fi-FI", "fr-FR", "it-IT", "nb-NO", "nl-NL", "pl-PL",
 	"pt-PT", "sv-SE",

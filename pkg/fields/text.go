@@ -66,13 +66,13 @@ func (e *Errors) require(field, value string) {
 // Line checks a text of one line, such as a name or a reference. A limit counts Unicode code points. A blank text has no errors,
 // because it counts as empty: the caller must not store it.
 func (e *Errors) Line(field, value string, limit int) {
-	e.text(field, value, limit, breaksLine,
+	e.text(field, value, limit, forbiddenInLine,
 		"must be one line without control characters and without bidirectional embeddings and overrides")
 }
 
 // Text is Line for a text of several lines, such as a message.
 func (e *Errors) Text(field, value string, limit int) {
-	e.text(field, value, limit, breaksText, "must have no control characters other than line breaks and tabs")
+	e.text(field, value, limit, forbiddenInText, "must have no control characters other than line breaks and tabs")
 }
 
 func (e *Errors) text(field, value string, limit int, refused func(rune) bool, message string) {
@@ -87,11 +87,11 @@ func (e *Errors) text(field, value string, limit int, refused func(rune) bool, m
 	}
 }
 
-// breaksLine also refuses the characters that make the text around a name read in another order. Joiners and direction marks stay:
-// names need them.
-func breaksLine(r rune) bool { return unicode.IsControl(r) || '\u202A' <= r && r <= '\u202E' }
+// forbiddenInLine includes the characters that reorder the text around a name. Joiners and direction marks are allowed: names need
+// them.
+func forbiddenInLine(r rune) bool { return unicode.IsControl(r) || '\u202A' <= r && r <= '\u202E' }
 
-func breaksText(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\r\n\t", r) }
+func forbiddenInText(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\r\n\t", r) }
 
 // joiners connect letters and emojis. They are the only characters without a width that a text may need.
 const joiners = "\u200c\u200d"
@@ -147,7 +147,8 @@ func NFCVariations(choice map[string]string) map[string]string {
 	return out
 }
 
-// OfferedVariation returns the value of a dimension, as it is written there, that chosen has, which is in form C.
+// OfferedVariation returns which of the values of a dimension is chosen, as it is written in values. chosen has values by
+// dimension, both in form C.
 func OfferedVariation(dimension string, values []string, chosen map[string]string) (value string, ok bool) {
 	value, ok = chosen[norm.NFC.String(dimension)]
 	at := slices.IndexFunc(values, func(offered string) bool { return norm.NFC.String(offered) == value })

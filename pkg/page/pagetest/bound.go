@@ -20,8 +20,8 @@ import (
 var noFilters = []protoreflect.Name{"after", "limit", "wait", "from", "actor"}
 
 // RequireBound requires that the cursor of a list is refused with another value of each filter that the request has, so that no
-// filter can be forgotten. base is a request whose page has a cursor. others are values for the filters that do not take just any
-// text, by their names; the others of a type get a valid value.
+// filter can be forgotten. base is a request whose page has a cursor. others are values, by name, for filters that do not
+// take just any text; a filter without one gets a valid value of its type.
 func RequireBound[Request proto.Message](
 	t *testing.T, base Request, list func(Request) (next string, err error), others map[protoreflect.Name]any,
 ) {
