@@ -84,8 +84,7 @@ type Request struct {
 	ID string
 }
 
-// FromContext returns the request of a call that came through the edge with an Idempotency-Key, and
-// false for every other call.
+// FromContext returns the request of a call that came through the edge with an Idempotency-Key, and false for every other call.
 func FromContext(ctx context.Context) (Request, bool) {
 	r := caller.RequestFrom(ctx)
 	p, err := caller.PrincipalFrom(ctx)

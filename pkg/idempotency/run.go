@@ -46,7 +46,7 @@ type Effect[R proto.Message] struct {
 	Answer R
 	// Record is what the answer is about.
 	Record Record
-	// Queue adds the statements of the effect to the transaction. It may be called more than once. Nil: there is nothing to do.
+	// Queue adds the statements of the effect to the transaction. It may be called more than once. Nil: there is no effect.
 	Queue func(b *pgx.Batch)
 }
 
@@ -76,8 +76,8 @@ func Commit[R proto.Message](ctx context.Context, pool *pgxpool.Pool, effect Eff
 	return effect.Answer, nil
 }
 
-// Refuse returns what a POST gets that is refused with err: the answer that a repetition has, or err, which is stored if it is a
-// decision of the operation. about is what err is about.
+// Refuse ends a POST whose preparation failed with err. A repetition gets the stored answer. A first request gets err, which is
+// stored if it is a decision of the operation. about is the record that err is about.
 func Refuse[R proto.Message](ctx context.Context, pool *pgxpool.Pool, err error, about Record) (answer R, _ error) {
 	req, keyed := FromContext(ctx)
 	if !keyed {
@@ -85,7 +85,7 @@ func Refuse[R proto.Message](ctx context.Context, pool *pgxpool.Pool, err error,
 	}
 	refusal := err
 	if !Stored(err) {
-		// What made the preparation fail may have changed since the first request. A problem to store finds the answer by its claim.
+		// The first request may have had another outcome. A problem to store needs no look: its claim finds the answer.
 		if answer, found, err := replay[R](ctx, pool, req, refusal); found || err != nil {
 			return answer, err
 		}
@@ -124,9 +124,11 @@ func Replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool) (answer R,
 	return replay[R](ctx, pool, req, nil)
 }
 
-// replay returns the stored answer to a key that reaches its record. Another gets the problem that the request has now: not_found
-// if it is not prepared, because it is then about an existing record.
-func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, now error) (answer R, found bool, err error) {
+// replay returns the stored answer to a key that reaches its record. Any other key gets refusal, the problem that this request has.
+// Without one the request is about an existing record, and the key gets not_found.
+func replay[R proto.Message](
+	ctx context.Context, pool *pgxpool.Pool, req Request, refusal error,
+) (answer R, found bool, err error) {
 	stored, err := lookUp(ctx, pool, req)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return answer, false, nil
@@ -139,7 +141,7 @@ func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 		return answer, true, reused()
 	}
 	if p, err := caller.PrincipalFrom(ctx); err != nil || !stored.record.reachedBy(p) {
-		return answer, true, withheld[R](stored.answer, now)
+		return answer, true, withheld[R](stored.answer, refusal)
 	}
 	// It fails only outside of a gRPC call, as in a test.
 	_ = grpc.SetHeader(ctx, metadata.Pairs(caller.ReplayedHeader, "true"))
@@ -148,9 +150,9 @@ func replay[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Reques
 }
 
 // withheld is what a key gets that does not reach the record of an answer.
-func withheld[R proto.Message](stored []byte, now error) error {
-	if _, isProblem := problem.As(now); isProblem {
-		return now
+func withheld[R proto.Message](stored []byte, refusal error) error {
+	if _, isProblem := problem.As(refusal); isProblem {
+		return refusal
 	}
 	_, err := decodeAnswer[R](stored)
 	if p, refused := problem.As(err); refused && p.OrderID != "" {
@@ -219,12 +221,12 @@ func store(ctx context.Context, pool *pgxpool.Pool, req Request, p *problem.Erro
 }
 
 // outcome returns what the caller gets when the transaction with the claim ended with err.
-func outcome[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, err, now error) (answer R, _ error) {
+func outcome[R proto.Message](ctx context.Context, pool *pgxpool.Pool, req Request, err, refusal error) (answer R, _ error) {
 	switch postgres.State(err) {
 	case stateInProgress:
 		return answer, InProgress()
 	case stateAnswered:
-		answer, found, err := replay[R](ctx, pool, req, now)
+		answer, found, err := replay[R](ctx, pool, req, refusal)
 		if err == nil && !found {
 			err = InProgress() // The row was released or deleted right after the claim had found it.
 		}
