@@ -80,7 +80,7 @@ func countingConsumer(t *testing.T, cfg Config, opts ConsumerOptions, handler Ha
 // newClient returns a client of the library.
 func newClient(t *testing.T, cfg Config, topic string) *kafkago.Client {
 	t.Helper()
-	cluster, err := open(cfg, telemetry.Discard())
+	cluster, err := newCluster(cfg, telemetry.Discard())
 	require.NoError(t, err)
 	return &kafkago.Client{Addr: cluster.address(), Transport: cluster.transport(topic)}
 }

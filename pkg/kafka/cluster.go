@@ -40,8 +40,8 @@ type cluster struct {
 // dialTimeout bounds the making of a connection, with TLS and login.
 const dialTimeout = 3 * time.Second
 
-// open checks the configuration and reads its certificate files. It does not connect.
-func open(cfg Config, tel *telemetry.Telemetry) (*cluster, error) {
+// newCluster checks the configuration and reads its certificate files. It does not connect.
+func newCluster(cfg Config, tel *telemetry.Telemetry) (*cluster, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (c *cluster) secure(ctx context.Context, raw net.Conn, address string) (net
 	}
 	// Closing is what interrupts a request whose answer does not come.
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
-	err := c.greet(ctx, conn)
+	err := c.negotiate(ctx, conn)
 	if !stop() {
 		err = errors.Join(context.Cause(ctx), err)
 	}
@@ -146,8 +146,9 @@ func (c *cluster) tlsTo(address string) *tls.Config {
 	return cfg
 }
 
-// greet asks the broker for its versions, to which a broker that refuses the client's certificate gives no answer, and logs in.
-func (c *cluster) greet(ctx context.Context, conn net.Conn) error {
+// negotiate requests the broker's versions and logs in. A broker that refuses the client's certificate closes the connection
+// instead of answering the first request.
+func (c *cluster) negotiate(ctx context.Context, conn net.Conn) error {
 	broker := protocol.NewConn(conn, c.ClientID)
 	answer, err := broker.RoundTrip(new(apiversions.Request))
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 // commits commits in Kafka how far the partitions of this consumer are stored.
 type commits struct {
 	commit func(ctx context.Context, offsets map[int]int64) error
-	// store says when what the handlers have stored survives a crash.
+	// store reports when what the handlers have stored survives a crash.
 	store Offsets
 	log   *slog.Logger
 
@@ -33,9 +33,9 @@ type commits struct {
 	flushing, lock sync.Mutex
 	// stored has the offset after the last handled message of each partition, committed what Kafka is known to have of it.
 	stored, committed map[int]int64
-	// failed is when the last commit failed; zero if it did not.
-	failed time.Time
-	wake   chan struct{}
+	// failedAt is when the last commit failed; zero if it did not.
+	failedAt time.Time
+	wake     chan struct{}
 }
 
 func newCommits(commit func(ctx context.Context, offsets map[int]int64) error, store Offsets, log *slog.Logger) *commits {
@@ -72,7 +72,7 @@ func (c *commits) wakeUp() {
 func (c *commits) release(ctx context.Context, partition int) {
 	c.flushing.Lock()
 	defer c.flushing.Unlock()
-	if time.Since(c.failed) > flushTimeout {
+	if time.Since(c.failedAt) > flushTimeout {
 		c.flush(ctx)
 	}
 	c.lock.Lock()
@@ -116,11 +116,11 @@ func (c *commits) flush(ctx context.Context) {
 	}
 	if err != nil {
 		c.log.WarnContext(ctx, "cannot commit offsets", "error", err)
-		c.failed = time.Now()
+		c.failedAt = time.Now()
 		c.wakeUp()
 		return
 	}
-	c.failed = time.Time{}
+	c.failedAt = time.Time{}
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	for partition, offset := range pending {

@@ -43,7 +43,7 @@ type Message struct {
 }
 
 // metadataAge bounds how long a moved partition leader goes unnoticed if no request fails: after an error the next one begins with
-// fresh metadata. A transport asks so often also while it has nothing else to do.
+// fresh metadata. An idle transport requests metadata as often.
 const metadataAge = 10 * time.Second
 
 // TLSConfig says how connections are encrypted. Changed files count for new connections, without a restart.

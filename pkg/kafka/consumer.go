@@ -68,7 +68,7 @@ type Consumer struct {
 	measured *consumerMeasures
 	commits  *commits
 	reading  readPartitions
-	// refused is how many partitions are not read because the topic has another number of them.
+	// refused is how many partitions are not read because their number has changed.
 	refused atomic.Int64
 
 	// checks finds out what the log has and commits offsets, over other connections than those that fetch.
@@ -81,8 +81,9 @@ const (
 	// maxBatch is how many messages a handler gets at most.
 	maxBatch            = 500
 	defaultFetchTimeout = 10 * time.Second
-	// askStore is after how many times FetchTimeout without a message the store is asked whether it went back to an earlier state.
-	askStore = 3
+	// A partition that had no message for idleFetchTimeouts times FetchTimeout looks whether the store went back to an earlier
+	// state.
+	idleFetchTimeouts = 3
 	// maxBytes is larger than any produce request.
 	maxBytes = 4 << 20
 	// The pause after a fetch that failed.
@@ -99,7 +100,7 @@ func NewConsumer(cfg Config, opts ConsumerOptions, tel *telemetry.Telemetry, han
 	if opts.Leases == nil {
 		opts.Leases = allPartitions{}
 	}
-	cluster, err := open(cfg, tel)
+	cluster, err := newCluster(cfg, tel)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type Inspector struct {
 
 // NewInspector makes an inspector of a topic. It does not connect before the first call.
 func NewInspector(cfg Config, topic string, tel *telemetry.Telemetry) (*Inspector, error) {
-	cluster, err := open(cfg, tel)
+	cluster, err := newCluster(cfg, tel)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ type fetchBounds struct {
 	wait            time.Duration
 }
 
-// fetch returns the messages of a partition from an offset on, and the partition's end. There is none if none came within the wait.
+// fetch returns the messages of a partition from an offset on, none if none came within the wait, and the partition's end.
 // ErrNoMessage means that the partition ends before the offset, or begins after it.
 func (i *Inspector) fetch(
 	ctx context.Context, partition int, offset int64, most fetchBounds,
@@ -165,7 +165,7 @@ func (i *Inspector) offsetAt(ctx context.Context, partition int, at time.Time) (
 	return -1, err
 }
 
-// offsets returns those of all partitions that are asked for.
+// offsets returns the requested offsets by partition. It fails if those of one are missing.
 func (i *Inspector) offsets(ctx context.Context, requests ...kafkago.OffsetRequest) (map[int]kafkago.PartitionOffsets, error) {
 	res, err := i.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{i.topic: requests}})
 	if err != nil {
@@ -210,7 +210,7 @@ func (i *Inspector) partitions(ctx context.Context) ([]int, error) {
 	return ids, nil
 }
 
-// lookUpPartitions is partitions without what was found before.
+// lookUpPartitions is partitions that drops connections and metadata after an error.
 func (i *Inspector) lookUpPartitions(ctx context.Context) (ids []int, err error) {
 	defer i.startFresh(&err)
 	return i.partitions(ctx)

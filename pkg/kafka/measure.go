@@ -103,19 +103,19 @@ func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, 
 		metric.WithDescription("Partitions that this instance does not read until a person decides."))
 	errs[3] = err
 	_, errs[4] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		now, has, oldest, waits := time.Now(), c.reading.now(), time.Duration(0), c.refused.Load()
-		for _, id := range slices.Sorted(maps.Keys(has)) {
-			waiting, old, stopped := has[id].state(now)
-			if oldest = max(oldest, old); stopped {
-				waits++
+		now, reading, oldestAge, blockedCount := time.Now(), c.reading.now(), time.Duration(0), c.refused.Load()
+		for _, id := range slices.Sorted(maps.Keys(reading)) {
+			waiting, handlingAge, isBlocked := reading[id].state(now)
+			if oldestAge = max(oldestAge, handlingAge); isBlocked {
+				blockedCount++
 			}
 			if waiting >= 0 {
 				o.ObserveInt64(lag, waiting, metric.WithAttributes(append(of[:len(of):len(of)], partitionLabel(id))...))
 			}
 		}
-		o.ObserveFloat64(age, oldest.Seconds(), member)
-		o.ObserveInt64(partitions, int64(len(has)), member)
-		o.ObserveInt64(blocked, waits, member)
+		o.ObserveFloat64(age, oldestAge.Seconds(), member)
+		o.ObserveInt64(partitions, int64(len(reading)), member)
+		o.ObserveInt64(blocked, blockedCount, member)
 		return nil
 	}, lag, age, partitions, blocked)
 	return errors.Join(errs[:]...)

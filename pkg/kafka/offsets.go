@@ -29,7 +29,7 @@ type Offsets interface {
 	// its newest messages and writes others at their offsets. It fails if the stored offset is not from any more.
 	Move(ctx context.Context, partition int, from, to int64) error
 	// Durable returns when all that was stored before the call survives a crash of the store. It is called before offsets are
-	// committed in Kafka, because who sees them may delete what they cover.
+	// committed in Kafka, because the relay then deletes the outbox rows of the messages before them.
 	Durable(ctx context.Context) error
 }
 
@@ -56,46 +56,46 @@ type position struct {
 // begin returns the position from which to read: the stored one, or an earlier one if Kafka has lost messages after it.
 func (p *partition) begin(ctx context.Context) (position, error) {
 	c := p.consumer
-	if err := p.askCommitted(ctx); err != nil {
+	if err := p.lookUpCommitted(ctx); err != nil {
 		return position{}, err
 	}
 	stored, err := p.stored(ctx)
 	if err != nil {
 		return position{}, err
 	}
-	log, err := c.checks.span(ctx, p.id)
+	span, err := c.checks.span(ctx, p.id)
 	switch {
 	case err != nil:
 		return position{}, err
 	case stored.Next < 0:
 		p.unblock()
-		p.progress.begin(log.From, log.To)
-		return position{next: log.From}, c.opts.Offsets.Move(ctx, p.id, stored.Next, log.From)
-	case log.From > stored.Next:
-		p.block(ctx, stored.Next, log.From)
+		p.progress.begin(span.From, span.To)
+		return position{next: span.From}, c.opts.Offsets.Move(ctx, p.id, stored.Next, span.From)
+	case span.From > stored.Next:
+		p.block(ctx, stored.Next, span.From)
 		return position{}, errMissing
 	}
 	at := position{stored.Next, stored.LastID}
-	holds, err := c.checks.holds(ctx, log, at, c.opts.ID)
+	holds, err := c.checks.holds(ctx, span, at, c.opts.ID)
 	if err != nil {
 		return position{}, err
 	}
 	if !holds {
-		if at, err = p.rewind(ctx, stored, log); err != nil {
+		if at, err = p.rewind(ctx, stored, span); err != nil {
 			return position{}, err
 		}
 	}
 	if at.next != p.missing {
 		p.unblock()
 	}
-	p.progress.begin(at.next, log.To)
-	c.commits.handled(p.id, at.next) // Also of a partition in which nothing happens.
+	p.progress.begin(at.next, span.To)
+	c.commits.handled(p.id, at.next) // Commits the offset also if no message comes.
 	return at, nil
 }
 
-// askCommitted finds out which offset the reader before has committed.
-func (p *partition) askCommitted(ctx context.Context) error {
-	if p.asked {
+// lookUpCommitted looks up which offset the previous reader of the partition has committed.
+func (p *partition) lookUpCommitted(ctx context.Context) error {
+	if p.lookedUp {
 		return nil
 	}
 	c := p.consumer
@@ -103,7 +103,7 @@ func (p *partition) askCommitted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.asked = true
+	p.lookedUp = true
 	if offset, ok := committed[p.id]; ok {
 		p.reached = offset
 		c.commits.found(p.id, offset)
@@ -133,9 +133,9 @@ func (p *partition) stored(ctx context.Context) (Stored, error) {
 	return stored, nil
 }
 
-// unmoved reports whether the store has stored what was handled, and no more. A store that went back to an earlier state refuses
-// the next batch, but in a quiet partition that may come days later.
-func (p *partition) unmoved(ctx context.Context) bool {
+// storedAsHandled reports whether the store has stored what was handled, and no more. It is true if the store cannot be read. A
+// store that went back to an earlier state refuses the next batch, but in a quiet partition that may come days later.
+func (p *partition) storedAsHandled(ctx context.Context) bool {
 	reached := p.reached
 	stored, err := p.stored(ctx)
 	return err != nil || stored.Next == reached
@@ -143,9 +143,9 @@ func (p *partition) unmoved(ctx context.Context) bool {
 
 // rewind moves the stored offset back to the oldest message that can have been written after the loss. Messages that it
 // reads again are dropped by their ids.
-func (p *partition) rewind(ctx context.Context, stored Stored, log Span) (position, error) {
+func (p *partition) rewind(ctx context.Context, stored Stored, span Span) (position, error) {
 	c := p.consumer
-	to := log.From
+	to := span.From
 	if !stored.LastTime.IsZero() {
 		since, err := c.checks.offsetAt(ctx, p.id, stored.LastTime.Add(-rewindMargin))
 		if err != nil {
@@ -153,12 +153,12 @@ func (p *partition) rewind(ctx context.Context, stored Stored, log Span) (positi
 		}
 		// If no message before the loss is as new, the clock of the last one was ahead, and times say nothing.
 		if since >= 0 && since < stored.Next-1 {
-			to = max(log.From, since)
+			to = max(span.From, since)
 		}
 	}
 	c.measured.lostTails()
 	c.log.ErrorContext(ctx, "the partition lost its newest messages or the topic was replaced, reading again",
-		"partition", p.id, "offset", stored.Next, "end", log.To, "from", to)
+		"partition", p.id, "offset", stored.Next, "end", span.To, "from", to)
 	// First, because whoever finds more committed than stored takes it for a store that went back.
 	if err := c.checks.commit(ctx, c.opts.Group, map[int]int64{p.id: to}); err != nil {
 		return position{}, err

@@ -191,7 +191,7 @@ func replaceTopic(t *testing.T, cfg Config, topic string) {
 	res, err := client.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{topic}})
 	require.NoError(t, err)
 	require.NoError(t, res.Errors[topic])
-	cluster, err := open(cfg, telemetry.Discard())
+	cluster, err := newCluster(cfg, telemetry.Discard())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, err := cluster.countPartitions(t.Context(), topic)

@@ -15,8 +15,8 @@ type partition struct {
 	consumer *Consumer
 	id       int
 	progress *progress
-	// asked means that reached was looked up in Kafka, where the reader before has committed it.
-	asked bool
+	// lookedUp means that reached was looked up in Kafka, where the previous reader of the partition has committed it.
+	lookedUp bool
 	// reached is the offset that the store is known to have reached; negative if that is not known.
 	reached int64
 	// missing is the offset at which the log has no message, although it has later ones; negative if there is none.
@@ -61,8 +61,8 @@ func (p *partition) session(ctx context.Context, at position) (handled bool) {
 	return handled
 }
 
-// fetchMetadataAge is long, because a leader that is no longer one answers the next fetch with an error, and then the metadata is
-// asked for again.
+// fetchMetadataAge is long, because a broker that is no longer the leader answers the next fetch with an error, after which fresh
+// metadata is requested.
 const fetchMetadataAge = 5 * time.Minute
 
 // fetched is a message, and where its partition ended when it was fetched.
@@ -81,19 +81,19 @@ type stream struct {
 	last *Message
 	out  chan<- fetched
 
-	log *Inspector
-	// dials is how many connections were made, and verified how many had been when the log was last compared, at that time.
-	dials      atomic.Int64
-	verified   int64
-	verifiedAt time.Time
+	inspector *Inspector
+	// dials counts the connections that were made. verifiedDials is what it was when the log was last compared, at verifiedAt.
+	dials         atomic.Int64
+	verifiedDials int64
+	verifiedAt    time.Time
 }
 
 func (p *partition) stream(at position, out chan<- fetched) *stream {
 	c := p.consumer
-	s := &stream{partition: p, at: at, out: out, log: c.cluster.inspector(c.opts.Topic), verifiedAt: time.Now()}
-	s.log.client.Timeout = c.opts.FetchTimeout
-	s.log.transport.MetadataTTL = fetchMetadataAge
-	s.log.transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+	s := &stream{partition: p, at: at, out: out, inspector: c.cluster.inspector(c.opts.Topic), verifiedAt: time.Now()}
+	s.inspector.client.Timeout = c.opts.FetchTimeout
+	s.inspector.transport.MetadataTTL = fetchMetadataAge
+	s.inspector.transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		s.dials.Add(1)
 		return c.dial(ctx, network, address)
 	}
@@ -103,16 +103,16 @@ func (p *partition) stream(at position, out chan<- fetched) *stream {
 // run fetches until the context ends, or the partition must be read from another position.
 func (s *stream) run(ctx context.Context) {
 	c := s.consumer
-	defer s.log.Close()
+	defer s.inspector.Close()
 	most := fetchBounds{messages: math.MaxInt, bytes: maxBytes, wait: c.opts.FetchTimeout}
 	for backoff := firstFetchBackoff; ctx.Err() == nil; {
-		msgs, end, err := s.log.fetch(ctx, s.id, s.at.next, most)
+		msgs, end, err := s.inspector.fetch(ctx, s.id, s.at.next, most)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, ErrNoMessage):
 			return
 		case err != nil:
 			c.log.WarnContext(ctx, "cannot fetch, trying again", "partition", s.id, "error", err)
-			s.verified = -1 // Whoever answers next may have another log.
+			s.verifiedDials = -1 // Whoever answers next may have another log.
 			wait(ctx, backoff)
 			backoff = min(2*backoff, longestFetchBackoff)
 			continue
@@ -134,13 +134,13 @@ func (s *stream) run(ctx context.Context) {
 func (s *stream) verify(ctx context.Context, quiet bool) bool {
 	dials := s.dials.Load()
 	due := quiet && time.Since(s.verifiedAt) >= s.consumer.opts.FetchTimeout
-	if dials == s.verified && !due {
+	if dials == s.verifiedDials && !due {
 		return true
 	}
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
 		holds, err := s.compare(ctx)
 		if err == nil {
-			s.verified, s.verifiedAt = dials, time.Now()
+			s.verifiedDials, s.verifiedAt = dials, time.Now()
 			return holds
 		}
 		if ctx.Err() == nil {
@@ -157,12 +157,12 @@ func (s *stream) compare(ctx context.Context) (holds bool, err error) {
 	if s.last != nil {
 		s.at.id = c.opts.ID(*s.last)
 	}
-	log, err := c.checks.span(ctx, s.id)
+	span, err := c.checks.span(ctx, s.id)
 	if err != nil {
 		return false, err
 	}
-	s.progress.fetched(log.To)
-	return c.checks.holds(ctx, log, s.at, c.opts.ID)
+	s.progress.fetched(span.To)
+	return c.checks.holds(ctx, span, s.at, c.opts.ID)
 }
 
 // accept hands a message to the worker. It returns false if the context ends first or messages before it are missing.

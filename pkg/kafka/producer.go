@@ -68,7 +68,7 @@ func PartitionOf(key []byte, partitions int) int {
 // NewProducer returns a producer for a topic, which must exist. It does not connect before the first Publish. Its
 // telemetry measures and traces what it sends.
 func NewProducer(cfg Config, topic string, tel *telemetry.Telemetry) (*Producer, error) {
-	cluster, err := open(cfg, tel)
+	cluster, err := newCluster(cfg, tel)
 	if err != nil {
 		return nil, err
 	}

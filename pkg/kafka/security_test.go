@@ -192,7 +192,7 @@ func TestABrokerThatRefusesOrIsRefusedIsAClearError(t *testing.T) {
 
 func dialOnce(t *testing.T, cfg Config) error {
 	t.Helper()
-	cluster, err := open(cfg, telemetry.Discard())
+	cluster, err := newCluster(cfg, telemetry.Discard())
 	require.NoError(t, err)
 	conn, err := cluster.dial(t.Context(), "tcp", cfg.Brokers[0])
 	if err == nil {
@@ -206,7 +206,7 @@ func TestABrokerThatDoesNotAnswerTheLoginDoesNotHoldTheCaller(t *testing.T) {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
-	cluster, err := open(Config{
+	cluster, err := newCluster(Config{
 		Brokers: []string{listener.Addr().String()}, SASL: SASLConfig{Mechanism: plainText, User: testUser, Password: testPassword},
 	}, telemetry.Discard())
 	require.NoError(t, err)
@@ -225,7 +225,7 @@ func TestNewCertificateFilesCountForNewConnections(t *testing.T) {
 	files := old.Files(t, dir, identitytest.Request(identity.Webhook))
 	cfg.TLS = TLSConfig{Enabled: true, CAFile: files.CAFile, CertFile: files.CertFile, KeyFile: files.KeyFile}
 	tel := telemetrytest.New()
-	cluster, err := open(cfg, tel.Telemetry)
+	cluster, err := newCluster(cfg, tel.Telemetry)
 	require.NoError(t, err)
 	try := func() error {
 		conn, err := cluster.dial(t.Context(), "tcp", cfg.Brokers[0])

@@ -15,7 +15,7 @@ import (
 // EnsureTopic creates the topic if it is missing and returns when every partition can be written. An existing topic is not
 // changed, whatever its settings and number of partitions, so a program without the right to create topics may call it.
 func EnsureTopic(ctx context.Context, cfg Config, topic TopicSettings) error {
-	cluster, err := open(cfg, telemetry.Discard())
+	cluster, err := newCluster(cfg, telemetry.Discard())
 	if err != nil {
 		return err
 	}
@@ -89,9 +89,9 @@ const (
 	topicPoll = 250 * time.Millisecond
 	// topicInterval is how often it looks whether the topic that it reads was replaced.
 	topicInterval = 5 * time.Second
-	// missingTopics and failedLookups are after how many such answers in a row it stops. A broker that has just started may not know
-	// the topic yet. An instance that does not reach Kafka must leave the partitions to others.
-	missingTopics, failedLookups = 2, 3
+	// After maxMissing lookups without the topic it stops reading: a broker that has just started may not know the topic yet. After
+	// maxFailed that fail it stops too: an instance that does not reach Kafka must leave the partitions to others.
+	maxMissing, maxFailed = 2, 3
 )
 
 // awaitTopic returns the number of partitions when the topic exists and that number is accepted; false when ctx ends first.
@@ -120,9 +120,9 @@ func (c *Consumer) awaitTopic(ctx context.Context) (count int, ok bool) {
 	return 0, false
 }
 
-// awaitOtherTopic returns when the topic is gone, does not have so many partitions or cannot be looked up, or ctx ends.
+// awaitOtherTopic returns when the topic is gone, has another number of partitions than count or cannot be looked up, or ctx ends.
 func (c *Consumer) awaitOtherTopic(ctx context.Context, count int) {
-	for missing, failed := 0, 0; missing < missingTopics && failed < failedLookups && ctx.Err() == nil; {
+	for missing, failed := 0, 0; missing < maxMissing && failed < maxFailed && ctx.Err() == nil; {
 		wait(ctx, topicInterval)
 		ids, err := c.checks.lookUpPartitions(ctx)
 		switch {

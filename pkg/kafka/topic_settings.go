@@ -48,14 +48,16 @@ type requirement struct {
 
 // requirements are the settings that a topic needs. The replication factor is not among them: Kafka treats it apart.
 func (t TopicSettings) requirements() []requirement {
-	exactly := func(value string) func(string) bool { return func(found string) bool { return found != value } }
+	exactly := func(setting, value string) requirement {
+		return requirement{setting, value, func(found string) bool { return found != value }}
+	}
 	required := []requirement{
 		// A replica that lags behind would become the leader, and what it lacks would be gone.
-		{uncleanElection, "false", exactly("false")},
+		exactly(uncleanElection, "false"),
 		// Compaction would keep only the newest message of each key.
-		{cleanupPolicy, "delete", exactly("delete")},
+		exactly(cleanupPolicy, "delete"),
 		// A limit of size would delete messages before their time.
-		{retentionSize, strconv.Itoa(unlimited), exactly(strconv.Itoa(unlimited))},
+		exactly(retentionSize, strconv.Itoa(unlimited)),
 	}
 	if t.Retention > 0 {
 		required = append(required, atLeast(retentionTime, t.Retention.Milliseconds()))
@@ -108,7 +110,7 @@ type SettingReport struct {
 // CheckTopic reads the settings of an existing topic.
 func CheckTopic(ctx context.Context, cfg Config, topic TopicSettings) (TopicReport, error) {
 	report := TopicReport{Topic: topic.Name, brokers: cfg.Brokers}
-	cluster, err := open(cfg, telemetry.Discard())
+	cluster, err := newCluster(cfg, telemetry.Discard())
 	if err != nil {
 		return report, err
 	}

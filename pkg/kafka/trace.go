@@ -38,9 +38,8 @@ func WithTraceParent(m Message, parent string) Message {
 	return m
 }
 
-// spans makes a span of every message that belongs to a recorded trace, inside that trace. Messages
-// travel in batches: what is done for a whole batch is traced once, inside the span of its first
-// such message, and the spans of the others link to it.
+// spans makes a span of every message that belongs to a recorded trace, inside that trace. Messages travel in batches: what is done
+// for a whole batch is traced once, inside the span of its first such message, and the spans of the others link to it.
 type spans struct {
 	tracer    trace.Tracer
 	kind      trace.SpanKind
@@ -57,15 +56,15 @@ func newSpans(tel *telemetry.Telemetry, kind trace.SpanKind, operation, topic st
 	return &spans{tracer: tel.Tracers.Tracer(scope), kind: kind, operation: operation, topic: topic, labels: labels}
 }
 
-// begun are the spans of a batch.
-type begun []trace.Span
+// batchSpans are the spans of a batch.
+type batchSpans []trace.Span
 
 // begin returns the context for the work, and the messages with the contexts of their spans.
-func (s *spans) begin(ctx context.Context, msgs []Message) (context.Context, []Message, begun) {
+func (s *spans) begin(ctx context.Context, msgs []Message) (context.Context, []Message, batchSpans) {
 	if s == nil {
 		return ctx, msgs, nil
 	}
-	var all begun
+	var all batchSpans
 	out := msgs
 	for i, m := range msgs {
 		parent := telemetry.ParseTraceParent(TraceParent(m))
@@ -99,7 +98,7 @@ func (s *spans) start(ctx context.Context, parent trace.SpanContext, m Message) 
 	return ctx, span
 }
 
-func (b begun) end(err error) {
+func (b batchSpans) end(err error) {
 	for _, span := range b {
 		if err != nil {
 			span.SetAttributes(semconv.ErrorTypeOther)

@@ -18,7 +18,7 @@ const (
 // while no message came. It reports whether it has handled one.
 func (p *partition) work(ctx context.Context, in <-chan fetched) (handled bool) {
 	opts := p.consumer.opts
-	batch := &batch{in: in, most: maxBatch, idleAfter: askStore * opts.FetchTimeout, idleCheck: p.unmoved}
+	batch := &batch{in: in, most: maxBatch, idleAfter: idleFetchTimeouts * opts.FetchTimeout, idleCheck: p.storedAsHandled}
 	for batch.gather(ctx) {
 		p.progress.handling(batch.messages[0].Time)
 		if !p.handle(ctx, batch.messages) {

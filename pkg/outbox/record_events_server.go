@@ -18,7 +18,7 @@ const maxRecords = 2000
 type RecordEventsServer struct {
 	privacyv1.UnimplementedRecordEventsServiceServer
 
-	// Erase erases the stored events of orders and links. sending is how many are being sent as they were.
+	// Erase erases the stored events of orders and links. sending is how many are in flight to receivers, not erased.
 	Erase func(ctx context.Context, tenantID string, subjectIDs []string) (sending int, err error)
 	// Remainders says for how long copies that cannot be changed are kept, by their place.
 	Remainders map[string]time.Duration

@@ -107,8 +107,8 @@ func markAppended(ctx context.Context) {
 const (
 	// shortGap is how long a change waits at most at low load: a small part of its time to a receiver.
 	shortGap = 3 * time.Millisecond
-	// gapOfRow is the gap per change: gaps grow from a thousand changes a second on.
-	gapOfRow = time.Millisecond
+	// Gaps grow with the number of changes, from a thousand changes a second on.
+	gapPerChange = time.Millisecond
 	// retryGap follows a notification that failed. The relay's heartbeat is not much slower.
 	retryGap = 200 * time.Millisecond
 	// longGap is small compared with the SLO: a change is in the feed within 30 ms.
@@ -119,5 +119,5 @@ const (
 // batch costs a transaction or a message in each source, the broker, the feed and the webhooks, whatever its size. So under
 // load batches get larger, not more frequent.
 func PollDelay(n int) time.Duration {
-	return max(shortGap, min(time.Duration(n), longGap/gapOfRow)*gapOfRow)
+	return max(shortGap, min(time.Duration(n), longGap/gapPerChange)*gapPerChange)
 }
