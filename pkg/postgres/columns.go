@@ -81,7 +81,7 @@ func (c Columns[R]) Select() string {
 	return strings.Join(Column(c, func(column ColumnOf[R]) string { return column.name + column.readCast }), ", ")
 }
 
-// Insert adds a row to a table from the arguments.
+// Insert is the statement that adds a row to a table, with the arguments of method Args.
 func (c Columns[R]) Insert(table string) string {
 	var values []string
 	for i, column := range c {
@@ -90,8 +90,8 @@ func (c Columns[R]) Insert(table string) string {
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(c.names(), ", "), strings.Join(values, ", "))
 }
 
-// InsertAll adds rows to a table from the arguments of method Arrays. The arrays hold texts, whole numbers of 32 bits, bytes and
-// times; a column of another type needs a cast.
+// InsertAll is the statement that adds rows to a table, with the arguments of method Arrays. The arrays hold texts, whole numbers
+// of 32 bits, bytes and times; a column of another type needs a cast.
 func (c Columns[R]) InsertAll(table string) string {
 	var values, arrays []string
 	for i, column := range c {

@@ -16,7 +16,7 @@ const (
 	// balanceInterval is how often a process looks for tasks that are free, and for processes that have joined. It is most of the time
 	// for which a task waits when its process ends.
 	balanceInterval = 500 * time.Millisecond
-	// leaseTimeout is when the server releases the leases of a process that has stopped to use its session, such as one on a host that
+	// leaseTimeout is when the server releases the leases of a process that no longer uses its session, such as one on a host that
 	// vanished. The process itself gives up its session earlier: after balanceInterval and CheckTimeout.
 	leaseTimeout = 3500 * time.Millisecond
 	// remindInterval is how often a process that cannot take part says so.
@@ -138,16 +138,16 @@ func (s *leaseSession) balance(ctx context.Context) error {
 	return err
 }
 
-// working returns how many tasks run and are to go on.
+// working returns how many tasks run and have not been told to return.
 func (s *leaseSession) working() int { return len(s.running) - len(s.stopping) }
 
 // member is a process that takes part, and the tasks of which it has the leases.
 type member struct {
 	pid  int32
 	self bool
-	// leaves means that it takes no more tasks, and ends as soon as those that it has return.
-	leaves bool
-	tasks  []int
+	// leaving means that it takes no more tasks, and ends as soon as those that it has return.
+	leaving bool
+	tasks   []int
 }
 
 const selectMembers = `SELECT pid, pid = pg_backend_pid(), bool_and(mode <> 'ShareLock'),
@@ -165,13 +165,13 @@ func (s *leaseSession) membersNow(ctx context.Context) ([]member, error) {
 		return nil, fmt.Errorf("read leases: %w", err)
 	}
 	members, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (m member, err error) {
-		err = row.Scan(&m.pid, &m.self, &m.leaves, &m.tasks)
+		err = row.Scan(&m.pid, &m.self, &m.leaving, &m.tasks)
 		return m, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read leases: %w", err)
 	}
-	if !slices.ContainsFunc(members, func(m member) bool { return m.self && !m.leaves }) {
+	if !slices.ContainsFunc(members, func(m member) bool { return m.self && !m.leaving }) {
 		return nil, errNotMember
 	}
 	return members, nil
@@ -188,7 +188,7 @@ func withinSession(ctx context.Context) (context.Context, context.CancelFunc) {
 // shareOf returns how many of the tasks this process should run. If they cannot be divided evenly, those that have more leases now
 // have one more, so that as few as possible move.
 func shareOf(members []member, count int) int {
-	members = slices.DeleteFunc(slices.Clone(members), func(m member) bool { return m.leaves })
+	members = slices.DeleteFunc(slices.Clone(members), func(m member) bool { return m.leaving })
 	slices.SortFunc(members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(len(b.tasks), len(a.tasks)), cmp.Compare(a.pid, b.pid))
 	})

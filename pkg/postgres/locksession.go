@@ -13,9 +13,9 @@ import (
 
 const connectTimeout = 3 * time.Second
 
-// ConnectToLock makes a session for advisory locks. The server ends it and releases its locks when it was idle for so long, as that
-// of a host that vanished is; so the caller must use it more often. The caller closes it. The URL must lead to the server without a
-// transaction pooler.
+// ConnectToLock makes a session for advisory locks. When it was idle for the given time, the server ends it and releases its locks,
+// so that a host that vanished keeps none. So the caller must use it more often, and closes it. The URL must lead to the server
+// without a transaction pooler.
 func ConnectToLock(ctx context.Context, url string, idle time.Duration) (*pgx.Conn, error) {
 	// The URL may have pool settings, which only the pool's parser knows.
 	cfg, err := pgxpool.ParseConfig(url)

@@ -41,8 +41,8 @@ const (
 	// lockAttempts is how often a migration that waits too long for a lock is tried. Between two attempts, the statements that
 	// waited behind it run.
 	lockAttempts = 10
-	// lockProbe is how often, and lockProbes how many times, an instance looks whether another one has finished migrating.
-	lockProbe, lockProbes = 1, 300
+	// An instance looks every lockProbeSeconds, at most maxLockProbes times, whether another one has finished migrating.
+	lockProbeSeconds, maxLockProbes = 1, 300
 )
 
 // Migrate brings the database up to date, owner by owner in the order given, and writes what it does to out. Several instances may
@@ -70,7 +70,7 @@ func (m Migrations) table() string { return "migrations_" + m.Owner }
 
 // up runs what is pending, one migration after the other.
 func (m Migrations) up(ctx context.Context, cfg Config, conn *pgx.Conn, out io.Writer) error {
-	before, err := m.schema(ctx, conn)
+	before, err := m.progress(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (m Migrations) up(ctx context.Context, cfg Config, conn *pgx.Conn, out io.W
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	after, err := m.schema(ctx, conn)
+	after, err := m.progress(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (m Migrations) provider(cfg Config, file string) (provider *goose.Provider,
 	if !bytes.Contains(content, noTransaction) {
 		pc.RuntimeParams["lock_timeout"] = fmt.Sprint(cfg.LockTimeout.Milliseconds())
 	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockProbe, lockProbes))
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockProbeSeconds, maxLockProbes))
 	if err != nil {
 		return nil, nil, fmt.Errorf("migration lock: %w", err)
 	}
@@ -180,7 +180,7 @@ func Compare(ctx context.Context, url string, owners ...Migrations) (Difference,
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var d Difference
 	for _, m := range owners {
-		found, err := m.schema(ctx, conn)
+		found, err := m.progress(ctx, conn)
 		if err != nil {
 			return Difference{}, fmt.Errorf("migrations of %s: %w", m.Owner, m.explain(ctx, conn, err))
 		}
@@ -194,35 +194,35 @@ func Compare(ctx context.Context, url string, owners ...Migrations) (Difference,
 	return d, nil
 }
 
-// schema is how a database differs from the migrations of one owner.
-type schema struct {
+// progress is how far a database has come with the migrations of one owner.
+type progress struct {
 	version int64
 	pending []string
 	ahead   []int64
 }
 
-func (m Migrations) schema(ctx context.Context, conn *pgx.Conn) (schema, error) {
+func (m Migrations) progress(ctx context.Context, conn *pgx.Conn) (progress, error) {
 	applied, err := m.applied(ctx, conn)
 	if err != nil {
-		return schema{}, err
+		return progress{}, err
 	}
 	files, err := m.versions()
 	if err != nil {
-		return schema{}, err
+		return progress{}, err
 	}
-	s := schema{version: slices.Max(append(applied, 0))}
+	p := progress{version: slices.Max(append(applied, 0))}
 	for _, f := range files {
 		if !slices.Contains(applied, f.version) {
-			s.pending = append(s.pending, f.name)
+			p.pending = append(p.pending, f.name)
 		}
 	}
 	for _, version := range applied {
 		// Goose itself records version 0.
 		if version != 0 && !slices.ContainsFunc(files, func(f file) bool { return f.version == version }) {
-			s.ahead = append(s.ahead, version)
+			p.ahead = append(p.ahead, version)
 		}
 	}
-	return s, nil
+	return p, nil
 }
 
 // file is a migration.

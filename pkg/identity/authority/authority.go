@@ -31,7 +31,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-var errKey = errors.New("the authority's key is of another kind")
+var errKey = errors.New("the authority's key is not an ECDSA key")
 
 const serialBits = 127
 
