@@ -21,8 +21,8 @@ const (
 	maxStatusViolations = 1000
 )
 
-// Status is the gRPC form of the error: google.rpc.ErrorInfo with the code as its reason,
-// BadRequest with the violations, RetryInfo with the delay.
+// Status is the gRPC form of the error: google.rpc.ErrorInfo with the code as its reason, BadRequest with the violations, RetryInfo
+// with the delay.
 func (e *Error) Status() *status.Status {
 	info := Lookup(e.Code)
 	st := status.New(info.GRPC, e.Detail)
@@ -67,9 +67,9 @@ func (e *Error) badRequest() *errdetails.BadRequest {
 }
 
 // FromStatus reads an error back. A status without the platform's ErrorInfo is a transport error, and so is one whose reason is
-// not a code of the registry, such as that of a refused caller. Its text must not leave the platform. Unavailable and deadline
-// errors become service_unavailable, and so does a method that the service does not have yet, because it is older; all else becomes
-// internal_error.
+// not a code of the registry, such as that of a refused caller. Its text must not leave the platform. An unavailable or
+// overloaded service and a deadline become service_unavailable, and so does a method that the service does not have yet, because it
+// is older; all else becomes internal_error.
 func FromStatus(st *status.Status) *Error {
 	e := &Error{Detail: st.Message()}
 	for _, detail := range st.Details() {

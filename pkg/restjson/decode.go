@@ -16,7 +16,7 @@ import (
 )
 
 // maxElements is how many elements of lists and maps are read of one body; further ones are skipped. It bounds what a body of many
-// empty elements takes in memory. The largest body has room for fewer answers with a UUID, even if all are to be ignored.
+// empty elements takes in memory. No meaningful body reaches it: the largest has room for fewer answers to custom fields.
 const maxElements = 250_000
 
 // Findings are what there is to say about a body that was read.
@@ -92,7 +92,7 @@ func (d *decoder) skip() error {
 const maxDepth = 100
 
 // structure checks the nesting and the member names of a body. A set of names costs ten times as much as reading a body that
-// consists of names, so each name leaves only a hash of it and the position of its object. The seed is new for every body: a
+// consists of names, so for each name only a hash of it and of its object's position is stored. The seed is new for every body: a
 // caller cannot choose names with equal hashes, and by chance a body of a million names has two in one of forty million cases.
 type structure struct {
 	seed    maphash.Seed
@@ -106,7 +106,7 @@ func (s *structure) read(body []byte) bool {
 	return s.eachName(body, func(_ int, hash uint64) { s.hashes = append(s.hashes, hash) })
 }
 
-// duplicate returns the position of a name that its object had before, or -1. The body was read.
+// duplicate returns the position of a name that its object had before, or -1. It needs what read has stored of the body.
 func (s *structure) duplicate(body []byte) (at int) {
 	at = -1
 	slices.Sort(s.hashes)

@@ -142,7 +142,7 @@ func (e *encoder) timestamp(seconds int64, nanos int32) {
 		e.fail(errTimestampRange)
 		return
 	}
-	// Only its own layouts are fast in package time. This one has nanoseconds, but leaves out zeros at the end.
+	// Package time is fast only with its own layouts. This one has nanoseconds, but leaves out zeros at the end.
 	micros := time.UnixMicro(seconds*1e6 + int64(nanos)/1e3).UTC()
 	e.buf = append(micros.AppendFormat(append(e.buf, '"'), time.RFC3339Nano), '"')
 }

@@ -49,9 +49,9 @@ const (
 )
 
 // Dial makes a client connection to all instances of a service. It connects in the background and reconnects after failures.
-// The interceptors more run inside the platform's own.
+// The caller's own interceptors run inside those of the platform.
 func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientInterceptor) (*grpc.ClientConn, error) {
-	secrecy, err := to.credentials(tel)
+	creds, err := to.credentials(tel)
 	if err != nil {
 		return nil, fmt.Errorf("client of %s: %w", to.Service, err)
 	}
@@ -60,7 +60,7 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 	interceptors = append(interceptors, newClientObserver(tel).call)
 	conn, err := grpc.NewClient(instancesScheme+":///"+to.Addr,
 		grpc.WithResolvers(instances{}),
-		grpc.WithTransportCredentials(secrecy),
+		grpc.WithTransportCredentials(creds),
 		grpc.WithChainUnaryInterceptor(interceptors...),
 		grpc.WithStreamInterceptor(peers.openStream),
 		grpc.WithDefaultServiceConfig(serviceConfig),

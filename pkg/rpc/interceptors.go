@@ -107,7 +107,7 @@ func asProblem(ctx context.Context, err error) *problem.Error {
 func readCaller(collectors []string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		ctx, err := withCaller(ctx, info.FullMethod, collectors)
-		if err == nil && !isOwn(info.FullMethod) {
+		if err == nil && !isBuiltIn(info.FullMethod) {
 			err = checkKnown(req)
 		}
 		if err != nil {

@@ -56,17 +56,17 @@ func (h levelHealth) Check(ctx context.Context, req *healthpb.HealthCheckRequest
 
 // Peer is a service whose instances are asked for their levels.
 type Peer struct {
-	target  Target
-	secrecy credentials.TransportCredentials
+	target Target
+	creds  credentials.TransportCredentials
 }
 
 // NewPeer makes a Peer with the credentials of a client.
 func NewPeer(to Target, tel *telemetry.Telemetry) (*Peer, error) {
-	secrecy, err := to.credentials(tel)
+	creds, err := to.credentials(tel)
 	if err != nil {
 		return nil, fmt.Errorf("peer %s: %w", to.Service, err)
 	}
-	return &Peer{target: to, secrecy: secrecy}, nil
+	return &Peer{target: to, creds: creds}, nil
 }
 
 var errLevel = errors.New("an instance of a peer is too old for this program")
@@ -100,7 +100,7 @@ func (p *Peer) Check(ctx context.Context, program identity.Name) error {
 
 // level returns the level of the instance at the address, which is 0 if it reports none, and false if it does not answer.
 func (p *Peer) level(ctx context.Context, addr, name string) (level int, ok bool) {
-	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(p.secrecy), grpc.WithAuthority(name),
+	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(p.creds), grpc.WithAuthority(name),
 		grpc.WithNoProxy())
 	if err != nil {
 		return 0, false

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// logLimit lets what others cause be logged once per key and interval. The keys are few.
+// logLimit limits lines that others can cause to one per key and interval. There are few keys.
 type logLimit struct {
 	interval time.Duration
 	clock    func() time.Time

@@ -31,7 +31,7 @@ type newerKey struct{}
 // markNewer notes metadata of the platform that this version does not know. It sees the headers of the call without copying them,
 // unlike an interceptor.
 func markNewer(ctx context.Context, info *tap.Info) context.Context {
-	if isOwn(info.FullMethodName) {
+	if isBuiltIn(info.FullMethodName) {
 		return ctx
 	}
 	if err := caller.CheckHeaders(info.Header); err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
-// ownServices is how the names of gRPC's own services begin: reflection and health. Their streams are neither observed nor counted
-// against the budget, and have no caller.
-const ownServices = "/grpc."
+// builtInServices is how the names of gRPC's own services begin: reflection and health. Their streams are not observed, and no
+// caller is read for them.
+const builtInServices = "/grpc."
 
-func isOwn(method string) bool { return strings.HasPrefix(method, ownServices) }
+func isBuiltIn(method string) bool { return strings.HasPrefix(method, builtInServices) }
 
 // streamObserver counts the open streams of services and, with tracing, makes a span of each. Their durations are no measure of the
 // service, so they are not among those of calls.
@@ -39,7 +39,7 @@ func newStreamObserver(calls *observer, tel *telemetry.Telemetry) (*streamObserv
 func (o *streamObserver) serve(
 	srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
 ) (err error) {
-	if isOwn(info.FullMethod) {
+	if isBuiltIn(info.FullMethod) {
 		return next(srv, stream)
 	}
 	ctx, span := o.start(extract(stream.Context()), info.FullMethod)
@@ -47,7 +47,7 @@ func (o *streamObserver) serve(
 	defer func() {
 		o.open.Add(ctx, -1)
 		code := status.Code(err)
-		endSpan(span, code, code != grpccodes.Unavailable && serverError(code)) // With UNAVAILABLE every stream ends.
+		endSpan(span, code, code != grpccodes.Unavailable && serverError(code)) // At shutdown every stream ends with UNAVAILABLE.
 	}()
 	defer hidePanic(&err)
 	return next(srv, contextStream{stream, ctx})
@@ -75,7 +75,7 @@ func (s contextStream) Context() context.Context { return s.ctx }
 // serveStream does for a stream what the unary interceptors do for a call: gate (for whom), caller, errors.
 func (s *Server) serveStream(collectors []string) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-		if isOwn(info.FullMethod) {
+		if isBuiltIn(info.FullMethod) {
 			return next(srv, stream)
 		}
 		ctx, err := withCaller(stream.Context(), info.FullMethod, collectors)
