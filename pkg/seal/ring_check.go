@@ -44,21 +44,21 @@ type RingCheck struct {
 	last checkResult
 }
 
-// problem is a key that the ring cannot use, but a column needs.
-type problem struct {
+// unusableKey is a key that a column needs, but the ring cannot use.
+type unusableKey struct {
 	keyUse
 	setting string
 	// reason is ErrKeyMissing or ErrKeyWrong.
 	reason error
 }
 
-func (p problem) Error() string {
+func (p unusableKey) Error() string {
 	return fmt.Sprintf("%s has values sealed with key %q, but %s %s", p.column, p.keyID, p.reason, p.setting)
 }
 
-func (p problem) Unwrap() error { return p.reason }
+func (p unusableKey) Unwrap() error { return p.reason }
 
-// NewRingCheck checks the rings for the first time. It also counts the values that a ring of seal keys cannot open in use.
+// NewRingCheck checks the rings for the first time. It also lets each ring of seal keys count the values that it cannot open later.
 func NewRingCheck(ctx context.Context, pool *pgxpool.Pool, tel *telemetry.Telemetry, rings ...CheckedRing) (*RingCheck, error) {
 	c := &RingCheck{pool: pool, rings: rings, tel: tel, opened: make(chan struct{})}
 	if err := c.observe(); err != nil {
@@ -155,7 +155,7 @@ func (c *RingCheck) open() {
 }
 
 // log reports what has changed.
-func (c *RingCheck) log(ctx context.Context, before, now []problem, complete bool) {
+func (c *RingCheck) log(ctx context.Context, before, now []unusableKey, complete bool) {
 	for _, p := range now {
 		if !slices.Contains(before, p) {
 			c.tel.Logger.LogAttrs(ctx, slog.LevelError, "a seal key is missing or wrong",
@@ -167,16 +167,16 @@ func (c *RingCheck) log(ctx context.Context, before, now []problem, complete boo
 	}
 }
 
-func joined(problems []problem) error {
-	errs := make([]error, len(problems))
-	for i, p := range problems {
+func joined(keys []unusableKey) error {
+	errs := make([]error, len(keys))
+	for i, p := range keys {
 		errs[i] = p
 	}
-	return &list{errors.Join(errs...)}
+	return &oneLineError{errors.Join(errs...)}
 }
 
-// list is shown on one line, as logs and probes need it.
-type list struct{ error }
+// oneLineError is shown on one line, as logs and probes need it.
+type oneLineError struct{ error }
 
-func (l *list) Error() string { return strings.ReplaceAll(l.error.Error(), "\n", "; ") }
-func (l *list) Unwrap() error { return l.error }
+func (e *oneLineError) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
+func (e *oneLineError) Unwrap() error { return e.error }

@@ -13,7 +13,7 @@ func (c *RingCheck) observe() error {
 	meter := c.tel.Meters.Meter("github.com/partnergifting/platform/pkg/seal")
 	_, err := meter.Int64ObservableGauge("gifting.seal.keys.unusable",
 		metric.WithDescription("Keys that sealed values of a column and that the ring lacks (missing) or has with other bytes (wrong)."),
-		metric.WithInt64Callback(c.report))
+		metric.WithInt64Callback(c.reportUnusable))
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func count(meter metric.Meter, ring *Ring) error {
 	return nil
 }
 
-func (c *RingCheck) report(_ context.Context, out metric.Int64Observer) error {
+func (c *RingCheck) reportUnusable(_ context.Context, out metric.Int64Observer) error {
 	type series struct{ column, reason string }
 	counts := map[series]int64{}
 	found := c.current()

@@ -23,8 +23,8 @@ type SealedValues struct {
 	Scan func(row pgx.CollectableRow) (OpenValue, error)
 }
 
-// OpenValue returns why the ring does not open a value: an error of this package. Any other error ends the check of the column. The
-// transaction is for what else it must know.
+// OpenValue returns why the ring does not open a value: nil if it does, or an error of this package. Any other error ends the check
+// of the column. The transaction is for what else OpenValue must read.
 type OpenValue func(ctx context.Context, tx pgx.Tx, ring *Ring) error
 
 // Name is that of the column in logs and metrics.

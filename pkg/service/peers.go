@@ -75,8 +75,8 @@ func (p *peers) check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// isReady returns why the program is not ready, until it is.
-func (p *peers) isReady(context.Context) error {
+// checkReady returns why the program is not ready, until it is.
+func (p *peers) checkReady(context.Context) error {
 	select {
 	case <-p.ready:
 		return nil

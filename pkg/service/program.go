@@ -97,8 +97,8 @@ func (p Program[C]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// An idle program collects no garbage, so that of its start would stay: of a gateway, which renders its documentation, half of
-	// its memory.
+	// An idle program collects no garbage, so the garbage of its start would stay. That is half of the memory of a gateway, which
+	// renders its documentation at the start.
 	debug.FreeOSMemory()
 	return service.Run(ctx)
 }

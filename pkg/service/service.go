@@ -63,11 +63,11 @@ func New(ctx context.Context, cfg Config, assemble func(s *Service) error) (*Ser
 	if err == nil {
 		err = assemble(s)
 	}
-	s.Add(s.peers.part())
-	s.ReadyIf(s.peers.isReady)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	s.Add(s.peers.part())
+	s.ReadyIf(s.peers.checkReady)
 	return s, nil
 }
 

@@ -57,7 +57,7 @@ func Ready(t testing.TB, pool *pgxpool.Pool, ring seal.CheckedRing) error {
 	return check.Ready(t.Context())
 }
 
-// RowsRead returns how many rows the check of the ring reads from tables. These are a LIKE pattern of table names.
+// RowsRead returns how many rows the check of the ring reads from tables, which is a LIKE pattern of their names.
 func RowsRead(t testing.TB, pool *pgxpool.Pool, ring seal.CheckedRing, tables string) (rows int) {
 	t.Helper()
 	// Only the session that reads the rows can flush its statistics, so the pool of the check has just one.
