@@ -69,11 +69,11 @@ func (f Field) set(text string) error {
 		return nil
 	}
 	if err := parse(f.into, text); err != nil {
-		return f.hide(text, err)
+		return f.withValue(text, err)
 	}
 	for _, r := range f.rules {
 		if err := r.check(f.into, text); err != nil {
-			return f.hide(text, err)
+			return f.withValue(text, err)
 		}
 	}
 	if v, ok := f.into.Addr().Interface().(validator); ok {
@@ -82,8 +82,8 @@ func (f Field) set(text string) error {
 	return nil
 }
 
-// hide adds the value to its error, unless it is a secret.
-func (f Field) hide(text string, err error) error {
+// withValue adds the value to its error, unless it is a secret.
+func (f Field) withValue(text string, err error) error {
 	if f.Secret {
 		return fmt.Errorf("the value %w", err)
 	}

@@ -56,26 +56,26 @@ func parseRules(tag string) ([]rule, error) {
 func newRule(name, argument string) (rule, error) {
 	switch name {
 	case "listen":
-		return rule{format: "host:port", replaces: true, check: texts(listen)}, nil
+		return rule{format: "host:port", replaces: true, check: ofText(listen)}, nil
 	case "hostports":
-		return rule{format: "host:port, several separated by commas", replaces: true, check: texts(hostPorts)}, nil
+		return rule{format: "host:port, several separated by commas", replaces: true, check: ofText(hostPorts)}, nil
 	case "url":
 		schemes := strings.Split(argument, "|")
-		return rule{format: "URL " + strings.Join(schemes, "://… or ") + "://…", replaces: true, check: texts(ofScheme(schemes))}, nil
+		return rule{format: "URL " + strings.Join(schemes, "://… or ") + "://…", replaces: true, check: ofText(ofScheme(schemes))}, nil
 	case "web":
-		return rule{format: "http or https URL", replaces: true, check: texts(web)}, nil
+		return rule{format: "http or https URL", replaces: true, check: ofText(web)}, nil
 	case "networks":
-		return rule{format: "IP addresses and prefixes, separated by commas", replaces: true, check: texts(networks)}, nil
+		return rule{format: "IP addresses and prefixes, separated by commas", replaces: true, check: ofText(networks)}, nil
 	case "base64":
 		n, err := strconv.Atoi(argument)
 		return rule{
-			format: "base64 of " + argument + " bytes or more, several separated by commas", replaces: true, check: texts(encoded(n)),
+			format: "base64 of " + argument + " bytes or more, several separated by commas", replaces: true, check: ofText(encoded(n)),
 		}, err
 	case "zone":
-		return rule{format: "time zone", replaces: true, check: texts(zone)}, nil
+		return rule{format: "time zone", replaces: true, check: ofText(zone)}, nil
 	case "oneof":
 		words := strings.Split(argument, "|")
-		return rule{format: strings.Join(words, " or "), replaces: true, check: texts(oneOf(words))}, nil
+		return rule{format: strings.Join(words, " or "), replaces: true, check: ofText(oneOf(words))}, nil
 	case "min":
 		return bound(argument, "at least "+argument, func(v, limit int64) bool { return v >= limit })
 	case "max":
@@ -85,7 +85,7 @@ func newRule(name, argument string) (rule, error) {
 	}
 }
 
-func texts(check func(text string) error) func(reflect.Value, string) error {
+func ofText(check func(text string) error) func(reflect.Value, string) error {
 	return func(_ reflect.Value, text string) error { return check(text) }
 }
 
@@ -104,13 +104,13 @@ var (
 
 const notInHosts = "/@, "
 
-func port(text string, lowest uint64) bool {
+func isPort(text string, lowest uint64) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && n >= lowest
 }
 
 func listen(text string) error {
-	if host, p, err := net.SplitHostPort(text); err != nil || strings.ContainsAny(host, notInHosts) || !port(p, 0) {
+	if host, p, err := net.SplitHostPort(text); err != nil || strings.ContainsAny(host, notInHosts) || !isPort(p, 0) {
 		return errListen
 	}
 	return nil
@@ -119,7 +119,7 @@ func listen(text string) error {
 func hostPorts(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		host, p, err := net.SplitHostPort(strings.TrimSpace(part))
-		if err != nil || host == "" || strings.ContainsAny(host, notInHosts) || !port(p, 1) {
+		if err != nil || host == "" || strings.ContainsAny(host, notInHosts) || !isPort(p, 1) {
 			return errHostPorts
 		}
 	}

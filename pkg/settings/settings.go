@@ -108,27 +108,27 @@ func (f VariableErrors) add(err error) VariableErrors {
 // validator is a struct that checks its fields.
 type validator interface{ Validate() error }
 
-// schema holds the parts of a configuration.
-type schema struct {
+// walker collects the fields of a configuration, and the structs that check theirs.
+type walker struct {
 	fields  []Field
 	structs []validator
 }
 
 var errNoStruct = errors.New("settings: not a pointer to a struct")
 
-func walk(cfg any) (*schema, error) {
+func walk(cfg any) (*walker, error) {
 	v := reflect.ValueOf(cfg)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%w: %T", errNoStruct, cfg)
 	}
-	w := &schema{}
+	w := &walker{}
 	if err := w.visit(v.Elem(), Prefix); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *schema) visit(v reflect.Value, prefix string) error {
+func (w *walker) visit(v reflect.Value, prefix string) error {
 	for tagged := range v.Type().Fields() {
 		inner := v.FieldByIndex(tagged.Index)
 		switch name := tagged.Tag.Get("env"); {

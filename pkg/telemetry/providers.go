@@ -44,7 +44,7 @@ func readExports() (exported exports, err error) {
 		name string
 		on   *bool
 	}{{"TRACES", &exported.traces}, {"METRICS", &exported.metrics}, {"LOGS", &exported.logs}} {
-		if *signal.on, err = leaves(signal.name); err != nil {
+		if *signal.on, err = isExported(signal.name); err != nil {
 			return exports{}, err
 		}
 	}
@@ -66,7 +66,8 @@ func checkSampler() error {
 	return nil
 }
 
-func leaves(signal string) (bool, error) {
+// isExported reports whether the signal is exported by OTLP.
+func isExported(signal string) (bool, error) {
 	switch exporter := standard("OTEL_" + signal + "_EXPORTER"); exporter {
 	case "none":
 		return false, nil
@@ -74,24 +75,24 @@ func leaves(signal string) (bool, error) {
 	default:
 		return false, fmt.Errorf("OTEL_%s_EXPORTER: %q is neither otlp nor none", signal, exporter)
 	}
-	if standard("OTEL_SDK_DISABLED") == "true" || otlp(signal, "ENDPOINT") == "" {
+	if standard("OTEL_SDK_DISABLED") == "true" || otlpSetting(signal, "ENDPOINT") == "" {
 		return false, nil
 	}
-	if protocol := otlp(signal, "PROTOCOL"); protocol != "" && protocol != "grpc" {
+	if protocol := otlpSetting(signal, "PROTOCOL"); protocol != "" && protocol != "grpc" {
 		return false, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL: %q is not supported, only grpc is", protocol)
 	}
 	return true, nil
 }
 
-// otlp returns a setting of a signal, or else the one for all signals.
-func otlp(signal, setting string) string {
+// otlpSetting returns a setting of a signal, or else the one for all signals.
+func otlpSetting(signal, setting string) string {
 	if own := standard("OTEL_EXPORTER_OTLP_" + signal + "_" + setting); own != "" {
 		return own
 	}
 	return standard("OTEL_EXPORTER_OTLP_" + setting)
 }
 
-// standard reads a variable without regard to case, as the specification of OpenTelemetry demands.
+// standard returns the value of a variable in lower case, because OpenTelemetry specifies that case does not matter.
 func standard(name string) string { return strings.ToLower(strings.TrimSpace(os.Getenv(name))) }
 
 // openTracers makes the tracers. The sampler is the one of OTEL_TRACES_SAMPLER, by default parentbased_always_on.

@@ -20,7 +20,7 @@ const (
 	pageBytes = 4 << 20
 )
 
-// position is where a page ends: in a table, after a row with this key. Without a key the table begins.
+// position is where a page ends: in a table, after the row with this key, or before its first row if there is no key.
 type position struct {
 	Table int             `json:"t"`
 	Key   json.RawMessage `json:"k,omitempty"`

@@ -90,7 +90,7 @@ func (t Table) pageSQL(first bool) string {
 		" ORDER BY " + columns + " LIMIT " + limit
 }
 
-// Tenant whose rows are meant.
+// Tenant is the one whose rows are counted, exported or erased.
 type Tenant struct {
 	ID string
 	// KeyIDs are all API keys that the tenant ever had.

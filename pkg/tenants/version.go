@@ -32,8 +32,8 @@ func VersionKey(tenantID string) string { return "gifting:tenant-version:{" + te
 //
 // A version grows with every change of the tenant or of its keys. A copy is used only while Redis says that its version is the
 // newest; without an answer the tenants service is asked. Redis may answer and refuse writes, as when it is full. So a copy is used
-// for at most the lease, from before it was read, and a change is answered once its version is in Redis, or else after the lease.
-// What is not covered is a Redis that takes a version and then loses it within the lease, without being away meanwhile.
+// for at most the lease, counted from before it was read, and a change is answered once its version is in Redis, or else after the
+// lease. What is not covered is a Redis that takes a version and then loses it within the lease, without being away meanwhile.
 type VersionReader struct {
 	client *redis.Client // Nil: no version is known.
 	log    *slog.Logger

@@ -12,8 +12,8 @@ import (
 	"github.com/partnergifting/platform/pkg/tenants"
 )
 
-// A partition is part of its table.
-const ofTenants = `SELECT DISTINCT c.table_name::text FROM information_schema.columns c
+// tablesOfTenants leaves out partitions, which are part of their tables.
+const tablesOfTenants = `SELECT DISTINCT c.table_name::text FROM information_schema.columns c
 JOIN information_schema.tables t USING (table_schema, table_name)
 WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
   AND (c.column_name = 'tenant_id' OR c.column_name LIKE '%key_id')
@@ -37,7 +37,7 @@ func Check(
 ) {
 	t.Helper()
 	db.Pool = pgtest.New(t, migrations...)
-	rows, err := db.Pool.Query(t.Context(), ofTenants)
+	rows, err := db.Pool.Query(t.Context(), tablesOfTenants)
 	require.NoError(t, err)
 	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
