@@ -75,9 +75,9 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Se
 
 func assemble(ctx context.Context, s *service.Service, cfg Config) error {
 	events := store.New(s.Pool)
-	settings := cfg.topic()
-	settings.CheckPartitions = events.CheckPartitions
-	topic, err := relay.NewTopic(cfg.Kafka, settings, s.Telemetry)
+	topicSettings := cfg.topic()
+	topicSettings.CheckPartitions = events.CheckPartitions
+	topic, err := relay.NewTopic(cfg.Kafka, topicSettings, s.Telemetry)
 	if err != nil {
 		return err
 	}

@@ -68,12 +68,12 @@ func (r Redrive) Topic(ctx context.Context, cfg kafka.Config, topic string) ([]R
 	return results, nil
 }
 
-// Outboxes reads the rows that the outboxes have kept. The topic had that many partitions.
+// Outboxes reads the rows that the outboxes have kept. partitions is how many the topic had.
 func (r Redrive) Outboxes(ctx context.Context, sources []relay.Source, partitions int) ([]Redriven, error) {
 	var results []Redriven
 	for _, source := range sources {
 		done := Redriven{Source: "outbox " + source.Name}
-		err := relay.Kept(ctx, source, r.From, r.To, func(ctx context.Context, list []*eventsv1.Change) error {
+		err := relay.ReadConfirmed(ctx, source, r.From, r.To, func(ctx context.Context, list []*eventsv1.Change) error {
 			changes := make([][]store.Change, partitions)
 			for _, c := range list {
 				p := kafka.PartitionOf([]byte(c.GetTenantId()), partitions)

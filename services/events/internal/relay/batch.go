@@ -40,7 +40,7 @@ type batch struct {
 type item struct {
 	source int
 	at     time.Time
-	// byClock is the time before a row that had been seen was counted as recorded no later than now.
+	// byClock is the time without the limit for rows that an earlier read has seen. It orders rows with equal at.
 	byClock time.Time
 	row
 }
@@ -55,7 +55,7 @@ type outcome struct {
 
 // publishBatch publishes the next rows.
 func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
-	if r.restart.Swap(false) {
+	if r.resetRequested.Swap(false) {
 		r.reset()
 	}
 	b, err := r.nextBatch(ctx)
@@ -77,9 +77,9 @@ func (r *Relay) publishBatch(ctx context.Context) (outcome, error) {
 	}
 	for i := range r.windows {
 		r.windows[i].advance(b.readings[i], b.published[i])
-		r.windows[i].publishedUpTo(b.watermark.Add(r.offsetOf(b.readings[i].server)))
+		r.windows[i].publishedUpTo(b.watermark.Add(r.clockOffsetOf(b.readings[i].server)))
 	}
-	r.metrics.observe(r.clock.now(), b, true, r.offsetOf)
+	r.metrics.observe(r.clock.now(), b, true, r.clockOffsetOf)
 	return b.outcome(), nil
 }
 
@@ -105,7 +105,7 @@ func (r *Relay) nextBatch(ctx context.Context) (batch, error) {
 		b, err = r.readSources(ctx)
 	}
 	if err == nil {
-		r.metrics.observe(r.clock.now(), b, false, r.offsetOf)
+		r.metrics.observe(r.clock.now(), b, false, r.clockOffsetOf)
 	}
 	return b, err
 }
@@ -141,43 +141,43 @@ func (r *Relay) observeTicks(readings []reading) error {
 	var changed error
 	for i, t := range readings {
 		var before *time.Duration
-		if known := r.servers[i]; known != nil && r.offsets[known.instance] != nil {
-			before = new(r.offsetOf(known))
+		if known := r.servers[i]; known != nil && r.clockOffsets[known.instance] != nil {
+			before = new(r.clockOffsetOf(known))
 		}
 		if r.servers[i] != t.server {
 			if r.servers[i] != nil {
 				changed = fmt.Errorf("source %s: %w", r.sources[i].name, errServerChanged)
 			}
 			r.forget(i, t.server)
-			r.windows[i].former = before
+			r.windows[i].formerClockOffset = before
 		}
 		if t.begun != 0 {
 			r.windows[i].closeGapsAt(t.begun)
 		}
 		if r.observe(t.tick) {
 			r.windows[i].published = time.Time{} // It is a time of the clock as it was.
-			r.windows[i].former = before
+			r.windows[i].formerClockOffset = before
 		}
 	}
 	// A server that was restarted or replaced is another instance.
-	maps.DeleteFunc(r.offsets, func(instance string, _ *clockOffset) bool {
+	maps.DeleteFunc(r.clockOffsets, func(instance string, _ *clockOffset) bool {
 		return !slices.ContainsFunc(readings, func(t reading) bool { return t.server.instance == instance })
 	})
 	return changed
 }
 
 func (r *Relay) observe(t tick) (stepped bool) {
-	offset := r.offsets[t.server.instance]
+	offset := r.clockOffsets[t.server.instance]
 	if offset == nil {
 		offset = &clockOffset{}
-		r.offsets[t.server.instance] = offset
+		r.clockOffsets[t.server.instance] = offset
 	}
 	return offset.observe(t.asked, t.answered, t.clock)
 }
 
 const (
-	// exact is well below the time that a change takes, so two changes of different servers of which one was answered before the
-	// other was requested are merged in their order.
+	// exact is the uncertainty up to which a clock counts as known exactly. It is well below the time that a change takes. So if a
+	// change of one server was answered before that of another was requested, they are merged in this order.
 	exact = 300 * time.Microsecond
 	// moreReadings bounds how often a clock is read again because the reading with the rows took long.
 	moreReadings = 3
@@ -185,17 +185,18 @@ const (
 
 // compareClocks reads clocks again that are not known exactly, if rows of several servers are to be merged.
 func (r *Relay) compareClocks(ctx context.Context, readings []reading) error {
-	with := map[string]bool{}
+	withRows := map[string]bool{}
 	for _, read := range readings {
 		if len(read.rows) > 0 {
-			with[read.server.instance] = true
+			withRows[read.server.instance] = true
 		}
 	}
-	if len(with) == 1 {
+	if len(withRows) == 1 {
 		return nil
 	}
 	for i, read := range readings {
-		for n := 0; n < moreReadings && with[read.server.instance] && r.offsets[read.server.instance].uncertainty() > exact; n++ {
+		instance := read.server.instance
+		for n := 0; n < moreReadings && withRows[instance] && r.clockOffsets[instance].uncertainty() > exact; n++ {
 			t, err := r.sources[i].readClock(ctx, r.clock.now)
 			if err != nil {
 				return err
@@ -211,8 +212,8 @@ func (r *Relay) compareClocks(ctx context.Context, readings []reading) error {
 	return nil
 }
 
-// offsetOf returns how far the clock of a server is ahead of the relay's.
-func (r *Relay) offsetOf(s *server) time.Duration { return r.offsets[s.instance].value() }
+// clockOffsetOf returns how far the clock of a server is ahead of the relay's.
+func (r *Relay) clockOffsetOf(s *server) time.Duration { return r.clockOffsets[s.instance].value() }
 
 // forEachSource calls all sources concurrently.
 func (r *Relay) forEachSource(ctx context.Context, call func(ctx context.Context, i int, s *source) error) error {
@@ -227,7 +228,7 @@ func (r *Relay) forEachSource(ctx context.Context, call func(ctx context.Context
 func (r *Relay) merge(b *batch) {
 	now := b.began
 	for _, read := range b.readings {
-		now = earlier(now, b.began.Add(-r.offsets[read.server.instance].uncertainty()))
+		now = earlier(now, b.began.Add(-r.clockOffsets[read.server.instance].uncertainty()))
 	}
 	b.watermark = now
 	var byClock [][]time.Time
@@ -251,10 +252,10 @@ func (r *Relay) merge(b *batch) {
 	})
 }
 
-// relayTime returns how a time of the source's clock is converted to the relay's. What would be after the reading was recorded by
-// the clock as it was before it stepped, or by the server before this one.
+// relayTime returns how a time of the source's clock is converted to the relay's. No row was recorded after the reading. So a time
+// that would be later is of the clock before it stepped, or of the server before this one.
 func (r *Relay) relayTime(source int, read reading) func(recordedAt time.Time) time.Time {
-	offset, former := r.offsets[read.server.instance], r.windows[source].former
+	offset, former := r.clockOffsets[read.server.instance], r.windows[source].formerClockOffset
 	latest := read.answered.Add(offset.uncertainty())
 	return func(recordedAt time.Time) time.Time {
 		at := recordedAt.Add(-offset.value())

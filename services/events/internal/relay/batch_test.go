@@ -108,7 +108,7 @@ func TestOfTwoSourcesWhoseClocksAreAheadTheOneThatRecordedFirstComesFirst(t *tes
 	for first := range 2 {
 		readings := []reading{read(began.Add(2 * time.Hour)), read(began.Add(2 * time.Hour))}
 		readings[first] = read(began.Add(time.Hour))
-		r := &Relay{windows: []window{{lastRead: 1}, {lastRead: 1}}, offsets: map[string]*clockOffset{"one": {}}}
+		r := &Relay{windows: []window{{lastRead: 1}, {lastRead: 1}}, clockOffsets: map[string]*clockOffset{"one": {}}}
 		b := batch{began: began, readings: readings}
 		r.merge(&b)
 		require.Equal(t, []int{first, 1 - first}, []int{b.items[0].source, b.items[1].source})
@@ -121,8 +121,8 @@ func TestARowOfTheServerBeforeAFailoverIsConvertedByItsClock(t *testing.T) {
 	ahead, behind := 40*time.Second, -3*time.Second
 	r := &Relay{
 		windows: make([]window, 2), servers: []*server{{instance: "before"}, {instance: "other"}}, log: slog.New(slog.DiscardHandler),
-		sources: []*source{{name: "orders"}, {name: "links"}},
-		offsets: map[string]*clockOffset{"before": {low: ahead, high: ahead}, "other": {}},
+		sources:      []*source{{name: "orders"}, {name: "links"}},
+		clockOffsets: map[string]*clockOffset{"before": {low: ahead, high: ahead}, "other": {}},
 	}
 	r.outstanding.reset(len(r.sources))
 	cause := row{id: 1, recordedAt: began.Add(-2 * time.Second).Add(ahead), change: &eventsv1.Change{}}
@@ -144,5 +144,5 @@ func TestARowOfTheServerBeforeAFailoverIsConvertedByItsClock(t *testing.T) {
 	require.Equal(t, 0, b.items[0].source, "the cause comes first")
 	require.Equal(t, began.Add(-2*time.Second), b.items[0].at)
 	r.windows[0].advance(readings[0], 1)
-	require.Nil(t, r.windows[0].former, "later rows are those of the new server")
+	require.Nil(t, r.windows[0].formerClockOffset, "later rows are those of the new server")
 }

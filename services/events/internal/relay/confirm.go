@@ -25,9 +25,9 @@ const (
 	maxOutstanding = 250_000
 	fewOutstanding = maxOutstanding / 10
 	// maxConfirmed is how many rows one statement confirms or deletes. It compares each of them with all.
-	maxConfirmed   = 500
-	confirmTimeout = 15 * time.Second
-	sweepInterval  = time.Minute
+	maxConfirmed     = 500
+	confirmTimeout   = 15 * time.Second
+	deletionInterval = time.Minute
 )
 
 // publishedRow is a row that was published and that not all readers have stored.
@@ -86,19 +86,19 @@ func (o *outstanding) addPublished(items []item, msgs []kafka.Message) (lost *pu
 	defer o.lock.Unlock()
 	now := time.Now()
 	for i, it := range items {
-		s := publishedRow{
+		row := publishedRow{
 			id: it.id, eventID: it.change.GetEventId(), partition: msgs[i].Partition, offset: msgs[i].Offset, publishedAt: now,
 		}
-		if before, known := o.newest[s.partition]; known && s.offset <= before.offset {
+		if before, known := o.newest[row.partition]; known && row.offset <= before.offset {
 			o.clear(len(o.rows))
 			return &before
 		}
-		o.newest[s.partition] = s
+		o.newest[row.partition] = row
 		if o.count >= maxOutstanding {
 			o.overflow = true
 			continue
 		}
-		o.rows[it.source] = append(o.rows[it.source], s)
+		o.rows[it.source] = append(o.rows[it.source], row)
 		o.count++
 	}
 	return nil
@@ -147,7 +147,7 @@ func (r *Relay) confirmRows(ctx context.Context) {
 			r.metrics.failures.Add(ctx, 1)
 			r.log.WarnContext(ctx, "relay cannot confirm changes, their rows stay in the outbox", "error", err)
 		}
-		if r.cfg.Retention > 0 && time.Since(lastDeletion) >= sweepInterval {
+		if r.cfg.Retention > 0 && time.Since(lastDeletion) >= deletionInterval {
 			lastDeletion = time.Now()
 			if err := r.deleteOld(ctx); err != nil && ctx.Err() == nil {
 				r.log.WarnContext(ctx, "relay cannot delete old rows", "error", err)
@@ -249,22 +249,22 @@ func (r *Relay) intact(ctx context.Context, outstanding outstandingRows) (bool, 
 }
 
 // reportLost reports that Kafka no longer has a row's message, and requests that all rows are published again.
-func (r *Relay) reportLost(ctx context.Context, s publishedRow, found string) {
+func (r *Relay) reportLost(ctx context.Context, row publishedRow, found string) {
 	r.metrics.lostTails.Add(ctx, 1)
 	r.log.ErrorContext(ctx, "Kafka has lost messages that it had acknowledged, publishing again what is in the outboxes",
-		"partition", s.partition, "offset", s.offset, "event_id", s.eventID, "found_event_id", found)
+		"partition", row.partition, "offset", row.offset, "event_id", row.eventID, "found_event_id", found)
 	r.publishAgain()
 }
 
 // publishAgain requests that all rows are published again.
 func (r *Relay) publishAgain() {
-	r.restart.Store(true)
+	r.resetRequested.Store(true)
 	r.Wake()
 }
 
 // eventAt returns the id of the event at a row's position, or nothing if there is no message.
-func (r *Relay) eventAt(ctx context.Context, s publishedRow) (string, error) {
-	m, err := r.publisher.Message(ctx, s.partition, s.offset)
+func (r *Relay) eventAt(ctx context.Context, row publishedRow) (string, error) {
+	m, err := r.publisher.Message(ctx, row.partition, row.offset)
 	if errors.Is(err, kafka.ErrNoMessage) {
 		return "", nil
 	}
@@ -273,7 +273,7 @@ func (r *Relay) eventAt(ctx context.Context, s publishedRow) (string, error) {
 	}
 	var c eventsv1.Change
 	if err := proto.Unmarshal(m.Value, &c); err != nil {
-		return "", fmt.Errorf("decode the message at %d/%d: %w", s.partition, s.offset, err)
+		return "", fmt.Errorf("decode the message at %d/%d: %w", row.partition, row.offset, err)
 	}
 	return c.GetEventId(), nil
 }

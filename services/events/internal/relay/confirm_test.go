@@ -54,11 +54,11 @@ func TestTheNextLeaderPublishesAgainWhatIsNotConfirmed(t *testing.T) {
 func TestOnlyTheClocksOfServersInUseAreKept(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{}, telemetry.Discard())
-	f.offsets["a server that was restarted"] = &clockOffset{}
+	f.clockOffsets["a server that was restarted"] = &clockOffset{}
 	f.addEvent(t, 0)
 	f.publish(t)
-	require.NotContains(t, f.offsets, "a server that was restarted")
-	require.NotEmpty(t, f.offsets)
+	require.NotContains(t, f.clockOffsets, "a server that was restarted")
+	require.NotEmpty(t, f.clockOffsets)
 }
 
 func TestMessagesThatKafkaLosesArePublishedAgain(t *testing.T) {
@@ -188,12 +188,12 @@ func TestRowsBeyondTheLimitArePublishedAgainUnderLoad(t *testing.T) {
 	publish()
 	f.outstanding.count = fewOutstanding + 2
 	require.NoError(t, f.confirm(t.Context()))
-	require.False(t, f.restart.Load(), "the readers are far behind")
+	require.False(t, f.resetRequested.Load(), "the readers are far behind")
 	publish()
 	require.NoError(t, f.confirm(t.Context()))
 	f.outstanding.count = 1
 	require.NoError(t, f.confirm(t.Context()))
-	require.True(t, f.restart.Load())
+	require.True(t, f.resetRequested.Load())
 	publish()
 	require.NoError(t, f.confirm(t.Context()))
 	require.Zero(t, f.rowsLeft(t))

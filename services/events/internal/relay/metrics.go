@@ -138,7 +138,7 @@ func (m *metrics) lead(leading bool) {
 }
 
 // observe records what a batch has read, and then again what of it is left after it was published.
-func (m *metrics) observe(now time.Time, b batch, published bool, offsetOf func(*server) time.Duration) {
+func (m *metrics) observe(now time.Time, b batch, published bool, clockOffsetOf func(*server) time.Duration) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.readAt = time.Now()
@@ -149,7 +149,7 @@ func (m *metrics) observe(now time.Time, b batch, published bool, offsetOf func(
 		}
 		s := sourceState{
 			label: m.sources[i].label, rows: len(left) > 0,
-			held: len(read.rows) - b.published[i], ahead: offsetOf(read.server),
+			held: len(read.rows) - b.published[i], ahead: clockOffsetOf(read.server),
 		}
 		if s.rows {
 			s.age = now.Sub(left[0])

@@ -76,11 +76,11 @@ type Relay struct {
 	// windows and servers belong to the sources.
 	windows []window
 	servers []*server
-	// offsets of the clocks, by the instance of the server.
-	offsets     map[string]*clockOffset
-	outstanding outstanding
-	// restart requests that all rows are published again.
-	restart atomic.Bool
+	// clockOffsets are by the instance of the server.
+	clockOffsets map[string]*clockOffset
+	outstanding  outstanding
+	// resetRequested means that all rows are to be published again.
+	resetRequested atomic.Bool
 }
 
 // New makes a relay. It does not connect before Run.
@@ -95,7 +95,7 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 	}
 	r := &Relay{
 		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wakeups: newWakeups(len(cfg.Sources)),
-		clock: clock{time.Now()}, offsets: map[string]*clockOffset{},
+		clock: clock{time.Now()}, clockOffsets: map[string]*clockOffset{},
 	}
 	for _, s := range cfg.Sources {
 		opened, err := openSource(ctx, s, tel)

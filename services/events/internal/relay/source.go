@@ -24,7 +24,7 @@ const (
 
 	columns = `id, recorded_at, event_id, tenant_id, brand_id, subject_id, type, origin_key_id, occurred_at, data, traceparent`
 
-	// Only the primary key serves this condition.
+	// No index but the primary key can serve a query with this condition.
 	unconfirmed = `coalesce(confirmed_at, 'infinity') = 'infinity'`
 
 	// tickColumns is how many columns readRows returns before those of a row.
@@ -65,9 +65,9 @@ ORDER BY recorded_at LIMIT 1`
 	deleteRows  = `DELETE FROM outbox` + confirmedRows
 	confirmRows = `UPDATE outbox SET confirmed_at = now()` + confirmedRows
 
-	// Rows are confirmed almost in the order of their ids, so only the first ones are looked at. The clock for retention does not
-	// jump ahead with the database's. Rows that were confirmed while that was ahead would hold up the others until then.
-	sweepRows = `WITH oldest AS (SELECT id, confirmed_at FROM outbox WHERE confirmed_at IS NOT NULL ORDER BY id LIMIT $2),
+	// Rows are confirmed almost in the order of their ids, so only the first ones are looked at. A row that was confirmed while the
+	// database's clock was ahead would hold up the others, so it gets the present time. The retention clock does not jump ahead.
+	deleteOldRows = `WITH oldest AS (SELECT id, confirmed_at FROM outbox WHERE confirmed_at IS NOT NULL ORDER BY id LIMIT $2),
 ahead AS (UPDATE outbox SET confirmed_at = now() WHERE id IN (SELECT id FROM oldest WHERE confirmed_at > now()))
 DELETE FROM outbox WHERE id IN (SELECT id FROM oldest WHERE confirmed_at < (SELECT at FROM retention_clock) - $1::interval)`
 
@@ -247,9 +247,9 @@ func (s *source) confirm(ctx context.Context, rows []publishedRow, keep bool) er
 
 // deleteOld deletes rows that were confirmed before the retention, and returns their number.
 func (s *source) deleteOld(ctx context.Context, retention time.Duration, limit int) (int, error) {
-	tag, err := s.pool.Exec(ctx, sweepRows, retention, limit)
+	tag, err := s.pool.Exec(ctx, deleteOldRows, retention, limit)
 	if err != nil {
-		return 0, fmt.Errorf("sweep source %s: %w", s.name, err)
+		return 0, fmt.Errorf("delete old rows of source %s: %w", s.name, err)
 	}
 	return int(tag.RowsAffected()), nil
 }

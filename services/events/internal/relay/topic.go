@@ -19,14 +19,14 @@ type Topic struct {
 	// Inspector looks up messages of the topic.
 	*kafka.Inspector
 
-	cfg      kafka.Config
-	settings TopicSettings
-	producer *kafka.Producer
-	log      *slog.Logger
-	exists   atomic.Bool
-	counted  atomic.Bool
-	tried    atomic.Bool
-	report   atomic.Pointer[kafka.TopicReport]
+	cfg               kafka.Config
+	settings          TopicSettings
+	producer          *kafka.Producer
+	log               *slog.Logger
+	exists            atomic.Bool
+	partitionsChecked atomic.Bool
+	tried             atomic.Bool
+	report            atomic.Pointer[kafka.TopicReport]
 }
 
 // TopicSettings say how the topic must be.
@@ -65,14 +65,14 @@ func (t *Topic) Publish(ctx context.Context, msgs []kafka.Message) error {
 	}
 	if kafka.IsMissing(err) { // The topic was deleted, or Kafka was replaced by an empty one.
 		t.exists.Store(false)
-		t.counted.Store(false)
+		t.partitionsChecked.Store(false)
 	}
 	return err
 }
 
 // checkPartitions checks the number of partitions once: the producer refuses a later change itself.
 func (t *Topic) checkPartitions(ctx context.Context) error {
-	if t.counted.Load() {
+	if t.partitionsChecked.Load() {
 		return nil
 	}
 	count, err := t.producer.Partitions(ctx)
@@ -82,7 +82,7 @@ func (t *Topic) checkPartitions(ctx context.Context) error {
 	if err := t.settings.CheckPartitions(ctx, count); err != nil {
 		return err
 	}
-	t.counted.Store(true)
+	t.partitionsChecked.Store(true)
 	return nil
 }
 
@@ -103,14 +103,14 @@ func (t *Topic) Ensure(ctx context.Context) error {
 		if t.settings.Required {
 			return err
 		}
-		t.log.WarnContext(ctx, weaker, "error", err)
+		t.log.WarnContext(ctx, weakTopic, "error", err)
 	}
 	t.exists.Store(true)
 	return nil
 }
 
 const (
-	weaker = "the topic of changes may lose messages"
+	weakTopic = "the topic of changes may lose messages"
 
 	retryTopic   = time.Second
 	recheckTopic = 5 * time.Minute
@@ -136,7 +136,7 @@ func (t *Topic) Run(ctx context.Context) error {
 			return nil
 		}
 		if err := t.check(ctx); err != nil {
-			t.log.WarnContext(ctx, weaker, "error", err)
+			t.log.WarnContext(ctx, weakTopic, "error", err)
 		}
 	}
 }

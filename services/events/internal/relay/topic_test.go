@@ -69,7 +69,7 @@ func TestATopicThatIsWeakerThanRequired(t *testing.T) {
 		require.NoError(t, f.Publish(t.Context(), []kafka.Message{{Key: []byte("k"), Value: []byte("v")}}))
 		cancel()
 		require.NoError(t, <-ended)
-		require.Contains(t, f.log.String(), weaker)
+		require.Contains(t, f.log.String(), weakTopic)
 	})
 	t.Run("is measured", func(t *testing.T) {
 		t.Parallel()

@@ -109,11 +109,11 @@ func TestClocksOfSeveralServersAreReadUntilTheyAreExact(t *testing.T) {
 	_, err := f.publishBatch(t.Context())
 	require.ErrorIs(t, err, errServerChanged)
 	f.publish(t)
-	for _, offset := range f.offsets { // As after long readings.
+	for _, offset := range f.clockOffsets { // As after long readings.
 		offset.low, offset.high = offset.low-time.Second, offset.high+time.Second
 	}
 	wide := func() (n int) {
-		for _, offset := range f.offsets {
+		for _, offset := range f.clockOffsets {
 			if offset.uncertainty() > time.Second/4 {
 				n++
 			}
@@ -129,7 +129,7 @@ func TestClocksOfSeveralServersAreReadUntilTheyAreExact(t *testing.T) {
 	require.Zero(t, wide())
 	require.LessOrEqual(t, f.sources[1].pool.Stat().AcquireCount()-clocks, int64(moreReadings))
 	f.sources[1].server.Store(&server{instance: "a third", table: "outbox"})
-	f.offsets["another"].high += time.Second
+	f.clockOffsets["another"].high += time.Second
 	require.ErrorIs(t, f.compareClocks(t.Context(), readings), errServerChanged)
 	readings[0].rows = nil
 	require.NoError(t, f.compareClocks(t.Context(), readings), "rows of one server need no comparison")

@@ -17,9 +17,9 @@ type window struct {
 	lastRead int64
 	// published is a time of the source's clock up to which the rows were published. It only saves work.
 	published time.Time
-	// former is how far the clock was ahead of the relay's before it stepped, or before another server took over; nil once all rows
-	// of that time are published.
-	former *time.Duration
+	// formerClockOffset is how far the clock was ahead of the relay's before it stepped, or before another server took over; nil
+	// once all rows of that time are published.
+	formerClockOffset *time.Duration
 }
 
 // gap is a range of ids that were not visible when a later id was published.
@@ -62,7 +62,7 @@ func (w *window) advance(r reading, n int) {
 	rows := r.rows
 	w.noteRead(rows)
 	if !r.full && n == len(rows) {
-		w.former = nil
+		w.formerClockOffset = nil
 	}
 	var gaps []gap
 	at := 0

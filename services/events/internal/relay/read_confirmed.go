@@ -13,16 +13,16 @@ import (
 
 const (
 	// No index serves the times: the rows are read once, in the order of their ids.
-	keptRows = `SELECT ` + columns + ` FROM outbox
+	confirmedInSpan = `SELECT ` + columns + ` FROM outbox
 WHERE id > $1 AND confirmed_at IS NOT NULL AND recorded_at >= $2 AND recorded_at < $3
 ORDER BY id LIMIT $4`
 
-	keptBatch = 500
+	readConfirmedBatch = 500
 )
 
-// Kept passes the changes that were recorded in a time span, and that the outbox has kept although all readers have stored them,
-// to a handler, in their order.
-func Kept(
+// ReadConfirmed reads the changes of a time span that the outbox has kept although all readers have stored them. It passes them
+// to a handler in their order.
+func ReadConfirmed(
 	ctx context.Context, s Source, from, before time.Time, handle func(ctx context.Context, changes []*eventsv1.Change) error,
 ) error {
 	conn, err := pgx.Connect(ctx, s.URL)
@@ -31,7 +31,7 @@ func Kept(
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	for last := int64(0); ; {
-		rows, err := conn.Query(ctx, keptRows, last, from, before, keptBatch)
+		rows, err := conn.Query(ctx, confirmedInSpan, last, from, before, readConfirmedBatch)
 		if err != nil {
 			return fmt.Errorf("read source %s: %w", s.Name, err)
 		}
@@ -50,7 +50,7 @@ func Kept(
 				return err
 			}
 		}
-		if len(kept) < keptBatch {
+		if len(kept) < readConfirmedBatch {
 			return nil
 		}
 	}
