@@ -43,12 +43,12 @@ func NewAnnouncer(hub *Hub, pool *pgxpool.Pool, log *slog.Logger) *Announcer {
 
 // Announce announces events that have been committed. It never waits.
 func (a *Announcer) Announce(changes []*eventsv1.Change) {
-	found := make([]Notice, len(changes))
+	list := make([]Notice, len(changes))
 	for i, c := range changes {
-		found[i] = Of(c)
+		list[i] = Of(c)
 	}
-	a.hub.Publish(found)
-	a.outgoing.update(func(p *pending) { p.add(found) })
+	a.hub.Publish(list)
+	a.outgoing.update(func(p *pending) { p.add(list) })
 }
 
 // Missed announces that events may have been committed without a notice.
@@ -64,29 +64,29 @@ func (a *Announcer) Run(ctx context.Context) error {
 
 // flush sends what is pending, and returns how long to wait before the next time.
 func (a *Announcer) flush(ctx context.Context) time.Duration {
-	found, missed := a.outgoing.Drain()
-	if len(found) == 0 && !missed {
+	list, missed := a.outgoing.Drain()
+	if len(list) == 0 && !missed {
 		return 0
 	}
-	err := a.send(ctx, found, missed)
+	err := a.send(ctx, list, missed)
 	if err == nil {
-		return outbox.PollDelay(len(found))
+		return outbox.PollDelay(len(list))
 	}
 	if ctx.Err() == nil {
-		a.log.WarnContext(ctx, "other instances were not told of new events, trying again", "error", err)
+		a.log.WarnContext(ctx, "cannot notify other instances of new events, trying again", "error", err)
 	}
 	a.outgoing.update(func(p *pending) {
-		if p.add(found); missed {
+		if p.add(list); missed {
 			p.miss()
 		}
 	})
 	return notifyPause
 }
 
-func (a *Announcer) send(ctx context.Context, found []Notice, missed bool) error {
+func (a *Announcer) send(ctx context.Context, list []Notice, missed bool) error {
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
-	if _, err := a.pool.Exec(ctx, notify, encode(a.self, found, missed)); err != nil {
+	if _, err := a.pool.Exec(ctx, notify, encode(a.self, list, missed)); err != nil {
 		return fmt.Errorf("notify instances: %w", err)
 	}
 	return nil
@@ -123,15 +123,15 @@ func (a *Announcer) listen(ctx context.Context) error {
 }
 
 func (a *Announcer) arrived(ctx context.Context, payload string) {
-	sender, found, err := decode(payload)
+	sender, list, err := decode(payload)
 	switch {
 	case err != nil: // Of a later version.
 		a.log.WarnContext(ctx, "cannot read what another instance announces", "error", err)
 		a.hub.Missed()
 	case sender == a.self:
-	case len(found) == 0:
+	case len(list) == 0:
 		a.hub.Missed()
 	default:
-		a.hub.Publish(found)
+		a.hub.Publish(list)
 	}
 }

@@ -54,14 +54,14 @@ type pending struct {
 	missed  bool
 }
 
-func (p *pending) add(found []Notice) {
+func (p *pending) add(list []Notice) {
 	if p.missed {
 		return // Everybody reads anyway.
 	}
 	if p.notices == nil {
-		p.notices = make(map[Notice]struct{}, len(found))
+		p.notices = make(map[Notice]struct{}, len(list))
 	}
-	for _, n := range found {
+	for _, n := range list {
 		p.notices[n] = struct{}{}
 	}
 	if len(p.notices) > maxPending {
@@ -71,13 +71,13 @@ func (p *pending) add(found []Notice) {
 
 func (p *pending) miss() { p.notices, p.missed = nil, true }
 
-func (p *pending) drain() (found []Notice, missed bool) {
+func (p *pending) drain() (list []Notice, missed bool) {
 	for n := range p.notices {
-		found = append(found, n)
+		list = append(list, n)
 	}
 	missed = p.missed
 	*p = pending{}
-	return found, missed
+	return list, missed
 }
 
 // Hub passes notices on within a process. Its zero value is ready.
@@ -116,7 +116,7 @@ func (h *Hub) Subscribe(tenantID string) *Subscription {
 func (s *Subscription) Due() <-chan struct{} { return s.due }
 
 // Drain returns the notices since the last call, each once. missed means that there may have been others.
-func (s *Subscription) Drain() (found []Notice, missed bool) {
+func (s *Subscription) Drain() (list []Notice, missed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pending.drain()
@@ -143,16 +143,16 @@ func (s *Subscription) update(do func(p *pending)) {
 }
 
 // Publish passes notices to those who have subscribed to their tenants.
-func (h *Hub) Publish(found []Notice) {
+func (h *Hub) Publish(list []Notice) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(found) == 0 || len(h.byTenant) == 0 {
+	if len(list) == 0 || len(h.byTenant) == 0 {
 		return
 	}
 	for s := range h.byTenant[""] {
-		s.update(func(p *pending) { p.add(found) })
+		s.update(func(p *pending) { p.add(list) })
 	}
-	for _, n := range found {
+	for _, n := range list {
 		for s := range h.byTenant[n.TenantID] {
 			s.update(func(p *pending) { p.add([]Notice{n}) })
 		}

@@ -25,11 +25,11 @@ const (
 var errPayload = errors.New("payload of a notification is malformed")
 
 // encode makes the payloads of notifications: the sender, and the notices. A payload without notices means that some were missed.
-func encode(sender uuid.UUID, found []Notice, missed bool) (payloads []string) {
+func encode(sender uuid.UUID, list []Notice, missed bool) (payloads []string) {
 	if missed {
 		payloads = append(payloads, base64.RawStdEncoding.EncodeToString(sender[:]))
 	}
-	for some := range slices.Chunk(found, perPayload) {
+	for some := range slices.Chunk(list, perPayload) {
 		raw := append(make([]byte, 0, idLen+len(some)*noticeLen), sender[:]...)
 		for _, n := range some {
 			tenant, brand := uuid.MustParse(n.TenantID), uuid.MustParse(n.BrandID)      // The writer has checked them.
@@ -42,19 +42,19 @@ func encode(sender uuid.UUID, found []Notice, missed bool) (payloads []string) {
 }
 
 // decode returns no notices if some were missed.
-func decode(payload string) (sender uuid.UUID, found []Notice, err error) {
+func decode(payload string) (sender uuid.UUID, list []Notice, err error) {
 	raw, err := base64.RawStdEncoding.DecodeString(payload)
 	if err != nil || len(raw) < idLen || (len(raw)-idLen)%noticeLen != 0 {
 		return sender, nil, fmt.Errorf("%w: %d bytes", errPayload, len(payload))
 	}
 	sender = uuid.UUID(raw[:idLen])
 	for n := range slices.Chunk(raw[idLen:], noticeLen) {
-		found = append(found, Notice{
+		list = append(list, Notice{
 			TenantID:   uuid.UUID(n[:idLen]).String(),
 			BrandID:    uuid.UUID(n[idLen : 2*idLen]).String(),
 			Scope:      commonv1.Scope(n[2*idLen]),
 			HiddenFrom: int32(binary.BigEndian.Uint32(n[2*idLen+1:])), //nolint:gosec // Written from a signed value.
 		})
 	}
-	return sender, found, nil
+	return sender, list, nil
 }
