@@ -35,7 +35,7 @@ type Writer struct {
 	delay     metric.Float64Histogram
 }
 
-// NewWriter makes a writer to a feed that keeps events for the retention, by the clock for retention.
+// NewWriter makes a writer. retention returns how long the feed keeps events, with the lag of the retention clock.
 func NewWriter(
 	s *store.Store, announcer *notices.Announcer, retention func() time.Duration, tel *telemetry.Telemetry,
 ) (*Writer, error) {
@@ -91,8 +91,8 @@ func (w *Writer) Handle(ctx context.Context, partition int, msgs []kafka.Message
 }
 
 // Offsets are those of the store, for a consumer that becomes the writer of partitions. If the store has more than Kafka knows of,
-// the former writer may have crashed before it announced what it had committed. Quiet partitions are asked for every few seconds:
-// that must not wake all readers.
+// the former writer may have crashed before it announced what it had committed. The consumer asks again every few seconds in a
+// quiet partition, so equal offsets must not wake all readers.
 type Offsets struct {
 	store.Offsets
 

@@ -68,7 +68,7 @@ func (s *Server) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest
 		return nil, err
 	}
 	// It fails only outside of a gRPC call, as in a test.
-	_ = grpc.SetHeader(ctx, list.marks(req.GetWait() > 0))
+	_ = grpc.SetHeader(ctx, list.headers(req.GetWait() > 0))
 	return s.response(list), nil
 }
 
@@ -88,8 +88,8 @@ func checkFrom(req *eventsv1.ListEventsRequest, errs *fields.Errors) {
 	}
 }
 
-// marks are what the answer says about the page.
-func (p *listing) marks(waits bool) metadata.MD {
+// headers are the response headers about the page.
+func (p *listing) headers(waits bool) metadata.MD {
 	md := metadata.MD{}
 	if p.atEnd {
 		md.Set(caller.FeedEndHeader, "true")

@@ -89,7 +89,7 @@ func firstOfEachPartition(batches []*pendingBatch) (first, rest []*pendingBatch)
 	return first, rest
 }
 
-// After this error append creates the missing partition in another transaction and tries again.
+// After errDayMissing, appendInOneTx creates the missing partition in another transaction and tries again.
 var errDayMissing = errors.New("partition is missing")
 
 func (s *Store) appendInOneTx(ctx context.Context, batches []*pendingBatch) error {

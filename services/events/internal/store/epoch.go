@@ -23,7 +23,7 @@ SELECT e.number + 1, $1, p.last_value - CASE WHEN p.is_called THEN 0 ELSE 1 END,
   FROM feed_position p, (SELECT number, server FROM feed_epochs ORDER BY number DESC LIMIT 1) e
  WHERE $3 OR e.server <> ` + postgres.ServerStart
 
-	// otherServer is the reason of an epoch that begins because the server says something else of itself.
+	// otherServer is the reason of an epoch that begins because postgres.ServerStart has changed.
 	otherServer = "another server, timeline or start"
 )
 

@@ -47,7 +47,7 @@ type Bounds struct {
 	Dropped int64
 	// Epoch is the current one.
 	Epoch int64
-	// Survived is the last number of the epoch that was asked for that was not lost since; negative if the epoch is unknown.
+	// Survived is the last number of the requested epoch that was not lost since then; negative if the epoch is unknown.
 	Survived int64
 }
 

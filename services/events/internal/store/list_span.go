@@ -44,8 +44,8 @@ FROM (
 ORDER BY tenant_id, position`
 )
 
-// nobody is before every tenant.
-const nobody = "00000000-0000-0000-0000-000000000000"
+// beforeTenants sorts before the id of every tenant.
+const beforeTenants = "00000000-0000-0000-0000-000000000000"
 
 // ScanSpan reads up to limit events after a position, of which it returns those of the span, and the position after them. The
 // zero position is before the first event. done means that no more follow.
@@ -57,7 +57,7 @@ func (s *Store) ScanSpan(ctx context.Context, span Span, after SpanPosition, lim
 		return nil, after, false, err
 	}
 	// Clocks differ, so an event may have been inserted on the day before it was recorded.
-	begin := SpanPosition{Day: Day(span.From).AddDate(0, 0, -1), TenantID: cmp.Or(span.TenantID, nobody)}
+	begin := SpanPosition{Day: Day(span.From).AddDate(0, 0, -1), TenantID: cmp.Or(span.TenantID, beforeTenants)}
 	if after.Day.Before(begin.Day) {
 		after = begin
 	}
@@ -90,18 +90,18 @@ func (s *Store) scanDay(
 		return nil, 0, fmt.Errorf("scan span of feed: %w", err)
 	}
 	var (
-		c                  eventsv1.Change
-		recorded           bool
-		occurredAt, inTime time.Time
+		c                      eventsv1.Change
+		inSpan                 bool
+		occurredAt, recordedAt time.Time
 	)
 	_, err = pgx.ForEachRow(rows, []any{
-		&after.TenantID, &after.Number, &recorded, &c.EventId, &c.Type, &c.BrandId, &c.SubjectId, &c.OriginKeyId,
-		&occurredAt, &inTime, &c.Data,
+		&after.TenantID, &after.Number, &inSpan, &c.EventId, &c.Type, &c.BrandId, &c.SubjectId, &c.OriginKeyId,
+		&occurredAt, &recordedAt, &c.Data,
 	}, func() error {
-		if read++; recorded {
+		if read++; inSpan {
 			changes = append(changes, &eventsv1.Change{
 				EventId: c.GetEventId(), Type: c.GetType(), TenantId: after.TenantID, BrandId: c.GetBrandId(), SubjectId: c.GetSubjectId(),
-				OriginKeyId: c.GetOriginKeyId(), OccurredAt: timestamppb.New(occurredAt), RecordedAt: timestamppb.New(inTime),
+				OriginKeyId: c.GetOriginKeyId(), OccurredAt: timestamppb.New(occurredAt), RecordedAt: timestamppb.New(recordedAt),
 				Data: c.GetData(),
 			})
 		}

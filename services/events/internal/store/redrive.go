@@ -42,7 +42,7 @@ func (s *Store) Redrive(ctx context.Context, b Batch) (Appended, error) {
 const forgetTopic = `UPDATE feed_writers
    SET next_offset = -1, last_id = '', last_time = NULL, last_day = (SELECT max(last_day) FROM feed_writers)`
 
-// ForgetTopic forgets the stored offsets and the number of partitions, for a topic with others.
+// ForgetTopic forgets the stored offsets and the number of partitions, so that the feed can read another topic.
 func (s *Store) ForgetTopic(ctx context.Context) error {
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		b.Queue(forgetTopic)
