@@ -18,7 +18,7 @@ import (
 const insertAudit = `INSERT INTO tenant_audit (id, tenant_id, actor_kind, actor_id, action, subject_id, detail)
 VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
-// act is a change for the audit, with what it shows of the record before and after; nil if there is nothing to show.
+// auditedChange is a change for the audit, with what it shows of the record before and after; nil if there is nothing to show.
 type auditedChange struct {
 	by            Authorization
 	action        tenantsv1.TenantAction
@@ -120,7 +120,7 @@ WHERE id IN (
   ORDER BY previous_signs_until LIMIT $2 FOR UPDATE SKIP LOCKED)`
 )
 
-// Delete deletes up to limit rows that are older than keep, and returns how many.
-func (s *Store) Delete(ctx context.Context, rows Old, keep time.Duration, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "delete old rows", string(rows), keep, limit)
+// Delete deletes up to limit rows that are older than the retention, and returns how many.
+func (s *Store) Delete(ctx context.Context, rows Old, retention time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "delete old rows", string(rows), retention, limit)
 }

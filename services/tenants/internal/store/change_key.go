@@ -33,7 +33,7 @@ type KeyRef struct {
 	ID       int32
 }
 
-// changeKey calls change for the tenant of the key and, if work changed something, records the act. work may complete the act. It
+// changeKey calls change for the tenant of the key and, if work changed something, records a in the audit. work may complete a. It
 // fails with ErrNotFound for a key that the tenant does not have.
 func (s *Store) changeKey(
 	ctx context.Context, k KeyRef, a *auditedChange, work func(tx pgx.Tx) (changed bool, err error),
@@ -45,7 +45,7 @@ func (s *Store) changeKey(
 	return version, translate(err)
 }
 
-// changeKeyIn is changeKey in a transaction of the caller's.
+// changeKeyIn is changeKey in the caller's transaction.
 func changeKeyIn(
 	ctx context.Context, tx pgx.Tx, k KeyRef, a *auditedChange, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {

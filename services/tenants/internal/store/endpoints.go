@@ -11,7 +11,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// endpointRow is a key k of a tenant t. Without a key, only what is of the tenant has a value.
+// endpointRow is a key k of a tenant t. Without a key, only the columns of the tenant have values.
 type endpointRow struct {
 	Endpoint
 
@@ -21,7 +21,7 @@ type endpointRow struct {
 	scopes    []string
 }
 
-// The signing secret of before is read while it also signs, with the time for which it does.
+// The previous signing secret is read only as long as it still signs, with the remaining time.
 var endpoints = postgres.Columns[endpointRow]{
 	postgres.Field("t.id", shown, func(r *endpointRow) *string { return &r.TenantID }),
 	postgres.Field("t.version", shown, func(r *endpointRow) *int64 { return &r.version }),
@@ -85,7 +85,7 @@ type Endpoint struct {
 	URL       *string
 	// SealedSecret is the signing secret, sealed for the key.
 	SealedSecret []byte
-	// SealedPrevious is the secret of before, which also signs for PreviousSignsFor. Nil: it does not.
+	// SealedPrevious is the previous secret, which still signs for PreviousSignsFor; nil: it does not.
 	SealedPrevious   []byte
 	PreviousSignsFor time.Duration
 }

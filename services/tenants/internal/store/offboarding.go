@@ -124,9 +124,9 @@ const (
   AND actor_kind = $2 AND actor_id = $3 AND at > clock_timestamp() - interval '1 day')`
 )
 
-// BeginExport returns the ids of the tenant's keys and records who exports: for the first page, and for another one unless the
-// actor is on record for the last day, because a cursor proves no earlier page. It fails with ErrErasing once the erasure has
-// begun.
+// BeginExport returns the ids of the tenant's keys and records who exports, at the first page. At another page it records the actor
+// unless it did so within a day: a cursor does not prove that the actor has read the first page. It fails with ErrErasing once the
+// erasure has begun.
 func (s *Store) BeginExport(ctx context.Context, tenantID string, by *commonv1.Actor, first bool) (keyIDs []int32, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		var version int64

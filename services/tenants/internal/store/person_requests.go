@@ -36,7 +36,8 @@ type PersonRequest struct {
 	KeyIDs []int32
 }
 
-// personRequestRow is a row of the requests. Its times are from now: an export is completed by its response.
+// personRequestRow is a row of the requests. In a row to insert, takeOver and completed count from now. completed is zero for an
+// export, which its response completes, and nil for an erasure.
 type personRequestRow struct {
 	PersonRequest
 
@@ -44,21 +45,19 @@ type personRequestRow struct {
 	completed *time.Duration
 }
 
-const recorded postgres.Use = shown << 1
-
 var personRequests = postgres.Columns[personRequestRow]{
-	postgres.Field("tenant_id", recorded|shown, func(r *personRequestRow) *string { return &r.TenantID }).Cast("", "::text"),
-	postgres.Field("id", recorded|shown, func(r *personRequestRow) *string { return &r.ID }).Cast("", "::text"),
-	postgres.Field("action", recorded|shown, func(r *personRequestRow) *string { return &r.Action }),
-	postgres.Field("subject_kind", recorded|shown, func(r *personRequestRow) *string { return &r.SubjectKind }),
-	postgres.Field("subject_mac", recorded|shown, func(r *personRequestRow) *[]byte { return &r.SubjectMAC }),
-	postgres.EnumField("actor_kind", recorded|shown, func(r *personRequestRow) *commonv1.ActorKind { return &r.ActorKind }),
-	postgres.Field("actor_id", recorded|shown, func(r *personRequestRow) *string { return &r.ActorID }),
-	postgres.Field("link_ids", recorded|shown, func(r *personRequestRow) *[]string { return &r.LinkIDs }).Cast("", "::text[]"),
-	postgres.Field("order_ids", recorded|shown, func(r *personRequestRow) *[]string { return &r.OrderIDs }).Cast("", "::text[]"),
-	postgres.Field("next_attempt_at", recorded,
+	postgres.Field("tenant_id", written|shown, func(r *personRequestRow) *string { return &r.TenantID }).Cast("", "::text"),
+	postgres.Field("id", written|shown, func(r *personRequestRow) *string { return &r.ID }).Cast("", "::text"),
+	postgres.Field("action", written|shown, func(r *personRequestRow) *string { return &r.Action }),
+	postgres.Field("subject_kind", written|shown, func(r *personRequestRow) *string { return &r.SubjectKind }),
+	postgres.Field("subject_mac", written|shown, func(r *personRequestRow) *[]byte { return &r.SubjectMAC }),
+	postgres.EnumField("actor_kind", written|shown, func(r *personRequestRow) *commonv1.ActorKind { return &r.ActorKind }),
+	postgres.Field("actor_id", written|shown, func(r *personRequestRow) *string { return &r.ActorID }),
+	postgres.Field("link_ids", written|shown, func(r *personRequestRow) *[]string { return &r.LinkIDs }).Cast("", "::text[]"),
+	postgres.Field("order_ids", written|shown, func(r *personRequestRow) *[]string { return &r.OrderIDs }).Cast("", "::text[]"),
+	postgres.Field("next_attempt_at", written,
 		func(r *personRequestRow) *time.Duration { return &r.takeOver }).Cast("::interval + now()", ""),
-	postgres.Field("completed_at", recorded,
+	postgres.Field("completed_at", written,
 		func(r *personRequestRow) **time.Duration { return &r.completed }).Cast("::interval + now()", ""),
 
 	postgres.Field("requested_at", shown, func(r *personRequestRow) *time.Time { return &r.RequestedAt }),
@@ -71,7 +70,7 @@ var personRequests = postgres.Columns[personRequestRow]{
 }
 
 var (
-	insertPersonRequest = personRequests.For(recorded).Insert("person_requests") + ` ON CONFLICT DO NOTHING`
+	insertPersonRequest = personRequests.For(written).Insert("person_requests") + ` ON CONFLICT DO NOTHING`
 
 	selectPersonRequest = `SELECT ` + personRequests.For(shown).Select() + ` FROM person_requests WHERE tenant_id = $1 AND id = $2`
 
@@ -109,7 +108,7 @@ func (s *Store) RecordPersonRequest(ctx context.Context, by Authorization, r Per
 		row.completed = new(time.Duration)
 	}
 	_, err := s.change(ctx, r.TenantID, by, func(tx pgx.Tx) (changed bool, err error) {
-		_, err = postgres.Exec(ctx, tx, "record request for a person", insertPersonRequest, personRequests.For(recorded).Args(row)...)
+		_, err = postgres.Exec(ctx, tx, "record request for a person", insertPersonRequest, personRequests.For(written).Args(row)...)
 		return false, err // The settings, which have the version, are the same.
 	})
 	return err

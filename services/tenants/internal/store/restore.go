@@ -11,10 +11,10 @@ import (
 )
 
 // A database that goes back to an earlier state hands out versions of tenants and ids of API keys again. Copies elsewhere would
-// then seem newer than the tenant, and a new key would own what is stored for a lost one. So both skip to the time, and by a
-// little in case the clock is behind: of several restores of one backup, none hands out what another has. They skip by at most ten
-// years, so that a wrong clock does not use up the ids. A version that Redis has can only be right if it is not far ahead of the
-// time.
+// then seem newer than the tenant, and a new key would own what is stored for a lost one. So both skip to the current time:
+// versions to its microseconds, ids to its seconds. If the clock is behind, they skip by a little. Several restores of one backup
+// then hand out different ones. Ids skip by at most ten years, so that a wrong clock does not use them up. A version in Redis that
+// is far ahead of the time is wrong.
 const (
 	skipVersions = `UPDATE tenants SET version = greatest(version + 1000000, ` + clock + `)`
 	passVersions = `UPDATE tenants t SET version = seen.version + 1
@@ -26,22 +26,22 @@ const (
 
 	// clock is the time in microseconds.
 	clock = `(extract(epoch FROM now()) * 1000000)::bigint`
-	// credible is how far ahead of the time a version may be: by the changes since a skip, and by the difference of clocks.
-	credible = `1000000000000`
+	// maxAhead is how far ahead of the time a version may be: by the changes since a skip, and by the difference of clocks.
+	maxAhead = `1000000000000`
 )
 
 const (
 	lockServer = `SELECT identity, started, ` + postgres.ServerIdentity + `, ` + postgres.ServerStart + `
   FROM database_server FOR UPDATE`
 	sameServer = `SELECT identity = ` + postgres.ServerIdentity + ` AND started = ` + postgres.ServerStart + ` FROM database_server`
-	noteServer = `UPDATE database_server SET identity = $1, started = $2`
+	saveServer = `UPDATE database_server SET identity = $1, started = $2`
 
 	// A tenant may have changed since its version was compared with the one that was seen.
 	anyBehind = `SELECT coalesce(bool_or(t.version < seen.version), false)
   FROM tenants t JOIN unnest($1::uuid[], $2::bigint[]) AS seen (id, version) USING (id)`
-	selectIncredible = `SELECT t.id::text, t.version
+	selectImpossible = `SELECT t.id::text, t.version
   FROM tenants t JOIN unnest($1::uuid[], $2::bigint[]) AS seen (id, version) USING (id)
- WHERE seen.version > greatest(t.version, ` + clock + `) + ` + credible + ` ORDER BY t.id`
+ WHERE seen.version > greatest(t.version, ` + clock + `) + ` + maxAhead + ` ORDER BY t.id`
 )
 
 // Skip is why versions and ids skipped what may have been handed out.
@@ -61,7 +61,7 @@ type TenantVersion struct {
 	Version  int64
 }
 
-// SkipAfterRestore skips versions and ids if the database may have gone back: its server says something else of itself than before,
+// SkipAfterRestore skips versions and ids if the database may have gone back: its server has another identity or start than before,
 // or one of the tenants has not reached a version that was seen elsewhere.
 func (s *Store) SkipAfterRestore(ctx context.Context, seen []TenantVersion) (why Skip, err error) {
 	tenants := postgres.UUIDColumn(seen, func(v TenantVersion) string { return v.TenantID })
@@ -86,9 +86,9 @@ func (s *Store) SkipAfterRestore(ctx context.Context, seen []TenantVersion) (why
 			why = NotSkipped
 			return nil
 		default:
-			why = NotSkipped // The first look.
+			why = NotSkipped // There is nothing to compare with yet.
 		}
-		if _, err := tx.Exec(ctx, noteServer, identityNow, startedNow); err != nil || why == NotSkipped {
+		if _, err := tx.Exec(ctx, saveServer, identityNow, startedNow); err != nil || why == NotSkipped {
 			return err
 		}
 		if _, err := tx.Exec(ctx, skipVersions); err != nil {
@@ -106,9 +106,9 @@ func (s *Store) SkipAfterRestore(ctx context.Context, seen []TenantVersion) (why
 	return why, nil
 }
 
-// Incredible returns the versions of those tenants for which a version was seen that cannot have been handed out.
-func (s *Store) Incredible(ctx context.Context, seen []TenantVersion) ([]TenantVersion, error) {
-	return postgres.Select(ctx, s.pool, "check versions", pgx.RowToStructByPos[TenantVersion], selectIncredible,
+// ImpossibleVersions returns the versions of those tenants for which a version was seen that cannot have been handed out.
+func (s *Store) ImpossibleVersions(ctx context.Context, seen []TenantVersion) ([]TenantVersion, error) {
+	return postgres.Select(ctx, s.pool, "check versions", pgx.RowToStructByPos[TenantVersion], selectImpossible,
 		postgres.UUIDColumn(seen, func(v TenantVersion) string { return v.TenantID }),
 		postgres.Column(seen, func(v TenantVersion) int64 { return v.Version }))
 }

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// At most one secret of before signs: an overlap of an earlier rotation ends.
+	// At most one previous secret signs: a rotation ends the overlap of an earlier one.
 	updateSigning = `UPDATE api_keys SET webhook_secret = $2, rotation_id = $4, rotated_at = now(),
   previous_webhook_secret = CASE WHEN $3::interval > '0' THEN webhook_secret END,
   previous_signs_until = CASE WHEN $3::interval > '0' THEN now() + $3::interval END
@@ -27,7 +27,7 @@ WHERE id = $1 AND revoked_at IS NULL RETURNING webhook_secret, previous_signs_un
 WHERE id = $1 AND revoked_at IS NULL AND rotation_id = $2 AND rotated_at > now() - interval '30 days'`
 )
 
-// Rotation is a new signing secret, which is sealed. The secret of before also signs for the overlap.
+// Rotation is a new signing secret, which is sealed. The previous one still signs for the overlap.
 type Rotation struct {
 	// RequestID identifies repeats. It may be nil.
 	RequestID *string
@@ -38,7 +38,7 @@ type Rotation struct {
 // Signing is the sealed signing secret of a key.
 type Signing struct {
 	Secret []byte
-	// PreviousUntil is when the secret of before stops signing, or nil.
+	// PreviousUntil is when the previous secret stops signing, or nil.
 	PreviousUntil *time.Time
 }
 

@@ -12,13 +12,13 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// What a column of a setting is part of.
+// How a column of a setting is used.
 const (
-	written  postgres.Use = 1 << iota // by its insert
-	changed                           // by a change of it
-	shown                             // to its readers
+	written  postgres.Use = 1 << iota // by the INSERT
+	changed                           // by the UPDATE, if the record exists
+	shown                             // by reads
 	inAudit                           // by the audit, which has no personal data: of a member neither name nor address
-	inRecord                          // beside what is shown, for the operations plane
+	inRecord                          // by reads of the operations plane, besides what is shown
 
 	setUp = written | changed | shown | inAudit
 )
@@ -39,7 +39,7 @@ type setting[R any] struct {
 	read, upsert string
 }
 
-// prepared has the statements. The upsert changes no row if nothing differs.
+// prepared returns the setting with its statements. The upsert changes no row if nothing differs.
 func (s setting[R]) prepared() setting[R] {
 	changing := s.columns.For(changed)
 	s.readColumns = s.columns.For(shown)

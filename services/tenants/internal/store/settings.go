@@ -217,8 +217,8 @@ func list[T any](s []T) []T {
 	return s
 }
 
-// selectLed reports whether the team has an Administrator who may act.
-const selectLed = `SELECT EXISTS (SELECT FROM team_members WHERE tenant_id = $1 AND role = 'ADMINISTRATOR' AND active)`
+// selectHasAdministrator reports whether the team has an Administrator who may act.
+const selectHasAdministrator = `SELECT EXISTS (SELECT FROM team_members WHERE tenant_id = $1 AND role = 'ADMINISTRATOR' AND active)`
 
 // PutTeamMember creates or replaces a member of the tenant's team. It fails with ErrLastAdministrator if a member would leave the
 // team without an Administrator, after which only the service operator could change anything. The operator may.
@@ -230,11 +230,11 @@ func (s *Store) PutTeamMember(
 		if err != nil || !by.Needs.NeedsTeam(by.Actor) {
 			return changed, err
 		}
-		var led bool
-		if err := tx.QueryRow(ctx, selectLed, tenantID).Scan(&led); err != nil {
+		var found bool
+		if err := tx.QueryRow(ctx, selectHasAdministrator, tenantID).Scan(&found); err != nil {
 			return false, fmt.Errorf("find Administrator: %w", err)
 		}
-		if !led {
+		if !found {
 			return false, ErrLastAdministrator
 		}
 		return changed, nil

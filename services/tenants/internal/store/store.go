@@ -38,7 +38,7 @@ var (
 // Store of one database.
 type Store struct {
 	pool *pgxpool.Pool
-	// OnSkip, if set, is called after a change found another server and versions and ids have skipped.
+	// OnSkip, if set, is called after a change has run SkipAfterRestore, and versions and ids have skipped.
 	OnSkip func(ctx context.Context, why Skip)
 }
 
@@ -54,7 +54,7 @@ const (
 	bumpTenant = `UPDATE tenants SET version = version + 1 WHERE id = $1 RETURNING version`
 )
 
-// change runs work while the tenant's row is locked, for an actor who may, and returns the new version. The version grows only if
+// change locks the tenant's row, checks the actor's permission, runs work and returns the new version. The version grows only if
 // work changed something.
 func (s *Store) change(
 	ctx context.Context, tenantID string, by Authorization, work func(tx pgx.Tx) (changed bool, err error),
@@ -66,7 +66,7 @@ func (s *Store) change(
 	return version, translate(err)
 }
 
-// changeIn is change in a transaction of the caller's.
+// changeIn is change in the caller's transaction.
 func changeIn(
 	ctx context.Context, tx pgx.Tx, tenantID string, by Authorization, work func(tx pgx.Tx) (changed bool, err error),
 ) (version int64, err error) {

@@ -28,7 +28,7 @@ const (
 // checker compares the versions of the database with those of Redis.
 type checker struct {
 	store     *store.Store
-	published *Publisher
+	publisher *Publisher
 	log       *slog.Logger
 	skips     metric.Int64Counter
 }
@@ -49,7 +49,7 @@ func newChecker(s *store.Store, p *Publisher, tel *telemetry.Telemetry) (*checke
 	if err != nil {
 		return nil, fmt.Errorf("metric of skips: %w", err)
 	}
-	c := &checker{store: s, published: p, log: tel.Logger, skips: skips}
+	c := &checker{store: s, publisher: p, log: tel.Logger, skips: skips}
 	for _, why := range []store.Skip{store.SkipRestarted, store.SkipRestored, store.SkipBehind} {
 		skips.Add(context.Background(), 0, reason(why)) // The series exists before the first skip.
 	}
@@ -82,7 +82,7 @@ func (c *checker) check(ctx context.Context) error {
 
 // compare skips if Redis has later versions than the database, and publishes those that Redis lacks.
 func (c *checker) compare(ctx context.Context, page []store.TenantVersion) error {
-	published, err := c.published.published(ctx, page)
+	published, err := c.publisher.published(ctx, page)
 	if err != nil {
 		return err
 	}
@@ -95,29 +95,29 @@ func (c *checker) compare(ctx context.Context, page []store.TenantVersion) error
 			behind = append(behind, tenant)
 		}
 	}
-	if err := c.passed(ctx, ahead); err != nil {
+	if err := c.skipPast(ctx, ahead); err != nil {
 		return err
 	}
 	for _, tenant := range behind {
-		if err := c.published.PublishOnce(ctx, tenant.TenantID, tenant.Version); err != nil {
+		if err := c.publisher.PublishOnce(ctx, tenant.TenantID, tenant.Version); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// passed skips because Redis has these later versions, and replaces those that cannot be.
-func (c *checker) passed(ctx context.Context, ahead []store.TenantVersion) error {
+// skipPast skips past versions in Redis that are later than those of the database, and replaces versions that are impossible.
+func (c *checker) skipPast(ctx context.Context, ahead []store.TenantVersion) error {
 	if len(ahead) == 0 {
 		return nil
 	}
-	wrong, err := c.store.Incredible(ctx, ahead)
+	wrong, err := c.store.ImpossibleVersions(ctx, ahead)
 	if err != nil {
 		return err
 	}
 	for _, tenant := range wrong {
 		c.log.ErrorContext(ctx, "Redis has a version that no tenant can have: it is replaced", "tenant_id", tenant.TenantID)
-		if err := c.published.replace(ctx, tenant.TenantID, tenant.Version); err != nil {
+		if err := c.publisher.replace(ctx, tenant.TenantID, tenant.Version); err != nil {
 			return err
 		}
 	}
@@ -146,13 +146,13 @@ func (c *checker) report(ctx context.Context, why store.Skip) {
 }
 
 // published returns the published versions of tenants, zero for one that has none.
-func (p *Publisher) published(ctx context.Context, changed []store.TenantVersion) ([]int64, error) {
-	list := make([]int64, len(changed))
-	if p.client == nil || len(changed) == 0 {
+func (p *Publisher) published(ctx context.Context, page []store.TenantVersion) ([]int64, error) {
+	list := make([]int64, len(page))
+	if p.client == nil || len(page) == 0 {
 		return list, nil
 	}
-	keys := make([]string, len(changed))
-	for i, t := range changed {
+	keys := make([]string, len(page))
+	for i, t := range page {
 		keys[i] = tenants.VersionKey(t.TenantID)
 	}
 	values, err := p.client.MGet(ctx, keys...).Result()
