@@ -16,10 +16,9 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
-// Peers are the other services that hold data of tenants. They are called only to erase and export it, and the
-// catalog for its currencies. The service starts and is
-// ready without them, because every request of the gateway depends on it. An address may be missing: then what needs the
-// service is refused.
+// Peers are the other services that hold data of tenants. They are called only to erase and export it, and the catalog also for its
+// currencies. This service starts and is ready without them, because every request of the gateway depends on it. An address may be
+// missing: calls that need that peer are then refused.
 type Peers struct {
 	CatalogAddr       string `env:"CATALOG_ADDR" check:"hostports" doc:"The catalog service, to erase and export data, and for its currencies: a DNS name of all instances, or their addresses."`
 	OrdersAddr        string `env:"ORDERS_ADDR" check:"hostports" doc:"The orders service, to erase and export data: a DNS name of all instances, or their addresses."`
@@ -31,7 +30,7 @@ type Peers struct {
 // peers are the connections to the services whose address is known.
 type peers map[identity.Name]*grpc.ClientConn
 
-// dial connects to no service. A connection is opened by its first call.
+// dial waits for no service: a connection is opened by its first call.
 func (p Peers) dial(s *service.Service) (peers, error) {
 	conns := peers{}
 	for name, addr := range map[identity.Name]string{
@@ -61,7 +60,7 @@ func (p peers) holders() []offboarding.Holder {
 	return holders
 }
 
-// addErasures builds what erases and exports persons, and adds what goes on with erasures that are not complete.
+// addErasures makes what erases and exports data of persons, and adds the worker that continues pending erasures.
 func addErasures(
 	s *service.Service, peers peers, tenants *store.Store, ring *seal.Ring, backups time.Duration,
 ) (*privacy.Coordinator, error) {

@@ -145,14 +145,14 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring) error {
 	return nil
 }
 
-// deleteOld deletes what is older than the retention of audits, and the secrets of webhooks that no longer sign.
-func deleteOld(ctx context.Context, tenants *store.Store, audits, lag time.Duration) error {
+// deleteOld deletes audits and requests for persons after the retention of audits, and signing secrets that no longer sign.
+func deleteOld(ctx context.Context, tenants *store.Store, auditRetention, lag time.Duration) error {
 	var failed []error
-	for rows, keep := range map[store.Old]time.Duration{
-		store.OldAudit: audits + lag, store.OldPersonRequests: audits + lag, store.OldSigning: lag,
+	for rows, retention := range map[store.Old]time.Duration{
+		store.OldAudit: auditRetention + lag, store.OldPersonRequests: auditRetention + lag, store.OldSigning: lag,
 	} {
 		failed = append(failed, daemon.InBatches(ctx, retentionBatch, func(ctx context.Context, limit int) (int, error) {
-			return tenants.Delete(ctx, rows, keep, limit)
+			return tenants.Delete(ctx, rows, retention, limit)
 		}))
 	}
 	return errors.Join(failed...)

@@ -44,7 +44,7 @@ func (h Holder) count(ctx context.Context, tenant tenants.Tenant) (*privacyv1.Co
 // errNeverEmpty ends an erasure that is as slow as the writers. The next attempt continues it.
 var errNeverEmpty = errors.New("rows are still being written")
 
-// maxBatches bounds an attempt, of a thousand rows each.
+// maxBatches, of a thousand rows each, bounds an attempt.
 const maxBatches = 100_000
 
 func (h Holder) erase(ctx context.Context, tenant tenants.Tenant) error {

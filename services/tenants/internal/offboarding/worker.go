@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// Interval between two looks at off-boardings.
+	// Interval is how often the worker looks for off-boardings that are due.
 	Interval = time.Minute
 	// checkEvery is how often an erased tenant is counted again.
 	checkEvery = time.Hour
@@ -107,7 +107,7 @@ func (w *Worker) beginErasure(ctx context.Context, o *store.Offboarded, lag time
 	return begun, err
 }
 
-// erase counts, erases and counts again. The tenant itself goes last, so that until then its keys are known to be refused.
+// erase counts, erases and counts again. The tenant itself is erased last, so that its keys stay known until then, and refused.
 func (w *Worker) erase(ctx context.Context, o store.Offboarded) error {
 	for _, h := range w.deps.Holders {
 		counted, err := h.count(ctx, o.Tenant)

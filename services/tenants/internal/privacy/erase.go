@@ -122,7 +122,7 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipi
 			return err
 		}
 	}
-	// With those of claims meanwhile they may be more than a call may name.
+	// With the orders of claims they may be more than a call can name.
 	for ids := range slices.Chunk(orderIDs, maxRecords) {
 		_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
 			TenantId: r.TenantID, RequestedBy: by, RecordIds: ids, KeyIds: r.KeyIDs,
@@ -161,11 +161,11 @@ func (c *Coordinator) attemptInTime(ctx context.Context, r store.PersonRequest) 
 	err := c.attempt(ctx, r, nil)
 	if problem.Is(err, problem.NotEditable) {
 		c.deps.Log.InfoContext(ctx, "an erasure waits for an order in flight", "request_id", r.ID, "error", err)
-		return nil // Nothing failed. A metric has its age.
+		return nil // Nothing failed. A metric shows how long it waits.
 	}
 	if errors.Is(err, errEvents) {
 		c.deps.Log.InfoContext(ctx, "an erasure waits for events of the person", "request_id", r.ID, "error", err)
-		return nil // The same.
+		return nil // Nothing failed here either.
 	}
 	return err
 }

@@ -2,10 +2,10 @@
 //
 // A request is recorded with the ids of the person's records before anything is erased. Each step may be repeated, so after a crash
 // any instance continues. Links are erased before orders: an open link is cancelled by that, so no claim can place another order
-// afterwards, and an order that a claim has placed since is added. Events are erased last, when all of the records are stored.
+// afterwards, and an order that a claim has placed meanwhile is added. Events are erased last, when all of the records are stored.
 //
-// An order in flight cannot be erased, because it could not be delivered. A request for such an order is refused as a whole. If the
-// order became one after the request was recorded, the request stays pending until the order is completed or cancelled.
+// An order in flight cannot be erased, because it could not be delivered. A request with such an order is refused as a whole. If an
+// order gets in flight after the request was recorded, the request stays pending until the order is completed or cancelled.
 package privacy
 
 import (

@@ -12,14 +12,14 @@ const (
 
 // The permissions of the operations plane. A member of a team has them only in the own tenant, which the store checks.
 var (
-	// ofAccess changes who may do what: the team, keys, approval and access to the API. A person answers for it, so the platform
-	// itself may not.
+	// ofAccess is for changes of who may do what: the team, keys, approval and access to the API. A person answers for them, so the
+	// platform itself may not make them.
 	ofAccess = caller.Permission{Team: []tenantsv1.TeamRole{administrator}, Operator: true}
-	// ofSettings changes what no permission depends on.
+	// ofSettings is for changes of settings on which no permission depends.
 	ofSettings = caller.Permission{Team: []tenantsv1.TeamRole{administrator, coordinator}, Operator: true, System: true}
-	// ofReads shows the settings, which have no secret.
+	// ofReads is for reading the settings, which have no secret.
 	ofReads = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, System: true}
-	// ofAudits shows what people did.
+	// ofAudits is for reading what people did.
 	ofAudits = caller.Permission{Team: []tenantsv1.TeamRole{administrator}, Operator: true, System: true}
 	// ofPlatform is for those who run the platform.
 	ofPlatform = caller.Permission{Operator: true, System: true}

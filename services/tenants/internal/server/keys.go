@@ -41,7 +41,7 @@ func (o *operations) CreateKey(ctx context.Context, req *tenantsv1.CreateKeyRequ
 	return out, o.publish(ctx, tenantID, version, refusedKey(req.GetBrandIds(), err))
 }
 
-// refusedKey is refused with violations for the brands that the tenant does not have.
+// refusedKey turns an error of the store into a problem, with a violation for each brand that the tenant does not have.
 func refusedKey(sent []string, err error) error {
 	unknown, ok := errors.AsType[*store.UnknownBrandError](err)
 	if !ok {
@@ -83,7 +83,7 @@ func (o *operations) RevokeKey(ctx context.Context, req *tenantsv1.RevokeKeyRequ
 // maxOverlap bounds how long a rotated secret also signs.
 const maxOverlap = 30 * 24 * time.Hour
 
-// RotateWebhookSecret replaces the signing secret of a key. The secret of before stops at once, unless the request has an overlap.
+// RotateWebhookSecret replaces the signing secret of a key. The previous one stops at once, unless the request has an overlap.
 // A repeat returns the same secret. A revoked key is not found.
 func (o *operations) RotateWebhookSecret(
 	ctx context.Context, req *tenantsv1.RotateWebhookSecretRequest,

@@ -96,8 +96,8 @@ func (o *offboardings) GetOffboarding(
 	return &tenantsv1.GetOffboardingResponse{Offboarding: stored}, nil
 }
 
-// exportPosition is where the next page of an export begins: in a service, after the page that ends with this position of it. The
-// services are those of the tenant's own data and then Holders.
+// exportPosition is where the next page of an export begins. Service 0 is this service, the next ones are Holders. After is the
+// position at which the service's previous page ended.
 type exportPosition struct {
 	Service int    `json:"s"`
 	After   string `json:"a,omitempty"`
@@ -132,7 +132,7 @@ func (o *offboardings) ExportTenant(
 		if err != nil {
 			return nil, err
 		}
-		resp.Lines = named(name, lines)
+		resp.Lines = addService(name, lines)
 		if at.After = next; next == "" {
 			at.Service++
 		}
@@ -159,8 +159,8 @@ func (o *offboardings) exportPage(
 	return h.Name, page.GetLines(), page.GetNext(), err
 }
 
-// named adds the service to each line.
-func named(service identity.Name, lines []byte) []byte {
+// addService adds the service to each line.
+func addService(service identity.Name, lines []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(lines) {
 		out.WriteString(`{"service":"` + string(service) + `",`)

@@ -16,7 +16,7 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
-// persons does what people ask for.
+// persons erases and exports what is stored about persons.
 type persons struct {
 	tenantsv1.UnimplementedPrivacyOperationsServiceServer
 
@@ -34,7 +34,7 @@ type personRequest interface {
 
 const maxRecipientID = 128
 
-// admit checks the request and refuses an actor who may not ask for a person. What follows checks it again, in its transaction.
+// admit checks the request and refuses an actor who may not make it. The store checks that again when it records the request.
 func (p *persons) admit(
 	ctx context.Context, req personRequest, errs *fields.Errors,
 ) (s privacy.Subject, by store.Authorization, err error) {

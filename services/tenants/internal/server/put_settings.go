@@ -31,7 +31,7 @@ func (o *operations) PutTenant(ctx context.Context, req *tenantsv1.PutTenantRequ
 	}, nil
 }
 
-// catalogTimeout bounds the question to the catalog, without which a tenant is put too.
+// catalogTimeout bounds the call to the catalog. If the call fails, the tenant is put nevertheless.
 const catalogTimeout = time.Second
 
 func (o *operations) currencyWarnings(ctx context.Context, tenant *tenantsv1.Tenant) []string {

@@ -93,8 +93,8 @@ type operation interface {
 	GetTenantId() string
 }
 
-// admit checks what every request of the operations plane has, and reports its errors together with errs. The store checks the
-// permission, in the transaction of the call.
+// admit checks what every request of the operations plane has, and adds its violations to errs. The store checks the permission, in
+// the transaction of the call.
 func admit(ctx context.Context, req operation, errs *fields.Errors) (tenantID string, by store.Authorization) {
 	caller.CheckActor(req.GetActor(), errs)
 	return errs.RequiredUUID("tenantId", req.GetTenantId()), store.Authorization{Actor: req.GetActor(), Needs: permission(ctx)}
