@@ -80,7 +80,7 @@ func (c *Checker) authenticate(header http.Header, r *http.Request) (p caller.Pr
 	}
 	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
 	if verdict.Allowed && version != unknownVersion {
-		c.keys.noteRedis()
+		c.keys.noteConfirmed()
 	}
 	if p, err = c.keys.latest(r.Context(), hash, p, age, version); err != nil {
 		return p, err

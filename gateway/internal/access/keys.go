@@ -20,15 +20,15 @@ import (
 const (
 	maxKeys = 50_000
 
-	// unknownVersion is the version of a tenant's settings if Redis did not return one, or was not asked.
+	// unknownVersion is the version of a tenant's settings if Redis did not return one, or was not queried.
 	unknownVersion = 0
 
 	lookUpTimeout = 2 * time.Second
-	// shortTimeout is how long a request waits for a look-up if the last one failed, or if it can do without. The look-up goes on,
-	// so that a later request finds its result.
+	// shortTimeout is how long a request waits for a look-up if the last one failed, or if the cached principal may still be used.
+	// The look-up goes on, so that a later request finds its result.
 	shortTimeout = 300 * time.Millisecond
-	// pause is how long after a failed look-up requests that can do without one do not wait for another.
-	pause = time.Second
+	// retryPause follows a failed look-up: meanwhile, cached principals that may still be used are not looked up again.
+	retryPause = time.Second
 )
 
 // keys caches the principals of API keys.
@@ -42,12 +42,12 @@ type keys struct {
 	lookUps singleflight.Group
 	// failedAt is when the last look-up failed, in Unix nanoseconds; it is zero if the last one succeeded.
 	failedAt atomic.Int64
-	// unshared counts the look-ups that no other request shares.
+	// unshared counts the look-ups that no other request shares. Its negative takes the place of the version in such a look-up.
 	unshared atomic.Int64
-	// confirmed is when Redis last took a write and had a version, and gap the last time that it had not for as long as a change
-	// waits whose version Redis does not take. Both are nanoseconds since began.
-	began          time.Time
-	confirmed, gap atomic.Int64
+	// confirmedAt is when Redis last took a write and returned a version. gapEnd is when it last did so after a gap of at least
+	// tenants.VersionLease, in which a change may have been made whose version Redis lacks. Both are nanoseconds since began.
+	began               time.Time
+	confirmedAt, gapEnd atomic.Int64
 
 	mu     sync.RWMutex
 	byHash map[string]entry
@@ -88,22 +88,22 @@ func (k *keys) cached(hash string) (p caller.Principal, age time.Duration, known
 	return e.principal, k.clock().Sub(e.fetched), known
 }
 
-// noteRedis notes that Redis has taken a write and knows a version.
-func (k *keys) noteRedis() {
+// noteConfirmed notes that Redis has just taken a write and returned a version.
+func (k *keys) noteConfirmed() {
 	now := int64(k.clock().Sub(k.began))
-	if last := k.confirmed.Swap(now); now-last >= int64(tenants.VersionLease) {
-		k.gap.Store(now)
+	if last := k.confirmedAt.Swap(now); now-last >= int64(tenants.VersionLease) {
+		k.gapEnd.Store(now)
 	}
 }
 
-// gapWithin reports whether Redis may have refused the version of a change within the time.
-func (k *keys) gapWithin(age time.Duration) bool {
-	gap := k.gap.Load()
-	return gap > 0 && k.clock().Sub(k.began.Add(time.Duration(gap))) <= age
+// mayLackVersion reports whether Redis may lack the version of a change that is younger than age.
+func (k *keys) mayLackVersion(age time.Duration) bool {
+	gapEnd := k.gapEnd.Load()
+	return gapEnd > 0 && k.clock().Sub(k.began.Add(time.Duration(gapEnd))) <= age
 }
 
-// latest returns the principal of a request that learned of a version of the tenant's settings. If the version is unknown, the
-// look-up is not shared, because a change may have been answered since another look-up began.
+// latest returns the principal for a request that got this version of the tenant's settings from Redis. If the version is unknown,
+// the look-up is not shared, because a change may have been answered since another look-up began.
 func (k *keys) latest(
 	ctx context.Context, hash string, p caller.Principal, age time.Duration, version int64,
 ) (caller.Principal, error) {
@@ -118,15 +118,15 @@ func (k *keys) latest(
 	return p, nil
 }
 
-// refresh looks up a key whose principal has outlived its lease. If that fails, the principal is used further, unless its tenant's
-// version is not confirmed, Redis did not take every version since, or it is stale.
+// refresh looks up a key whose principal has outlived its lease. If that fails, the cached principal is used further, unless Redis
+// did not confirm its version or may lack the version of a later change, or the principal is older than maxStale.
 func (k *keys) refresh(
 	ctx context.Context, hash string, p caller.Principal, age time.Duration, confirmed bool,
 ) (caller.Principal, error) {
-	if !confirmed || age >= k.maxStale || k.gapWithin(age) {
+	if !confirmed || age >= k.maxStale || k.mayLackVersion(age) {
 		return k.fetch(ctx, hash, p.TenantVersion)
 	}
-	if failedAt := k.failedAt.Load(); failedAt != 0 && k.clock().Sub(time.Unix(0, failedAt)) < pause {
+	if failedAt := k.failedAt.Load(); failedAt != 0 && k.clock().Sub(time.Unix(0, failedAt)) < retryPause {
 		return p, nil
 	}
 	latest, err := k.wait(ctx, k.lookUp(ctx, hash, p.TenantVersion), shortTimeout)

@@ -16,8 +16,8 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// Config of a Gate. By default a key may have all its requests of a minute under way at once, because the API promises them without
-// a further limit.
+// Config of a Gate. By default a key may have all its requests of a minute in flight at once, because the API has no other limit
+// for them.
 type Config struct {
 	RequestsPerKey    int   `env:"REQUESTS_PER_KEY" envDefault:"300" check:"min=1" doc:"Maximum number of requests of one API key that a gateway handles at once; further ones get 429."`
 	RequestsPerTenant int   `env:"REQUESTS_PER_TENANT" envDefault:"600" check:"min=1" doc:"Maximum number of requests of all keys of a tenant that a gateway handles at once; further ones get 429."`
@@ -30,16 +30,16 @@ const (
 	smallBody = 64 << 10
 	// largeBody is the size from which a body takes so much processor time that few may be processed at once.
 	largeBody = 1 << 20
-	// tenantDivisor is the part of the budget that one tenant may use, and the part that is kept for small bodies.
+	// tenantDivisor divides the budget. One tenant may use one part of it, and one part is kept for small bodies.
 	tenantDivisor = 4
-	// cooldownFactor: after a large body its slot stays unused for this many times the time it took, but at most maxCooldown, because
-	// a machine that stood still must not keep large bodies out for long.
+	// After a large body, its slot stays unused for cooldownFactor times the time that the body took. If the machine was suspended
+	// meanwhile, that time is long, so maxCooldown bounds it.
 	cooldownFactor = 3
 	maxCooldown    = queueTimeout / 2
 	// queueTimeout is how long a large body waits for a slot.
 	queueTimeout = 5 * time.Second
-	// retryAfter is how long a refused caller should wait, and retryAfterLarge one with a large body: even a refused one has cost
-	// the network.
+	// retryAfter is how long a refused caller should wait. With a large body it is retryAfterLarge, because even a refused body has
+	// used the network.
 	retryAfter, retryAfterLarge = time.Second, 5 * time.Second
 )
 
@@ -54,8 +54,8 @@ const (
 type Gate struct {
 	cfg      Config
 	refusals metric.Int64Counter
-	// slots has a slot for each large body that may be processed. Together they use at most an eighth of the processors, and half
-	// of them at a time, so that other requests need not wait for them.
+	// slots has an entry for each large body that is processed, until the end of its cooldown. Large bodies so use at most half of
+	// the processors at a time and an eighth on average, and other requests need not wait for them.
 	slots chan struct{}
 
 	mu      sync.Mutex
