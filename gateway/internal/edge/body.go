@@ -116,13 +116,13 @@ func (h *Handler) fingerprint(c *call, query url.Values) {
 	c.request.Fingerprint, c.request.OtherFingerprints = h.Fingerprinter.Of(c.op.Method, c.path, query, c.body)
 }
 
-// maxIgnoredMembers is the longest header Ignored-Members, in bytes.
+// maxIgnoredMembers bounds the header Ignored-Members, in bytes.
 const maxIgnoredMembers = 1 << 10
 
-// nameIgnored names the members of the body that mean nothing to the operation, as a list of strings of RFC 8941. What such a
-// string cannot hold is percent-encoded, and so is the percent sign. Only a success, or a refusal of what the body says, names
-// them.
-func nameIgnored(c *call, status int) {
+// writeIgnoredMembers names the members of the body that mean nothing to the operation in a header, as a list of strings of RFC
+// 8941. What such a string cannot hold is percent-encoded, and so is the percent sign. Only a success, or a refusal of what the
+// body says, has the header.
+func writeIgnoredMembers(c *call, status int) {
 	switch status {
 	case http.StatusBadRequest, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
 	default:

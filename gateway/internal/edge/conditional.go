@@ -10,8 +10,8 @@ import (
 // readConditions reads the condition of a read, or that of a change for the owning service, which reports its errors with those of
 // the body. If-Match is not part of the fingerprint: a repeated request gets the stored answer whatever the record has become.
 //
-// If-None-Match only saves work, so a malformed one is ignored. If-Match protects a record, so an action never ignores it: one that
-// does not obey it is refused. Reads ignore it, as they change nothing.
+// If-None-Match only saves work, so a malformed one is ignored. If-Match protects a record, so no action ignores it: an operation
+// that does not obey it refuses the request. Reads ignore it, as they change nothing.
 func (h *Handler) readConditions(c *call) error {
 	if !c.isPost() {
 		if c.op.Conditional {
@@ -45,8 +45,8 @@ func (c *call) responseWriter() http.ResponseWriter {
 	return c
 }
 
-// tagWriter adds the ETag to the body of a read, or replaces the body by 304. grpc-gateway writes a body at once, and only that of
-// a success.
+// tagWriter adds an ETag to the answer of a read, or answers 304 instead. It needs the whole body in one Write, and none for an
+// error: grpc-gateway writes the body of a success at once, and keepError writes nothing.
 type tagWriter struct{ *call }
 
 // Write implements http.ResponseWriter.

@@ -41,7 +41,7 @@ func signature(key []byte, cursor string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:size])
 }
 
-// open removes the signature from the field after of a request. It returns a violation if the signature is wrong or missing.
+// open removes the signature from the field "after" of a request. It returns a violation if the signature is wrong or missing.
 func (c Cursors) open(request proto.Message) []problem.Violation {
 	message, field := textField(request, "after")
 	if field == nil {
@@ -62,7 +62,7 @@ func (c Cursors) open(request proto.Message) []problem.Violation {
 	return nil
 }
 
-// sign adds the signature to the field next_cursor of an answer.
+// sign adds the signature to the field "next_cursor" of an answer.
 func (c Cursors) sign(answer proto.Message) {
 	message, field := textField(answer, "next_cursor")
 	if field == nil {

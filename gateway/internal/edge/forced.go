@@ -21,7 +21,7 @@ const (
 	sandboxHeader = "Sandbox"
 )
 
-// The values of faultHeader. After a timeout and with a lost answer, the request takes effect and its answer is dropped.
+// The values of faultHeader. With timeout and lost, the request takes effect and its answer is dropped.
 const (
 	forceRateLimited = "429"
 	forceInternal    = "500"
@@ -53,7 +53,7 @@ func (f forcedAnswer) dropped() bool {
 	return f.applied && (f.fault == forceTimeout || f.fault == forceLost)
 }
 
-// forceLimit reads faultHeader and decides what belongs to the rate limit. Production ignores the header.
+// forceLimit reads faultHeader, forces a 429 and limits the forced timeouts of a key. Production ignores the header.
 func (h *Handler) forceLimit(c *call) error {
 	if !h.cfg.Sandbox {
 		return nil
@@ -70,7 +70,7 @@ func (h *Handler) forceLimit(c *call) error {
 	return nil
 }
 
-// forceAnswer decides the rest, where a service would look up the Idempotency-Key.
+// forceAnswer forces all other answers. Its place among the steps is where a service would look up the Idempotency-Key.
 func (h *Handler) forceAnswer(c *call) error {
 	switch fault := c.forced.fault; {
 	case fault == "":
@@ -114,7 +114,7 @@ func (h *Handler) writeError(c *call, err error) {
 }
 
 // dropAnswer ends a request whose answer is dropped: it closes the connection. A forced timeout is held first, until its time is
-// over, its caller has left or the gateway shuts down. A held one is no request in flight, and keeps no body.
+// over, its caller has left or the gateway shuts down. Meanwhile it does not count as a request in flight, and keeps no body.
 func (h *Handler) dropAnswer(c *call, left <-chan struct{}) {
 	if !c.forced.dropped() {
 		return

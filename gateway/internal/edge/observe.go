@@ -77,7 +77,7 @@ func (o *Observer) observe(c *call) {
 	ctx, span, took := c.r.Context(), c.span, time.Since(c.began)
 	method := knownMethod(c.r.Method)
 	labels := o.labels(method, c)
-	if !c.forced.applied { // A forced failure is none of the platform, and alerts count these measurements.
+	if !c.forced.applied { // Alerts count these measurements, and a forced failure is not one of the platform.
 		o.duration.Record(ctx, (took - c.waiting.held).Seconds(), metric.WithAttributes(labels...))
 	}
 	if span.IsRecording() {

@@ -171,12 +171,12 @@ func (h *Handler) finish(c *call, panicked any) {
 	}
 }
 
-// statusGone is what proxies log for a caller who has left before the answer. No answer has it. That callers leave held calls is
-// usual, so it must not count as a failure of the platform.
+// statusGone is what proxies log for a caller who has left before the answer. No answer has it. Callers often leave while GET
+// /events holds their call, so this must not count as a failure of the platform.
 const statusGone = 499
 
-// abortedStatus is what is logged and counted for a request that was aborted without an answer: its caller has left, or the end of
-// the gateway has cut it off.
+// abortedStatus is what is logged and counted for a request that was aborted without an answer: its caller has left, or the
+// shutdown of the gateway has cut it off.
 func (h *Handler) abortedStatus() int {
 	select {
 	case <-h.ShuttingDown:
@@ -273,7 +273,7 @@ func (h *Handler) admit(c *call) (err error) {
 func (c *call) WriteHeader(status int) {
 	if c.status == 0 {
 		c.handler.deprecate(c, status)
-		nameIgnored(c, status)
+		writeIgnoredMembers(c, status)
 		c.status = status
 	}
 	c.ResponseWriter.WriteHeader(status)

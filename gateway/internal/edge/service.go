@@ -197,7 +197,7 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 			callFrom(ctx).waitFrom(answer)
 			return errWait
 		}
-		copyMarks(ctx, w)
+		copyHeaders(ctx, w)
 		w.Header().Set("Cache-Control", "no-store")
 		c := callFrom(ctx)
 		if c == nil {
@@ -223,15 +223,15 @@ func writeSuccess(base string) func(ctx context.Context, w http.ResponseWriter, 
 // keepError leaves the error of a service to the pipeline.
 func keepError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
 	if !errors.Is(err, errWait) {
-		copyMarks(ctx, w)
+		copyHeaders(ctx, w)
 	}
 	if c := callFrom(ctx); c != nil {
 		c.err = err
 	}
 }
 
-// copyMarks writes what the service has said about its answer.
-func copyMarks(ctx context.Context, w http.ResponseWriter) {
+// copyHeaders writes the headers that the service has sent about its answer.
+func copyHeaders(ctx context.Context, w http.ResponseWriter) {
 	md, ok := runtime.ServerMetadataFromContext(ctx)
 	if !ok {
 		return
@@ -239,8 +239,8 @@ func copyMarks(ctx context.Context, w http.ResponseWriter) {
 	if len(md.HeaderMD.Get(caller.ReplayedHeader)) > 0 {
 		w.Header().Set(replayedHeader, "true")
 	}
-	for _, what := range md.HeaderMD.Get(caller.SandboxHeader) {
-		w.Header().Add(sandboxHeader, what)
+	for _, action := range md.HeaderMD.Get(caller.SandboxHeader) {
+		w.Header().Add(sandboxHeader, action)
 	}
 	if len(md.HeaderMD.Get(caller.FeedEndHeader)) > 0 {
 		w.Header().Set("Feed-Position", "end")

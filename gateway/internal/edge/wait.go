@@ -22,8 +22,8 @@ var errWait = errors.New("the caller waits for an event")
 type waiting struct {
 	// asked is how long the caller would wait.
 	asked time.Duration
-	// unlessFound means that a page without events is not answered: the call is held.
-	unlessFound bool
+	// holdEmpty means that a page without events is not answered: the call is held.
+	holdEmpty bool
 	// waiter is woken by events, slot is the permission to hold the call, and held how long it was held.
 	waiter *feedwait.Waiter
 	slot   *feedwait.Slot
@@ -35,7 +35,7 @@ type waiting struct {
 func (h *Handler) answerHeld(c *call) error {
 	c.waiting.waiter = h.Waits.Register(c.principal)
 	defer c.waiting.waiter.Unregister()
-	if err := h.callUnlessWait(c, true); !errors.Is(err, errWait) {
+	if err := h.readFeed(c, true); !errors.Is(err, errWait) {
 		return err
 	}
 	if c.mayBeHeld() {
@@ -44,7 +44,7 @@ func (h *Handler) answerHeld(c *call) error {
 	if c.waiting.slot == nil {
 		c.Header().Set(waitHeader, "0")
 		h.closeIfShuttingDown(c)
-		return h.callUnlessWait(c, false)
+		return h.readFeed(c, false)
 	}
 	defer c.waiting.slot.Release(c.r.Context())
 	for until := time.Now().Add(c.waiting.asked); ; {
@@ -56,14 +56,14 @@ func (h *Handler) answerHeld(c *call) error {
 		if err := h.recheck(c); err != nil {
 			return err
 		}
-		if err := h.callUnlessWait(c, noticed); !errors.Is(err, errWait) {
+		if err := h.readFeed(c, noticed); !errors.Is(err, errWait) {
 			return err
 		}
 	}
 }
 
-// mayBeHeld reports whether it is noticed that the caller leaves: not before the server has read the request, and a body is not
-// read.
+// mayBeHeld reports whether the call may be held: the server must notice if its caller leaves. It notices this only after it has
+// read the whole request, so a call with a body, which nobody reads, is not held.
 func (c *call) mayBeHeld() bool { return c.r.ContentLength == 0 && !c.forced.dropped() }
 
 // hold waits for an event. Meanwhile the call does not count as a request in flight.
@@ -88,9 +88,9 @@ func (h *Handler) recheck(c *call) error {
 	return nil
 }
 
-// callUnlessWait calls the service. If the caller waits and the page is one to wait for, the outcome is errWait.
-func (h *Handler) callUnlessWait(c *call, waits bool) error {
-	c.waiting.unlessFound, c.err = waits, nil
+// readFeed calls the service. With holdEmpty, the outcome is errWait if the page is one to wait for.
+func (h *Handler) readFeed(c *call, holdEmpty bool) error {
+	c.waiting.holdEmpty, c.err = holdEmpty, nil
 	return h.forward(c)
 }
 
@@ -104,14 +104,14 @@ func (h *Handler) closeIfShuttingDown(c *call) {
 // mustWait reports whether the answer is a page to wait for.
 func mustWait(ctx context.Context) bool {
 	c := callFrom(ctx)
-	if c == nil || !c.waiting.unlessFound {
+	if c == nil || !c.waiting.holdEmpty {
 		return false
 	}
 	md, ok := runtime.ServerMetadataFromContext(ctx)
 	return ok && len(md.HeaderMD.Get(caller.FeedWaitHeader)) > 0
 }
 
-// waitFrom makes a call that begins at the end of the feed wait for the first event after the end that the answer names.
+// waitFrom makes a call that begins at the end of the feed wait for the first event after that end, which the answer names.
 func (c *call) waitFrom(answer proto.Message) {
 	page, ok := answer.(interface{ GetNextCursor() string })
 	query := c.r.URL.Query()

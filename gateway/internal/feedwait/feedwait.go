@@ -1,8 +1,7 @@
 // Package feedwait holds calls of GET /events that wait for an event, and wakes them when one is committed that their key may see.
 //
 // The calls are held here, at the edge, and the events service knows nothing of them: a held call is a handler that waits in a
-// select.
-// One stream per gateway (FeedNoticesService) reports all committed events. It is open only while calls wait.
+// select. One stream per gateway (FeedNoticesService) reports all committed events. It is open only while calls wait.
 //
 // # No event without a wake-up
 //
@@ -243,7 +242,7 @@ func (w *Waits) endWhenIdle(ctx context.Context, end context.CancelCauseFunc) {
 		w.mu.Lock()
 		if len(w.byTenant) == 0 && w.registered == seen {
 			select {
-			case <-w.wanted: // Of a call that has unregistered. One that registers signals after the lock.
+			case <-w.wanted: // Of a call that has unregistered. One that registers now signals once it has the lock.
 			default:
 			}
 			end(errIdle)
@@ -253,10 +252,10 @@ func (w *Waits) endWhenIdle(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-func (w *Waits) wake(found []*eventsv1.FeedNotice) {
+func (w *Waits) wake(notices []*eventsv1.FeedNotice) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, n := range found {
+	for _, n := range notices {
 		for waiter := range w.byTenant[n.GetTenantId()] {
 			if waiter.principal.SeesEvent(n.GetScope(), n.GetBrandId(), n.GetHiddenFromKeyId()) {
 				signal(waiter.noticed)

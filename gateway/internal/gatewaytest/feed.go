@@ -30,7 +30,7 @@ type Feed struct {
 	Found atomic.Int32
 	// Down lets ListEvents fail.
 	Down atomic.Bool
-	// BeforeRead, if set, is called at the begin of ListEvents with the number of reads.
+	// BeforeRead, if set, is called at the start of ListEvents with the number of reads.
 	BeforeRead atomic.Pointer[func(n int32)]
 
 	tenantID string
@@ -125,34 +125,34 @@ func (f *Feed) ListEvents(ctx context.Context, req *eventsv1.ListEventsRequest) 
 			resp.Items = append(resp.Items, &eventsv1.Event{Id: e.id, Type: "order.created", Data: []byte("{}")})
 		}
 	}
-	marks := metadata.Pairs(caller.FeedEndHeader, "true")
+	headers := metadata.Pairs(caller.FeedEndHeader, "true")
 	if req.GetWait() > 0 && len(resp.GetItems()) == 0 {
-		marks.Set(caller.FeedWaitHeader, "true")
+		headers.Set(caller.FeedWaitHeader, "true")
 	}
 	resp.NextCursor = proto.String(strconv.Itoa(at))
-	return resp, grpc.SetHeader(ctx, marks)
+	return resp, grpc.SetHeader(ctx, headers)
 }
 
 // WatchFeed implements FeedNoticesService.
 func (f *Feed) WatchFeed(_ *eventsv1.WatchFeedRequest, stream grpc.ServerStreamingServer[eventsv1.WatchFeedResponse]) error {
-	said := make(chan *eventsv1.WatchFeedResponse, 1000)
-	said <- &eventsv1.WatchFeedResponse{Missed: true}
+	responses := make(chan *eventsv1.WatchFeedResponse, 1000)
+	responses <- &eventsv1.WatchFeedResponse{Missed: true}
 	f.mu.Lock()
 	if f.watchers == nil {
 		f.watchers = map[chan *eventsv1.WatchFeedResponse]struct{}{}
 	}
-	f.watchers[said] = struct{}{}
+	f.watchers[responses] = struct{}{}
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.watchers, said)
+		delete(f.watchers, responses)
 	}()
 	for {
 		select {
 		case <-stream.Context().Done():
 			return stream.Context().Err()
-		case r, open := <-said:
+		case r, open := <-responses:
 			if !open {
 				return status.Error(codes.Unavailable, "broken")
 			}

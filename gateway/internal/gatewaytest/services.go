@@ -63,7 +63,7 @@ type Services struct {
 	Replayed bool
 	// Cursor, if not empty, is the cursor of every page of orders.
 	Cursor string
-	// Hold, if not nil, is called while an order is placed or tried, an image is read or a gift page is made.
+	// Hold, if not nil, is called while an order is placed or validated, an image is read or a gift page is made.
 	Hold func()
 	// Calls counts calls of the orders service, ImageContents the images whose content was read.
 	Calls, ImageContents atomic.Int32
