@@ -71,8 +71,7 @@ var (
 // fieldNames are the names of all inputs.
 var fieldNames = []string{
 	fieldCountry, fieldName, addressform.Street, addressform.Street2, addressform.PostalCode, addressform.City, addressform.Region,
-	fieldPhone,
-	fieldEmail, fieldComment,
+	fieldPhone, fieldEmail, fieldComment,
 }
 
 // addressForm returns the inputs of an address in a country, in the order of its form, without the country itself.
@@ -132,7 +131,7 @@ func (t *texts) field(in input, country, value string, errs []formError) field {
 	return f
 }
 
-// Missing and Invalid are what the page says about an empty or a wrong text. The script says it when the input is left, and the
+// Missing and Invalid are what the page says about an empty or a wrong text: the script when the player leaves the input, and the
 // server when the form is sent.
 func (f field) Missing() string { return f.fieldError(f.input, problem.FieldRequired) }
 
@@ -177,8 +176,8 @@ type addressView struct {
 	// Country is the code of the country whose form is shown; empty: none is chosen yet.
 	Country   string
 	Countries []countryOption
-	// CountryError is shown at the list of countries, and so is Arrival: when the gift usually arrives in Country; empty: it is not
-	// said.
+	// CountryError and Arrival are shown at the list of countries. Arrival is when the gift usually arrives in Country; empty: the
+	// brand does not say it.
 	CountryError, Arrival string
 	Fields                []field
 	// Errors are all errors of the page, in its order.
@@ -212,7 +211,7 @@ func (s *Site) addressView(v *visit) addressView {
 		form = addressForm(p.Country, p.Lang)
 	}
 	joined := enteredIn(asClaimed(v.draft.GetRecipient()))
-	for i, in := range form { // What is sent with a text takes from its room.
+	for i, in := range form { // A text leaves room for what is sent with it, such as the second line with the street.
 		form[i].MaxLength -= max(0, utf8.RuneCountInString(joined[in.ID])-utf8.RuneCountInString(entered[in.ID]))
 	}
 	p.Errors = p.fieldErrors(v.draft.GetAnswer(), form)

@@ -53,7 +53,7 @@ func (s *Site) check(w http.ResponseWriter, r *http.Request) (token string, page
 }
 
 // admit finds the link and counts the request against the limits. If it is refused, admit sends the response. Only requests with
-// valid tokens count, and those of one link use up a part of the limit of the address: players may share it with an abuser.
+// valid tokens count. Those of one link use up only a part of the limit of the address, which players may share with an abuser.
 func (s *Site) admit(w http.ResponseWriter, r *http.Request, limits Limits, token string) (*linksv1.GetClaimPageResponse, bool) {
 	ip := s.ClientIP(r)
 	page, wait, err := s.lookups.findLink(r.Context(), ip, token)

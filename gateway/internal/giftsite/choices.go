@@ -37,10 +37,10 @@ type option struct {
 // choices are what a player chooses of a gift: a value of each dimension.
 type choices struct {
 	Groups []group
-	// Left are the combinations that can be chosen: of each, the indexes of its values. A script allows only these. Empty: all can.
+	// Left are the combinations that can be chosen, as indexes of their values: "0,2 1,0". A script allows only these. Empty: all.
 	Left string
-	// Whole lists whole combinations for browsers without scripts, because such a page cannot disable a value of one group for that of
-	// another. Nil: the groups are enough, or the list would be too long.
+	// Whole lists whole combinations for browsers without scripts: there, a page cannot disable a value in one group because of the
+	// choice in another. Nil: the groups are enough, or the list would be too long.
 	Whole *group
 }
 
@@ -67,8 +67,8 @@ func choicesOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) (c c
 	return c
 }
 
-// freeValues returns the available values of each dimension, how many combinations there are, and whether all those of available
-// values are available.
+// freeValues returns the available values of each dimension, how many combinations there are, and whether any combination of
+// available values can be chosen.
 func freeValues(gift *linksv1.ClaimGift) (free [][]string, all int, independent bool) {
 	free = make([][]string, len(gift.GetVariations()))
 	product := 1

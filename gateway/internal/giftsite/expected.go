@@ -93,7 +93,7 @@ func calendarText(text string) string {
 	return strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\n", `\n`).Replace(text)
 }
 
-// writeFolded writes a line of a calendar, of which no part has more than 75 bytes.
+// writeFolded writes a line of a calendar, folded into lines of at most 75 bytes.
 func writeFolded(b *strings.Builder, line string) {
 	width := 0
 	for _, r := range line {

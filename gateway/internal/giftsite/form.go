@@ -142,7 +142,7 @@ func enteredIn(r *linksv1.ClaimRecipient) map[string]string {
 	}
 }
 
-// asClaimed is a recipient as a claim has it, with the second line in the street and the region in the city.
+// asClaimed is a recipient as a claim sends it, with the second line in the street and the region in the city.
 func asClaimed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	out := &linksv1.ClaimRecipient{}
 	proto.Merge(out, r)
@@ -151,9 +151,9 @@ func asClaimed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	return out
 }
 
-// partsAnswer reports the errors that the services cannot see, because the address of an order has neither a second line nor a
-// region. Where both parts are too long together, the error is at the longer one; nil: there is none.
-func partsAnswer(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
+// checkSecondParts returns the errors that the services cannot see, because the address of an order has neither a second line nor a
+// region. If both parts are too long together, the error is at the street or the city. Nil: there are no errors.
+func checkSecondParts(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 	country, entered, joined := addressform.For(r.GetCountry(), ""), enteredIn(r), enteredIn(asClaimed(r))
 	answer := &linksv1.ClaimAnswer{}
 	add := func(code, field string) {

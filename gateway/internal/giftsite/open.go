@@ -82,7 +82,7 @@ func (s *Site) showGift(v *visit, id string) {
 	s.render(v.w, http.StatusOK, pageGift, s.giftView(v, gift))
 }
 
-// getEntered shows a page that needs what earlier pages have entered.
+// getEntered shows a page that needs what the player has entered on earlier pages.
 func (s *Site) getEntered(v *visit, step string) {
 	if v.draft.GetVersion() == 0 {
 		s.redirect(v, stepChoose, queryKept, "1")
@@ -121,7 +121,7 @@ func nextStep(link *linksv1.GetClaimPageResponse, d *linksv1.ClaimDraft) string 
 	case !isChosen(gift, d.GetGift().GetVariations()):
 		return stepGift
 	case code == problem.OutOfStock && len(link.GetGifts()) > 1:
-		return stepChoose // Its page does not know yet.
+		return stepChoose // The page of the gift does not know yet that it is out of stock.
 	case !isComplete(gift, d.GetRecipient()) || code == problem.NotDeliverableToCountry || hasFieldErrors(d.GetAnswer()):
 		return stepAddress
 	}
@@ -138,14 +138,14 @@ func isChosen(gift *linksv1.ClaimGift, picked map[string]string) bool {
 	return !gift.GetOutOfStock() && (len(gift.GetChoices()) == 0 || available(gift, picked))
 }
 
-// isComplete reports whether the recipient has all that a claim needs, and what a country needs of it. The service checks the rest.
+// isComplete reports whether the recipient has all that a claim and the form of its country require. The service checks the rest.
 func isComplete(gift *linksv1.ClaimGift, r *linksv1.ClaimRecipient) bool {
 	for _, text := range []string{r.GetName(), r.GetPhone(), r.GetStreet(), r.GetCity()} {
 		if fields.Blank(text) {
 			return false
 		}
 	}
-	return slices.Contains(gift.GetCountries(), r.GetCountry()) && partsAnswer(r) == nil
+	return slices.Contains(gift.GetCountries(), r.GetCountry()) && checkSecondParts(r) == nil
 }
 
 func hasFieldErrors(a *linksv1.ClaimAnswer) bool {

@@ -15,16 +15,16 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// orderView is the page of a claimed link. Mine is nil for everybody but the browser that claimed it.
+// orderView is the page of a claimed link. Mine is nil for everybody but the browser that claimed it or has reopened it.
 type orderView struct {
 	view
 
 	// State begins the keys of the page's texts: thanks, sent, delivered, cancelled, or claimed for others.
 	State string
-	// Steps are the way of the order; empty if it was cancelled.
+	// Steps are the progress of the order; empty if it was cancelled.
 	Steps []progressStep
 	Mine  *ownOrder
-	// Arrival is when the gift usually arrives, until then; nil: it is not known. CalendarHref is the file with it.
+	// Arrival is when the gift usually arrives; nil: that is not known, or is over. CalendarHref is the calendar file with it.
 	Arrival      *expectedArrival
 	CalendarHref string
 	// Notice says that what the player has just sent has arrived.
@@ -32,7 +32,7 @@ type orderView struct {
 	// Thanks is what the player has written to the brand, ThanksField where it is written. Empty and nil: neither is shown.
 	Thanks      string
 	ThanksField *field
-	// DigitsField is where the player shows that the gift is his; nil: Mine is set, or the order was cancelled.
+	// DigitsField is where the player reopens the gift in this browser; nil: Mine is set, or the order was cancelled.
 	DigitsField *field
 	// Problem is why the form of the page was refused, Errors are those at its input.
 	Problem string
@@ -53,8 +53,8 @@ type ownOrder struct {
 	Gift       string
 	Picture    picture
 	Variations []line
-	// Address and Contact are as they were typed, or Masked: with most characters hidden. Empty: they were erased, or nothing is
-	// delivered.
+	// Address and Contact are as they were typed, or Masked: with most characters hidden. Empty: they were erased, nothing is
+	// delivered, or the browser has only reopened the gift.
 	Address []string
 	Contact []line
 	Masked  bool
@@ -115,7 +115,7 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 	return p
 }
 
-// refusedText is what a player has typed into the only input of a form, and why it was refused; nil: it was not sent.
+// refusedText is what a player has typed into the only input of a form, and why it was refused; nil: nothing was.
 type refusedText struct {
 	Text string
 	Why  *problem.Error
@@ -136,7 +136,7 @@ func (p *orderView) refusedField(in input, refused refusedText, problemKey strin
 	return p.field(in, "", refused.Text, p.Errors)
 }
 
-// typedFor is where the gift is sent, as the form has typed it; nil: it is not kept any more, or the order was changed since.
+// typedFor is where the gift is sent, as the player has typed it; nil: that is not kept any more, or the order was changed since.
 func typedFor(draft *linksv1.ClaimDraft, gift *linksv1.ClaimedGift) *linksv1.ClaimRecipient {
 	if draft.GetVersion() > 0 || gift.CorrectableVersion == nil || gift.GetCorrectableVersion() > 0 {
 		return nil
@@ -207,7 +207,7 @@ func (t *texts) progressSteps(found *linksv1.GetClaimedGiftResponse) (steps []pr
 type correctView struct {
 	view
 
-	// Fields are empty, with the masked text of the order as hint. What is left empty does not change.
+	// Fields are empty at first, with the texts of the order as hints, which may be masked. What is left empty does not change.
 	Fields []field
 	// Country cannot be changed. Its code is sent back, because the other inputs depend on it.
 	Country, CountryCode string
@@ -258,9 +258,9 @@ func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 	return p
 }
 
-// getClaimed shows how far the order is. The browser whose form claimed the link also sees the gift, the masked address and the
-// parcel. Others with the link see the progress only: perhaps the link was passed on, and the number of a parcel leads to its
-// address.
+// getClaimed shows how far the order is. The browser whose form claimed the link also sees the gift, the parcel and the address.
+// One that has reopened it sees the gift and the parcel. Others with the link see the progress only: perhaps the link was passed
+// on, and the number of a parcel leads to its address.
 func (s *Site) getClaimed(v *visit) {
 	req := &linksv1.GetClaimedGiftRequest{Token: v.token}
 	if v.nonce != "" {
@@ -318,7 +318,7 @@ func (s *Site) postCorrection(v *visit, f form) {
 	case problem.Is(err, problem.NotEditable): // The first page shows that it was sent.
 		s.redirect(v, "")
 	case err != nil:
-		s.answerForm(v, typed, err, stepCorrect)
+		s.saveFormError(v, typed, err, stepCorrect)
 	default:
 		s.redirect(v, stepCorrected)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // post handles a form. It stores what was entered and what is wrong with it, and redirects, so that neither Back nor Reload sends
-// the form again. A body that is no form of these pages is refused without a redirect: there is nothing to keep of it.
+// the form again. A body that is no form of these pages is refused without a redirect, because nothing of it is kept.
 func (s *Site) post(v *visit) {
 	f, err := readForm(v.w, v.r)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Site) postAddress(v *visit, f form) {
 	case len(f.InvalidText) > 0:
 		req.CheckRecipient, req.Answer = false, invalidText(f.InvalidText)
 	case req.GetCheckRecipient():
-		req.Answer = partsAnswer(req.GetRecipient())
+		req.Answer = checkSecondParts(req.GetRecipient())
 	}
 	if !s.saveDraft(v, req) {
 		return
@@ -126,9 +126,9 @@ func (s *Site) postReview(v *visit, f form) {
 		s.redirect(v, stepReview)
 		return
 	case f.Version != v.draft.GetVersion():
-		s.answer(v, problem.New(problem.VersionConflict, "the draft was changed since its review"), stepReview)
+		s.saveError(v, problem.New(problem.VersionConflict, "the draft was changed since its review"), stepReview)
 		return
-	case partsAnswer(v.draft.GetRecipient()) != nil: // Another gift was chosen meanwhile, and that forgot the error.
+	case checkSecondParts(v.draft.GetRecipient()) != nil: // Another gift was chosen meanwhile, and that forgot the error.
 		s.redirect(v, stepReview)
 		return
 	}
@@ -137,18 +137,19 @@ func (s *Site) postReview(v *visit, f form) {
 		Variations: v.draft.GetGift().GetVariations(), Recipient: asClaimed(v.draft.GetRecipient()),
 	})
 	if err != nil {
-		s.answer(v, err, stepReview)
+		s.saveError(v, err, stepReview)
 		return
 	}
 	s.redirect(v, "")
 }
 
-// answer stores an error and redirects to the page that shows it.
-func (s *Site) answer(v *visit, err error, step string) {
-	s.answerForm(v, &linksv1.SaveClaimDraftRequest{}, err, step)
+// saveError stores an error in the draft and redirects to the page that shows it.
+func (s *Site) saveError(v *visit, err error, step string) {
+	s.saveFormError(v, &linksv1.SaveClaimDraftRequest{}, err, step)
 }
 
-func (s *Site) answerForm(v *visit, req *linksv1.SaveClaimDraftRequest, err error, step string) {
+// saveFormError also stores what the form has sent.
+func (s *Site) saveFormError(v *visit, req *linksv1.SaveClaimDraftRequest, err error, step string) {
 	if problem.Is(err, problem.NotFound) {
 		s.redirect(v, "")
 		return

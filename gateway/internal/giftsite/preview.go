@@ -23,8 +23,8 @@ import (
 type Preview struct {
 	Page giftsitev1.PreviewPage
 	Link *linksv1.GetClaimPageResponse
-	// Device is what the player's device prefers, LIGHT or DARK, if the theme leaves it to the device. Otherwise the document looks as
-	// the device prefers that shows it.
+	// Device is the scheme that the player's device prefers, LIGHT or DARK. It counts if the theme leaves the scheme to the device.
+	// Unspecified: the device that shows the document decides.
 	Device tenantsv1.ColourScheme
 	// Picture returns an image of the catalog as a data URL of at most limit bytes; empty: there is none.
 	Picture func(ctx context.Context, address string, limit int) (string, error)
@@ -74,27 +74,27 @@ var previews = map[giftsitev1.PreviewPage]previewPage{
 	giftsitev1.PreviewPage_PREVIEW_PAGE_CHOOSE: {false, func(s *Site, _ *sample, v *visit) {
 		v.draft = &linksv1.ClaimDraft{}
 		if v.link.GetGreeting() != "" { // It has a page of its own.
-			v.query(stepChoose)
+			v.setQuery(stepChoose)
 		}
 		s.render(v.w, http.StatusOK, pageList, s.listView(v))
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_GIFT: {true, func(s *Site, p *sample, v *visit) {
-		v.query(stepGift, fieldGift, p.gift.GetProductId())
+		v.setQuery(stepGift, fieldGift, p.gift.GetProductId())
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_ADDRESS: {true, func(s *Site, p *sample, v *visit) {
 		p.draft.Recipient = &linksv1.ClaimRecipient{Country: p.draft.GetRecipient().GetCountry()}
-		v.query(stepAddress)
+		v.setQuery(stepAddress)
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_ADDRESS_ERRORS: {true, func(s *Site, p *sample, v *visit) {
 		p.draft.Recipient.Name, p.draft.Recipient.Phone, p.draft.Recipient.City = "", "070", ""
 		p.draft.Answer = sampleErrors()
-		v.query(stepAddress)
+		v.setQuery(stepAddress)
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_REVIEW: {true, func(s *Site, _ *sample, v *visit) {
-		v.query(stepReview)
+		v.setQuery(stepReview)
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_THANKS:    {true, claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)},
@@ -113,26 +113,26 @@ var previews = map[giftsitev1.PreviewPage]previewPage{
 			g.OutOfStock = true
 		}
 		p.draft = &linksv1.ClaimDraft{}
-		v.query(stepChoose)
+		v.setQuery(stepChoose)
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_TAKEN: {true, func(s *Site, p *sample, v *visit) {
 		p.gift.OutOfStock = true
-		v.query(stepChoose)
+		v.setQuery(stepChoose)
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_REVIEW_ERROR: {true, func(s *Site, p *sample, v *visit) {
 		p.draft.Answer = &linksv1.ClaimAnswer{Code: string(problem.ServiceUnavailable)}
-		v.query(stepReview)
+		v.setQuery(stepReview)
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECT: {true, func(s *Site, p *sample, v *visit) {
 		p.draft.Version = 0 // Nothing is corrected yet.
-		v.query(stepCorrect)
+		v.setQuery(stepCorrect)
 		claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)(s, p, v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECTED: {true, func(s *Site, p *sample, v *visit) {
-		v.query(stepCorrected)
+		v.setQuery(stepCorrected)
 		claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)(s, p, v)
 	}},
 }
@@ -163,8 +163,8 @@ func (s *Site) previewDocument(ctx context.Context, preview Preview, link *links
 	return newDocument(w.content.Bytes(), preview.Device)
 }
 
-// query says which page of the link is read.
-func (v *visit) query(step string, pairs ...string) {
+// setQuery says which page of the link is read.
+func (v *visit) setQuery(step string, pairs ...string) {
 	query := url.Values{fieldStep: {step}}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		query.Set(pairs[i], pairs[i+1])

@@ -5,7 +5,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-// fieldDigits is the input with which a player shows that the gift is his.
+// fieldDigits is the input for the last digits of the phone number, with which a player reopens a claimed gift.
 const fieldDigits = "digits"
 
 var digitsInput = input{ID: fieldDigits, LabelKey: fieldDigits, MaxLength: 4, Type: "tel", Autocomplete: "off", Short: true}

@@ -16,7 +16,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// The pages that show only a message.
+// The states of the order page, to stateClaimed, and of pages that show only a message. They begin the keys of the texts.
 const (
 	stateThanks    = "thanks"
 	stateSent      = "sent"

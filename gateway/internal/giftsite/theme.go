@@ -32,8 +32,8 @@ const (
 	readable = 4.5
 	// visible is the contrast that WCAG requires for the parts of an input or a button.
 	visible = 3
-	// nearly is the share of a colour that is left after one step towards black or white.
-	nearly = 0.96
+	// stepShare is the share of a colour that is left after one step towards black or white.
+	stepShare = 0.96
 	// tintShare is how much of a colour is in its tint, panelShare how much of the brand's colour is in the panel of dark pages.
 	tintShare, darkTintShare, panelShare = 0.08, 0.16, 0.5
 )
@@ -55,7 +55,7 @@ func lightPalette(brand, accent rgb) palette {
 	var p palette
 	p.Panel, p.OnPanel = withText(brand)
 	p.Fill, p.OnFill = withText(accent)
-	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(dark, nearly) {
+	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(dark, stepShare) {
 		p.Tint = p.Ink.mixedInto(white, tintShare)
 		if contrast(p.Ink, surface) >= readable && contrast(p.Ink, p.Tint) >= readable {
 			break
@@ -71,13 +71,13 @@ func lightPalette(brand, accent rgb) palette {
 func darkPalette(brand, accent rgb) palette {
 	var p palette
 	p.Panel, p.OnPanel = withText(brand.mixedInto(dark, panelShare))
-	for colour := accent; ; colour = colour.mixedInto(white, nearly) {
+	for colour := accent; ; colour = colour.mixedInto(white, stepShare) {
 		if p.Fill, p.OnFill = withText(colour); contrast(p.Fill, darkCard) >= visible {
 			break
 		}
 	}
 	p.Rim = p.Fill
-	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(white, nearly) {
+	for p.Ink = accent; ; p.Ink = p.Ink.mixedInto(white, stepShare) {
 		p.Tint = p.Ink.mixedInto(darkCard, darkTintShare)
 		if contrast(p.Ink, darkCard) >= readable && contrast(p.Ink, p.Tint) >= readable {
 			return p
@@ -87,7 +87,7 @@ func darkPalette(brand, accent rgb) palette {
 
 // withText returns the colour of text on a background. A colour on which neither white nor dark text is readable becomes darker.
 func withText(background rgb) (ground, text rgb) {
-	for ; ; background = background.mixedInto(dark, nearly) {
+	for ; ; background = background.mixedInto(dark, stepShare) {
 		for _, text := range []rgb{white, dark} {
 			if contrast(text, background) >= readable {
 				return background, text

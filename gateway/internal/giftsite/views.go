@@ -60,7 +60,7 @@ type filter struct {
 
 const (
 	queryCategory = "category"
-	// manyGifts is from how many gifts on they can be filtered.
+	// manyGifts is the number of gifts from which on they can be filtered.
 	manyGifts = 13
 )
 
@@ -118,7 +118,7 @@ func (s *Site) listView(v *visit) listView {
 	return p
 }
 
-// leading is how many cards are two in a row, before those that are three in a row. No row of a wide page has a single card.
+// leading is how many cards are in rows of two. All others follow in rows of three. So no row of a wide page has a single card.
 func leading(cards int) int {
 	switch cards % 3 {
 	case 1:
@@ -210,7 +210,7 @@ func (p *giftView) addErrors(picked map[string]string) {
 		p.Groups[last].Error = p.T("error.choice.gone")
 		p.Errors = []formError{p.Groups[last].formError()}
 	}
-	if p.Whole != nil && len(p.Errors) > 0 { // The groups or the list are shown.
+	if p.Whole != nil && len(p.Errors) > 0 { // The groups or the list are shown, both in this element.
 		p.Whole.Error = p.Errors[0].Text
 		for i := range p.Errors {
 			p.Errors[i].Href = "#picks"

