@@ -60,7 +60,7 @@ func New(publicURL string, errors httperror.Writer) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
-	page, err := page(strings.TrimSuffix(base.Path, "/"))
+	page, err := renderPage(strings.TrimSuffix(base.Path, "/"))
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
@@ -69,8 +69,8 @@ func New(publicURL string, errors httperror.Writer) (http.Handler, error) {
 	return &staticfile.Handler{Files: files, Policy: contentSecurityPolicy, Errors: errors}, nil
 }
 
-// page tells its scripts where the API is.
-func page(base string) ([]byte, error) {
+// renderPage renders index.html, which tells the scripts that the API is below base.
+func renderPage(base string) ([]byte, error) {
 	parsed, err := template.New("index.html").Funcs(template.FuncMap{"api": func() string { return base }}).ParseFS(assets,
 		"assets/index.html")
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 // lengthLine begins a Content-Length header, after the end of the previous line.
 const lengthLine = "content-length:"
 
-// lengths notices whether a Content-Length header has been read from a connection. Package net/http removes that header from a
-// request that also has a Transfer-Encoding, so a handler cannot see it. A line of a body that looks like the header counts too.
-type lengths struct {
+// lengthScanner notices whether a Content-Length header has been read from a connection. Package net/http removes that header from
+// a request that also has a Transfer-Encoding, so a handler cannot see it. A line of a body that looks like the header counts too.
+type lengthScanner struct {
 	seen atomic.Bool
 	// matched is how much of lengthLine the current line matches; it is -1 if the line is another one.
 	matched int
 }
 
 // scan looks at what was read. Only one Read runs at a time.
-func (l *lengths) scan(p []byte) {
+func (l *lengthScanner) scan(p []byte) {
 	if l.seen.Load() {
 		return
 	}
@@ -59,7 +59,7 @@ func lower(c byte) byte {
 
 type framingKey struct{}
 
-// ConnContext lets UncertainEnd see the connection of a request. It is ConnContext of the server.
+// ConnContext lets UncertainEnd see the connection of a request. It is for the field ConnContext of http.Server.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	if own, ok := c.(*conn); ok {
 		return context.WithValue(ctx, framingKey{}, &own.lengths)
@@ -79,6 +79,6 @@ func UncertainEnd(r *http.Request) bool {
 	if len(r.TransferEncoding) == 0 {
 		return false
 	}
-	l, ok := r.Context().Value(framingKey{}).(*lengths)
+	l, ok := r.Context().Value(framingKey{}).(*lengthScanner)
 	return ok && l.seen.Load()
 }

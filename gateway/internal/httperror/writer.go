@@ -66,7 +66,7 @@ func (p Writer) Write(ctx context.Context, w http.ResponseWriter, err error) pro
 	}
 	if status == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", "Bearer")
-		// The service may know that the key was revoked before the gateway does, which has counted the request.
+		// A 401 has no rate limit. The gateway has set one if only the service knows yet that the key was revoked.
 		header.Del("RateLimit")
 		header.Del("RateLimit-Policy")
 	}
@@ -132,7 +132,7 @@ func (l Listener) Accept() (net.Conn, error) {
 type conn struct {
 	net.Conn
 	writer  Writer
-	lengths lengths
+	lengths lengthScanner
 }
 
 // Read implements net.Conn.

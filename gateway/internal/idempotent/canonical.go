@@ -17,8 +17,6 @@ const (
 	maxDepth = 100
 	// maxText is how long the text of an array may become before its digest replaces it. It bounds the memory for a hostile body.
 	maxText = 4 << 10
-	// maxReuse is the size of a body up to which its digester is used again. The memory of larger bodies is freed.
-	maxReuse = 16 << 10
 )
 
 var errNotCanonical = errors.New("not JSON, or nested too deeply")
@@ -48,7 +46,7 @@ const usualTextLen = 1 << 10
 // digester reads a body that is valid JSON.
 type digester struct {
 	rest []byte
-	// text is the canonical text of what is being read. A digest begins with a character with which no value begins.
+	// text is the canonical text of what is being read. A digest in it begins with # or {, and nothing else does.
 	text []byte
 	// plain is a string without its escapes.
 	plain []byte

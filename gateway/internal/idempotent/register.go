@@ -25,7 +25,7 @@ type Register struct {
 	Log    *slog.Logger
 }
 
-// Keeps reports whether the service of the package keeps the register. It then claims the keys of its requests itself.
+// Keeps reports whether the owner of an operation keeps the register. It then claims the keys of its requests itself.
 func (r *Register) Keeps(owner string) bool {
 	return owner == string(ordersv1.File_gifting_orders_v1_orders_proto.Package())
 }

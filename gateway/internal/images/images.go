@@ -76,7 +76,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, id string) error
 		return err
 	}
 	f := fileOf(image)
-	if held, _ := caller.ParseCondition(r.Header.Values("If-None-Match")); held.HasWeakly(f.etag) {
+	if condition, _ := caller.ParseCondition(r.Header.Values("If-None-Match")); condition.HasWeakly(f.etag) {
 		f.writeCacheHeaders(w.Header())
 		w.WriteHeader(http.StatusNotModified)
 		return nil

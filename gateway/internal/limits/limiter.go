@@ -1,8 +1,8 @@
 // Package limits bounds requests in a sliding window (API specification, section Limits). No window has more accepted requests
-// than the limit: over all gateways through Redis, and in each process at any rate. Refused requests do not count.
+// than the limit: over all gateways through Redis, and always in each process. Refused requests do not count.
 //
-// A process counts what it accepts, whether Redis answers in time or not. So while Redis does not, each gateway has a limit of its
-// own. Afterwards it still counts what it accepted alone, of which Redis does not know.
+// A process counts what it accepts, whether Redis answers in time or not. So while Redis does not, each gateway applies the limit
+// alone. Afterwards it still counts what it accepted meanwhile, of which Redis does not know.
 package limits
 
 import (

@@ -45,7 +45,7 @@ func keySubject(tenantID string, keyID int32) subject {
 	}
 }
 
-var errUnknownAnswer = errors.New("the script has returned something else")
+var errUnknownAnswer = errors.New("the script of the limit did not return three values")
 
 // takeShared counts a request in Redis, or only asks for the version.
 func (l *Limiter) takeShared(ctx context.Context, s subject, count bool) (v Verdict, version int64, err error) {

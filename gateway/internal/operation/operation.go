@@ -75,19 +75,19 @@ var errTable = errors.New("operation table and contracts differ")
 // New builds the table of an environment from the contracts of its public services.
 func New(environment apikey.Environment) (*Table, error) {
 	t := &Table{}
-	contracts, left := contracts(), rules()
+	contracts, unmatched := contracts(), rules()
 	if environment == apikey.Sandbox {
 		contracts = append(contracts, sandboxContracts()...)
-		maps.Copy(left, sandboxRules())
+		maps.Copy(unmatched, sandboxRules())
 	}
 	for _, file := range contracts {
 		for i := range file.Services().Len() {
-			if err := t.addService(file.Services().Get(i), left); err != nil {
+			if err := t.addService(file.Services().Get(i), unmatched); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for name := range left {
+	for name := range unmatched {
 		return nil, fmt.Errorf("%w: %s is in no contract", errTable, name)
 	}
 	return t, nil
@@ -105,7 +105,7 @@ func contracts() []protoreflect.FileDescriptor {
 	}
 }
 
-func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[string]rule) error {
+func (t *Table) addService(service protoreflect.ServiceDescriptor, unmatched map[string]rule) error {
 	for i := range service.Methods().Len() {
 		method := service.Methods().Get(i)
 		binding, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
@@ -113,11 +113,11 @@ func (t *Table) addService(service protoreflect.ServiceDescriptor, left map[stri
 			continue
 		}
 		name := fmt.Sprintf("/%s/%s", service.FullName(), method.Name())
-		r, ok := left[name]
+		r, ok := unmatched[name]
 		if !ok {
 			return fmt.Errorf("%w: %s has no row", errTable, name)
 		}
-		delete(left, name)
+		delete(unmatched, name)
 		request, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
 		if err != nil {
 			return fmt.Errorf("request of %s: %w", name, err)

@@ -118,8 +118,8 @@ func check(req *giftsitev1.PreviewGiftSiteRequest) (*linksv1.GetPreviewPageReque
 	if req.GetPage() == giftsitev1.PreviewPage_PREVIEW_PAGE_UNSPECIFIED {
 		errs.Add("page", problem.FieldRequired, "is required")
 	}
-	checkWord("page", req.GetPage(), errs)
-	checkWord("device", req.GetDevice(), errs)
+	checkEnum("page", req.GetPage(), errs)
+	checkEnum("device", req.GetDevice(), errs)
 	if req.GetSite() != nil {
 		page.Site = fields.CheckGiftSite(req.GetSite(), errs)
 	}
@@ -129,8 +129,8 @@ func check(req *giftsitev1.PreviewGiftSiteRequest) (*linksv1.GetPreviewPageReque
 	return page, errs.Err()
 }
 
-// checkWord demands a value that the enum has, or none.
-func checkWord[E enumname.Enum](field string, value E, errs *fields.Errors) {
+// checkEnum requires a value that the enum has, or none.
+func checkEnum[E enumname.Enum](field string, value E, errs *fields.Errors) {
 	names := enumname.Of(value.Descriptor())
 	if _, known := names.Name(value.Number()); !known && value != 0 {
 		errs.Add(field, problem.FieldInvalid, "must be one of "+strings.Join(names.All(), ", "))

@@ -39,7 +39,7 @@ type File struct {
 // New makes a File.
 func New(contentType, cacheControl string, content []byte) File {
 	etag := digest(content)
-	if len(content) >= smallest && compressible(contentType) {
+	if len(content) >= minCompressed && compressible(contentType) {
 		return ofCompressed(contentType, cacheControl, etag, Compress(content))
 	}
 	return File{contentType: contentType, cacheControl: cacheControl, etag: etag, plain: func() []byte { return content }}
@@ -150,8 +150,8 @@ func (f File) choose(header http.Header, acceptsGzip bool) (content []byte, poli
 
 const (
 	gzipped = "gzip"
-	// smallest is the length from which compression saves packets.
-	smallest = 1024
+	// minCompressed is the length from which compression saves packets.
+	minCompressed = 1024
 )
 
 func compressible(contentType string) bool {
