@@ -29,7 +29,7 @@ func (b *builder) addAsyncAPI() error {
 		}
 	}
 	schemas := map[string]any{}
-	for name := range used(document, messages) {
+	for name := range schemasOf(document, messages) {
 		schema, err := document.Get("components", "schemas", name).Value()
 		if err != nil {
 			return err
@@ -92,8 +92,8 @@ func asyncMessage(hook operation) (map[string]any, error) {
 
 const schemaPath = "#/components/schemas/"
 
-// used are the names of schemas to which a value refers, and to which those refer.
-func used(document openapi.Node, value any) map[string]bool {
+// schemasOf are the names of the schemas to which a value refers, and to which those refer.
+func schemasOf(document openapi.Node, value any) map[string]bool {
 	found := map[string]bool{}
 	var visit func(value any)
 	visit = func(value any) {

@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// codeLanguage is a language of code blocks. Blocks of languages with tabs that follow each other show the same in each of them.
+// codeLanguage is a language of code blocks. Blocks that follow each other in languages with a tab show the same in each of them.
 type codeLanguage struct {
 	label string
 	tab   bool

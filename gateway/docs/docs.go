@@ -49,7 +49,7 @@ const (
 	yamlType     = "application/yaml"
 )
 
-// Site serves the documentation, and a page for people at every address that is not of the API. It needs no API key.
+// Site serves the documentation, and a page with links to it at every other address that is not of the API. It needs no API key.
 type Site struct {
 	base, basePath string
 	// files makes the files when they are first read, because that takes a part of a second.
@@ -57,7 +57,7 @@ type Site struct {
 	errors httperror.Writer
 }
 
-// Serves reports whether the path belongs to the site: all but those of the API. The target of OPTIONS * is none.
+// Serves reports whether the path belongs to the site: all but those of the API. The * of OPTIONS * is no path.
 func (s *Site) Serves(path string) bool {
 	if !strings.HasPrefix(path, "/") {
 		return false

@@ -67,8 +67,8 @@ func (c *errorCode) findExamples(operations []operation) error {
 // pageName is the name of the page of a code.
 func (c *errorCode) pageName() string { return errorsName + "/" + string(c.Code) }
 
-// markdown is the page of the code. Calls are listed if they are few.
-func (c *errorCode) markdown(operations int) string {
+// markdown is the page of the code. Calls are listed unless more than half of all operations return it.
+func (c *errorCode) markdown(operationCount int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n\nCode `%s`, status **%d**.\n\n## What to do {#remedy}\n\n%s\n",
 		c.Title, c.Cause, c.Code, c.Status, c.Remedy)
@@ -78,7 +78,7 @@ func (c *errorCode) markdown(operations int) string {
 	fmt.Fprintf(&b, "\n## Example {#example}\n\n```http\nHTTP/1.1 %d %s\nContent-Type: application/problem+json\n\n%s\n```\n",
 		c.Status, http.StatusText(c.Status), c.Example)
 	b.WriteString("\n## Calls that return it {#calls}\n\n")
-	if len(c.Operations) > operations/2 {
+	if len(c.Operations) > operationCount/2 {
 		b.WriteString("Nearly every call.\n")
 		return b.String()
 	}

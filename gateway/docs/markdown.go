@@ -55,7 +55,7 @@ func (b *builder) convert(markdown string) (article, error) {
 		case *ast.Blockquote:
 			markNote(n, source)
 		case *ast.Paragraph, *ast.TextBlock, *ast.FencedCodeBlock:
-			// The search finds what JSON has in the reference.
+			// The search leaves out JSON: it finds the members in the reference.
 			if last := len(found.Sections) - 1; last >= 0 && languageOf(n, source) != "json" {
 				found.Sections[last].Text += plain(n, source) + " "
 			}

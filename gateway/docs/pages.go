@@ -26,7 +26,7 @@ type page struct {
 	// Name is the last part of its path.
 	Name, Title, Summary string
 	Group                string
-	// Parent is the page that lists this one, which the menus do not have. Label is what the search calls it.
+	// Parent is the page that lists this one, if the menus do not have it. Label is what the search calls this one.
 	Parent *page
 	Label  string
 	article
@@ -84,14 +84,14 @@ func (b *builder) addPages() error {
 			return err
 		}
 	}
-	ofErrors, err := b.addErrorPages(pages)
+	errorPages, err := b.addErrorPages(pages)
 	if err != nil {
 		return err
 	}
 	if err := b.makeMissing(pages); err != nil {
 		return err
 	}
-	return b.addForPrograms(pages, ofErrors)
+	return b.addForPrograms(pages, errorPages)
 }
 
 // addPage adds the page of a view as HTML at the path, and as Markdown.
@@ -103,8 +103,8 @@ func (b *builder) addPage(path string, v view) error {
 	return err
 }
 
-// missing is the text of the page for addresses that nothing has.
-const missing = `# There is no such page
+// missingText is the text of the page for addresses that nothing has.
+const missingText = `# There is no such page
 
 The address has nothing. Search for what you need, or begin here:
 
@@ -116,7 +116,7 @@ The address has nothing. Search for what you need, or begin here:
 
 // makeMissing makes a page without Markdown beside it.
 func (b *builder) makeMissing(pages []*page) error {
-	p, err := b.page("missing", missing)
+	p, err := b.page("missing", missingText)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const postmanPath = sitePath + "/postman.json"
 //go:embed postman.yaml
 var postmanSource []byte
 
-// postmanPlan is the content of postman.yaml.
+// postmanPlan is the content of postman.yaml, which explains its members.
 type postmanPlan struct {
 	Description string
 	Folders     []struct {

@@ -16,10 +16,9 @@ type searchEntry struct {
 	Text  string `json:"text"`
 }
 
-// addForPrograms adds the index for the search, and the list of pages for language models (llmstxt.org). ofErrors are the pages of
-// single errors.
-func (b *builder) addForPrograms(pages, ofErrors []*page) error {
-	if err := b.addSearchIndex(pages, ofErrors); err != nil {
+// addForPrograms adds the index for the search, and the list of pages for language models (llmstxt.org).
+func (b *builder) addForPrograms(pages, errorPages []*page) error {
+	if err := b.addSearchIndex(pages, errorPages); err != nil {
 		return err
 	}
 	list := &strings.Builder{}
@@ -37,7 +36,7 @@ func (b *builder) addForPrograms(pages, ofErrors []*page) error {
 	fmt.Fprintf(list, "- [Postman collection](%s%s): every call with an example\n", b.document.PublicURL, postmanPath)
 	fmt.Fprintf(list, "- [AsyncAPI document](%s%s): the webhooks\n", b.document.PublicURL, asyncapiPath)
 	list.WriteString("\n## Optional\n\n")
-	for _, p := range ofErrors {
+	for _, p := range errorPages {
 		fmt.Fprintf(list, "- [%s](%s%s/%s%s): %s\n", p.Label, b.document.PublicURL, sitePath, p.Name, markdownSuffix, p.Summary)
 	}
 	b.addFile(sitePath+"/llms.txt", staticfile.New(textType, staticfile.Revalidate, []byte(list.String())).ForAnyOrigin())
@@ -45,10 +44,10 @@ func (b *builder) addForPrograms(pages, ofErrors []*page) error {
 }
 
 // addSearchIndex adds the index for the search: sections of pages, errors and operations.
-func (b *builder) addSearchIndex(pages, ofErrors []*page) error {
+func (b *builder) addSearchIndex(pages, errorPages []*page) error {
 	var index []searchEntry
 	hasPage := map[string]bool{}
-	for _, p := range ofErrors {
+	for _, p := range errorPages {
 		hasPage[p.Name] = true
 		text := p.Sections[0].Text + p.Sections[1].Text // The cause and the remedy.
 		index = append(index, searchEntry{p.Title, p.Label, pagePath(b.base, p.Name), strings.Join(strings.Fields(text), " ")})

@@ -87,7 +87,7 @@ func (b *builder) shownDocument() ([]byte, error) {
 	return []byte(asJSON), err
 }
 
-// adapt adapts a value and what is in it.
+// adapt changes a value and what is in it for readers of the page: links, optional parameters and the badges of extensions.
 func (b *builder) adapt(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		n.Value = strings.ReplaceAll(n.Value, "](docs/", "]("+b.base+sitePath+"/")

@@ -187,7 +187,7 @@ func withVariables(body string) string {
 	return unique.ReplaceAllString(body, `${1}"crm-$$(uuidgen)"`)
 }
 
-// inShell quotes a body for the shell. With variables in it, it is a document that the shell expands.
+// inShell quotes a body for the shell. One with variables becomes a here-document, which the shell expands.
 func inShell(body string) string {
 	expanded := withVariables(body)
 	if expanded != body {

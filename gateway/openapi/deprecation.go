@@ -35,7 +35,7 @@ type notice struct {
 
 // Notices finds the deprecations of an answer.
 type Notices struct {
-	changelog string
+	changelogURL string
 	// byOperation has the notices by operationKey. Those of error codes have an empty key, because any operation may fail with
 	// them.
 	byOperation map[string][]notice
@@ -60,7 +60,7 @@ func (n *Notices) Deprecate(header http.Header, u *Usage) {
 	for _, c := range found {
 		since, sunset = earlier(since, c.Date), earlier(sunset, c.Sunset)
 		for _, rel := range []string{"deprecation", "sunset"} {
-			header.Add("Link", fmt.Sprintf(`<%s#%s>; rel=%q; type="text/html"`, n.changelog, c.ID, rel))
+			header.Add("Link", fmt.Sprintf(`<%s#%s>; rel=%q; type="text/html"`, n.changelogURL, c.ID, rel))
 		}
 	}
 	header.Set("Deprecation", "@"+strconv.FormatInt(since.Unix(), 10))
@@ -83,8 +83,8 @@ func operationKey(method, path string) string {
 
 // deprecate marks in the document what is deprecated and returns its notices. It skips targets that do not exist; missing is the
 // first of them.
-func deprecate(root *yaml.Node, changes Changes, changelog string) (found *Notices, missing *Target) {
-	found = &Notices{changelog: changelog, byOperation: map[string][]notice{}}
+func deprecate(root *yaml.Node, changes Changes, changelogURL string) (found *Notices, missing *Target) {
+	found = &Notices{changelogURL: changelogURL, byOperation: map[string][]notice{}}
 	for _, c := range changes.deprecations() {
 		for _, t := range c.Affects {
 			if !found.addTarget(NewNode(root), c, t) && missing == nil {

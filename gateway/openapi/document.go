@@ -5,7 +5,7 @@
 // operations, the contracts and the codes of pkg/problem.
 //
 // changes.yaml is the change log. Its deprecations are the only ones that there are: from them come the headers of affected answers
-// (Document.Deprecate), `deprecated` in the document, and their entries in the change log.
+// (Notices.Deprecate), `deprecated` in the document, and their entries in the change log.
 package openapi
 
 import (
@@ -41,7 +41,7 @@ type Document struct {
 	Environment apikey.Environment
 	Root        Node
 	Changes     Changes
-	// Notices are those of what is deprecated. A gateway needs only them after its start: the document takes megabytes.
+	// Notices are those of what is deprecated. They do not refer to the document, so that its megabytes can be freed.
 	Notices *Notices
 }
 

@@ -217,9 +217,9 @@ func writeScalar(e *jsontext.Encoder, n *yaml.Node) error {
 	}
 }
 
-// addForcedAnswers adds the parameter Sandbox-Fault to every operation that needs a key, and the header Sandbox to the errors,
-// which it forces and which operations below /sandbox return, so that the authors of operations need not repeat them. Only the
-// document of the sandbox has both.
+// addForcedAnswers adds the parameter Sandbox-Fault to every operation that needs a key, and the header Sandbox to its errors. The
+// errors that are forced have the header, and those of operations below /sandbox. So the authors of operations need not repeat
+// both. Only the document of the sandbox has them.
 func addForcedAnswers(document Node) {
 	if !document.Get("components", "parameters", "SandboxFault").Exists() {
 		return

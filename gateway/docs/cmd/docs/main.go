@@ -23,8 +23,8 @@ func main() {
 }
 
 func run(arguments []string) error {
-	const usage = 3
-	if len(arguments) != usage {
+	const argumentCount = 3
+	if len(arguments) != argumentCount {
 		return errors.New("usage: docs <public URL> <environment> <path>")
 	}
 	environment := apikey.Environment(arguments[1])
