@@ -76,7 +76,7 @@ type Result struct {
 // FinishClaim marks a locked link as claimed, as Links.FinishClaim does.
 type FinishClaim func(ctx context.Context, tenantID, id, claimID string, o rules.ClaimOutcome, now time.Time) (*rules.Link, error)
 
-// Claimant is what a claim that is not a player's does differently.
+// Claimant says how the claims of a caller name their order, and how they end.
 type Claimant struct {
 	// OrderID makes the id of an order. An id is used for one claim only.
 	OrderID func() string
@@ -140,7 +140,7 @@ func (s *Saga) place(
 	// The response is sent only after this commit, so that the events of later requests follow the claim's event in the feed.
 	result, err := s.finish(ctx, by.Finish, link, placed.GetOrder())
 	if err != nil {
-		s.leave(ctx, link, err)
+		s.logUnfinished(ctx, link, err)
 		return Result{}, problem.Unavailable()
 	}
 	return result, nil
@@ -169,7 +169,7 @@ func (s *Saga) finish(
 func (s *Saga) reconcileFailed(ctx context.Context, by Claimant, link *rules.Link, cause error) (Result, error) {
 	result, err := s.reconcile(ctx, by.Finish, link)
 	if err != nil {
-		s.leave(ctx, link, err)
+		s.logUnfinished(ctx, link, err)
 	} else if result.Link.Record.GetStatus() == rules.Claimed {
 		return result, nil
 	}
@@ -180,7 +180,7 @@ func (s *Saga) reconcileFailed(ctx context.Context, by Claimant, link *rules.Lin
 	return Result{}, problem.Unavailable()
 }
 
-// leave leaves the claim to ReconcileExpired. A player who tries again gets its outcome.
-func (s *Saga) leave(ctx context.Context, link *rules.Link, err error) {
+// logUnfinished reports a claim that ReconcileExpired will end. A player who tries again gets its outcome.
+func (s *Saga) logUnfinished(ctx context.Context, link *rules.Link, err error) {
 	s.deps.Log.WarnContext(ctx, "cannot finish a claim, it is reconciled later", "link_id", link.Record.GetId(), "error", err)
 }

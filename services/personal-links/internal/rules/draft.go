@@ -81,7 +81,7 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 	return next, nil
 }
 
-// typed cuts the texts that nobody types, and writes the phone number internationally if it is one of the country.
+// typed cuts texts that are longer than anybody types, and writes the phone number internationally if it is one of the country.
 func typed(r *linksv1.ClaimRecipient) *linksv1.ClaimRecipient {
 	out := proto.CloneOf(r)
 	texts := []*string{

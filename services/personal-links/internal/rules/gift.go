@@ -165,8 +165,8 @@ func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 	}
 }
 
-// checkRecipient checks a recipient whose address is at its own path.
-func checkRecipient(r *linksv1.ClaimRecipient, address string, errs *fields.Errors) {
+// checkRecipient checks a recipient. addressPath is the path of the address, with a dot.
+func checkRecipient(r *linksv1.ClaimRecipient, addressPath string, errs *fields.Errors) {
 	const at = "recipient."
 	errs.Required(at+"name", r.GetName(), maxName)
 	errs.RequiredText(at+"phone", r.GetPhone(), maxPhone)
@@ -174,17 +174,17 @@ func checkRecipient(r *linksv1.ClaimRecipient, address string, errs *fields.Erro
 		errs.Add(at+"phone", problem.FieldInvalid, "must be an international number: +, country code, digits")
 	}
 	errs.Email(at+"email", r.GetEmail(), maxOrderEmail)
-	errs.Required(address+"street", r.GetStreet(), maxStreet)
-	errs.Required(address+"city", r.GetCity(), maxCity)
-	errs.Line(address+"postalCode", r.GetPostalCode(), maxPostalCode)
+	errs.Required(addressPath+"street", r.GetStreet(), maxStreet)
+	errs.Required(addressPath+"city", r.GetCity(), maxCity)
+	errs.Line(addressPath+"postalCode", r.GetPostalCode(), maxPostalCode)
 	errs.Text("courierComment", r.GetCourierComment(), maxComment)
 	switch {
 	case fields.Blank(r.GetCountry()):
-		errs.Add(address+"country", problem.FieldRequired, "is required")
+		errs.Add(addressPath+"country", problem.FieldRequired, "is required")
 	case !fields.IsCountry(r.GetCountry()):
-		errs.Add(address+"country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
+		errs.Add(addressPath+"country", problem.FieldInvalid, "must be an ISO 3166-1 alpha-2 code in upper case")
 	case fields.PostalCodeRequired(r.GetCountry()) && fields.Blank(r.GetPostalCode()):
-		errs.Add(address+"postalCode", problem.FieldRequired, "is required in this country")
+		errs.Add(addressPath+"postalCode", problem.FieldRequired, "is required in this country")
 	}
 }
 

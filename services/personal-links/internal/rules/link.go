@@ -72,7 +72,7 @@ func (l *Link) Approve(now time.Time) (changed bool, err error) {
 	case Active, Claimed:
 		return false, nil
 	case Requested:
-		at := l.change(now)
+		at := l.touch(now)
 		l.Record.Status, l.Record.ApprovedAt = Active, at
 		return true, nil
 	default:
@@ -93,7 +93,7 @@ func (l *Link) Cancel(reason string, now time.Time) (changed bool, err error) {
 	case l.ClaimOrderID != nil:
 		return false, ErrClaimLocked
 	case l.Record.GetStatus() == Requested || l.Record.GetStatus() == Active:
-		at := l.change(now)
+		at := l.touch(now)
 		l.Record.Status, l.Record.CancelledAt, l.Reason = Cancelled, at, &reason
 		return true, nil
 	default:
@@ -135,12 +135,12 @@ func (l *Link) FinishClaim(claimID string, o ClaimOutcome, now time.Time) (chang
 	return true
 }
 
-// RestoreClaim marks the link as claimed with the order that it has lost in a restore of its database. lost is empty, or the
-// order that does not exist with which the link is claimed. changed is false if the link was cancelled, a claim is in flight, or
-// the link has another order.
-func (l *Link) RestoreClaim(o ClaimOutcome, lost string, now time.Time) (changed bool) {
+// RestoreClaim marks the link as claimed with the order that it has lost in a restore of its database. If the link is claimed with
+// an order that does not exist, missingOrderID is that order; otherwise it is empty. changed is false if the link was cancelled, a
+// claim is in flight, or the link has another order.
+func (l *Link) RestoreClaim(o ClaimOutcome, missingOrderID string, now time.Time) (changed bool) {
 	open := l.Record.GetStatus() == Requested || l.Record.GetStatus() == Active
-	wrong := l.Record.GetStatus() == Claimed && l.Record.GetOrderId() == lost && lost != o.OrderID
+	wrong := l.Record.GetStatus() == Claimed && l.Record.GetOrderId() == missingOrderID && missingOrderID != o.OrderID
 	if l.ClaimOrderID != nil || !open && !wrong {
 		return false
 	}
@@ -149,7 +149,7 @@ func (l *Link) RestoreClaim(o ClaimOutcome, lost string, now time.Time) (changed
 }
 
 func (l *Link) claim(o ClaimOutcome, now time.Time) {
-	at := l.change(now)
+	at := l.touch(now)
 	l.Record.Status, l.Record.OrderId, l.Record.ClaimedAt = Claimed, &o.OrderID, at
 	if o.PlacedAt.After(l.Record.GetCreatedAt().AsTime()) && o.PlacedAt.Before(at.AsTime()) {
 		l.Record.ClaimedAt = timestamppb.New(o.PlacedAt)
@@ -165,8 +165,8 @@ func (l *Link) UnlockClaim(orderID string) (changed bool) {
 	return true
 }
 
-// change returns the time of a change. It is always later than the last change, even if the clock jumps back.
-func (l *Link) change(now time.Time) *timestamppb.Timestamp {
+// touch sets and returns the time of a change. It is always later than the last change, even if the clock jumps back.
+func (l *Link) touch(now time.Time) *timestamppb.Timestamp {
 	at := now.UTC().Truncate(time.Microsecond)
 	if last := l.Record.GetUpdatedAt().AsTime(); !at.After(last) {
 		at = last.Add(time.Microsecond)
@@ -198,7 +198,7 @@ func (l *Link) Erase(erasedURL string, now time.Time) (event string, changed boo
 		event, changed = EventCancelled, true
 	} else if named || r.GetClaimUrl() != erasedURL {
 		// The API has no event for this change. It is seen by updatedSince.
-		l.change(now)
+		l.touch(now)
 		changed = true
 	}
 	r.ClaimUrl, l.Details, l.Reason = erasedURL, nil, nil

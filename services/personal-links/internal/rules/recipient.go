@@ -102,7 +102,7 @@ func Auto(result *linksv1.PersonalLinkResult) bool {
 	return directive != nil
 }
 
-// auto reads the directive of a recipient. Its link may stop before and after its claim.
+// auto reads the directive of a recipient. It may say that the link stops before or after the claim.
 func (r *RecipientChecker) auto(id string, errs *fields.Errors) *sandboxpace.Directive {
 	if !r.sandbox {
 		return nil
@@ -119,9 +119,9 @@ func (r *RecipientChecker) answers(in []*linksv1.PersonalLinkAnswer, errs *field
 	for _, a := range in {
 		answers = append(answers, fields.CustomFieldAnswer{FieldID: a.GetFieldId(), Text: a.TextValue, Checked: a.Checked})
 	}
-	of := r.settings.GetTenant().GetCustomFields()
-	fields.CheckCustomFieldIDs(of, answers, errs)
-	matched, refusal := fields.MatchCustomFields(of, answers)
+	defined := r.settings.GetTenant().GetCustomFields()
+	fields.CheckCustomFieldIDs(defined, answers, errs)
+	matched, refusal := fields.MatchCustomFields(defined, answers)
 	if refusal != "" {
 		errs.Add("customFields", problem.FieldInvalid, refusal)
 	}

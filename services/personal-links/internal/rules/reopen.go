@@ -10,7 +10,7 @@ import (
 
 const phoneDigits = 4
 
-// CheckPhoneDigits finds the errors of what a player enters to reopen a claimed gift. They cost no try.
+// CheckPhoneDigits finds the errors of what a player enters to reopen a claimed gift. Such an entry does not count as a try.
 func CheckPhoneDigits(digits string, errs *fields.Errors) {
 	switch {
 	case digits == "":
@@ -20,7 +20,7 @@ func CheckPhoneDigits(digits string, errs *fields.Errors) {
 	}
 }
 
-// ForReopened removes from the order of a claimed link what only the form sees that made the claim.
-func ForReopened(found *ordersv1.GetClaimedOrderResponse) {
+// HideFromOthers removes from the order of a claimed link what only the form that made the claim may see.
+func HideFromOthers(found *ordersv1.GetClaimedOrderResponse) {
 	found.MaskedRecipient, found.Thanks, found.AcceptsThanks = nil, "", false
 }

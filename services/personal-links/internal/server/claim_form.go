@@ -18,7 +18,7 @@ import (
 )
 
 // GetClaimedGift returns how far the order of a claimed link is. Only the form that made the claim learns which gift is sent where:
-// others may have the link too. A form that has reopened the gift learns all but where.
+// others may have the link too. A form that has reopened the gift learns all but the recipient and the thanks.
 func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGiftRequest) (*linksv1.GetClaimedGiftResponse, error) {
 	link, err := s.byToken(ctx, req.GetToken())
 	if err != nil {
@@ -27,9 +27,9 @@ func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGift
 	if link.Record.GetStatus() != rules.Claimed {
 		return nil, problem.RecordNotFound()
 	}
-	mine := link.ClaimedBy(req.GetFormNonce())
-	seesGift := mine
-	if !mine {
+	madeClaim := link.ClaimedBy(req.GetFormNonce())
+	seesGift := madeClaim
+	if !madeClaim {
 		if seesGift, err = s.hasReopened(ctx, req); err != nil {
 			return nil, err
 		}
@@ -42,8 +42,8 @@ func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGift
 		return nil, err
 	}
 	resp := &linksv1.GetClaimedGiftResponse{Progress: rules.Progress(found.GetOrder().GetStatus())}
-	if !mine {
-		rules.ForReopened(found)
+	if !madeClaim {
+		rules.HideFromOthers(found)
 	}
 	if seesGift {
 		resp.Gift = rules.ClaimedGift(link, found, s.orderedGift(ctx, link, found.GetOrder()))
@@ -55,7 +55,7 @@ func (s *Server) GetClaimedGift(ctx context.Context, req *linksv1.GetClaimedGift
 const giftTimeout = time.Second
 
 // orderedGift returns the gift of an order in the words of the link's locale, nil for a custom request. Without it the page only
-// shows less, so a failure is not one of the page.
+// shows less, so a failure does not fail the page.
 func (s *Server) orderedGift(ctx context.Context, l *rules.Link, order *ordersv1.Order) *catalogv1.SelectionGift {
 	productID := rules.ProductOf(order)
 	if productID == "" {
@@ -94,7 +94,7 @@ func (s *Server) CorrectClaimedGift(
 		},
 	})
 	if err != nil {
-		return nil, onPage(err)
+		return nil, withPagePaths(err)
 	}
 	hash, _ := rules.HashToken(req.GetToken())
 	// The details are corrected even if the draft stays until it expires.
@@ -177,7 +177,7 @@ func (s *Server) SaveClaimDraft(ctx context.Context, req *linksv1.SaveClaimDraft
 	link, draft, err := s.Store.SaveDraft(ctx, hash, rules.HashNonce(req.GetFormNonce()),
 		func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
 			if !l.HasDraft(req.GetFormNonce()) {
-				return nil, nil //nolint:nilnil // The link keeps none.
+				return nil, nil //nolint:nilnil // Nothing is saved.
 			}
 			return rules.NextDraft(stored, req)
 		})

@@ -59,14 +59,14 @@ func (s *Server) RestoreClaim(ctx context.Context, req *linksv1.RestoreClaimRequ
 	errs := caller.RequestErrors(ctx)
 	link := nameOf("link", req.GetLink(), errs)
 	outcome := rules.ClaimOutcome{OrderID: errs.UUID("orderId", req.GetOrderId()), PlacedAt: req.GetPlacedAt().AsTime()}
-	var lost string
+	var missingOrderID string
 	if id := errs.OptionalUUID("lostOrderId", req.LostOrderId); id != nil {
-		lost = *id
+		missingOrderID = *id
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	after, err := s.Store.RestoreClaim(ctx, link, outcome, lost, s.Clock())
+	after, err := s.Store.RestoreClaim(ctx, link, outcome, missingOrderID, s.Clock())
 	if err != nil {
 		return nil, notFound(err)
 	}

@@ -88,20 +88,20 @@ func (s *Server) claim(ctx context.Context, link *rules.Link, req *linksv1.Claim
 	case problem.Is(err, problem.CampaignNotActive):
 		return &linksv1.ClaimLinkResponse{State: linksv1.ClaimState_CLAIM_STATE_EXPIRED}, nil
 	case err != nil:
-		return nil, onPage(err)
+		return nil, withPagePaths(err)
 	}
 	if result.Order == nil {
 		return s.outcome(ctx, result.Link, req)
 	}
-	s.keepRecipient(ctx, req)
+	s.saveRecipient(ctx, req)
 	return &linksv1.ClaimLinkResponse{
 		State: rules.ClaimState(result.Link.Record.GetStatus()), OrderReference: &result.Order.Reference,
 	}, nil
 }
 
-// keepRecipient keeps where the gift is sent as a draft of the form, so that its browser can show it. The claim has deleted all
-// drafts. If it cannot be kept, the browser shows the masked recipient of the order.
-func (s *Server) keepRecipient(ctx context.Context, req *linksv1.ClaimLinkRequest) {
+// saveRecipient saves where the gift is sent as a draft of the form, so that its browser can show it. The claim has deleted all
+// drafts. If the draft cannot be saved, the browser shows the masked recipient of the order.
+func (s *Server) saveRecipient(ctx context.Context, req *linksv1.ClaimLinkRequest) {
 	nonce := req.GetFormNonce()
 	if nonce == "" {
 		return
@@ -110,7 +110,7 @@ func (s *Server) keepRecipient(ctx context.Context, req *linksv1.ClaimLinkReques
 	_, _, _ = s.Store.SaveDraft(ctx, hash, rules.HashNonce(nonce),
 		func(l *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
 			if !l.ClaimedBy(nonce) || stored != nil { // It was erased, or is being corrected.
-				return nil, nil //nolint:nilnil // Nothing is kept.
+				return nil, nil //nolint:nilnil // Nothing is saved.
 			}
 			return &linksv1.ClaimDraft{Recipient: req.GetRecipient()}, nil
 		})
@@ -150,19 +150,19 @@ func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaime
 	return order
 }
 
-// onPage translates the field paths of a refusal to those of the page.
-func onPage(err error) error {
+// withPagePaths translates the field paths of a refusal to those of the page.
+func withPagePaths(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok || p.Code != problem.InvalidRequest {
 		return err
 	}
-	onPage := *p
-	onPage.Violations = nil
+	refusal := *p
+	refusal.Violations = nil
 	for _, v := range p.Violations {
 		v.Field = strings.Replace(v.Field, "recipient.address.", "recipient.", 1)
-		onPage.Violations = append(onPage.Violations, v)
+		refusal.Violations = append(refusal.Violations, v)
 	}
-	return &onPage
+	return &refusal
 }
 
 // GetClaimPage returns the page of the link in its current state.

@@ -12,8 +12,8 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
 
-// ReopenClaimedGift lets the player see the claimed gift on another device. The digits are compared with the order, which keeps the
-// phone number sealed and knows its corrections.
+// ReopenClaimedGift lets the player see the claimed gift on another device. The orders service compares the digits: it stores the
+// phone number sealed, and knows its corrections.
 func (s *Server) ReopenClaimedGift(
 	ctx context.Context, req *linksv1.ReopenClaimedGiftRequest,
 ) (*linksv1.ReopenClaimedGiftResponse, error) {

@@ -61,7 +61,7 @@ func (s *Store) TakeExpiredClaims(ctx context.Context, lease time.Duration, limi
 	}, takeExpired, lease, limit)
 }
 
-// They read no sealed column. Both read the primary key.
+// Both statements use the primary key and read no sealed column.
 const (
 	claimRecordColumns = `SELECT l.tenant_id::text, l.id::text, l.status, l.order_id::text, l.claim_order_id IS NOT NULL FROM links l `
 
@@ -96,12 +96,12 @@ func (s *Store) listClaims(ctx context.Context, sql string, args ...any) ([]*lin
 	}, sql, args...)
 }
 
-// RestoreClaim marks a link as claimed with the order that it has lost. lost is empty, or the order that does not exist with
-// which the link is claimed.
+// RestoreClaim marks a link as claimed with the order that it has lost. If the link is claimed with an order that does not exist,
+// missingOrderID is that order.
 func (s *Store) RestoreClaim(
-	ctx context.Context, link Name, o rules.ClaimOutcome, lost string, now time.Time,
+	ctx context.Context, link Name, o rules.ClaimOutcome, missingOrderID string, now time.Time,
 ) (*rules.Link, error) {
 	return s.Update(ctx, link.TenantID, link.ID, func(l *rules.Link) (*Change, error) {
-		return changeIf(l.RestoreClaim(o, lost, now), Change{Event: rules.EventClaimed})
+		return changeIf(l.RestoreClaim(o, missingOrderID, now), Change{Event: rules.EventClaimed})
 	})
 }

@@ -18,7 +18,7 @@ import (
 
 const (
 	draftLifetime = 24 * time.Hour
-	// maxDrafts of a link. Whoever has its address can begin any number of forms, but also claim the gift.
+	// maxDrafts bounds the drafts of a link, because whoever has its address can begin any number of forms.
 	maxDrafts = 20
 )
 
@@ -87,8 +87,8 @@ func (s *Store) openDraft(row draftRow) (*linksv1.ClaimDraft, error) {
 
 var errDraft = errors.New("a draft cannot be decoded")
 
-// NextDraft decides on the next draft of a form, from the locked link and the draft so far, which may be nil. Nil: the link keeps
-// none.
+// NextDraft decides on the next draft of a form, from the locked link and the draft so far, which may be nil. If it returns nil,
+// nothing is saved.
 type NextDraft func(l *rules.Link, draft *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error)
 
 // SaveDraft stores the next draft of a form. Calls for one link run one after another, and none stores a draft of a link that
@@ -144,9 +144,9 @@ func (s *Store) DeleteDraft(ctx context.Context, tokenHash, nonceHash []byte) er
 	return err
 }
 
-// DeleteExpiredDrafts deletes up to limit drafts that expired more than keep ago by the database's clock, and returns how many.
-func (s *Store) DeleteExpiredDrafts(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "delete expired drafts", deleteExpired, keep, limit)
+// DeleteExpiredDrafts deletes up to limit drafts that expired longer ago than lag by the database's clock, and returns how many.
+func (s *Store) DeleteExpiredDrafts(ctx context.Context, lag time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "delete expired drafts", deleteExpired, lag, limit)
 }
 
 func ofDraft(id string) string { return "form_drafts.draft_sealed/" + id }

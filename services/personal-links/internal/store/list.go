@@ -31,7 +31,7 @@ func (s *Store) List(ctx context.Context, l List) ([]*linksv1.PersonalLink, erro
 
 // statement has only the conditions that are set, so that each combination has its own plan and uses its index.
 func (l List) statement() (sql string, args []any) {
-	w, by := &postgres.Where{}, l.Filters
+	w, filters := &postgres.Where{}, l.Filters
 	w.And("tenant_id = ?", l.Key.TenantID)
 	switch {
 	case l.Key.AllBrands:
@@ -40,14 +40,14 @@ func (l List) statement() (sql string, args []any) {
 	default:
 		w.And("brand_id = ANY(?)", append([]string{}, l.Key.BrandIDs...))
 	}
-	w.Equal("external_recipient_id", by.ExternalRecipientId)
-	w.Equal("campaign_id", by.CampaignId)
-	if by.Status != nil {
-		w.And("status = ?", enumname.String(by.GetStatus()))
+	w.Equal("external_recipient_id", filters.ExternalRecipientId)
+	w.Equal("campaign_id", filters.CampaignId)
+	if filters.Status != nil {
+		w.And("status = ?", enumname.String(filters.GetStatus()))
 	}
 	order, after := "created_at DESC, id DESC", "(created_at, id) < (?, ?)"
-	if by.GetUpdatedSince() != nil {
-		w.And("updated_at >= ?", by.GetUpdatedSince().AsTime())
+	if filters.GetUpdatedSince() != nil {
+		w.And("updated_at >= ?", filters.GetUpdatedSince().AsTime())
 		order, after = "updated_at, id", "(updated_at, id) > (?, ?)"
 	}
 	if l.After != nil {

@@ -40,10 +40,10 @@ var (
 	lockLinks   = selectLinks + ` FOR UPDATE OF l`
 )
 
-// EraseUnclaimed erases the details of up to limit links that nobody has claimed for the given time by the database's clock, and
+// EraseUnclaimed erases the details of up to limit links that nobody has claimed for the retention by the database's clock, and
 // returns how many. The links stay open, because links do not expire.
-func (s *Store) EraseUnclaimed(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "erase details of unclaimed links", eraseUnclaimed, keep, limit)
+func (s *Store) EraseUnclaimed(ctx context.Context, retention time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "erase details of unclaimed links", eraseUnclaimed, retention, limit)
 }
 
 // PersonLinks reads up to limit links of a recipient or with one of the ids, by id, with the fields Id and OrderId only.

@@ -24,7 +24,7 @@ WHERE tenant_id = $1 AND id = $2 AND (reopen_after IS NULL OR reopen_after <= no
 	forgetTries = `UPDATE links SET reopen_tries = 0, reopen_after = NULL WHERE tenant_id = $1 AND id = $2`
 )
 
-// CountTry counts a try to reopen the claimed gift, and reports whether the link takes one now. The count is committed before the
+// CountTry counts a try to reopen the claimed gift, and reports whether it is allowed now. The count is committed before the
 // digits are compared, so neither a crash nor calls at the same time give more tries.
 func (s *Store) CountTry(ctx context.Context, tenantID, id string) (bool, error) {
 	n, err := postgres.Exec(ctx, s.pool, "count try", countTry, tenantID, id, freeTries, firstPause, maxDoublings)

@@ -64,7 +64,7 @@ func (s *Store) TakeSteps(ctx context.Context, lease time.Duration, limit int) (
 	}, takeSteps, lease, limit)
 }
 
-// NextStep returns how long the earliest step is not due. found is false if there is no step.
+// NextStep returns the time until the earliest step is due. found is false if there is no step.
 func (s *Store) NextStep(ctx context.Context) (wait time.Duration, found bool, err error) {
 	err = s.pool.QueryRow(ctx, nextStep).Scan(&wait)
 	if errors.Is(err, pgx.ErrNoRows) {

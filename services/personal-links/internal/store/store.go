@@ -36,16 +36,16 @@ func New(pool *pgxpool.Pool, ring *seal.Ring, events *seal.EventWriter) *Store {
 // Pool returns the pool on which the store's transactions run.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
-// The last change of an ended link is its end.
+// updated_at of an ended link is when it ended.
 const eraseDetails = `UPDATE links SET details_sealed = NULL WHERE (tenant_id, id) IN (
   SELECT tenant_id, id FROM links
   WHERE details_sealed IS NOT NULL AND status IN ('CLAIMED', 'EXPIRED', 'CANCELLED') AND updated_at < now() - $1::interval
   ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
-// EraseDetails erases the details of up to limit links that ended more than keep ago by the database's
-// clock, and returns how many. Several instances share the work.
-func (s *Store) EraseDetails(ctx context.Context, keep time.Duration, limit int) (int, error) {
-	return postgres.Exec(ctx, s.pool, "erase details", eraseDetails, keep, limit)
+// EraseDetails erases the details of up to limit links that ended longer ago than the retention by the database's clock, and
+// returns how many. Several instances share the work.
+func (s *Store) EraseDetails(ctx context.Context, retention time.Duration, limit int) (int, error) {
+	return postgres.Exec(ctx, s.pool, "erase details", eraseDetails, retention, limit)
 }
 
 // TenantData describes all rows of tenants.
