@@ -161,7 +161,7 @@ func assemble(s *service.Service, cfg Config, ring *seal.Ring, events *seal.Even
 	return nil
 }
 
-// countLostClaims registers the metric of claims that a link had lost. It should stay zero: such a link went back in time.
+// countLostClaims registers the metric of claims that a link had lost. It should stay zero: such a link was set back.
 func countLostClaims(tel *telemetry.Telemetry) (func(ctx context.Context), error) {
 	lost, err := tel.Meters.Meter("github.com/partnergifting/platform/services/personal-links").Int64Counter(
 		"gifting.links.lost_claims", metric.WithDescription("Claims of a link that already had an order and had lost it."))

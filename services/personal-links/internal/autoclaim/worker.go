@@ -44,7 +44,7 @@ type Worker struct {
 	Wake func()
 }
 
-// Run makes all steps that are due and returns how long the next one is not due.
+// Run makes all steps that are due and returns the time until the next one is due.
 func (w *Worker) Run(ctx context.Context) (next time.Duration, found bool, err error) {
 	err = daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
 		steps, err := w.Store.TakeSteps(ctx, lease, limit)
@@ -55,7 +55,7 @@ func (w *Worker) Run(ctx context.Context) (next time.Duration, found bool, err e
 		group.SetLimit(atOnce)
 		for _, step := range steps {
 			group.Go(func() error {
-				if err := w.make(ctx, step); err != nil && ctx.Err() == nil {
+				if err := w.makeStep(ctx, step); err != nil && ctx.Err() == nil {
 					w.Log.WarnContext(ctx, "cannot make a step of a link, trying again later", "link_id", step.Link.ID, "error", err)
 				}
 				return nil // A link that fails does not block the others.
@@ -73,7 +73,7 @@ func (w *Worker) Run(ctx context.Context) (next time.Duration, found bool, err e
 	return w.Store.NextStep(ctx)
 }
 
-func (w *Worker) make(ctx context.Context, step store.Step) error {
+func (w *Worker) makeStep(ctx context.Context, step store.Step) error {
 	link, err := w.Store.Get(ctx, step.Link.TenantID, step.Link.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return w.Store.EndSteps(ctx, step.Link)

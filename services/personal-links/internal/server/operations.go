@@ -22,8 +22,7 @@ type operation interface {
 	GetTenantId() string
 }
 
-// permit checks the actor, reports its errors together with errs, and refuses an actor who may not make the call. It returns the
-// tenant's id.
+// permit checks the actor, adds its violations to errs, and refuses an actor who may not make the call. It returns the tenant's id.
 func (s *Server) permit(ctx context.Context, method string, req operation, errs *fields.Errors) (tenantID string, err error) {
 	caller.CheckActor(req.GetActor(), errs)
 	tenantID = errs.UUID("tenantId", req.GetTenantId())

@@ -76,16 +76,16 @@ func (s *Server) ErasePersonRecords(
 	if err != nil {
 		return nil, err
 	}
-	// First, because the links say who was rejected.
-	rejected, err := s.Store.Recipients(ctx, tenantID, ids)
+	// First, because only the links say which recipient ids are the person's. Answers may also name those as rejected.
+	recipients, err := s.Store.Recipients(ctx, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
 	if id := req.GetExternalRecipientId(); id != "" {
-		rejected = append(rejected, id)
+		recipients = append(recipients, id)
 	}
-	if len(rejected) > 0 {
-		if err := s.eraseAnswers(ctx, req.GetKeyIds(), nil, rejected); err != nil {
+	if len(recipients) > 0 {
+		if err := s.eraseAnswers(ctx, req.GetKeyIds(), nil, recipients); err != nil {
 			return nil, err
 		}
 	}

@@ -20,20 +20,6 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// complete chooses what a claim in the sandbox leaves open, and refuses a choice that is not available now.
-func (s *Server) complete(
-	ctx context.Context, link *rules.Link, settings *tenants.Settings, choice *linksv1.ClaimLinkRequest,
-) error {
-	selection, err := s.listGifts(ctx, link, settings)
-	if err != nil {
-		return err
-	}
-	if !selection.GetOpen() {
-		return problem.New(problem.CampaignNotActive, "The campaign of the link is not active.")
-	}
-	return rules.CompleteClaim(choice, selection.GetGifts())
-}
-
 // announceAuto says in the answer, also in a stored one, that links of a batch are claimed by themselves.
 func (s *Server) announceAuto(ctx context.Context, batch *linksv1.CreatePersonalLinksResponse) {
 	if !s.Sandbox || !slices.ContainsFunc(batch.GetResults(), rules.Auto) {
@@ -51,11 +37,25 @@ func (s *Server) ClaimByItself(ctx context.Context, link *rules.Link) error {
 		return err
 	}
 	choice := &linksv1.ClaimLinkRequest{}
-	if err := s.complete(ctx, link, settings, choice); err != nil {
+	if err := s.completeChoice(ctx, link, settings, choice); err != nil {
 		return err
 	}
 	_, err = s.Claims.Claim(ctx, link, orderOf(link, choice))
 	return err
+}
+
+// completeChoice chooses what a claim in the sandbox leaves open, and refuses a choice that is not available now.
+func (s *Server) completeChoice(
+	ctx context.Context, link *rules.Link, settings *tenants.Settings, choice *linksv1.ClaimLinkRequest,
+) error {
+	selection, err := s.listGifts(ctx, link, settings)
+	if err != nil {
+		return err
+	}
+	if !selection.GetOpen() {
+		return problem.New(problem.CampaignNotActive, "The campaign of the link is not active.")
+	}
+	return rules.CompleteClaim(choice, selection.GetGifts())
 }
 
 // ApproveSandboxPersonalLink approves a link for an API key, by the rules of ApprovePersonalLink.
@@ -101,9 +101,9 @@ func (s *Server) ApproveSandboxPersonalLink(
 
 // ClaimSandboxPersonalLink claims a link for an API key, as its player does.
 //
-// The answer commits with the claim. If a crash comes before, another instance ends the claim, or abandons it. A repetition of the
-// request finds the first case by the id of the order, which names the request, and gets the same answer; in the second case it
-// claims the link. The link stores nothing of the recipient.
+// The answer commits with the claim. After a crash before that, another instance finishes the claim or abandons it. A
+// repetition of the request recognizes a finished claim by the id of its order (rules.MadeClaim) and gets the same answer. After an
+// abandoned one it claims the link. The link stores nothing of the recipient.
 func (s *Server) ClaimSandboxPersonalLink(
 	ctx context.Context, req *linksv1.ClaimSandboxPersonalLinkRequest,
 ) (*linksv1.ClaimSandboxPersonalLinkResponse, error) {
@@ -185,7 +185,7 @@ func (c *keyClaim) claim(ctx context.Context, req *linksv1.ClaimSandboxPersonalL
 	if err != nil {
 		return nil, err
 	}
-	if refused := c.server.complete(ctx, link, settings, choice); refused != nil {
+	if refused := c.server.completeChoice(ctx, link, settings, choice); refused != nil {
 		return c.refuse(ctx, link, refused)
 	}
 	by := claims.Claimant{OrderID: func() string { return rules.NewClaimID(c.request, c.linkID) }, Finish: c.finish}
