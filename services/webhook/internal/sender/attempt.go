@@ -85,7 +85,7 @@ func withTraceOf(ctx context.Context, d store.Delivery) context.Context {
 }
 
 // traced makes a span for an attempt if the trace of its change is recorded. The span does not contain the
-// URL, in which partners may keep secrets, and the trace is not sent to the receiver. The key identifies the endpoint: each key
+// URL, in which integrators may keep secrets, and the trace is not sent to the receiver. The key identifies the endpoint: each key
 // has one.
 func (s *Sender) traced(
 	ctx context.Context, d store.Delivery, attempt func(ctx context.Context) webhookclient.Response,

@@ -12,16 +12,16 @@ const (
 	discoverTimeout = time.Minute
 	// discoverShare bounds the cost of searches: after each, the sender waits so many times as long as it took.
 	discoverShare = 20
-	// discoverInterval bounds that wait.
-	discoverInterval = 30 * time.Second
+	// maxDiscoverPause bounds that wait.
+	maxDiscoverPause = 30 * time.Second
 
 	// registerInterval is how often the registration is renewed: long before the store would remove it, but not at every search.
 	registerInterval = time.Minute
 	registerTimeout  = 5 * time.Second
 )
 
-// heartbeat is the longest time between two searches: longer than the pause after any attempt or lease that another instance may
-// have begun since the last one, so a search finds it before it is due.
+// heartbeat is the longest time between two searches. It is shorter than the pause after any attempt, and than any lease, that
+// another instance may have begun since the last search. So a search finds such a delivery before it is due.
 const heartbeat = goneInterval
 
 // discover searches the database for due deliveries that this process does not know of: retries, resent deliveries, and those
@@ -29,7 +29,7 @@ const heartbeat = goneInterval
 // at every heartbeat, and whenever the sender is woken. While nothing is due, that is all that a sender asks the database.
 //
 // Usually a search takes about a millisecond. While an old snapshot of the database is open, it reads the index entries of
-// all deliveries that have finished since. Only such deliveries then wait longer.
+// all deliveries that have finished since. Only deliveries that a search must find then wait longer.
 //
 // It also keeps the sender registered, in a statement of its own: a first attempt must not need a search that succeeds.
 func (s *Sender) discover(ctx context.Context) {
@@ -40,7 +40,7 @@ func (s *Sender) discover(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "cannot search for due deliveries, trying again", "error", err)
 		}
-		pause := min(discoverShare*time.Since(began), discoverInterval)
+		pause := min(discoverShare*time.Since(began), maxDiscoverPause)
 		wait(ctx, s.woken, max(pause, tickInterval), next-pause)
 	}
 }
@@ -80,7 +80,7 @@ func (s *Sender) search(ctx context.Context) (next time.Duration, err error) {
 	all := time.Since(s.lookedForGone) >= s.goneInterval
 	found, err := s.searchOnce(ctx, all)
 	if err != nil {
-		// It cannot tell whether the registration still exists, for instance in a database that was restored.
+		// A failed search does not say whether the registration still exists. A database that was restored may lack it.
 		s.renewed = time.Time{}
 		return s.cfg.Poll, err
 	}

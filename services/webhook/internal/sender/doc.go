@@ -5,7 +5,7 @@
 //	sender.go     waits until something may be due
 //	schedule.go   has the endpoints that may have due deliveries
 //	health.go     remembers which of them answer
-//	slots.go      says how many workers endpoints that are not healthy, and those of one tenant, may occupy
+//	workers.go    says how many workers endpoints that are not healthy, and those of one tenant, may occupy
 //	claim.go      leases due deliveries of these endpoints, as many as workers are free
 //	dispatch.go   gives each to a worker, or releases it
 //	endpoints.go  looks up where to send them

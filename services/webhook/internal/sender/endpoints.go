@@ -44,8 +44,8 @@ type earlierLookup struct {
 	found endpoints
 }
 
-// endpointsOf returns the endpoints of the deliveries. It looks up those that the earlier lookup did not include, found gone or
-// without the right to a delivery, because dropping is final, and all if it is too old.
+// endpointsOf returns the endpoints of the deliveries. If the earlier lookup is too old, it looks up all of them. Otherwise it
+// looks up those that the earlier lookup did not include, and those of deliveries that it would drop, because dropping is final.
 func (s *Sender) endpointsOf(ctx context.Context, deliveries []store.Delivery, earlier earlierLookup) (endpoints, error) {
 	if time.Since(earlier.began) >= s.maxLookupAge {
 		earlier.found = nil

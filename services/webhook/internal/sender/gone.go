@@ -42,14 +42,14 @@ func (s *Sender) dropGone(ctx context.Context, found store.Discovery) error {
 	return nil
 }
 
-// drop drops the deliveries of an endpoint that were stored until then, in batches.
-func (s *Sender) drop(ctx context.Context, e store.Endpoint, stored time.Time) error {
+// drop drops the deliveries of an endpoint that were stored until the given time, in batches.
+func (s *Sender) drop(ctx context.Context, e store.Endpoint, storedUntil time.Time) error {
 	var (
 		since time.Time
 		total int
 	)
 	err := daemon.InBatches(ctx, maxDropped, func(ctx context.Context, limit int) (n int, err error) {
-		n, since, err = s.store.Drop(ctx, e, stored, since, limit)
+		n, since, err = s.store.Drop(ctx, e, storedUntil, since, limit)
 		total += n
 		return n, err
 	})

@@ -83,8 +83,8 @@ func (m *metrics) count(ctx context.Context, outcome string, n int) {
 	m.outcomes.Add(ctx, int64(n), metric.WithAttributes(attribute.String("outcome", outcome)))
 }
 
-// attempt records an attempt and, if it is the first that counts, its delay. The delay of a change that was made before the
-// endpoint was last impaired shows how long the receiver was, not the sender.
+// attempt records an attempt and, if it is the first that counts, its delay. It leaves out changes that were made before the
+// endpoint was last impaired: their delay shows how slow the receiver was, not the sender.
 func (m *metrics) attempt(ctx context.Context, d store.Delivery, a store.Attempt, v rules.Verdict, lastImpaired time.Time) {
 	class := metric.WithAttributes(attribute.String("class", a.Outcome.Class))
 	m.duration.Record(ctx, a.Duration.Seconds(), class)

@@ -51,8 +51,8 @@ type Reservation struct {
 	lookup   earlierLookup
 }
 
-// Reserve reserves free workers for new deliveries of the events. The fan-out stores them with the reservation's lease. Others are
-// sent after a claim.
+// Reserve reserves free workers for new deliveries of the events. The fan-out stores these deliveries with the reservation's lease.
+// The others are sent after a claim.
 func (s *Sender) Reserve(events []store.Event, l Lookup) *Reservation {
 	s.intake.Lock()
 	defer s.intake.Unlock()
@@ -74,7 +74,7 @@ func (s *Sender) Reserve(events []store.Event, l Lookup) *Reservation {
 	return r
 }
 
-// Lease is the lease of the deliveries, or nil if none is reserved for.
+// Lease is the lease of the deliveries that have a worker, or nil if none has.
 func (r *Reservation) Lease() *store.Lease { return r.lease }
 
 // Send sends the deliveries that were leased and frees the other workers. It must be called, also if nothing was stored; a second
@@ -112,14 +112,14 @@ func (s *Sender) unreserve(workers map[store.Endpoint]int) {
 	}
 }
 
-// reserve counts new deliveries as in flight for which a claim would get a worker, and returns them with the slots of their
-// endpoints. An endpoint that waits for a claim, or is being claimed for, waits for the claim with its new deliveries too, and so
-// does one that is impaired. Each endpoint that might be claimed for keeps a worker.
+// reserve gives a worker to each new delivery for which a claim would get one. It counts them as in flight and returns them with
+// the slots of their endpoints. If an endpoint waits for a claim, is being claimed for or is impaired, its new deliveries wait for
+// a claim too. One worker is left for each endpoint that might be claimed for.
 func (s *schedule) reserve(events []store.Event, at endpoints) (slots map[store.DeliveryID]int) {
 	s.guard.Lock()
 	defer s.guard.Unlock()
 	slots = map[store.DeliveryID]int{}
-	used := s.slots()
+	used := s.workerUse()
 	free := s.freeWorkers() - s.claimable(used)
 	for _, event := range events {
 		for _, key := range event.KeyIDs {
@@ -140,7 +140,7 @@ func (s *schedule) reserve(events []store.Event, at endpoints) (slots map[store.
 }
 
 // reservable reports whether a worker may be reserved for an endpoint.
-func (s *schedule) reservable(e store.Endpoint, used *slots) bool {
+func (s *schedule) reservable(e store.Endpoint, used *workerUse) bool {
 	_, waits := s.due[e]
 	_, claimed := s.claiming[e]
 	h := s.histories[e]
@@ -149,7 +149,7 @@ func (s *schedule) reservable(e store.Endpoint, used *slots) bool {
 }
 
 // claimable counts the scheduled endpoints for which a claim might get something.
-func (s *schedule) claimable(used *slots) (n int) {
+func (s *schedule) claimable(used *workerUse) (n int) {
 	for e, d := range s.due {
 		if s.budget(d.Due).Rows > 0 && used.available(s.healthOf(e), e.TenantID) > 0 {
 			n++

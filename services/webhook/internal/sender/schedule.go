@@ -10,7 +10,7 @@ import (
 )
 
 // schedule holds the endpoints that may have due deliveries, how many deliveries of each endpoint this sender has, and how
-// healthy the endpoints are. It only says where to look: the database decides what is due, and Discover finds what the schedule
+// healthy the endpoints are. It only says where to look: the database decides what is due, and discover finds what the schedule
 // does not know.
 type schedule struct {
 	workers, perEndpoint     int
@@ -89,7 +89,7 @@ func (s *schedule) pick(limit int) []store.ClaimTarget {
 	if limit <= 0 {
 		return nil
 	}
-	used := s.slots()
+	used := s.workerUse()
 	list := make([]store.ClaimTarget, 0, len(s.due))
 	candidates := map[string]int{} // The healthy endpoints of each tenant.
 	for _, d := range s.due {
@@ -101,7 +101,7 @@ func (s *schedule) pick(limit int) []store.ClaimTarget {
 			}
 		}
 	}
-	// A claim may get as many rows as are wanted, so the tenant's endpoints divide its room. The others want one row each.
+	// A claim may get all rows that are wanted, so a tenant's healthy endpoints divide its workers. The others want one row each.
 	for i, w := range list {
 		if w.Rows > 1 {
 			list[i].Rows = max(1, min(w.Rows, used.available(healthy, w.TenantID)/candidates[w.TenantID]))
@@ -148,7 +148,7 @@ func (s *schedule) budget(d store.Due) store.ClaimTarget {
 func (s *schedule) hasWork() bool {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	used := s.slots()
+	used := s.workerUse()
 	for e, d := range s.due {
 		if !d.skipped && s.budget(d.Due).Rows > 0 && used.available(s.healthOf(e), e.TenantID) > 0 {
 			return true

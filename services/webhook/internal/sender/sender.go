@@ -45,7 +45,7 @@ const (
 
 	// tickInterval lets results and wake-ups that come close together share one claim.
 	tickInterval = time.Millisecond
-	// contendedInterval is the pause after another instance was claiming for an endpoint.
+	// contendedInterval is the pause after a claim for which another instance held the lock of an endpoint.
 	contendedInterval = 20 * time.Millisecond
 )
 
@@ -149,8 +149,8 @@ func wait(ctx context.Context, signal chan struct{}, interval, d time.Duration) 
 	}
 }
 
-// tick claims due deliveries for the free workers and dispatches them. It returns the time to wait before the next tick, unless
-// there is more to claim before.
+// tick claims due deliveries for the free workers and dispatches them. It returns how long to wait for the next tick, which begins
+// earlier if there is more to claim.
 func (s *Sender) tick(ctx context.Context) time.Duration {
 	if !s.registered.Load() {
 		return s.cfg.Poll

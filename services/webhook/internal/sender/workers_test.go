@@ -51,7 +51,7 @@ func TestHealthyEndpointsKeepHalfOfTheWorkers(t *testing.T) {
 func TestEachEndpointMayHaveTheOnlyWorker(t *testing.T) {
 	t.Parallel()
 	for class := healthy; class <= dead; class++ {
-		one := newSlots(1)
+		one := newWorkerUse(1)
 		require.Positive(t, one.available(class, tenant), healthNames[class])
 		one.add(dead, tenant, 1)
 		require.LessOrEqual(t, one.available(class, "another"), 0, healthNames[class])
@@ -101,7 +101,7 @@ func TestNoTenantGetsAllWorkers(t *testing.T) {
 func TestTenantsThatFillTheWorkersTogetherLeaveSome(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[health]int{healthy: 256 - 256/15 - 1, dead: 128 - 128/15 - 1} {
-		s := newSlots(256)
+		s := newWorkerUse(256)
 		for range 256 {
 			for _, tenant := range []string{"one", "other"} {
 				if s.available(class, tenant) > 0 {

@@ -4,8 +4,8 @@ package sender
 // same moment, an eighth of the workers stays free for the other tenants; if those of two do, a fifteenth.
 const tenantShare = 7
 
-// slots count the workers in use. Endpoints that are not healthy get at most half of them, together.
-type slots struct{ all, unhealthy usage }
+// workerUse counts the workers in use. Endpoints that are not healthy get at most half of the workers, together.
+type workerUse struct{ all, unhealthy usage }
 
 // usage is how many workers are used of those that may be, and by each tenant.
 type usage struct {
@@ -13,9 +13,9 @@ type usage struct {
 	ofTenant    map[string]int
 }
 
-// slots returns the workers that are in use, and those that the claim in flight may use. The guard is held.
-func (s *schedule) slots() *slots {
-	used := newSlots(s.workers)
+// workerUse counts the workers that are in use, and those that the claim in flight may use. The guard is held.
+func (s *schedule) workerUse() *workerUse {
+	used := newWorkerUse(s.workers)
 	for e, n := range s.inFlight {
 		used.add(s.healthOf(e), e.TenantID, n)
 	}
@@ -25,15 +25,15 @@ func (s *schedule) slots() *slots {
 	return used
 }
 
-func newSlots(workers int) *slots {
-	return &slots{
+func newWorkerUse(workers int) *workerUse {
+	return &workerUse{
 		all:       usage{limit: workers, ofTenant: map[string]int{}},
 		unhealthy: usage{limit: max(1, workers/2), ofTenant: map[string]int{}}, //nolint:mnd // Half.
 	}
 }
 
 // add counts workers as used.
-func (s *slots) add(class health, tenant string, n int) {
+func (s *workerUse) add(class health, tenant string, n int) {
 	s.all.add(tenant, n)
 	if class != healthy {
 		s.unhealthy.add(tenant, n)
@@ -41,7 +41,7 @@ func (s *slots) add(class health, tenant string, n int) {
 }
 
 // available returns how many more workers endpoints of the health and tenant may have.
-func (s *slots) available(class health, tenant string) int {
+func (s *workerUse) available(class health, tenant string) int {
 	if class == healthy {
 		return s.all.available(tenant)
 	}
@@ -63,12 +63,12 @@ func (u *usage) available(tenant string) int {
 func (s *schedule) workersUsed() map[health]int {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	used := s.slots()
+	used := s.workerUse()
 	return map[health]int{healthy: used.all.used, slow: used.unhealthy.used}
 }
 
 // workersLimit returns how many workers they may have.
 func (s *schedule) workersLimit() map[health]int {
-	used := newSlots(s.workers)
+	used := newWorkerUse(s.workers)
 	return map[health]int{healthy: used.all.limit, slow: used.unhealthy.limit}
 }
