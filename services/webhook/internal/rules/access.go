@@ -7,10 +7,10 @@ import (
 )
 
 var (
-	// ofLog shows that something was sent, but not what.
-	ofLog = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, System: true}
-	// ofBodies shows what was sent, which may be a link that can be claimed, or sends it again.
-	ofBodies = caller.Permission{
+	// logPermission is for calls that show that something was sent, but not what.
+	logPermission = caller.Permission{Team: caller.EveryTeamRole(), Operator: true, System: true}
+	// bodyPermission is for calls that show what was sent, which may be a link that can be claimed, or that send it again.
+	bodyPermission = caller.Permission{
 		Team:     []tenantsv1.TeamRole{tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, tenantsv1.TeamRole_TEAM_ROLE_COORDINATOR},
 		Operator: true, System: true,
 	}
@@ -18,11 +18,11 @@ var (
 
 // access has an entry for every call of the operations plane.
 var access = map[string]caller.Permission{
-	webhookv1.WebhookOperationsService_ListDeliveries_FullMethodName:   ofLog,
-	webhookv1.WebhookOperationsService_GetBacklog_FullMethodName:       ofLog,
-	webhookv1.WebhookOperationsService_GetDelivery_FullMethodName:      ofBodies,
-	webhookv1.WebhookOperationsService_ResendDelivery_FullMethodName:   ofBodies,
-	webhookv1.WebhookOperationsService_ResendDeliveries_FullMethodName: ofBodies,
+	webhookv1.WebhookOperationsService_ListDeliveries_FullMethodName:   logPermission,
+	webhookv1.WebhookOperationsService_GetBacklog_FullMethodName:       logPermission,
+	webhookv1.WebhookOperationsService_GetDelivery_FullMethodName:      bodyPermission,
+	webhookv1.WebhookOperationsService_ResendDelivery_FullMethodName:   bodyPermission,
+	webhookv1.WebhookOperationsService_ResendDeliveries_FullMethodName: bodyPermission,
 }
 
 // Access returns the permission of a call, by its full name. A call that is not in the table is forbidden for all actors.

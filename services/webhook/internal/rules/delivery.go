@@ -16,8 +16,8 @@ func DeliveryID(keyID int32, eventID string) string {
 	return changeFor(keyID, uuid.MustParse(eventID)).String()
 }
 
-// EventOfDelivery is the event of a delivery's id that the key was given. From any other id of the right form it makes one of an
-// event that does not exist.
+// EventOfDelivery is the id of the event of a delivery to the key. For a UUID that is not such a delivery's id, it is one that no
+// event has.
 func EventOfDelivery(keyID int32, deliveryID uuid.UUID) string {
 	return changeFor(keyID, deliveryID).String()
 }

@@ -56,11 +56,11 @@ func ScopeOf(eventType string) commonv1.Scope {
 
 // TypesOf are the types of the events that keys with the scopes may see; nil for all.
 func TypesOf(scopes []commonv1.Scope) []string {
-	seen := slices.DeleteFunc(slices.Clone(EventTypes), func(t string) bool { return !slices.Contains(scopes, ScopeOf(t)) })
-	if len(seen) == len(EventTypes) {
+	visible := slices.DeleteFunc(slices.Clone(EventTypes), func(t string) bool { return !slices.Contains(scopes, ScopeOf(t)) })
+	if len(visible) == len(EventTypes) {
 		return nil
 	}
-	return seen
+	return visible
 }
 
 // Signature is the value of the Service-Signature header: the time of this attempt and the HMAC over that time and the

@@ -24,7 +24,7 @@ func (s *Server) GetWebhookHealth(
 		return nil, err
 	}
 	endpoint := store.Endpoint{TenantID: p.TenantID, KeyID: p.KeyID}
-	found, err := s.endpointState(ctx, p.KeyID)
+	state, err := s.endpointState(ctx, p.KeyID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +37,9 @@ func (s *Server) GetWebhookHealth(
 		Pending: health.Pending, OldestPendingAt: timestamp(health.OldestPendingAt),
 	}
 	switch {
-	case found == tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
+	case state == tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
 		resp.State = webhookv1.WebhookState_WEBHOOK_STATE_NONE
-	case found == tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED || !s.readable(ctx, p.TenantID, health):
+	case state == tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED || !s.readable(ctx, p.TenantID, health):
 		resp.State = webhookv1.WebhookState_WEBHOOK_STATE_PAUSED
 	case health.FailingSince != nil:
 		resp.State, resp.FailingSince = webhookv1.WebhookState_WEBHOOK_STATE_FAILING, timestamp(health.FailingSince)

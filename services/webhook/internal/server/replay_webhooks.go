@@ -84,7 +84,7 @@ func replaySpan(req *webhookv1.ReplayWebhooksRequest, errs *fields.Errors) (from
 }
 
 // replayTypes are those of the requested types that the key may see, or all that it may see; nil for all types.
-func replayTypes(types, seen []string, errs *fields.Errors) []string {
+func replayTypes(types, visible []string, errs *fields.Errors) []string {
 	if len(types) > maxReplayTypes {
 		errs.Add("types", problem.FieldTooLong, "has too many entries")
 		return nil
@@ -93,10 +93,10 @@ func replayTypes(types, seen []string, errs *fields.Errors) []string {
 		typeFilter(fmt.Sprintf("types[%d]", i), &types[i], errs)
 	}
 	if len(types) == 0 {
-		return seen
+		return visible
 	}
-	if seen == nil {
-		seen = rules.EventTypes
+	if visible == nil {
+		visible = rules.EventTypes
 	}
-	return slices.DeleteFunc(slices.Clone(seen), func(t string) bool { return !slices.Contains(types, t) })
+	return slices.DeleteFunc(slices.Clone(visible), func(t string) bool { return !slices.Contains(types, t) })
 }

@@ -43,7 +43,7 @@ type Config struct {
 	Environment string
 	// TestTimeout bounds a test. It is that of an attempt, so that a receiver that passes the test gets its events.
 	TestTimeout time.Duration
-	// Tests is how many may run concurrently: each holds a connection to the database.
+	// Tests is how many calls of TestWebhook may run concurrently: each holds a connection to the database.
 	Tests int
 }
 

@@ -72,7 +72,7 @@ type Discovery struct {
 	Pending []Endpoint
 	// StartedAt is when the search began.
 	StartedAt time.Time
-	// NextDue is after what time the first of the others is due; 0 if none has pending rows. Rows that are leased now are due when
+	// NextDue is the time until the first of the others is due; 0 if none has pending rows. Rows that are leased now are due when
 	// their leases end.
 	NextDue time.Duration
 	// Registered reports whether the sender is registered. If not, it must register before it claims.

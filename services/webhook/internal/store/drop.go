@@ -29,11 +29,13 @@ WITH chosen AS MATERIALIZED (
 SELECT count(*), coalesce(max(next_attempt_at), $4) FROM chosen`
 
 // Drop finishes up to limit pending rows of an endpoint that is gone, those that are due first, and returns how many. It leaves
-// out rows that are leased, and those stored or resent after the given time: the endpoint may have been set again since. The next
+// out rows that are leased, and those stored or resent after storedUntil: the endpoint may have been set again since. The next
 // call of a series begins at the returned time, because the index entries of dropped rows stay while an old snapshot is open.
-func (s *Store) Drop(ctx context.Context, e Endpoint, stored, since time.Time, limit int) (dropped int, last time.Time, err error) {
+func (s *Store) Drop(
+	ctx context.Context, e Endpoint, storedUntil, since time.Time, limit int,
+) (dropped int, last time.Time, err error) {
 	err = postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
-		b.Queue(dropRows, s.nowOverride(), e.TenantID, e.KeyID, since, stored, limit).
+		b.Queue(dropRows, s.nowOverride(), e.TenantID, e.KeyID, since, storedUntil, limit).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&dropped, &last) })
 	})
 	if err != nil {

@@ -212,22 +212,22 @@ func (b *batch) result() (done FannedOut) {
 // fanOut stores batches in one transaction, or in several if there are two of one partition.
 func (s *Store) fanOut(ctx context.Context, batches []*batch) error {
 	for len(batches) > 0 {
-		var now, later []*batch
+		var first, rest []*batch
 		has := map[int]bool{}
 		for _, b := range batches {
 			if b.messages != nil && has[b.messages.Partition] {
-				later = append(later, b)
+				rest = append(rest, b)
 				continue
 			}
 			if b.messages != nil {
 				has[b.messages.Partition] = true
 			}
-			now = append(now, b)
+			first = append(first, b)
 		}
-		if err := s.fanOutInOneTx(ctx, now); err != nil {
+		if err := s.fanOutInOneTx(ctx, first); err != nil {
 			return err
 		}
-		batches = later
+		batches = rest
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type KeyHealth struct {
 	UntriedBody []byte
 }
 
+// The index attempts_of_key has (problem IS NULL) as a column, so the conditions compare it.
 const selectKeyHealth = `
 WITH success AS MATERIALIZED (
   SELECT max(a.started_at) AS at FROM attempts a WHERE a.tenant_id = $1 AND a.key_id = $2 AND (a.problem IS NULL) = true

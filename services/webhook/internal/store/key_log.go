@@ -60,7 +60,7 @@ type KeyLogEntry struct {
 	Attempts      []LoggedAttempt
 }
 
-// readAttempts of a delivery p, the last ones.
+// readAttempts reads the last attempts of a delivery p.
 const readAttempts = `
   SELECT a.number, a.started_at, a.duration_ms, a.response_status, a.problem, a.response_body
     FROM attempts a

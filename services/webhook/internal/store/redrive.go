@@ -16,7 +16,7 @@ const (
   FROM events e
   JOIN unnest($1::uuid[], $2::uuid[]) AS k (tenant_id, event_id) ON e.tenant_id = k.tenant_id AND e.event_id = k.event_id`
 
-	// The retention deletes an event that has no deliveries left. It pauses while one is added.
+	// The retention deletes events that have no deliveries left. It must not run while a delivery is added.
 	holdRetention = `SELECT pg_advisory_xact_lock($1)`
 
 	insertDeliveries = `
@@ -61,7 +61,7 @@ func (s *Store) Missing(ctx context.Context, events []Event, key int32) ([]Event
 	return missing, nil
 }
 
-// queueKeys adds the deliveries for single keys.
+// queueKeys adds the deliveries that are missing for the key of each batch that has one.
 func queueKeys(b *pgx.Batch, at *time.Time, batches []*batch) {
 	for _, stored := range batches {
 		if stored.key != 0 {

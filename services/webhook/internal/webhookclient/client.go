@@ -36,7 +36,7 @@ type Request struct {
 // Secrets sign the requests to an endpoint.
 type Secrets struct {
 	current string
-	// previous also signs until a moment of this process's clock. Empty: the secret was not rotated, or has stopped.
+	// previous also signs, until a time of this process's clock. It is empty if no former secret signs.
 	previous string
 	until    time.Time
 }
@@ -46,8 +46,8 @@ func SecretsOf(e *tenantsv1.Endpoint, lookedUp time.Time) Secrets {
 	return Secrets{current: e.GetSecret(), previous: e.GetPreviousSecret(), until: lookedUp.Add(e.GetPreviousSignsFor().AsDuration())}
 }
 
-// now are the secrets that sign at this moment. The new one is the last.
-func (s Secrets) now() []string {
+// active are the secrets that sign now. The new one is the last.
+func (s Secrets) active() []string {
 	if s.previous == "" || time.Until(s.until) <= 0 {
 		return []string{s.current}
 	}
@@ -60,7 +60,7 @@ type Response struct {
 	// Body is the beginning of the response's body.
 	Body []byte
 	// Cause is the error of a request without a response, for our log only. It does not contain the
-	// URL, in which partners may keep secrets.
+	// URL, in which integrators may keep secrets.
 	Cause error
 }
 
@@ -70,7 +70,7 @@ type Client struct {
 	now  func() time.Time
 }
 
-// New makes a client. The HTTP client must be safe for URLs that partners choose; now is the time in the signatures.
+// New makes a client. The HTTP client must be safe for URLs that integrators choose; now is the time in the signatures.
 func New(client *http.Client, now func() time.Time) *Client {
 	return &Client{http: client, now: now}
 }
@@ -100,7 +100,7 @@ func failed(err error) Response {
 }
 
 func (c *Client) sign(h http.Header, r Request) {
-	now, secrets := c.now(), r.Secrets.now()
+	now, secrets := c.now(), r.Secrets.active()
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", userAgent)
 	h.Set("Service-Event-Id", r.EventID)

@@ -25,7 +25,7 @@ func TestTheSecretOfBeforeStopsAtItsTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, SecretsOf(c.endpoint, time.Now().Add(-c.age)).now())
+			require.Equal(t, c.want, SecretsOf(c.endpoint, time.Now().Add(-c.age)).active())
 		})
 	}
 }

@@ -25,7 +25,7 @@ type Arrival struct {
 	Verified bool
 }
 
-// Receiver is a partner's server.
+// Receiver is an integrator's server.
 type Receiver struct {
 	URL string
 
