@@ -65,8 +65,9 @@ type variation struct {
 }
 
 type wording struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Name        string                 `json:"name"`
+	Description string                 `json:"description"`
+	Details     *catalogv1.GiftDetails `json:"details"`
 }
 
 func dataFiles() ([]string, error) {
@@ -218,6 +219,7 @@ func (g gift) request(imageFileID string) (*catalogv1.PutProductRequest, error) 
 		State:                  catalogv1.ProductState_PRODUCT_STATE_PUBLISHED,
 		Name:                   g.Texts[baseLocale].Name,
 		Description:            g.Texts[baseLocale].Description,
+		Details:                g.Texts[baseLocale].Details,
 		Categories:             g.Categories,
 		Prices:                 prices,
 		ImageFileIds:           []string{imageFileID},
@@ -233,7 +235,7 @@ func (g gift) request(imageFileID string) (*catalogv1.PutProductRequest, error) 
 		if locale == baseLocale {
 			continue
 		}
-		t := &catalogv1.ProductTranslation{Locale: locale, Name: text.Name, Description: text.Description}
+		t := &catalogv1.ProductTranslation{Locale: locale, Name: text.Name, Description: text.Description, Details: text.Details}
 		for _, v := range g.Variations {
 			t.Variations = append(t.Variations, byLocale[locale].of(v))
 		}

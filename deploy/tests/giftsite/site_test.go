@@ -101,6 +101,10 @@ func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse 
 	bottle.Variations = []*linksv1.ClaimVariation{
 		{Dimension: "Size", Values: []string{"0.5 l", "0.75 l"}}, {Dimension: "Colour", Values: []string{"Steel", "White", "Black"}},
 	}
+	bottle.Details = &catalogv1.GiftDetails{
+		Maker: "Norrfors", Material: "Stainless steel", Size: "7 cm wide",
+		Story: "Drawn from one piece of steel.\n\nIt has no seam, so nothing can leak.",
+	}
 	vase := f.gift("glass-vase", "Glass vase", "Mouth-blown in Småland.")
 	vase.OutOfStock = true
 	return &linksv1.GetClaimPageResponse{

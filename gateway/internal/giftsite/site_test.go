@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -54,6 +55,23 @@ func TestAGiftHasAllItsPicturesInTheirRenditions(t *testing.T) {
 	other := f.get("?step=gift&gift=truffles").body
 	require.NotContains(t, other, "other.example", "pictures come from the API only")
 	require.Contains(t, other, `src="`+public+`/catalog/images/x"`, "without an original")
+}
+
+func TestThePageOfAGiftSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Message = nil
+	require.NotContains(t, f.get("?gift=truffles").body, "About this gift")
+	f.page.Gifts[0].Details = &catalogv1.GiftDetails{Maker: "Choklad & Co", Size: "20 × 8 cm"}
+	page := f.get("?gift=truffles").body
+	require.Contains(t, page, "<h2>About this gift</h2>")
+	require.Contains(t, page, "<div><dt>Made by</dt><dd><bdi>Choklad &amp; Co</bdi></dd></div>\n"+
+		"<div><dt>Dimensions</dt><dd><bdi>20 × 8 cm</bdi></dd></div>")
+	require.NotContains(t, page, "Material")
+	f.page.Locale, f.page.Gifts[0].Details = "ja-JP", &catalogv1.GiftDetails{Story: "Rolled by hand.\n\nIn <Visby>."}
+	require.Contains(t, f.get("?gift=truffles").body,
+		`<p class="lines" dir="auto" lang="ja-JP">`+"Rolled by hand.\n\nIn &lt;Visby&gt;.</p>")
+	require.NotContains(t, f.get("").body, "Rolled by hand.", "only the page of the gift has it")
 }
 
 func TestTheOnlyGiftIsShownAtOnce(t *testing.T) {

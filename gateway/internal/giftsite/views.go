@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/problem"
+	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -146,6 +147,9 @@ type giftView struct {
 	Gift card
 	// Pictures are all pictures of the gift. The first is also that of its card.
 	Pictures []picture
+	// Story and Facts are what else is said about it.
+	Story string
+	Facts []line
 	// OnlyGift means that the link has no other gift. The page then also has the greeting.
 	OnlyGift bool
 	// Problem is why the player has to choose again, if it belongs to no choice.
@@ -164,8 +168,9 @@ func (p giftView) Position(i int) string {
 func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	p := giftView{
 		view: s.linkView(v.link), Gift: s.cardOf(gift), Pictures: s.picturesOf(gift.GetImages()), OnlyGift: len(v.link.GetGifts()) == 1,
-		AllGifts: stepQuery(stepChoose),
+		AllGifts: stepQuery(stepChoose), Story: gift.GetDetails().GetStory(),
 	}
+	p.Facts = p.factLines(gift.GetDetails())
 	if !p.OnlyGift || v.r.URL.Query().Get(fieldStep) != "" {
 		p.hideSeen()
 		p.setTitle(gift.GetName())
@@ -190,6 +195,16 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 		p.addErrors(picked)
 	}
 	return p
+}
+
+// factLines are the short texts of the details.
+func (t *texts) factLines(d *catalogv1.GiftDetails) (lines []line) {
+	for _, fact := range []line{{"gift.maker", d.GetMaker()}, {"gift.material", d.GetMaterial()}, {"gift.size", d.GetSize()}} {
+		if fact.Text != "" {
+			lines = append(lines, line{Label: t.T(fact.Label), Text: fact.Text})
+		}
+	}
+	return lines
 }
 
 // addErrors adds the errors of a choice that cannot be made.

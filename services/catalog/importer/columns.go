@@ -55,6 +55,14 @@ func columns() []column {
 	}
 }
 
+// detailMembers are the texts of details by the names of their columns. A column of a translation also has the locale in its name.
+var detailMembers = map[string]func(d *catalogv1.GiftDetails) *string{
+	"maker":    func(d *catalogv1.GiftDetails) *string { return &d.Maker },
+	"material": func(d *catalogv1.GiftDetails) *string { return &d.Material },
+	"size":     func(d *catalogv1.GiftDetails) *string { return &d.Size },
+	"story":    func(d *catalogv1.GiftDetails) *string { return &d.Story },
+}
+
 // readColumns finds the columns of a file by their names.
 func readColumns(names []string) ([]column, error) {
 	var found []column
@@ -85,7 +93,14 @@ func columnOf(name string) (column, error) {
 		return fixed[i], nil
 	}
 	kind, locale, _ := strings.Cut(name, ":")
+	member, ofDetails := detailMembers[kind]
 	switch {
+	case ofDetails && (locale != "" || name == kind):
+		return column{name, func(g *gift, cell string) {
+			if !fields.Blank(cell) {
+				*member(g.details(locale)) = cell
+			}
+		}}, nil
 	case kind == "name" && locale != "":
 		return column{name, func(g *gift, cell string) { g.translation(locale).Name = cell }}, nil
 	case kind == "description" && locale != "":
@@ -106,6 +121,18 @@ func (g *gift) translation(locale string) *catalogv1.ProductTranslation {
 	t := &catalogv1.ProductTranslation{Locale: locale}
 	g.Translations = append(g.Translations, t)
 	return t
+}
+
+// details returns the details in a locale, empty for that of the gift itself. It adds them if they are missing.
+func (g *gift) details(locale string) *catalogv1.GiftDetails {
+	of := &g.Details
+	if locale != "" {
+		of = &g.translation(locale).Details
+	}
+	if *of == nil {
+		*of = &catalogv1.GiftDetails{}
+	}
+	return *of
 }
 
 func readState(g *gift, cell string) {

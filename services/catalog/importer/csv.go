@@ -90,7 +90,8 @@ func (t *table) gift(cells []string) (*catalogv1.PutProductRequest, []problem.Vi
 		c.read(g, cells[i])
 	}
 	g.Translations = slices.DeleteFunc(g.Translations, func(t *catalogv1.ProductTranslation) bool {
-		return fields.Blank(t.GetName()) && fields.Blank(t.GetDescription()) && len(t.GetVariations()) == 0
+		return fields.Blank(t.GetName()) && fields.Blank(t.GetDescription()) && len(t.GetVariations()) == 0 &&
+			t.GetDetails() == nil
 	})
 	return g.PutProductRequest, g.violations
 }

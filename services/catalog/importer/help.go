@@ -8,7 +8,9 @@ JSON is an array of objects, NDJSON one object per line:
   {"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUBLISHED", "name": "Team jersey",
    "description": "The jersey of the season.",
    "translations": [{"locale": "sv-SE", "name": "Matchtröja", "description": "Säsongens tröja.",
-                     "variations": [{"dimension": "Size", "name": "Storlek", "values": {"S": "Liten"}}]}],
+                     "variations": [{"dimension": "Size", "name": "Storlek", "values": {"S": "Liten"}}],
+                     "details": {"material": "Merinoull"}}],
+   "details": {"maker": "Fjord Knitting", "material": "Merino wool", "size": "70 cm long", "story": "Knitted in Bergen."},
    "variations": [{"dimension": "Size", "values": ["S", "M"]}],
    "categories": ["SPORT__CLOTHING"], "availableCountries": ["SE", "NO"],
    "prices": [{"region": "NORDICS", "amountEur": "79.90"}],
@@ -21,6 +23,9 @@ CSV begins with a line of column names, in any order; id, state and name are req
   state                   DRAFT, PUBLISHED, ARCHIVED or INTERNAL
   name, description       in en-US
   name:LOCALE, description:LOCALE    translations, such as name:sv-SE
+  maker, material, size   lines on the gift's page of the gift site, in en-US
+  story                   a text there, which may have several lines
+  maker:LOCALE, material:LOCALE, size:LOCALE, story:LOCALE    their translations
   variations:LOCALE       how a locale shows them, such as Size=Storlek|S=Liten|M=Mellan;Colour=Färg
   variations              Size=S|M;Colour=Red|Blue
   categories              SPORT__CLOTHING;HOME__TEXTILES

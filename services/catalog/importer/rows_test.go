@@ -23,7 +23,7 @@ func jersey() *catalogv1.PutProductRequest {
 		Translations: []*catalogv1.ProductTranslation{
 			{Locale: "sv-SE", Name: "Matchtröja", Description: "Säsongens tröja.", Variations: []*catalogv1.VariationTranslation{
 				{Dimension: "Size", Name: "Storlek", Values: map[string]string{"S": "Liten|smal"}}, {Dimension: "Print", Name: "Tryck"},
-			}},
+			}, Details: &catalogv1.GiftDetails{Material: "Merinoull", Story: "Stickad;\ni Bergen."}},
 			{Locale: "de-DE", Name: "Trikot"},
 		},
 		Variations: []*catalogv1.Variation{
@@ -34,27 +34,32 @@ func jersey() *catalogv1.PutProductRequest {
 		Prices:             []*catalogv1.RegionPrice{{Region: "NORDICS", AmountEur: "79.90"}, {Region: "DACH", AmountEur: "85"}},
 		ImageFileIds:       []string{"0a1b2c3d4e5f60718293a4b5c6d7e8f9"},
 		ReadyToSend:        true, CustomizationAvailable: true,
+		Details: &catalogv1.GiftDetails{Maker: "Fjord Knitting", Material: "Merino wool", Size: "70 cm", Story: "Knitted\nin Bergen."},
 	}
 }
 
 const jerseyJSON = `{"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUBLISHED", "name": "Team jersey",
  "description": "The jersey, of the season.",
  "translations": [{"locale": "sv-SE", "name": "Matchtröja", "description": "Säsongens tröja.",
-  "variations": [{"dimension": "Size", "name": "Storlek", "values": {"S": "Liten|smal"}}, {"dimension": "Print", "name": "Tryck"}]},
+  "variations": [{"dimension": "Size", "name": "Storlek", "values": {"S": "Liten|smal"}}, {"dimension": "Print", "name": "Tryck"}],
+  "details": {"material": "Merinoull", "story": "Stickad;\ni Bergen."}},
   {"locale": "de-DE", "name": "Trikot"}],
  "variations": [{"dimension": "Size", "values": ["S", "M"]}, {"dimension": "Print", "values": ["A|B; C=D\\E"]}],
  "categories": ["SPORT__CLOTHING", "SPORT__TEAM"], "availableCountries": ["SE", "NO"],
  "prices": [{"region": "NORDICS", "amountEur": "79.90"}, {"region": "DACH", "amountEur": 85}],
  "imageFileIds": ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"],
+ "details": {"maker": "Fjord Knitting", "material": "Merino wool", "size": "70 cm", "story": "Knitted\nin Bergen."},
  "customizationAvailable": true, "giftSet": false, "readyToSend": true}`
 
 const (
 	header = "id,state,name,description,name:sv-SE,description:sv-SE,name:de-DE,name:fr-FR,variations:sv-SE,variations:fr-FR," +
-		"variations,categories,availableCountries,prices,imageFileIds,customizationAvailable,giftSet,readyToSend\n"
+		"variations,categories,availableCountries,prices,imageFileIds,customizationAvailable,giftSet,readyToSend," +
+		"maker,material,size,story,maker:fr-FR,material:sv-SE,story:sv-SE\n"
 	jerseyCSV = jerseyID + `,PUBLISHED,Team jersey,"The jersey, of the season.",` +
 		`Matchtröja,Säsongens tröja.,Trikot,,Size=Storlek|S=Liten\|smal; Print=Tryck,,` +
 		`"Size=S|M; Print=A\|B\; C\=D\\E",SPORT__CLOTHING;SPORT__TEAM,SE;NO,NORDICS=79.90;DACH=85,` +
-		`0a1b2c3d4e5f60718293a4b5c6d7e8f9,true,false,true` + "\n"
+		`0a1b2c3d4e5f60718293a4b5c6d7e8f9,true,false,true,` +
+		`Fjord Knitting,Merino wool,70 cm,"Knitted` + "\n" + `in Bergen.", ,Merinoull,"Stickad;` + "\n" + `i Bergen."` + "\n"
 )
 
 // read reads a file up to the first error of the file.
@@ -111,8 +116,11 @@ func TestEveryMemberHasAColumn(t *testing.T) {
 	for i := range members.Len() {
 		name := members.Get(i).JSONName()
 		require.Contains(t, importer.Files, name)
-		if name == "translations" {
+		switch name {
+		case "translations":
 			name = "name:sv-SE"
+		case "details":
+			name = "maker,material,size,story"
 		}
 		columns := "id,state,name," + name + "\n"
 		if name == "id" || name == "state" || name == "name" {
@@ -185,7 +193,7 @@ func TestRowsOfEmptyCellsAreSkipped(t *testing.T) {
 	rows, err := read(t, importer.CSV, header+",,,,\n"+jerseyCSV+empty+" , \t,\n"+jerseyCSV+empty+",,,,")
 	require.NoError(t, err)
 	require.Len(t, rows, 2)
-	for i, line := range []int{3, 6} {
+	for i, line := range []int{3, 8} { // A gift has three lines.
 		require.Equal(t, line, rows[i].Line)
 		require.Empty(t, rows[i].Violations)
 	}

@@ -38,7 +38,9 @@ type Product struct {
 	State        State
 	Text         Text
 	Translations map[string]Text
-	Variations   []Variation
+	// Details by locale, also in en-US.
+	Details    map[string]Details
+	Variations []Variation
 	// Categories and ImageFileIDs are in display order.
 	Categories   []string
 	ImageFileIDs []string
@@ -63,6 +65,7 @@ func (p Product) SameForReaders(next Product, populated map[string]bool) bool {
 // visible is the gift with only the fields that readers can see.
 func (p Product) visible(populated map[string]bool) Product {
 	listed := p.plain()
+	listed.Details = nil // Only the gift site shows them.
 	listed.Translations, listed.Prices = map[string]Text{}, map[string]string{}
 	maps.Copy(listed.Prices, p.Prices)
 	maps.DeleteFunc(listed.Prices, func(region, _ string) bool { return !populated[region] })
@@ -102,6 +105,7 @@ func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product 
 		State:                  ReadState(req.GetState(), errs),
 		Text:                   Text{Name: req.GetName(), Description: fields.UnlessBlank(req.GetDescription())},
 		Translations:           ReadTranslations(req.GetTranslations(), errs),
+		Details:                ReadDetails(req.GetTranslations(), errs),
 		Variations:             readVariations(req.GetVariations(), errs),
 		Categories:             req.GetCategories(),
 		ImageFileIDs:           req.GetImageFileIds(),
@@ -110,6 +114,9 @@ func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product 
 		CustomizationAvailable: req.GetCustomizationAvailable(),
 		GiftSet:                req.GetGiftSet(),
 		ReadyToSend:            req.GetReadyToSend(),
+	}
+	if d := readDetails("details", req.GetDetails(), errs); d != (Details{}) {
+		p.Details[BaseLocale] = d
 	}
 	CheckTranslations(req.GetTranslations(), p.Variations, errs)
 	errs.Required("name", req.GetName(), maxName)
@@ -240,6 +247,9 @@ func (p Product) plain() Product {
 	p.Variations = append([]Variation(nil), p.Variations...)
 	if len(p.Translations) == 0 {
 		p.Translations = nil
+	}
+	if len(p.Details) == 0 {
+		p.Details = nil
 	}
 	if len(p.Prices) == 0 {
 		p.Prices = nil

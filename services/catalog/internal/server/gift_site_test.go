@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,74 @@ func TestTranslationsOfVariationsAreStoredAndNotSeenByIntegrators(t *testing.T) 
 			"translations[0].variations[0].name": "required", "translations[0].variations[0].values.S": "too_long",
 			"translations[0].variations[1].dimension": "duplicate", "translations[0].variations[2].dimension": "required",
 		}, violations(f, f.products.SetProductTranslations, wrong))
+	})
+}
+
+func TestTheGiftSiteSaysWhatAGiftIs(t *testing.T) {
+	t.Parallel()
+	swedish := inSwedish("sv-SE")
+	swedish.Details = &catalogv1.GiftDetails{Material: "Ull", Story: "Vävd.\nI Gotland."}
+	detailed := func(p *catalogv1.PutProductRequest) {
+		p.Details = &catalogv1.GiftDetails{Maker: "Weavers & Co", Material: "Wool", Size: "130 × 180 cm", Story: " "}
+		p.Translations = []*catalogv1.ProductTranslation{swedish}
+	}
+	for environment, setup := range environments {
+		t.Run(environment, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			p := gift(detailed)
+			f.put(p)
+			c := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S"))
+			for _, selection := range []*catalogv1.Selection{ofCampaign(c), ofGifts(p.GetId())} {
+				require.True(t, proto.Equal(&catalogv1.GiftDetails{
+					Maker: "Weavers & Co", Material: "Ull", Size: "130 × 180 cm", Story: "Vävd.\nI Gotland.",
+				}, f.siteGifts(selection, "sv-FI").GetGifts()[0].GetDetails()), "a missing text is in en-US")
+				require.Empty(t, f.siteGifts(selection, "de-DE").GetGifts()[0].GetDetails().GetStory(), "a blank one is none")
+			}
+		})
+	}
+	t.Run("integrators see no change", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t)
+		p := gift()
+		before := f.put(p)
+		require.Nil(t, f.siteGifts(ofGifts(p.GetId()), "sv-SE").GetGifts()[0].GetDetails())
+		detailed(p)
+		p.Translations = nil
+		require.Equal(t, before, f.put(p))
+		set := &catalogv1.SetProductTranslationsRequest{
+			ProductId: p.GetId(), Actor: staff(), Translations: []*catalogv1.ProductTranslation{proto.CloneOf(swedish)},
+		}
+		set.Translations[0].Name = p.GetName()
+		require.Equal(t, before, call(f, f.products.SetProductTranslations, set).GetUpdatedAt().AsTime())
+		call(f, f.products.SetProductTranslations, set)
+		require.Equal(t, []string{"product.translations"}, f.audit(p.GetId()), "a repetition changes nothing")
+		stored := f.record(p.GetId()).GetProduct()
+		require.True(t, proto.Equal(set.GetTranslations()[0], stored.GetTranslations()[0]), "%v", stored)
+		require.Equal(t, "Weavers & Co", stored.GetDetails().GetMaker(), "that of en-US stays")
+		imported := call(f, f.imports.ImportProducts, &catalogv1.ImportProductsRequest{Products: []*catalogv1.PutProductRequest{stored}})
+		require.Equal(t, catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED, imported.GetResults()[0].GetOutcome())
+	})
+	t.Run("texts are checked", func(t *testing.T) {
+		t.Parallel()
+		f := setup(t)
+		long, lines := strings.Repeat("ä", 101), &catalogv1.GiftDetails{Maker: "a\nb", Material: "a\nb", Size: "a\nb", Story: "a\x1bb"}
+		p := gift(func(p *catalogv1.PutProductRequest) {
+			p.Details = &catalogv1.GiftDetails{Maker: long, Material: long, Size: long, Story: strings.Repeat("ä\n", 1001)}
+			p.Translations = []*catalogv1.ProductTranslation{{Locale: "sv-SE", Name: "Ullfilt", Details: lines}}
+		})
+		inLocale := codes{
+			"translations[0].details.maker": "invalid", "translations[0].details.material": "invalid",
+			"translations[0].details.size": "invalid", "translations[0].details.story": "invalid",
+		}
+		require.Equal(t, inLocale, violations(f, f.products.SetProductTranslations, &catalogv1.SetProductTranslationsRequest{
+			ProductId: p.GetId(), Actor: staff(), Translations: p.GetTranslations(),
+		}))
+		want := codes{
+			"details.maker": "too_long", "details.material": "too_long", "details.size": "too_long", "details.story": "too_long",
+		}
+		maps.Copy(want, inLocale)
+		require.Equal(t, want, violations(f, f.ops.PutProduct, p))
 	})
 }
 

@@ -78,6 +78,14 @@ func variationTranslations(list []rules.VariationText) []*catalogv1.VariationTra
 	return out
 }
 
+// giftDetails returns nil if there are none.
+func giftDetails(d rules.Details) *catalogv1.GiftDetails {
+	if d == (rules.Details{}) {
+		return nil
+	}
+	return &catalogv1.GiftDetails{Maker: d.Maker, Material: d.Material, Size: d.Size, Story: d.Story}
+}
+
 // price fills in both estimates of a gift, or neither: a gift counts as priced only if its price is known in EUR and in the
 // tenant's currency.
 func price(out *catalogv1.Product, e store.Entry, currency string) error {

@@ -96,10 +96,15 @@ func (s *service) SetProductTranslations(
 	ctx context.Context, req *catalogv1.SetProductTranslationsRequest,
 ) (*catalogv1.SetProductTranslationsResponse, error) {
 	errs := caller.RequestErrors(ctx)
-	texts := rules.ReadTranslations(req.GetTranslations(), errs)
+	texts, details := rules.ReadTranslations(req.GetTranslations(), errs), rules.ReadDetails(req.GetTranslations(), errs)
 	var variations []rules.Variation
-	at, err := s.changeProduct(ctx, req, "product.translations", map[string]any{"translations": texts},
-		func(p *rules.Product) { p.Translations, variations = texts, p.Variations },
+	at, err := s.changeProduct(ctx, req, "product.translations", map[string]any{"translations": texts, "details": details},
+		func(p *rules.Product) {
+			if base, ok := p.Details[rules.BaseLocale]; ok {
+				details[rules.BaseLocale] = base
+			}
+			p.Translations, p.Details, variations = texts, details, p.Variations
+		},
 		func(rules.References) error {
 			var unknown fields.Errors
 			rules.CheckTranslations(req.GetTranslations(), variations, &unknown)
@@ -165,11 +170,13 @@ func putRequest(p rules.Product) *catalogv1.PutProductRequest {
 		Name:  p.Text.Name, Description: p.Text.Description,
 		Variations: variations(p.Variations), Categories: p.Categories, AvailableCountries: p.Countries, ImageFileIds: p.ImageFileIDs,
 		CustomizationAvailable: p.CustomizationAvailable, GiftSet: p.GiftSet, ReadyToSend: p.ReadyToSend,
+		Details: giftDetails(p.Details[rules.BaseLocale]),
 	}
 	for _, locale := range slices.Sorted(maps.Keys(p.Translations)) {
 		t := p.Translations[locale]
 		out.Translations = append(out.Translations, &catalogv1.ProductTranslation{
 			Locale: locale, Name: t.Name, Description: t.Description, Variations: variationTranslations(t.Variations),
+			Details: giftDetails(p.Details[locale]),
 		})
 	}
 	for _, region := range slices.Sorted(maps.Keys(p.Prices)) {

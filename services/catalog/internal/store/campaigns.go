@@ -78,6 +78,7 @@ type GiftView struct {
 	ProductID  string
 	Published  bool
 	Text       rules.Text
+	Details    rules.Details
 	Variations []rules.Variation
 	Countries  []string
 	Images     []rules.ShownImage
@@ -98,6 +99,7 @@ type offeringRow struct {
 
 	productID    *string
 	translations map[string]rules.Text
+	details      map[string]rules.Details
 	imagesPublic bool
 }
 
@@ -125,6 +127,10 @@ var offerings = postgres.Columns[offeringRow]{
 	postgres.Field(`coalesce((SELECT jsonb_object_agg(l, p.translations->l)
     FROM unnest($1::text[]) AS l WHERE p.translations ? l), '{}')`,
 		ofGift, func(r *offeringRow) *map[string]rules.Text { return &r.translations }),
+	// No tenant of a sandbox can change them, so they are not in its view of the gifts.
+	postgres.Field(`coalesce((SELECT jsonb_object_agg(l, d.details->l)
+    FROM products d, unnest($1::text[]) AS l WHERE d.id = p.id AND d.details ? l), '{}')`,
+		ofGift, func(r *offeringRow) *map[string]rules.Details { return &r.details }),
 	postgres.Field("coalesce(p.variations, '[]')", ofGift, func(r *offeringRow) *[]rules.Variation { return &r.Variations }),
 	postgres.Field("p.available_countries", ofGift, func(r *offeringRow) *[]string { return &r.Countries }),
 	postgres.Field("p.images", ofGift, func(r *offeringRow) *[]rules.ShownImage { return &r.Images }),
@@ -183,6 +189,7 @@ func scanOffering(columns postgres.Columns[offeringRow], locales []string) pgx.R
 		r := &offeringRow{}
 		err := row.Scan(columns.Targets(r)...)
 		r.ProductID, r.Text = postgres.Value(r.productID), rules.TextIn(r.Text, r.translations, locales)
+		r.Details = rules.DetailsIn(r.details, locales)
 		return r, err
 	}
 }

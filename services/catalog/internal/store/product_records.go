@@ -33,6 +33,7 @@ var products = postgres.Columns[ProductRecord]{
 	postgres.Field("name", written|put|shown, func(p *ProductRecord) *string { return &p.Text.Name }),
 	postgres.Field("description", written|put|shown, func(p *ProductRecord) *string { return &p.Text.Description }),
 	postgres.Field("translations", written|put|shown, func(p *ProductRecord) *map[string]rules.Text { return &p.Translations }),
+	postgres.Field("details", written|put|shown, func(p *ProductRecord) *map[string]rules.Details { return &p.Details }),
 	postgres.Field("variations", written|put|shown, func(p *ProductRecord) *[]rules.Variation { return &p.Variations }),
 	postgres.Field("categories", written|put|shown, func(p *ProductRecord) *[]string { return &p.Categories }),
 	postgres.Field("available_countries", written|put|shown, func(p *ProductRecord) *[]string { return &p.Countries }),
@@ -73,7 +74,7 @@ func (s *Store) ProductRecords(ctx context.Context, state rules.State, after *pa
 var upsertProduct = products.For(written).Insert("products") + ` ON CONFLICT (id) DO UPDATE SET
 ` + products.For(put).Excluded() + `,
   published_once = products.published_once OR excluded.published_once,
-  updated_at = CASE WHEN $15 THEN excluded.updated_at ELSE products.updated_at END
+  updated_at = CASE WHEN $16 THEN excluded.updated_at ELSE products.updated_at END
 RETURNING updated_at`
 
 const (

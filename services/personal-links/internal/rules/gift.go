@@ -103,7 +103,7 @@ func claimImages(images []*catalogv1.Image) []*linksv1.ClaimImage {
 func claimGift(g *catalogv1.SelectionGift) *linksv1.ClaimGift {
 	out := &linksv1.ClaimGift{
 		ProductId: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(), Countries: g.GetCountries(),
-		Images: claimImages(g.GetImages()), Categories: g.GetCategories(),
+		Images: claimImages(g.GetImages()), Categories: g.GetCategories(), Details: g.GetDetails(),
 	}
 	for _, v := range g.GetVariations() {
 		out.Variations = append(out.Variations, claimVariation(v, g.GetVariationTranslations()))

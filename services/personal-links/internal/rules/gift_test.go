@@ -24,6 +24,14 @@ func TestAPageWritesWhatIsInStockAsItsGiftDoes(t *testing.T) {
 	require.Equal(t, map[string]string{"Gr\u00f6\u00dfe": "Ros\u00e9"}, page.GetGifts()[0].GetChoices()[0].GetVariations())
 }
 
+func TestAPageSaysWhatItsGiftIs(t *testing.T) {
+	t.Parallel()
+	gift := &catalogv1.SelectionGift{Details: &catalogv1.GiftDetails{Story: "Blown by hand."}}
+	page := rules.PreviewPage(nil, "", "de-DE", nil,
+		&catalogv1.ListSelectionGiftsResponse{Open: true, Gifts: []*catalogv1.SelectionGift{gift}})
+	require.Equal(t, "Blown by hand.", page.GetGifts()[0].GetDetails().GetStory())
+}
+
 func TestAPlayerChoosesOneOfferedValuePerDimension(t *testing.T) {
 	t.Parallel()
 	const composed, decomposed = "Gr\u00fcn", "Gru\u0308n"

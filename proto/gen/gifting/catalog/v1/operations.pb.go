@@ -440,8 +440,10 @@ type PutProductRequest struct {
 	CustomizationAvailable bool     `protobuf:"varint,11,opt,name=customization_available,json=customizationAvailable,proto3" json:"customization_available,omitempty"`
 	GiftSet                bool     `protobuf:"varint,12,opt,name=gift_set,json=giftSet,proto3" json:"gift_set,omitempty"`
 	ReadyToSend            bool     `protobuf:"varint,13,opt,name=ready_to_send,json=readyToSend,proto3" json:"ready_to_send,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	// In en-US.
+	Details       *GiftDetails `protobuf:"bytes,14,opt,name=details,proto3" json:"details,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PutProductRequest) Reset() {
@@ -565,6 +567,87 @@ func (x *PutProductRequest) GetReadyToSend() bool {
 	return false
 }
 
+func (x *PutProductRequest) GetDetails() *GiftDetails {
+	if x != nil {
+		return x.Details
+	}
+	return nil
+}
+
+// What the gift site says about a gift on its page, besides name and description. The API does not show it. An empty text says
+// nothing.
+type GiftDetails struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One line, such as Wetterholm Glass.
+	Maker string `protobuf:"bytes,1,opt,name=maker,proto3" json:"maker,omitempty"`
+	// One line.
+	Material string `protobuf:"bytes,2,opt,name=material,proto3" json:"material,omitempty"`
+	// The measures of the gift in one line, such as 32 × 40 cm.
+	Size string `protobuf:"bytes,3,opt,name=size,proto3" json:"size,omitempty"`
+	// May have several lines.
+	Story         string `protobuf:"bytes,4,opt,name=story,proto3" json:"story,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GiftDetails) Reset() {
+	*x = GiftDetails{}
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GiftDetails) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GiftDetails) ProtoMessage() {}
+
+func (x *GiftDetails) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GiftDetails.ProtoReflect.Descriptor instead.
+func (*GiftDetails) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *GiftDetails) GetMaker() string {
+	if x != nil {
+		return x.Maker
+	}
+	return ""
+}
+
+func (x *GiftDetails) GetMaterial() string {
+	if x != nil {
+		return x.Material
+	}
+	return ""
+}
+
+func (x *GiftDetails) GetSize() string {
+	if x != nil {
+		return x.Size
+	}
+	return ""
+}
+
+func (x *GiftDetails) GetStory() string {
+	if x != nil {
+		return x.Story
+	}
+	return ""
+}
+
 // The texts of a gift in one locale.
 type ProductTranslation struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -573,14 +656,16 @@ type ProductTranslation struct {
 	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// How the gift site shows dimensions and values; one that is not here is shown as it is. Requests and responses of the API
 	// always have the words of the gift's variations.
-	Variations    []*VariationTranslation `protobuf:"bytes,4,rep,name=variations,proto3" json:"variations,omitempty"`
+	Variations []*VariationTranslation `protobuf:"bytes,4,rep,name=variations,proto3" json:"variations,omitempty"`
+	// A text that is empty is shown as in the closest locale, at last as in en-US.
+	Details       *GiftDetails `protobuf:"bytes,5,opt,name=details,proto3" json:"details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProductTranslation) Reset() {
 	*x = ProductTranslation{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[8]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +677,7 @@ func (x *ProductTranslation) String() string {
 func (*ProductTranslation) ProtoMessage() {}
 
 func (x *ProductTranslation) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[8]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +690,7 @@ func (x *ProductTranslation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProductTranslation.ProtoReflect.Descriptor instead.
 func (*ProductTranslation) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{8}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ProductTranslation) GetLocale() string {
@@ -636,6 +721,13 @@ func (x *ProductTranslation) GetVariations() []*VariationTranslation {
 	return nil
 }
 
+func (x *ProductTranslation) GetDetails() *GiftDetails {
+	if x != nil {
+		return x.Details
+	}
+	return nil
+}
+
 // A dimension of a gift in the words of one locale.
 type VariationTranslation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -651,7 +743,7 @@ type VariationTranslation struct {
 
 func (x *VariationTranslation) Reset() {
 	*x = VariationTranslation{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -663,7 +755,7 @@ func (x *VariationTranslation) String() string {
 func (*VariationTranslation) ProtoMessage() {}
 
 func (x *VariationTranslation) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -676,7 +768,7 @@ func (x *VariationTranslation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariationTranslation.ProtoReflect.Descriptor instead.
 func (*VariationTranslation) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{9}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *VariationTranslation) GetDimension() string {
@@ -712,7 +804,7 @@ type RegionPrice struct {
 
 func (x *RegionPrice) Reset() {
 	*x = RegionPrice{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -724,7 +816,7 @@ func (x *RegionPrice) String() string {
 func (*RegionPrice) ProtoMessage() {}
 
 func (x *RegionPrice) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -737,7 +829,7 @@ func (x *RegionPrice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionPrice.ProtoReflect.Descriptor instead.
 func (*RegionPrice) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{10}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RegionPrice) GetRegion() string {
@@ -763,7 +855,7 @@ type PutProductResponse struct {
 
 func (x *PutProductResponse) Reset() {
 	*x = PutProductResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -775,7 +867,7 @@ func (x *PutProductResponse) String() string {
 func (*PutProductResponse) ProtoMessage() {}
 
 func (x *PutProductResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -788,7 +880,7 @@ func (x *PutProductResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutProductResponse.ProtoReflect.Descriptor instead.
 func (*PutProductResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{11}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PutProductResponse) GetUpdatedAt() *timestamppb.Timestamp {
@@ -809,7 +901,7 @@ type UploadImageRequest struct {
 
 func (x *UploadImageRequest) Reset() {
 	*x = UploadImageRequest{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +913,7 @@ func (x *UploadImageRequest) String() string {
 func (*UploadImageRequest) ProtoMessage() {}
 
 func (x *UploadImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +926,7 @@ func (x *UploadImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadImageRequest.ProtoReflect.Descriptor instead.
 func (*UploadImageRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{12}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UploadImageRequest) GetContent() []byte {
@@ -853,7 +945,7 @@ type UploadImageResponse struct {
 
 func (x *UploadImageResponse) Reset() {
 	*x = UploadImageResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -865,7 +957,7 @@ func (x *UploadImageResponse) String() string {
 func (*UploadImageResponse) ProtoMessage() {}
 
 func (x *UploadImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -878,7 +970,7 @@ func (x *UploadImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadImageResponse.ProtoReflect.Descriptor instead.
 func (*UploadImageResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{13}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadImageResponse) GetFileId() string {
@@ -907,7 +999,7 @@ type PutCampaignRequest struct {
 
 func (x *PutCampaignRequest) Reset() {
 	*x = PutCampaignRequest{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +1011,7 @@ func (x *PutCampaignRequest) String() string {
 func (*PutCampaignRequest) ProtoMessage() {}
 
 func (x *PutCampaignRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +1024,7 @@ func (x *PutCampaignRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCampaignRequest.ProtoReflect.Descriptor instead.
 func (*PutCampaignRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{14}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PutCampaignRequest) GetId() string {
@@ -997,7 +1089,7 @@ type OfferingInput struct {
 
 func (x *OfferingInput) Reset() {
 	*x = OfferingInput{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +1101,7 @@ func (x *OfferingInput) String() string {
 func (*OfferingInput) ProtoMessage() {}
 
 func (x *OfferingInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +1114,7 @@ func (x *OfferingInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferingInput.ProtoReflect.Descriptor instead.
 func (*OfferingInput) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{15}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *OfferingInput) GetProductId() string {
@@ -1058,7 +1150,7 @@ type SkuInput struct {
 
 func (x *SkuInput) Reset() {
 	*x = SkuInput{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1070,7 +1162,7 @@ func (x *SkuInput) String() string {
 func (*SkuInput) ProtoMessage() {}
 
 func (x *SkuInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1083,7 +1175,7 @@ func (x *SkuInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkuInput.ProtoReflect.Descriptor instead.
 func (*SkuInput) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{16}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SkuInput) GetVariations() map[string]string {
@@ -1108,7 +1200,7 @@ type PutCampaignResponse struct {
 
 func (x *PutCampaignResponse) Reset() {
 	*x = PutCampaignResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1120,7 +1212,7 @@ func (x *PutCampaignResponse) String() string {
 func (*PutCampaignResponse) ProtoMessage() {}
 
 func (x *PutCampaignResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1133,7 +1225,7 @@ func (x *PutCampaignResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCampaignResponse.ProtoReflect.Descriptor instead.
 func (*PutCampaignResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{17}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{18}
 }
 
 var File_gifting_catalog_v1_operations_proto protoreflect.FileDescriptor
@@ -1157,7 +1249,7 @@ const file_gifting_catalog_v1_operations_proto_rawDesc = "" +
 	"\x06locale\x18\x01 \x01(\tR\x06locale\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\"\x15\n" +
-	"\x13PutCategoryResponse\"\xc4\x04\n" +
+	"\x13PutCategoryResponse\"\xff\x04\n" +
 	"\x11PutProductRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x126\n" +
 	"\x05state\x18\x02 \x01(\x0e2 .gifting.catalog.v1.ProductStateR\x05state\x12\x12\n" +
@@ -1176,14 +1268,21 @@ const file_gifting_catalog_v1_operations_proto_rawDesc = "" +
 	" \x03(\tR\fimageFileIds\x127\n" +
 	"\x17customization_available\x18\v \x01(\bR\x16customizationAvailable\x12\x19\n" +
 	"\bgift_set\x18\f \x01(\bR\agiftSet\x12\"\n" +
-	"\rready_to_send\x18\r \x01(\bR\vreadyToSend\"\xac\x01\n" +
+	"\rready_to_send\x18\r \x01(\bR\vreadyToSend\x129\n" +
+	"\adetails\x18\x0e \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"\x82\x01\n" +
+	"\vGiftDetails\x12\x1a\n" +
+	"\x05maker\x18\x01 \x01(\tB\x04\xb8\xbb\x18dR\x05maker\x12 \n" +
+	"\bmaterial\x18\x02 \x01(\tB\x04\xb8\xbb\x18dR\bmaterial\x12\x18\n" +
+	"\x04size\x18\x03 \x01(\tB\x04\xb8\xbb\x18dR\x04size\x12\x1b\n" +
+	"\x05story\x18\x04 \x01(\tB\x05\xb8\xbb\x18\xd0\x0fR\x05story\"\xe7\x01\n" +
 	"\x12ProductTranslation\x12\x16\n" +
 	"\x06locale\x18\x01 \x01(\tR\x06locale\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12H\n" +
 	"\n" +
 	"variations\x18\x04 \x03(\v2(.gifting.catalog.v1.VariationTranslationR\n" +
-	"variations\"\xd1\x01\n" +
+	"variations\x129\n" +
+	"\adetails\x18\x05 \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"\xd1\x01\n" +
 	"\x14VariationTranslation\x12\x1c\n" +
 	"\tdimension\x18\x01 \x01(\tR\tdimension\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12L\n" +
@@ -1256,7 +1355,7 @@ func file_gifting_catalog_v1_operations_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_catalog_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_catalog_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_gifting_catalog_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_gifting_catalog_v1_operations_proto_goTypes = []any{
 	(ProductState)(0),               // 0: gifting.catalog.v1.ProductState
 	(*PutRegionRequest)(nil),        // 1: gifting.catalog.v1.PutRegionRequest
@@ -1267,57 +1366,60 @@ var file_gifting_catalog_v1_operations_proto_goTypes = []any{
 	(*CategoryTranslation)(nil),     // 6: gifting.catalog.v1.CategoryTranslation
 	(*PutCategoryResponse)(nil),     // 7: gifting.catalog.v1.PutCategoryResponse
 	(*PutProductRequest)(nil),       // 8: gifting.catalog.v1.PutProductRequest
-	(*ProductTranslation)(nil),      // 9: gifting.catalog.v1.ProductTranslation
-	(*VariationTranslation)(nil),    // 10: gifting.catalog.v1.VariationTranslation
-	(*RegionPrice)(nil),             // 11: gifting.catalog.v1.RegionPrice
-	(*PutProductResponse)(nil),      // 12: gifting.catalog.v1.PutProductResponse
-	(*UploadImageRequest)(nil),      // 13: gifting.catalog.v1.UploadImageRequest
-	(*UploadImageResponse)(nil),     // 14: gifting.catalog.v1.UploadImageResponse
-	(*PutCampaignRequest)(nil),      // 15: gifting.catalog.v1.PutCampaignRequest
-	(*OfferingInput)(nil),           // 16: gifting.catalog.v1.OfferingInput
-	(*SkuInput)(nil),                // 17: gifting.catalog.v1.SkuInput
-	(*PutCampaignResponse)(nil),     // 18: gifting.catalog.v1.PutCampaignResponse
-	nil,                             // 19: gifting.catalog.v1.VariationTranslation.ValuesEntry
-	nil,                             // 20: gifting.catalog.v1.SkuInput.VariationsEntry
-	(*Category)(nil),                // 21: gifting.catalog.v1.Category
-	(*Variation)(nil),               // 22: gifting.catalog.v1.Variation
-	(*timestamppb.Timestamp)(nil),   // 23: google.protobuf.Timestamp
-	(CampaignStatus)(0),             // 24: gifting.catalog.v1.CampaignStatus
-	(SupplyType)(0),                 // 25: gifting.catalog.v1.SupplyType
+	(*GiftDetails)(nil),             // 9: gifting.catalog.v1.GiftDetails
+	(*ProductTranslation)(nil),      // 10: gifting.catalog.v1.ProductTranslation
+	(*VariationTranslation)(nil),    // 11: gifting.catalog.v1.VariationTranslation
+	(*RegionPrice)(nil),             // 12: gifting.catalog.v1.RegionPrice
+	(*PutProductResponse)(nil),      // 13: gifting.catalog.v1.PutProductResponse
+	(*UploadImageRequest)(nil),      // 14: gifting.catalog.v1.UploadImageRequest
+	(*UploadImageResponse)(nil),     // 15: gifting.catalog.v1.UploadImageResponse
+	(*PutCampaignRequest)(nil),      // 16: gifting.catalog.v1.PutCampaignRequest
+	(*OfferingInput)(nil),           // 17: gifting.catalog.v1.OfferingInput
+	(*SkuInput)(nil),                // 18: gifting.catalog.v1.SkuInput
+	(*PutCampaignResponse)(nil),     // 19: gifting.catalog.v1.PutCampaignResponse
+	nil,                             // 20: gifting.catalog.v1.VariationTranslation.ValuesEntry
+	nil,                             // 21: gifting.catalog.v1.SkuInput.VariationsEntry
+	(*Category)(nil),                // 22: gifting.catalog.v1.Category
+	(*Variation)(nil),               // 23: gifting.catalog.v1.Variation
+	(*timestamppb.Timestamp)(nil),   // 24: google.protobuf.Timestamp
+	(CampaignStatus)(0),             // 25: gifting.catalog.v1.CampaignStatus
+	(SupplyType)(0),                 // 26: gifting.catalog.v1.SupplyType
 }
 var file_gifting_catalog_v1_operations_proto_depIdxs = []int32{
-	21, // 0: gifting.catalog.v1.PutCategoryRequest.category:type_name -> gifting.catalog.v1.Category
+	22, // 0: gifting.catalog.v1.PutCategoryRequest.category:type_name -> gifting.catalog.v1.Category
 	6,  // 1: gifting.catalog.v1.PutCategoryRequest.translations:type_name -> gifting.catalog.v1.CategoryTranslation
 	0,  // 2: gifting.catalog.v1.PutProductRequest.state:type_name -> gifting.catalog.v1.ProductState
-	9,  // 3: gifting.catalog.v1.PutProductRequest.translations:type_name -> gifting.catalog.v1.ProductTranslation
-	22, // 4: gifting.catalog.v1.PutProductRequest.variations:type_name -> gifting.catalog.v1.Variation
-	11, // 5: gifting.catalog.v1.PutProductRequest.prices:type_name -> gifting.catalog.v1.RegionPrice
-	10, // 6: gifting.catalog.v1.ProductTranslation.variations:type_name -> gifting.catalog.v1.VariationTranslation
-	19, // 7: gifting.catalog.v1.VariationTranslation.values:type_name -> gifting.catalog.v1.VariationTranslation.ValuesEntry
-	23, // 8: gifting.catalog.v1.PutProductResponse.updated_at:type_name -> google.protobuf.Timestamp
-	24, // 9: gifting.catalog.v1.PutCampaignRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
-	23, // 10: gifting.catalog.v1.PutCampaignRequest.expires_at:type_name -> google.protobuf.Timestamp
-	16, // 11: gifting.catalog.v1.PutCampaignRequest.offerings:type_name -> gifting.catalog.v1.OfferingInput
-	25, // 12: gifting.catalog.v1.OfferingInput.supply_type:type_name -> gifting.catalog.v1.SupplyType
-	17, // 13: gifting.catalog.v1.OfferingInput.skus:type_name -> gifting.catalog.v1.SkuInput
-	20, // 14: gifting.catalog.v1.SkuInput.variations:type_name -> gifting.catalog.v1.SkuInput.VariationsEntry
-	1,  // 15: gifting.catalog.v1.CatalogOperationsService.PutRegion:input_type -> gifting.catalog.v1.PutRegionRequest
-	3,  // 16: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:input_type -> gifting.catalog.v1.PutExchangeRateRequest
-	5,  // 17: gifting.catalog.v1.CatalogOperationsService.PutCategory:input_type -> gifting.catalog.v1.PutCategoryRequest
-	8,  // 18: gifting.catalog.v1.CatalogOperationsService.PutProduct:input_type -> gifting.catalog.v1.PutProductRequest
-	13, // 19: gifting.catalog.v1.CatalogOperationsService.UploadImage:input_type -> gifting.catalog.v1.UploadImageRequest
-	15, // 20: gifting.catalog.v1.CatalogOperationsService.PutCampaign:input_type -> gifting.catalog.v1.PutCampaignRequest
-	2,  // 21: gifting.catalog.v1.CatalogOperationsService.PutRegion:output_type -> gifting.catalog.v1.PutRegionResponse
-	4,  // 22: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:output_type -> gifting.catalog.v1.PutExchangeRateResponse
-	7,  // 23: gifting.catalog.v1.CatalogOperationsService.PutCategory:output_type -> gifting.catalog.v1.PutCategoryResponse
-	12, // 24: gifting.catalog.v1.CatalogOperationsService.PutProduct:output_type -> gifting.catalog.v1.PutProductResponse
-	14, // 25: gifting.catalog.v1.CatalogOperationsService.UploadImage:output_type -> gifting.catalog.v1.UploadImageResponse
-	18, // 26: gifting.catalog.v1.CatalogOperationsService.PutCampaign:output_type -> gifting.catalog.v1.PutCampaignResponse
-	21, // [21:27] is the sub-list for method output_type
-	15, // [15:21] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	10, // 3: gifting.catalog.v1.PutProductRequest.translations:type_name -> gifting.catalog.v1.ProductTranslation
+	23, // 4: gifting.catalog.v1.PutProductRequest.variations:type_name -> gifting.catalog.v1.Variation
+	12, // 5: gifting.catalog.v1.PutProductRequest.prices:type_name -> gifting.catalog.v1.RegionPrice
+	9,  // 6: gifting.catalog.v1.PutProductRequest.details:type_name -> gifting.catalog.v1.GiftDetails
+	11, // 7: gifting.catalog.v1.ProductTranslation.variations:type_name -> gifting.catalog.v1.VariationTranslation
+	9,  // 8: gifting.catalog.v1.ProductTranslation.details:type_name -> gifting.catalog.v1.GiftDetails
+	20, // 9: gifting.catalog.v1.VariationTranslation.values:type_name -> gifting.catalog.v1.VariationTranslation.ValuesEntry
+	24, // 10: gifting.catalog.v1.PutProductResponse.updated_at:type_name -> google.protobuf.Timestamp
+	25, // 11: gifting.catalog.v1.PutCampaignRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
+	24, // 12: gifting.catalog.v1.PutCampaignRequest.expires_at:type_name -> google.protobuf.Timestamp
+	17, // 13: gifting.catalog.v1.PutCampaignRequest.offerings:type_name -> gifting.catalog.v1.OfferingInput
+	26, // 14: gifting.catalog.v1.OfferingInput.supply_type:type_name -> gifting.catalog.v1.SupplyType
+	18, // 15: gifting.catalog.v1.OfferingInput.skus:type_name -> gifting.catalog.v1.SkuInput
+	21, // 16: gifting.catalog.v1.SkuInput.variations:type_name -> gifting.catalog.v1.SkuInput.VariationsEntry
+	1,  // 17: gifting.catalog.v1.CatalogOperationsService.PutRegion:input_type -> gifting.catalog.v1.PutRegionRequest
+	3,  // 18: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:input_type -> gifting.catalog.v1.PutExchangeRateRequest
+	5,  // 19: gifting.catalog.v1.CatalogOperationsService.PutCategory:input_type -> gifting.catalog.v1.PutCategoryRequest
+	8,  // 20: gifting.catalog.v1.CatalogOperationsService.PutProduct:input_type -> gifting.catalog.v1.PutProductRequest
+	14, // 21: gifting.catalog.v1.CatalogOperationsService.UploadImage:input_type -> gifting.catalog.v1.UploadImageRequest
+	16, // 22: gifting.catalog.v1.CatalogOperationsService.PutCampaign:input_type -> gifting.catalog.v1.PutCampaignRequest
+	2,  // 23: gifting.catalog.v1.CatalogOperationsService.PutRegion:output_type -> gifting.catalog.v1.PutRegionResponse
+	4,  // 24: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:output_type -> gifting.catalog.v1.PutExchangeRateResponse
+	7,  // 25: gifting.catalog.v1.CatalogOperationsService.PutCategory:output_type -> gifting.catalog.v1.PutCategoryResponse
+	13, // 26: gifting.catalog.v1.CatalogOperationsService.PutProduct:output_type -> gifting.catalog.v1.PutProductResponse
+	15, // 27: gifting.catalog.v1.CatalogOperationsService.UploadImage:output_type -> gifting.catalog.v1.UploadImageResponse
+	19, // 28: gifting.catalog.v1.CatalogOperationsService.PutCampaign:output_type -> gifting.catalog.v1.PutCampaignResponse
+	23, // [23:29] is the sub-list for method output_type
+	17, // [17:23] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_operations_proto_init() }
@@ -1326,15 +1428,15 @@ func file_gifting_catalog_v1_operations_proto_init() {
 		return
 	}
 	file_gifting_catalog_v1_catalog_proto_init()
-	file_gifting_catalog_v1_operations_proto_msgTypes[14].OneofWrappers = []any{}
-	file_gifting_catalog_v1_operations_proto_msgTypes[16].OneofWrappers = []any{}
+	file_gifting_catalog_v1_operations_proto_msgTypes[15].OneofWrappers = []any{}
+	file_gifting_catalog_v1_operations_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_operations_proto_rawDesc), len(file_gifting_catalog_v1_operations_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -531,7 +531,9 @@ type SelectionGift struct {
 	// How the locale shows dimensions and values. One that is not here is shown as it is.
 	VariationTranslations []*VariationTranslation `protobuf:"bytes,8,rep,name=variation_translations,json=variationTranslations,proto3" json:"variation_translations,omitempty"`
 	// Codes of its categories.
-	Categories    []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
+	Categories []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
+	// Absent: none.
+	Details       *GiftDetails `protobuf:"bytes,10,opt,name=details,proto3" json:"details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -625,6 +627,13 @@ func (x *SelectionGift) GetVariationTranslations() []*VariationTranslation {
 func (x *SelectionGift) GetCategories() []string {
 	if x != nil {
 		return x.Categories
+	}
+	return nil
+}
+
+func (x *SelectionGift) GetDetails() *GiftDetails {
+	if x != nil {
+		return x.Details
 	}
 	return nil
 }
@@ -729,7 +738,7 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"\x04gift\x18\x01 \x01(\v2!.gifting.catalog.v1.SelectionGiftR\x04gift\";\n" +
 	"\x11SelectionCategory\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\xab\x03\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xe6\x03\n" +
 	"\rSelectionGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
@@ -744,7 +753,9 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"\x16variation_translations\x18\b \x03(\v2(.gifting.catalog.v1.VariationTranslationR\x15variationTranslations\x12\x1e\n" +
 	"\n" +
 	"categories\x18\t \x03(\tR\n" +
-	"categories\"\xe1\x01\n" +
+	"categories\x129\n" +
+	"\adetails\x18\n" +
+	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"\xe1\x01\n" +
 	"\fSelectionSku\x12P\n" +
 	"\n" +
 	"variations\x18\x01 \x03(\v20.gifting.catalog.v1.SelectionSku.VariationsEntryR\n" +
@@ -787,6 +798,7 @@ var file_gifting_catalog_v1_selections_proto_goTypes = []any{
 	(*Image)(nil),                      // 11: gifting.catalog.v1.Image
 	(*Variation)(nil),                  // 12: gifting.catalog.v1.Variation
 	(*VariationTranslation)(nil),       // 13: gifting.catalog.v1.VariationTranslation
+	(*GiftDetails)(nil),                // 14: gifting.catalog.v1.GiftDetails
 }
 var file_gifting_catalog_v1_selections_proto_depIdxs = []int32{
 	0,  // 0: gifting.catalog.v1.CheckSelectionRequest.selection:type_name -> gifting.catalog.v1.Selection
@@ -799,18 +811,19 @@ var file_gifting_catalog_v1_selections_proto_depIdxs = []int32{
 	12, // 7: gifting.catalog.v1.SelectionGift.variations:type_name -> gifting.catalog.v1.Variation
 	9,  // 8: gifting.catalog.v1.SelectionGift.skus:type_name -> gifting.catalog.v1.SelectionSku
 	13, // 9: gifting.catalog.v1.SelectionGift.variation_translations:type_name -> gifting.catalog.v1.VariationTranslation
-	10, // 10: gifting.catalog.v1.SelectionSku.variations:type_name -> gifting.catalog.v1.SelectionSku.VariationsEntry
-	1,  // 11: gifting.catalog.v1.SelectionsService.CheckSelection:input_type -> gifting.catalog.v1.CheckSelectionRequest
-	3,  // 12: gifting.catalog.v1.SelectionsService.ListSelectionGifts:input_type -> gifting.catalog.v1.ListSelectionGiftsRequest
-	5,  // 13: gifting.catalog.v1.SelectionsService.GetOrderedGift:input_type -> gifting.catalog.v1.GetOrderedGiftRequest
-	2,  // 14: gifting.catalog.v1.SelectionsService.CheckSelection:output_type -> gifting.catalog.v1.CheckSelectionResponse
-	4,  // 15: gifting.catalog.v1.SelectionsService.ListSelectionGifts:output_type -> gifting.catalog.v1.ListSelectionGiftsResponse
-	6,  // 16: gifting.catalog.v1.SelectionsService.GetOrderedGift:output_type -> gifting.catalog.v1.GetOrderedGiftResponse
-	14, // [14:17] is the sub-list for method output_type
-	11, // [11:14] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	14, // 10: gifting.catalog.v1.SelectionGift.details:type_name -> gifting.catalog.v1.GiftDetails
+	10, // 11: gifting.catalog.v1.SelectionSku.variations:type_name -> gifting.catalog.v1.SelectionSku.VariationsEntry
+	1,  // 12: gifting.catalog.v1.SelectionsService.CheckSelection:input_type -> gifting.catalog.v1.CheckSelectionRequest
+	3,  // 13: gifting.catalog.v1.SelectionsService.ListSelectionGifts:input_type -> gifting.catalog.v1.ListSelectionGiftsRequest
+	5,  // 14: gifting.catalog.v1.SelectionsService.GetOrderedGift:input_type -> gifting.catalog.v1.GetOrderedGiftRequest
+	2,  // 15: gifting.catalog.v1.SelectionsService.CheckSelection:output_type -> gifting.catalog.v1.CheckSelectionResponse
+	4,  // 16: gifting.catalog.v1.SelectionsService.ListSelectionGifts:output_type -> gifting.catalog.v1.ListSelectionGiftsResponse
+	6,  // 17: gifting.catalog.v1.SelectionsService.GetOrderedGift:output_type -> gifting.catalog.v1.GetOrderedGiftResponse
+	15, // [15:18] is the sub-list for method output_type
+	12, // [12:15] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_selections_proto_init() }

@@ -7,7 +7,8 @@
 package personallinksv1
 
 import (
-	v11 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	v11 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
+	v12 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	v1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -438,7 +439,9 @@ type ClaimGift struct {
 	// No combination has stock left.
 	OutOfStock bool `protobuf:"varint,8,opt,name=out_of_stock,json=outOfStock,proto3" json:"out_of_stock,omitempty"`
 	// Codes of its categories.
-	Categories    []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
+	Categories []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
+	// Absent: none.
+	Details       *v11.GiftDetails `protobuf:"bytes,10,opt,name=details,proto3" json:"details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -532,6 +535,13 @@ func (x *ClaimGift) GetOutOfStock() bool {
 func (x *ClaimGift) GetCategories() []string {
 	if x != nil {
 		return x.Categories
+	}
+	return nil
+}
+
+func (x *ClaimGift) GetDetails() *v11.GiftDetails {
+	if x != nil {
+		return x.Details
 	}
 	return nil
 }
@@ -1104,7 +1114,7 @@ type ClaimAnswer struct {
 	// An error code of the API.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Without messages. The fields are those of ClaimLink.
-	Violations    []*v11.Violation `protobuf:"bytes,2,rep,name=violations,proto3" json:"violations,omitempty"`
+	Violations    []*v12.Violation `protobuf:"bytes,2,rep,name=violations,proto3" json:"violations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1146,7 +1156,7 @@ func (x *ClaimAnswer) GetCode() string {
 	return ""
 }
 
-func (x *ClaimAnswer) GetViolations() []*v11.Violation {
+func (x *ClaimAnswer) GetViolations() []*v12.Violation {
 	if x != nil {
 		return x.Violations
 	}
@@ -2106,7 +2116,7 @@ var File_gifting_personallinks_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
-	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
+	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a#gifting/catalog/v1/operations.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
 	"\x13GetClaimPageRequest\x12\x19\n" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\"\xa3\x03\n" +
 	"\x14GetClaimPageResponse\x12:\n" +
@@ -2134,7 +2144,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x04site\x18\x04 \x01(\v2\x1c.gifting.tenants.v1.GiftSiteR\x04site\x128\n" +
 	"\x04hero\x18\x05 \x03(\v2$.gifting.personallinks.v1.ClaimImageR\x04heroB\x11\n" +
 	"\x0f_primary_colourB\v\n" +
-	"\t_logo_url\"\x89\x03\n" +
+	"\t_logo_url\"\xc4\x03\n" +
 	"\tClaimGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
@@ -2150,7 +2160,9 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"outOfStock\x12\x1e\n" +
 	"\n" +
 	"categories\x18\t \x03(\tR\n" +
-	"categories\"C\n" +
+	"categories\x129\n" +
+	"\adetails\x18\n" +
+	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"C\n" +
 	"\n" +
 	"ClaimImage\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x19\n" +
@@ -2385,8 +2397,9 @@ var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	nil,                                 // 33: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
 	nil,                                 // 34: gifting.personallinks.v1.ClaimedGift.VariationsEntry
 	(*v1.GiftSite)(nil),                 // 35: gifting.tenants.v1.GiftSite
-	(*v11.Violation)(nil),               // 36: gifting.common.v1.Violation
-	(*timestamppb.Timestamp)(nil),       // 37: google.protobuf.Timestamp
+	(*v11.GiftDetails)(nil),             // 36: gifting.catalog.v1.GiftDetails
+	(*v12.Violation)(nil),               // 37: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),       // 38: google.protobuf.Timestamp
 }
 var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	0,  // 0: gifting.personallinks.v1.GetClaimPageResponse.state:type_name -> gifting.personallinks.v1.ClaimState
@@ -2398,56 +2411,57 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	7,  // 6: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
 	8,  // 7: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
 	9,  // 8: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
-	31, // 9: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	32, // 10: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	11, // 11: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	0,  // 12: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	14, // 13: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
-	11, // 14: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	15, // 15: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	33, // 16: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	36, // 17: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
-	0,  // 18: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	13, // 19: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
-	14, // 20: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
-	11, // 21: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	15, // 22: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	0,  // 23: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	13, // 24: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
-	1,  // 25: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
-	22, // 26: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
-	34, // 27: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	37, // 28: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
-	11, // 29: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	6,  // 30: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
-	37, // 31: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
-	37, // 32: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
-	11, // 33: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	35, // 34: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
-	3,  // 35: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
-	2,  // 36: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	10, // 37: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	16, // 38: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
-	18, // 39: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
-	20, // 40: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
-	23, // 41: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	25, // 42: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
-	27, // 43: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
-	29, // 44: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
-	3,  // 45: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 46: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 47: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 48: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 49: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 50: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	26, // 51: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
-	28, // 52: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
-	30, // 53: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
-	45, // [45:54] is the sub-list for method output_type
-	36, // [36:45] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	36, // 9: gifting.personallinks.v1.ClaimGift.details:type_name -> gifting.catalog.v1.GiftDetails
+	31, // 10: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	32, // 11: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	11, // 12: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	0,  // 13: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	14, // 14: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	11, // 15: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	15, // 16: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	33, // 17: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	37, // 18: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
+	0,  // 19: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	13, // 20: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	14, // 21: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	11, // 22: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	15, // 23: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	0,  // 24: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	13, // 25: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	1,  // 26: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
+	22, // 27: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
+	34, // 28: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	38, // 29: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
+	11, // 30: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	6,  // 31: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
+	38, // 32: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
+	38, // 33: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
+	11, // 34: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	35, // 35: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
+	3,  // 36: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
+	2,  // 37: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	10, // 38: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	16, // 39: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	18, // 40: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	20, // 41: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	23, // 42: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	25, // 43: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
+	27, // 44: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
+	29, // 45: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
+	3,  // 46: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 47: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 48: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 49: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 50: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 51: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	26, // 52: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
+	28, // 53: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
+	30, // 54: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
+	46, // [46:55] is the sub-list for method output_type
+	37, // [37:46] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
