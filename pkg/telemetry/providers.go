@@ -79,7 +79,8 @@ func isExported(signal string) (bool, error) {
 		return false, nil
 	}
 	if protocol := otlpSetting(signal, "PROTOCOL"); protocol != "" && protocol != "grpc" {
-		return false, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL: %q is not supported, only grpc is", protocol)
+		return false, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL or OTEL_EXPORTER_OTLP_%s_PROTOCOL: %q is not supported, only grpc is",
+			signal, protocol)
 	}
 	return true, nil
 }

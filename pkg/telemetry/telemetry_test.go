@@ -57,6 +57,10 @@ func TestTheStandardVariables(t *testing.T) {
 		"another protocol is refused": {
 			map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, false, "only grpc",
 		},
+		"so is that of one signal": {
+			map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/protobuf"}, false,
+			`OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: "http/protobuf"`,
+		},
 		"a misspelt sampler is refused": {
 			map[string]string{"OTEL_TRACES_SAMPLER": "always"}, false, `OTEL_TRACES_SAMPLER: "always"`,
 		},
