@@ -44,8 +44,8 @@ func (n Names) Check(query string) error {
 		return fmt.Errorf("%w in %q", err, query)
 	}
 	var (
-		errs           []error
-		labels, groups []string
+		errs             []error
+		labels, grouping []string
 	)
 	metricsql.VisitAll(expr, func(e metricsql.Expr) {
 		switch e := e.(type) {
@@ -53,12 +53,12 @@ func (n Names) Check(query string) error {
 			found, err := n.series(e)
 			labels, errs = append(labels, found...), append(errs, err)
 		case *metricsql.AggrFuncExpr:
-			groups = append(groups, e.Modifier.Args...)
+			grouping = append(grouping, e.Modifier.Args...)
 		case *metricsql.BinaryOpExpr:
-			groups = slices.Concat(groups, e.GroupModifier.Args, e.JoinModifier.Args)
+			grouping = slices.Concat(grouping, e.GroupModifier.Args, e.JoinModifier.Args)
 		}
 	})
-	for _, label := range groups {
+	for _, label := range grouping {
 		if !slices.Contains(labels, label) {
 			errs = append(errs, fmt.Errorf("%w: %s", errUnknownLabel, label))
 		}
@@ -101,7 +101,7 @@ func Interpolate(query string) string {
 }
 
 //go:embed metrics.txt
-var list string
+var metricsText string
 
 // Metric is a metric that a running platform exposes.
 type Metric struct {
@@ -114,7 +114,7 @@ type Metric struct {
 // Metrics returns the metrics of metrics.txt. Rules, runbooks and dashboards may use no others.
 func Metrics() []Metric {
 	var all []Metric
-	for line := range strings.Lines(list) {
+	for line := range strings.Lines(metricsText) {
 		words := strings.Fields(line)
 		if len(words) < 2 || strings.HasPrefix(words[0], "#") {
 			continue

@@ -21,7 +21,7 @@ type Rule struct {
 	Annotations map[string]string `yaml:"annotations"`
 }
 
-// Rules reads all rules below the root of the repository.
+// Rules reads all rules of the chart. root is the root of the repository.
 func Rules(root string) ([]Rule, error) {
 	var all []Rule
 	err := readFiles(root, "alerts/*.yaml", func(text []byte) error {
@@ -57,7 +57,7 @@ type Dashboard struct {
 	} `json:"panels"`
 }
 
-// Dashboards reads all dashboards below the root of the repository.
+// Dashboards reads all dashboards of the chart. root is the root of the repository.
 func Dashboards(root string) ([]Dashboard, error) {
 	var all []Dashboard
 	err := readFiles(root, "dashboards/*.json", func(text []byte) error {
@@ -88,8 +88,8 @@ func readFiles(root, pattern string, read func(text []byte) error) error {
 	return nil
 }
 
-// Blocks returns the lines of a runbook's code blocks in one language.
-func Blocks(text, language string) []string {
+// BlockLines returns the lines of a runbook's code blocks in one language.
+func BlockLines(text, language string) []string {
 	block := regexp.MustCompile("(?s)```" + regexp.QuoteMeta(language) + "\n(.*?)```")
 	var all []string
 	for _, found := range block.FindAllStringSubmatch(text, -1) {

@@ -48,7 +48,7 @@ func TestEveryAlertHasItsSectionAndEverySectionItsAlert(t *testing.T) {
 		for _, heading := range []string{"Impact", "Diagnosis", "Mitigation", "Resolution"} {
 			require.Contains(t, section, "\n### "+heading+"\n", r.Alert)
 		}
-		require.NotEmpty(t, alerts.Blocks(section, "promql"), "%s needs a query for its diagnosis", r.Alert)
+		require.NotEmpty(t, alerts.BlockLines(section, "promql"), "%s needs a query for its diagnosis", r.Alert)
 	}
 	eachRunbook(t, func(t *testing.T, text string) {
 		for _, heading := range regexp.MustCompile(`(?m)^#+ (Gifting.*)$`).FindAllStringSubmatch(text, -1) {

@@ -104,7 +104,7 @@ func TestQueriesOfRunbooksUseKnownMetrics(t *testing.T) {
 	t.Parallel()
 	names := alerts.KnownNames(rules(t))
 	eachRunbook(t, func(t *testing.T, text string) {
-		for _, query := range alerts.Blocks(text, "promql") {
+		for _, query := range alerts.BlockLines(text, "promql") {
 			require.NoError(t, names.Check(query))
 		}
 	})
@@ -133,7 +133,7 @@ func TestLogLinesAndSettingsOfRunbooksExist(t *testing.T) {
 	t.Parallel()
 	code := source(t)
 	eachRunbook(t, func(t *testing.T, text string) {
-		for _, line := range alerts.Blocks(text, "log") {
+		for _, line := range alerts.BlockLines(text, "log") {
 			if !strings.Contains(code, `"`+line+`"`) { // require.Contains would print all of the code.
 				t.Errorf("no code logs %q", line)
 			}

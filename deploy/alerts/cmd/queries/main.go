@@ -42,7 +42,7 @@ func run(runbooks []string, out io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("read runbook: %w", err)
 		}
-		for _, query := range alerts.Blocks(string(text), "promql") {
+		for _, query := range alerts.BlockLines(string(text), "promql") {
 			rules = append(rules, rule{fmt.Sprintf("runbook:%d", len(rules)), query})
 		}
 	}
