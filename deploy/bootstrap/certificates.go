@@ -23,15 +23,15 @@ const (
 	renewalDivisor = 3
 )
 
-// TrustDomain of the identities unless another one is chosen.
-const TrustDomain = "partner-gifting"
+// DefaultTrustDomain is the trust domain of the identities unless another one is chosen.
+const DefaultTrustDomain = "partner-gifting"
 
 // Certificates is a folder with an authority, ca.crt and ca.key, and a certificate for every caller.
 type Certificates struct {
 	Dir string
 	// Authority is the name of the authority when it is made.
 	Authority string
-	// TrustDomain and Life are those of the certificates; empty: TrustDomain and DefaultLife.
+	// TrustDomain and Life are those of the certificates; empty: DefaultTrustDomain and DefaultLife.
 	TrustDomain string
 	Life        time.Duration
 	// RenewAll issues all certificates again, also those that are far from expiry.
@@ -40,7 +40,7 @@ type Certificates struct {
 
 // Make makes the certificates that are missing or near expiry, keeps the others, and returns the names of those it made.
 func (c Certificates) Make(now time.Time) (made []identity.Name, err error) {
-	c = c.complete()
+	c = c.withDefaults()
 	if (identity.Config{TrustDomain: c.TrustDomain}).Validate() != nil {
 		return nil, errTrustDomain
 	}
@@ -69,12 +69,12 @@ func (c Certificates) Make(now time.Time) (made []identity.Name, err error) {
 	return made, nil
 }
 
-func (c Certificates) complete() Certificates {
+func (c Certificates) withDefaults() Certificates {
 	if c.Authority == "" {
 		c.Authority = "Partner Gifting"
 	}
 	if c.TrustDomain == "" {
-		c.TrustDomain = TrustDomain
+		c.TrustDomain = DefaultTrustDomain
 	}
 	if c.Life == 0 {
 		c.Life = DefaultLife
@@ -82,10 +82,10 @@ func (c Certificates) complete() Certificates {
 	return c
 }
 
-// Of names the files of a caller.
+// Of returns the paths of the files that a caller needs.
 func (c Certificates) Of(name identity.Name) identity.Config {
 	return identity.Config{
-		CertFile: c.Cert(name), KeyFile: c.Key(name), CAFile: c.Cert(AuthorityName), TrustDomain: c.complete().TrustDomain,
+		CertFile: c.Cert(name), KeyFile: c.Key(name), CAFile: c.Cert(AuthorityName), TrustDomain: c.withDefaults().TrustDomain,
 	}
 }
 
@@ -125,20 +125,20 @@ var (
 // certificates again. One that cannot be read is never replaced: its key may be elsewhere, and programs trust it.
 func (c Certificates) authority(now time.Time) (signer *authority.Authority, created bool, err error) {
 	pair, err := c.read(AuthorityName)
-	switch none := len(pair.Cert)+len(pair.Key) == 0; {
-	case err == nil && none, err != nil && !errors.Is(err, fs.ErrNotExist):
+	switch empty := len(pair.Cert)+len(pair.Key) == 0; {
+	case err == nil && empty, err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, false, errors.Join(errAuthority, err)
 	case err == nil:
-		kept, wrong := authority.Parse(pair)
-		if wrong != nil {
-			return nil, false, fmt.Errorf("%w: %w", errAuthority, wrong)
+		existing, err := authority.Parse(pair)
+		if err != nil {
+			return nil, false, fmt.Errorf("%w: %w", errAuthority, err)
 		}
-		if kept.Until().Sub(now) > AuthorityRenewal {
-			return kept, false, nil
+		if existing.Until().Sub(now) > AuthorityRenewal {
+			return existing, false, nil
 		}
 	case len(pair.Cert) > 0:
 		return nil, false, errNoAuthorityKey
-	case !none:
+	case !empty: // Only ca.key exists.
 		return nil, false, errAuthority
 	}
 	signer, err = authority.New(c.Authority, now.Add(-time.Hour), now.Add(AuthorityLife))

@@ -31,14 +31,14 @@ type Statement struct {
 	SQL    string
 }
 
-// login is what a URL of the secrets says.
+// login is what a secret with the URL of a database says.
 type login struct{ role, password, database string }
 
 // Databases returns the statements that make the databases and roles that the secrets name, for the chosen databases or all. They
 // can be executed again, also with new passwords.
 //
 // A service has two roles. <database>_migrate owns the database and all that its migrations create. <database> serves, and may
-// read and change rows only. The serving role of a database with days, the feed, acts as the owner: it makes a partition each day.
+// read and change rows only. In the database of the feed it acts as the owner, because it makes a partition each day.
 // The relay's login may enter the databases with an outbox, and belongs to the role gifting_relay.
 func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 	var all []Statement
@@ -74,31 +74,32 @@ func Databases(s Secrets, chosen ...string) ([]Statement, error) {
 
 // database makes the roles of a service and its database. Rights are given for tables that exist and for those to come.
 func database(p programs.Program, serving, owner login) []Statement {
-	name, by, to := quoted(owner.database), quoted(owner.role), quoted(serving.role)
-	// A superuser may already give objects to others. The administrator of a managed server has to be a member.
+	name, ownerRole, servingRole := quoted(owner.database), quoted(owner.role), quoted(serving.role)
+	// A superuser may already give objects to others. The administrator of a managed server has to be a member of the owner.
 	member := Statement{
-		SQL: "GRANT " + by + " TO CURRENT_USER", Unless: "SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper",
+		SQL: "GRANT " + ownerRole + " TO CURRENT_USER", Unless: "SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper",
 	}
 	all := slices.Concat(role(owner), role(serving), []Statement{member}, ClosedDatabase(owner.database, owner.role), []Statement{
-		{SQL: "GRANT CONNECT ON DATABASE " + name + " TO " + to},
+		{SQL: "GRANT CONNECT ON DATABASE " + name + " TO " + servingRole},
 	})
-	within := []string{
-		"ALTER DEFAULT PRIVILEGES FOR ROLE " + by + " GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO " + to,
-		"ALTER DEFAULT PRIVILEGES FOR ROLE " + by + " GRANT USAGE, SELECT, UPDATE ON SEQUENCES TO " + to,
-		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + to,
-		"GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO " + to,
+	grants := []string{
+		"ALTER DEFAULT PRIVILEGES FOR ROLE " + ownerRole + " GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO " + servingRole,
+		"ALTER DEFAULT PRIVILEGES FOR ROLE " + ownerRole + " GRANT USAGE, SELECT, UPDATE ON SEQUENCES TO " + servingRole,
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + servingRole,
+		"GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA public TO " + servingRole,
 	}
 	if slices.Contains(p.Periodic, feedMaintenance) {
-		within = []string{"GRANT " + by + " TO " + to, "ALTER ROLE " + to + " IN DATABASE " + name + " SET role TO " + by}
+		actsAsOwner := "ALTER ROLE " + servingRole + " IN DATABASE " + name + " SET role TO " + ownerRole
+		grants = []string{"GRANT " + ownerRole + " TO " + servingRole, actsAsOwner}
 	}
-	for _, sql := range within {
+	for _, sql := range grants {
 		all = append(all, Statement{Database: owner.database, SQL: sql})
 	}
 	return all
 }
 
 // ClosedDatabase makes a database that only superusers, its owner and logins with a grant may enter. Without an owner it belongs to
-// who executes the statements.
+// the role that executes the statements.
 func ClosedDatabase(name, owner string) []Statement {
 	create := "CREATE DATABASE " + quoted(name)
 	if owner != "" {
@@ -113,7 +114,7 @@ func ClosedDatabase(name, owner string) []Statement {
 // feedMaintenance is the work that makes and drops partitions.
 const feedMaintenance = "feed maintenance"
 
-// relayGroup is the role that the migration of an outbox gives its rights to. Only a role that may create roles could create it.
+// relayGroup is the role that the migration of an outbox gives its rights to. The owner, who migrates, may not create roles.
 const relayGroup = "gifting_relay"
 
 // RelayLogin makes the relay's login for a database with an outbox.
@@ -135,8 +136,8 @@ func role(l login) []Statement {
 	}
 }
 
-// saltOf follows from role and password, so that the same secrets make the same statements. Passwords are random, so it helps no
-// attacker.
+// saltOf derives the salt from role and password, so that the same secrets make the same statements. That is safe because the
+// passwords are random.
 func saltOf(l login) []byte {
 	const saltLen = 16
 	sum := sha256.Sum256([]byte("salt of " + l.role + " " + l.password))
@@ -178,7 +179,7 @@ func parseLogin(text string) (l login, err error) {
 			return l, errLogin
 		}
 	}
-	// A script for psql ends a name with its line, and takes one with = or a scheme for the address of a server.
+	// In a psql script a line break ends the name in \connect, and a name with = or :// is taken for a connection string.
 	if strings.ContainsFunc(l.role+l.database, unicode.IsControl) || strings.ContainsAny(l.database, "=/") {
 		return l, errName
 	}
@@ -197,7 +198,7 @@ func (s Secrets) login(path string) (login, error) {
 	return l, nil
 }
 
-// relays are the relay's logins by database.
+// relays returns the logins of the relay, by the database that each is for.
 func (s Secrets) relays() (map[string]login, error) {
 	all := map[string]login{}
 	for _, p := range programs.All() {
@@ -263,7 +264,7 @@ func RunDatabases(ctx context.Context, address string, statements []Statement) e
 				cfg.Database = s.Database
 			}
 			if conn, err = pgx.ConnectConfig(ctx, cfg); err != nil {
-				return unreached(err)
+				return connectError(err)
 			}
 		}
 		if err := s.run(ctx, conn); err != nil {
@@ -273,8 +274,8 @@ func RunDatabases(ctx context.Context, address string, statements []Statement) e
 	return nil
 }
 
-// unreached says why there is no connection. A server that refuses the login has answered.
-func unreached(err error) error {
+// connectError says why there is no connection. A server that refuses the login has answered.
+func connectError(err error) error {
 	if _, answered := errors.AsType[*pgconn.PgError](err); answered {
 		return fmt.Errorf("log in to PostgreSQL: %w", err)
 	}

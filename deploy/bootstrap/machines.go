@@ -46,15 +46,15 @@ type Sources struct{ Secrets, Certificates string }
 const defaultFirstPort = 8080
 
 var (
-	errMachine = errors.New("a machine needs a name of letters, digits and dashes, and an address")
-	errTwice   = errors.New("is named twice")
-	errProgram = errors.New("there is no such program")
-	errNowhere = errors.New("no machine runs it")
-	errSetting = errors.New("no program has the setting")
-	errPlain   = errors.New("is a secret and belongs in the folder of secrets")
+	errMachine       = errors.New("a machine needs a name of letters, digits and dashes, and an address")
+	errTwice         = errors.New("is named twice")
+	errProgram       = errors.New("there is no such program")
+	errNowhere       = errors.New("no machine runs it")
+	errSetting       = errors.New("no program has the setting")
+	errSecretSetting = errors.New("is a secret and belongs in the folder of secrets")
 )
 
-// ReadPlan reads a plan. A member that it does not know is an error.
+// ReadPlan reads a plan. An unknown field is an error.
 func ReadPlan(path string) (plan Plan, err error) {
 	content, err := os.ReadFile(path) //nolint:gosec // The user names the file.
 	if err != nil {
@@ -97,7 +97,7 @@ func (p Plan) check() error {
 		errs = append(errs, checkSetting(variable))
 	}
 	for _, program := range programs.All() {
-		if len(p.running(program.Name)) == 0 {
+		if len(p.machinesOf(program.Name)) == 0 {
 			errs = append(errs, fmt.Errorf("%s: %w", program.Name, errNowhere))
 		}
 	}
@@ -109,7 +109,7 @@ func checkSetting(variable string) error {
 	for _, p := range programs.All() {
 		field, has := p.Settings[variable]
 		if has && field.Secret {
-			return fmt.Errorf("%s %w", variable, errPlain)
+			return fmt.Errorf("%s %w", variable, errSecretSetting)
 		}
 		known = known || has
 	}
@@ -119,11 +119,11 @@ func checkSetting(variable string) error {
 	return nil
 }
 
-func (p Plan) running(name identity.Name) []Machine {
+func (p Plan) machinesOf(name identity.Name) []Machine {
 	return slices.DeleteFunc(slices.Clone(p.Machines), func(m Machine) bool { return !slices.Contains(m.Programs, name) })
 }
 
-func (m Machine) at(offset int) string {
+func (m Machine) hostPort(offset int) string {
 	return net.JoinHostPort(m.Address, strconv.Itoa(m.FirstPort+offset))
 }
 
@@ -170,7 +170,7 @@ func (p Plan) files(m Machine, from Sources) (map[string][]byte, error) {
 		add("etc/gifting/tls/"+string(name)+".crt", certificates.Cert(name))
 		add("etc/gifting/tls/"+string(name)+".key", certificates.Key(name))
 		// One machine migrates, so only it has the login that may.
-		if program.Database != "" && p.running(name)[0].Name == m.Name {
+		if program.Database != "" && p.machinesOf(name)[0].Name == m.Name {
 			owner, err := readSecret(OpenSecrets(from.Secrets).MigrationPath(name))
 			errs = append(errs, err)
 			files["etc/gifting/"+string(name)+"-migrate.env"] = environmentFile(map[string]string{databaseURL: owner})
@@ -195,13 +195,13 @@ func (p Plan) environment(m Machine, program programs.Program, from Sources) (ma
 			env[name] = value
 		}
 	}
-	set(settings.Prefix+"GRPC_ADDR", m.at(program.GRPCPort))
-	set(settings.Prefix+"HTTP_ADDR", m.at(program.Port))
-	set(settings.Prefix+"METRICS_ADDR", m.at(program.Port+programs.MetricsOffset))
+	set(settings.Prefix+"GRPC_ADDR", m.hostPort(program.GRPCPort))
+	set(settings.Prefix+"HTTP_ADDR", m.hostPort(program.Port))
+	set(settings.Prefix+"METRICS_ADDR", m.hostPort(program.Port+programs.MetricsOffset))
 	for _, other := range programs.All() {
 		var addresses []string
-		for _, runs := range p.running(other.Name) {
-			addresses = append(addresses, runs.at(other.Port))
+		for _, runs := range p.machinesOf(other.Name) {
+			addresses = append(addresses, runs.hostPort(other.Port))
 		}
 		set(settings.Prefix+other.PeerSetting(), strings.Join(addresses, ","))
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
-// Secrets is a folder with what the programs need and no value of a chart may contain. It has a folder for each Secret of the
-// chart, with a file for each key of it, as `kubectl create secret generic --from-file` reads them.
+// Secrets is a folder with the secret settings of the programs. It has a folder for each Secret of the chart, with a file for each
+// key of it, as `kubectl create secret generic --from-file` reads them.
 type Secrets struct{ dir string }
 
 // Stores are the servers that the programs log in to.
@@ -26,7 +26,7 @@ type Stores struct {
 	// Postgres is host:port, several separated by commas, and Options the parameters of the connections, such as
 	// sslmode=verify-full.
 	Postgres, Options string
-	// Redis is a URL; empty: the gateways count requests each on its own.
+	// Redis is a URL; empty: each gateway counts requests against the rate limits on its own.
 	Redis string
 	// Prefix is what the names of databases and roles begin with, so that two installations can share a server.
 	Prefix string
@@ -195,7 +195,7 @@ func writeMissing(made []string, path, value string) ([]string, error) {
 	return append(made, path), nil
 }
 
-// checkSecret refuses a secret that exists but is of no use, or no secret.
+// checkSecret refuses a file that is empty, or that others may read or change.
 func checkSecret(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -209,7 +209,7 @@ func checkSecret(path string) error {
 	return nil
 }
 
-// Read returns the value of a secret setting of the program. Without a file it is empty, and an error if it is required.
+// Read returns the value of a secret setting of the program. Without a file it is empty, or an error if it is required.
 func (s Secrets) Read(program identity.Name, field settings.Field) (string, error) {
 	value, err := readSecret(s.Path(program, field.Variable))
 	if errors.Is(err, fs.ErrNotExist) && !field.Required {

@@ -103,7 +103,7 @@ gifting_relay.`,
 			case errors.Is(err, bootstrap.ErrURL):
 				return asUsageError(err)
 			case errors.Is(err, bootstrap.ErrUnreachable):
-				return laterError{err}
+				return retryableError{err}
 			case err != nil:
 				return err
 			}
@@ -135,7 +135,7 @@ func (a *app) printDatabases(statements []bootstrap.Statement) error {
 }
 
 func (a *app) bootstrapCertificates() *cobra.Command {
-	files, days := bootstrap.Certificates{}, 0
+	certificates, days := bootstrap.Certificates{}, 0
 	c := &cobra.Command{
 		Use: "certificates", Short: "Make and renew an authority, and a certificate for every program and caller", Args: arguments(0),
 		Long: `certificates makes a private authority, and certificates of all programs and of workspace, backoffice and operator. Run it
@@ -145,21 +145,21 @@ caller.`,
 			if days < 1 || days > int(bootstrap.AuthorityLife/day) {
 				return asUsageError(errDays)
 			}
-			files.Life = time.Duration(days) * day
-			made, err := files.Make(time.Now())
+			certificates.Life = time.Duration(days) * day
+			made, err := certificates.Make(time.Now())
 			var paths []string
 			for _, name := range made {
-				paths = append(paths, files.Cert(name))
+				paths = append(paths, certificates.Cert(name))
 			}
 			return errors.Join(a.reportMade(paths), err)
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&files.Dir, "dir", "certificates", "the folder")
+	flags.StringVar(&certificates.Dir, "dir", "certificates", "the folder")
 	flags.IntVar(&days, "days", int(bootstrap.DefaultLife.Hours()/24), "how many days a new certificate is valid")
-	flags.StringVar(&files.TrustDomain, "trust-domain", bootstrap.TrustDomain,
+	flags.StringVar(&certificates.TrustDomain, "trust-domain", bootstrap.DefaultTrustDomain,
 		"trust domain of the identities, GIFTING_TLS_TRUST_DOMAIN of all programs")
-	flags.BoolVar(&files.RenewAll, "renew", false, "renew all certificates now, by the same authority")
+	flags.BoolVar(&certificates.RenewAll, "renew", false, "renew all certificates now, by the same authority")
 	return c
 }
 

@@ -32,14 +32,15 @@ func (a *app) contextCommand() *cobra.Command {
       actor: {kind: backoffice-account, id: ann}
       tenant: 5f0c3a2e-…         # optional: the tenant of commands without --tenant`,
 	}
-	one := func(use, short string, run func(name string) error) *cobra.Command {
+	command := func(use, short string, run func(name string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: arguments(strings.Count(use, " ")), ValidArgsFunction: a.completeContexts,
 			RunE: func(_ *cobra.Command, args []string) error { return run(strings.Join(args, "")) },
 		}
 	}
-	show := one("show", "Show the context in use, and until when its certificate is valid", a.showContext)
-	list, use := one("list", "List the contexts", a.listContexts), one("use NAME", "Use a context from now on", a.useContext)
+	show := command("show", "Show the context in use, and until when its certificate is valid", a.showContext)
+	list := command("list", "List the contexts", a.listContexts)
+	use := command("use NAME", "Use a context from now on", a.useContext)
 	group.AddCommand(list, use, show)
 	return group
 }
@@ -51,12 +52,12 @@ func (a *app) listContexts(string) error {
 	}
 	rows := [][]string{}
 	for _, name := range cfg.names() {
-		of := cfg.Contexts[name]
+		found := cfg.Contexts[name]
 		current := ""
 		if name == cfg.Current {
 			current = "*"
 		}
-		rows = append(rows, []string{current, name, of.Actor.Kind, of.Actor.ID, of.Tenant})
+		rows = append(rows, []string{current, name, found.Actor.Kind, found.Actor.ID, found.Tenant})
 	}
 	return a.printRows([]string{"current", "name", "actor kind", "actor id", "tenant"}, rows)
 }
@@ -88,7 +89,7 @@ func (a *app) showContext(string) error {
 	if err = errors.Join(err, checkKey(files.KeyFile)); err != nil {
 		return asUsageError(err)
 	}
-	files.TrustDomain = cmp.Or(files.TrustDomain, bootstrap.TrustDomain)
+	files.TrustDomain = cmp.Or(files.TrustDomain, bootstrap.DefaultTrustDomain)
 	caller, err := identity.Of(certificate.Leaf, files.TrustDomain)
 	if err != nil {
 		return asUsageError(fmt.Errorf("%s: %w", files.CertFile, err))
