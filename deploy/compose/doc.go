@@ -1,4 +1,4 @@
-// Package compose checks deploy/compose.yaml against the schema of compose, the list of programs and their settings, and the
+// Package compose checks deploy/compose.yaml against the schema of Compose, the list of programs and their settings, and the
 // hardening that every container must have.
 //
 // It is built with the tag "manifests" and run by `make lint-chart`.

@@ -17,7 +17,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "json" {
 		text = schemas()
 	}
-	_, _ = os.Stdout.WriteString(text) // `make` sees an incomplete file.
+	_, _ = os.Stdout.WriteString(text) // `make lint` finds an incomplete file.
 }
 
 // schemas is a JSON object of the settings of each program that are not secret.

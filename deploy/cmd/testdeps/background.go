@@ -89,14 +89,14 @@ func serve(ctx context.Context, local string, log *slog.Logger) error {
 		return err
 	}
 	text := fmt.Sprintf(pidLine, os.Getpid()) + "export " + strings.Join(s.environment(), "\nexport ") + "\n"
-	written := os.WriteFile(envFile(local)+".new", []byte(text), 0o600)
-	if written == nil {
-		written = os.Rename(envFile(local)+".new", envFile(local))
+	err = os.WriteFile(envFile(local)+".new", []byte(text), 0o600)
+	if err == nil {
+		err = os.Rename(envFile(local)+".new", envFile(local))
 	}
-	if written == nil {
+	if err == nil {
 		<-ctx.Done()
 	}
-	return errors.Join(written, s.stop(context.WithoutCancel(ctx)), os.Remove(envFile(local)))
+	return errors.Join(err, s.stop(context.WithoutCancel(ctx)), os.Remove(envFile(local)))
 }
 
 // down ends the process in the background and waits for it.

@@ -101,8 +101,8 @@ func hasRoom(folder string) bool {
 }
 
 // sweep removes the directories of killed runs.
-func sweep(local string) error {
-	left, err := filepath.Glob(filepath.Join(local, prefix+"*"))
+func sweep(folder string) error {
+	left, err := filepath.Glob(filepath.Join(folder, prefix+"*"))
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
