@@ -9,7 +9,7 @@ import (
 // rule refuses statements, or parts of an ALTER TABLE, that match it.
 type rule struct {
 	match *regexp.Regexp
-	// unless it also matches this one.
+	// unless exempts what it matches, if it is set.
 	unless *regexp.Regexp
 	why    string
 }
@@ -22,12 +22,12 @@ func refuse(pattern, unless, why string) rule {
 	return r
 }
 
-// ownValues make a value of its own for each row.
+// ownValues matches what gives each row a value of its own.
 const ownValues = `\bDEFAULT\s+(gen_random_uuid|uuidv7|random|clock_timestamp|nextval)\b|` +
 	`\b(small|big)?serial\b|\bSTORED\b|\bAS\s+IDENTITY\b`
 
 var (
-	statements = []rule{
+	statementRules = []rule{
 		refuse(`^DROP\s+(TABLE|TYPE|VIEW|MATERIALIZED|FUNCTION|PROCEDURE|SCHEMA|SEQUENCE|DOMAIN)\b`, "",
 			"removes what the previous version may use"),
 		refuse(`^ALTER\s+(TYPE|VIEW|FUNCTION|SCHEMA|SEQUENCE|DOMAIN|INDEX)\b.*\bRENAME\b`, "",
@@ -37,7 +37,7 @@ var (
 		refuse(`^(UPDATE|DELETE\s+FROM)\b`, "", "changes rows, which takes long in a large table"),
 		refuse(`^CREATE\s+(UNIQUE\s+)?INDEX\b`, `\bCONCURRENTLY\b`, "blocks writes while the index is made"),
 	}
-	actions = []rule{
+	actionRules = []rule{
 		refuse(`^RENAME\b`, "", "renames what the previous version may use"),
 		refuse(`^DROP\s+(COLUMN\b|(IF\s+EXISTS\s+)?\w+$)`, `^DROP\s+(CONSTRAINT|IDENTITY)\b`,
 			"removes what the previous version may use"),
@@ -77,7 +77,7 @@ func Check(text string) []string {
 		}
 		wrong = append(wrong, s.violations()...)
 		if concurrently.MatchString(s.sql) && !noTx.MatchString(text) {
-			wrong = append(wrong, fmt.Sprintf("%s: CONCURRENTLY needs `-- +goose NO TRANSACTION`", s.first()))
+			wrong = append(wrong, fmt.Sprintf("%s: CONCURRENTLY needs `-- +goose NO TRANSACTION`", s.firstLine()))
 		}
 	}
 	return wrong
@@ -99,15 +99,15 @@ type statement struct {
 	excused bool
 }
 
-func (s statement) first() string {
+func (s statement) firstLine() string {
 	line, _, _ := strings.Cut(s.sql, "\n")
 	return strings.TrimSpace(line)
 }
 
 func (s statement) violations() []string {
-	parts, rules := []string{s.sql}, statements
+	parts, rules := []string{s.sql}, statementRules
 	if alter := alters.FindStringSubmatch(s.sql); alter != nil {
-		parts, rules = topLevel(alter[2]), actions
+		parts, rules = splitActions(alter[2]), actionRules
 	}
 	var wrong []string
 	for _, part := range parts {
@@ -147,8 +147,8 @@ func split(text string) []statement {
 	return out
 }
 
-// topLevel splits a text at the commas outside of brackets.
-func topLevel(text string) []string {
+// splitActions splits the actions of an ALTER TABLE, at the commas outside of brackets.
+func splitActions(text string) []string {
 	var parts []string
 	depth, begin := 0, 0
 	for i, c := range text {
