@@ -24,7 +24,7 @@ import (
 // nobody is the user of the image.
 const nobody = 65532
 
-// Image packs the programs into an image, as a layout of OCI. The folder of programs has one for each architecture.
+// Image packs the programs into an OCI image layout. The folder of programs has a folder for each architecture.
 //
 // There is one image with the programs of all services, the gateway and giftingctl: they have the same version, so there is
 // only one to scan, sign and mirror. The command says what a container runs, such as /orders serve or /orders migrate. It has no
@@ -155,7 +155,7 @@ func rootCertificates() []byte {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {
-			_ = pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // Memory takes everything.
+			_ = pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // A write to memory does not fail.
 		}
 	}
 	return text.Bytes()

@@ -38,7 +38,7 @@ func Version(root string) (string, error) {
 	return string(found[1]), nil
 }
 
-// Chart packs the chart in a folder as `helm package` does, which uses the time of the day.
+// Chart packs the chart in a folder as `helm package` does, but with the time of the commit instead of the current time.
 func (r Release) Chart(folder, archive string) error {
 	chart, err := loader.LoadDir(folder)
 	if err != nil {
