@@ -40,25 +40,26 @@ says how the API works. Texts of the catalog, of orders, messages and webhook an
 func New(cfg Config) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "gifting", Title: "Partner Gifting", Version: cfg.Version},
 		&mcp.ServerOptions{Instructions: instructions})
-	t := &tools{Config: cfg, proof: []byte(rand.Text())}
+	t := &tools{Config: cfg, proofKey: []byte(rand.Text())}
 	docs := &documentation{client: cfg.Client}
-	read(s, "account", "The key's tenant, environment, scopes and brands, and the fields that an order must answer.", t.account)
-	read(s, "list_categories", "The categories of gifts.", t.categories)
-	read(s, "list_products", "Gifts that can be sent to a country, a page at a time.", t.products)
-	read(s, "get_product", "One gift with its variations and estimates for a country.", t.product)
-	read(s, "validate_order", "All problems that an order would have, without placing it.", t.validate)
-	read(s, "get_order", "One order with its status and shipment.", t.order)
-	read(s, "list_orders", "Orders, newest first, a page at a time.", t.orders)
-	read(s, "list_order_messages", "The messages on an order, oldest first.", t.messages)
-	read(s, "list_campaigns", "Campaigns, newest first, a page at a time.", t.campaigns)
-	read(s, "get_campaign", "One campaign with its gifts and what is left of each.", t.campaign)
-	read(s, "get_link", "One personal link with its status, its claimUrl and the order of its claim.", t.link)
-	read(s, "list_links", "Personal links, newest first, a page at a time.", t.links)
-	read(s, "search_documentation", "The sections of the API's documentation that have most of the words.", docs.search)
-	read(s, "list_events",
+	addReadOnly(s, "account",
+		"The key's tenant, environment, scopes and brands, and the fields that an order must answer.", t.account)
+	addReadOnly(s, "list_categories", "The categories of gifts.", t.categories)
+	addReadOnly(s, "list_products", "Gifts that can be sent to a country, a page at a time.", t.products)
+	addReadOnly(s, "get_product", "One gift with its variations and estimates for a country.", t.product)
+	addReadOnly(s, "validate_order", "All problems that an order would have, without placing it.", t.validate)
+	addReadOnly(s, "get_order", "One order with its status and shipment.", t.order)
+	addReadOnly(s, "list_orders", "Orders, newest first, a page at a time.", t.orders)
+	addReadOnly(s, "list_order_messages", "The messages on an order, oldest first.", t.messages)
+	addReadOnly(s, "list_campaigns", "Campaigns, newest first, a page at a time.", t.campaigns)
+	addReadOnly(s, "get_campaign", "One campaign with its gifts and what is left of each.", t.campaign)
+	addReadOnly(s, "get_link", "One personal link with its status, its claimUrl and the order of its claim.", t.link)
+	addReadOnly(s, "list_links", "Personal links, newest first, a page at a time.", t.links)
+	addReadOnly(s, "search_documentation", "The sections of the API's documentation that have most of the words.", docs.search)
+	addReadOnly(s, "list_events",
 		"Events of the feed, oldest first, a page at a time. Every change of an order or a personal link is an event.", t.events)
-	read(s, "list_webhook_deliveries", "What the receiver of the key's webhooks answered, newest first.", t.deliveries)
-	read(s, "webhook_health", "Whether the receiver of the key's webhooks accepts them.", t.health)
+	addReadOnly(s, "list_webhook_deliveries", "What the receiver of the key's webhooks answered, newest first.", t.deliveries)
+	addReadOnly(s, "webhook_health", "Whether the receiver of the key's webhooks accepts them.", t.health)
 	add(s, &mcp.Tool{
 		Name: "diagnose",
 		Description: "Check the key, its scopes, the clock and the webhook, with what to do about each fault. " +
@@ -83,8 +84,8 @@ func New(cfg Config) *mcp.Server {
 	return s
 }
 
-// read adds a tool that changes nothing.
-func read[In any](s *mcp.Server, name, description string, call func(ctx context.Context, in In) (any, error)) {
+// addReadOnly adds a tool that changes nothing.
+func addReadOnly[In any](s *mcp.Server, name, description string, call func(ctx context.Context, in In) (any, error)) {
 	tool := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
 	add(s, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		answer, err := call(ctx, in)
@@ -97,14 +98,14 @@ func add[In any](s *mcp.Server, tool *mcp.Tool, call mcp.ToolHandlerFor[In, any]
 	mcp.AddTool(s, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		result, answer, err := call(ctx, req, in)
 		if err != nil {
-			return nil, nil, errors.New(plain(err))
+			return nil, nil, errors.New(errorText(err))
 		}
 		return result, answer, nil
 	})
 }
 
-// plain is an error in words. Its request id helps those who run the API.
-func plain(err error) string {
+// errorText is an error in words. Its request id helps those who run the API.
+func errorText(err error) string {
 	problem, answered := gifting.ProblemOf(err)
 	if !answered {
 		return err.Error()
@@ -122,8 +123,8 @@ func plain(err error) string {
 type tools struct {
 	Config
 
-	// proof signs what a person is asked to confirm.
-	proof []byte
+	// proofKey signs what a person is asked to confirm; see proofOf.
+	proofKey []byte
 	// unanswered has the idempotency keys of requests whose answer was lost, by their proof.
 	unanswered sync.Map
 }
@@ -134,12 +135,12 @@ type paging struct {
 	Limit int    `json:"limit,omitempty" jsonschema:"items of a page, 1 to 100; 20 if it is left out"`
 }
 
-// usual bounds a page, because an assistant reads all of it.
-const usual = 20
+// defaultLimit keeps a page short, because an assistant reads all of it.
+const defaultLimit = 20
 
 func (p paging) paging() gifting.Paging {
 	if p.Limit == 0 {
-		p.Limit = usual
+		p.Limit = defaultLimit
 	}
 	return gifting.Paging{After: p.After, Limit: p.Limit}
 }
@@ -171,14 +172,14 @@ func (t *tools) categories(ctx context.Context, in inLocale) (any, error) {
 	return map[string]any{"items": items}, err
 }
 
-type delivery struct {
+type destination struct {
 	inLocale
 
 	Country string `json:"country" jsonschema:"country of delivery, ISO 3166-1 alpha-2 such as SE"`
 }
 
 type productQuery struct {
-	delivery
+	destination
 	paging
 }
 
@@ -187,13 +188,13 @@ func (t *tools) products(ctx context.Context, in productQuery) (any, error) {
 		gifting.ListProductsQuery{Paging: in.paging.paging(), Country: in.Country, Locale: in.Locale}).First()
 }
 
-// record is part of the input of a tool about one.
+// record is part of the input of a tool about one record.
 type record struct {
 	ID string `json:"id" jsonschema:"id of the record"`
 }
 
 type oneProduct struct {
-	delivery
+	destination
 	record
 }
 

@@ -41,19 +41,19 @@ func act[T any](
 	if err != nil {
 		return nil, nil, err
 	}
-	given, asked := req.Params.InputResponses[confirmation].(*mcp.ElicitResult)
+	reply, replied := req.Params.InputResponses[confirmation].(*mcp.ElicitResult)
 	switch {
 	case me.Environment == gifting.EnvironmentSandbox:
 	case !t.Production:
 		return nil, nil, errProduction
-	case !asked:
+	case !replied:
 		text, err := question(about(me.Tenant.Name), request)
 		return &mcp.CallToolResult{
 			InputRequests: mcp.InputRequestMap{confirmation: &mcp.ElicitParams{Message: text}}, RequestState: proof,
 		}, nil, err
 	case !hmac.Equal([]byte(req.Params.RequestState), []byte(proof)):
 		return nil, nil, errChanged
-	case given.Action != "accept":
+	case reply.Action != "accept":
 		return nil, nil, errDeclined
 	}
 	key, _ := t.unanswered.LoadOrStore(proof, rand.Text())
@@ -65,13 +65,13 @@ func act[T any](
 	return nil, answer, err
 }
 
-// proofOf is what only this process can know of a request to a tool.
+// proofOf is a MAC of a request to a tool. It shows that the person was asked about this very request.
 func (t *tools) proofOf(tool string, request any) (string, error) {
 	text, err := json.Marshal(request)
 	if err != nil {
 		return "", err
 	}
-	mac := hmac.New(sha256.New, t.proof)
+	mac := hmac.New(sha256.New, t.proofKey)
 	mac.Write([]byte(tool + "\n"))
 	mac.Write(text)
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil

@@ -37,13 +37,13 @@ var (
 	heading    = regexp.MustCompile(`^#{1,6} +(.+)`)
 )
 
-type wanted struct {
+type searchInput struct {
 	Query string `json:"query" jsonschema:"a few words, such as: verify webhook signature"`
 }
 
 // search returns the sections that have most of the words. A word in the title counts more than one in the text, a rare word more
 // than one that many sections have, and a short section comes first.
-func (d *documentation) search(ctx context.Context, in wanted) (any, error) {
+func (d *documentation) search(ctx context.Context, in searchInput) (any, error) {
 	all, err := d.read(ctx)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (d *documentation) page(ctx context.Context, name string) (string, error) {
 	return string(response.Body), err
 }
 
-// sections divides a page at its headings. A line of code that looks like one is none.
+// sections divides a page at its headings. A line of a code block is no heading.
 func sections(page, url string) (all []section) {
 	code := false
 	for line := range strings.Lines(page) {

@@ -70,7 +70,7 @@ func (t *tools) createLinks(
 		}
 		campaign, err := t.Client.Campaigns.Get(ctx, *batch.CampaignID, gifting.GetCampaignQuery{})
 		if err != nil {
-			return append(lines, fmt.Sprintf("campaign: its name could not be read: %q", plain(err)))
+			return append(lines, fmt.Sprintf("campaign: its name could not be read: %q", errorText(err)))
 		}
 		return append(lines, fmt.Sprintf("campaign: %q", campaign.Name))
 	}, func(once gifting.CallOption) (*gifting.PersonalLinkResults, error) {

@@ -47,7 +47,7 @@ func (t *tools) gift(ctx context.Context, id, country string) string {
 	product, err := t.Client.Catalog.Product(ctx, id, gifting.GetProductQuery{Country: country})
 	switch {
 	case err != nil:
-		return fmt.Sprintf("gift: its name could not be read: %q", plain(err))
+		return fmt.Sprintf("gift: its name could not be read: %q", errorText(err))
 	case product.Estimate == nil:
 		return fmt.Sprintf("gift: %q, without an estimate", product.Name)
 	}
@@ -70,7 +70,7 @@ func (t *tools) postMessage(ctx context.Context, req *mcp.CallToolRequest, messa
 		lines := []string{fmt.Sprintf("Post this message on an order of %q in PRODUCTION? The service operator will read it.", tenant)}
 		order, err := t.Client.Orders.Get(ctx, message.ID)
 		if err != nil {
-			return append(lines, fmt.Sprintf("order: it could not be read: %q", plain(err)))
+			return append(lines, fmt.Sprintf("order: it could not be read: %q", errorText(err)))
 		}
 		return append(lines, fmt.Sprintf("order: %q, %q", order.Reference, order.Status))
 	}, func(once gifting.CallOption) (*gifting.PostedMessage, error) {

@@ -13,9 +13,9 @@ import (
 type Copy interface {
 	// State is what the file is a copy of; the zero value if it is new.
 	State() State
-	// Clear empties the copy, not yet for good.
+	// Clear empties the copy. Only Commit stores that.
 	Clear(ctx context.Context) error
-	// Apply changes the copy, not yet for good.
+	// Apply changes the copy. Only Commit stores that.
 	Apply(ctx context.Context, entries []gifting.ProductEntry) error
 	// Commit stores the changes with the state.
 	Commit(ctx context.Context, state State) error
@@ -42,13 +42,13 @@ type Result struct {
 	Newest   time.Time `json:"newest"`
 }
 
-// Sync brings a copy up to date. Until it has read everything, the file stays as it was.
+// Sync brings a copy up to date, or with whole reads it all again. Until it has read everything, the file stays as it was.
 func Sync(ctx context.Context, client *gifting.Client, to Copy, country, locale string, whole bool) (Result, error) {
-	was := to.State()
-	if was != (State{}) && (was.Country != country || was.Locale != locale) {
+	before := to.State()
+	if before != (State{}) && (before.Country != country || before.Locale != locale) {
 		return Result{}, ErrOther
 	}
-	sync := gifting.CatalogSync{Country: country, Locale: locale, Newest: was.Newest}
+	sync := gifting.CatalogSync{Country: country, Locale: locale, Newest: before.Newest}
 	if whole {
 		sync.Newest = time.Time{}
 		if err := to.Clear(ctx); err != nil {

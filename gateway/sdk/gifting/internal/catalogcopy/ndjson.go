@@ -86,14 +86,14 @@ func (n *ndjson) Commit(_ context.Context, state State) error {
 	for _, id := range slices.Sorted(maps.Keys(n.products)) {
 		content.Write(append(n.products[id], '\n'))
 	}
-	written, err := json.Marshal(state)
+	stateLine, err := json.Marshal(state)
 	if err != nil {
 		return err
 	}
 	if err := replace(n.path, content.Bytes()); err != nil {
 		return err
 	}
-	return replace(n.statePath(), append(written, '\n'))
+	return replace(n.statePath(), append(stateLine, '\n'))
 }
 
 // replace replaces a file at once. Catalogs are no secret.

@@ -30,12 +30,12 @@ func (a *app) campaignsCommand() *cobra.Command {
 				if c.ExpiresAt == nil {
 					return ""
 				}
-				return short(*c.ExpiresAt)
+				return timeText(*c.ExpiresAt)
 			}},
 		}, client.Campaigns.List(ctx, query))
 	})
 	list.Flags().StringVar((*string)(&query.Status), "status", "", "only campaigns of this status: DRAFT, ACTIVE or COMPLETED")
 	list.Flags().StringVar(&query.BrandID, "brand-id", "", "only campaigns of this brand")
-	must(list.RegisterFlagCompletionFunc("status", words("DRAFT", "ACTIVE", "COMPLETED")))
+	must(list.RegisterFlagCompletionFunc("status", completions("DRAFT", "ACTIVE", "COMPLETED")))
 	return group("campaigns", "Read campaigns", get, pages.flags(list))
 }

@@ -100,7 +100,7 @@ of the day: --whole loads everything again.`
 	flags.StringVar(&form, "to", "sqlite", "sqlite or ndjson")
 	flags.StringVar(&path, "out", "", "the file (required)")
 	flags.BoolVar(&whole, "whole", false, "load everything again")
-	must(catalog.RegisterFlagCompletionFunc("to", words("sqlite", "ndjson")))
+	must(catalog.RegisterFlagCompletionFunc("to", completions("sqlite", "ndjson")))
 	return group("sync", "Keep copies up to date", catalog)
 }
 

@@ -34,8 +34,8 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return g
 }
 
-// subcommand is run if a command that only has others is called without one of them.
-func subcommand(c *cobra.Command, args []string) error {
+// requireSub refuses words that are not a command of the group. Without words it shows the commands of the group.
+func requireSub(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
@@ -51,7 +51,7 @@ func subcommand(c *cobra.Command, args []string) error {
 func showHelp(c *cobra.Command, args []string) error {
 	found, rest, _ := c.Root().Find(args)
 	if len(rest) > 0 && found.HasSubCommands() {
-		return subcommand(found, rest)
+		return requireSub(found, rest)
 	}
 	found.InitDefaultHelpFlag()
 	return found.Help()
@@ -81,8 +81,8 @@ func arguments(c *cobra.Command, args []string) error {
 	return asUsageError(fmt.Errorf("%w %s", errArguments, c.Use))
 }
 
-// words completes a flag or argument.
-func words(choices ...string) cobra.CompletionFunc {
+// completions completes a flag or argument with the choices.
+func completions(choices ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)
 }
 
@@ -176,7 +176,7 @@ func (a *app) readJSON(path string) (json.RawMessage, error) {
 	return parseJSON(path, content)
 }
 
-// parseJSON says where a text with a name is not JSON.
+// parseJSON reads a text as JSON. The error has the name of the text, and the place where it is not JSON.
 func parseJSON(name string, content []byte) (json.RawMessage, error) {
 	var read json.RawMessage
 	err := json.Unmarshal(content, &read)
@@ -219,8 +219,8 @@ func (a *app) readFile(path string) ([]byte, error) {
 // idempotent is the flag of a command whose effect must not happen twice.
 type idempotent struct{ key string }
 
-// once adds the flag.
-func (a *app) once(c *cobra.Command, i *idempotent) *cobra.Command {
+// idempotencyFlag adds --idempotency-key to a command.
+func (a *app) idempotencyFlag(c *cobra.Command, i *idempotent) *cobra.Command {
 	c.PreRunE = func(*cobra.Command, []string) error {
 		a.repeatable = true
 		if i.key == "" && c.Flags().Changed("idempotency-key") {
@@ -283,4 +283,4 @@ func optional(value string) *string {
 	return &value
 }
 
-func short(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339) }

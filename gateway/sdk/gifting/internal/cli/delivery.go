@@ -62,5 +62,5 @@ keeps you from correcting what somebody else has changed in the meantime.`
 		flags.Func(text.flag, text.usage, func(given string) error { *text.member = &given; return nil })
 		command.MarkFlagsMutuallyExclusive("file", text.flag)
 	}
-	return a.once(command, &once)
+	return a.idempotencyFlag(command, &once)
 }

@@ -71,7 +71,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return a.findings(found)
+		return a.printFindings(found)
 	})
 	command.Long = `doctor checks the key, its scopes and brands, the clock of this machine, and the key's webhook: it sends a
 ping to the webhook URL. With --forward-to it also sends your receiver a ping that is signed right and one
@@ -100,7 +100,7 @@ func diagnose(ctx context.Context, client *gifting.Client, receiver string, secr
 	return d.found
 }
 
-func (a *app) findings(found []finding) error {
+func (a *app) printFindings(found []finding) error {
 	if a.output == asJSON {
 		if err := terminal.JSON(a.Out, found); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (a *app) findings(found []finding) error {
 	return nil
 }
 
-// key checks that the API accepts the key, and the clock by the way.
+// key checks that the API accepts the key. The answer also has the time for the check of the clock.
 func (d *doctor) key(ctx context.Context) bool {
 	var response gifting.Response
 	me, err := d.Account.Me(ctx, gifting.WithResponse(&response))
@@ -210,7 +210,7 @@ func (d *doctor) webhook(ctx context.Context) {
 		d.add("deliveries", verdictFailed, "", "%v", err)
 	case health.State == gifting.WebhookHealthStateFAILING && health.FailingSince != nil:
 		d.add("deliveries", verdictFailed, "see gifting webhooks deliveries, then gifting webhooks replay",
-			"failing since %s, %d wait: %s", short(*health.FailingSince), health.Pending, text(health.LastError))
+			"failing since %s, %d wait: %s", timeText(*health.FailingSince), health.Pending, text(health.LastError))
 	default:
 		d.add("deliveries", verdictOK, "", "%s, %d wait", strings.ToLower(string(health.State)), health.Pending)
 	}

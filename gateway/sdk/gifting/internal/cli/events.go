@@ -14,8 +14,8 @@ import (
 
 var errStart = errors.New("give --after or --from-beginning, not both")
 
-// types of events, to complete flags with. Any other is accepted too.
-var types = []string{
+// eventTypes are for the completion of flags. Any other type is accepted too.
+var eventTypes = []string{
 	"order.created", "order.status_changed", "order.updated", "order.message_posted",
 	"personal_link.created", "personal_link.approved", "personal_link.claimed", "personal_link.cancelled",
 }
@@ -31,12 +31,12 @@ func (s *selection) flags(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&s.after, "after", "", "go on from the cursor that a command printed when it was stopped")
 	c.Flags().BoolVar(&s.beginning, "from-beginning", false, "all events that are kept, 30 days")
 	c.Flags().StringSliceVar(&s.types, "type", nil, "only events of this type; may be repeated")
-	must(c.RegisterFlagCompletionFunc("type", words(types...)))
+	must(c.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
 	return c
 }
 
-// follow calls handle with each chosen event, until the context ends. Without flags it begins at the end of the feed, and is ready
-// once it knows that. It says where to go on.
+// follow calls handle with each chosen event, until the context ends. Without flags it begins at the end of the feed, and calls
+// ready once it knows where that is. At last it prints the cursor with which to go on.
 func (a *app) follow(
 	ctx context.Context, client *gifting.Client, s *selection, ready func(), handle func(gifting.Event) error,
 ) error {
@@ -84,7 +84,7 @@ func (a *app) eventsCommand() *cobra.Command {
 				return terminal.JSONLine(a.Out, event)
 			}
 			return terminal.Table(a.Out, nil,
-				[][]string{append([]string{short(event.OccurredAt), string(event.Type), event.ID}, about(event)...)})
+				[][]string{append([]string{timeText(event.OccurredAt), string(event.Type), event.ID}, about(event)...)})
 		})
 	})
 	tail.Long = `tail prints a line for each event of the feed, from now on. With -o json a line is the event as the API sends it.`

@@ -53,7 +53,7 @@ fails if a recipient was rejected; the links of the others exist all the same.`
 	for _, name := range []string{"campaign-id", "brand-id", "product-id", "label", "external-recipient-id", "message", "locale"} {
 		command.MarkFlagsMutuallyExclusive("file", name)
 	}
-	return a.once(command, &once)
+	return a.idempotencyFlag(command, &once)
 }
 
 func (a *app) createLinks(ctx context.Context, client *gifting.Client, body any, once idempotent) error {
@@ -92,7 +92,7 @@ func (a *app) listLinksCommand() *cobra.Command {
 			{"status", func(l gifting.PersonalLink) string { return string(l.Status) }},
 			{"external recipient id", func(l gifting.PersonalLink) string { return text(l.ExternalRecipientID) }},
 			{"order", func(l gifting.PersonalLink) string { return text(l.OrderID) }},
-			{"updated", func(l gifting.PersonalLink) string { return short(l.UpdatedAt) }},
+			{"updated", func(l gifting.PersonalLink) string { return timeText(l.UpdatedAt) }},
 			{"claim url", func(l gifting.PersonalLink) string { return l.ClaimURL }},
 		}, client.PersonalLinks.List(ctx, query))
 	})
@@ -101,7 +101,7 @@ func (a *app) listLinksCommand() *cobra.Command {
 	flags.StringVar(&query.ExternalRecipientID, "external-recipient-id", "", "only links of your player")
 	flags.StringVar(&query.CampaignID, "campaign-id", "", "only links of this campaign")
 	flags.Var(&since, "updated-since", "only links that changed since a time, or an age such as 2h; the oldest change first")
-	must(command.RegisterFlagCompletionFunc("status", words("REQUESTED", "ACTIVE", "CLAIMED", "EXPIRED", "CANCELLED")))
+	must(command.RegisterFlagCompletionFunc("status", completions("REQUESTED", "ACTIVE", "CLAIMED", "EXPIRED", "CANCELLED")))
 	return pages.flags(command)
 }
 
@@ -117,5 +117,5 @@ func (a *app) cancelLinkCommand() *cobra.Command {
 		return a.show(client.PersonalLinks.Cancel(ctx, args[0], gifting.CancelPersonalLinkRequest{Reason: reason}, once.options()...))
 	})
 	command.Flags().StringVar(&reason, "reason", "", "why; only the tenant's team sees it (required)")
-	return a.once(command, &once)
+	return a.idempotencyFlag(command, &once)
 }

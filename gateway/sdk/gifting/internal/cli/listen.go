@@ -21,7 +21,7 @@ import (
 
 var (
 	errReceiver = errors.New("is no address such as localhost:3000/webhooks")
-	errPlain    = errors.New("is not of this machine, and events have claim URLs: use https")
+	errNotHTTPS = errors.New("is not of this machine, and events have claim URLs: use https")
 )
 
 // maxKept is how many events can be sent again on demand.
@@ -64,14 +64,14 @@ key makes; and nothing is sent again by itself.`
 	return chosen.flags(command)
 }
 
-// receiverAddress completes an address: a port is one of this machine, and without a scheme other machines get https.
+// receiverAddress completes an address. A port alone is on this machine. Without a scheme, this machine gets http, others https.
 func receiverAddress(text string) (string, error) {
 	full := text
 	if port, _, _ := strings.Cut(strings.TrimPrefix(text, ":"), "/"); port != "" && strings.Trim(port, "0123456789") == "" {
 		full = "localhost:" + strings.TrimPrefix(text, ":")
 	}
-	complete := strings.Contains(full, "://")
-	if !complete {
+	hasScheme := strings.Contains(full, "://")
+	if !hasScheme {
 		full = "https://" + full
 	}
 	address, err := url.Parse(full)
@@ -79,12 +79,12 @@ func receiverAddress(text string) (string, error) {
 		return "", asUsageError(fmt.Errorf("--forward-to %q %w", text, errReceiver))
 	}
 	ip := net.ParseIP(address.Hostname())
-	here := address.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	local := address.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 	switch {
-	case here && !complete:
+	case local && !hasScheme:
 		return "http" + strings.TrimPrefix(full, "https"), nil
-	case !here && address.Scheme == "http":
-		return "", asUsageError(fmt.Errorf("--forward-to %q %w", text, errPlain))
+	case !local && address.Scheme == "http":
+		return "", asUsageError(fmt.Errorf("--forward-to %q %w", text, errNotHTTPS))
 	}
 	return full, nil
 }
@@ -104,7 +104,7 @@ func (a *app) listen(ctx context.Context, client *gifting.Client, chosen *select
 	return a.follow(ctx, client, chosen, ready, func(event gifting.Event) error { return l.forward(ctx, event, true) })
 }
 
-// forward sends an event and prints the verdict. A new one is kept.
+// forward sends an event and prints the verdict. A new event is kept, so that it can be sent again.
 func (l *listener) forward(ctx context.Context, event gifting.Event, isNew bool) error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -126,7 +126,7 @@ func (l *listener) forward(ctx context.Context, event gifting.Event, isNew bool)
 	if !verdict.Delivered {
 		outcome = "NOT delivered, the platform would try again: " + verdict.Error
 	}
-	row := append([]string{short(event.OccurredAt), string(event.Type), event.ID}, about(event)...)
+	row := append([]string{timeText(event.OccurredAt), string(event.Type), event.ID}, about(event)...)
 	if err := terminal.Table(l.Out, nil, [][]string{append(row, fmt.Sprintf("%s (%d ms)", outcome, verdict.DurationMs))}); err != nil {
 		return err
 	}

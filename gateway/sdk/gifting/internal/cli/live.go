@@ -63,7 +63,7 @@ func passed(format string, values ...any) finding {
 	return finding{"", verdictOK, fmt.Sprintf(format, values...), ""}
 }
 
-// noReceiver is the finding of a check that sends something to the receiver.
+// noReceiver is the finding of a check that needs a receiver, if there is none.
 var noReceiver = finding{"", verdictLeftOut, "no receiver and secret to test", "pass --forward-to and GIFTING_WEBHOOK_SECRET"}
 
 func (d *doctor) ofProduction(context.Context, *forward.Sender) finding {

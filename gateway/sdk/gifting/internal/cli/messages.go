@@ -21,7 +21,7 @@ func (a *app) messagesCommand() *cobra.Command {
 			return terminal.JSON(a.Out, messages)
 		}
 		return printTable(a, []column[gifting.OrderMessage]{
-			{"created", func(m gifting.OrderMessage) string { return short(m.CreatedAt) }},
+			{"created", func(m gifting.OrderMessage) string { return timeText(m.CreatedAt) }},
 			{"author", func(m gifting.OrderMessage) string { return string(m.Author.Kind) }},
 			{"name", func(m gifting.OrderMessage) string { return m.Author.Name }},
 			{"body", func(m gifting.OrderMessage) string { return m.Body }},
@@ -37,5 +37,5 @@ func (a *app) messagesCommand() *cobra.Command {
 	})
 	post.Flags().StringVar(&message.Body, "body", "", "the text, at most 4000 characters (required)")
 	must(post.MarkFlagRequired("body"))
-	return group("messages", "Read and post messages on an order", list, a.once(post, &once))
+	return group("messages", "Read and post messages on an order", list, a.idempotencyFlag(post, &once))
 }

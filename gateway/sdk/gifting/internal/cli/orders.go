@@ -23,8 +23,8 @@ func (a *app) ordersCommand() *cobra.Command {
 		a.cancelOrderCommand(), a.messagesCommand())
 }
 
-// file is the flag of a request.
-func file(c *cobra.Command, path *string) *cobra.Command {
+// fileFlag adds --file, the request, to a command.
+func fileFlag(c *cobra.Command, path *string) *cobra.Command {
 	c.Flags().StringVarP(path, "file", "f", "-", "the request as JSON; - is the standard input")
 	return c
 }
@@ -44,12 +44,12 @@ func (a *app) placeCommand() *cobra.Command {
 		return a.print(order)
 	})
 	command.Long = `place places the order that a file describes: gifting orders example > order.json`
-	return a.once(file(command, &path), &once)
+	return a.idempotencyFlag(fileFlag(command, &path), &once)
 }
 
 func (a *app) validateCommand() *cobra.Command {
 	var path string
-	return file(a.command("validate", "Check an order without placing it: all its problems at once",
+	return fileFlag(a.command("validate", "Check an order without placing it: all its problems at once",
 		func(ctx context.Context, client *gifting.Client, _ []string) error {
 			body, err := a.readJSON(path)
 			if err != nil {
@@ -153,7 +153,7 @@ func (a *app) listOrdersCommand() *cobra.Command {
 			{"status", func(o gifting.Order) string { return string(o.Status) }},
 			{"external order id", func(o gifting.Order) string { return text(o.ExternalOrderID) }},
 			{"country", func(o gifting.Order) string { return o.DeliveryCountry }},
-			{"updated", func(o gifting.Order) string { return short(o.UpdatedAt) }},
+			{"updated", func(o gifting.Order) string { return timeText(o.UpdatedAt) }},
 		}, client.Orders.List(ctx, query))
 	})
 	flags := command.Flags()
@@ -162,7 +162,7 @@ func (a *app) listOrdersCommand() *cobra.Command {
 	flags.StringVar(&query.ExternalRecipientID, "external-recipient-id", "", "only orders for your player")
 	flags.StringVar(&query.BrandID, "brand-id", "", "only orders of this brand")
 	flags.Var(&since, "updated-since", "only orders that changed since a time, or an age such as 2h")
-	must(command.RegisterFlagCompletionFunc("status", words("REQUESTED", "PROCESSING", "SENT", "COMPLETED", "CANCELLED")))
+	must(command.RegisterFlagCompletionFunc("status", completions("REQUESTED", "PROCESSING", "SENT", "COMPLETED", "CANCELLED")))
 	return pages.flags(command)
 }
 
@@ -176,5 +176,5 @@ func (a *app) cancelOrderCommand() *cobra.Command {
 		return a.show(client.Orders.Cancel(ctx, args[0], gifting.CancelOrderRequest{Reason: reason}, once.options()...))
 	})
 	command.Flags().StringVar(&reason, "reason", "", "why, at most 1000 characters (required)")
-	return a.once(command, &once)
+	return a.idempotencyFlag(command, &once)
 }

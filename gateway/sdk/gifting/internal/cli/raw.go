@@ -42,7 +42,7 @@ func (a *app) rawPostCommand() *cobra.Command {
 for -. It retries like all commands, and nothing happens twice: all attempts have the same idempotency key.`
 	command.Example = `  gifting post /orders:validate @order.json
   gifting post /orders/$ORDER:cancel '{"reason": "The player has moved."}'`
-	return a.once(command, &once)
+	return a.idempotencyFlag(command, &once)
 }
 
 // jsonArgument is the JSON in an argument: itself, in a file or on the standard input.

@@ -89,10 +89,10 @@ func Run(ctx context.Context, args []string, std Streams) int {
 	return a.report(ctx, err)
 }
 
-// observe makes the command, and those below it, say when they begin. An error before that is one of the command line.
-func (a *app) observe(c *cobra.Command) {
+// trackRunning makes the command, and those below it, set running when they begin. An error before that is one of the command line.
+func (a *app) trackRunning(c *cobra.Command) {
 	if !c.Runnable() { // It only has others.
-		c.Args, c.RunE = cobra.ArbitraryArgs, subcommand
+		c.Args, c.RunE = cobra.ArbitraryArgs, requireSub
 	}
 	if run := c.RunE; run != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
@@ -101,7 +101,7 @@ func (a *app) observe(c *cobra.Command) {
 		}
 	}
 	for _, below := range c.Commands() {
-		a.observe(below)
+		a.trackRunning(below)
 	}
 }
 
@@ -141,14 +141,14 @@ The exit code is 0, or
 	flags.StringVarP(&a.output, "output", "o", asTable, "table or json")
 	flags.DurationVar(&a.timeout, "timeout", gifting.DefaultTotalTimeout, "how long a call may take, with its retries")
 	must(root.RegisterFlagCompletionFunc("profile", a.completeProfiles))
-	must(root.RegisterFlagCompletionFunc("output", words(asTable, asJSON)))
+	must(root.RegisterFlagCompletionFunc("output", completions(asTable, asJSON)))
 	root.AddCommand(a.commands()...)
-	root.InitDefaultCompletionCmd() // Otherwise this and help are added too late to be observed.
+	root.InitDefaultCompletionCmd() // Otherwise this and help are added after trackRunning.
 	root.InitDefaultHelpCmd()
 	root.SetHelpFunc(a.helpOf(root.HelpFunc()))
 	help, _, _ := root.Find([]string{"help"})
 	help.Run, help.RunE = nil, showHelp
-	a.observe(root)
+	a.trackRunning(root)
 	return root
 }
 
@@ -156,7 +156,7 @@ The exit code is 0, or
 func (a *app) helpOf(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(c *cobra.Command, args []string) {
 		if words := c.Flags().Args(); len(words) > 0 && c.HasSubCommands() {
-			a.wordsBeforeHelp = subcommand(c, words)
+			a.wordsBeforeHelp = requireSub(c, words)
 			return
 		}
 		show(c, args)
@@ -175,12 +175,12 @@ func (a *app) checkOutput() error {
 // target is what a command calls: a name for people, an address and a key.
 type target struct{ name, url, key string }
 
-// environment is the name of what GIFTING_URL and GIFTING_KEY set.
-const environment = "GIFTING_KEY"
+// fromEnvironment is the name of the target that GIFTING_URL and GIFTING_KEY set.
+const fromEnvironment = "GIFTING_KEY"
 
 func (a *app) target() (target, error) {
 	if key := a.Getenv("GIFTING_KEY"); key != "" && a.profile == "" {
-		return target{environment, a.Getenv("GIFTING_URL"), key}, nil
+		return target{fromEnvironment, a.Getenv("GIFTING_URL"), key}, nil
 	}
 	file, err := profile.Read(a.config)
 	if err != nil {

@@ -39,12 +39,12 @@ var triggers = []struct {
 	event string
 	cause func(trigger, context.Context, *triggered) error
 }{
-	{"order.created", until("")},
+	{"order.created", orderUntil("")},
 	{"order.approved", trigger.approved},
-	{"order.sent", until(gifting.OrderStatusSENT)},
-	{"order.completed", until(gifting.OrderStatusCOMPLETED)},
-	{"order.cancelled", until(gifting.OrderStatusCANCELLED)},
-	{"order.status_changed", until(gifting.OrderStatusSENT)},
+	{"order.sent", orderUntil(gifting.OrderStatusSENT)},
+	{"order.completed", orderUntil(gifting.OrderStatusCOMPLETED)},
+	{"order.cancelled", orderUntil(gifting.OrderStatusCANCELLED)},
+	{"order.status_changed", orderUntil(gifting.OrderStatusSENT)},
 	{"order.updated", trigger.updated},
 	{"order.message_posted", trigger.message},
 	{"personal_link.created", trigger.link},
@@ -85,12 +85,12 @@ that your own key may make in production too, such as order.created, are not sen
 feed, or use another key.
 
 Events: ` + strings.Join(names, ", ")
-	command.ValidArgsFunction = words(names...)
+	command.ValidArgsFunction = completions(names...)
 	return command
 }
 
-// until causes the events of an order up to a status.
-func until(status gifting.OrderStatus) func(trigger, context.Context, *triggered) error {
+// orderUntil causes the events of an order up to a status.
+func orderUntil(status gifting.OrderStatus) func(trigger, context.Context, *triggered) error {
 	return func(t trigger, ctx context.Context, done *triggered) error { return t.order(ctx, done, status) }
 }
 

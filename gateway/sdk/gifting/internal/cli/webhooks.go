@@ -44,7 +44,7 @@ func (a *app) deliveriesCommand() *cobra.Command {
 			{"id", func(d gifting.WebhookDelivery) string { return d.ID }},
 			{"type", func(d gifting.WebhookDelivery) string { return d.Type }},
 			{"event", func(d gifting.WebhookDelivery) string { return d.EventID }},
-			{"occurred", func(d gifting.WebhookDelivery) string { return short(d.OccurredAt) }},
+			{"occurred", func(d gifting.WebhookDelivery) string { return timeText(d.OccurredAt) }},
 			{"state", func(d gifting.WebhookDelivery) string { return string(d.State) }},
 			{"attempts", func(d gifting.WebhookDelivery) string { return strconv.Itoa(len(d.Attempts)) }},
 			{"last answer", lastAnswer},
@@ -55,8 +55,8 @@ func (a *app) deliveriesCommand() *cobra.Command {
 	flags.StringSliceVar(&kinds, "type", nil, "only events of this one type")
 	flags.StringVar(&query.EventID, "event-id", "", "only deliveries of this event")
 	flags.Var(&since, "since", "only events since a time, or an age such as 2h")
-	must(command.RegisterFlagCompletionFunc("state", words("PENDING", "DELIVERED", "EXHAUSTED", "DROPPED")))
-	must(command.RegisterFlagCompletionFunc("type", words(types...)))
+	must(command.RegisterFlagCompletionFunc("state", completions("PENDING", "DELIVERED", "EXHAUSTED", "DROPPED")))
+	must(command.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
 	return pages.flags(command)
 }
 
@@ -73,7 +73,7 @@ func lastAnswer(d gifting.WebhookDelivery) string {
 
 func (a *app) resendCommand() *cobra.Command {
 	var once idempotent
-	return a.once(a.command("resend DELIVERY", "Send the event of a delivery again", func(
+	return a.idempotencyFlag(a.command("resend DELIVERY", "Send the event of a delivery again", func(
 		ctx context.Context, client *gifting.Client, args []string,
 	) error {
 		return a.show(client.Webhooks.Resend(ctx, args[0], once.options()...))
@@ -102,8 +102,8 @@ func (a *app) replayCommand() *cobra.Command {
 	command.Flags().Var(&from, "from", "since a time, or an age such as 2h (required)")
 	command.Flags().Var(&to, "to", "until a time, or an age; now if it is left out")
 	command.Flags().StringSliceVar(&kinds, "type", nil, "only events of this type; may be repeated")
-	must(command.RegisterFlagCompletionFunc("type", words(types...)))
-	return a.once(command, &once)
+	must(command.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
+	return a.idempotencyFlag(command, &once)
 }
 
 func (a *app) healthCommand() *cobra.Command {

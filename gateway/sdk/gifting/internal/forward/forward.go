@@ -134,8 +134,8 @@ func reason(err error) string {
 // Ping makes an event of the type ping with a new id.
 func Ping() gifting.Event {
 	var random [16]byte
-	_, _ = rand.Read(random[:]) // It never fails.
-	random[6], random[8] = random[6]&0x0f|0x40, random[8]&0x3f|0x80
+	_, _ = rand.Read(random[:])                                     // It never fails.
+	random[6], random[8] = random[6]&0x0f|0x40, random[8]&0x3f|0x80 // A UUID of version 4.
 	id := fmt.Sprintf("%x-%x-%x-%x-%x", random[:4], random[4:6], random[6:8], random[8:10], random[10:])
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
 	raw := fmt.Sprintf(`{"id":%q,"type":"ping","occurredAt":%q,"environment":"sandbox","data":{}}`, id, now)
