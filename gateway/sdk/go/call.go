@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// The headers of options that only some calls take, with their options.
+// The headers that only some calls take. selective has the options that set them.
 const (
 	idempotencyKey = "Idempotency-Key"
 	ifMatch        = "If-Match"
@@ -34,7 +34,7 @@ type call struct {
 	query  url.Values
 	body   any
 	header http.Header
-	// takes are the selective headers that mean something to the operation. An unlisted one takes all.
+	// takes are the selective headers that the operation accepts. If it has no method here, it is unlisted and gets all.
 	takes    []string
 	unlisted bool
 	// image means that no key is sent, and that the answer is no JSON.

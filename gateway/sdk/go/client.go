@@ -69,7 +69,7 @@ var (
 // addresses of this machine, because it would show the key to the network.
 func New(baseURL, key string, options ...Option) (*Client, error) {
 	base, err := url.Parse(baseURL)
-	if err != nil || base.Host == "" || strings.ContainsAny(baseURL, "?#") || base.User != nil || !private(base) {
+	if err != nil || base.Host == "" || strings.ContainsAny(baseURL, "?#") || base.User != nil || !keepsSecrets(base) {
 		return nil, errBase
 	}
 	if err := checkSecret(key, "the API key"); err != nil {
@@ -107,7 +107,8 @@ func checkSecret(value, name string) error {
 	return nil
 }
 
-func private(base *url.URL) bool {
+// keepsSecrets reports whether the network cannot read the key: it is sent by https, or does not leave this machine.
+func keepsSecrets(base *url.URL) bool {
 	ip := net.ParseIP(base.Hostname())
 	return base.Scheme == "https" || base.Scheme == "http" && (base.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }

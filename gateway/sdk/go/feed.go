@@ -48,7 +48,7 @@ type Events struct{ client *Client }
 
 var errWait = errors.New("is not a whole number of seconds, 1 to 30")
 
-// checkWait refuses what the API cannot wait. Zero is none.
+// checkWait refuses a wait that the API does not accept. Zero means no wait.
 func checkWait(wait time.Duration) error {
 	if wait < 0 || wait > MaxWait || wait%time.Second != 0 {
 		return fmt.Errorf("the wait %w: %v", errWait, wait)
@@ -159,7 +159,7 @@ func (e Events) next(ctx context.Context, options FeedOptions, cursor string) (p
 	}
 }
 
-// lost recognizes that the events after the cursor are gone. Any other refusal of the cursor is what it is.
+// lost adds ErrEventsLost to the refusal of a cursor whose next events are no longer kept. It returns any other error as it is.
 func lost(err error) error {
 	if problem, ok := ProblemOf(err); ok {
 		if field, _ := problem.FieldError("after"); field.Code == "events_lost" {

@@ -46,7 +46,7 @@ func jitter(most time.Duration) time.Duration {
 	return rand.N(most + 1) //nolint:gosec // Nobody gains anything by guessing it.
 }
 
-// pause waits, and reports whether the context allows another attempt after it. If it cannot, there is no wait.
+// pause waits, and reports whether the context allows another attempt after it. If it does not, pause returns at once.
 func pause(ctx context.Context, wait time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
 		return false
