@@ -51,15 +51,15 @@ func (c *Contract) Check(e Exchange) error {
 }
 
 func (c *Contract) check(e Exchange) error {
-	if err := e.shape(); err != nil {
+	if err := e.checkBody(); err != nil {
 		return err
 	}
 	op := c.find(e.request())
 	if op == nil {
-		return c.refusal(e)
+		return c.checkRefusal(e)
 	}
 	if e.Status < http.StatusMultipleChoices {
-		if err := c.accepted(e, op); err != nil {
+		if err := c.checkRequest(e, op); err != nil {
 			return err
 		}
 	}
@@ -71,9 +71,9 @@ func (c *Contract) check(e Exchange) error {
 	return invalid(found)
 }
 
-// accepted validates a request that was not refused. It works around two limits of the validator, which ignores the security of
+// checkRequest validates a request that was not refused. It works around two limits of the validator, which ignores the security of
 // the whole document and requires optional bodies.
-func (c *Contract) accepted(e Exchange, op *v3.Operation) error {
+func (c *Contract) checkRequest(e Exchange, op *v3.Operation) error {
 	if op.Security == nil && len(c.model.Security) > 0 && e.Header.Get("Authorization") == "" {
 		return fmt.Errorf("%w: it was answered without a key", ErrInvalid)
 	}
@@ -86,8 +86,8 @@ func (c *Contract) accepted(e Exchange, op *v3.Operation) error {
 	return invalid(found)
 }
 
-// shape refuses an empty body and null, which the validator accepts.
-func (e Exchange) shape() error {
+// checkBody refuses an empty body and null, which the validator accepts.
+func (e Exchange) checkBody() error {
 	kind := e.AnswerHeader.Get("Content-Type")
 	if kind != jsonType && kind != problemType || e.Method == http.MethodHead {
 		return nil
@@ -98,8 +98,8 @@ func (e Exchange) shape() error {
 	return nil
 }
 
-// refusal validates the response to a request that is not in the document: it must be a problem.
-func (c *Contract) refusal(e Exchange) error {
+// checkRefusal validates the response to a request that is not in the document: it must be a problem.
+func (c *Contract) checkRefusal(e Exchange) error {
 	kind := e.AnswerHeader.Get("Content-Type")
 	if e.Status < http.StatusBadRequest || kind != problemType {
 		return fmt.Errorf("%w: it is not in the document, yet it answers %q and no problem", ErrInvalid, kind)
