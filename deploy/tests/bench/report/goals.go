@@ -49,7 +49,7 @@ func Compare(results []Result, goals []Goal) (all []Outcome) {
 	return all
 }
 
-// matches takes a slash for a part of the name where the pattern has no wild cards.
+// matches compares a pattern without a star literally. A star matches no slash.
 func matches(pattern, metric string) bool {
 	matched, _ := path.Match(pattern, metric) // The patterns are well formed.
 	return matched && strings.Contains(pattern, "*") || pattern == metric
@@ -69,56 +69,56 @@ func Rates() []int { return []int{20, 200, 500} }
 func Goals() []Goal {
 	const growth = 1.3
 	return slices.Concat(requests(), changes(), []Goal{
-		least("BatchOfLinks", "copy/edge", "batches of links, of COPY", 0.4),
-		most("Idle", "programs-cpu-%", "CPU of all programs without requests, % of a core", 1),
-		most("Idle", "commits/s", "commits per second without requests", 5),
-		most("Idle", "most-MB", "memory of the largest program without requests, MB", 40),
-		most("Tracing", "sampled-cost", "CPU of tracing with the chart's sampling, of that without", 0.05),
-		most("BesideLargeBodies", "gateway-MB", "memory of a gateway that gets large bodies", 512),
-		most("BesideLargeBodies", "with/without", "p99 beside large bodies, of that without", 1.5),
-		most("HeldCalls", "MB", "memory of 2,000 calls that wait, MB", 100),
-		most("HeldCalls", "cpu-%", "CPU of 2,000 calls that wait, % of a core", 1),
-		most("GrowthOfOrders", "*-growth-*", "slower than at the smallest size", growth),
-		most("GrowthOfFeed", "*-growth-*", "slower than at the smallest size", growth),
+		atLeast("BatchOfLinks", "copy/edge", "batches of links, of COPY", 0.4),
+		atMost("Idle", "programs-cpu-%", "CPU of all programs without requests, % of a core", 1),
+		atMost("Idle", "commits/s", "commits per second without requests", 5),
+		atMost("Idle", "most-MB", "memory of the largest program without requests, MB", 40),
+		atMost("Tracing", "sampled-cost", "CPU of tracing with the chart's sampling, of that without", 0.05),
+		atMost("BesideLargeBodies", "gateway-MB", "memory of a gateway that gets large bodies", 512),
+		atMost("BesideLargeBodies", "with/without", "p99 beside large bodies, of that without", 1.5),
+		atMost("HeldCalls", "MB", "memory of 2,000 calls that wait, MB", 100),
+		atMost("HeldCalls", "cpu-%", "CPU of 2,000 calls that wait, % of a core", 1),
+		atMost("GrowthOfOrders", "*-growth-*", "slower than at the smallest size", growth),
+		atMost("GrowthOfFeed", "*-growth-*", "slower than at the smallest size", growth),
 	})
 }
 
-func least(benchmark, metric, what string, limit float64) Goal {
+func atLeast(benchmark, metric, what string, limit float64) Goal {
 	return Goal{Benchmark: benchmark, Metric: metric, What: what, Limit: limit, Least: true}
 }
 
-func most(benchmark, metric, what string, limit float64) Goal {
+func atMost(benchmark, metric, what string, limit float64) Goal {
 	return Goal{Benchmark: benchmark, Metric: metric, What: what, Limit: limit}
 }
 
 func requests() []Goal {
 	return []Goal{
-		least("PlaceOrder/deployed", "edge/pgbench-of-64", "orders placed, of pgbench, 64 clients each", 0.55),
-		most("PlaceOrder/deployed", "cpu-ms-of-64", "CPU ms of an order placed, 64 clients", 0.9),
-		least("PlaceOrder/one-process", "edge/pgbench-of-16", "orders placed in one process, of pgbench, 16 clients each", 0.7),
-		least("PlaceOrder/one-process", "edge/pgbench-of-64", "orders placed in one process, of pgbench, 64 clients each", 0.7),
-		least("PlaceOrder/one-process", "edge/pipeline-of-16",
+		atLeast("PlaceOrder/deployed", "edge/pgbench-of-64", "orders placed, of pgbench, 64 clients each", 0.55),
+		atMost("PlaceOrder/deployed", "cpu-ms-of-64", "CPU ms of an order placed, 64 clients", 0.9),
+		atLeast("PlaceOrder/one-process", "edge/pgbench-of-16", "orders placed in one process, of pgbench, 16 clients each", 0.7),
+		atLeast("PlaceOrder/one-process", "edge/pgbench-of-64", "orders placed in one process, of pgbench, 64 clients each", 0.7),
+		atLeast("PlaceOrder/one-process", "edge/pipeline-of-16",
 			"orders placed in one process, of pgbench in a pipeline, 16 clients each", 0.5),
-		least("PlaceOrder/one-process", "edge/pipeline-of-64",
+		atLeast("PlaceOrder/one-process", "edge/pipeline-of-64",
 			"orders placed in one process, of pgbench in a pipeline, 64 clients each", 0.5),
-		least("GetOrder", "edge-orders/s", "orders read per second", 8000),
-		least("GetOrder", "edge/grpc", "orders read, of gRPC over the gateway's connection", 0.75),
-		most("PageOfEvents", "cpu-ms", "CPU ms of a page of 50 events", 0.6),
-		most("PageOfEvents", "edge/sql-of-1", "time of a page of 50 events, of that of its SQL, 1 client each", 2),
-		most("PageOfEvents", "edge/sql-of-16", "time of a page of 50 events, of that of its SQL, 16 clients each", 2),
+		atLeast("GetOrder", "edge-orders/s", "orders read per second", 8000),
+		atLeast("GetOrder", "edge/grpc", "orders read, of gRPC over the gateway's connection", 0.75),
+		atMost("PageOfEvents", "cpu-ms", "CPU ms of a page of 50 events", 0.6),
+		atMost("PageOfEvents", "edge/sql-of-1", "time of a page of 50 events, of that of its SQL, 1 client each", 2),
+		atMost("PageOfEvents", "edge/sql-of-16", "time of a page of 50 events, of that of its SQL, 16 clients each", 2),
 	}
 }
 
 func changes() []Goal {
 	goals := []Goal{
-		least("BacklogOfChanges", "delivered/s", "changes of a backlog delivered per second", 4000),
-		most("BacklogOfChanges", "cpu-s/1000", "CPU s for 1000 changes of a backlog", 0.4),
-		least("BacklogOfChanges", "ratio", "changes of a backlog delivered, of a bare loop", 0.13),
-		least("BacklogOfDeliveries", "ratio", "deliveries of a backlog, of a bare loop", 0.13),
-		most("BacklogOfDeliveries", "cpu-s/1000", "CPU s for 1000 deliveries of a backlog", 0.8),
-		most("BesideManyDeadEndpoints", "with/without", "p99 beside many dead endpoints, of that alone", 1.5),
-		most("BesideReplay", "with/without", "p99 beside a replay to a dead endpoint, of that without", 2),
-		most("BesideBackup", "with/without", "p50 beside a backup, of that without", 2),
+		atLeast("BacklogOfChanges", "delivered/s", "changes of a backlog delivered per second", 4000),
+		atMost("BacklogOfChanges", "cpu-s/1000", "CPU s for 1000 changes of a backlog", 0.4),
+		atLeast("BacklogOfChanges", "ratio", "changes of a backlog delivered, of a bare loop", 0.13),
+		atLeast("BacklogOfDeliveries", "ratio", "deliveries of a backlog, of a bare loop", 0.13),
+		atMost("BacklogOfDeliveries", "cpu-s/1000", "CPU s for 1000 deliveries of a backlog", 0.8),
+		atMost("BesideManyDeadEndpoints", "with/without", "p99 beside many dead endpoints, of that alone", 1.5),
+		atMost("BesideReplay", "with/without", "p99 beside a replay to a dead endpoint, of that without", 2),
+		atMost("BesideBackup", "with/without", "p50 beside a backup, of that without", 2),
 	}
 	// The limits are milliseconds from an order's record to the receiver, and the processor time of a change.
 	for _, at := range []struct {
@@ -128,12 +128,12 @@ func changes() []Goal {
 		accepted := fmt.Sprintf("AcceptedToReceiver/rate=%d", at.rate)
 		fromOutbox := fmt.Sprintf("ChangeToReceiver/endpoints=100/rate=%d", at.rate)
 		goals = append(goals,
-			most(accepted, "p50-ms-from-record", "order accepted to receiver, p50 ms", at.p50),
-			most(accepted, "p99-ms-from-record", "order accepted to receiver, p99 ms", at.p99),
-			most(fromOutbox, "p50-ms-from-record", "change to receiver, p50 ms", 10),
-			most(fromOutbox, "p99-ms-from-record", "change to receiver, p99 ms", 40),
-			most(fromOutbox, "cpu-s/1000", "CPU s for 1000 changes, all servers", at.cpu),
-			most(fmt.Sprintf("ChangeToFeed/rate=%d", at.rate), "p99-ms-from-record", "change to feed, p99 ms", 30))
+			atMost(accepted, "p50-ms-from-record", "order accepted to receiver, p50 ms", at.p50),
+			atMost(accepted, "p99-ms-from-record", "order accepted to receiver, p99 ms", at.p99),
+			atMost(fromOutbox, "p50-ms-from-record", "change to receiver, p50 ms", 10),
+			atMost(fromOutbox, "p99-ms-from-record", "change to receiver, p99 ms", 40),
+			atMost(fromOutbox, "cpu-s/1000", "CPU s for 1000 changes, all servers", at.cpu),
+			atMost(fmt.Sprintf("ChangeToFeed/rate=%d", at.rate), "p99-ms-from-record", "change to feed, p99 ms", 30))
 	}
 	return goals
 }

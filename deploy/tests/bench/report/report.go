@@ -53,11 +53,11 @@ type Result struct {
 }
 
 var (
-	// line is a result; the number after the name counts processors.
-	line = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+(.+)$`)
-	// loose is a result whose name was printed earlier, because the benchmark logged in between.
-	loose = regexp.MustCompile(`^\s+\d+\t\s*([-+0-9].*)$`)
-	name  = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s*$`)
+	// resultLine is a result; the number after the name counts processors.
+	resultLine = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+(.+)$`)
+	// unnamedLine is a result whose name was printed earlier, because the benchmark logged in between.
+	unnamedLine = regexp.MustCompile(`^\s+\d+\t\s*([-+0-9].*)$`)
+	nameLine    = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s*$`)
 )
 
 // Parse reads the output of `go test -bench`.
@@ -69,14 +69,14 @@ func Parse(output io.Reader) ([]Result, error) {
 	lines.Buffer(nil, longest)
 	for lines.Scan() {
 		text := lines.Text()
-		if found := name.FindStringSubmatch(text); found != nil {
+		if found := nameLine.FindStringSubmatch(text); found != nil {
 			last = found[1]
 			continue
 		}
 		var benchmark, numbers string
-		if found := line.FindStringSubmatch(text); found != nil {
+		if found := resultLine.FindStringSubmatch(text); found != nil {
 			benchmark, numbers = found[1], found[2]
-		} else if found := loose.FindStringSubmatch(text); found != nil && last != "" {
+		} else if found := unnamedLine.FindStringSubmatch(text); found != nil && last != "" {
 			benchmark, numbers = last, found[1]
 		} else {
 			continue
@@ -114,7 +114,7 @@ type Machine struct {
 	PostgreSQL string `json:"postgresql"`
 	// Fsync is the server's setting. If it is off, the side that writes to PostgreSQL most directly has an advantage.
 	Fsync string `json:"fsync"`
-	// Kafka is the kind of broker in the benchmarks of delivery and programs. The others run an embedded broker.
+	// Kafka is the kind of broker that benchmarks with a deployed platform use. The others run an embedded broker.
 	Kafka string `json:"kafka"`
 }
 
@@ -180,7 +180,7 @@ func (r Report) WriteTable(to io.Writer) error {
 	return w.Flush()
 }
 
-// number has about three digits.
+// number writes n with about three digits.
 func number(n float64) string {
 	switch {
 	case n >= 100 || n == 0:

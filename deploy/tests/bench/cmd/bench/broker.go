@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// warmRequests is how many messages each partition of the broker gets before anything is measured, one after another. The Java
-	// machine compiles what has run some ten thousand times. In production that is long over. Without it, a small request takes twice
-	// the processor time, at the lowest rate for minutes.
+	// warmRequests is how many messages each partition of the broker gets before anything is measured, one after another. The JVM
+	// compiles what has run some ten thousand times. A broker in production has long done that. Without it, a small request takes
+	// twice the processor time, at the lowest rate for minutes.
 	warmRequests   = 10_000
 	warmPartitions = 2
 	// warmCommit is how many messages are read for each commit of the offset.

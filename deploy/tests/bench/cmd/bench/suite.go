@@ -40,8 +40,8 @@ type suite struct {
 // run returns the results of all benchmarks, and the errors of those that failed.
 func (s suite) run(ctx context.Context) (results []report.Result, failed error) {
 	for _, pkg := range packages() {
-		of, err := s.runPackage(ctx, pkg)
-		results, failed = append(results, of...), errors.Join(failed, err)
+		found, err := s.runPackage(ctx, pkg)
+		results, failed = append(results, found...), errors.Join(failed, err)
 	}
 	return results, failed
 }
@@ -66,15 +66,15 @@ func (s suite) runPackage(ctx context.Context, pkg string) (results []report.Res
 	for i, name := range all {
 		others := append(append([]string{}, all[:i]...), all[i+1:]...)
 		began := time.Now()
-		of, err := s.runOne(ctx, pkg, program, output, others)
+		found, err := s.runOne(ctx, pkg, program, output, others)
 		took := time.Since(began).Round(time.Second)
-		results = append(results, of...)
+		results = append(results, found...)
 		name = strings.TrimPrefix(name, "Benchmark")
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
 			fmt.Printf("%-24s FAILED after %s: see %s\n", name, took, output.Name())
-		} else if len(of) > 0 {
-			fmt.Printf("%-24s %d results in %s\n", name, len(of), took)
+		} else if len(found) > 0 {
+			fmt.Printf("%-24s %d results in %s\n", name, len(found), took)
 		}
 	}
 	return results, failed
