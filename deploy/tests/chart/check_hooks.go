@@ -37,7 +37,7 @@ func (c *checker) hooks() {
 			c.report("Job %s may still run when helm no longer waits for it", j.Name)
 		}
 		for _, object := range c.objects {
-			if mounts(j.Spec.Template.Spec.Volumes, object) {
+			if mountsConfigMap(j.Spec.Template.Spec.Volumes, object) {
 				c.earlier(object, j)
 			}
 		}
@@ -60,17 +60,17 @@ const hookAnnotation = "helm.sh/hook"
 // helmWaits is how long helm waits for a hook unless it is told otherwise.
 const helmWaits = 5 * time.Minute
 
-// mounts reports whether a volume has the content of the ConfigMap.
-func mounts(volumes []core.Volume, object meta.Object) bool {
+// mountsConfigMap reports whether the object is a ConfigMap that a volume mounts.
+func mountsConfigMap(volumes []core.Volume, object meta.Object) bool {
 	if _, ok := object.(*core.ConfigMap); !ok {
 		return false
 	}
-	of := func(source core.VolumeProjection) bool {
+	projects := func(source core.VolumeProjection) bool {
 		return source.ConfigMap != nil && source.ConfigMap.Name == object.GetName()
 	}
 	return slices.ContainsFunc(volumes, func(v core.Volume) bool {
 		return v.ConfigMap != nil && v.ConfigMap.Name == object.GetName() ||
-			v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, of)
+			v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, projects)
 	})
 }
 

@@ -82,9 +82,9 @@ func (c *checker) peers(policy *networking.NetworkPolicy, peers []networking.Net
 }
 
 // ports checks that named ports are ports of the pods.
-func (c *checker) ports(policy *networking.NetworkPolicy, ports []networking.NetworkPolicyPort, of []pod) {
+func (c *checker) ports(policy *networking.NetworkPolicy, ports []networking.NetworkPolicyPort, pods []pod) {
 	for _, port := range ports {
-		for _, p := range of {
+		for _, p := range pods {
 			if port.Port == nil || port.Port.IntVal != 0 {
 				continue
 			}
@@ -170,9 +170,9 @@ func addresses(p pod) []string {
 // behind returns the deployment behind an address.
 func (c *checker) behind(caller, address string) (string, bool) {
 	host, port, err := net.SplitHostPort(address)
-	number, atoi := strconv.Atoi(port)
+	number, portErr := strconv.Atoi(port)
 	for _, s := range ofKind[*core.Service](c.objects) {
-		if err == nil && atoi == nil && s.Name == host && hasPort(s, "", int32(number)) { //nolint:gosec // A port.
+		if err == nil && portErr == nil && s.Name == host && hasPort(s, "", int32(number)) { //nolint:gosec // A port.
 			p, ok := c.one(title(s), c.selectedBy(s.Spec.Selector))
 			return p.owner, ok
 		}

@@ -35,7 +35,7 @@ func (c *checker) selectedBy(selector map[string]string) []pod {
 	return c.selected(&meta.LabelSelector{MatchLabels: selector})
 }
 
-// one reports pods that do not belong to exactly one Deployment.
+// one returns the pod of the only Deployment among them, and reports any other selection.
 func (c *checker) one(who string, found []pod) (pod, bool) {
 	if len(found) != 1 || !found[0].serves() {
 		c.report("%s selects the pods of %d owners, not of one deployment", who, len(found))
