@@ -19,7 +19,7 @@ type call struct {
 	short  string
 	// args are the fields that are arguments, in order.
 	args []string
-	// flatten is the message whose fields are flags without its name before them.
+	// flatten is the message whose fields have flags without its name as prefix.
 	flatten string
 	// generatedID is the field of an id that the caller chooses. Without one a new id is made.
 	generatedID string

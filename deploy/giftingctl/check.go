@@ -47,7 +47,7 @@ scope orders and at least one brand, and its tenant no custom field that every o
 			if err := c.validate(); err != nil {
 				return asUsageError(err)
 			}
-			order, err := c.order(command.Context())
+			order, err := c.placeAndCancel(command.Context())
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ scope orders and at least one brand, and its tenant no custom field that every o
 	return command
 }
 
-// validate refuses what no request can be made of: it would fail again.
+// validate refuses a URL or key of which no request can be made, because a retry would not help.
 func (c checker) validate() error {
 	address, err := url.Parse(c.url)
 	if err != nil || address.Hostname() == "" || address.Scheme != "https" && address.Scheme != "http" {
@@ -81,8 +81,8 @@ type placed struct {
 
 const cancelled = "CANCELLED"
 
-// order places an order and cancels it.
-func (c checker) order(ctx context.Context) (string, error) {
+// placeAndCancel returns the id of an order that it has placed and cancelled.
+func (c checker) placeAndCancel(ctx context.Context) (string, error) {
 	var me struct {
 		Environment string `json:"environment"`
 		Tenant      struct {
@@ -157,18 +157,18 @@ func (c checker) call(ctx context.Context, method, path string, body, answer any
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return laterError{err}
+		return retryableError{err}
 	}
 	defer func() { _ = response.Body.Close() }()
-	const most = 1 << 20
-	raw, err := io.ReadAll(io.LimitReader(response.Body, most))
+	const maxAnswer = 1 << 20
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return laterError{err}
+		return retryableError{err}
 	}
 	if response.StatusCode >= http.StatusMultipleChoices {
 		err = fmt.Errorf("%w %s to %s %s: %s", errAnswer, response.Status, method, path, raw)
 		if response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError {
-			err = laterError{err}
+			err = retryableError{err}
 		}
 		return err
 	}

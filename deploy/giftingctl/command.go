@@ -64,7 +64,7 @@ func (a *app) command(c call, verb string) *cobra.Command {
 	if c.text != "" {
 		flags.StringVar(&cc.out, "out", "-", "the file to write; - is the standard output")
 	}
-	if cc.pages() != nil && c.document == "" {
+	if cc.cursorField() != nil && c.document == "" {
 		flags.BoolVar(&cc.all, "all", false, "all pages, not only one")
 	}
 	return command
@@ -78,13 +78,13 @@ func method(name string) protoreflect.MethodDescriptor {
 	return found.(protoreflect.MethodDescriptor)
 }
 
-func newMessage(of protoreflect.MessageDescriptor) proto.Message {
-	found, err := protoregistry.GlobalTypes.FindMessageByName(of.FullName())
+func newMessage(descriptor protoreflect.MessageDescriptor) proto.Message {
+	found, err := protoregistry.GlobalTypes.FindMessageByName(descriptor.FullName())
 	must(err)
 	return found.New().Interface()
 }
 
-// isFlag reports that the field is neither an argument nor set by the context.
+// isFlag reports whether the field is a flag: neither the tenant, nor an argument, nor one of omit.
 func (c *callCommand) isFlag(f *field) bool {
 	return f.key != tenantField && !slices.Contains(c.args, f.key) && !slices.Contains(c.omit, f.key)
 }
@@ -98,11 +98,12 @@ func (c *callCommand) addFlag(command *cobra.Command, f *field) {
 		help = "UUID; without it a new one is made"
 	}
 	flag := command.Flags().VarPF(f, f.name, "", help)
-	if f.last().Kind() == protoreflect.BoolKind && !f.last().IsList() {
+	if f.descriptor().Kind() == protoreflect.BoolKind && !f.descriptor().IsList() {
 		flag.NoOptDefVal = "true"
 	}
-	if f.last().Enum() != nil {
-		must(command.RegisterFlagCompletionFunc(f.name, cobra.FixedCompletions(choices(f.last()), cobra.ShellCompDirectiveNoFileComp)))
+	if f.descriptor().Enum() != nil {
+		complete := cobra.FixedCompletions(choices(f.descriptor()), cobra.ShellCompDirectiveNoFileComp)
+		must(command.RegisterFlagCompletionFunc(f.name, complete))
 	}
 }
 
@@ -153,8 +154,8 @@ func (c *callCommand) completeArguments(_ *cobra.Command, args []string, _ strin
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	switch f := c.named(c.args[len(args)]); {
-	case f.last().Enum() != nil:
-		return choices(f.last()), cobra.ShellCompDirectiveNoFileComp
+	case f.descriptor().Enum() != nil:
+		return choices(f.descriptor()), cobra.ShellCompDirectiveNoFileComp
 	case f.Type() == "file":
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -162,7 +163,7 @@ func (c *callCommand) completeArguments(_ *cobra.Command, args []string, _ strin
 }
 
 // request builds the request from the file, the arguments, the flags and the context, in this order.
-func (c *callCommand) request(command *cobra.Command, args []string, of chosenContext) (proto.Message, error) {
+func (c *callCommand) request(command *cobra.Command, args []string, target chosenContext) (proto.Message, error) {
 	req := newMessage(method(c.method).Input())
 	p := parser{in: c.app.In}
 	if c.file != "" {
@@ -188,10 +189,10 @@ func (c *callCommand) request(command *cobra.Command, args []string, of chosenCo
 	if err := c.checkRequired(command); err != nil {
 		return nil, err
 	}
-	return req, c.complete(command, req.ProtoReflect(), of)
+	return req, c.addDefaults(command, req.ProtoReflect(), target)
 }
 
-// checkRequired makes sure that a command that replaces all of a record names what must not become empty by mistake.
+// checkRequired refuses a command without its required flags: if it replaces a record, a field that is left out becomes empty.
 func (c *callCommand) checkRequired(command *cobra.Command) error {
 	if c.file != "" {
 		return nil
@@ -208,10 +209,10 @@ func (c *callCommand) checkRequired(command *cobra.Command) error {
 	return nil
 }
 
-// complete sets what is not on the command line: the tenant, the actor and a new id.
-func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message, of chosenContext) error {
+// addDefaults sets what is not on the command line: the tenant, the actor and a new id.
+func (c *callCommand) addDefaults(command *cobra.Command, req protoreflect.Message, target chosenContext) error {
 	if fd := req.Descriptor().Fields().ByName(tenantField); fd != nil && !slices.Contains(c.args, tenantField) && !req.Has(fd) {
-		tenant := of.Tenant
+		tenant := target.Tenant
 		if command.Flags().Changed("tenant") {
 			tenant = c.app.tenant
 		}
@@ -223,7 +224,7 @@ func (c *callCommand) complete(command *cobra.Command, req protoreflect.Message,
 		}
 	}
 	if fd := req.Descriptor().Fields().ByName(actorField); fd != nil && !req.Has(fd) {
-		actor, err := of.actor()
+		actor, err := target.actor()
 		if err != nil {
 			return err
 		}

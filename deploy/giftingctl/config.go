@@ -74,7 +74,7 @@ func DefaultPath() string {
 	return filepath.Join(home, ".config", "giftingctl.yaml")
 }
 
-// readConfig reads the file of contexts. A member that it does not know is an error.
+// readConfig reads the file of contexts. An unknown field is an error.
 func readConfig(path string) (*Config, error) {
 	if path == "" {
 		return nil, asUsageError(errNoHome)
@@ -125,10 +125,11 @@ func (c *Config) named(name string) (string, Context, error) {
 	return name, found, nil
 }
 
-// identity names the files of the context, relative to the file of contexts.
-func (c *Config) identity(name string, of Context) (identity.Config, error) {
+// identity returns the paths of the certificate files of a context.
+func (c *Config) identity(name string, from Context) (identity.Config, error) {
 	files := identity.Config{
-		CAFile: c.file(of.CA), CertFile: c.file(of.Certificate), KeyFile: c.file(of.Key), TrustDomain: of.TrustDomain,
+		CAFile: c.resolve(from.CA), CertFile: c.resolve(from.Certificate), KeyFile: c.resolve(from.Key),
+		TrustDomain: from.TrustDomain,
 	}
 	if !files.Secure() {
 		return files, asUsageError(fmt.Errorf("%w: set ca, certificate and key of %s in %s", errCertificate, name, c.path))
@@ -136,7 +137,8 @@ func (c *Config) identity(name string, of Context) (identity.Config, error) {
 	return files, nil
 }
 
-func (c *Config) file(path string) string {
+// resolve makes a relative path begin in the folder of the file of contexts.
+func (c *Config) resolve(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
 	}

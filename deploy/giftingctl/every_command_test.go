@@ -15,7 +15,7 @@ import (
 // plausible is a value of a field on the command line.
 func plausible(t *testing.T, f *field) string {
 	t.Helper()
-	fd := f.last()
+	fd := f.descriptor()
 	switch f.Type() {
 	case "word":
 		return choices(fd)[0]

@@ -32,20 +32,20 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 		return asUsageError(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	shown := c.app.bar("bytes written", 0)
-	err = c.write(ctx, conn, req, file, shown)
-	shown.End()
+	bar := c.app.bar("bytes written", 0)
+	err = c.write(ctx, conn, req, file, bar)
+	bar.End()
 	if err != nil {
-		c.continued(req)
+		c.noteContinuation(req)
 		return err
 	}
-	return c.app.reportDone(map[string]any{"file": c.out, "bytes": shown.Done()},
-		fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, shown.Done()))
+	return c.app.reportDone(map[string]any{"file": c.out, "bytes": bar.Done()},
+		fmt.Sprintf("Written to %s, %d bytes. It holds personal data.", c.out, bar.Done()))
 }
 
 // write writes all pages. After an error the request has the cursor of the page that is missing.
 func (c *callCommand) write(
-	ctx context.Context, conn *connection, req proto.Message, file *os.File, shown *daemon.ProgressBar,
+	ctx context.Context, conn *connection, req proto.Message, file *os.File, bar *daemon.ProgressBar,
 ) error {
 	for {
 		resp := newMessage(method(c.method).Output())
@@ -56,7 +56,7 @@ func (c *callCommand) write(
 		if err := writePage(file, content); err != nil {
 			return err
 		}
-		shown.Add(len(content))
+		bar.Add(len(content))
 		next := c.nextCursor(resp)
 		if next == "" {
 			return nil
@@ -79,10 +79,10 @@ func writePage(file *os.File, content []byte) error {
 	return nil
 }
 
-// continued says how to go on after an error. An export whose first page failed leaves no file.
-func (c *callCommand) continued(req proto.Message) {
+// noteContinuation says how to go on after an error. An export whose first page failed leaves no file.
+func (c *callCommand) noteContinuation(req proto.Message) {
 	if cursor := c.cursor(req); cursor != "" {
-		c.app.note("The file goes on with --" + c.pages().name + " " + cursor)
+		c.app.note("The file goes on with --" + c.cursorField().name + " " + cursor)
 		return
 	}
 	_ = os.Remove(c.out) // It is empty. Otherwise the next attempt says that it exists.

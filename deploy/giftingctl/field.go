@@ -11,7 +11,7 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
-// Messages that one text holds.
+// Messages without flags for their fields: a time and a duration are one text, the actor comes from the context.
 const (
 	timestampName = "google.protobuf.Timestamp"
 	durationName  = "google.protobuf.Duration"
@@ -27,8 +27,8 @@ type field struct {
 	values    []string
 }
 
-// fieldsOf lists the fields of a message that hold texts, numbers or lists, also of messages inside it. A message inside gives
-// its name to its fields, except the message that flatten names.
+// fieldsOf lists the fields of a message that hold texts, numbers or lists, also of messages inside it. The name of a field begins
+// with the names of the messages around it, without the one that flatten names.
 func fieldsOf(message protoreflect.MessageDescriptor, flatten string) []*field {
 	return appendFields(nil, message, nil, flatten)
 }
@@ -50,7 +50,7 @@ func appendFields(
 	return to
 }
 
-// isText reports that the values of a field are texts on the command line.
+// isText reports whether a field is written as text, not by the fields of its message.
 func isText(fd protoreflect.FieldDescriptor) bool {
 	return fd.Message() == nil || fd.IsList() || fd.IsMap() ||
 		fd.Message().FullName() == timestampName || fd.Message().FullName() == durationName
@@ -69,8 +69,8 @@ func newField(path []protoreflect.FieldDescriptor, flatten string) *field {
 // word is how the command line spells a name of the contract.
 func word(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "-")) }
 
-// last is the field itself.
-func (f *field) last() protoreflect.FieldDescriptor { return f.path[len(f.path)-1] }
+// descriptor is that of the field itself, the last one of its path.
+func (f *field) descriptor() protoreflect.FieldDescriptor { return f.path[len(f.path)-1] }
 
 // String implements pflag.Value.
 func (f *field) String() string { return strings.Join(f.values, ",") }
@@ -79,7 +79,7 @@ var errGivenTwice = errors.New("it takes one value and is given twice")
 
 // Set implements pflag.Value.
 func (f *field) Set(text string) error {
-	if len(f.values) > 0 && !f.last().IsList() && !f.last().IsMap() {
+	if len(f.values) > 0 && !f.descriptor().IsList() && !f.descriptor().IsMap() {
 		return errGivenTwice
 	}
 	f.values = append(f.values, text)
@@ -88,7 +88,7 @@ func (f *field) Set(text string) error {
 
 // Type implements pflag.Value: what the help shows after the name of the flag.
 func (f *field) Type() string {
-	fd := f.last()
+	fd := f.descriptor()
 	switch {
 	case fd.IsMap():
 		return "name=value"
@@ -112,7 +112,7 @@ func (f *field) Type() string {
 
 // help says what the field can hold.
 func (f *field) help() string {
-	fd := f.last()
+	fd := f.descriptor()
 	switch {
 	case fd.Enum() != nil && fd.IsList():
 		return "any of " + strings.Join(choices(fd), ", ")
@@ -124,7 +124,7 @@ func (f *field) help() string {
 			names = append(names, inner.name)
 		}
 		return "may be repeated; a JSON object, or values of " + strings.Join(names, ", ")
-	case fd.IsList() && separated(fd):
+	case fd.IsList() && commaSeparated(fd):
 		return "separated by commas; may be repeated"
 	case fd.IsList() || fd.IsMap():
 		return "may be repeated, once for each entry"

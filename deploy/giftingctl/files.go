@@ -46,7 +46,7 @@ func checkReplaceable(path string) error {
 	return nil // If anything else is wrong, writing says so.
 }
 
-// create makes a file that only its owner may read, in place of one of the name. It can be read while it grows.
+// create makes a file that only its owner may read, in place of an existing one. It can be read while it grows.
 func create(path string) (*os.File, error) {
 	if err := checkReplaceable(path); err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (a *app) catalogCommand() *cobra.Command {
 }
 
 func (i *importCommand) run(ctx context.Context, name string) (err error) {
-	of, err := i.app.chooseContext()
+	target, err := i.app.chooseContext()
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return asUsageError(err)
 	}
-	conn, err := i.app.dial(of, identity.Catalog)
+	conn, err := i.app.dial(target, identity.Catalog)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (i *importCommand) checkFile(ctx context.Context, rows importer.Rows, repor
 	return errors.Join(report.Flush(), i.outcome(nil, totals, ctx.Err()))
 }
 
-// outcome is the error of an import. After one of a call, or Ctrl-C, the same command can be run again.
+// outcome is the error of an import. After a failed call, or Ctrl-C, the same command can be run again.
 func (i *importCommand) outcome(conn *connection, totals importer.Totals, err error) error {
 	if errors.Is(err, context.Canceled) {
 		i.app.note("Stopped: " + err.Error() + ". Run the same command again: it imports the rest.")

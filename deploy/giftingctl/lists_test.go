@@ -18,7 +18,7 @@ var freeTexts = map[string]bool{"options": true, "values": true}
 // listsOf returns the lists of texts that the command line can set in a message.
 func listsOf(of protoreflect.MessageDescriptor, flatten string) (lists []protoreflect.FieldDescriptor) {
 	for _, f := range fieldsOf(of, flatten) {
-		switch fd := f.last(); {
+		switch fd := f.descriptor(); {
 		case fd.IsList() && fd.Message() != nil:
 			lists = append(lists, listsOf(fd.Message(), "")...)
 		case fd.IsList():
@@ -34,7 +34,7 @@ func TestACommaSeparatesNoFreeText(t *testing.T) {
 	for _, c := range calls {
 		for _, fd := range listsOf(method(c.method).Input(), c.flatten) {
 			found[string(fd.Name())] = true
-			require.Equal(t, !freeTexts[string(fd.Name())], separated(fd), "%s of %s", fd.Name(), c.use)
+			require.Equal(t, !freeTexts[string(fd.Name())], commaSeparated(fd), "%s of %s", fd.Name(), c.use)
 		}
 	}
 	require.Subset(t, found, freeTexts)

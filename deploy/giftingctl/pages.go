@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// pages is the field of the request that takes the cursor of a page; nil if the call has no pages.
-func (c *callCommand) pages() *field {
+// cursorField is the field of the request that takes the cursor of a page; nil if the call has no pages.
+func (c *callCommand) cursorField() *field {
 	i := slices.IndexFunc(c.fields, func(f *field) bool { return f.key == "after" || f.key == "page_token" })
 	if i < 0 {
 		return nil
@@ -17,8 +17,8 @@ func (c *callCommand) pages() *field {
 	return c.fields[i]
 }
 
-// cursorOf is the field of a response with the cursor of the next page.
-func cursorOf(resp proto.Message) protoreflect.FieldDescriptor {
+// nextCursorField is the field of a response with the cursor of the next page.
+func nextCursorField(resp proto.Message) protoreflect.FieldDescriptor {
 	fields := resp.ProtoReflect().Descriptor().Fields()
 	if fd := fields.ByName("next_cursor"); fd != nil {
 		return fd
@@ -28,8 +28,8 @@ func cursorOf(resp proto.Message) protoreflect.FieldDescriptor {
 
 // nextCursor is the cursor of the next page; empty after the last one.
 func (c *callCommand) nextCursor(resp proto.Message) string {
-	fd := cursorOf(resp)
-	if fd == nil || c.pages() == nil {
+	fd := nextCursorField(resp)
+	if fd == nil || c.cursorField() == nil {
 		return ""
 	}
 	return resp.ProtoReflect().Get(fd).String()
@@ -37,17 +37,17 @@ func (c *callCommand) nextCursor(resp proto.Message) string {
 
 // cursor is the cursor in a request; empty for the first page.
 func (c *callCommand) cursor(req proto.Message) string {
-	if c.pages() == nil {
+	if c.cursorField() == nil {
 		return ""
 	}
-	return req.ProtoReflect().Get(c.pages().last()).String()
+	return req.ProtoReflect().Get(c.cursorField().descriptor()).String()
 }
 
 var errSamePage = errors.New("the service returned the cursor of the same page again")
 
 // setPage makes the request ask for the next page.
 func (c *callCommand) setPage(req proto.Message, next string) error {
-	fd := c.pages().last()
+	fd := c.cursorField().descriptor()
 	if c.cursor(req) == next {
 		return errSamePage
 	}
@@ -55,7 +55,7 @@ func (c *callCommand) setPage(req proto.Message, next string) error {
 	return nil
 }
 
-func clearPage(resp proto.Message) { resp.ProtoReflect().Clear(cursorOf(resp)) }
+func clearPage(resp proto.Message) { resp.ProtoReflect().Clear(nextCursorField(resp)) }
 
 // sumCounts returns the sums of the counts in two responses, such as how many deliveries were sent again.
 func sumCounts(a, b proto.Message) map[protoreflect.FieldDescriptor]int64 {

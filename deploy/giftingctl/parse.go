@@ -38,13 +38,13 @@ type parser struct{ in io.Reader }
 // setField puts the values of a field into a request.
 func (p parser) setField(req protoreflect.Message, f *field) error {
 	for _, fd := range f.path[:len(f.path)-1] {
-		if err := alone(req, fd); err != nil {
+		if err := checkOneof(req, fd); err != nil {
 			return err
 		}
 		req = req.Mutable(fd).Message()
 	}
-	fd := f.last()
-	if err := alone(req, fd); err != nil {
+	fd := f.descriptor()
+	if err := checkOneof(req, fd); err != nil {
 		return err
 	}
 	switch {
@@ -60,13 +60,13 @@ func (p parser) setField(req protoreflect.Message, f *field) error {
 	return err
 }
 
-// alone refuses a field while another field of its oneof is set.
-func alone(m protoreflect.Message, fd protoreflect.FieldDescriptor) error {
-	of := fd.ContainingOneof()
-	if of == nil {
+// checkOneof refuses a field while another field of its oneof is set.
+func checkOneof(m protoreflect.Message, fd protoreflect.FieldDescriptor) error {
+	oneof := fd.ContainingOneof()
+	if oneof == nil {
 		return nil
 	}
-	if other := m.WhichOneof(of); other != nil && other != fd {
+	if other := m.WhichOneof(oneof); other != nil && other != fd {
 		return fmt.Errorf("%w %s and %s", errSeveral, word(string(other.Name())), word(string(fd.Name())))
 	}
 	return nil
@@ -87,9 +87,9 @@ func (p parser) setMap(into protoreflect.Map, fd protoreflect.FieldDescriptor, p
 	return nil
 }
 
-// separated reports that commas may separate the entries of a list: words of the contract, ids and codes, none of which has
-// one. Any other list is of free text, with an entry for each time that the flag is given.
-func separated(fd protoreflect.FieldDescriptor) bool {
+// commaSeparated reports whether commas separate the entries of a list: words of the contract, ids and codes, which contain no
+// comma. Any other list is free text, with an entry for each time that the flag is given.
+func commaSeparated(fd protoreflect.FieldDescriptor) bool {
 	name := string(fd.Name())
 	return fd.Message() == nil && (fd.Kind() != protoreflect.StringKind || strings.HasSuffix(name, "_ids") ||
 		slices.Contains([]string{"countries", "available_countries", "categories", "locales", "types"}, name))
@@ -100,7 +100,7 @@ func (p parser) setList(req protoreflect.Message, fd protoreflect.FieldDescripto
 	list := req.NewField(fd).List()
 	for _, text := range texts {
 		entries := []string{text}
-		if separated(fd) {
+		if commaSeparated(fd) {
 			entries = strings.Split(text, ",")
 		}
 		for _, entry := range entries {
@@ -119,7 +119,7 @@ func (p parser) setList(req protoreflect.Message, fd protoreflect.FieldDescripto
 	return nil
 }
 
-// value reads a text. empty is an empty value of a message.
+// value reads a text. A message is read into empty.
 func (p parser) value(fd protoreflect.FieldDescriptor, text string, empty protoreflect.Value) (protoreflect.Value, error) {
 	switch fd.Kind() {
 	case protoreflect.MessageKind:
@@ -170,8 +170,8 @@ func (p parser) text(name string) ([]byte, error) {
 }
 
 // message reads a time, a duration, a JSON object or values of fields, such as product-id=…,budget.amount=150.
-func (p parser) message(of protoreflect.MessageDescriptor, text string, empty protoreflect.Value) (protoreflect.Value, error) {
-	switch of.FullName() {
+func (p parser) message(kind protoreflect.MessageDescriptor, text string, empty protoreflect.Value) (protoreflect.Value, error) {
+	switch kind.FullName() {
 	case timestampName:
 		at, err := instant(text)
 		return protoreflect.ValueOfMessage(timestamppb.New(at).ProtoReflect()), err
@@ -182,7 +182,7 @@ func (p parser) message(of protoreflect.MessageDescriptor, text string, empty pr
 	if strings.HasPrefix(text, "{") {
 		return empty, protojson.Unmarshal([]byte(text), empty.Message().Interface())
 	}
-	fields := fieldsOf(of, "")
+	fields := fieldsOf(kind, "")
 	for pair := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(pair, "=")
 		if !found {
@@ -207,12 +207,12 @@ func addMember(fields []*field, name, value string) error {
 	for _, f := range fields {
 		entry, inMap := strings.CutPrefix(name, f.name+".")
 		switch {
-		case f.name == name && len(f.values) > 0 && !f.last().IsList() && !f.last().IsMap():
+		case f.name == name && len(f.values) > 0 && !f.descriptor().IsList() && !f.descriptor().IsMap():
 			return fmt.Errorf("%q %w", name, errTwice)
 		case f.name == name:
 			f.values = append(f.values, value)
 			return nil
-		case inMap && f.last().IsMap():
+		case inMap && f.descriptor().IsMap():
 			f.values = append(f.values, entry+"="+value)
 			return nil
 		}

@@ -49,20 +49,21 @@ func (a *app) printJSON(m proto.Message) error {
 }
 
 // onlyList is the list that a response consists of, beside the cursor of a page.
-func onlyList(of protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
-	first := of.Fields().Get(0)
-	if first.IsList() && first.Message() != nil && (of.Fields().Len() == 1 || of.Fields().Get(1).Kind() == protoreflect.StringKind) {
+func onlyList(response protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	fields := response.Fields()
+	first := fields.Get(0)
+	if first.IsList() && first.Message() != nil && (fields.Len() == 1 || fields.Get(1).Kind() == protoreflect.StringKind) {
 		return first
 	}
 	return nil
 }
 
-func (a *app) printList(list protoreflect.List, of protoreflect.FieldDescriptor, columns []string) error {
+func (a *app) printList(list protoreflect.List, field protoreflect.FieldDescriptor, columns []string) error {
 	if len(columns) == 0 {
-		for _, f := range fieldsOf(of.Message(), "") {
+		for _, f := range fieldsOf(field.Message(), "") {
 			columns = append(columns, f.key)
 		}
-		if fd := of.Message().Fields().ByName(actorField); fd != nil {
+		if fd := field.Message().Fields().ByName(actorField); fd != nil {
 			columns = append(columns, "actor.kind", "actor.id")
 		}
 	}
@@ -93,15 +94,15 @@ func fieldText(m protoreflect.Message, path []string) string {
 	return text(fd, m.Get(fd))
 }
 
-// warningsField is the field of a response with warnings, which are said beside what it shows.
+// warningsField is the field of a response with warnings, which go to the standard error.
 const warningsField = "warnings"
 
 // record lists the fields of a message that are set, with those of messages inside it. A response that is one record, with warnings
 // or without, has no name before its fields.
 func record(m protoreflect.Message) [][]string {
 	fields := m.Descriptor().Fields()
-	one := fields.Len() == 1 || fields.Len() == 2 && fields.ByName(warningsField) != nil
-	if only := fields.Get(0); one && !isText(only) {
+	single := fields.Len() == 1 || fields.Len() == 2 && fields.ByName(warningsField) != nil
+	if only := fields.Get(0); single && !isText(only) {
 		return record(m.Get(only).Message())
 	}
 	return appendRecord(nil, "", m)

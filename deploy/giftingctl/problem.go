@@ -37,7 +37,7 @@ type refusal struct {
 	status *status.Status
 	// repeat are the flags with which the same call can be made again.
 	repeat string
-	// interrupted means that the user has stopped the command. The call may have been carried out if it changes something.
+	// interrupted means that the user has stopped the command. If the call changes something, it may have been carried out.
 	interrupted, changes bool
 }
 
@@ -46,10 +46,10 @@ func stopped() *refusal {
 	return &refusal{status: status.FromContextError(context.Canceled), interrupted: true}
 }
 
-// laterError is an error after which the same command may succeed.
-type laterError struct{ error }
+// retryableError is an error after which the same command may succeed later.
+type retryableError struct{ error }
 
-func (e laterError) Unwrap() error { return e.error }
+func (e retryableError) Unwrap() error { return e.error }
 
 // Error implements error.
 func (r *refusal) Error() string { return r.status.Message() }
@@ -122,7 +122,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if _, ok := errors.AsType[usageError](err); ok {
 		code, shows.Code, shows.Title = exitUsage, "usage", "Wrong command or context"
 	}
-	if _, ok := errors.AsType[laterError](err); ok {
+	if _, ok := errors.AsType[retryableError](err); ok {
 		code, shows.Code = exitUnavailable, string(problem.ServiceUnavailable)
 		shows.Title = problem.Lookup(problem.ServiceUnavailable).Title
 	}

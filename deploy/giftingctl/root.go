@@ -73,8 +73,8 @@ func Run(ctx context.Context, args []string, std Streams) int {
 	return a.report(ctx, err)
 }
 
-// observe makes the command, and those below it, say when they begin. An error before that is one of the command line.
-func (a *app) observe(c *cobra.Command) {
+// trackRunning makes the command, and those below it, set running when they begin. An error before that is one of the command line.
+func (a *app) trackRunning(c *cobra.Command) {
 	if !c.Runnable() { // It only has others.
 		c.Args, c.RunE = cobra.ArbitraryArgs, requireSub
 	}
@@ -85,7 +85,7 @@ func (a *app) observe(c *cobra.Command) {
 		}
 	}
 	for _, below := range c.Commands() {
-		a.observe(below)
+		a.trackRunning(below)
 	}
 }
 
@@ -126,12 +126,12 @@ The exit code is 0, or
 	for _, c := range calls {
 		a.addCall(root, c)
 	}
-	root.InitDefaultCompletionCmd() // Otherwise this and help are added too late to be observed.
+	root.InitDefaultCompletionCmd() // Otherwise this and help are added after trackRunning.
 	root.InitDefaultHelpCmd()
 	root.SetHelpFunc(a.helpOf(root.HelpFunc()))
 	help, _, _ := root.Find([]string{"help"})
 	help.Run, help.RunE = nil, showHelp
-	a.observe(root)
+	a.trackRunning(root)
 	return root
 }
 
@@ -179,7 +179,7 @@ func groupOf(parent *cobra.Command, name, path string) *cobra.Command {
 
 var errSubcommand = errors.New("unknown command")
 
-// requireSub refuses words that are not a command of a group, and shows the group's commands without any.
+// requireSub refuses words that are not a command of the group. Without words it shows the commands of the group.
 func requireSub(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()

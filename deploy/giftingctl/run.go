@@ -39,7 +39,7 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 	}
 	resp, err := c.sendPages(command.Context(), conn, req)
 	if err != nil {
-		return c.repeatable(req, err)
+		return c.explainRepeat(req, err)
 	}
 	if c.text != "" {
 		return c.writeText(resp)
@@ -51,7 +51,7 @@ func (c *callCommand) run(command *cobra.Command, args []string) error {
 		c.app.note("This is the only time that " + c.showOnce + " can be read. Store it now.")
 	}
 	if next := c.nextCursor(resp); next != "" {
-		c.app.note(fmt.Sprintf("There are more: --%s %s, or --all", c.pages().name, next))
+		c.app.note(fmt.Sprintf("There are more: --%s %s, or --all", c.cursorField().name, next))
 	}
 	return nil
 }
@@ -112,14 +112,14 @@ func (c *callCommand) withoutSecrets(req proto.Message) proto.Message {
 	return shown.Interface()
 }
 
-// repeatable adds how the command can be repeated: from the page that failed, or with the id that makes a repeated call safe.
-func (c *callCommand) repeatable(req proto.Message, err error) error {
+// explainRepeat adds how the command can be repeated: from the page that failed, or with the id that makes a repeated call safe.
+func (c *callCommand) explainRepeat(req proto.Message, err error) error {
 	refused, ok := errors.AsType[*refusal](err)
 	if ok {
 		refused.changes = !c.readOnly
 	}
 	if cursor := c.cursor(req); c.all && !c.readOnly && cursor != "" {
-		c.app.note(fmt.Sprintf("The pages before were done. It goes on with --all --%s %s", c.pages().name, cursor))
+		c.app.note(fmt.Sprintf("The pages before were done. It goes on with --all --%s %s", c.cursorField().name, cursor))
 	}
 	if !ok || c.generatedID == "" || len(c.named(c.generatedID).values) == 0 { // Those of a file are the same the next time.
 		return err

@@ -26,9 +26,9 @@ const (
 type comparison string
 
 const (
-	longerThan comparison = "max >"
-	moreThan   comparison = "sum >"
-	not        comparison = "sum !="
+	longerThan  comparison = "max >"
+	moreThan    comparison = "sum >"
+	differsFrom comparison = "sum !="
 	// expiresIn compares the time that is left.
 	expiresIn comparison = "min <"
 )
@@ -36,10 +36,10 @@ const (
 // signal is what can be seen of an alert at one moment. A test compares the signals with the rules.
 type signal struct {
 	what, runbook string
-	// metric is reported by as many programs as reporters. label distinguishes the values of one.
+	// reporters is how many programs report the metric. label distinguishes the values of one program.
 	metric, label string
 	reporters     int
-	wrong         comparison
+	comparison    comparison
 	limit         float64
 }
 
@@ -48,9 +48,9 @@ const (
 	days  = 24 * hours
 )
 
-// signals have no alert on a rate: those are left to Prometheus. What is counted is counted since the start of an instance.
+// signals leave out the alerts on rates, which need Prometheus. A counter counts since the start of an instance.
 var signals = []signal{
-	{"leaders of the relay", "relay.md#giftingrelayleader", "gifting_relay_leads", "", 1, not, 1},
+	{"leaders of the relay", "relay.md#giftingrelayleader", "gifting_relay_leads", "", 1, differsFrom, 1},
 	{"oldest unpublished change", "relay.md#giftingrelaylag", "gifting_relay_oldest_age_seconds", "source", 1, longerThan, 30},
 	{"oldest unconfirmed change", "relay.md#giftingoutboxkept", "gifting_relay_unconfirmed_age_seconds", "", 1, longerThan, 900},
 	{"difference of clocks", "clocks.md#giftingclocksdiffer", "gifting_relay_clock_offset_seconds", "source", 1, longerThan, 1},
@@ -86,25 +86,25 @@ type series struct {
 	label   string
 }
 
-// values are those of all instances, folded.
+// values combines the values of all instances to one of each program and label.
 func (s signal) values(found []instance) map[series]float64 {
 	values := map[series]float64{}
 	for _, i := range found {
 		for _, v := range i.samples {
-			if v.metric != s.metric || v.labels["reason"] == "restarted" { // Of tenants: they skip after each restart of their database.
+			if v.metric != s.metric || v.labels["reason"] == "restarted" { // Versions of tenants skip after each restart.
 				continue
 			}
-			of := series{i.program, v.labels[s.label]}
-			before, known := values[of]
-			switch s.wrong {
+			key := series{i.program, v.labels[s.label]}
+			before, known := values[key]
+			switch s.comparison {
 			case longerThan:
-				values[of] = max(before, math.Abs(v.value))
-			case moreThan, not:
-				values[of] = before + v.value
+				values[key] = max(before, math.Abs(v.value))
+			case moreThan, differsFrom:
+				values[key] = before + v.value
 			case expiresIn:
 				left := v.value - float64(time.Now().Unix())
 				if !known || left < before {
-					values[of] = left
+					values[key] = left
 				}
 			}
 		}
@@ -113,29 +113,30 @@ func (s signal) values(found []instance) map[series]float64 {
 }
 
 func (s signal) isWrong(value float64) bool {
-	return value > s.limit && s.wrong != expiresIn || value < s.limit && (s.wrong == expiresIn || s.wrong == not)
+	above, below := value > s.limit, value < s.limit
+	return above && s.comparison != expiresIn || below && (s.comparison == expiresIn || s.comparison == differsFrom)
 }
 
-// line has the values that are wrong, or else all that are not alike.
+// line shows the values that are wrong, or if none is, each different value once.
 func (s signal) line(found []instance) statusLine {
 	values, programs := s.values(found), map[identity.Name]bool{}
-	var wrong, well []string
-	for _, of := range slices.SortedFunc(maps.Keys(values), func(a, b series) int {
+	var wrong, distinct []string
+	for _, key := range slices.SortedFunc(maps.Keys(values), func(a, b series) int {
 		return cmp.Or(cmp.Compare(a.program, b.program), cmp.Compare(a.label, b.label))
 	}) {
-		programs[of.program] = true
-		text, name := s.text(values[of]), of.label
+		programs[key.program] = true
+		text, name := s.text(values[key]), key.label
 		if s.reporters > 1 {
-			name = strings.TrimSpace(string(of.program) + " " + of.label)
+			name = strings.TrimSpace(string(key.program) + " " + key.label)
 		}
-		if s.isWrong(values[of]) {
+		if s.isWrong(values[key]) {
 			wrong = append(wrong, strings.TrimSpace(name+" "+text))
 		}
-		if !slices.Contains(well, text) {
-			well = append(well, text)
+		if !slices.Contains(distinct, text) {
+			distinct = append(distinct, text)
 		}
 	}
-	l := statusLine{s.what, stateOK, strings.Join(well, ", "), s.runbook}
+	l := statusLine{s.what, stateOK, strings.Join(distinct, ", "), s.runbook}
 	switch {
 	case len(wrong) > 0:
 		l.state, l.detail = stateWrong, strings.Join(wrong, ", ")
@@ -147,7 +148,7 @@ func (s signal) line(found []instance) statusLine {
 
 func (s signal) text(value float64) string {
 	switch {
-	case s.wrong == moreThan || s.wrong == not:
+	case s.comparison == moreThan || s.comparison == differsFrom:
 		return fmt.Sprint(value)
 	case value >= 2*days:
 		return fmt.Sprintf("%.0f days", math.Floor(value/days))
@@ -158,25 +159,27 @@ func (s signal) text(value float64) string {
 // readerLines say how many partitions feed and webhooks read, and how many changes wait. All readers must have as many partitions,
 // and know how far behind they are in each that is not blocked.
 func readerLines(found []instance) (lines []statusLine) {
-	total := func(metric string) map[series]float64 { return signal{metric: metric, wrong: moreThan}.values(found) }
+	total := func(metric string) map[series]float64 {
+		return signal{metric: metric, comparison: moreThan}.values(found)
+	}
 	read, blocked, lag := total("gifting_kafka_consumer_partitions"), total("gifting_kafka_consumer_blocked"), total(partitionLag)
-	known := signal{metric: partitionLag, label: "messaging_destination_partition_id", wrong: moreThan}.values(found)
+	lagByPartition := signal{metric: partitionLag, label: "messaging_destination_partition_id", comparison: moreThan}.values(found)
 	all := slices.Max(append(slices.Collect(maps.Values(read)), 1))
 	for _, reader := range []identity.Name{identity.Events, identity.Webhook} {
-		of := series{program: reader}
+		key := series{program: reader}
 		l := statusLine{"partitions of " + string(reader), stateOK, "", partitionsRunbook}
-		has, found := read[of]
-		behind := 0.0
-		for one := range known {
+		has, reported := read[key]
+		withLag := 0.0
+		for one := range lagByPartition {
 			if one.program == reader {
-				behind++
+				withLag++
 			}
 		}
-		l.detail = fmt.Sprintf("%v of %v read, %v changes wait", has, all, lag[of])
+		l.detail = fmt.Sprintf("%v of %v read, %v changes wait", has, all, lag[key])
 		switch {
-		case !found:
+		case !reported:
 			l.state, l.detail = stateUnknown, "no instance reports it"
-		case has < all || behind < has-blocked[of]:
+		case has < all || withLag < has-blocked[key]:
 			l.state = stateWrong
 		}
 		lines = append(lines, l)

@@ -59,7 +59,7 @@ func TestStatusHasTheLimitsOfTheAlerts(t *testing.T) {
 		seen[s.runbook] = true
 		expression := strings.ReplaceAll(expressions[s.runbook], "7 * 86400", fmt.Sprint(7*days))
 		require.Contains(t, expression, s.metric, s.what)
-		_, operator, _ := strings.Cut(string(s.wrong), " ")
+		_, operator, _ := strings.Cut(string(s.comparison), " ")
 		require.Regexp(t, fmt.Sprintf(` %s %v\b`, operator, s.limit), expression, s.what)
 		require.Contains(t, metrics[s.metric], s.label, s.what)
 	}

@@ -105,17 +105,17 @@ func (a *app) metricsPorts(args []string) (ports []instance, err error) {
 		ports = append(ports, instance{addr: addr})
 	}
 	if len(args) == 0 {
-		of, err := a.chooseContext()
+		target, err := a.chooseContext()
 		if err != nil {
 			return nil, err
 		}
 		for _, program := range identity.Programs() {
-			for _, addr := range strings.FieldsFunc(of.Metrics[program], func(r rune) bool { return r == ',' || r == ' ' }) {
+			for _, addr := range strings.FieldsFunc(target.Metrics[program], func(r rune) bool { return r == ',' || r == ' ' }) {
 				ports = append(ports, instance{program: program, addr: addr})
 			}
 		}
 		if len(ports) == 0 {
-			return nil, asUsageError(fmt.Errorf("%w of %s in %s", errNoMetrics, of.name, of.config.path))
+			return nil, asUsageError(fmt.Errorf("%w of %s in %s", errNoMetrics, target.name, target.config.path))
 		}
 	}
 	for _, p := range ports {
@@ -206,7 +206,7 @@ func readInstance(ctx context.Context, client *http.Client, i instance) instance
 	return read
 }
 
-// get makes a request and reads what is not too long.
+// get makes a request and reads at most maxMetrics bytes of the answer.
 func get(ctx context.Context, client *http.Client, addr, path string) (code int, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, http.NoBody)
 	if err != nil {

@@ -58,46 +58,46 @@ func (c *callCommand) follow(ctx context.Context, conn *connection, req *eventsv
 		return err
 	}
 	for {
-		said, err := stream.Recv()
+		resp, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if event := said.GetEvent(); event != nil {
-			if err := c.printEvent(said); err != nil {
+		if event := resp.GetEvent(); event != nil {
+			if err := c.printEvent(resp); err != nil {
 				return err
 			}
 		}
-		if said.Cursor != nil {
-			req.After, req.FromEnd = proto.String(said.GetCursor()), false
+		if resp.Cursor != nil {
+			req.After, req.FromEnd = proto.String(resp.GetCursor()), false
 		}
 	}
 }
 
 // printEvent prints an event in one line.
-func (c *callCommand) printEvent(said *eventsv1.WatchEventsResponse) error {
+func (c *callCommand) printEvent(resp *eventsv1.WatchEventsResponse) error {
 	if c.app.output == asJSON {
-		line, err := eventLine(said)
+		line, err := eventLine(resp)
 		if err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(c.app.Out, terminal.Visible(line))
 		return err
 	}
-	event := said.GetEvent()
+	event := resp.GetEvent()
 	return c.app.printRows(nil, [][]string{{
-		event.GetOccurredAt().AsTime().Format(time.RFC3339), event.GetType(), event.GetId(), said.GetCursor(),
+		event.GetOccurredAt().AsTime().Format(time.RFC3339), event.GetType(), event.GetId(), resp.GetCursor(),
 	}})
 }
 
 // eventLine has the event as it is in the feed, byte for byte.
-func eventLine(said *eventsv1.WatchEventsResponse) (string, error) {
-	event, err := restjson.Marshal(said.GetEvent())
+func eventLine(resp *eventsv1.WatchEventsResponse) (string, error) {
+	event, err := restjson.Marshal(resp.GetEvent())
 	if err != nil {
 		return "", err
 	}
-	cursor, err := json.Marshal(said.GetCursor())
+	cursor, err := json.Marshal(resp.GetCursor())
 	return fmt.Sprintf(`{"cursor":%s,"event":%s}`, cursor, event), err
 }

@@ -70,9 +70,9 @@ func (s *Services) serve(t testing.TB, name identity.Name) string {
 	require.NoError(t, err)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	const most = 64 << 20
+	const maxMessage = 64 << 20
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(files.Server())), grpc.UnknownServiceHandler(s.handle),
-		grpc.MaxRecvMsgSize(most))
+		grpc.MaxRecvMsgSize(maxMessage))
 	go func() { _ = server.Serve(listener) }() // Stop ends it.
 	t.Cleanup(server.Stop)
 	return listener.Addr().String()
