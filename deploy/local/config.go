@@ -59,7 +59,8 @@ const (
 	// PortSpan is the number of ports of a stack, from its first port.
 	PortSpan = 33
 
-	maxPort = 65536
+	// portsEnd follows the last port.
+	portsEnd = 65536
 )
 
 var (
@@ -69,7 +70,8 @@ var (
 	errPortBase = errors.New("port base must leave room for all ports")
 )
 
-func (c Config) complete() (Config, error) {
+// withDefaults fills the empty fields and checks the others.
+func (c Config) withDefaults() (Config, error) {
 	if c.PortBase == 0 {
 		c.PortBase = defaultPortBase
 	}
@@ -82,7 +84,7 @@ func (c Config) complete() (Config, error) {
 	if !nameForm.MatchString(c.Name) {
 		return c, fmt.Errorf("%w: %q", errName, c.Name)
 	}
-	if c.PortBase < 1 || c.PortBase+PortSpan > maxPort {
+	if c.PortBase < 1 || c.PortBase+PortSpan > portsEnd {
 		return c, fmt.Errorf("%w: %d", errPortBase, c.PortBase)
 	}
 	return c, nil

@@ -16,7 +16,7 @@ import (
 
 func TestConfig(t *testing.T) {
 	t.Run("the zero value is usable", func(t *testing.T) {
-		cfg, err := Config{}.complete()
+		cfg, err := Config{}.withDefaults()
 		require.NoError(t, err)
 		require.Equal(t, "http://127.0.0.1:8080/api/public/v1", cfg.publicURL())
 		require.Equal(t, "gifting.changes.v1", cfg.Topic())
@@ -29,9 +29,9 @@ func TestConfig(t *testing.T) {
 		require.Equal(t, ".local", cfg.Dir)
 	})
 	t.Run("rejects a name that cannot be part of a database's name, and ports that do not fit", func(t *testing.T) {
-		_, err := Config{Name: `x"; DROP`}.complete()
+		_, err := Config{Name: `x"; DROP`}.withDefaults()
 		require.ErrorIs(t, err, errName)
-		_, err = Config{PortBase: 65_530}.complete()
+		_, err = Config{PortBase: 65_530}.withDefaults()
 		require.ErrorIs(t, err, errPortBase)
 	})
 	t.Run("no two programs share a port", func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestLock(t *testing.T) {
 func TestLines(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	log := newLines(&out)
+	log := newLineLog(&out)
 	log.Debug("a detail")
 	log.With("port", 1).Info("Redis is up", "kind", "server")
 	log.Warn("slow")

@@ -26,8 +26,8 @@ func RelayRole(name string) string { return name + "_relay_login" }
 
 // databases are on the PostgreSQL server of the stack, or on servers of their own.
 type databases struct {
-	server   *url.URL // a superuser's, like those of the others
-	others   map[string]*url.URL
+	server   *url.URL            // the stack's, with a superuser's login
+	others   map[string]*url.URL // by database, each with a superuser's login
 	name     string
 	password string // of the relay's login
 }

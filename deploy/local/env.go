@@ -66,7 +66,7 @@ func quoteWord(text string) string {
 // EnvFile is the demo.env of a stack in the folder. It exists while the stack is ready.
 func EnvFile(dir string) string { return filepath.Join(dir, "demo.env") }
 
-// exports sets the variables in a shell.
+// exports is a shell script that sets the variables.
 func exports(variables map[string]string) []byte {
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -92,7 +92,7 @@ func (s *Stack) writeEnvironments(dir string) error {
 	return nil
 }
 
-// announce writes demo.env and shows how to place a first order.
+// announce writes demo.env, the contexts and the environments of the programs, and shows how to place a first order.
 func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 	if err := s.writeEnvironments(w.Dir); err != nil {
 		return err
@@ -106,19 +106,19 @@ func (s *Stack) announce(w wiring, d demo, took time.Duration) error {
 	}
 	s.Env = w.variables(d)
 	s.Env["GIFTINGCTL_CONFIG"] = contexts
-	var services strings.Builder
 	if err := bootstrap.WriteFile(EnvFile(w.Dir), exports(s.Env)); err != nil {
 		return err
 	}
+	var services strings.Builder
 	for _, p := range programs.All() {
 		fmt.Fprintf(&services, "             %-15s %s\n", p.Name, w.addr(p.GRPCPort))
 	}
-	_, err = fmt.Fprintf(w.Out, ready, took.Round(100*time.Millisecond), w.publicURL(), w.consoleURL(),
+	_, err = fmt.Fprintf(w.Out, readyText, took.Round(100*time.Millisecond), w.publicURL(), w.consoleURL(),
 		w.certificates.Dir, services.String(), w.inboxURL(), filepath.Join(w.Dir, "stack.log"), quoteWord(EnvFile(w.Dir)))
 	return err
 }
 
-const ready = `
+const readyText = `
 Partner Gifting is ready (%s).
 
   REST API   %s
@@ -149,16 +149,17 @@ func (w wiring) contexts() giftingctl.Config {
 	for _, p := range programs.All() {
 		addresses[p.Name], metrics[p.Name] = w.addr(p.GRPCPort), w.addr(p.Port+programs.MetricsOffset)
 	}
-	of := func(caller identity.Name, tenant string, actor giftingctl.Actor) giftingctl.Context {
+	contextOf := func(caller identity.Name, tenant string, actor giftingctl.Actor) giftingctl.Context {
 		return giftingctl.Context{
 			Addresses: addresses, Metrics: metrics, Actor: actor, Tenant: tenant,
 			CA: w.certificates.Cert(bootstrap.AuthorityName), Certificate: w.certificates.Cert(caller), Key: w.certificates.Key(caller),
 		}
 	}
 	return giftingctl.Config{Current: string(identity.Backoffice), Contexts: map[string]giftingctl.Context{
-		string(identity.Backoffice): of(identity.Backoffice, seed.Direct, giftingctl.Actor{Kind: "backoffice-account", ID: "staff-7"}),
-		string(identity.Operator):   of(identity.Operator, seed.Direct, giftingctl.Actor{Kind: "system"}),
-		string(identity.Workspace): of(identity.Workspace, seed.Approving,
+		string(identity.Backoffice): contextOf(identity.Backoffice, seed.Direct,
+			giftingctl.Actor{Kind: "backoffice-account", ID: "staff-7"}),
+		string(identity.Operator): contextOf(identity.Operator, seed.Direct, giftingctl.Actor{Kind: "system"}),
+		string(identity.Workspace): contextOf(identity.Workspace, seed.Approving,
 			giftingctl.Actor{Kind: "tenant-account", ID: seed.Approver}),
 	}}
 }

@@ -74,20 +74,24 @@ func openLog(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// lines is a slog handler for people: the message, followed by its attributes.
-type lines struct {
+// lineHandler is a slog handler for people: the message, followed by its attributes.
+type lineHandler struct {
 	lock  *sync.Mutex
 	out   io.Writer
 	attrs []slog.Attr
 }
 
-func newLines(out io.Writer) *slog.Logger { return slog.New(lines{lock: new(sync.Mutex), out: out}) }
+func newLineLog(out io.Writer) *slog.Logger {
+	return slog.New(lineHandler{lock: new(sync.Mutex), out: out})
+}
 
 // Enabled leaves out debug messages.
-func (l lines) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
+func (l lineHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelInfo
+}
 
 // Handle writes one line.
-func (l lines) Handle(_ context.Context, record slog.Record) error {
+func (l lineHandler) Handle(_ context.Context, record slog.Record) error {
 	var details []string
 	add := func(a slog.Attr) bool {
 		details = append(details, a.Key+" "+a.Value.String())
@@ -111,10 +115,10 @@ func (l lines) Handle(_ context.Context, record slog.Record) error {
 }
 
 // WithAttrs appends the attributes to every line.
-func (l lines) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (l lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	l.attrs = append(l.attrs[:len(l.attrs):len(l.attrs)], attrs...)
 	return l
 }
 
 // WithGroup ignores the group.
-func (l lines) WithGroup(string) slog.Handler { return l }
+func (l lineHandler) WithGroup(string) slog.Handler { return l }

@@ -54,7 +54,7 @@ func Run(ctx context.Context, cfg Config) error {
 // Start starts the stack and returns when a first order can be placed. The stack runs until Stop, even when ctx ends. If
 // the start fails, it stops what it started.
 func Start(ctx context.Context, cfg Config) (*Stack, error) {
-	cfg, err := cfg.complete()
+	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func Start(ctx context.Context, cfg Config) (*Stack, error) {
 	if err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
-	log := newLines(cfg.Out)
+	log := newLineLog(cfg.Out)
 	s := &Stack{log: log, lock: held, logFile: logFile, parts: newSequence(log), Programs: map[identity.Name]map[string]string{}}
 	if err := s.start(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.Stop(ctx))

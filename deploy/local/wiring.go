@@ -65,7 +65,7 @@ const requestTimeout = 2 * time.Second
 
 var errNotReady = errors.New("not ready")
 
-// answers checks that the URL responds with 200.
+// answers returns a check that the URL responds with 200.
 func answers(url string) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)

@@ -54,10 +54,10 @@ func StartKafka(ctx context.Context, cfg KafkaConfig) (*Instance, error) {
 }
 
 func startKafka(ctx context.Context, cfg KafkaConfig) (*Instance, error) {
-	var java apacheKafka
+	var apache apacheKafka
 	missing := errors.New("not requested")
 	if cfg.PreferApache {
-		if java, missing = findApacheKafka(ctx, cfg); missing != nil {
+		if apache, missing = findApacheKafka(ctx, cfg); missing != nil {
 			cfg.Log.Warn("no Apache Kafka, using the embedded broker", "error", missing)
 		}
 	}
@@ -75,7 +75,7 @@ func startKafka(ctx context.Context, cfg KafkaConfig) (*Instance, error) {
 	}
 	return locked(dir, func() (*Instance, error) {
 		if kind == Apache {
-			return java.start(ctx, cfg, dir)
+			return apache.start(ctx, cfg, dir)
 		}
 		return startEmbeddedKafka(ctx, cfg, dir)
 	})

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Rows are taken from ports that the system gives to no connection, so that a server finds its port still free, also when it
-// restarts.
+// Rows are taken from ports below those that the system gives to outgoing connections. So a server finds its port still free, also
+// when it restarts.
 const (
 	lowestRow  = 12_000
 	highestRow = 30_000

@@ -69,7 +69,7 @@ func TestCatalogData(t *testing.T) {
 			}
 			prices, err := g.prices()
 			require.NoError(t, err, slug)
-			require.Len(t, prices, len(within(g.Reach))-len(g.UnpricedIn), slug)
+			require.Len(t, prices, len(regionsOf(g.Reach))-len(g.UnpricedIn), slug)
 			require.NotEmpty(t, prices, slug)
 			require.Regexp(t, `^\d+\.\d\d$`, prices[0].GetAmountEur(), slug)
 			picture, err := Image(slug)

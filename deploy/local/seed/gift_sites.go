@@ -32,7 +32,7 @@ var themes = map[string]*tenantsv1.Theme{
 
 // putGiftSite puts links, theme and delivery times of a brand.
 func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenantsv1.Brand) error {
-	hero, err := s.heroOf(ctx, tenantID, brand)
+	hero, err := s.uploadHero(ctx, tenantID, brand)
 	if err != nil {
 		return fmt.Errorf("hero picture: %w", err)
 	}
@@ -51,8 +51,8 @@ func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenant
 	return err
 }
 
-// businessDays are how long gifts take to a country of each region, the least and the most. Regions that are not listed say
-// nothing.
+// businessDays are how long gifts take to a country of each region, the least and the most. For other regions the gift site shows
+// no delivery time.
 var businessDays = map[string][2]int32{
 	"NORDICS": {2, 4}, "CENTRAL_EUROPE": {3, 5}, "SOUTHERN_EUROPE": {4, 7}, "BRITISH_ISLES": {5, 8}, "NORTH_AMERICA": {7, 10},
 }
@@ -75,8 +75,8 @@ func deliveryTimes() (times []*tenantsv1.DeliveryTime) {
 	return times
 }
 
-// heroOf returns the id of a brand's hero picture, nil for none.
-func (s *seeder) heroOf(ctx context.Context, tenantID string, brand *tenantsv1.Brand) (*string, error) {
+// uploadHero stores a brand's hero picture and returns its id. With few pictures it does neither.
+func (s *seeder) uploadHero(ctx context.Context, tenantID string, brand *tenantsv1.Brand) (*string, error) {
 	if s.sharedPicture != "" {
 		return nil, nil
 	}

@@ -172,7 +172,7 @@ func (s *seeder) pictureOf(ctx context.Context, g gift) (string, error) {
 	return s.uploadPicture(ctx, g.Slug)
 }
 
-// uploadPicture returns the id of a gift's picture.
+// uploadPicture stores a gift's picture and returns its id.
 func (s *seeder) uploadPicture(ctx context.Context, slug string) (string, error) {
 	image, err := Image(slug)
 	if err != nil {
@@ -244,7 +244,7 @@ func (g gift) request(imageFileID string) (*catalogv1.PutProductRequest, error) 
 	for _, v := range g.Variations {
 		req.Variations = append(req.Variations, &catalogv1.Variation{Dimension: v.Dimension, Values: v.Values})
 	}
-	for _, r := range within(g.Reach) {
+	for _, r := range regionsOf(g.Reach) {
 		req.AvailableCountries = append(req.AvailableCountries, r.countries...)
 	}
 	return req, nil
@@ -256,7 +256,7 @@ func (g gift) prices() ([]*catalogv1.RegionPrice, error) {
 		return nil, fmt.Errorf("price: %w", err)
 	}
 	var out []*catalogv1.RegionPrice
-	for _, r := range within(g.Reach) {
+	for _, r := range regionsOf(g.Reach) {
 		if !slices.Contains(g.UnpricedIn, r.code) {
 			amount := base.Mul(decimal.New(r.permille, -3)).StringFixed(2)
 			out = append(out, &catalogv1.RegionPrice{Region: r.code, AmountEur: amount})

@@ -58,8 +58,8 @@ func (s *seeder) putRegionsAndRates(ctx context.Context) error {
 	return nil
 }
 
-// within returns the regions of a reach.
-func within(reach string) []region {
+// regionsOf returns the regions of a reach.
+func regionsOf(reach string) []region {
 	codes := reaches[reach]
 	var out []region
 	for _, r := range regions {

@@ -19,7 +19,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// revision stands for the parts of the demo that are not in the data files. Change it when they change.
+// revision stands for the parts of the demo that Digest does not read: code and pictures. Change it when they change.
 const revision = "4"
 
 // The records of the demo that its users need.
@@ -51,7 +51,7 @@ func id(name string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://partner-gifting.example/demo/"+name)).String()
 }
 
-// Digest changes with the demo.
+// Digest changes with the data files, the words and the revision of the demo.
 func Digest() (string, error) {
 	hash := sha256.New()
 	hash.Write([]byte(revision))
