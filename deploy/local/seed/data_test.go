@@ -2,6 +2,7 @@ package seed
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -72,6 +73,15 @@ func TestCatalogData(t *testing.T) {
 			require.Len(t, prices, len(regionsOf(g.Reach))-len(g.UnpricedIn), slug)
 			require.NotEmpty(t, prices, slug)
 			require.Regexp(t, `^\d+\.\d\d$`, prices[0].GetAmountEur(), slug)
+			for _, p := range g.Pictures {
+				_, err := Image(p.Name)
+				require.NoError(t, err, slug)
+				for dimension, value := range p.Shows {
+					require.True(t, slices.ContainsFunc(g.Variations, func(v variation) bool {
+						return v.Dimension == dimension && slices.Contains(v.Values, value)
+					}), "%s %s", slug, value)
+				}
+			}
 			picture, err := Image(slug)
 			require.NoError(t, err, slug)
 			require.Empty(t, pictures[string(picture)], "%s has the picture of another gift", slug)
@@ -112,7 +122,7 @@ func TestDemo(t *testing.T) {
 	t.Run("the product to begin with has no variations and goes to Sweden", func(t *testing.T) {
 		g := gifts["dark-truffles"]
 		require.Empty(t, g.Variations)
-		request, err := g.request("image")
+		request, err := g.request()
 		require.NoError(t, err)
 		require.Equal(t, Product, request.GetId())
 		require.Contains(t, request.GetAvailableCountries(), "SE")

@@ -57,6 +57,13 @@ type gift struct {
 	GiftSet       bool               `json:"giftSet"`
 	ReadyToSend   bool               `json:"readyToSend"`
 	Texts         map[string]wording `json:"texts"`
+	// Pictures, if the gift has several, with the values that they show. Otherwise its picture has the name of the slug.
+	Pictures []giftPicture `json:"pictures"`
+}
+
+type giftPicture struct {
+	Name  string            `json:"name"`
+	Shows map[string]string `json:"shows"`
 }
 
 type variation struct {
@@ -153,28 +160,42 @@ func (s *seeder) putGifts(ctx context.Context) error {
 }
 
 func (s *seeder) putGift(ctx context.Context, g gift) error {
-	picture, err := s.pictureOf(ctx, g)
+	request, err := g.request()
 	if err != nil {
 		return err
 	}
-	request, err := g.request(picture)
-	if err != nil {
+	if request.ImageFileIds, request.ImageVariations, err = s.picturesOf(ctx, g); err != nil {
 		return err
 	}
 	_, err = s.catalog.PutProduct(ctx, request)
 	return err
 }
 
-func (s *seeder) pictureOf(ctx context.Context, g gift) (string, error) {
+// picturesOf returns the ids of a gift's pictures, and what they show.
+func (s *seeder) picturesOf(ctx context.Context, g gift) (ids []string, shown []*catalogv1.ImageVariations, err error) {
 	if s.sharedPicture != "" {
-		return s.sharedPicture, nil
+		return []string{s.sharedPicture}, nil, nil
 	}
-	return s.uploadPicture(ctx, g.Slug)
+	pictures := g.Pictures
+	if len(pictures) == 0 {
+		pictures = []giftPicture{{Name: g.Slug}}
+	}
+	for _, p := range pictures {
+		id, err := s.uploadPicture(ctx, p.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		ids = append(ids, id)
+		if p.Shows != nil {
+			shown = append(shown, &catalogv1.ImageVariations{FileId: id, Variations: p.Shows})
+		}
+	}
+	return ids, shown, nil
 }
 
-// uploadPicture stores a gift's picture and returns its id.
-func (s *seeder) uploadPicture(ctx context.Context, slug string) (string, error) {
-	image, err := Image(slug)
+// uploadPicture stores a picture and returns its id.
+func (s *seeder) uploadPicture(ctx context.Context, name string) (string, error) {
+	image, err := Image(name)
 	if err != nil {
 		return "", err
 	}
@@ -209,7 +230,8 @@ func (l label) translations() []*catalogv1.CategoryTranslation {
 	return out
 }
 
-func (g gift) request(imageFileID string) (*catalogv1.PutProductRequest, error) {
+// request is the gift without its pictures.
+func (g gift) request() (*catalogv1.PutProductRequest, error) {
 	prices, err := g.prices()
 	if err != nil {
 		return nil, err
@@ -222,7 +244,6 @@ func (g gift) request(imageFileID string) (*catalogv1.PutProductRequest, error) 
 		Details:                g.Texts[baseLocale].Details,
 		Categories:             g.Categories,
 		Prices:                 prices,
-		ImageFileIds:           []string{imageFileID},
 		CustomizationAvailable: g.Customization,
 		GiftSet:                g.GiftSet,
 		ReadyToSend:            g.ReadyToSend,

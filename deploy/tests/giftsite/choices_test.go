@@ -3,10 +3,13 @@
 package giftsite_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
 // open are the values that can be chosen, those of all choices that are seen.
@@ -54,6 +57,44 @@ func TestWithoutScriptsWholeCombinationsAreChosen(t *testing.T) {
 		b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector('input[value="Colour=Grey&Size=M"]').click()`))
 		b.press(t, ".send")
 		require.Equal(t, int64(1), get(t, b, chromedp.Evaluate[int64](`document.querySelectorAll("#country").length`)))
+	})
+}
+
+// The style sheet puts the picture first, and the gallery shows it, whatever picture was in view.
+func TestThePictureOfWhatIsChosenIsInView(t *testing.T) {
+	const inView = `(() => {
+		const left = document.querySelector(".gallery").getBoundingClientRect().left;
+		return [...document.querySelectorAll(".frame img")].filter((i) => Math.abs(i.getBoundingClientRect().left - left) < 2)
+			.map((i) => i.src.replace(/.*\//, "")).join();
+	})()`
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		page := f.openPage("en-US", "#1B4B8F")
+		shirt := page.GetGifts()[2]
+		shirt.Choices = nil
+		shirt.Images = []*linksv1.ClaimImage{
+			{Url: f.base + images + "glass-vase"},
+			{Url: f.base + images + "hooded-sweatshirt", Variations: map[string]string{"Colour": "Navy"}},
+			{Url: f.base + images + "hooded-sweatshirt-sand", Variations: map[string]string{"Colour": "Grey"}},
+		}
+		f.reset(page)
+		follow := func(picture string) {
+			b.await(t, inView+" === "+strconv.Quote(picture))
+		}
+		for _, scripts := range []bool{true, false} {
+			if !scripts {
+				b.withoutScripts(t)
+			}
+			b.visit(t, f.base+"/c/"+token+"?gift=hooded-sweatshirt", 200)
+			follow("glass-vase")
+			b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector('input[value="Grey"]').click()`))
+			follow("hooded-sweatshirt-sand")
+			b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector('input[value="Navy"]').click()`))
+			follow("hooded-sweatshirt")
+			if scripts {
+				b.inspectSchemes(t, "54-picture")
+			}
+		}
+		b.requireNoErrors(t)
 	})
 }
 

@@ -2,6 +2,7 @@ package giftsite
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -65,6 +66,47 @@ func choicesOf(t *texts, gift *linksv1.ClaimGift, picked map[string]string) (c c
 		c.Whole = &whole
 	}
 	return c
+}
+
+// checked are the values of the checked options.
+func (c choices) checked() map[string]string {
+	checked := map[string]string{}
+	for _, g := range c.Groups {
+		for _, o := range g.Options {
+			if o.Checked {
+				maps.Copy(checked, o.values)
+			}
+		}
+	}
+	return checked
+}
+
+// whenPicked are the conditions of the style sheet under which the values are picked: in the groups, and in the list of
+// combinations, which counts more: where it is shown, the groups are not. Values that the gift does not have are never picked.
+func (c choices) whenPicked(values map[string]string) (conditions []string) {
+	inGroups, found := "", 0
+	for _, g := range c.Groups {
+		for _, o := range g.Options {
+			if matches(o.values, values) {
+				inGroups += ":has(#" + o.ID + ":checked)"
+				found++
+			}
+		}
+	}
+	if found == 0 || found < len(values) {
+		return nil
+	}
+	conditions = []string{inGroups}
+	if c.Whole != nil {
+		var ids []string
+		for _, o := range c.Whole.Options {
+			if matches(values, o.values) {
+				ids = append(ids, "#"+o.ID)
+			}
+		}
+		conditions = append(conditions, ":has(:is("+strings.Join(ids, ",")+"):checked)")
+	}
+	return conditions
 }
 
 // freeValues returns the available values of each dimension, how many combinations there are, and whether any combination of

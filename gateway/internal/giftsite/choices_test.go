@@ -2,6 +2,7 @@ package giftsite
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -144,4 +145,70 @@ func TestAGiftWithSeveralPicturesHasThumbnailsAndACount(t *testing.T) {
 	require.Contains(t, page, `id="picture-0"`)
 	require.NotContains(t, page, "thumbs", "there is nothing to choose from")
 	require.NotContains(t, page, `class="count"`)
+}
+
+// picturesIn are the pictures of a page in their order, by the last word of their address.
+func picturesIn(page string) (names []string) {
+	for _, part := range strings.Split(page, `<img class="picture" src="`+public+`/catalog/images/`)[1:] {
+		name, _, _ := strings.Cut(part, `"`)
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestThePictureFollowsTheChoice(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Message = nil
+	f.page.Gifts[1].Choices = nil
+	f.page.Gifts[1].Images = []*linksv1.ClaimImage{
+		{Url: public + "/catalog/images/any"},
+		{Url: public + "/catalog/images/navy", Variations: map[string]string{"Colour": "Navy"}},
+		{Url: public + "/catalog/images/grey-s", Variations: map[string]string{"Colour": "Grey", "Size": "S"}},
+		{Url: public + "/catalog/images/former", Variations: map[string]string{"Colour": "Red"}},
+		{Url: public + "/catalog/images/grey", Variations: map[string]string{"Colour": "Grey"}},
+	}
+	const page = "?gift=shirt"
+	require.Equal(t, []string{"any", "navy", "grey-s", "former", "grey"}, picturesIn(f.get(page).body))
+	for _, rule := range []string{
+		`.columns:has(#choice-1-0:checked) [data-picture="1"]{order:-1}`,
+		`.columns:has(#choice-0-0:checked):has(#choice-1-1:checked) [data-picture="2"]{order:-1}`,
+		`.columns:has(#choice-1-1:checked) [data-picture="4"]{order:-1}`,
+	} {
+		require.Contains(t, f.get(page).body, rule)
+	}
+	require.NotContains(t, f.get(page).body, `[data-picture="3"]{`, "nobody can choose it")
+	require.Contains(t, f.get(page).Header().Get("Content-Security-Policy"), hashOf(styleIn(t, f.get(page).body)))
+
+	require.Contains(t, f.follow(choose("shirt", "v:Size", "M", "v:Colour", "Grey")).body, "Where should we send it?")
+	require.Equal(t, []string{"grey", "any", "navy", "grey-s", "former"}, picturesIn(f.get(page).body))
+	require.Contains(t, f.get(page).body, `<div class="frame" id="picture-0" data-picture="0"><img class="picture" src="`+public+
+		`/catalog/images/grey"`)
+	require.Equal(t, []string{"t", "grey"}, picturesIn(f.get("?step=choose").body))
+	require.Equal(t, []string{"grey"}, picturesIn(f.follow(filled()).body), "the review")
+	f.follow(choose("shirt", "v:Size", "S", "v:Colour", "Grey"))
+	require.Equal(t, []string{"grey-s", "grey", "any", "navy", "former"}, picturesIn(f.get(page).body), "the closest first")
+
+	f.order.Gift.Shown, f.order.Gift.Variations = f.page.GetGifts()[1], map[string]string{"Colour": "Navy"}
+	f.follow(f.confirm())
+	require.Equal(t, []string{"navy"}, picturesIn(f.get("").body), "the order")
+}
+
+// styleIn is the style in a page.
+func styleIn(t *testing.T, page string) string {
+	t.Helper()
+	_, style, found := strings.Cut(page, "<style>")
+	require.True(t, found)
+	style, _, _ = strings.Cut(style, "</style>")
+	return style
+}
+
+// Without scripts, and if not all combinations are left, the player chooses from a list of them.
+func TestThePictureFollowsAChoiceFromTheListOfCombinations(t *testing.T) {
+	t.Parallel()
+	c := choicesOf(read(t).textsFor("en-US"), gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil)
+	require.Equal(t, []string{":has(#choice-1-1:checked)", ":has(:is(#whole-1,#whole-3):checked)"},
+		c.whenPicked(map[string]string{"Colour": "Grey"}))
+	require.Nil(t, c.whenPicked(map[string]string{"Colour": "Grey", "Size": "XXL"}))
+	require.Nil(t, c.whenPicked(nil))
 }

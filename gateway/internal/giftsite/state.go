@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -120,7 +121,7 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	v.LinkPicture = s.linkPicture(link.GetBrand())
 	v.Label, v.Message, v.Greeting = link.GetLabel(), link.GetMessage(), link.GetGreeting()
 	v.setSite(link.GetBrand().GetSite())
-	if v.Hero = s.pictureOf(link.GetBrand().GetHero()); v.Hero.Source != "" {
+	if v.Hero = s.pictureOf(link.GetBrand().GetHero(), nil); v.Hero.Source != "" {
 		v.Hero.Sizes = "100vw"
 		v.markFirst(&v.Hero)
 	}
@@ -190,7 +191,7 @@ func (s *Site) logo(address string) string {
 // linkPicture is the address of the picture that the catalog makes of the hero picture and the logo. It has neither the token nor
 // anything of the player, so anybody may keep a copy.
 func (s *Site) linkPicture(brand *linksv1.ClaimBrand) string {
-	folder, hero := path.Split(s.pictureOf(brand.GetHero()).Source)
+	folder, hero := path.Split(s.pictureOf(brand.GetHero(), nil).Source)
 	folderOfLogo, logo := path.Split(s.logo(brand.GetLogoUrl()))
 	if hero+logo == "" {
 		return ""
@@ -240,6 +241,16 @@ type picture struct {
 	Sizes string
 	// First means that it is seen first. All others are loaded when they come into view.
 	First bool
+	// shows are the values that it shows, by dimension.
+	shows map[string]string
+}
+
+// fit is how many of the picked values the picture shows; 0: it shows none, or another one.
+func (p picture) fit(picked map[string]string) int {
+	if !matches(p.shows, picked) {
+		return 0
+	}
+	return len(p.shows)
 }
 
 // Preload are attributes of an element that requests the picture. Templates would escape imagesrcset as one address.
@@ -259,17 +270,17 @@ const (
 	sizesDetail = "(min-width: 68rem) 33rem, (min-width: 56rem) 50vw, calc(100vw - 2.25rem)"
 )
 
-// pictureOf returns the first picture of a gift.
-func (s *Site) pictureOf(images []*linksv1.ClaimImage) picture {
-	if all := s.picturesOf(images); len(all) > 0 {
+// pictureOf returns the first picture of a gift of which values are picked.
+func (s *Site) pictureOf(images []*linksv1.ClaimImage, picked map[string]string) picture {
+	if all := s.picturesOf(images, picked); len(all) > 0 {
 		return all[0]
 	}
 	return picture{}
 }
 
-// picturesOf returns the pictures of a gift. Each has renditions, which have a width, and then its original, which has none. Images
-// that the pages may not load are left out.
-func (s *Site) picturesOf(images []*linksv1.ClaimImage) (all []picture) {
+// picturesOf returns the pictures of a gift, first those that show the picked values. Each has renditions, which have a width, and
+// then its original, which has none. Images that the pages may not load are left out.
+func (s *Site) picturesOf(images []*linksv1.ClaimImage, picked map[string]string) (all []picture) {
 	var p picture
 	var sources []string
 	end := func() {
@@ -286,6 +297,7 @@ func (s *Site) picturesOf(images []*linksv1.ClaimImage) (all []picture) {
 		allowed := originOf(image.GetUrl()) == s.imageOrigin && !strings.ContainsAny(image.GetUrl(), " ,")
 		switch {
 		case image.Width == nil:
+			p.shows = image.GetVariations()
 			if allowed {
 				p.Source = image.GetUrl()
 			}
@@ -295,5 +307,6 @@ func (s *Site) picturesOf(images []*linksv1.ClaimImage) (all []picture) {
 		}
 	}
 	end()
+	slices.SortStableFunc(all, func(a, b picture) int { return b.fit(picked) - a.fit(picked) })
 	return all
 }

@@ -1,6 +1,8 @@
 package giftsite
 
 import (
+	"fmt"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +88,7 @@ func (s *Site) listView(v *visit) listView {
 	p := listView{view: s.linkView(v.link), AllGone: true}
 	chosen := v.draft.GetGift().GetProductId()
 	for _, g := range v.link.GetGifts() {
-		p.Cards = append(p.Cards, s.cardOf(g))
+		p.Cards = append(p.Cards, s.cardOf(g, pickedOf(v.draft, g)))
 		p.AllGone = p.AllGone && g.GetOutOfStock()
 	}
 	switch step := nextStep(v.link, v.draft); {
@@ -131,10 +133,18 @@ func leading(cards int) int {
 	}
 }
 
-func (s *Site) cardOf(g *linksv1.ClaimGift) card {
+// pickedOf are the values that are picked of the gift; nil: it is not the chosen one.
+func pickedOf(draft *linksv1.ClaimDraft, g *linksv1.ClaimGift) map[string]string {
+	if draft.GetGift().GetProductId() != g.GetProductId() {
+		return nil
+	}
+	return draft.GetGift().GetVariations()
+}
+
+func (s *Site) cardOf(g *linksv1.ClaimGift, picked map[string]string) card {
 	return card{
 		ID: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(),
-		Picture: s.pictureOf(g.GetImages()), Gone: g.GetOutOfStock(), Categories: strings.Join(g.GetCategories(), " "),
+		Picture: s.pictureOf(g.GetImages(), picked), Gone: g.GetOutOfStock(), Categories: strings.Join(g.GetCategories(), " "),
 		Href: stepQuery(stepGift, fieldGift, g.GetProductId()),
 	}
 }
@@ -165,12 +175,26 @@ func (p giftView) Position(i int) string {
 	return p.T("gift.picture", "n", strconv.Itoa(i+1), "count", strconv.Itoa(len(p.Pictures)))
 }
 
+// ThemeStyle also puts the picture first that shows what is picked, as soon as it is picked.
+func (p giftView) ThemeStyle() template.CSS {
+	style := string(p.view.ThemeStyle())
+	for i, picture := range p.Pictures {
+		for order, picked := range p.whenPicked(picture.shows) {
+			style += fmt.Sprintf(".columns%s [data-picture=\"%d\"]{order:%d}", picked, i, -1-order)
+		}
+	}
+	return template.CSS(style) //nolint:gosec // Only numbers vary.
+}
+
 func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	p := giftView{
-		view: s.linkView(v.link), Gift: s.cardOf(gift), Pictures: s.picturesOf(gift.GetImages()), OnlyGift: len(v.link.GetGifts()) == 1,
+		view: s.linkView(v.link), OnlyGift: len(v.link.GetGifts()) == 1,
 		AllGifts: stepQuery(stepChoose), Story: gift.GetDetails().GetStory(),
 	}
 	p.Facts = p.factLines(gift.GetDetails())
+	picked := pickedOf(v.draft, gift)
+	p.choices = choicesOf(p.texts, gift, picked)
+	p.Gift, p.Pictures = s.cardOf(gift, picked), s.picturesOf(gift.GetImages(), p.checked())
 	if !p.OnlyGift || v.r.URL.Query().Get(fieldStep) != "" {
 		p.hideSeen()
 		p.setTitle(gift.GetName())
@@ -181,15 +205,10 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	if len(p.Pictures) > 0 {
 		p.markFirst(&p.Pictures[0])
 	}
-	var picked map[string]string
-	chosen := v.draft.GetGift().GetProductId() == gift.GetProductId()
-	if chosen {
-		picked = v.draft.GetGift().GetVariations()
-	}
-	p.choices = choicesOf(p.texts, gift, picked)
 	if v.isLost() {
 		p.Problem, p.Failed = p.T("problem.lost"), true
 	}
+	chosen := v.draft.GetGift().GetProductId() == gift.GetProductId()
 	if code := problem.Code(v.draft.GetAnswer().GetCode()); chosen &&
 		(code == problem.InvalidVariations || code == problem.OutOfStock) {
 		p.addErrors(picked)
@@ -259,7 +278,7 @@ type reviewView struct {
 func (s *Site) reviewView(v *visit) reviewView {
 	gift := giftOf(v.link, v.draft.GetGift().GetProductId())
 	p := reviewView{
-		view: s.linkView(v.link), Gift: s.cardOf(gift), Version: v.draft.GetVersion(),
+		view: s.linkView(v.link), Gift: s.cardOf(gift, v.draft.GetGift().GetVariations()), Version: v.draft.GetVersion(),
 		GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId()), AddressHref: stepQuery(stepAddress),
 	}
 	p.hideSeen()

@@ -47,6 +47,7 @@ func columns() []column {
 		{"availableCountries", func(g *gift, cell string) { g.AvailableCountries = readList(g, "availableCountries", cell) }},
 		{"prices", readPrices},
 		{"imageFileIds", func(g *gift, cell string) { g.ImageFileIds = readList(g, "imageFileIds", cell) }},
+		{"imageVariations", readImageVariations},
 		{"customizationAvailable", func(g *gift, cell string) {
 			g.CustomizationAvailable = readBool(g, "customizationAvailable", cell)
 		}},
@@ -190,6 +191,24 @@ func readVariationNames(g *gift, locale, cell string) {
 			t := g.translation(locale)
 			t.Variations = append(t.Variations, v)
 		}
+	}
+}
+
+// readImageVariations reads what images show: 0a1b2c3d|Colour=Navy;4e5f6071|Colour=Grey.
+func readImageVariations(g *gift, cell string) {
+	const field = "imageVariations"
+	for i, entry := range split(cell, ';') {
+		parts := split(entry, '|')
+		image := &catalogv1.ImageVariations{FileId: unescape(g, field, parts[0]), Variations: map[string]string{}}
+		for _, part := range parts[1:] {
+			pair := split(part, '=')
+			if len(pair) != 2 {
+				g.invalid(fmt.Sprintf("%s[%d]", field, i), "must have the form FILEID|Dimension=Value")
+				return
+			}
+			image.Variations[unescape(g, field, pair[0])] = unescape(g, field, pair[1])
+		}
+		g.ImageVariations = append(g.ImageVariations, image)
 	}
 }
 

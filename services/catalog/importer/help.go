@@ -15,6 +15,7 @@ JSON is an array of objects, NDJSON one object per line:
    "categories": ["SPORT__CLOTHING"], "availableCountries": ["SE", "NO"],
    "prices": [{"region": "NORDICS", "amountEur": "79.90"}],
    "imageFileIds": ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"],
+   "imageVariations": [{"fileId": "0a1b2c3d4e5f60718293a4b5c6d7e8f9", "variations": {"Size": "S"}}],
    "customizationAvailable": true, "giftSet": false, "readyToSend": true}
 
 CSV begins with a line of column names, in any order; id, state and name are required:
@@ -32,6 +33,7 @@ CSV begins with a line of column names, in any order; id, state and name are req
   availableCountries      SE;NO
   prices                  NORDICS=79.90;DACH=85
   imageFileIds            file ids of uploaded images, separated by ;
+  imageVariations         what images show on the gift site: 0a1b2c3d4e5f60718293a4b5c6d7e8f9|Colour=Red;9f8e…|Colour=Blue
   customizationAvailable, giftSet, readyToSend    true, false or empty for false
 
 To use ; | = or \ as text, put a backslash before it.

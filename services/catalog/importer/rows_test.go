@@ -33,7 +33,10 @@ func jersey() *catalogv1.PutProductRequest {
 		AvailableCountries: []string{"SE", "NO"},
 		Prices:             []*catalogv1.RegionPrice{{Region: "NORDICS", AmountEur: "79.90"}, {Region: "DACH", AmountEur: "85"}},
 		ImageFileIds:       []string{"0a1b2c3d4e5f60718293a4b5c6d7e8f9"},
-		ReadyToSend:        true, CustomizationAvailable: true,
+		ImageVariations: []*catalogv1.ImageVariations{{
+			FileId: "0a1b2c3d4e5f60718293a4b5c6d7e8f9", Variations: map[string]string{"Size": "M", "Print": "A|B; C=D\\E"},
+		}},
+		ReadyToSend: true, CustomizationAvailable: true,
 		Details: &catalogv1.GiftDetails{Maker: "Fjord Knitting", Material: "Merino wool", Size: "70 cm", Story: "Knitted\nin Bergen."},
 	}
 }
@@ -48,18 +51,20 @@ const jerseyJSON = `{"id": "887658a1-e837-518d-85c0-a1d3ec462bbb", "state": "PUB
  "categories": ["SPORT__CLOTHING", "SPORT__TEAM"], "availableCountries": ["SE", "NO"],
  "prices": [{"region": "NORDICS", "amountEur": "79.90"}, {"region": "DACH", "amountEur": 85}],
  "imageFileIds": ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"],
+ "imageVariations": [{"fileId": "0a1b2c3d4e5f60718293a4b5c6d7e8f9", "variations": {"Size": "M", "Print": "A|B; C=D\\E"}}],
  "details": {"maker": "Fjord Knitting", "material": "Merino wool", "size": "70 cm", "story": "Knitted\nin Bergen."},
  "customizationAvailable": true, "giftSet": false, "readyToSend": true}`
 
 const (
 	header = "id,state,name,description,name:sv-SE,description:sv-SE,name:de-DE,name:fr-FR,variations:sv-SE,variations:fr-FR," +
 		"variations,categories,availableCountries,prices,imageFileIds,customizationAvailable,giftSet,readyToSend," +
-		"maker,material,size,story,maker:fr-FR,material:sv-SE,story:sv-SE\n"
+		"maker,material,size,story,maker:fr-FR,material:sv-SE,story:sv-SE,imageVariations\n"
 	jerseyCSV = jerseyID + `,PUBLISHED,Team jersey,"The jersey, of the season.",` +
 		`Matchtröja,Säsongens tröja.,Trikot,,Size=Storlek|S=Liten\|smal; Print=Tryck,,` +
 		`"Size=S|M; Print=A\|B\; C\=D\\E",SPORT__CLOTHING;SPORT__TEAM,SE;NO,NORDICS=79.90;DACH=85,` +
 		`0a1b2c3d4e5f60718293a4b5c6d7e8f9,true,false,true,` +
-		`Fjord Knitting,Merino wool,70 cm,"Knitted` + "\n" + `in Bergen.", ,Merinoull,"Stickad;` + "\n" + `i Bergen."` + "\n"
+		`Fjord Knitting,Merino wool,70 cm,"Knitted` + "\n" + `in Bergen.", ,Merinoull,"Stickad;` + "\n" + `i Bergen.",` +
+		`0a1b2c3d4e5f60718293a4b5c6d7e8f9|Size=M|Print=A\|B\; C\=D\\E` + "\n"
 )
 
 // read reads a file up to the first error of the file.
@@ -143,6 +148,9 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 		"an invalid boolean":         {importer.CSV, csv + "i,DRAFT,n,yes,,,\n", []string{"giftSet"}},
 		"a price without a region":   {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
 		"a variation without values": {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
+		"an image that shows a value of no dimension": {
+			importer.CSV, strings.Replace(csv, "giftSet", "imageVariations", 1) + "i,DRAFT,n,0a1b|Navy,,,\n", []string{"imageVariations[0]"},
+		},
 		"a value without a translation": {
 			importer.CSV, strings.Replace(csv, "giftSet", "variations:sv-SE", 1) + "i,DRAFT,n,Size=Storlek|S,,,\n",
 			[]string{"variations:sv-SE[0]"},

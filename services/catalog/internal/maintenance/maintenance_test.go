@@ -99,7 +99,8 @@ func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {
 	f := setup(t)
 	gift := rules.Product{
 		ID: uuid.NewString(), State: rules.Published, Text: rules.Text{Name: "Mug"},
-		Translations: map[string]rules.Text{}, Variations: []rules.Variation{},
+		Translations: map[string]rules.Text{}, Variations: []rules.Variation{}, Details: map[string]rules.Details{},
+		ImageVariations: map[string]map[string]string{},
 	}
 	stock := int32(5)
 	_, err := f.store.PutProduct(t.Context(), gift, func(rules.References) error { return nil })

@@ -44,6 +44,8 @@ type Product struct {
 	// Categories and ImageFileIDs are in display order.
 	Categories   []string
 	ImageFileIDs []string
+	// ImageVariations are the values that images show, by image and dimension.
+	ImageVariations map[string]map[string]string
 	// Countries the gift can be supplied to, in alphabetical order.
 	Countries []string
 	// Prices by region, in EUR with two decimals.
@@ -65,7 +67,7 @@ func (p Product) SameForReaders(next Product, populated map[string]bool) bool {
 // visible is the gift with only the fields that readers can see.
 func (p Product) visible(populated map[string]bool) Product {
 	listed := p.plain()
-	listed.Details = nil // Only the gift site shows them.
+	listed.Details, listed.ImageVariations = nil, nil // Only the gift site shows them.
 	listed.Translations, listed.Prices = map[string]Text{}, map[string]string{}
 	maps.Copy(listed.Prices, p.Prices)
 	maps.DeleteFunc(listed.Prices, func(region, _ string) bool { return !populated[region] })
@@ -119,6 +121,7 @@ func ReadProduct(req *catalogv1.PutProductRequest, errs *fields.Errors) Product 
 		p.Details[BaseLocale] = d
 	}
 	CheckTranslations(req.GetTranslations(), p.Variations, errs)
+	p.ImageVariations = readImageVariations(req.GetImageVariations(), p, errs)
 	errs.Required("name", req.GetName(), maxName)
 	errs.Text("description", req.GetDescription(), maxDescription)
 	distinct("categories", req.GetCategories(), errs)
@@ -250,6 +253,9 @@ func (p Product) plain() Product {
 	}
 	if len(p.Details) == 0 {
 		p.Details = nil
+	}
+	if len(p.ImageVariations) == 0 {
+		p.ImageVariations = nil
 	}
 	if len(p.Prices) == 0 {
 		p.Prices = nil

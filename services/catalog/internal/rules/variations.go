@@ -213,3 +213,29 @@ func (t *Text) addNames(v VariationText) {
 		}
 	}
 }
+
+// readImageVariations validates what images of the gift show, and returns it by image.
+func readImageVariations(list []*catalogv1.ImageVariations, gift Product, errs *fields.Errors) map[string]map[string]string {
+	const field = "imageVariations"
+	atMost(field, len(list), maxReferences, errs)
+	all, images := map[string]map[string]string{}, once{}
+	for i, image := range list {
+		errs.Required(at(field, i, "fileId"), image.GetFileId(), FileIDLen)
+		images.check(at(field, i, "fileId"), image.GetFileId(), errs)
+		if !slices.Contains(gift.ImageFileIDs, image.GetFileId()) {
+			errs.Add(at(field, i, "fileId"), problem.FieldInvalid, "is no image of the gift")
+		}
+		if len(image.GetVariations()) == 0 {
+			errs.Add(at(field, i, "variations"), problem.FieldRequired, "must have at least one value")
+		}
+		for dimension, value := range image.GetVariations() {
+			if !slices.ContainsFunc(gift.Variations, func(v Variation) bool {
+				return v.Dimension == dimension && slices.Contains(v.Values, value)
+			}) {
+				errs.Add(at(field, i, "variations."+dimension), problem.FieldInvalid, "is no value of a dimension of the gift")
+			}
+		}
+		all[image.GetFileId()] = image.GetVariations()
+	}
+	return all
+}

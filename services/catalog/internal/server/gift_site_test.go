@@ -163,6 +163,41 @@ func TestTheGiftSiteSaysWhatAGiftIs(t *testing.T) {
 	})
 }
 
+func TestAnImageSaysWhichValuesItShows(t *testing.T) {
+	t.Parallel()
+	for environment, setup := range environments {
+		t.Run(environment, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			image := f.upload(png)
+			p := gift(func(p *catalogv1.PutProductRequest) { p.ImageFileIds = []string{image} })
+			before := f.put(p)
+			p.ImageVariations = []*catalogv1.ImageVariations{{FileId: image, Variations: map[string]string{"Size": "M"}}}
+			require.Equal(t, before, f.put(p), "integrators see no change")
+			c := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S", "M"))
+			for _, selection := range []*catalogv1.Selection{ofCampaign(c), ofGifts(p.GetId())} {
+				shown := f.siteGifts(selection, "sv-SE").GetGifts()[0].GetImageVariations()
+				require.Len(t, shown, 1)
+				require.True(t, proto.Equal(p.GetImageVariations()[0], shown[0]), "%v", shown)
+			}
+			require.True(t, proto.Equal(p.GetImageVariations()[0], f.record(p.GetId()).GetProduct().GetImageVariations()[0]))
+			again := call(f, f.imports.ImportProducts, &catalogv1.ImportProductsRequest{Products: []*catalogv1.PutProductRequest{p}})
+			require.Equal(t, catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED, again.GetResults()[0].GetOutcome())
+			other := f.upload(heroJPEG())
+			p.ImageVariations = []*catalogv1.ImageVariations{
+				{FileId: image, Variations: map[string]string{"Size": "XXL", "Colour": "Red"}},
+				{FileId: image, Variations: map[string]string{"Size": "M"}},
+				{FileId: other}, {Variations: map[string]string{"Size": "M"}},
+			}
+			require.Equal(t, codes{
+				"imageVariations[0].variations.Size": "invalid", "imageVariations[0].variations.Colour": "invalid",
+				"imageVariations[1].fileId": "duplicate", "imageVariations[2].fileId": "invalid",
+				"imageVariations[2].variations": "required", "imageVariations[3].fileId": "required",
+			}, violations(f, f.ops.PutProduct, p))
+		})
+	}
+}
+
 func TestGreetingsOfACampaign(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

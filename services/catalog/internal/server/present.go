@@ -2,6 +2,8 @@ package server
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +76,14 @@ func variationTranslations(list []rules.VariationText) []*catalogv1.VariationTra
 	var out []*catalogv1.VariationTranslation
 	for _, v := range list {
 		out = append(out, &catalogv1.VariationTranslation{Dimension: v.Dimension, Name: v.Name, Values: v.Values})
+	}
+	return out
+}
+
+func imageVariations(byImage map[string]map[string]string) []*catalogv1.ImageVariations {
+	var out []*catalogv1.ImageVariations
+	for _, id := range slices.Sorted(maps.Keys(byImage)) {
+		out = append(out, &catalogv1.ImageVariations{FileId: id, Variations: byImage[id]})
 	}
 	return out
 }

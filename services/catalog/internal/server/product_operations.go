@@ -170,7 +170,7 @@ func putRequest(p rules.Product) *catalogv1.PutProductRequest {
 		Name:  p.Text.Name, Description: p.Text.Description,
 		Variations: variations(p.Variations), Categories: p.Categories, AvailableCountries: p.Countries, ImageFileIds: p.ImageFileIDs,
 		CustomizationAvailable: p.CustomizationAvailable, GiftSet: p.GiftSet, ReadyToSend: p.ReadyToSend,
-		Details: giftDetails(p.Details[rules.BaseLocale]),
+		Details: giftDetails(p.Details[rules.BaseLocale]), ImageVariations: imageVariations(p.ImageVariations),
 	}
 	for _, locale := range slices.Sorted(maps.Keys(p.Translations)) {
 		t := p.Translations[locale]

@@ -82,7 +82,9 @@ type GiftView struct {
 	Variations []rules.Variation
 	Countries  []string
 	Images     []rules.ShownImage
-	Categories []string
+	// ImageVariations are the values that images show, by image and dimension.
+	ImageVariations map[string]map[string]string
+	Categories      []string
 }
 
 // SKUView is a combination of variations. Stock is nil if the supply type is on demand.
@@ -134,6 +136,8 @@ var offerings = postgres.Columns[offeringRow]{
 	postgres.Field("coalesce(p.variations, '[]')", ofGift, func(r *offeringRow) *[]rules.Variation { return &r.Variations }),
 	postgres.Field("p.available_countries", ofGift, func(r *offeringRow) *[]string { return &r.Countries }),
 	postgres.Field("p.images", ofGift, func(r *offeringRow) *[]rules.ShownImage { return &r.Images }),
+	postgres.Field("coalesce((SELECT d.image_variations FROM products d WHERE d.id = p.id), '{}')", ofGift,
+		func(r *offeringRow) *map[string]map[string]string { return &r.ImageVariations }),
 	postgres.Field("p.categories", ofGift, func(r *offeringRow) *[]string { return &r.Categories }),
 
 	// An offering is suspended with its gift, but not if a tenant of the sandbox has unlisted the gift for itself.

@@ -38,6 +38,8 @@ var products = postgres.Columns[ProductRecord]{
 	postgres.Field("categories", written|put|shown, func(p *ProductRecord) *[]string { return &p.Categories }),
 	postgres.Field("available_countries", written|put|shown, func(p *ProductRecord) *[]string { return &p.Countries }),
 	postgres.Field("image_file_ids", written|put|shown, func(p *ProductRecord) *[]string { return &p.ImageFileIDs }),
+	postgres.Field("image_variations", written|put|shown,
+		func(p *ProductRecord) *map[string]map[string]string { return &p.ImageVariations }),
 	postgres.Field("customization_available", written|put|shown, func(p *ProductRecord) *bool { return &p.CustomizationAvailable }),
 	postgres.Field("gift_set", written|put|shown, func(p *ProductRecord) *bool { return &p.GiftSet }),
 	postgres.Field("ready_to_send", written|put|shown, func(p *ProductRecord) *bool { return &p.ReadyToSend }),
@@ -74,7 +76,7 @@ func (s *Store) ProductRecords(ctx context.Context, state rules.State, after *pa
 var upsertProduct = products.For(written).Insert("products") + ` ON CONFLICT (id) DO UPDATE SET
 ` + products.For(put).Excluded() + `,
   published_once = products.published_once OR excluded.published_once,
-  updated_at = CASE WHEN $16 THEN excluded.updated_at ELSE products.updated_at END
+  updated_at = CASE WHEN $17 THEN excluded.updated_at ELSE products.updated_at END
 RETURNING updated_at`
 
 const (

@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/partnergifting/platform/pkg/fields"
@@ -101,9 +102,17 @@ func claimImages(images []*catalogv1.Image) []*linksv1.ClaimImage {
 }
 
 func claimGift(g *catalogv1.SelectionGift) *linksv1.ClaimGift {
+	images := claimImages(g.GetImages())
+	for _, image := range images {
+		for _, shown := range g.GetImageVariations() {
+			if path.Base(image.GetUrl()) == shown.GetFileId() {
+				image.Variations = shown.GetVariations()
+			}
+		}
+	}
 	out := &linksv1.ClaimGift{
 		ProductId: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(), Countries: g.GetCountries(),
-		Images: claimImages(g.GetImages()), Categories: g.GetCategories(), Details: g.GetDetails(),
+		Images: images, Categories: g.GetCategories(), Details: g.GetDetails(),
 	}
 	for _, v := range g.GetVariations() {
 		out.Variations = append(out.Variations, claimVariation(v, g.GetVariationTranslations()))

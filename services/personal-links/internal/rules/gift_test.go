@@ -26,10 +26,16 @@ func TestAPageWritesWhatIsInStockAsItsGiftDoes(t *testing.T) {
 
 func TestAPageSaysWhatItsGiftIs(t *testing.T) {
 	t.Parallel()
-	gift := &catalogv1.SelectionGift{Details: &catalogv1.GiftDetails{Story: "Blown by hand."}}
+	gift := &catalogv1.SelectionGift{
+		Details:         &catalogv1.GiftDetails{Story: "Blown by hand."},
+		Images:          []*catalogv1.Image{{Url: "https://img.example.com/1"}, {Url: "https://img.example.com/2"}},
+		ImageVariations: []*catalogv1.ImageVariations{{FileId: "2", Variations: map[string]string{"Colour": "Navy"}}},
+	}
 	page := rules.PreviewPage(nil, "", "de-DE", nil,
 		&catalogv1.ListSelectionGiftsResponse{Open: true, Gifts: []*catalogv1.SelectionGift{gift}})
 	require.Equal(t, "Blown by hand.", page.GetGifts()[0].GetDetails().GetStory())
+	require.Empty(t, page.GetGifts()[0].GetImages()[0].GetVariations())
+	require.Equal(t, map[string]string{"Colour": "Navy"}, page.GetGifts()[0].GetImages()[1].GetVariations())
 }
 
 func TestAPlayerChoosesOneOfferedValuePerDimension(t *testing.T) {

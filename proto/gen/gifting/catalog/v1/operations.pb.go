@@ -441,9 +441,11 @@ type PutProductRequest struct {
 	GiftSet                bool     `protobuf:"varint,12,opt,name=gift_set,json=giftSet,proto3" json:"gift_set,omitempty"`
 	ReadyToSend            bool     `protobuf:"varint,13,opt,name=ready_to_send,json=readyToSend,proto3" json:"ready_to_send,omitempty"`
 	// In en-US.
-	Details       *GiftDetails `protobuf:"bytes,14,opt,name=details,proto3" json:"details,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Details *GiftDetails `protobuf:"bytes,14,opt,name=details,proto3" json:"details,omitempty"`
+	// What images show, so that the gift site shows the image of what a player chooses. The API does not show it.
+	ImageVariations []*ImageVariations `protobuf:"bytes,15,rep,name=image_variations,json=imageVariations,proto3" json:"image_variations,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *PutProductRequest) Reset() {
@@ -574,6 +576,68 @@ func (x *PutProductRequest) GetDetails() *GiftDetails {
 	return nil
 }
 
+func (x *PutProductRequest) GetImageVariations() []*ImageVariations {
+	if x != nil {
+		return x.ImageVariations
+	}
+	return nil
+}
+
+// What an image of a gift shows.
+type ImageVariations struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One of image_file_ids.
+	FileId string `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
+	// The values that the image shows, by dimension, such as Colour: Navy. A dimension that makes no difference to it is left out.
+	Variations    map[string]string `protobuf:"bytes,2,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImageVariations) Reset() {
+	*x = ImageVariations{}
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImageVariations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImageVariations) ProtoMessage() {}
+
+func (x *ImageVariations) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImageVariations.ProtoReflect.Descriptor instead.
+func (*ImageVariations) Descriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ImageVariations) GetFileId() string {
+	if x != nil {
+		return x.FileId
+	}
+	return ""
+}
+
+func (x *ImageVariations) GetVariations() map[string]string {
+	if x != nil {
+		return x.Variations
+	}
+	return nil
+}
+
 // What the gift site says about a gift on its page, besides name and description. The API does not show it. An empty text says
 // nothing.
 type GiftDetails struct {
@@ -592,7 +656,7 @@ type GiftDetails struct {
 
 func (x *GiftDetails) Reset() {
 	*x = GiftDetails{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[8]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -604,7 +668,7 @@ func (x *GiftDetails) String() string {
 func (*GiftDetails) ProtoMessage() {}
 
 func (x *GiftDetails) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[8]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -617,7 +681,7 @@ func (x *GiftDetails) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GiftDetails.ProtoReflect.Descriptor instead.
 func (*GiftDetails) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{8}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GiftDetails) GetMaker() string {
@@ -665,7 +729,7 @@ type ProductTranslation struct {
 
 func (x *ProductTranslation) Reset() {
 	*x = ProductTranslation{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -677,7 +741,7 @@ func (x *ProductTranslation) String() string {
 func (*ProductTranslation) ProtoMessage() {}
 
 func (x *ProductTranslation) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[9]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -690,7 +754,7 @@ func (x *ProductTranslation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProductTranslation.ProtoReflect.Descriptor instead.
 func (*ProductTranslation) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{9}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ProductTranslation) GetLocale() string {
@@ -743,7 +807,7 @@ type VariationTranslation struct {
 
 func (x *VariationTranslation) Reset() {
 	*x = VariationTranslation{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -755,7 +819,7 @@ func (x *VariationTranslation) String() string {
 func (*VariationTranslation) ProtoMessage() {}
 
 func (x *VariationTranslation) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[10]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -768,7 +832,7 @@ func (x *VariationTranslation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariationTranslation.ProtoReflect.Descriptor instead.
 func (*VariationTranslation) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{10}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *VariationTranslation) GetDimension() string {
@@ -804,7 +868,7 @@ type RegionPrice struct {
 
 func (x *RegionPrice) Reset() {
 	*x = RegionPrice{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -816,7 +880,7 @@ func (x *RegionPrice) String() string {
 func (*RegionPrice) ProtoMessage() {}
 
 func (x *RegionPrice) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[11]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -829,7 +893,7 @@ func (x *RegionPrice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionPrice.ProtoReflect.Descriptor instead.
 func (*RegionPrice) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{11}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RegionPrice) GetRegion() string {
@@ -855,7 +919,7 @@ type PutProductResponse struct {
 
 func (x *PutProductResponse) Reset() {
 	*x = PutProductResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -867,7 +931,7 @@ func (x *PutProductResponse) String() string {
 func (*PutProductResponse) ProtoMessage() {}
 
 func (x *PutProductResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[12]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -880,7 +944,7 @@ func (x *PutProductResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutProductResponse.ProtoReflect.Descriptor instead.
 func (*PutProductResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{12}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PutProductResponse) GetUpdatedAt() *timestamppb.Timestamp {
@@ -901,7 +965,7 @@ type UploadImageRequest struct {
 
 func (x *UploadImageRequest) Reset() {
 	*x = UploadImageRequest{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +977,7 @@ func (x *UploadImageRequest) String() string {
 func (*UploadImageRequest) ProtoMessage() {}
 
 func (x *UploadImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[13]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +990,7 @@ func (x *UploadImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadImageRequest.ProtoReflect.Descriptor instead.
 func (*UploadImageRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{13}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadImageRequest) GetContent() []byte {
@@ -945,7 +1009,7 @@ type UploadImageResponse struct {
 
 func (x *UploadImageResponse) Reset() {
 	*x = UploadImageResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1021,7 @@ func (x *UploadImageResponse) String() string {
 func (*UploadImageResponse) ProtoMessage() {}
 
 func (x *UploadImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[14]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1034,7 @@ func (x *UploadImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadImageResponse.ProtoReflect.Descriptor instead.
 func (*UploadImageResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{14}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UploadImageResponse) GetFileId() string {
@@ -999,7 +1063,7 @@ type PutCampaignRequest struct {
 
 func (x *PutCampaignRequest) Reset() {
 	*x = PutCampaignRequest{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1011,7 +1075,7 @@ func (x *PutCampaignRequest) String() string {
 func (*PutCampaignRequest) ProtoMessage() {}
 
 func (x *PutCampaignRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[15]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1024,7 +1088,7 @@ func (x *PutCampaignRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCampaignRequest.ProtoReflect.Descriptor instead.
 func (*PutCampaignRequest) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{15}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PutCampaignRequest) GetId() string {
@@ -1089,7 +1153,7 @@ type OfferingInput struct {
 
 func (x *OfferingInput) Reset() {
 	*x = OfferingInput{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1101,7 +1165,7 @@ func (x *OfferingInput) String() string {
 func (*OfferingInput) ProtoMessage() {}
 
 func (x *OfferingInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[16]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1114,7 +1178,7 @@ func (x *OfferingInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferingInput.ProtoReflect.Descriptor instead.
 func (*OfferingInput) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{16}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *OfferingInput) GetProductId() string {
@@ -1150,7 +1214,7 @@ type SkuInput struct {
 
 func (x *SkuInput) Reset() {
 	*x = SkuInput{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1162,7 +1226,7 @@ func (x *SkuInput) String() string {
 func (*SkuInput) ProtoMessage() {}
 
 func (x *SkuInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[17]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1175,7 +1239,7 @@ func (x *SkuInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkuInput.ProtoReflect.Descriptor instead.
 func (*SkuInput) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{17}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SkuInput) GetVariations() map[string]string {
@@ -1200,7 +1264,7 @@ type PutCampaignResponse struct {
 
 func (x *PutCampaignResponse) Reset() {
 	*x = PutCampaignResponse{}
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[18]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1276,7 @@ func (x *PutCampaignResponse) String() string {
 func (*PutCampaignResponse) ProtoMessage() {}
 
 func (x *PutCampaignResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[18]
+	mi := &file_gifting_catalog_v1_operations_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1289,7 @@ func (x *PutCampaignResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutCampaignResponse.ProtoReflect.Descriptor instead.
 func (*PutCampaignResponse) Descriptor() ([]byte, []int) {
-	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{18}
+	return file_gifting_catalog_v1_operations_proto_rawDescGZIP(), []int{19}
 }
 
 var File_gifting_catalog_v1_operations_proto protoreflect.FileDescriptor
@@ -1249,7 +1313,7 @@ const file_gifting_catalog_v1_operations_proto_rawDesc = "" +
 	"\x06locale\x18\x01 \x01(\tR\x06locale\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\"\x15\n" +
-	"\x13PutCategoryResponse\"\xff\x04\n" +
+	"\x13PutCategoryResponse\"\xcf\x05\n" +
 	"\x11PutProductRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x126\n" +
 	"\x05state\x18\x02 \x01(\x0e2 .gifting.catalog.v1.ProductStateR\x05state\x12\x12\n" +
@@ -1269,7 +1333,16 @@ const file_gifting_catalog_v1_operations_proto_rawDesc = "" +
 	"\x17customization_available\x18\v \x01(\bR\x16customizationAvailable\x12\x19\n" +
 	"\bgift_set\x18\f \x01(\bR\agiftSet\x12\"\n" +
 	"\rready_to_send\x18\r \x01(\bR\vreadyToSend\x129\n" +
-	"\adetails\x18\x0e \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"\x82\x01\n" +
+	"\adetails\x18\x0e \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\x12N\n" +
+	"\x10image_variations\x18\x0f \x03(\v2#.gifting.catalog.v1.ImageVariationsR\x0fimageVariations\"\xbe\x01\n" +
+	"\x0fImageVariations\x12\x17\n" +
+	"\afile_id\x18\x01 \x01(\tR\x06fileId\x12S\n" +
+	"\n" +
+	"variations\x18\x02 \x03(\v23.gifting.catalog.v1.ImageVariations.VariationsEntryR\n" +
+	"variations\x1a=\n" +
+	"\x0fVariationsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x82\x01\n" +
 	"\vGiftDetails\x12\x1a\n" +
 	"\x05maker\x18\x01 \x01(\tB\x04\xb8\xbb\x18dR\x05maker\x12 \n" +
 	"\bmaterial\x18\x02 \x01(\tB\x04\xb8\xbb\x18dR\bmaterial\x12\x18\n" +
@@ -1355,7 +1428,7 @@ func file_gifting_catalog_v1_operations_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_catalog_v1_operations_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_gifting_catalog_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_gifting_catalog_v1_operations_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_gifting_catalog_v1_operations_proto_goTypes = []any{
 	(ProductState)(0),               // 0: gifting.catalog.v1.ProductState
 	(*PutRegionRequest)(nil),        // 1: gifting.catalog.v1.PutRegionRequest
@@ -1366,60 +1439,64 @@ var file_gifting_catalog_v1_operations_proto_goTypes = []any{
 	(*CategoryTranslation)(nil),     // 6: gifting.catalog.v1.CategoryTranslation
 	(*PutCategoryResponse)(nil),     // 7: gifting.catalog.v1.PutCategoryResponse
 	(*PutProductRequest)(nil),       // 8: gifting.catalog.v1.PutProductRequest
-	(*GiftDetails)(nil),             // 9: gifting.catalog.v1.GiftDetails
-	(*ProductTranslation)(nil),      // 10: gifting.catalog.v1.ProductTranslation
-	(*VariationTranslation)(nil),    // 11: gifting.catalog.v1.VariationTranslation
-	(*RegionPrice)(nil),             // 12: gifting.catalog.v1.RegionPrice
-	(*PutProductResponse)(nil),      // 13: gifting.catalog.v1.PutProductResponse
-	(*UploadImageRequest)(nil),      // 14: gifting.catalog.v1.UploadImageRequest
-	(*UploadImageResponse)(nil),     // 15: gifting.catalog.v1.UploadImageResponse
-	(*PutCampaignRequest)(nil),      // 16: gifting.catalog.v1.PutCampaignRequest
-	(*OfferingInput)(nil),           // 17: gifting.catalog.v1.OfferingInput
-	(*SkuInput)(nil),                // 18: gifting.catalog.v1.SkuInput
-	(*PutCampaignResponse)(nil),     // 19: gifting.catalog.v1.PutCampaignResponse
-	nil,                             // 20: gifting.catalog.v1.VariationTranslation.ValuesEntry
-	nil,                             // 21: gifting.catalog.v1.SkuInput.VariationsEntry
-	(*Category)(nil),                // 22: gifting.catalog.v1.Category
-	(*Variation)(nil),               // 23: gifting.catalog.v1.Variation
-	(*timestamppb.Timestamp)(nil),   // 24: google.protobuf.Timestamp
-	(CampaignStatus)(0),             // 25: gifting.catalog.v1.CampaignStatus
-	(SupplyType)(0),                 // 26: gifting.catalog.v1.SupplyType
+	(*ImageVariations)(nil),         // 9: gifting.catalog.v1.ImageVariations
+	(*GiftDetails)(nil),             // 10: gifting.catalog.v1.GiftDetails
+	(*ProductTranslation)(nil),      // 11: gifting.catalog.v1.ProductTranslation
+	(*VariationTranslation)(nil),    // 12: gifting.catalog.v1.VariationTranslation
+	(*RegionPrice)(nil),             // 13: gifting.catalog.v1.RegionPrice
+	(*PutProductResponse)(nil),      // 14: gifting.catalog.v1.PutProductResponse
+	(*UploadImageRequest)(nil),      // 15: gifting.catalog.v1.UploadImageRequest
+	(*UploadImageResponse)(nil),     // 16: gifting.catalog.v1.UploadImageResponse
+	(*PutCampaignRequest)(nil),      // 17: gifting.catalog.v1.PutCampaignRequest
+	(*OfferingInput)(nil),           // 18: gifting.catalog.v1.OfferingInput
+	(*SkuInput)(nil),                // 19: gifting.catalog.v1.SkuInput
+	(*PutCampaignResponse)(nil),     // 20: gifting.catalog.v1.PutCampaignResponse
+	nil,                             // 21: gifting.catalog.v1.ImageVariations.VariationsEntry
+	nil,                             // 22: gifting.catalog.v1.VariationTranslation.ValuesEntry
+	nil,                             // 23: gifting.catalog.v1.SkuInput.VariationsEntry
+	(*Category)(nil),                // 24: gifting.catalog.v1.Category
+	(*Variation)(nil),               // 25: gifting.catalog.v1.Variation
+	(*timestamppb.Timestamp)(nil),   // 26: google.protobuf.Timestamp
+	(CampaignStatus)(0),             // 27: gifting.catalog.v1.CampaignStatus
+	(SupplyType)(0),                 // 28: gifting.catalog.v1.SupplyType
 }
 var file_gifting_catalog_v1_operations_proto_depIdxs = []int32{
-	22, // 0: gifting.catalog.v1.PutCategoryRequest.category:type_name -> gifting.catalog.v1.Category
+	24, // 0: gifting.catalog.v1.PutCategoryRequest.category:type_name -> gifting.catalog.v1.Category
 	6,  // 1: gifting.catalog.v1.PutCategoryRequest.translations:type_name -> gifting.catalog.v1.CategoryTranslation
 	0,  // 2: gifting.catalog.v1.PutProductRequest.state:type_name -> gifting.catalog.v1.ProductState
-	10, // 3: gifting.catalog.v1.PutProductRequest.translations:type_name -> gifting.catalog.v1.ProductTranslation
-	23, // 4: gifting.catalog.v1.PutProductRequest.variations:type_name -> gifting.catalog.v1.Variation
-	12, // 5: gifting.catalog.v1.PutProductRequest.prices:type_name -> gifting.catalog.v1.RegionPrice
-	9,  // 6: gifting.catalog.v1.PutProductRequest.details:type_name -> gifting.catalog.v1.GiftDetails
-	11, // 7: gifting.catalog.v1.ProductTranslation.variations:type_name -> gifting.catalog.v1.VariationTranslation
-	9,  // 8: gifting.catalog.v1.ProductTranslation.details:type_name -> gifting.catalog.v1.GiftDetails
-	20, // 9: gifting.catalog.v1.VariationTranslation.values:type_name -> gifting.catalog.v1.VariationTranslation.ValuesEntry
-	24, // 10: gifting.catalog.v1.PutProductResponse.updated_at:type_name -> google.protobuf.Timestamp
-	25, // 11: gifting.catalog.v1.PutCampaignRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
-	24, // 12: gifting.catalog.v1.PutCampaignRequest.expires_at:type_name -> google.protobuf.Timestamp
-	17, // 13: gifting.catalog.v1.PutCampaignRequest.offerings:type_name -> gifting.catalog.v1.OfferingInput
-	26, // 14: gifting.catalog.v1.OfferingInput.supply_type:type_name -> gifting.catalog.v1.SupplyType
-	18, // 15: gifting.catalog.v1.OfferingInput.skus:type_name -> gifting.catalog.v1.SkuInput
-	21, // 16: gifting.catalog.v1.SkuInput.variations:type_name -> gifting.catalog.v1.SkuInput.VariationsEntry
-	1,  // 17: gifting.catalog.v1.CatalogOperationsService.PutRegion:input_type -> gifting.catalog.v1.PutRegionRequest
-	3,  // 18: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:input_type -> gifting.catalog.v1.PutExchangeRateRequest
-	5,  // 19: gifting.catalog.v1.CatalogOperationsService.PutCategory:input_type -> gifting.catalog.v1.PutCategoryRequest
-	8,  // 20: gifting.catalog.v1.CatalogOperationsService.PutProduct:input_type -> gifting.catalog.v1.PutProductRequest
-	14, // 21: gifting.catalog.v1.CatalogOperationsService.UploadImage:input_type -> gifting.catalog.v1.UploadImageRequest
-	16, // 22: gifting.catalog.v1.CatalogOperationsService.PutCampaign:input_type -> gifting.catalog.v1.PutCampaignRequest
-	2,  // 23: gifting.catalog.v1.CatalogOperationsService.PutRegion:output_type -> gifting.catalog.v1.PutRegionResponse
-	4,  // 24: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:output_type -> gifting.catalog.v1.PutExchangeRateResponse
-	7,  // 25: gifting.catalog.v1.CatalogOperationsService.PutCategory:output_type -> gifting.catalog.v1.PutCategoryResponse
-	13, // 26: gifting.catalog.v1.CatalogOperationsService.PutProduct:output_type -> gifting.catalog.v1.PutProductResponse
-	15, // 27: gifting.catalog.v1.CatalogOperationsService.UploadImage:output_type -> gifting.catalog.v1.UploadImageResponse
-	19, // 28: gifting.catalog.v1.CatalogOperationsService.PutCampaign:output_type -> gifting.catalog.v1.PutCampaignResponse
-	23, // [23:29] is the sub-list for method output_type
-	17, // [17:23] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	11, // 3: gifting.catalog.v1.PutProductRequest.translations:type_name -> gifting.catalog.v1.ProductTranslation
+	25, // 4: gifting.catalog.v1.PutProductRequest.variations:type_name -> gifting.catalog.v1.Variation
+	13, // 5: gifting.catalog.v1.PutProductRequest.prices:type_name -> gifting.catalog.v1.RegionPrice
+	10, // 6: gifting.catalog.v1.PutProductRequest.details:type_name -> gifting.catalog.v1.GiftDetails
+	9,  // 7: gifting.catalog.v1.PutProductRequest.image_variations:type_name -> gifting.catalog.v1.ImageVariations
+	21, // 8: gifting.catalog.v1.ImageVariations.variations:type_name -> gifting.catalog.v1.ImageVariations.VariationsEntry
+	12, // 9: gifting.catalog.v1.ProductTranslation.variations:type_name -> gifting.catalog.v1.VariationTranslation
+	10, // 10: gifting.catalog.v1.ProductTranslation.details:type_name -> gifting.catalog.v1.GiftDetails
+	22, // 11: gifting.catalog.v1.VariationTranslation.values:type_name -> gifting.catalog.v1.VariationTranslation.ValuesEntry
+	26, // 12: gifting.catalog.v1.PutProductResponse.updated_at:type_name -> google.protobuf.Timestamp
+	27, // 13: gifting.catalog.v1.PutCampaignRequest.status:type_name -> gifting.catalog.v1.CampaignStatus
+	26, // 14: gifting.catalog.v1.PutCampaignRequest.expires_at:type_name -> google.protobuf.Timestamp
+	18, // 15: gifting.catalog.v1.PutCampaignRequest.offerings:type_name -> gifting.catalog.v1.OfferingInput
+	28, // 16: gifting.catalog.v1.OfferingInput.supply_type:type_name -> gifting.catalog.v1.SupplyType
+	19, // 17: gifting.catalog.v1.OfferingInput.skus:type_name -> gifting.catalog.v1.SkuInput
+	23, // 18: gifting.catalog.v1.SkuInput.variations:type_name -> gifting.catalog.v1.SkuInput.VariationsEntry
+	1,  // 19: gifting.catalog.v1.CatalogOperationsService.PutRegion:input_type -> gifting.catalog.v1.PutRegionRequest
+	3,  // 20: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:input_type -> gifting.catalog.v1.PutExchangeRateRequest
+	5,  // 21: gifting.catalog.v1.CatalogOperationsService.PutCategory:input_type -> gifting.catalog.v1.PutCategoryRequest
+	8,  // 22: gifting.catalog.v1.CatalogOperationsService.PutProduct:input_type -> gifting.catalog.v1.PutProductRequest
+	15, // 23: gifting.catalog.v1.CatalogOperationsService.UploadImage:input_type -> gifting.catalog.v1.UploadImageRequest
+	17, // 24: gifting.catalog.v1.CatalogOperationsService.PutCampaign:input_type -> gifting.catalog.v1.PutCampaignRequest
+	2,  // 25: gifting.catalog.v1.CatalogOperationsService.PutRegion:output_type -> gifting.catalog.v1.PutRegionResponse
+	4,  // 26: gifting.catalog.v1.CatalogOperationsService.PutExchangeRate:output_type -> gifting.catalog.v1.PutExchangeRateResponse
+	7,  // 27: gifting.catalog.v1.CatalogOperationsService.PutCategory:output_type -> gifting.catalog.v1.PutCategoryResponse
+	14, // 28: gifting.catalog.v1.CatalogOperationsService.PutProduct:output_type -> gifting.catalog.v1.PutProductResponse
+	16, // 29: gifting.catalog.v1.CatalogOperationsService.UploadImage:output_type -> gifting.catalog.v1.UploadImageResponse
+	20, // 30: gifting.catalog.v1.CatalogOperationsService.PutCampaign:output_type -> gifting.catalog.v1.PutCampaignResponse
+	25, // [25:31] is the sub-list for method output_type
+	19, // [19:25] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_operations_proto_init() }
@@ -1428,15 +1505,15 @@ func file_gifting_catalog_v1_operations_proto_init() {
 		return
 	}
 	file_gifting_catalog_v1_catalog_proto_init()
-	file_gifting_catalog_v1_operations_proto_msgTypes[15].OneofWrappers = []any{}
-	file_gifting_catalog_v1_operations_proto_msgTypes[17].OneofWrappers = []any{}
+	file_gifting_catalog_v1_operations_proto_msgTypes[16].OneofWrappers = []any{}
+	file_gifting_catalog_v1_operations_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_operations_proto_rawDesc), len(file_gifting_catalog_v1_operations_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

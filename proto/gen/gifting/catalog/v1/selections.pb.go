@@ -533,9 +533,10 @@ type SelectionGift struct {
 	// Codes of its categories.
 	Categories []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
 	// Absent: none.
-	Details       *GiftDetails `protobuf:"bytes,10,opt,name=details,proto3" json:"details,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Details         *GiftDetails       `protobuf:"bytes,10,opt,name=details,proto3" json:"details,omitempty"`
+	ImageVariations []*ImageVariations `protobuf:"bytes,11,rep,name=image_variations,json=imageVariations,proto3" json:"image_variations,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *SelectionGift) Reset() {
@@ -634,6 +635,13 @@ func (x *SelectionGift) GetCategories() []string {
 func (x *SelectionGift) GetDetails() *GiftDetails {
 	if x != nil {
 		return x.Details
+	}
+	return nil
+}
+
+func (x *SelectionGift) GetImageVariations() []*ImageVariations {
+	if x != nil {
+		return x.ImageVariations
 	}
 	return nil
 }
@@ -738,7 +746,7 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"\x04gift\x18\x01 \x01(\v2!.gifting.catalog.v1.SelectionGiftR\x04gift\";\n" +
 	"\x11SelectionCategory\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\xe6\x03\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xb6\x04\n" +
 	"\rSelectionGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
@@ -755,7 +763,8 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"categories\x18\t \x03(\tR\n" +
 	"categories\x129\n" +
 	"\adetails\x18\n" +
-	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"\xe1\x01\n" +
+	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\x12N\n" +
+	"\x10image_variations\x18\v \x03(\v2#.gifting.catalog.v1.ImageVariationsR\x0fimageVariations\"\xe1\x01\n" +
 	"\fSelectionSku\x12P\n" +
 	"\n" +
 	"variations\x18\x01 \x03(\v20.gifting.catalog.v1.SelectionSku.VariationsEntryR\n" +
@@ -799,6 +808,7 @@ var file_gifting_catalog_v1_selections_proto_goTypes = []any{
 	(*Variation)(nil),                  // 12: gifting.catalog.v1.Variation
 	(*VariationTranslation)(nil),       // 13: gifting.catalog.v1.VariationTranslation
 	(*GiftDetails)(nil),                // 14: gifting.catalog.v1.GiftDetails
+	(*ImageVariations)(nil),            // 15: gifting.catalog.v1.ImageVariations
 }
 var file_gifting_catalog_v1_selections_proto_depIdxs = []int32{
 	0,  // 0: gifting.catalog.v1.CheckSelectionRequest.selection:type_name -> gifting.catalog.v1.Selection
@@ -812,18 +822,19 @@ var file_gifting_catalog_v1_selections_proto_depIdxs = []int32{
 	9,  // 8: gifting.catalog.v1.SelectionGift.skus:type_name -> gifting.catalog.v1.SelectionSku
 	13, // 9: gifting.catalog.v1.SelectionGift.variation_translations:type_name -> gifting.catalog.v1.VariationTranslation
 	14, // 10: gifting.catalog.v1.SelectionGift.details:type_name -> gifting.catalog.v1.GiftDetails
-	10, // 11: gifting.catalog.v1.SelectionSku.variations:type_name -> gifting.catalog.v1.SelectionSku.VariationsEntry
-	1,  // 12: gifting.catalog.v1.SelectionsService.CheckSelection:input_type -> gifting.catalog.v1.CheckSelectionRequest
-	3,  // 13: gifting.catalog.v1.SelectionsService.ListSelectionGifts:input_type -> gifting.catalog.v1.ListSelectionGiftsRequest
-	5,  // 14: gifting.catalog.v1.SelectionsService.GetOrderedGift:input_type -> gifting.catalog.v1.GetOrderedGiftRequest
-	2,  // 15: gifting.catalog.v1.SelectionsService.CheckSelection:output_type -> gifting.catalog.v1.CheckSelectionResponse
-	4,  // 16: gifting.catalog.v1.SelectionsService.ListSelectionGifts:output_type -> gifting.catalog.v1.ListSelectionGiftsResponse
-	6,  // 17: gifting.catalog.v1.SelectionsService.GetOrderedGift:output_type -> gifting.catalog.v1.GetOrderedGiftResponse
-	15, // [15:18] is the sub-list for method output_type
-	12, // [12:15] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	15, // 11: gifting.catalog.v1.SelectionGift.image_variations:type_name -> gifting.catalog.v1.ImageVariations
+	10, // 12: gifting.catalog.v1.SelectionSku.variations:type_name -> gifting.catalog.v1.SelectionSku.VariationsEntry
+	1,  // 13: gifting.catalog.v1.SelectionsService.CheckSelection:input_type -> gifting.catalog.v1.CheckSelectionRequest
+	3,  // 14: gifting.catalog.v1.SelectionsService.ListSelectionGifts:input_type -> gifting.catalog.v1.ListSelectionGiftsRequest
+	5,  // 15: gifting.catalog.v1.SelectionsService.GetOrderedGift:input_type -> gifting.catalog.v1.GetOrderedGiftRequest
+	2,  // 16: gifting.catalog.v1.SelectionsService.CheckSelection:output_type -> gifting.catalog.v1.CheckSelectionResponse
+	4,  // 17: gifting.catalog.v1.SelectionsService.ListSelectionGifts:output_type -> gifting.catalog.v1.ListSelectionGiftsResponse
+	6,  // 18: gifting.catalog.v1.SelectionsService.GetOrderedGift:output_type -> gifting.catalog.v1.GetOrderedGiftResponse
+	16, // [16:19] is the sub-list for method output_type
+	13, // [13:16] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_selections_proto_init() }

@@ -551,7 +551,9 @@ type ClaimImage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Url   string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
 	// Pixels; absent: the original.
-	Width         *int32 `protobuf:"varint,2,opt,name=width,proto3,oneof" json:"width,omitempty"`
+	Width *int32 `protobuf:"varint,2,opt,name=width,proto3,oneof" json:"width,omitempty"`
+	// The values that the picture shows, by dimension. Only at its original; empty: it makes no difference.
+	Variations    map[string]string `protobuf:"bytes,3,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -598,6 +600,13 @@ func (x *ClaimImage) GetWidth() int32 {
 		return *x.Width
 	}
 	return 0
+}
+
+func (x *ClaimImage) GetVariations() map[string]string {
+	if x != nil {
+		return x.Variations
+	}
+	return nil
 }
 
 // A dimension to choose a value for, such as a size.
@@ -2162,11 +2171,17 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"categories\x18\t \x03(\tR\n" +
 	"categories\x129\n" +
 	"\adetails\x18\n" +
-	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"C\n" +
+	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"\xd8\x01\n" +
 	"\n" +
 	"ClaimImage\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x19\n" +
-	"\x05width\x18\x02 \x01(\x05H\x00R\x05width\x88\x01\x01B\b\n" +
+	"\x05width\x18\x02 \x01(\x05H\x00R\x05width\x88\x01\x01\x12T\n" +
+	"\n" +
+	"variations\x18\x03 \x03(\v24.gifting.personallinks.v1.ClaimImage.VariationsEntryR\n" +
+	"variations\x1a=\n" +
+	"\x0fVariationsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\b\n" +
 	"\x06_width\"{\n" +
 	"\x0eClaimVariation\x12\x1c\n" +
 	"\tdimension\x18\x01 \x01(\tR\tdimension\x12\x16\n" +
@@ -2359,7 +2374,7 @@ func file_gifting_personallinks_v1_gift_site_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_personallinks_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_gifting_personallinks_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	(ClaimState)(0),                     // 0: gifting.personallinks.v1.ClaimState
 	(ClaimProgress)(0),                  // 1: gifting.personallinks.v1.ClaimProgress
@@ -2392,76 +2407,78 @@ var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	(*ThankForClaimedGiftResponse)(nil), // 28: gifting.personallinks.v1.ThankForClaimedGiftResponse
 	(*GetPreviewPageRequest)(nil),       // 29: gifting.personallinks.v1.GetPreviewPageRequest
 	(*GetPreviewPageResponse)(nil),      // 30: gifting.personallinks.v1.GetPreviewPageResponse
-	nil,                                 // 31: gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	nil,                                 // 32: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	nil,                                 // 33: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	nil,                                 // 34: gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	(*v1.GiftSite)(nil),                 // 35: gifting.tenants.v1.GiftSite
-	(*v11.GiftDetails)(nil),             // 36: gifting.catalog.v1.GiftDetails
-	(*v12.Violation)(nil),               // 37: gifting.common.v1.Violation
-	(*timestamppb.Timestamp)(nil),       // 38: google.protobuf.Timestamp
+	nil,                                 // 31: gifting.personallinks.v1.ClaimImage.VariationsEntry
+	nil,                                 // 32: gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	nil,                                 // 33: gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	nil,                                 // 34: gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	nil,                                 // 35: gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	(*v1.GiftSite)(nil),                 // 36: gifting.tenants.v1.GiftSite
+	(*v11.GiftDetails)(nil),             // 37: gifting.catalog.v1.GiftDetails
+	(*v12.Violation)(nil),               // 38: gifting.common.v1.Violation
+	(*timestamppb.Timestamp)(nil),       // 39: google.protobuf.Timestamp
 }
 var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	0,  // 0: gifting.personallinks.v1.GetClaimPageResponse.state:type_name -> gifting.personallinks.v1.ClaimState
 	5,  // 1: gifting.personallinks.v1.GetClaimPageResponse.brand:type_name -> gifting.personallinks.v1.ClaimBrand
 	6,  // 2: gifting.personallinks.v1.GetClaimPageResponse.gifts:type_name -> gifting.personallinks.v1.ClaimGift
 	4,  // 3: gifting.personallinks.v1.GetClaimPageResponse.categories:type_name -> gifting.personallinks.v1.ClaimCategory
-	35, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
+	36, // 4: gifting.personallinks.v1.ClaimBrand.site:type_name -> gifting.tenants.v1.GiftSite
 	7,  // 5: gifting.personallinks.v1.ClaimBrand.hero:type_name -> gifting.personallinks.v1.ClaimImage
 	7,  // 6: gifting.personallinks.v1.ClaimGift.images:type_name -> gifting.personallinks.v1.ClaimImage
 	8,  // 7: gifting.personallinks.v1.ClaimGift.variations:type_name -> gifting.personallinks.v1.ClaimVariation
 	9,  // 8: gifting.personallinks.v1.ClaimGift.choices:type_name -> gifting.personallinks.v1.ClaimChoice
-	36, // 9: gifting.personallinks.v1.ClaimGift.details:type_name -> gifting.catalog.v1.GiftDetails
-	31, // 10: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
-	32, // 11: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
-	11, // 12: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	0,  // 13: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	14, // 14: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
-	11, // 15: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	15, // 16: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	33, // 17: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	37, // 18: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
-	0,  // 19: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	13, // 20: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
-	14, // 21: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
-	11, // 22: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	15, // 23: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	0,  // 24: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	13, // 25: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
-	1,  // 26: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
-	22, // 27: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
-	34, // 28: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	38, // 29: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
-	11, // 30: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	6,  // 31: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
-	38, // 32: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
-	38, // 33: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
-	11, // 34: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	35, // 35: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
-	3,  // 36: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
-	2,  // 37: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	10, // 38: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	16, // 39: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
-	18, // 40: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
-	20, // 41: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
-	23, // 42: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	25, // 43: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
-	27, // 44: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
-	29, // 45: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
-	3,  // 46: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 47: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 48: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 49: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 50: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 51: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	26, // 52: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
-	28, // 53: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
-	30, // 54: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
-	46, // [46:55] is the sub-list for method output_type
-	37, // [37:46] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	37, // 9: gifting.personallinks.v1.ClaimGift.details:type_name -> gifting.catalog.v1.GiftDetails
+	31, // 10: gifting.personallinks.v1.ClaimImage.variations:type_name -> gifting.personallinks.v1.ClaimImage.VariationsEntry
+	32, // 11: gifting.personallinks.v1.ClaimChoice.variations:type_name -> gifting.personallinks.v1.ClaimChoice.VariationsEntry
+	33, // 12: gifting.personallinks.v1.ClaimLinkRequest.variations:type_name -> gifting.personallinks.v1.ClaimLinkRequest.VariationsEntry
+	11, // 13: gifting.personallinks.v1.ClaimLinkRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	0,  // 14: gifting.personallinks.v1.ClaimLinkResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	14, // 15: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	11, // 16: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	15, // 17: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	34, // 18: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	38, // 19: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
+	0,  // 20: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	13, // 21: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	14, // 22: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	11, // 23: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	15, // 24: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	0,  // 25: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	13, // 26: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	1,  // 27: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
+	22, // 28: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
+	35, // 29: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	39, // 30: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
+	11, // 31: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	6,  // 32: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
+	39, // 33: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
+	39, // 34: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
+	11, // 35: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	36, // 36: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
+	3,  // 37: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
+	2,  // 38: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	10, // 39: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	16, // 40: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	18, // 41: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	20, // 42: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	23, // 43: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	25, // 44: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
+	27, // 45: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
+	29, // 46: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
+	3,  // 47: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 48: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 49: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 50: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 51: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 52: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	26, // 53: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
+	28, // 54: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
+	30, // 55: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
+	47, // [47:56] is the sub-list for method output_type
+	38, // [38:47] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
@@ -2484,7 +2501,7 @@ func file_gifting_personallinks_v1_gift_site_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_personallinks_v1_gift_site_proto_rawDesc), len(file_gifting_personallinks_v1_gift_site_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
