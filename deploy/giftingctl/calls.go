@@ -78,7 +78,8 @@ var calls = []call{
 	},
 	{
 		use: "brands upload-logo", method: catalogv1.BrandLogosService_UploadBrandLogo_FullMethodName,
-		short: "Store a logo; set its URL with brands put", args: []string{"brand_id", "content"},
+		short: "Store a logo; set its URL with brands put, or its id with brands put-gift-site",
+		args:  []string{"brand_id", "content"},
 	},
 	{
 		use: "brands upload-hero", method: catalogv1.BrandLogosService_UploadBrandHero_FullMethodName,

@@ -51,10 +51,12 @@ func CheckGiftSite(s *tenantsv1.GiftSite, errs *Errors) *tenantsv1.GiftSite {
 		HomeUrl:    pageURL("site.homeUrl", s.HomeUrl, errs),
 		Theme: &tenantsv1.Theme{
 			AccentColour: matching("site.theme.accentColour", t.AccentColour, colourForm, "must be a hex colour such as #1A2B3C", errs),
-			HeroImageId:  matching("site.theme.heroImageId", t.HeroImageId, imageForm, "must be the id of an uploaded picture", errs),
+			HeroImageId:  imageID("site.theme.heroImageId", t.HeroImageId, errs),
 			Typeface:     choice("site.theme.typeface", t.GetTypeface(), tenantsv1.Typeface_TYPEFACE_SYSTEM, errs),
 			Corners:      choice("site.theme.corners", t.GetCorners(), tenantsv1.CornerStyle_CORNER_STYLE_SOFT, errs),
 			ColourScheme: choice("site.theme.colourScheme", t.GetColourScheme(), tenantsv1.ColourScheme_COLOUR_SCHEME_AUTO, errs),
+
+			DarkLogoImageId: imageID("site.theme.darkLogoImageId", t.DarkLogoImageId, errs),
 		},
 		DeliveryTimes: deliveryTimes("site.deliveryTimes", s.GetDeliveryTimes(), errs),
 		WithoutThanks: s.GetWithoutThanks(),
@@ -66,6 +68,11 @@ func matching(field string, value *string, form *regexp.Regexp, message string, 
 		errs.Add(field, problem.FieldInvalid, message)
 	}
 	return value
+}
+
+// imageID checks the id of a picture of the brand.
+func imageID(field string, value *string, errs *Errors) *string {
+	return matching(field, value, imageForm, "must be the id of an uploaded picture", errs)
 }
 
 // choice returns the value, or the default if there is none.

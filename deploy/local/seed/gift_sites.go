@@ -2,7 +2,9 @@ package seed
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"google.golang.org/protobuf/proto"
 
@@ -39,6 +41,9 @@ func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenant
 	home := "https://" + brand.GetSlug() + ".example"
 	theme := proto.CloneOf(themes[brand.GetSlug()])
 	theme.HeroImageId = hero
+	if theme.DarkLogoImageId, err = s.uploadDarkLogo(ctx, tenantID, brand); err != nil {
+		return fmt.Errorf("dark logo: %w", err)
+	}
 	site := &tenantsv1.GiftSite{
 		PrivacyUrl: proto.String(home + "/privacy"), TermsUrl: proto.String(home + "/gift-terms"),
 		ImprintUrl: proto.String(home + "/imprint"),
@@ -91,6 +96,24 @@ func (s *seeder) uploadHero(ctx context.Context, tenantID string, brand *tenants
 		return nil, err
 	}
 	return proto.String(hero.GetFileId()), nil
+}
+
+// uploadDarkLogo stores a brand's logo for dark pages and returns its id, nil if the brand has none.
+func (s *seeder) uploadDarkLogo(ctx context.Context, tenantID string, brand *tenantsv1.Brand) (*string, error) {
+	content, err := Image("logo-" + brand.GetSlug() + "-dark")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	logo, err := s.logos.UploadBrandLogo(ctx, &catalogv1.UploadBrandLogoRequest{
+		TenantId: tenantID, BrandId: brand.GetId(), Content: content, OnDark: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return proto.String(logo.GetFileId()), nil
 }
 
 // greetings are those of the demo campaign of Direct.

@@ -4,6 +4,7 @@ package giftsite_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -202,6 +203,34 @@ func TestEachTradeHasALookOfItsOwn(t *testing.T) {
 			b.fill(t, "070")
 			b.press(t, ".send")
 			b.inspectSchemes(t, "65-"+trade+"-4-address")
+		}
+	})
+}
+
+// The logo of a brand without one for dark pages is on a white plate there.
+func TestTheLogoIsSeenOnLightAndOnDarkPages(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		const shown = `(() => {
+			const logo = document.querySelector(".logo");
+			return logo.currentSrc.split("/").pop() + " on " + getComputedStyle(logo).backgroundColor;
+		})()`
+		const bare, plate = " on rgba(0, 0, 0, 0)", " on rgb(255, 255, 255)"
+		for slug, onDark := range map[string]string{
+			"fjord-live": "logo-fjord-live" + plate, "lorelei-bingo": "logo-lorelei-bingo-dark" + bare,
+		} {
+			page := f.brandPage(slug, true)
+			if strings.HasSuffix(onDark, bare) {
+				page.Brand.Site.Theme.DarkLogoImageId = proto.String("logo-" + slug + "-dark")
+			}
+			f.reset(page)
+			b.visit(t, f.base+"/c/"+token, 200)
+			require.Equal(t, "logo-"+slug+bare, b.value(t, shown))
+			before := b.value(t, `JSON.stringify(document.querySelector(".logo").getBoundingClientRect())`)
+			b.media(t, "prefers-color-scheme", "dark")
+			b.await(t, shown+` === "`+onDark+`"`)
+			require.Equal(t, before, b.value(t, `JSON.stringify(document.querySelector(".logo").getBoundingClientRect())`))
+			b.inspect(t, "62-"+slug+"-logo-dark")
+			b.media(t, "prefers-color-scheme", "light")
 		}
 	})
 }

@@ -132,7 +132,7 @@ func (f *fixture) withLook(page *linksv1.GetClaimPageResponse) *linksv1.GetClaim
 	page.Brand.Hero = []*linksv1.ClaimImage{{Url: f.base + images + "hero-nordlys-casino"}}
 	page.Brand.Site.Theme = &tenantsv1.Theme{
 		AccentColour: proto.String("#0B7C88"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF,
-		Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
+		Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND, DarkLogoImageId: proto.String("logo-nordlys-casino-dark"),
 	}
 	page.Greeting = proto.String("Midsummer is here.\nChoose something that makes the long evening a little brighter.")
 	return page

@@ -2,6 +2,7 @@ package giftsite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -44,6 +45,11 @@ func newDocument(page []byte, device tenantsv1.ColourScheme) (*document, error) 
 	for n := range root.Descendants() {
 		if n.DataAtom == atom.Style && n.FirstChild != nil {
 			d.css += "\n" + withFonts(withScheme(n.FirstChild.Data, device))
+		}
+		for i, a := range n.Attr {
+			if n.DataAtom == atom.Source && a.Key == "media" {
+				n.Attr[i].Val = withScheme(a.Val, device)
+			}
 		}
 	}
 	plain, err := d.render()
@@ -94,10 +100,10 @@ func (d *document) embed(
 	embedded, copies := map[string]string{}, map[string]int{}
 	pictures := d.pictures()
 	for _, n := range pictures {
-		copies[attribute(n, "src")]++
+		copies[sourceOf(n)]++
 	}
 	for _, n := range pictures {
-		source := attribute(n, "src")
+		source := sourceOf(n)
 		if _, done := embedded[source]; done {
 			continue
 		}
@@ -119,12 +125,15 @@ func (d *document) embed(
 
 func (d *document) pictures() (all []*html.Node) {
 	for n := range d.root.Descendants() {
-		if n.DataAtom == atom.Img {
+		if n.DataAtom == atom.Img || n.DataAtom == atom.Source {
 			all = append(all, n)
 		}
 	}
 	return all
 }
+
+// sourceOf is the address of a picture. That of a <source> is its only one.
+func sourceOf(n *html.Node) string { return cmp.Or(attribute(n, "src"), attribute(n, "srcset")) }
 
 // The preferred widths of embedded pictures: sharp on a phone, but small.
 const (
@@ -155,7 +164,7 @@ func renditionURLs(n *html.Node) []string {
 		all = all[1:]
 	}
 	if len(all) == 0 {
-		return []string{attribute(n, "src")}
+		return []string{sourceOf(n)}
 	}
 	addresses := make([]string, len(all))
 	for i, r := range all {
@@ -165,8 +174,11 @@ func renditionURLs(n *html.Node) []string {
 }
 
 // keepEmbedded removes all other pictures from the link, so that the page is rendered as if they did not exist.
-func keepEmbedded(link *linksv1.GetClaimPageResponse, embedded map[string]string) {
+func (s *Site) keepEmbedded(link *linksv1.GetClaimPageResponse, embedded map[string]string) {
 	if brand := link.GetBrand(); brand != nil {
+		if theme := brand.GetSite().GetTheme(); theme != nil {
+			theme.DarkLogoImageId = s.embeddedID(theme.DarkLogoImageId, embedded)
+		}
 		brand.Hero = embeddedOf(brand.GetHero(), embedded)
 		if embedded[brand.GetLogoUrl()] == "" {
 			brand.LogoUrl = nil
@@ -175,6 +187,14 @@ func keepEmbedded(link *linksv1.GetClaimPageResponse, embedded map[string]string
 	for _, g := range link.GetGifts() {
 		g.Images = embeddedOf(g.GetImages(), embedded)
 	}
+}
+
+// embeddedID is the id of a picture that is embedded, nil for another one.
+func (s *Site) embeddedID(id *string, embedded map[string]string) *string {
+	if id == nil || embedded[s.imageOf(*id)] == "" {
+		return nil
+	}
+	return id
 }
 
 // embeddedOf keeps the pictures that are embedded. images lists the renditions of each picture, followed by its original.
@@ -216,7 +236,9 @@ func (d *document) selfContained(embedded map[string]string) ([]byte, error) {
 			}
 		case atom.Img:
 			// The first src is removed below, and so is this one if it is empty.
-			n.Attr = append(n.Attr, html.Attribute{Key: "src", Val: embedded[attribute(n, "src")]})
+			n.Attr = append(n.Attr, html.Attribute{Key: "src", Val: embedded[sourceOf(n)]})
+		case atom.Source:
+			n.Attr = append(n.Attr, html.Attribute{Key: "srcset", Val: embedded[sourceOf(n)]})
 		default:
 		}
 		n.Attr = slices.DeleteFunc(n.Attr, isReference)

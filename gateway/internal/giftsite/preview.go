@@ -49,7 +49,7 @@ func (s *Site) Preview(ctx context.Context, p Preview) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	keepEmbedded(link, embedded)
+	s.keepEmbedded(link, embedded)
 	if page, err = s.previewDocument(ctx, p, link); err != nil {
 		return nil, err
 	}

@@ -77,9 +77,9 @@ func requireSelfContained(t *testing.T, content string) {
 		for _, a := range n.Attr {
 			require.False(t, strings.HasPrefix(a.Key, "on") || a.Key == "style", a.Key)
 			switch a.Key {
-			case "href", "src":
+			case "href", "src", "srcset":
 				require.True(t, strings.HasPrefix(a.Val, "data:"), a.Val)
-			case "srcset", "imagesrcset", "action", "formaction", "method", "autofocus", "ping", "poster", "background", "data", "cite",
+			case "imagesrcset", "action", "formaction", "method", "autofocus", "ping", "poster", "background", "data", "cite",
 				"xlink:href":
 				require.Fail(t, a.Key+" in "+n.Data)
 			}

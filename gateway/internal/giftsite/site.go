@@ -52,6 +52,9 @@ type Config struct {
 	PublicURL string
 }
 
+// imagesPath is the path of an image of the catalog below PublicURL, without its id.
+const imagesPath = "/catalog/images/"
+
 // Site serves the paths below Prefix.
 type Site struct {
 	Deps
@@ -62,7 +65,9 @@ type Site struct {
 	assets       staticfile.Handler
 	// imageOrigin is the only origin that pages may load images from.
 	imageOrigin string
-	https       bool
+	// imageURL is the address of an image without its id.
+	imageURL string
+	https    bool
 }
 
 // New makes a Site.
@@ -79,6 +84,7 @@ func New(deps Deps, cfg Config) (*Site, error) {
 			Errors: httperror.Writer{Log: deps.Log},
 		},
 		imageOrigin: originOf(cfg.PublicURL), https: strings.HasPrefix(cfg.PublicURL, "https:"),
+		imageURL: strings.TrimSuffix(cfg.PublicURL, "/") + imagesPath,
 	}, nil
 }
 

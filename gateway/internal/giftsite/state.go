@@ -85,9 +85,11 @@ type view struct {
 	ContentLang string
 	Brand       string
 	Logo        string
-	Theme       theme
-	Label       string
-	Message     string
+	// DarkLogo is the logo of dark pages; empty: they show Logo on a light plate.
+	DarkLogo string
+	Theme    theme
+	Label    string
+	Message  string
 	// Greeting is that of the campaign, Hero the picture above it.
 	Greeting string
 	Hero     picture
@@ -118,12 +120,18 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	v.Brand = link.GetBrand().GetName()
 	v.Logo = s.logo(link.GetBrand().GetLogoUrl())
 	v.Theme = themeOf(link.GetBrand())
-	v.LinkPicture = s.linkPicture(link.GetBrand())
+	if v.Logo != "" && v.Theme.DarkMedia() != "" {
+		v.DarkLogo = s.imageOf(link.GetBrand().GetSite().GetTheme().GetDarkLogoImageId())
+	}
 	v.Label, v.Message, v.Greeting = link.GetLabel(), link.GetMessage(), link.GetGreeting()
 	v.setSite(link.GetBrand().GetSite())
 	if v.Hero = s.pictureOf(link.GetBrand().GetHero(), nil); v.Hero.Source != "" {
 		v.Hero.Sizes = "100vw"
 		v.markFirst(&v.Hero)
+	}
+	v.LinkPicture = linkPicture(v.Hero.Source, v.Logo)
+	if v.Theme.Scheme == schemeDark {
+		v.LinkPicture = linkPicture(v.Hero.Source, cmp.Or(v.DarkLogo, v.Logo))
 	}
 	if link.GetLocale() != v.Lang {
 		v.ContentLang = link.GetLocale()
@@ -188,11 +196,19 @@ func (s *Site) logo(address string) string {
 	return address
 }
 
+// imageOf is the address of an image of the catalog; empty: there is none.
+func (s *Site) imageOf(id string) string {
+	if id == "" {
+		return ""
+	}
+	return s.imageURL + id
+}
+
 // linkPicture is the address of the picture that the catalog makes of the hero picture and the logo. It has neither the token nor
 // anything of the player, so anybody may keep a copy.
-func (s *Site) linkPicture(brand *linksv1.ClaimBrand) string {
-	folder, hero := path.Split(s.pictureOf(brand.GetHero(), nil).Source)
-	folderOfLogo, logo := path.Split(s.logo(brand.GetLogoUrl()))
+func linkPicture(heroURL, logoURL string) string {
+	folder, hero := path.Split(heroURL)
+	folderOfLogo, logo := path.Split(logoURL)
 	if hero+logo == "" {
 		return ""
 	}

@@ -164,16 +164,17 @@ const darkNeutrals = "color-scheme:dark;--text:#f3f1ed;--muted:#b9b7b2;--surface
 // prefersDark is the condition of the dark colours if the scheme is automatic.
 const prefersDark = "screen and (prefers-color-scheme:dark)"
 
-// Style sets the properties of the theme for the style sheet. Printed pages are light.
+// DarkMedia is the condition under which the pages are dark; empty: they never are. Printed pages are light.
+func (t theme) DarkMedia() string {
+	return map[string]string{schemeDark: "screen", schemeAuto: prefersDark}[t.Scheme]
+}
+
+// Style sets the properties of the theme for the style sheet.
 func (t theme) Style() template.CSS {
 	var b strings.Builder
 	fmt.Fprintf(&b, ":root{%s;--pattern:%s}", t.Light.properties(), t.Light.pattern(t.Look))
-	night := fmt.Sprintf(":root{%s%s;--pattern:%s}", darkNeutrals, t.Dark.properties(), t.Dark.pattern(t.Look))
-	switch t.Scheme {
-	case schemeDark:
-		b.WriteString("@media screen{" + night + "}")
-	case schemeAuto:
-		b.WriteString("@media " + prefersDark + "{" + night + "}")
+	if media := t.DarkMedia(); media != "" {
+		fmt.Fprintf(&b, "@media %s{:root{%s%s;--pattern:%s}}", media, darkNeutrals, t.Dark.properties(), t.Dark.pattern(t.Look))
 	}
 	if f, ok := fonts[t.Typeface]; ok {
 		b.WriteString(f.rules)

@@ -1,4 +1,4 @@
-// Logos and hero pictures of the demo brands. A logo has no background.
+// Logos and hero pictures of the demo brands. A logo has no background; some have a version for dark pages.
 "use strict";
 
 const brands = {};
@@ -9,16 +9,20 @@ function logo(slug, width, mark, words) {
 const word = (x, y, size, colour, content, family, weight = 400, spacing = .16) =>
   `<text x="${x}" y="${y}" font-size="${size}" fill="${colour}" font-family="${family}" font-weight="${weight}" letter-spacing="${size * spacing}">${content}</text>`;
 
-logo("nordlys-casino", 268, path("M30 4Q32 26 56 30Q32 34 30 56Q28 34 4 30Q28 26 30 4Z", "#1B4B8F") + path("M47 6Q48 13 55 14Q48 15 47 22Q46 15 39 14Q46 13 47 6Z", "#2FB5A0"),
-  word(72, 36, 28, "#1B4B8F", "NORDLYS", "DejaVu Sans", 200, .18) + word(73, 54, 11, "#4a5f7d", "CASINO", "DejaVu Sans", 400, .62));
+const nordlys = (slug, star, spark, name, casino) => logo(slug, 268, path("M30 4Q32 26 56 30Q32 34 30 56Q28 34 4 30Q28 26 30 4Z", star) + path("M47 6Q48 13 55 14Q48 15 47 22Q46 15 39 14Q46 13 47 6Z", spark),
+  word(72, 36, 28, name, "NORDLYS", "DejaVu Sans", 200, .18) + word(73, 54, 11, casino, "CASINO", "DejaVu Sans", 400, .62));
+nordlys("nordlys-casino", "#1B4B8F", "#2FB5A0", "#1B4B8F", "#4a5f7d");
+nordlys("nordlys-casino-dark", "#8DB9F5", "#4FDCC4", "#EAF1FB", "#A9BCD8");
 logo("polar-spins", 262, oval(30, 30, 26, 26, "#0B7C88") + path("M30 30Q30 12 46 14Q40 26 30 30Q48 30 46 46Q34 40 30 30Q30 48 14 46Q20 34 30 30Q12 30 14 14Q26 20 30 30Z", "#fff"),
   word(70, 39, 27, "#0B5A63", "Polar Spins", "Liberation Sans", 700, 0));
 logo("fjord-live", 216, path("M4 40L22 10L32 26L38 17L56 40Z", "#24485e") + line("M4 47Q11 42 18 47T32 47T46 47T56 46M10 54Q17 50 24 54T38 54T50 54", "#3d8aa8", 3),
   word(70, 39, 28, "#24485e", "fjord", "DejaVu Sans", 200, .06) + word(150, 39, 28, "#3d8aa8", "live", "DejaVu Sans", 400, .02));
 logo("rheingold", 262, `<circle cx="30" cy="30" r="24" fill="none" stroke="#9A6F08" stroke-width="4.5"/>` + line("M13 26Q21.500 19 30 26T47 26M11 34Q20.500 27 30 34T49 34M14 42Q22 36 30 42T46 42", "#C79A2B", 3),
   word(72, 41, 31, "#5d4406", "Rheingold", "Liberation Serif", 400, .03));
-logo("lorelei-bingo", 250, oval(30, 30, 26, 26, "#7A1F3D") + oval(30, 30, 17, 17, "#fff") + word(23.500, 38, 23, "#7A1F3D", "L", "Liberation Serif", 700, 0) + oval(21, 12, 6, 3, { fill: "#fff", opacity: .45, transform: "rotate(-32 21 12)" }),
-  word(72, 34, 27, "#7A1F3D", "Lorelei", "Liberation Serif", 400, .02) + word(73, 53, 12, "#a3576f", "BINGO", "Liberation Sans", 700, .5));
+const lorelei = (slug, ball, name, bingo) => logo(slug, 250, oval(30, 30, 26, 26, ball) + oval(30, 30, 17, 17, "#fff") + word(23.500, 38, 23, "#7A1F3D", "L", "Liberation Serif", 700, 0) + oval(21, 12, 6, 3, { fill: "#fff", opacity: .45, transform: "rotate(-32 21 12)" }),
+  word(72, 34, 27, name, "Lorelei", "Liberation Serif", 400, .02) + word(73, 53, 12, bingo, "BINGO", "Liberation Sans", 700, .5));
+lorelei("lorelei-bingo", "#7A1F3D", "#7A1F3D", "#a3576f");
+lorelei("lorelei-bingo-dark", "#C4496F", "#F7E4EA", "#E59BB2");
 
 // hero is a wide landscape: sky, ridges from far to near, and water that mirrors the sky.
 function hero(slug, sky, ridges, more, water) {

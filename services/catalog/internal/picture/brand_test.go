@@ -54,7 +54,7 @@ func TestTheTopOfAPageNeedsAWideLandscape(t *testing.T) {
 	require.ErrorIs(t, err, picture.ErrType)
 }
 
-func TestALogoIsSeenOnWhite(t *testing.T) {
+func TestALogoIsSeenOnItsGround(t *testing.T) {
 	t.Parallel()
 	// word is a logo of a colour that covers a twentieth of its ground.
 	word := func(ink, ground color.Color) []byte {
@@ -69,19 +69,24 @@ func TestALogoIsSeenOnWhite(t *testing.T) {
 		return pngOf(t, logo)
 	}
 	yellow, faint := color.NRGBA{R: 255, G: 215, A: 255}, color.NRGBA{A: 60}
+	glass := color.NRGBA{R: 255, G: 255, B: 255, A: 150}
 	for name, tc := range map[string]struct {
-		logo []byte
-		want error
+		logo          []byte
+		light, onDark error
 	}{
-		"red letters":              {word(red, color.Transparent), nil},
-		"red letters on white":     {word(red, paper), nil},
-		"white letters on a patch": {word(paper, green), nil},
-		"white letters":            {word(paper, color.Transparent), picture.ErrFaint},
-		"yellow letters":           {word(yellow, color.Transparent), picture.ErrFaint},
-		"a shadow":                 {word(faint, color.Transparent), picture.ErrFaint},
-		"nothing":                  {word(color.Transparent, color.Transparent), picture.ErrFaint},
+		"red letters":              {word(red, color.Transparent), nil, nil},
+		"red letters on white":     {word(red, paper), nil, nil},
+		"white letters on a patch": {word(paper, green), nil, nil},
+		"white letters":            {word(paper, color.Transparent), picture.ErrFaint, nil},
+		"white letters of glass":   {word(glass, color.Transparent), picture.ErrFaint, nil},
+		"yellow letters":           {word(yellow, color.Transparent), picture.ErrFaint, nil},
+		"navy letters":             {word(color.NRGBA{R: 27, G: 75, B: 143, A: 255}, color.Transparent), nil, picture.ErrDim},
+		"a shadow":                 {word(faint, color.Transparent), picture.ErrFaint, picture.ErrDim},
+		"nothing":                  {word(color.Transparent, color.Transparent), picture.ErrFaint, picture.ErrDim},
 	} {
-		_, err := picture.NewProcessor().PrepareLogo(t.Context(), tc.logo)
-		require.ErrorIs(t, err, tc.want, name)
+		for onDark, want := range map[bool]error{false: tc.light, true: tc.onDark} {
+			_, err := picture.NewProcessor().PrepareLogo(t.Context(), tc.logo, onDark)
+			require.ErrorIs(t, err, want, "%s, on dark: %t", name, onDark)
+		}
 	}
 }

@@ -21,7 +21,11 @@ const (
 	cardMargin, cardLine, cardBottom = 56, 14, 48
 )
 
-var cardLineColour = color.RGBA{R: 0xE3, G: 0xDF, B: 0xD7, A: 0xFF} // --line of the gift site.
+// --line of the gift site, on light and on dark pages.
+var (
+	cardLineColour = color.RGBA{R: 0xE3, G: 0xDF, B: 0xD7, A: 0xFF}
+	darkLineColour = color.RGBA{R: 0x37, G: 0x3C, B: 0x44, A: 0xFF}
+)
 
 // LinkPicture makes the picture that messengers show of a brand's links: the hero picture with the logo on a card. Without a hero
 // picture the ground has the colour of the logo. One of both may be nil.
@@ -73,8 +77,13 @@ func mean(pixels image.Image) color.Color {
 	return seen
 }
 
-// drawCard draws a logo on a white card: above the lower edge of a hero picture, or in the middle.
+// drawCard draws a logo on a card: above the lower edge of a hero picture, or in the middle. The card is white, and dark under a
+// logo that is seen on dark only.
 func drawCard(canvas draw.Image, logo image.Image, onHero bool) {
+	ground, line := color.Color(color.White), cardLineColour
+	if !seenOn(ground, logo) {
+		ground, line = darkGround, darkLineColour
+	}
 	seen := visible(logo)
 	card := image.Rectangle{Max: seen.Size()}.Inset(-cardMargin)
 	corner := canvas.Bounds().Size().Sub(card.Size()).Div(2)
@@ -85,7 +94,7 @@ func drawCard(canvas draw.Image, logo image.Image, onHero bool) {
 	for _, layer := range []struct {
 		inset  int
 		colour color.Color
-	}{{0, color.White}, {cardLine, cardLineColour}, {cardLine + 1, color.White}} {
+	}{{0, ground}, {cardLine, line}, {cardLine + 1, ground}} {
 		draw.Draw(canvas, card.Inset(layer.inset), image.NewUniform(layer.colour), image.Point{}, draw.Src)
 	}
 	draw.Draw(canvas, card.Inset(cardMargin), logo, seen.Min, draw.Over)

@@ -57,6 +57,11 @@ func TestThePictureOfALinkIsMadeOfTheHeroPictureAndTheLogo(t *testing.T) {
 		requireColour(t, red, shown, 600, 315)
 		requireColour(t, paper, shown, 600, 315+40)
 	})
+	t.Run("the card is dark under a logo that is not seen on white", func(t *testing.T) {
+		shown := linkPicture(t, hero, pngOf(t, solid(400, 100, paper)))
+		requireColour(t, color.NRGBA{R: 31, G: 35, B: 41, A: 255}, shown, 600, 385)
+		requireColour(t, paper, shown, 600, 471)
+	})
 	t.Run("without a logo it is the hero picture", func(t *testing.T) {
 		shown := linkPicture(t, hero, nil)
 		for _, at := range [][2]int{{5, 5}, {600, 450}, {1195, 625}} {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	"image/jpeg"
 	_ "image/jpeg" // Decodes JPEG.
 	"image/png"
@@ -48,6 +49,7 @@ var (
 	ErrNarrow  = errors.New("is not wide enough for the top of a page")
 	ErrRatio   = errors.New("has another ratio than the top of a page")
 	ErrFaint   = errors.New("is a logo that is not seen on white")
+	ErrDim     = errors.New("is a logo that is not seen on dark pages")
 )
 
 // File is an image as it is stored.
@@ -127,11 +129,18 @@ func onWhite(pixels image.Image) image.Image {
 	return flat
 }
 
-// PrepareLogo is Prepare without renditions. Errors are also ErrFaint.
-func (p *Processor) PrepareLogo(ctx context.Context, content []byte) (File, error) {
+// darkGround is the ground of a logo on dark pages of the gift site. White is its ground on light ones, and behind a logo that has
+// no version for dark pages.
+var darkGround = color.RGBA{R: 0x1F, G: 0x23, B: 0x29, A: 0xFF}
+
+// PrepareLogo is Prepare without renditions. Errors are also ErrFaint, and ErrDim of a logo for dark pages.
+func (p *Processor) PrepareLogo(ctx context.Context, content []byte, onDark bool) (File, error) {
 	var logo File
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
-		if !seenOnWhite(pixels) {
+		switch {
+		case onDark && !seenOn(darkGround, pixels):
+			return ErrDim
+		case !onDark && !seenOn(color.White, pixels):
 			return ErrFaint
 		}
 		logo, err = encode(pixels, contentType, originalQuality)
@@ -203,24 +212,32 @@ func typeFor(pixels image.Image) string {
 	return PNG
 }
 
-// seenOnWhite reports whether some of a logo's visible pixels have the contrast to white that WCAG requires of graphics. White is
-// the ground of logos on light pages, and the one that they get on dark pages.
-func seenOnWhite(logo image.Image) bool {
+// seenOn reports whether some of a logo's visible pixels have the contrast to the ground that WCAG requires of graphics.
+func seenOn(ground color.Color, logo image.Image) bool {
 	const sampleWidth, minShare, minContrast, flare = 200, 0.02, 3, 0.05
 	small := scale(logo, min(sampleWidth, logo.Bounds().Dx()))
+	shown := image.NewRGBA(small.Bounds())
+	draw.Draw(shown, shown.Bounds(), image.NewUniform(ground), image.Point{}, draw.Src)
+	draw.Draw(shown, shown.Bounds(), small, image.Point{}, draw.Over)
+	behind := luminance(ground) + flare
 	seen, visible := 0, 0
 	for i := range small.Bounds().Dx() * small.Bounds().Dy() {
-		r, g, b, alpha := small.At(i%small.Bounds().Dx(), i/small.Bounds().Dx()).RGBA()
-		if alpha < 0x8000 {
+		x, y := i%small.Bounds().Dx(), i/small.Bounds().Dx()
+		if _, _, _, alpha := small.At(x, y).RGBA(); alpha < 0x8000 {
 			continue
 		}
 		visible++
-		luminance := 0.2126*linear(r+0xFFFF-alpha) + 0.7152*linear(g+0xFFFF-alpha) + 0.0722*linear(b+0xFFFF-alpha)
-		if (1+flare)/(luminance+flare) >= minContrast {
+		pixel := luminance(shown.At(x, y)) + flare
+		if max(pixel, behind)/min(pixel, behind) >= minContrast {
 			seen++
 		}
 	}
 	return seen > 0 && float64(seen) >= minShare*float64(visible)
+}
+
+func luminance(c color.Color) float64 {
+	r, g, b, _ := c.RGBA()
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
 }
 
 // linear is the light of a channel of sRGB.

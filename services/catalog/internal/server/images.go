@@ -140,6 +140,10 @@ func refusedImage(err error) error {
 			Code:    problem.FieldInvalid,
 			Message: "must be seen on white, which is its ground on light and on dark pages: use the version for light grounds",
 		},
+		picture.ErrDim: {
+			Code:    problem.FieldInvalid,
+			Message: "must be seen on #1f2329, which is its ground on dark pages: use the version for dark grounds",
+		},
 	} {
 		if errors.Is(err, refusal) {
 			violation.Field = "content"
@@ -153,7 +157,13 @@ func refusedImage(err error) error {
 func (s *service) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
-	id, err := s.upload(ctx, req, store.Logos, s.storeLogo)
+	id, err := s.upload(ctx, req, store.Logos, func(ctx context.Context, content []byte) (rules.Image, error) {
+		file, err := s.Processor.PrepareLogo(ctx, content, req.GetOnDark())
+		if err != nil {
+			return rules.Image{}, refusedImage(err)
+		}
+		return s.storeFile(ctx, file)
+	})
 	return &catalogv1.UploadBrandLogoResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
@@ -190,14 +200,6 @@ func (s *service) upload(
 		return "", err
 	}
 	return image.FileID, s.Store.PutBrandPicture(ctx, kind, brand, image)
-}
-
-func (s *service) storeLogo(ctx context.Context, content []byte) (rules.Image, error) {
-	file, err := s.Processor.PrepareLogo(ctx, content)
-	if err != nil {
-		return rules.Image{}, refusedImage(err)
-	}
-	return s.storeFile(ctx, file)
 }
 
 // checkBrand asks the tenants service, not the cache, so that a new brand is known immediately.

@@ -269,9 +269,13 @@ func TestBrandLogos(t *testing.T) {
 			refusal, _ := problem.As(err)
 			require.Contains(t, refusal.Violations[0].Message, message)
 		}
-		_, err := put(blank)
-		require.Equal(t, codes{"content": problem.FieldInvalid}, violationsOf(t, err), "it is not seen")
-		_, err = put(png, func(r *catalogv1.UploadBrandLogoRequest) { r.TenantId = otherTenantID })
+		for onDark, message := range map[bool]string{false: "must be seen on white", true: "must be seen on #1f2329"} {
+			_, err := put(blank, func(r *catalogv1.UploadBrandLogoRequest) { r.OnDark = onDark })
+			require.Equal(t, codes{"content": problem.FieldInvalid}, violationsOf(t, err), "it is not seen")
+			refusal, _ := problem.As(err)
+			require.Contains(t, refusal.Violations[0].Message, message)
+		}
+		_, err := put(png, func(r *catalogv1.UploadBrandLogoRequest) { r.TenantId = otherTenantID })
 		require.Equal(t, codes{"brandId": problem.FieldInvalid}, violationsOf(t, err), "another tenant's brand")
 	})
 }

@@ -293,7 +293,7 @@ func fullSite() *tenantsv1.GiftSite {
 		Theme: &tenantsv1.Theme{
 			AccentColour: pointer("#C8102E"), HeroImageId: pointer(strings.Repeat("0a", 16)),
 			Typeface: tenantsv1.Typeface_TYPEFACE_SERIF, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND,
-			ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_DARK,
+			ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_DARK, DarkLogoImageId: pointer(strings.Repeat("0b", 16)),
 		},
 		DeliveryTimes: []*tenantsv1.DeliveryTime{
 			{Country: "SE", MinBusinessDays: 2, MaxBusinessDays: 4}, {Country: "DE", MinBusinessDays: 60, MaxBusinessDays: 60},
@@ -360,10 +360,12 @@ func TestPutGiftSite(t *testing.T) {
 			HomeUrl: pointer("https://aurora.example/" + strings.Repeat("a", 2048)),
 			Theme: &tenantsv1.Theme{
 				AccentColour: pointer("red"), HeroImageId: pointer("../x"), Typeface: 99, Corners: 99, ColourScheme: 99,
+				DarkLogoImageId: pointer(strings.Repeat("0B", 16)),
 			},
 		}), "site.privacyUrl invalid", "site.termsUrl invalid", "site.supportUrl invalid", "site.imprintUrl invalid",
 			"site.homeUrl too_long", "site.theme.accentColour invalid", "site.theme.heroImageId invalid",
-			"site.theme.typeface invalid", "site.theme.corners invalid", "site.theme.colourScheme invalid")
+			"site.theme.typeface invalid", "site.theme.corners invalid", "site.theme.colourScheme invalid",
+			"site.theme.darkLogoImageId invalid")
 		invalid(t, f.ops.PutGiftSite, put(tenant, brand, &tenantsv1.GiftSite{
 			HomeUrl: pointer("mailto:help@aurora.example"),
 		}), "site.homeUrl invalid")

@@ -43,6 +43,7 @@ var giftSites = setting[giftSiteRow]{
 		postgres.EnumField("corners", setUp, func(r *giftSiteRow) *tenantsv1.CornerStyle { return &r.theme.Corners }),
 		postgres.EnumField("colour_scheme", setUp, func(r *giftSiteRow) *tenantsv1.ColourScheme { return &r.theme.ColourScheme }),
 		postgres.Field("delivery_times", setUp, func(r *giftSiteRow) *[]deliveryTime { return &r.times }),
+		postgres.Field("dark_logo_image_id", setUp, func(r *giftSiteRow) **string { return &r.theme.DarkLogoImageId }),
 		postgres.Field("without_thanks", setUp, func(r *giftSiteRow) *bool { return &r.WithoutThanks }),
 	},
 	blank: func() *giftSiteRow { return &giftSiteRow{GiftSite: &tenantsv1.GiftSite{}, theme: &tenantsv1.Theme{}} },

@@ -142,8 +142,10 @@ type UploadBrandLogoRequest struct {
 	// A brand of the tenant.
 	BrandId string `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
 	// As for a gift's image: image/png, image/jpeg or image/webp, at most 10 MB and 25 million pixels. It must
-	// be seen on white: some of it has a contrast of 3:1 at least.
-	Content       []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	// be seen on its ground: some of it has a contrast of 3:1 at least.
+	Content []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	// The logo is for dark pages of the gift site, whose ground is #1f2329. Otherwise its ground is white.
+	OnDark        bool `protobuf:"varint,4,opt,name=on_dark,json=onDark,proto3" json:"on_dark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -197,6 +199,13 @@ func (x *UploadBrandLogoRequest) GetContent() []byte {
 		return x.Content
 	}
 	return nil
+}
+
+func (x *UploadBrandLogoRequest) GetOnDark() bool {
+	if x != nil {
+		return x.OnDark
+	}
+	return false
 }
 
 type UploadBrandLogoResponse struct {
@@ -263,11 +272,12 @@ const file_gifting_catalog_v1_brand_logos_proto_rawDesc = "" +
 	"\acontent\x18\x03 \x01(\fR\acontent\"D\n" +
 	"\x17UploadBrandHeroResponse\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\tR\x06fileId\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url\"j\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\"\x83\x01\n" +
 	"\x16UploadBrandLogoRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
 	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x12\x18\n" +
-	"\acontent\x18\x03 \x01(\fR\acontent\"D\n" +
+	"\acontent\x18\x03 \x01(\fR\acontent\x12\x17\n" +
+	"\aon_dark\x18\x04 \x01(\bR\x06onDark\"D\n" +
 	"\x17UploadBrandLogoResponse\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\tR\x06fileId\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url2\xeb\x01\n" +

@@ -30,8 +30,8 @@ const (
 // BrandLogosService is the part of the operations plane that stores the logos of brands. The tenants service
 // stores the brand itself, with the URL of its logo.
 type BrandLogosServiceClient interface {
-	// Stores a logo and returns the URL to set as the brand's logo_url. The URL is open to the public until
-	// 20 later logos of the brand have been uploaded. The same bytes return the same URL.
+	// Stores a logo and returns the URL to set as the brand's logo_url, or the id for dark_logo_image_id of its theme. It is open to
+	// the public until 20 later logos of the brand have been uploaded. The same bytes return the same URL.
 	UploadBrandLogo(ctx context.Context, in *UploadBrandLogoRequest, opts ...grpc.CallOption) (*UploadBrandLogoResponse, error)
 	// Stores a picture for the top of a brand's gift site, with smaller renditions, and returns its id for hero_image_id of the
 	// brand's theme. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
@@ -73,8 +73,8 @@ func (c *brandLogosServiceClient) UploadBrandHero(ctx context.Context, in *Uploa
 // BrandLogosService is the part of the operations plane that stores the logos of brands. The tenants service
 // stores the brand itself, with the URL of its logo.
 type BrandLogosServiceServer interface {
-	// Stores a logo and returns the URL to set as the brand's logo_url. The URL is open to the public until
-	// 20 later logos of the brand have been uploaded. The same bytes return the same URL.
+	// Stores a logo and returns the URL to set as the brand's logo_url, or the id for dark_logo_image_id of its theme. It is open to
+	// the public until 20 later logos of the brand have been uploaded. The same bytes return the same URL.
 	UploadBrandLogo(context.Context, *UploadBrandLogoRequest) (*UploadBrandLogoResponse, error)
 	// Stores a picture for the top of a brand's gift site, with smaller renditions, and returns its id for hero_image_id of the
 	// brand's theme. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.

@@ -374,9 +374,12 @@ type Theme struct {
 	// Unspecified: SOFT.
 	Corners CornerStyle `protobuf:"varint,4,opt,name=corners,proto3,enum=gifting.tenants.v1.CornerStyle" json:"corners,omitempty"`
 	// Unspecified: AUTO.
-	ColourScheme  ColourScheme `protobuf:"varint,5,opt,name=colour_scheme,json=colourScheme,proto3,enum=gifting.tenants.v1.ColourScheme" json:"colour_scheme,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ColourScheme ColourScheme `protobuf:"varint,5,opt,name=colour_scheme,json=colourScheme,proto3,enum=gifting.tenants.v1.ColourScheme" json:"colour_scheme,omitempty"`
+	// Id of a logo that UploadBrandLogo of the catalog has stored with on_dark: dark pages show it in place of the brand's logo.
+	// Absent: dark pages show the brand's logo on a light plate.
+	DarkLogoImageId *string `protobuf:"bytes,6,opt,name=dark_logo_image_id,json=darkLogoImageId,proto3,oneof" json:"dark_logo_image_id,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Theme) Reset() {
@@ -442,6 +445,13 @@ func (x *Theme) GetColourScheme() ColourScheme {
 		return x.ColourScheme
 	}
 	return ColourScheme_COLOUR_SCHEME_UNSPECIFIED
+}
+
+func (x *Theme) GetDarkLogoImageId() string {
+	if x != nil && x.DarkLogoImageId != nil {
+		return *x.DarkLogoImageId
+	}
+	return ""
 }
 
 // BrandGiftSite is the gift site of one brand.
@@ -523,15 +533,17 @@ const file_gifting_tenants_v1_gift_site_proto_rawDesc = "" +
 	"\fDeliveryTime\x12\x18\n" +
 	"\acountry\x18\x01 \x01(\tR\acountry\x12*\n" +
 	"\x11min_business_days\x18\x02 \x01(\x05R\x0fminBusinessDays\x12*\n" +
-	"\x11max_business_days\x18\x03 \x01(\x05R\x0fmaxBusinessDays\"\xba\x02\n" +
+	"\x11max_business_days\x18\x03 \x01(\x05R\x0fmaxBusinessDays\"\x83\x03\n" +
 	"\x05Theme\x12(\n" +
 	"\raccent_colour\x18\x01 \x01(\tH\x00R\faccentColour\x88\x01\x01\x12'\n" +
 	"\rhero_image_id\x18\x02 \x01(\tH\x01R\vheroImageId\x88\x01\x01\x128\n" +
 	"\btypeface\x18\x03 \x01(\x0e2\x1c.gifting.tenants.v1.TypefaceR\btypeface\x129\n" +
 	"\acorners\x18\x04 \x01(\x0e2\x1f.gifting.tenants.v1.CornerStyleR\acorners\x12E\n" +
-	"\rcolour_scheme\x18\x05 \x01(\x0e2 .gifting.tenants.v1.ColourSchemeR\fcolourSchemeB\x10\n" +
+	"\rcolour_scheme\x18\x05 \x01(\x0e2 .gifting.tenants.v1.ColourSchemeR\fcolourScheme\x120\n" +
+	"\x12dark_logo_image_id\x18\x06 \x01(\tH\x02R\x0fdarkLogoImageId\x88\x01\x01B\x10\n" +
 	"\x0e_accent_colourB\x10\n" +
-	"\x0e_hero_image_id\"\\\n" +
+	"\x0e_hero_image_idB\x15\n" +
+	"\x13_dark_logo_image_id\"\\\n" +
 	"\rBrandGiftSite\x12\x19\n" +
 	"\bbrand_id\x18\x01 \x01(\tR\abrandId\x120\n" +
 	"\x04site\x18\x02 \x01(\v2\x1c.gifting.tenants.v1.GiftSiteR\x04site*z\n" +
