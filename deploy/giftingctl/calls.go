@@ -83,11 +83,13 @@ var calls = []call{
 	},
 	{
 		use: "brands upload-hero", method: catalogv1.BrandLogosService_UploadBrandHero_FullMethodName,
-		short: "Store the picture above the greeting; set its id with brands put-gift-site", args: []string{"brand_id", "content"},
+		short: "Store the picture above the greeting, or of its sender; set its id with brands put-gift-site",
+		args:  []string{"brand_id", "content"},
 	},
 	{
 		use: "brands put-gift-site", method: tenantsv1.TenantOperationsService_PutGiftSite_FullMethodName,
-		short: "Replace links, theme and delivery times of a brand's gift site", flatten: "site", args: []string{"brand_id"},
+		short: "Replace links, theme, sender and delivery times of a brand's gift site", flatten: "site",
+		args: []string{"brand_id"},
 	},
 	{
 		use: "team put", method: tenantsv1.TenantOperationsService_PutTeamMember_FullMethodName,

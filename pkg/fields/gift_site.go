@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -12,6 +14,7 @@ import (
 
 const (
 	maxSiteURL       = 2048
+	maxSender        = 100
 	maxGreeting      = 1000
 	maxGreetingLines = 20
 )
@@ -60,7 +63,25 @@ func CheckGiftSite(s *tenantsv1.GiftSite, errs *Errors) *tenantsv1.GiftSite {
 		},
 		DeliveryTimes: deliveryTimes("site.deliveryTimes", s.GetDeliveryTimes(), errs),
 		WithoutThanks: s.GetWithoutThanks(),
+		Sender:        sender("site.sender.", s.GetSender(), errs),
 	}
+}
+
+// sender checks who signs the notes. It returns nil if nothing of them is set.
+func sender(at string, s *tenantsv1.Sender, errs *Errors) *tenantsv1.Sender {
+	if s == nil {
+		return nil
+	}
+	errs.Line(at+"name", s.GetName(), maxSender)
+	checked := &tenantsv1.Sender{
+		Name:             Optional(s.Name),
+		PortraitImageId:  imageID(at+"portraitImageId", s.PortraitImageId, errs),
+		SignatureImageId: imageID(at+"signatureImageId", s.SignatureImageId, errs),
+	}
+	if proto.Size(checked) == 0 {
+		return nil
+	}
+	return checked
 }
 
 func matching(field string, value *string, form *regexp.Regexp, message string, errs *Errors) *string {

@@ -16,7 +16,8 @@ func TestWhatIsBlankIsAbsent(t *testing.T) {
 	var errs fields.Errors
 	site := fields.CheckGiftSite(&tenantsv1.GiftSite{
 		PrivacyUrl: &blank, TermsUrl: &blank, SupportUrl: &blank, ImprintUrl: &blank, HomeUrl: &blank,
-		Theme: &tenantsv1.Theme{AccentColour: &blank, HeroImageId: &blank, DarkLogoImageId: &blank},
+		Theme:  &tenantsv1.Theme{AccentColour: &blank, HeroImageId: &blank, DarkLogoImageId: &blank},
+		Sender: &tenantsv1.Sender{Name: &blank, PortraitImageId: &blank, SignatureImageId: &blank},
 	}, &errs)
 	require.NoError(t, errs.Err())
 	require.Equal(t, fields.CheckGiftSite(&tenantsv1.GiftSite{}, &errs).String(), site.String())

@@ -103,6 +103,14 @@ func TestDemo(t *testing.T) {
 			}
 		}
 	})
+	t.Run("who signs a note has a portrait and a signature", func(t *testing.T) {
+		for slug := range senders {
+			for _, kind := range []string{"portrait-", "signature-"} {
+				_, err := Image(kind + slug)
+				require.NoError(t, err)
+			}
+		}
+	})
 	t.Run("the pictures are small", func(t *testing.T) {
 		const each, all = 30 << 10, 750 << 10
 		total := 0

@@ -32,9 +32,12 @@ var themes = map[string]*tenantsv1.Theme{
 	},
 }
 
+// senders are the names of those who sign the notes of demo brands, by slug.
+var senders = map[string]string{"nordlys-casino": "Maja Sandström"}
+
 // putGiftSite puts links, theme and delivery times of a brand.
 func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenantsv1.Brand) error {
-	hero, err := s.uploadHero(ctx, tenantID, brand)
+	hero, err := s.uploadBrandPicture(ctx, tenantID, brand, "hero-", catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO)
 	if err != nil {
 		return fmt.Errorf("hero picture: %w", err)
 	}
@@ -49,6 +52,11 @@ func (s *seeder) putGiftSite(ctx context.Context, tenantID string, brand *tenant
 		ImprintUrl: proto.String(home + "/imprint"),
 		SupportUrl: proto.String("mailto:vip@" + brand.GetSlug() + ".example"), HomeUrl: proto.String(home + "/vip"), Theme: theme,
 		DeliveryTimes: deliveryTimes(),
+	}
+	if name, ok := senders[brand.GetSlug()]; ok {
+		if site.Sender, err = s.uploadSender(ctx, tenantID, brand, name); err != nil {
+			return fmt.Errorf("sender: %w", err)
+		}
 	}
 	_, err = s.tenants.PutGiftSite(ctx, &tenantsv1.PutGiftSiteRequest{
 		Actor: Installer, TenantId: tenantID, BrandId: brand.GetId(), Site: site,
@@ -80,22 +88,36 @@ func deliveryTimes() (times []*tenantsv1.DeliveryTime) {
 	return times
 }
 
-// uploadHero stores a brand's hero picture and returns its id. With few pictures it does neither.
-func (s *seeder) uploadHero(ctx context.Context, tenantID string, brand *tenantsv1.Brand) (*string, error) {
-	if s.sharedPicture != "" {
-		return nil, nil
-	}
-	content, err := Image("hero-" + brand.GetSlug())
+// uploadSender returns who signs the notes of a brand, after it has stored both pictures.
+func (s *seeder) uploadSender(
+	ctx context.Context, tenantID string, brand *tenantsv1.Brand, name string,
+) (*tenantsv1.Sender, error) {
+	portrait, err := s.uploadBrandPicture(ctx, tenantID, brand, "portrait-", catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT)
 	if err != nil {
 		return nil, err
 	}
-	hero, err := s.logos.UploadBrandHero(ctx, &catalogv1.UploadBrandHeroRequest{
-		TenantId: tenantID, BrandId: brand.GetId(), Content: content,
+	signature, err := s.uploadBrandPicture(ctx, tenantID, brand, "signature-", catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE)
+	return &tenantsv1.Sender{Name: &name, PortraitImageId: portrait, SignatureImageId: signature}, err
+}
+
+// uploadBrandPicture stores the brand's picture whose name begins with prefix, and returns its id. With few pictures it does neither.
+func (s *seeder) uploadBrandPicture(
+	ctx context.Context, tenantID string, brand *tenantsv1.Brand, prefix string, kind catalogv1.BrandPictureKind,
+) (*string, error) {
+	if s.sharedPicture != "" {
+		return nil, nil
+	}
+	content, err := Image(prefix + brand.GetSlug())
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.logos.UploadBrandHero(ctx, &catalogv1.UploadBrandHeroRequest{
+		TenantId: tenantID, BrandId: brand.GetId(), Content: content, Kind: kind,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return proto.String(hero.GetFileId()), nil
+	return proto.String(stored.GetFileId()), nil
 }
 
 // uploadDarkLogo stores a brand's logo for dark pages and returns its id, nil if the brand has none.

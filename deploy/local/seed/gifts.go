@@ -22,7 +22,7 @@ import (
 //go:embed data/*.json words.json images
 var data embed.FS
 
-// Image returns the picture of the gift with the slug, or a brand's logo or hero picture, such as logo-rheingold. Logos are PNG,
+// Image returns the picture of the gift with the slug, or one of a brand, such as logo-rheingold. Logos are PNG,
 // which stays small without a background; the others are WebP.
 func Image(name string) ([]byte, error) {
 	if strings.HasPrefix(name, "logo-") {

@@ -82,7 +82,7 @@ type seeder struct {
 }
 
 // PutDemo puts all records of the demo. tenants and catalog are connections to the two services. With fewPictures all gifts have
-// the same picture, and brands have no hero picture.
+// the same picture, and brands have neither a hero picture nor pictures of a sender.
 func PutDemo(ctx context.Context, tenants, catalog grpc.ClientConnInterface, fewPictures bool) error {
 	s := &seeder{
 		tenants: tenantsv1.NewTenantOperationsServiceClient(tenants),

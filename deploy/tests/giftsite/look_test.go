@@ -234,3 +234,20 @@ func TestTheLogoIsSeenOnLightAndOnDarkPages(t *testing.T) {
 		}
 	})
 }
+
+func TestTheNoteIsSignedOnLightAndOnDarkPages(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		for _, locale := range []string{"en-US", "ar"} {
+			f.reset(f.withLook(f.openPage(locale, "#1B4B8F")))
+			b.visit(t, f.base+"/c/"+token, 200)
+			require.Equal(t, "50% 72px", b.value(t, `(() => {
+				const portrait = getComputedStyle(document.querySelector(".portrait"));
+				return portrait.borderRadius + " " + portrait.width;
+			})()`))
+			b.inspectSchemes(t, "64-sender-"+locale)
+			b.media(t, "prefers-color-scheme", "dark")
+			require.Equal(t, "rgb(255, 255, 255)", b.value(t, `getComputedStyle(document.querySelector(".signature")).backgroundColor`))
+			b.media(t, "prefers-color-scheme", "light")
+		}
+	})
+}

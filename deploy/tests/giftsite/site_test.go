@@ -127,12 +127,16 @@ func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse 
 	}
 }
 
-// withLook gives the page the theme and hero picture of a brand that cares.
+// withLook gives the page the theme, the pictures and the sender of a brand that cares.
 func (f *fixture) withLook(page *linksv1.GetClaimPageResponse) *linksv1.GetClaimPageResponse {
 	page.Brand.Hero = []*linksv1.ClaimImage{{Url: f.base + images + "hero-nordlys-casino"}}
 	page.Brand.Site.Theme = &tenantsv1.Theme{
 		AccentColour: proto.String("#0B7C88"), Typeface: tenantsv1.Typeface_TYPEFACE_SERIF,
 		Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND, DarkLogoImageId: proto.String("logo-nordlys-casino-dark"),
+	}
+	page.Brand.Site.Sender = &tenantsv1.Sender{
+		Name: proto.String("Maja Sandström"), PortraitImageId: proto.String("portrait-nordlys-casino"),
+		SignatureImageId: proto.String("signature-nordlys-casino"),
 	}
 	page.Greeting = proto.String("Midsummer is here.\nChoose something that makes the long evening a little brighter.")
 	return page

@@ -179,6 +179,10 @@ func (s *Site) keepEmbedded(link *linksv1.GetClaimPageResponse, embedded map[str
 		if theme := brand.GetSite().GetTheme(); theme != nil {
 			theme.DarkLogoImageId = s.embeddedID(theme.DarkLogoImageId, embedded)
 		}
+		if from := brand.GetSite().GetSender(); from != nil {
+			from.PortraitImageId = s.embeddedID(from.PortraitImageId, embedded)
+			from.SignatureImageId = s.embeddedID(from.SignatureImageId, embedded)
+		}
 		brand.Hero = embeddedOf(brand.GetHero(), embedded)
 		if embedded[brand.GetLogoUrl()] == "" {
 			brand.LogoUrl = nil

@@ -100,6 +100,7 @@ func TestEveryPageCanBePreviewedInEveryLanguage(t *testing.T) {
 		PrivacyUrl: new("https://nordlys.example/privacy"), SupportUrl: new("mailto:help@nordlys.example"),
 		HomeUrl: new("https://nordlys.example"),
 		Theme:   &tenantsv1.Theme{Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND, Typeface: tenantsv1.Typeface_TYPEFACE_SERIF},
+		Sender:  withSender().GetSender(),
 	}
 	before := proto.CloneOf(page)
 	for _, d := range read(t).byLocale {

@@ -90,6 +90,8 @@ type view struct {
 	Theme    theme
 	Label    string
 	Message  string
+	// Sender signs the note; nil: the brand.
+	Sender *sender
 	// Greeting is that of the campaign, Hero the picture above it.
 	Greeting string
 	Hero     picture
@@ -106,6 +108,14 @@ type view struct {
 	// RequestID is shown on an error page, for questions to support.
 	RequestID string
 }
+
+// sender is the person who signs the note. Name is empty if the brand has not set it; the others are pictures, empty: none.
+type sender struct {
+	Name, Portrait, Signature string
+}
+
+// Signer is the name of who signs the note.
+func (v view) Signer() string { return cmp.Or(v.Sender.Name, v.Brand) }
 
 // LongLabel reports whether the label is too long for the size of a heading. It may have 255 characters.
 func (v view) LongLabel() bool { return utf8.RuneCountInString(v.Label) > 60 }
@@ -125,6 +135,9 @@ func (s *Site) linkView(link *linksv1.GetClaimPageResponse) view {
 	}
 	v.Label, v.Message, v.Greeting = link.GetLabel(), link.GetMessage(), link.GetGreeting()
 	v.setSite(link.GetBrand().GetSite())
+	if from := link.GetBrand().GetSite().GetSender(); from != nil {
+		v.Sender = &sender{from.GetName(), s.imageOf(from.GetPortraitImageId()), s.imageOf(from.GetSignatureImageId())}
+	}
 	if v.Hero = s.pictureOf(link.GetBrand().GetHero(), nil); v.Hero.Source != "" {
 		v.Hero.Sizes = "100vw"
 		v.markFirst(&v.Hero)

@@ -1,4 +1,5 @@
-// Logos and hero pictures of the demo brands. A logo has no background; some have a version for dark pages.
+// Logos and hero pictures of the demo brands, and the portrait and the signature of a sender. A logo has no background; some have a
+// version for dark pages.
 "use strict";
 
 const brands = {};
@@ -54,3 +55,24 @@ hero("rheingold", [[0, "#3d2a1a"], [.35, "#a8682a"], [.7, "#efb54e"], [1, "#fbe3
   () => `<g ${blurred(40)}>${oval(1060, 450, 240, 150, { fill: "#fff2c4", opacity: .8 })}</g>` + oval(1060, 450, 62, 62, "#fff6d8") + group("translate(330 396)", path("M0 120V30H14V14H26V30H44V-20L58 -56L72 -20V40H110V18H122V40H140V120Z", "#6a431d")), "#b9813a");
 hero("lorelei-bingo", [[0, "#2c1426"], [.5, "#7a2f4d"], [.8, "#d98274"], [1, "#f6d3b3"]], [[500, 70, "#8a4a5e", 5.9], [590, 50, "#4d2338", 2.4], [606, 26, "#30142a", .2]],
   () => stars(60, 260) + path("M980 620Q1000 360 1100 320Q1160 250 1210 330Q1290 380 1320 620Z", "#4d2338") + oval(420, 250, 54, 54, "#fbe6cf"), "#8a3f5a");
+
+const skin = "#eec3a2", hair = "#6b4426";
+brands["portrait-nordlys-casino"] = { width: 400, height: 400, type: "webp", svg: () => {
+  defs = [];
+  const drawn = rect(0, 0, 480, 480, 0, lin(0, 0, 0, 1, [0, "#e6edef"], [1, "#b3c5ce"])) +
+    path("M150 214Q138 88 240 80Q344 88 332 214Q340 300 322 338L158 338Q140 300 150 214Z", soft(shade(hair, -.15))) +
+    path("M207 268V346Q240 376 273 346V268Z", shade(skin, -.14)) +
+    path("M30 480Q46 376 170 346L240 420L310 346Q434 376 450 480Z", face("#24364f")) +
+    path("M192 340L240 418L288 340L272 330Q240 366 208 330Z", "#f4f1ea") +
+    line("M170 346L214 480M310 346L266 480", "#1a283c", 4) +
+    path("M174 200Q174 128 240 128Q306 128 306 200Q306 298 240 300Q174 298 174 200Z", rad(.42, .36, .75, [0, shade(skin, .16)], [.7, skin], [1, shade(skin, -.12)])) +
+    path("M166 226Q156 112 240 106Q326 112 314 226Q306 168 268 148Q224 190 166 226Z", soft(hair)) +
+    oval(214, 214, 5.5, 6.5, "#35271d") + oval(268, 214, 5.5, 6.5, "#35271d") +
+    line("M202 197Q213 189 226 195M256 195Q268 189 280 197", shade(hair, -.2), 4) + line("M241 220Q236 238 244 241", shade(skin, -.25), 3) +
+    line("M219 262Q241 281 263 262", "#b4574f", 5) +
+    oval(200, 246, 13, 8, { fill: "#e08f78", opacity: .35 }) + oval(282, 246, 13, 8, { fill: "#e08f78", opacity: .35 });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="480" height="480" viewBox="0 0 480 480"><defs>${defs.join("")}</defs>${drawn}</svg>`;
+} };
+brands["signature-nordlys-casino"] = { width: 360, height: 112.5, type: "webp", svg: () => `<svg xmlns="http://www.w3.org/2000/svg" width="640" height="200" viewBox="0 0 640 200">` +
+  line("M40 150C60 90 80 40 92 40C104 40 84 120 92 122C104 118 130 44 142 44C154 46 128 130 146 134C164 134 176 96 198 98C176 92 160 124 176 134C188 138 200 112 204 100C200 118 196 138 212 134C226 128 236 104 240 100C238 130 226 178 206 180C190 178 214 146 250 132C262 126 270 98 292 98C270 92 254 124 270 134C282 138 294 112 298 100C294 118 290 138 306 134", "#1d2a44", 5) +
+  line("M402 60C384 36 344 52 356 82C366 104 408 104 400 132C392 158 348 154 340 138M402 128C416 120 424 100 432 102C440 108 428 134 438 134C450 132 456 100 466 102C474 108 464 134 474 134C486 130 500 60 510 58C514 70 496 130 506 134C520 132 530 102 540 104C546 112 536 132 548 132C566 128 580 116 600 112", "#1d2a44", 5) + `</svg>` };

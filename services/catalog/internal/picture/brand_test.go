@@ -90,3 +90,52 @@ func TestALogoIsSeenOnItsGround(t *testing.T) {
 		}
 	}
 }
+
+func TestAPortraitIsNearlySquareAndStoredSmall(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[[2]int]error{
+		{319, 320}: picture.ErrSmall, {320, 319}: picture.ErrSmall, {320, 320}: nil,
+		{2000, 1600}: nil, {2001, 1600}: picture.ErrOblong, {1600, 2000}: nil, {1600, 2001}: picture.ErrOblong,
+	} {
+		portrait, err := picture.NewProcessor().PreparePortrait(t.Context(), jpegOf(t, gray(size[0], size[1])))
+		require.ErrorIs(t, err, want, size)
+		if err == nil {
+			require.Equal(t, []any{320, picture.JPEG}, []any{portrait.Width, portrait.ContentType})
+		}
+	}
+	glass, err := picture.NewProcessor().PreparePortrait(t.Context(), pngOf(t, image.NewNRGBA(image.Rect(0, 0, 400, 400))))
+	require.NoError(t, err)
+	requireColour(t, paper, decode(t, glass), 5, 5)
+}
+
+func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
+	t.Parallel()
+	written := func(width, height int, ink color.NRGBA) []byte {
+		page := image.NewNRGBA(image.Rect(0, 0, width, height))
+		for x := range width {
+			for y := range height / 10 {
+				page.SetNRGBA(x, y, ink)
+			}
+		}
+		return pngOf(t, page)
+	}
+	for name, tc := range map[string]struct {
+		content []byte
+		want    error
+		width   int
+	}{
+		"as narrow as possible": {written(320, 100, red), nil, 320},
+		"too narrow":            {written(319, 100, red), picture.ErrSlight, 0},
+		"a square":              {written(400, 400, red), nil, 400},
+		"higher than wide":      {written(400, 401, red), picture.ErrSlight, 0},
+		"large":                 {written(2000, 700, red), nil, 640},
+		"in white":              {written(400, 100, paper), picture.ErrFaint, 0},
+	} {
+		signature, err := picture.NewProcessor().PrepareSignature(t.Context(), tc.content)
+		require.ErrorIs(t, err, tc.want, name)
+		require.Equal(t, tc.width, signature.Width, name)
+		if err == nil {
+			require.Equal(t, picture.PNG, signature.ContentType, "it has no ground of its own")
+		}
+	}
+}

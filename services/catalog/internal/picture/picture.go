@@ -48,6 +48,9 @@ var (
 	ErrPixels  = errors.New("has too many pixels")
 	ErrNarrow  = errors.New("is not wide enough for the top of a page")
 	ErrRatio   = errors.New("has another ratio than the top of a page")
+	ErrSmall   = errors.New("is too small for a portrait")
+	ErrOblong  = errors.New("is not as wide as high, as a portrait is")
+	ErrSlight  = errors.New("is not wide enough for a signature, or higher than wide")
 	ErrFaint   = errors.New("is a logo that is not seen on white")
 	ErrDim     = errors.New("is a logo that is not seen on dark pages")
 )
@@ -147,6 +150,43 @@ func (p *Processor) PrepareLogo(ctx context.Context, content []byte, onDark bool
 		return err
 	})
 	return logo, err
+}
+
+// senderWidth is the width of the portrait and of the signature of a sender at least. It is enough for every screen, so a portrait
+// is stored with it. A signature is stored with at most twice that width.
+const senderWidth = 320
+
+// PreparePortrait makes a small JPEG of a portrait. Errors are also ErrSmall and ErrOblong.
+func (p *Processor) PreparePortrait(ctx context.Context, content []byte) (File, error) {
+	var portrait File
+	err := p.decode(ctx, content, func(pixels image.Image, _ string) (err error) {
+		switch size := pixels.Bounds().Size(); {
+		case min(size.X, size.Y) < senderWidth:
+			return ErrSmall
+		case 5*size.X < 4*size.Y || 4*size.X > 5*size.Y:
+			return ErrOblong
+		}
+		portrait, err = encode(onWhite(scale(pixels, senderWidth)), JPEG, renditionQuality)
+		return err
+	})
+	return portrait, err
+}
+
+// PrepareSignature makes a small image of a signature. Errors are also ErrSlight and ErrFaint.
+func (p *Processor) PrepareSignature(ctx context.Context, content []byte) (File, error) {
+	var signature File
+	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
+		size := pixels.Bounds().Size()
+		switch {
+		case size.X < senderWidth || size.Y > size.X:
+			return ErrSlight
+		case !seenOn(color.White, pixels):
+			return ErrFaint
+		}
+		signature, err = encode(scale(pixels, min(2*senderWidth, size.X)), contentType, renditionQuality)
+		return err
+	})
+	return signature, err
 }
 
 // decode calls work with the upright image and its type in storage.

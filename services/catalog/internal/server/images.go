@@ -136,6 +136,9 @@ func refusedImage(err error) error {
 		picture.ErrPixels:  {Code: problem.FieldTooLong, Message: "must have at most 25 million pixels, and 8192 in a row or column"},
 		picture.ErrNarrow:  {Code: problem.FieldInvalid, Message: "must be at least 1600 pixels wide"},
 		picture.ErrRatio:   {Code: problem.FieldInvalid, Message: "must be a landscape with a ratio between 4:3 and 3:1"},
+		picture.ErrSmall:   {Code: problem.FieldInvalid, Message: "must be at least 320 pixels wide and high"},
+		picture.ErrOblong:  {Code: problem.FieldInvalid, Message: "must be nearly square, with a ratio between 4:5 and 5:4"},
+		picture.ErrSlight:  {Code: problem.FieldInvalid, Message: "must be at least 320 pixels wide, and not higher than wide"},
 		picture.ErrFaint: {
 			Code:    problem.FieldInvalid,
 			Message: "must be seen on white, which is its ground on light and on dark pages: use the version for light grounds",
@@ -157,13 +160,9 @@ func refusedImage(err error) error {
 func (s *service) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
-	id, err := s.upload(ctx, req, store.Logos, func(ctx context.Context, content []byte) (rules.Image, error) {
-		file, err := s.Processor.PrepareLogo(ctx, content, req.GetOnDark())
-		if err != nil {
-			return rules.Image{}, refusedImage(err)
-		}
-		return s.storeFile(ctx, file)
-	})
+	id, err := s.upload(ctx, req, store.Logos, s.storeOne(func(ctx context.Context, content []byte) (picture.File, error) {
+		return s.Processor.PrepareLogo(ctx, content, req.GetOnDark())
+	}))
 	return &catalogv1.UploadBrandLogoResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
@@ -171,9 +170,21 @@ func (s *service) UploadBrandLogo(
 func (s *service) UploadBrandHero(
 	ctx context.Context, req *catalogv1.UploadBrandHeroRequest,
 ) (*catalogv1.UploadBrandHeroResponse, error) {
-	id, err := s.upload(ctx, req, store.Heroes, func(ctx context.Context, content []byte) (rules.Image, error) {
+	keep := func(ctx context.Context, content []byte) (rules.Image, error) {
 		return s.storeImage(ctx, content, s.Processor.PrepareHero)
-	})
+	}
+	switch req.GetKind() {
+	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED, catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO:
+	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT:
+		keep = s.storeOne(s.Processor.PreparePortrait)
+	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE:
+		keep = s.storeOne(s.Processor.PrepareSignature)
+	default:
+		return nil, problem.Invalid(problem.Violation{
+			Field: "kind", Code: problem.FieldInvalid, Message: "must be one of HERO, PORTRAIT, SIGNATURE",
+		})
+	}
+	id, err := s.upload(ctx, req, store.Heroes, keep)
 	return &catalogv1.UploadBrandHeroResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
@@ -200,6 +211,19 @@ func (s *service) upload(
 		return "", err
 	}
 	return image.FileID, s.Store.PutBrandPicture(ctx, kind, brand, image)
+}
+
+// storeOne stores an image without renditions.
+func (s *service) storeOne(
+	prepare func(context.Context, []byte) (picture.File, error),
+) func(context.Context, []byte) (rules.Image, error) {
+	return func(ctx context.Context, content []byte) (rules.Image, error) {
+		file, err := prepare(ctx, content)
+		if err != nil {
+			return rules.Image{}, refusedImage(err)
+		}
+		return s.storeFile(ctx, file)
+	}
 }
 
 // checkBrand asks the tenants service, not the cache, so that a new brand is known immediately.

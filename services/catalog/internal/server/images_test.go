@@ -218,6 +218,42 @@ func TestTheLogosOfABrandReplaceOnlyEachOther(t *testing.T) {
 	require.True(t, hasLast)
 }
 
+const (
+	hero      = catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO
+	portrait  = catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT
+	signature = catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE
+)
+
+func requirePictureRefused(t *testing.T, f *fixture, kind catalogv1.BrandPictureKind, content []byte, message string) {
+	t.Helper()
+	_, err := f.logos.UploadBrandHero(t.Context(), &catalogv1.UploadBrandHeroRequest{
+		TenantId: tenantID, BrandId: brandID, Content: content, Kind: kind,
+	})
+	require.Equal(t, codes{"content": problem.FieldInvalid}, violationsOf(t, err))
+	refusal, _ := problem.As(err)
+	require.Contains(t, refusal.Violations[0].Message, message)
+}
+
+func TestThePicturesOfASenderArePublic(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for kind, content := range map[catalogv1.BrandPictureKind][]byte{
+		portrait: encoded(func(b *bytes.Buffer) error {
+			return imagepng.Encode(b, image.NewRGBA(image.Rect(0, 0, 400, 400)))
+		}),
+		signature: heroJPEG(),
+	} {
+		stored := call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
+			TenantId: tenantID, BrandId: brandID, Content: content, Kind: kind,
+		})
+		require.Equal(t, publicURL+"/catalog/images/"+stored.GetFileId(), stored.GetUrl())
+		require.True(t, f.open(stored.GetFileId()))
+		header, _, err := image.DecodeConfig(bytes.NewReader(f.image(stored.GetFileId()).GetContent()))
+		require.NoError(t, err)
+		require.LessOrEqual(t, header.Width, 640)
+	}
+}
+
 func TestBrandLogos(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
@@ -262,13 +298,15 @@ func TestBrandLogos(t *testing.T) {
 		for content, message := range map[string]string{
 			string(wideJPEG(1599)): "1600 pixels", string(wideJPEG(1600)): "between 4:3 and 3:1",
 		} {
-			_, err := f.logos.UploadBrandHero(t.Context(), &catalogv1.UploadBrandHeroRequest{
-				TenantId: tenantID, BrandId: brandID, Content: []byte(content),
-			})
-			require.Equal(t, codes{"content": problem.FieldInvalid}, violationsOf(t, err))
-			refusal, _ := problem.As(err)
-			require.Contains(t, refusal.Violations[0].Message, message)
+			requirePictureRefused(t, f, hero, []byte(content), message)
 		}
+		requirePictureRefused(t, f, portrait, png, "at least 320 pixels wide and high")
+		requirePictureRefused(t, f, portrait, heroJPEG(), "between 4:5 and 5:4")
+		requirePictureRefused(t, f, signature, png, "at least 320 pixels wide")
+		white := encoded(func(b *bytes.Buffer) error { return imagepng.Encode(b, image.NewRGBA(image.Rect(0, 0, 320, 90))) })
+		requirePictureRefused(t, f, signature, white, "must be seen on white")
+		require.Equal(t, codes{"kind": problem.FieldInvalid}, violations(f, f.logos.UploadBrandHero,
+			&catalogv1.UploadBrandHeroRequest{TenantId: tenantID, BrandId: brandID, Content: heroJPEG(), Kind: 99}))
 		for onDark, message := range map[bool]string{false: "must be seen on white", true: "must be seen on #1f2329"} {
 			_, err := put(blank, func(r *catalogv1.UploadBrandLogoRequest) { r.OnDark = onDark })
 			require.Equal(t, codes{"content": problem.FieldInvalid}, violationsOf(t, err), "it is not seen")

@@ -299,6 +299,10 @@ func fullSite() *tenantsv1.GiftSite {
 			{Country: "SE", MinBusinessDays: 2, MaxBusinessDays: 4}, {Country: "DE", MinBusinessDays: 60, MaxBusinessDays: 60},
 		},
 		WithoutThanks: true,
+		Sender: &tenantsv1.Sender{
+			Name: pointer("Åsa " + strings.Repeat("å", 96)), PortraitImageId: pointer(strings.Repeat("0c", 16)),
+			SignatureImageId: pointer(strings.Repeat("0d", 16)),
+		},
 	}
 }
 
@@ -321,6 +325,7 @@ func TestPutGiftSite(t *testing.T) {
 		require.Equal(t, tenantsv1.TenantAction_TENANT_ACTION_PUT_GIFT_SITE, f.tenantAudit(tenant)[0].GetAction())
 		require.Contains(t, f.tenantAudit(tenant)[0].GetDetail(), `"privacyUrl": "https://aurora.example/privacy?lang=sv"`)
 		require.Contains(t, f.tenantAudit(tenant)[0].GetDetail(), `"minBusinessDays": 2`)
+		require.NotContains(t, f.tenantAudit(tenant)[0].GetDetail(), "Åsa", "the audit has no names of persons")
 
 		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
 		require.Equal(t, version, f.settings(tenant).GetVersion())
@@ -345,6 +350,19 @@ func TestPutGiftSite(t *testing.T) {
 		require.Empty(t, siteOf(f, tenant, brand).GetDeliveryTimes())
 		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
 	})
+	t.Run("a sender of whom only one thing is set is stored, and can be removed", func(t *testing.T) {
+		site := fullSite()
+		for _, sender := range []*tenantsv1.Sender{
+			{Name: pointer("Åsa")}, {PortraitImageId: pointer(strings.Repeat("0c", 16))}, {Name: pointer("Eva")}, nil,
+		} {
+			version := f.settings(tenant).GetVersion()
+			site.Sender = sender
+			call(t, f.ops.PutGiftSite, put(tenant, brand, site))
+			require.Greater(t, f.settings(tenant).GetVersion(), version)
+			require.Equal(t, site.String(), siteOf(f, tenant, brand).String())
+		}
+		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
+	})
 	t.Run("the brand of another tenant is not found and changes nothing", func(t *testing.T) {
 		before := f.settings(other).String()
 		requireRefused(t, problem.NotFound, f.ops.PutGiftSite, put(tenant, theirs, fullSite()))
@@ -362,10 +380,17 @@ func TestPutGiftSite(t *testing.T) {
 				AccentColour: pointer("red"), HeroImageId: pointer("../x"), Typeface: 99, Corners: 99, ColourScheme: 99,
 				DarkLogoImageId: pointer(strings.Repeat("0B", 16)),
 			},
+			Sender: &tenantsv1.Sender{
+				Name: pointer(strings.Repeat("å", 101)), PortraitImageId: pointer("x"), SignatureImageId: pointer("../x"),
+			},
 		}), "site.privacyUrl invalid", "site.termsUrl invalid", "site.supportUrl invalid", "site.imprintUrl invalid",
 			"site.homeUrl too_long", "site.theme.accentColour invalid", "site.theme.heroImageId invalid",
 			"site.theme.typeface invalid", "site.theme.corners invalid", "site.theme.colourScheme invalid",
-			"site.theme.darkLogoImageId invalid")
+			"site.theme.darkLogoImageId invalid", "site.sender.name too_long", "site.sender.portraitImageId invalid",
+			"site.sender.signatureImageId invalid")
+		invalid(t, f.ops.PutGiftSite, put(tenant, brand, &tenantsv1.GiftSite{
+			Sender: &tenantsv1.Sender{Name: pointer("Åsa\nEk")},
+		}), "site.sender.name invalid")
 		invalid(t, f.ops.PutGiftSite, put(tenant, brand, &tenantsv1.GiftSite{
 			HomeUrl: pointer("mailto:help@aurora.example"),
 		}), "site.homeUrl invalid")

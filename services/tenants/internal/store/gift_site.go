@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -15,6 +17,7 @@ type giftSiteRow struct {
 	*tenantsv1.GiftSite
 
 	theme             *tenantsv1.Theme
+	sender            *tenantsv1.Sender
 	tenantID, brandID string
 	times             []deliveryTime
 }
@@ -45,8 +48,13 @@ var giftSites = setting[giftSiteRow]{
 		postgres.Field("delivery_times", setUp, func(r *giftSiteRow) *[]deliveryTime { return &r.times }),
 		postgres.Field("dark_logo_image_id", setUp, func(r *giftSiteRow) **string { return &r.theme.DarkLogoImageId }),
 		postgres.Field("without_thanks", setUp, func(r *giftSiteRow) *bool { return &r.WithoutThanks }),
+		postgres.Field("sender_name", written|changed|shown, func(r *giftSiteRow) **string { return &r.sender.Name }),
+		postgres.Field("portrait_image_id", setUp, func(r *giftSiteRow) **string { return &r.sender.PortraitImageId }),
+		postgres.Field("signature_image_id", setUp, func(r *giftSiteRow) **string { return &r.sender.SignatureImageId }),
 	},
-	blank: func() *giftSiteRow { return &giftSiteRow{GiftSite: &tenantsv1.GiftSite{}, theme: &tenantsv1.Theme{}} },
+	blank: func() *giftSiteRow {
+		return &giftSiteRow{GiftSite: &tenantsv1.GiftSite{}, theme: &tenantsv1.Theme{}, sender: &tenantsv1.Sender{}}
+	},
 }.prepared()
 
 var selectGiftSites = giftSites.read + ` WHERE tenant_id = $1 ORDER BY brand_id`
@@ -57,7 +65,10 @@ const selectHasBrand = `SELECT EXISTS (SELECT FROM brands WHERE tenant_id = $1 A
 func (s *Store) PutGiftSite(
 	ctx context.Context, tenantID string, by Authorization, brandID string, site *tenantsv1.GiftSite,
 ) (version int64, err error) {
-	after := &giftSiteRow{GiftSite: site, theme: site.GetTheme(), tenantID: tenantID, brandID: brandID, times: []deliveryTime{}}
+	after := &giftSiteRow{
+		GiftSite: site, theme: site.GetTheme(), sender: cmp.Or(site.GetSender(), &tenantsv1.Sender{}),
+		tenantID: tenantID, brandID: brandID, times: []deliveryTime{},
+	}
 	for _, d := range site.GetDeliveryTimes() {
 		after.times = append(after.times, deliveryTime{d.GetCountry(), d.GetMinBusinessDays(), d.GetMaxBusinessDays()})
 	}
@@ -76,6 +87,9 @@ func (s *Store) PutGiftSite(
 func scanGiftSite(row pgx.CollectableRow) (*tenantsv1.BrandGiftSite, error) {
 	r, err := giftSites.scan(row)
 	r.Theme = r.theme
+	if proto.Size(r.sender) > 0 {
+		r.Sender = r.sender
+	}
 	for _, d := range r.times {
 		r.DeliveryTimes = append(r.DeliveryTimes, &tenantsv1.DeliveryTime{
 			Country: d.Country, MinBusinessDays: d.MinBusinessDays, MaxBusinessDays: d.MaxBusinessDays,

@@ -21,13 +21,72 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// BrandPictureKind says where a gift site shows a picture.
+type BrandPictureKind int32
+
+const (
+	BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED BrandPictureKind = 0
+	// At the top: at least 1600 pixels wide, with a ratio between 4:3 and 3:1. It gets smaller renditions.
+	BrandPictureKind_BRAND_PICTURE_KIND_HERO BrandPictureKind = 1
+	// The sender of the note, in a circle: at least 320 pixels wide and high, with a ratio between 4:5 and 5:4.
+	BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT BrandPictureKind = 2
+	// Under the note: at least 320 pixels wide and not higher than wide. It must be seen on white, which is its ground on light and
+	// on dark pages.
+	BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE BrandPictureKind = 3
+)
+
+// Enum value maps for BrandPictureKind.
+var (
+	BrandPictureKind_name = map[int32]string{
+		0: "BRAND_PICTURE_KIND_UNSPECIFIED",
+		1: "BRAND_PICTURE_KIND_HERO",
+		2: "BRAND_PICTURE_KIND_PORTRAIT",
+		3: "BRAND_PICTURE_KIND_SIGNATURE",
+	}
+	BrandPictureKind_value = map[string]int32{
+		"BRAND_PICTURE_KIND_UNSPECIFIED": 0,
+		"BRAND_PICTURE_KIND_HERO":        1,
+		"BRAND_PICTURE_KIND_PORTRAIT":    2,
+		"BRAND_PICTURE_KIND_SIGNATURE":   3,
+	}
+)
+
+func (x BrandPictureKind) Enum() *BrandPictureKind {
+	p := new(BrandPictureKind)
+	*p = x
+	return p
+}
+
+func (x BrandPictureKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (BrandPictureKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_gifting_catalog_v1_brand_logos_proto_enumTypes[0].Descriptor()
+}
+
+func (BrandPictureKind) Type() protoreflect.EnumType {
+	return &file_gifting_catalog_v1_brand_logos_proto_enumTypes[0]
+}
+
+func (x BrandPictureKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use BrandPictureKind.Descriptor instead.
+func (BrandPictureKind) EnumDescriptor() ([]byte, []int) {
+	return file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP(), []int{0}
+}
+
 type UploadBrandHeroRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	TenantId string                 `protobuf:"bytes,1,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	// A brand of the tenant.
 	BrandId string `protobuf:"bytes,2,opt,name=brand_id,json=brandId,proto3" json:"brand_id,omitempty"`
-	// As for a logo, at least 1600 pixels wide, with a ratio between 4:3 and 3:1.
-	Content       []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	// As for a logo, with the size that its kind needs.
+	Content []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	// Unspecified: HERO.
+	Kind          BrandPictureKind `protobuf:"varint,4,opt,name=kind,proto3,enum=gifting.catalog.v1.BrandPictureKind" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -81,6 +140,13 @@ func (x *UploadBrandHeroRequest) GetContent() []byte {
 		return x.Content
 	}
 	return nil
+}
+
+func (x *UploadBrandHeroRequest) GetKind() BrandPictureKind {
+	if x != nil {
+		return x.Kind
+	}
+	return BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED
 }
 
 type UploadBrandHeroResponse struct {
@@ -265,11 +331,12 @@ var File_gifting_catalog_v1_brand_logos_proto protoreflect.FileDescriptor
 
 const file_gifting_catalog_v1_brand_logos_proto_rawDesc = "" +
 	"\n" +
-	"$gifting/catalog/v1/brand_logos.proto\x12\x12gifting.catalog.v1\"j\n" +
+	"$gifting/catalog/v1/brand_logos.proto\x12\x12gifting.catalog.v1\"\xa4\x01\n" +
 	"\x16UploadBrandHeroRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x19\n" +
 	"\bbrand_id\x18\x02 \x01(\tR\abrandId\x12\x18\n" +
-	"\acontent\x18\x03 \x01(\fR\acontent\"D\n" +
+	"\acontent\x18\x03 \x01(\fR\acontent\x128\n" +
+	"\x04kind\x18\x04 \x01(\x0e2$.gifting.catalog.v1.BrandPictureKindR\x04kind\"D\n" +
 	"\x17UploadBrandHeroResponse\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\tR\x06fileId\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\"\x83\x01\n" +
@@ -280,7 +347,12 @@ const file_gifting_catalog_v1_brand_logos_proto_rawDesc = "" +
 	"\aon_dark\x18\x04 \x01(\bR\x06onDark\"D\n" +
 	"\x17UploadBrandLogoResponse\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\tR\x06fileId\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url2\xeb\x01\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url*\x96\x01\n" +
+	"\x10BrandPictureKind\x12\"\n" +
+	"\x1eBRAND_PICTURE_KIND_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17BRAND_PICTURE_KIND_HERO\x10\x01\x12\x1f\n" +
+	"\x1bBRAND_PICTURE_KIND_PORTRAIT\x10\x02\x12 \n" +
+	"\x1cBRAND_PICTURE_KIND_SIGNATURE\x10\x032\xeb\x01\n" +
 	"\x11BrandLogosService\x12j\n" +
 	"\x0fUploadBrandLogo\x12*.gifting.catalog.v1.UploadBrandLogoRequest\x1a+.gifting.catalog.v1.UploadBrandLogoResponse\x12j\n" +
 	"\x0fUploadBrandHero\x12*.gifting.catalog.v1.UploadBrandHeroRequest\x1a+.gifting.catalog.v1.UploadBrandHeroResponseBKZIgithub.com/partnergifting/platform/proto/gen/gifting/catalog/v1;catalogv1b\x06proto3"
@@ -297,23 +369,26 @@ func file_gifting_catalog_v1_brand_logos_proto_rawDescGZIP() []byte {
 	return file_gifting_catalog_v1_brand_logos_proto_rawDescData
 }
 
+var file_gifting_catalog_v1_brand_logos_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_gifting_catalog_v1_brand_logos_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_gifting_catalog_v1_brand_logos_proto_goTypes = []any{
-	(*UploadBrandHeroRequest)(nil),  // 0: gifting.catalog.v1.UploadBrandHeroRequest
-	(*UploadBrandHeroResponse)(nil), // 1: gifting.catalog.v1.UploadBrandHeroResponse
-	(*UploadBrandLogoRequest)(nil),  // 2: gifting.catalog.v1.UploadBrandLogoRequest
-	(*UploadBrandLogoResponse)(nil), // 3: gifting.catalog.v1.UploadBrandLogoResponse
+	(BrandPictureKind)(0),           // 0: gifting.catalog.v1.BrandPictureKind
+	(*UploadBrandHeroRequest)(nil),  // 1: gifting.catalog.v1.UploadBrandHeroRequest
+	(*UploadBrandHeroResponse)(nil), // 2: gifting.catalog.v1.UploadBrandHeroResponse
+	(*UploadBrandLogoRequest)(nil),  // 3: gifting.catalog.v1.UploadBrandLogoRequest
+	(*UploadBrandLogoResponse)(nil), // 4: gifting.catalog.v1.UploadBrandLogoResponse
 }
 var file_gifting_catalog_v1_brand_logos_proto_depIdxs = []int32{
-	2, // 0: gifting.catalog.v1.BrandLogosService.UploadBrandLogo:input_type -> gifting.catalog.v1.UploadBrandLogoRequest
-	0, // 1: gifting.catalog.v1.BrandLogosService.UploadBrandHero:input_type -> gifting.catalog.v1.UploadBrandHeroRequest
-	3, // 2: gifting.catalog.v1.BrandLogosService.UploadBrandLogo:output_type -> gifting.catalog.v1.UploadBrandLogoResponse
-	1, // 3: gifting.catalog.v1.BrandLogosService.UploadBrandHero:output_type -> gifting.catalog.v1.UploadBrandHeroResponse
-	2, // [2:4] is the sub-list for method output_type
-	0, // [0:2] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	0, // 0: gifting.catalog.v1.UploadBrandHeroRequest.kind:type_name -> gifting.catalog.v1.BrandPictureKind
+	3, // 1: gifting.catalog.v1.BrandLogosService.UploadBrandLogo:input_type -> gifting.catalog.v1.UploadBrandLogoRequest
+	1, // 2: gifting.catalog.v1.BrandLogosService.UploadBrandHero:input_type -> gifting.catalog.v1.UploadBrandHeroRequest
+	4, // 3: gifting.catalog.v1.BrandLogosService.UploadBrandLogo:output_type -> gifting.catalog.v1.UploadBrandLogoResponse
+	2, // 4: gifting.catalog.v1.BrandLogosService.UploadBrandHero:output_type -> gifting.catalog.v1.UploadBrandHeroResponse
+	3, // [3:5] is the sub-list for method output_type
+	1, // [1:3] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_gifting_catalog_v1_brand_logos_proto_init() }
@@ -326,13 +401,14 @@ func file_gifting_catalog_v1_brand_logos_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_catalog_v1_brand_logos_proto_rawDesc), len(file_gifting_catalog_v1_brand_logos_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_gifting_catalog_v1_brand_logos_proto_goTypes,
 		DependencyIndexes: file_gifting_catalog_v1_brand_logos_proto_depIdxs,
+		EnumInfos:         file_gifting_catalog_v1_brand_logos_proto_enumTypes,
 		MessageInfos:      file_gifting_catalog_v1_brand_logos_proto_msgTypes,
 	}.Build()
 	File_gifting_catalog_v1_brand_logos_proto = out.File

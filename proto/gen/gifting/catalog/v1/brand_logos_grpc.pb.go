@@ -33,8 +33,8 @@ type BrandLogosServiceClient interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url, or the id for dark_logo_image_id of its theme. It is open to
 	// the public until 20 later logos of the brand have been uploaded. The same bytes return the same URL.
 	UploadBrandLogo(ctx context.Context, in *UploadBrandLogoRequest, opts ...grpc.CallOption) (*UploadBrandLogoResponse, error)
-	// Stores a picture for the top of a brand's gift site, with smaller renditions, and returns its id for hero_image_id of the
-	// brand's theme. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
+	// Stores a picture of a brand's gift site and returns its id for hero_image_id of the brand's theme, or for the portrait or the
+	// signature of its sender. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
 	UploadBrandHero(ctx context.Context, in *UploadBrandHeroRequest, opts ...grpc.CallOption) (*UploadBrandHeroResponse, error)
 }
 
@@ -76,8 +76,8 @@ type BrandLogosServiceServer interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url, or the id for dark_logo_image_id of its theme. It is open to
 	// the public until 20 later logos of the brand have been uploaded. The same bytes return the same URL.
 	UploadBrandLogo(context.Context, *UploadBrandLogoRequest) (*UploadBrandLogoResponse, error)
-	// Stores a picture for the top of a brand's gift site, with smaller renditions, and returns its id for hero_image_id of the
-	// brand's theme. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
+	// Stores a picture of a brand's gift site and returns its id for hero_image_id of the brand's theme, or for the portrait or the
+	// signature of its sender. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
 	UploadBrandHero(context.Context, *UploadBrandHeroRequest) (*UploadBrandHeroResponse, error)
 	mustEmbedUnimplementedBrandLogosServiceServer()
 }

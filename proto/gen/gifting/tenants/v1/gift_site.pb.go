@@ -207,6 +207,8 @@ type GiftSite struct {
 	DeliveryTimes []*DeliveryTime `protobuf:"bytes,7,rep,name=delivery_times,json=deliveryTimes,proto3" json:"delivery_times,omitempty"`
 	// Players are not asked for a word of thanks. By default they are, on the page of their order.
 	WithoutThanks bool `protobuf:"varint,8,opt,name=without_thanks,json=withoutThanks,proto3" json:"without_thanks,omitempty"`
+	// Who signs the note. Absent: only the brand.
+	Sender        *Sender `protobuf:"bytes,9,opt,name=sender,proto3" json:"sender,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -297,6 +299,76 @@ func (x *GiftSite) GetWithoutThanks() bool {
 	return false
 }
 
+func (x *GiftSite) GetSender() *Sender {
+	if x != nil {
+		return x.Sender
+	}
+	return nil
+}
+
+// Sender is the person of a brand who signs its notes, as the card with the note shows them.
+type Sender struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One line of at most 100 characters.
+	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// Ids of pictures that UploadBrandHero of the catalog has stored for the brand as PORTRAIT and as SIGNATURE.
+	PortraitImageId  *string `protobuf:"bytes,2,opt,name=portrait_image_id,json=portraitImageId,proto3,oneof" json:"portrait_image_id,omitempty"`
+	SignatureImageId *string `protobuf:"bytes,3,opt,name=signature_image_id,json=signatureImageId,proto3,oneof" json:"signature_image_id,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *Sender) Reset() {
+	*x = Sender{}
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sender) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sender) ProtoMessage() {}
+
+func (x *Sender) ProtoReflect() protoreflect.Message {
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sender.ProtoReflect.Descriptor instead.
+func (*Sender) Descriptor() ([]byte, []int) {
+	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Sender) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *Sender) GetPortraitImageId() string {
+	if x != nil && x.PortraitImageId != nil {
+		return *x.PortraitImageId
+	}
+	return ""
+}
+
+func (x *Sender) GetSignatureImageId() string {
+	if x != nil && x.SignatureImageId != nil {
+		return *x.SignatureImageId
+	}
+	return ""
+}
+
 // DeliveryTime is how long a gift usually takes to a country, from the order to the delivery.
 type DeliveryTime struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -312,7 +384,7 @@ type DeliveryTime struct {
 
 func (x *DeliveryTime) Reset() {
 	*x = DeliveryTime{}
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[1]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -324,7 +396,7 @@ func (x *DeliveryTime) String() string {
 func (*DeliveryTime) ProtoMessage() {}
 
 func (x *DeliveryTime) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[1]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -337,7 +409,7 @@ func (x *DeliveryTime) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeliveryTime.ProtoReflect.Descriptor instead.
 func (*DeliveryTime) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{1}
+	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *DeliveryTime) GetCountry() string {
@@ -384,7 +456,7 @@ type Theme struct {
 
 func (x *Theme) Reset() {
 	*x = Theme{}
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[2]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -396,7 +468,7 @@ func (x *Theme) String() string {
 func (*Theme) ProtoMessage() {}
 
 func (x *Theme) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[2]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -409,7 +481,7 @@ func (x *Theme) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Theme.ProtoReflect.Descriptor instead.
 func (*Theme) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{2}
+	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Theme) GetAccentColour() string {
@@ -465,7 +537,7 @@ type BrandGiftSite struct {
 
 func (x *BrandGiftSite) Reset() {
 	*x = BrandGiftSite{}
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[3]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -477,7 +549,7 @@ func (x *BrandGiftSite) String() string {
 func (*BrandGiftSite) ProtoMessage() {}
 
 func (x *BrandGiftSite) ProtoReflect() protoreflect.Message {
-	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[3]
+	mi := &file_gifting_tenants_v1_gift_site_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -490,7 +562,7 @@ func (x *BrandGiftSite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrandGiftSite.ProtoReflect.Descriptor instead.
 func (*BrandGiftSite) Descriptor() ([]byte, []int) {
-	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{3}
+	return file_gifting_tenants_v1_gift_site_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *BrandGiftSite) GetBrandId() string {
@@ -511,7 +583,7 @@ var File_gifting_tenants_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_tenants_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
-	"\"gifting/tenants/v1/gift_site.proto\x12\x12gifting.tenants.v1\"\xaa\x03\n" +
+	"\"gifting/tenants/v1/gift_site.proto\x12\x12gifting.tenants.v1\"\xde\x03\n" +
 	"\bGiftSite\x12$\n" +
 	"\vprivacy_url\x18\x01 \x01(\tH\x00R\n" +
 	"privacyUrl\x88\x01\x01\x12 \n" +
@@ -523,13 +595,21 @@ const file_gifting_tenants_v1_gift_site_proto_rawDesc = "" +
 	"\bhome_url\x18\x05 \x01(\tH\x04R\ahomeUrl\x88\x01\x01\x12/\n" +
 	"\x05theme\x18\x06 \x01(\v2\x19.gifting.tenants.v1.ThemeR\x05theme\x12G\n" +
 	"\x0edelivery_times\x18\a \x03(\v2 .gifting.tenants.v1.DeliveryTimeR\rdeliveryTimes\x12%\n" +
-	"\x0ewithout_thanks\x18\b \x01(\bR\rwithoutThanksB\x0e\n" +
+	"\x0ewithout_thanks\x18\b \x01(\bR\rwithoutThanks\x122\n" +
+	"\x06sender\x18\t \x01(\v2\x1a.gifting.tenants.v1.SenderR\x06senderB\x0e\n" +
 	"\f_privacy_urlB\f\n" +
 	"\n" +
 	"_terms_urlB\x0e\n" +
 	"\f_support_urlB\x0e\n" +
 	"\f_imprint_urlB\v\n" +
-	"\t_home_url\"\x80\x01\n" +
+	"\t_home_url\"\xbb\x01\n" +
+	"\x06Sender\x12\x17\n" +
+	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01\x12/\n" +
+	"\x11portrait_image_id\x18\x02 \x01(\tH\x01R\x0fportraitImageId\x88\x01\x01\x121\n" +
+	"\x12signature_image_id\x18\x03 \x01(\tH\x02R\x10signatureImageId\x88\x01\x01B\a\n" +
+	"\x05_nameB\x14\n" +
+	"\x12_portrait_image_idB\x15\n" +
+	"\x13_signature_image_id\"\x80\x01\n" +
 	"\fDeliveryTime\x12\x18\n" +
 	"\acountry\x18\x01 \x01(\tR\acountry\x12*\n" +
 	"\x11min_business_days\x18\x02 \x01(\x05R\x0fminBusinessDays\x12*\n" +
@@ -577,28 +657,30 @@ func file_gifting_tenants_v1_gift_site_proto_rawDescGZIP() []byte {
 }
 
 var file_gifting_tenants_v1_gift_site_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_gifting_tenants_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_gifting_tenants_v1_gift_site_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_gifting_tenants_v1_gift_site_proto_goTypes = []any{
 	(Typeface)(0),         // 0: gifting.tenants.v1.Typeface
 	(CornerStyle)(0),      // 1: gifting.tenants.v1.CornerStyle
 	(ColourScheme)(0),     // 2: gifting.tenants.v1.ColourScheme
 	(*GiftSite)(nil),      // 3: gifting.tenants.v1.GiftSite
-	(*DeliveryTime)(nil),  // 4: gifting.tenants.v1.DeliveryTime
-	(*Theme)(nil),         // 5: gifting.tenants.v1.Theme
-	(*BrandGiftSite)(nil), // 6: gifting.tenants.v1.BrandGiftSite
+	(*Sender)(nil),        // 4: gifting.tenants.v1.Sender
+	(*DeliveryTime)(nil),  // 5: gifting.tenants.v1.DeliveryTime
+	(*Theme)(nil),         // 6: gifting.tenants.v1.Theme
+	(*BrandGiftSite)(nil), // 7: gifting.tenants.v1.BrandGiftSite
 }
 var file_gifting_tenants_v1_gift_site_proto_depIdxs = []int32{
-	5, // 0: gifting.tenants.v1.GiftSite.theme:type_name -> gifting.tenants.v1.Theme
-	4, // 1: gifting.tenants.v1.GiftSite.delivery_times:type_name -> gifting.tenants.v1.DeliveryTime
-	0, // 2: gifting.tenants.v1.Theme.typeface:type_name -> gifting.tenants.v1.Typeface
-	1, // 3: gifting.tenants.v1.Theme.corners:type_name -> gifting.tenants.v1.CornerStyle
-	2, // 4: gifting.tenants.v1.Theme.colour_scheme:type_name -> gifting.tenants.v1.ColourScheme
-	3, // 5: gifting.tenants.v1.BrandGiftSite.site:type_name -> gifting.tenants.v1.GiftSite
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	6, // 0: gifting.tenants.v1.GiftSite.theme:type_name -> gifting.tenants.v1.Theme
+	5, // 1: gifting.tenants.v1.GiftSite.delivery_times:type_name -> gifting.tenants.v1.DeliveryTime
+	4, // 2: gifting.tenants.v1.GiftSite.sender:type_name -> gifting.tenants.v1.Sender
+	0, // 3: gifting.tenants.v1.Theme.typeface:type_name -> gifting.tenants.v1.Typeface
+	1, // 4: gifting.tenants.v1.Theme.corners:type_name -> gifting.tenants.v1.CornerStyle
+	2, // 5: gifting.tenants.v1.Theme.colour_scheme:type_name -> gifting.tenants.v1.ColourScheme
+	3, // 6: gifting.tenants.v1.BrandGiftSite.site:type_name -> gifting.tenants.v1.GiftSite
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_gifting_tenants_v1_gift_site_proto_init() }
@@ -607,14 +689,15 @@ func file_gifting_tenants_v1_gift_site_proto_init() {
 		return
 	}
 	file_gifting_tenants_v1_gift_site_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gifting_tenants_v1_gift_site_proto_msgTypes[2].OneofWrappers = []any{}
+	file_gifting_tenants_v1_gift_site_proto_msgTypes[1].OneofWrappers = []any{}
+	file_gifting_tenants_v1_gift_site_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gifting_tenants_v1_gift_site_proto_rawDesc), len(file_gifting_tenants_v1_gift_site_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
