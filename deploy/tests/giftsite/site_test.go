@@ -101,6 +101,7 @@ func (f *fixture) openPage(locale, colour string) *linksv1.GetClaimPageResponse 
 	bottle.Variations = []*linksv1.ClaimVariation{
 		{Dimension: "Size", Values: []string{"0.5 l", "0.75 l"}}, {Dimension: "Colour", Values: []string{"Steel", "White", "Black"}},
 	}
+	bottle.TakesInitials = true
 	bottle.Details = &catalogv1.GiftDetails{
 		Maker: "Norrfors", Material: "Stainless steel", Size: "7 cm wide",
 		Story: "Drawn from one piece of steel.\n\nIt has no seam, so nothing can leak.",

@@ -145,6 +145,8 @@ func (f field) Form() string {
 		return `^[^\p{L}\p{Nd}]*(?:[Tt][Ee][Ll]:)?(?:[^\p{L}\p{Nd}]*\p{Nd}){3,25}[^\p{L}\p{Nd}]*$`
 	case fieldEmail:
 		return `^[^@\s]+@[^@\s]+\.[^@\s]+$`
+	case fieldInitials:
+		return `^[\p{L}\p{M}\p{Nd} &.\-'’]*$`
 	}
 	return ""
 }

@@ -39,6 +39,8 @@ type form struct {
 	Gift string
 	// Picked is the chosen value of each dimension.
 	Picked map[string]string
+	// Initials are put on the gift.
+	Initials string
 	// Entered are the texts of inputs and the country, by name.
 	Entered map[string]string
 	// InvalidText names the inputs that are not valid text.
@@ -76,13 +78,14 @@ func readForm(w http.ResponseWriter, r *http.Request) (form, error) {
 
 func formOf(values url.Values) form {
 	f := form{
-		Step:    values.Get(fieldStep),
-		Gift:    text(values.Get(fieldGift)),
-		Picked:  pickedIn(values),
-		Entered: map[string]string{},
-		Version: -1,
-		Thanks:  text(values.Get(fieldThanks)),
-		Digits:  strings.ReplaceAll(strings.Map(phone.ASCII, text(values.Get(fieldDigits))), " ", ""),
+		Step:     values.Get(fieldStep),
+		Gift:     text(values.Get(fieldGift)),
+		Picked:   pickedIn(values),
+		Initials: initials(values.Get(fieldInitials)),
+		Entered:  map[string]string{},
+		Version:  -1,
+		Thanks:   text(values.Get(fieldThanks)),
+		Digits:   strings.ReplaceAll(strings.Map(phone.ASCII, text(values.Get(fieldDigits))), " ", ""),
 	}
 	for _, name := range fieldNames {
 		raw := strings.ReplaceAll(values.Get(name), "\r\n", "\n")
@@ -219,6 +222,9 @@ func (t *texts) fieldErrors(answer *linksv1.ClaimAnswer, form []input) (errs []f
 
 // fieldOf returns the input of a path such as recipient.address.postalCode, or nothing if there is none.
 func fieldOf(path string) string {
+	if path == fieldInitials {
+		return path
+	}
 	if path == "productId" || strings.HasPrefix(path, "variations") {
 		return fieldChoices
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -118,7 +119,8 @@ func nextStep(link *linksv1.GetClaimPageResponse, d *linksv1.ClaimDraft) string 
 		return stepChoose
 	case code == problem.ProductNotAvailable || code == problem.ProductNotInCampaign:
 		return stepChoose
-	case !isChosen(gift, d.GetGift().GetVariations()):
+	case !isChosen(gift, d.GetGift().GetVariations()), hasErrorAt(d.GetAnswer(), fieldInitials),
+		d.GetGift().GetInitials() != "" && !gift.GetTakesInitials():
 		return stepGift
 	case code == problem.OutOfStock && len(link.GetGifts()) > 1:
 		return stepChoose // The page of the gift does not know yet that it is out of stock.
@@ -146,6 +148,10 @@ func isComplete(gift *linksv1.ClaimGift, r *linksv1.ClaimRecipient) bool {
 		}
 	}
 	return slices.Contains(gift.GetCountries(), r.GetCountry()) && checkSecondParts(r) == nil
+}
+
+func hasErrorAt(a *linksv1.ClaimAnswer, field string) bool {
+	return slices.ContainsFunc(a.GetViolations(), func(v *commonv1.Violation) bool { return v.GetField() == field })
 }
 
 func hasFieldErrors(a *linksv1.ClaimAnswer) bool {

@@ -149,7 +149,7 @@ func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.Clai
 	mine := &ownOrder{
 		Reference: gift.GetReference(), Gift: cmp.Or(gift.GetShown().GetName(), gift.GetProductName()),
 		Picture:    s.pictureOf(gift.GetShown().GetImages(), gift.GetVariations()),
-		Variations: t.orderedVariations(gift), Masked: typed == nil,
+		Variations: t.withInitials(t.orderedVariations(gift), gift.GetInitials()), Masked: typed == nil,
 		Address: t.envelopeLines(recipient), Contact: t.contactLines(recipient),
 		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(),
 	}

@@ -66,6 +66,9 @@ func (s *Site) postGift(v *visit, f form) {
 		return
 	}
 	req := &linksv1.SaveClaimDraftRequest{Gift: &linksv1.ClaimChoiceOfGift{ProductId: f.Gift, Variations: knownValues(gift, f.Picked)}}
+	if gift.GetTakesInitials() {
+		req.Gift.Initials = f.Initials
+	}
 	if !isChosen(gift, f.Picked) {
 		req.Answer = &linksv1.ClaimAnswer{Code: string(problem.InvalidVariations)}
 	}
@@ -135,6 +138,7 @@ func (s *Site) postReview(v *visit, f form) {
 	_, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{
 		Token: v.token, FormNonce: proto.String(v.nonce), ProductId: v.draft.GetGift().GetProductId(),
 		Variations: v.draft.GetGift().GetVariations(), Recipient: asClaimed(v.draft.GetRecipient()),
+		Initials: unlessEmpty(v.draft.GetGift().GetInitials()),
 	})
 	if err != nil {
 		s.saveError(v, err, stepReview)

@@ -218,6 +218,9 @@ func (p *sample) fillDraft() {
 				Region: proto.String("North"), Country: g.GetCountries()[0],
 			},
 		}
+		if g.GetTakesInitials() {
+			p.draft.Gift.Initials = "A. M."
+		}
 		return
 	}
 }
@@ -268,6 +271,7 @@ func (p *sample) GetClaimedGift(
 	resp.Gift = &linksv1.ClaimedGift{
 		Reference: "PREVIEW-1", ProductName: p.gift.GetName(), Variations: p.draft.GetGift().GetVariations(),
 		ClaimedAt: timestamppb.Now(), Shown: p.gift,
+		Initials: p.draft.GetGift().GetInitials(),
 		MaskedRecipient: &linksv1.ClaimRecipient{
 			Name: "A••• M•••", Phone: "+46 •••• 67", Street: "M••• 1", City: "S•••", PostalCode: proto.String("1••••"),
 			Country: p.draft.GetRecipient().GetCountry(),

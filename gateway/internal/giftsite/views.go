@@ -160,6 +160,8 @@ type giftView struct {
 	// Story and Facts are what else is said about it.
 	Story string
 	Facts []line
+	// Initials is the input of what is put on the gift; nil: it takes none.
+	Initials *field
 	// OnlyGift means that the link has no other gift. The page then also has the greeting.
 	OnlyGift bool
 	// Problem is why the player has to choose again, if it belongs to no choice.
@@ -212,6 +214,11 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	if code := problem.Code(v.draft.GetAnswer().GetCode()); chosen &&
 		(code == problem.InvalidVariations || code == problem.OutOfStock) {
 		p.addErrors(picked)
+	}
+	if chosen {
+		p.addInitials(gift, v.draft.GetGift().GetInitials(), v.draft.GetAnswer())
+	} else {
+		p.addInitials(gift, "", nil)
 	}
 	return p
 }
@@ -283,7 +290,7 @@ func (s *Site) reviewView(v *visit) reviewView {
 	}
 	p.hideSeen()
 	p.setTitle(p.T("review.heading"))
-	p.Variations = p.variationLines(gift, v.draft.GetGift().GetVariations())
+	p.Variations = p.withInitials(p.variationLines(gift, v.draft.GetGift().GetVariations()), v.draft.GetGift().GetInitials())
 	p.Address, p.Contact = p.envelopeLines(v.draft.GetRecipient()), p.contactLines(v.draft.GetRecipient())
 	country := v.draft.GetRecipient().GetCountry()
 	p.PostalCodeNote = p.postalCodeNote(country, v.draft.GetRecipient().GetPostalCode())

@@ -198,6 +198,21 @@ func TestAnImageSaysWhichValuesItShows(t *testing.T) {
 	}
 }
 
+func TestThePageKnowsWhichGiftsTakeInitials(t *testing.T) {
+	t.Parallel()
+	for environment, setup := range environments {
+		t.Run(environment, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			for _, takes := range []bool{true, false} {
+				p := gift(func(p *catalogv1.PutProductRequest) { p.CustomizationAvailable = takes })
+				f.put(p)
+				require.Equal(t, takes, f.siteGifts(ofGifts(p.GetId()), "en-US").GetGifts()[0].GetCustomizationAvailable())
+			}
+		})
+	}
+}
+
 func TestGreetingsOfACampaign(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -170,7 +170,7 @@ func (p presenter) selectionGift(g store.GiftView) *catalogv1.SelectionGift {
 		ProductId: g.ProductID, Name: g.Text.Name, Description: g.Text.Description,
 		Images: p.images(g.Images), Variations: variations(g.Variations), Countries: g.Countries,
 		VariationTranslations: variationTranslations(g.Text.Variations), Details: giftDetails(g.Details),
-		ImageVariations: imageVariations(g.ImageVariations),
+		ImageVariations: imageVariations(g.ImageVariations), CustomizationAvailable: g.CustomizationAvailable,
 	}
 	for _, subcategory := range g.Categories { // SPORT__CLOTHING is a subcategory of SPORT.
 		if code, _, _ := strings.Cut(subcategory, "__"); !slices.Contains(out.GetCategories(), code) {

@@ -84,7 +84,9 @@ type GiftView struct {
 	Images     []rules.ShownImage
 	// ImageVariations are the values that images show, by image and dimension.
 	ImageVariations map[string]map[string]string
-	Categories      []string
+	// CustomizationAvailable means that an order may say what is put on the gift.
+	CustomizationAvailable bool
+	Categories             []string
 }
 
 // SKUView is a combination of variations. Stock is nil if the supply type is on demand.
@@ -138,6 +140,8 @@ var offerings = postgres.Columns[offeringRow]{
 	postgres.Field("p.images", ofGift, func(r *offeringRow) *[]rules.ShownImage { return &r.Images }),
 	postgres.Field("coalesce((SELECT d.image_variations FROM products d WHERE d.id = p.id), '{}')", ofGift,
 		func(r *offeringRow) *map[string]map[string]string { return &r.ImageVariations }),
+	postgres.Field("coalesce(p.customization_available, false)", ofGift,
+		func(r *offeringRow) *bool { return &r.CustomizationAvailable }),
 	postgres.Field("p.categories", ofGift, func(r *offeringRow) *[]string { return &r.Categories }),
 
 	// An offering is suspended with its gift, but not if a tenant of the sandbox has unlisted the gift for itself.

@@ -52,6 +52,10 @@ func CheckClaim(req *ordersv1.PlaceClaimedOrderRequest) error {
 	req.ManagerId = errs.OptionalUUID("managerId", req.ManagerId)
 	CheckRecipient(req.GetRecipient(), errs)
 	errs.Text("courierComment", req.GetCourierComment(), maxCourierComment)
+	errs.Text("customization.details", req.GetCustomization().GetDetails(), maxCustomization)
+	if fields.Blank(req.GetCustomization().GetDetails()) {
+		req.Customization = nil
+	}
 	return errs.Err()
 }
 
@@ -65,6 +69,7 @@ func ClaimPlacement(req *ordersv1.PlaceClaimedOrderRequest) Placement {
 			Client:              req.GetClient(),
 			Recipient:           req.GetRecipient(),
 			CourierComment:      fields.Optional(req.CourierComment),
+			Customization:       req.GetCustomization(),
 		},
 		TenantID:       req.GetTenantId(),
 		OrderID:        req.GetOrderId(),

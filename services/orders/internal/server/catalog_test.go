@@ -27,8 +27,9 @@ type catalog struct {
 	asked *catalogv1.PreviewItemRequest
 
 	mu sync.Mutex
-	// checks counts calls of CheckItem.
+	// checks counts calls of CheckItem, checked is the last request.
 	checks              int
+	checked             *catalogv1.CheckItemRequest
 	stock               int
 	holds               map[string]*hold
 	confirmed, released []string
@@ -58,6 +59,7 @@ func (c *catalog) CheckItem(
 ) (*catalogv1.CheckItemResponse, error) {
 	c.mu.Lock()
 	c.checks++
+	c.checked = r
 	c.mu.Unlock()
 	resp := &catalogv1.CheckItemResponse{ProductName: "Mug", Stocked: c.stocked}
 	if r.CampaignId != nil {

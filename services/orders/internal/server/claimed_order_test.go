@@ -80,6 +80,26 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 	})
 }
 
+func TestAPlayerSeesWhatIsPutOnTheGift(t *testing.T) {
+	t.Parallel()
+	for details, want := range map[string]string{"Å. B.": "Å. B.", " ": ""} {
+		f := setup(t)
+		r := claim()
+		r.Customization = &ordersv1.OrderCustomization{Details: details}
+		_, err := f.PlaceClaimedOrder(t.Context(), r)
+		require.NoError(t, err)
+		require.Equal(t, want != "", f.catalog.checked.GetCustomization(), "the catalog refuses it for a gift that takes none")
+		req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID}
+		got, err := f.GetClaimedOrder(t.Context(), req)
+		require.NoError(t, err)
+		require.Empty(t, got.GetCustomization())
+		req.WithRecipient = true
+		got, err = f.GetClaimedOrder(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, want, got.GetCustomization())
+	}
+}
+
 func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

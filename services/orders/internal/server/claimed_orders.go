@@ -121,7 +121,7 @@ func readClaimedOrder(req claimedOrder) (store.Claim, error) {
 }
 
 // GetClaimedOrder returns the order of a link as its player sees it. It is no operation of a person, and is not audited: a page may
-// be read any number of times, and shows no details in clear.
+// be read any number of times, and of the details it shows in clear only what is put on the gift.
 func (s *Server) GetClaimedOrder(
 	ctx context.Context, req *ordersv1.GetClaimedOrderRequest,
 ) (*ordersv1.GetClaimedOrderResponse, error) {
@@ -145,7 +145,7 @@ func (s *Server) GetClaimedOrder(
 		if err != nil {
 			return nil, err
 		}
-		resp.MaskedRecipient = details.Recipient.Masked()
+		resp.MaskedRecipient, resp.Customization = details.Recipient.Masked(), details.Customization
 		if req.PhoneDigits != nil {
 			resp.PhoneMatches = new(details.Recipient.PhoneEndsWith(req.GetPhoneDigits()))
 		}

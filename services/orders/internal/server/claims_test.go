@@ -144,14 +144,16 @@ func TestAClaimIsRefused(t *testing.T) {
 	t.Run("for the errors of its recipient", func(t *testing.T) {
 		r := claim()
 		r.Recipient.Phone, r.Recipient.Address.City, r.CourierComment = "070", " ", new(strings.Repeat("å", 501))
+		r.Customization = &ordersv1.OrderCustomization{Details: strings.Repeat("å", 2001)}
 		_, err := f.PlaceClaimedOrder(t.Context(), r)
 		p, ok := problem.As(err)
 		require.True(t, ok)
 		require.Equal(t, problem.InvalidRequest, p.Code)
-		require.Len(t, p.Violations, 3)
+		require.Len(t, p.Violations, 4)
 		require.Equal(t, "recipient.phone", p.Violations[0].Field)
 		require.Equal(t, "recipient.address.city", p.Violations[1].Field)
 		require.Equal(t, "courierComment", p.Violations[2].Field)
+		require.Equal(t, "customization.details", p.Violations[3].Field)
 	})
 	t.Run("without stock, and is placed later", func(t *testing.T) {
 		f.catalog.reserveError = problem.New(problem.OutOfStock, "none")

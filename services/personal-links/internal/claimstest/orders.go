@@ -174,6 +174,7 @@ func (o *Orders) GetClaimedOrder(
 		order.Shipments = []*ordersv1.Shipment{{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: "https://post.example/T-1"}}
 	}
 	if r.GetWithRecipient() && !o.erased {
+		resp.Customization = placed.GetCustomization().GetDetails()
 		resp.MaskedRecipient = &ordersv1.OrderRecipient{Name: "M•••", Address: &ordersv1.OrderAddress{Street: "St•••", Country: "SE"}}
 		if r.PhoneDigits != nil {
 			resp.PhoneMatches = new(strings.HasSuffix(strings.ReplaceAll(placed.GetRecipient().GetPhone(), " ", ""), r.GetPhoneDigits()))

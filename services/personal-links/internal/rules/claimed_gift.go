@@ -37,6 +37,7 @@ func ClaimedGift(l *Link, found *ordersv1.GetClaimedOrderResponse, shown *catalo
 	gift := &linksv1.ClaimedGift{
 		Reference: order.GetReference(), ClaimedAt: l.Record.GetClaimedAt(), SentAt: found.GetSentAt(),
 		DeliveredAt: found.GetDeliveredAt(), Thanks: found.GetThanks(), AcceptsThanks: found.GetAcceptsThanks(),
+		Initials: found.GetCustomization(),
 	}
 	for _, item := range order.GetItems() {
 		gift.ProductName, gift.Variations = item.GetProductName(), item.GetVariations()

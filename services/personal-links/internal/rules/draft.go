@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"crypto/sha256"
 
 	"github.com/google/uuid"
@@ -65,16 +66,19 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 	if req.GetGift() != nil || req.GetRecipient() != nil {
 		next.Version++
 	}
+	errs := &fields.Errors{}
 	if req.GetGift() != nil {
 		next.Gift = req.GetGift()
+		next.Gift.Initials = cut(req.GetGift().GetInitials())
+		checkInitials(next.GetGift().GetInitials(), errs)
 	}
 	if req.GetRecipient() != nil {
 		next.Recipient = typed(req.GetRecipient())
 	}
-	next.Answer = req.GetAnswer()
 	if req.GetCheckRecipient() {
-		next.Answer = answerTo(next.GetRecipient(), req.GetAnswer())
+		checkRecipient(next.GetRecipient(), "recipient.", errs)
 	}
+	next.Answer = answerWith(req.GetAnswer(), errs)
 	if proto.Size(next) > maxDraft {
 		return nil, problem.New(problem.PayloadTooLarge, "The draft is too large.")
 	}
@@ -106,14 +110,14 @@ func cut(text string) string {
 	return text
 }
 
-// answerTo adds to the caller's answer what a claim would say about the recipient. It is nil if nobody has found an error.
-func answerTo(r *linksv1.ClaimRecipient, found *linksv1.ClaimAnswer) *linksv1.ClaimAnswer {
-	errs := &fields.Errors{}
-	checkRecipient(r, "recipient.", errs)
+// answerWith adds to the caller's answer what a claim would say about the texts. It is nil if nobody has found an error.
+func answerWith(found *linksv1.ClaimAnswer, errs *fields.Errors) *linksv1.ClaimAnswer {
 	if errs.Err() == nil {
 		return found
 	}
-	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest), Violations: found.GetViolations()}
+	answer := &linksv1.ClaimAnswer{
+		Code: cmp.Or(found.GetCode(), string(problem.InvalidRequest)), Violations: found.GetViolations(),
+	}
 	for _, v := range errs.List() {
 		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: v.Field, Code: v.Code})
 	}

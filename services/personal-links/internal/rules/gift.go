@@ -5,6 +5,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
@@ -113,6 +115,7 @@ func claimGift(g *catalogv1.SelectionGift) *linksv1.ClaimGift {
 	out := &linksv1.ClaimGift{
 		ProductId: g.GetProductId(), Name: g.GetName(), Description: g.GetDescription(), Countries: g.GetCountries(),
 		Images: images, Categories: g.GetCategories(), Details: g.GetDetails(),
+		TakesInitials: g.GetCustomizationAvailable(),
 	}
 	for _, v := range g.GetVariations() {
 		out.Variations = append(out.Variations, claimVariation(v, g.GetVariationTranslations()))
@@ -160,6 +163,7 @@ var (
 	maxStreet     = fields.MaxLength(&ordersv1.OrderAddress{}, "street")
 	maxCity       = fields.MaxLength(&ordersv1.OrderAddress{}, "city")
 	maxPostalCode = fields.MaxLength(&ordersv1.OrderAddress{}, "postalCode")
+	maxInitials   = fields.MaxLength(&linksv1.ClaimLinkRequest{}, "initials")
 	maxComment    = fields.MaxLength(&ordersv1.PlaceOrderRequest{}, "courierComment")
 )
 
@@ -169,8 +173,19 @@ const minFormNonce, maxFormNonce = 22, 64
 func CheckClaim(req *linksv1.ClaimLinkRequest, errs *fields.Errors) {
 	req.ProductId = errs.RequiredUUID("productId", req.GetProductId())
 	checkRecipient(req.GetRecipient(), "recipient.", errs)
+	checkInitials(req.GetInitials(), errs)
 	if req.GetFormNonce() != "" {
 		CheckNonce(req.GetFormNonce(), errs)
+	}
+}
+
+// checkInitials checks what is put on a gift, in any script.
+func checkInitials(text string, errs *fields.Errors) {
+	errs.Line("initials", text, maxInitials)
+	if strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.M, unicode.Nd) && !strings.ContainsRune(" &.-'", r)
+	}) {
+		errs.Add("initials", problem.FieldInvalid, "must have only letters, digits, spaces and & . - '")
 	}
 }
 
@@ -204,6 +219,14 @@ func FindGift(gifts []*catalogv1.SelectionGift, productID string) *catalogv1.Sel
 		return nil
 	}
 	return gifts[i]
+}
+
+// CheckTakesInitials refuses initials for a gift that does not take them.
+func CheckTakesInitials(gift *catalogv1.SelectionGift, initials string) error {
+	if gift.GetCustomizationAvailable() || fields.Blank(initials) {
+		return nil
+	}
+	return problem.Invalid(problem.Violation{Field: "initials", Code: problem.FieldInvalid, Message: "cannot be put on this gift"})
 }
 
 // CheckGift refuses a choice that is not available. The gift may have changed since the page was shown.

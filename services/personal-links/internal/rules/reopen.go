@@ -22,5 +22,5 @@ func CheckPhoneDigits(digits string, errs *fields.Errors) {
 
 // HideFromOthers removes from the order of a claimed link what only the form that made the claim may see.
 func HideFromOthers(found *ordersv1.GetClaimedOrderResponse) {
-	found.MaskedRecipient, found.Thanks, found.AcceptsThanks = nil, "", false
+	found.MaskedRecipient, found.Thanks, found.AcceptsThanks, found.Customization = nil, "", false, ""
 }

@@ -46,6 +46,9 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 	if refused := rules.CheckGift(gift, req.GetVariations(), req.GetRecipient().GetCountry()); refused != nil {
 		return s.refuse(ctx, link, req, refused)
 	}
+	if refused := rules.CheckTakesInitials(gift, req.GetInitials()); refused != nil {
+		return s.refuse(ctx, link, req, refused)
+	}
 	return s.claim(ctx, link, req)
 }
 
@@ -140,6 +143,9 @@ func orderOf(l *rules.Link, req *linksv1.ClaimLinkRequest) *ordersv1.PlaceClaime
 			},
 		},
 	}
+	if !fields.Blank(req.GetInitials()) {
+		order.Customization = &ordersv1.OrderCustomization{Details: req.GetInitials()}
+	}
 	if l.Details != nil {
 		order.Client = &ordersv1.OrderClient{Name: l.Details.Label, Email: fields.Optional(&l.Details.Email)}
 		for _, a := range l.Details.Answers {
@@ -160,6 +166,9 @@ func withPagePaths(err error) error {
 	refusal.Violations = nil
 	for _, v := range p.Violations {
 		v.Field = strings.Replace(v.Field, "recipient.address.", "recipient.", 1)
+		if strings.HasPrefix(v.Field, "customization") {
+			v.Field = "initials"
+		}
 		refusal.Violations = append(refusal.Violations, v)
 	}
 	return &refusal

@@ -289,6 +289,54 @@ func TestErrorsOfAClaimLeaveTheLinkOpen(t *testing.T) {
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_OPEN, f.page(t, link).GetState())
 }
 
+func TestInitialsArePutOnAGiftThatTakesThem(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	link := f.newLink(t)
+	withInitials := func(text string) *linksv1.ClaimLinkRequest {
+		r := formOf(link, aNonce)
+		r.Initials = &text
+		return r
+	}
+	require.False(t, f.page(t, link).GetGifts()[1].GetTakesInitials())
+	_, err := f.site.ClaimLink(t.Context(), withInitials("A. B."))
+	requireViolations(t, err, "initials invalid")
+	f.catalog.gifts[1].CustomizationAvailable = true
+	require.True(t, f.page(t, link).GetGifts()[1].GetTakesInitials())
+	for text, code := range map[string]string{
+		"A. B. C. D.": "too_long", "A_B": "invalid", "A\nB": "invalid", "<A>": "invalid", "❤": "invalid", "A\u202eB": "invalid",
+	} {
+		_, err := f.site.ClaimLink(t.Context(), withInitials(text))
+		requireViolations(t, err, "initials "+code)
+		saved := f.save(t, &linksv1.SaveClaimDraftRequest{
+			Token: token(link), FormNonce: aNonce, Gift: &linksv1.ClaimChoiceOfGift{ProductId: jerseyID, Initials: text},
+		}).GetDraft()
+		require.Equal(t, text, saved.GetGift().GetInitials())
+		require.Equal(t, "invalid_request", saved.GetAnswer().GetCode())
+		require.Equal(t, "initials", saved.GetAnswer().GetViolations()[0].GetField())
+	}
+	f.orders.Refuse(problem.Invalid(problem.Violation{Field: "customization", Code: problem.FieldInvalid, Message: "no"}))
+	_, err = f.site.ClaimLink(t.Context(), withInitials("A. B."))
+	requireViolations(t, err, "initials invalid")
+	f.orders.Refuse(nil)
+	require.Empty(t, f.orders.Placed())
+
+	_, err = f.site.ClaimLink(t.Context(), withInitials("Å-1 & Ω'"))
+	require.NoError(t, err)
+	require.Equal(t, "Å-1 & Ω'", f.orders.Placed()[f.read(t, link).GetOrderId()].GetCustomization().GetDetails())
+	require.Equal(t, "Å-1 & Ω'", f.claimedGift(t, link, new(aNonce)).GetGift().GetInitials())
+	require.True(t, f.reopens(t, link, anotherForm, rightDigits))
+	require.NotNil(t, f.claimedGift(t, link, new(anotherForm)).GetGift())
+	require.Empty(t, f.claimedGift(t, link, new(anotherForm)).GetGift().GetInitials(), "another device does not see them")
+
+	other := f.newLink(t)
+	r := claimOf(other)
+	r.Initials = new(" ")
+	_, err = f.site.ClaimLink(t.Context(), r)
+	require.NoError(t, err)
+	require.Nil(t, f.orders.Placed()[f.read(t, other).GetOrderId()].GetCustomization(), "blanks are none")
+}
+
 func TestIfOrdersRefusesTheLinkStaysOpenForAnotherChoice(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -533,10 +533,11 @@ type SelectionGift struct {
 	// Codes of its categories.
 	Categories []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
 	// Absent: none.
-	Details         *GiftDetails       `protobuf:"bytes,10,opt,name=details,proto3" json:"details,omitempty"`
-	ImageVariations []*ImageVariations `protobuf:"bytes,11,rep,name=image_variations,json=imageVariations,proto3" json:"image_variations,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	Details                *GiftDetails       `protobuf:"bytes,10,opt,name=details,proto3" json:"details,omitempty"`
+	ImageVariations        []*ImageVariations `protobuf:"bytes,11,rep,name=image_variations,json=imageVariations,proto3" json:"image_variations,omitempty"`
+	CustomizationAvailable bool               `protobuf:"varint,12,opt,name=customization_available,json=customizationAvailable,proto3" json:"customization_available,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *SelectionGift) Reset() {
@@ -646,6 +647,13 @@ func (x *SelectionGift) GetImageVariations() []*ImageVariations {
 	return nil
 }
 
+func (x *SelectionGift) GetCustomizationAvailable() bool {
+	if x != nil {
+		return x.CustomizationAvailable
+	}
+	return false
+}
+
 // A combination of variations with its stock.
 type SelectionSku struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -746,7 +754,7 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"\x04gift\x18\x01 \x01(\v2!.gifting.catalog.v1.SelectionGiftR\x04gift\";\n" +
 	"\x11SelectionCategory\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\xb6\x04\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xef\x04\n" +
 	"\rSelectionGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
@@ -764,7 +772,8 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"categories\x129\n" +
 	"\adetails\x18\n" +
 	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\x12N\n" +
-	"\x10image_variations\x18\v \x03(\v2#.gifting.catalog.v1.ImageVariationsR\x0fimageVariations\"\xe1\x01\n" +
+	"\x10image_variations\x18\v \x03(\v2#.gifting.catalog.v1.ImageVariationsR\x0fimageVariations\x127\n" +
+	"\x17customization_available\x18\f \x01(\bR\x16customizationAvailable\"\xe1\x01\n" +
 	"\fSelectionSku\x12P\n" +
 	"\n" +
 	"variations\x18\x01 \x03(\v20.gifting.catalog.v1.SelectionSku.VariationsEntryR\n" +

@@ -45,8 +45,10 @@ type PlaceClaimedOrderRequest struct {
 	ManagerId *string `protobuf:"bytes,12,opt,name=manager_id,json=managerId,proto3,oneof" json:"manager_id,omitempty"`
 	// As in POST /orders.
 	CourierComment *string `protobuf:"bytes,13,opt,name=courier_comment,json=courierComment,proto3,oneof" json:"courier_comment,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// As in POST /orders.
+	Customization *OrderCustomization `protobuf:"bytes,14,opt,name=customization,proto3" json:"customization,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PlaceClaimedOrderRequest) Reset() {
@@ -168,6 +170,13 @@ func (x *PlaceClaimedOrderRequest) GetCourierComment() string {
 		return *x.CourierComment
 	}
 	return ""
+}
+
+func (x *PlaceClaimedOrderRequest) GetCustomization() *OrderCustomization {
+	if x != nil {
+		return x.Customization
+	}
+	return nil
 }
 
 type PlaceClaimedOrderResponse struct {
@@ -412,7 +421,9 @@ type GetClaimedOrderResponse struct {
 	// Whether ThankForClaimedOrder would post a text now. Only with the recipient.
 	AcceptsThanks bool `protobuf:"varint,6,opt,name=accepts_thanks,json=acceptsThanks,proto3" json:"accepts_thanks,omitempty"`
 	// Whether the phone number ends with the digits; absent if they are absent, or the details were erased.
-	PhoneMatches  *bool `protobuf:"varint,7,opt,name=phone_matches,json=phoneMatches,proto3,oneof" json:"phone_matches,omitempty"`
+	PhoneMatches *bool `protobuf:"varint,7,opt,name=phone_matches,json=phoneMatches,proto3,oneof" json:"phone_matches,omitempty"`
+	// Empty: none, or it was erased. Only with the recipient.
+	Customization string `protobuf:"bytes,8,opt,name=customization,proto3" json:"customization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -494,6 +505,13 @@ func (x *GetClaimedOrderResponse) GetPhoneMatches() bool {
 		return *x.PhoneMatches
 	}
 	return false
+}
+
+func (x *GetClaimedOrderResponse) GetCustomization() string {
+	if x != nil {
+		return x.Customization
+	}
+	return ""
 }
 
 type CorrectClaimedOrderRequest struct {
@@ -735,7 +753,7 @@ var File_gifting_orders_v1_claims_proto protoreflect.FileDescriptor
 
 const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\n" +
-	"\x1egifting/orders/v1/claims.proto\x12\x11gifting.orders.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1egifting/orders/v1/orders.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x99\x06\n" +
+	"\x1egifting/orders/v1/claims.proto\x12\x11gifting.orders.v1\x1a\x1fgifting/common/v1/options.proto\x1a\x1egifting/orders/v1/orders.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe6\x06\n" +
 	"\x18PlaceClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
 	"\ttenant_id\x18\x02 \x01(\tR\btenantId\x12(\n" +
@@ -755,7 +773,8 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\rcustom_fields\x18\v \x03(\v2$.gifting.orders.v1.CustomFieldAnswerR\fcustomFields\x12\"\n" +
 	"\n" +
 	"manager_id\x18\f \x01(\tH\x02R\tmanagerId\x88\x01\x01\x121\n" +
-	"\x0fcourier_comment\x18\r \x01(\tB\x03\x80\x01\x01H\x03R\x0ecourierComment\x88\x01\x01\x1a=\n" +
+	"\x0fcourier_comment\x18\r \x01(\tB\x03\x80\x01\x01H\x03R\x0ecourierComment\x88\x01\x01\x12K\n" +
+	"\rcustomization\x18\x0e \x01(\v2%.gifting.orders.v1.OrderCustomizationR\rcustomization\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x0e\n" +
@@ -777,7 +796,7 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\x10personal_link_id\x18\x03 \x01(\tR\x0epersonalLinkId\x12%\n" +
 	"\x0ewith_recipient\x18\x04 \x01(\bR\rwithRecipient\x12+\n" +
 	"\fphone_digits\x18\x05 \x01(\tB\x03\x80\x01\x01H\x00R\vphoneDigits\x88\x01\x01B\x0f\n" +
-	"\r_phone_digits\"\x8b\x03\n" +
+	"\r_phone_digits\"\xb6\x03\n" +
 	"\x17GetClaimedOrderResponse\x12.\n" +
 	"\x05order\x18\x01 \x01(\v2\x18.gifting.orders.v1.OrderR\x05order\x12L\n" +
 	"\x10masked_recipient\x18\x02 \x01(\v2!.gifting.orders.v1.OrderRecipientR\x0fmaskedRecipient\x123\n" +
@@ -785,7 +804,8 @@ const file_gifting_orders_v1_claims_proto_rawDesc = "" +
 	"\fdelivered_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\x12\x1b\n" +
 	"\x06thanks\x18\x05 \x01(\tB\x03\x80\x01\x01R\x06thanks\x12%\n" +
 	"\x0eaccepts_thanks\x18\x06 \x01(\bR\racceptsThanks\x12(\n" +
-	"\rphone_matches\x18\a \x01(\bH\x00R\fphoneMatches\x88\x01\x01B\x10\n" +
+	"\rphone_matches\x18\a \x01(\bH\x00R\fphoneMatches\x88\x01\x01\x12)\n" +
+	"\rcustomization\x18\b \x01(\tB\x03\x80\x01\x01R\rcustomizationB\x10\n" +
 	"\x0e_phone_matches\"\xcf\x02\n" +
 	"\x1aCorrectClaimedOrderRequest\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
@@ -839,38 +859,40 @@ var file_gifting_orders_v1_claims_proto_goTypes = []any{
 	(*OrderClient)(nil),                  // 11: gifting.orders.v1.OrderClient
 	(*OrderRecipient)(nil),               // 12: gifting.orders.v1.OrderRecipient
 	(*CustomFieldAnswer)(nil),            // 13: gifting.orders.v1.CustomFieldAnswer
-	(*Order)(nil),                        // 14: gifting.orders.v1.Order
-	(*timestamppb.Timestamp)(nil),        // 15: google.protobuf.Timestamp
-	(*DeliveryCorrection)(nil),           // 16: gifting.orders.v1.DeliveryCorrection
+	(*OrderCustomization)(nil),           // 14: gifting.orders.v1.OrderCustomization
+	(*Order)(nil),                        // 15: gifting.orders.v1.Order
+	(*timestamppb.Timestamp)(nil),        // 16: google.protobuf.Timestamp
+	(*DeliveryCorrection)(nil),           // 17: gifting.orders.v1.DeliveryCorrection
 }
 var file_gifting_orders_v1_claims_proto_depIdxs = []int32{
 	11, // 0: gifting.orders.v1.PlaceClaimedOrderRequest.client:type_name -> gifting.orders.v1.OrderClient
 	12, // 1: gifting.orders.v1.PlaceClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.OrderRecipient
 	10, // 2: gifting.orders.v1.PlaceClaimedOrderRequest.variations:type_name -> gifting.orders.v1.PlaceClaimedOrderRequest.VariationsEntry
 	13, // 3: gifting.orders.v1.PlaceClaimedOrderRequest.custom_fields:type_name -> gifting.orders.v1.CustomFieldAnswer
-	14, // 4: gifting.orders.v1.PlaceClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	14, // 5: gifting.orders.v1.AbandonClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	14, // 6: gifting.orders.v1.GetClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	12, // 7: gifting.orders.v1.GetClaimedOrderResponse.masked_recipient:type_name -> gifting.orders.v1.OrderRecipient
-	15, // 8: gifting.orders.v1.GetClaimedOrderResponse.sent_at:type_name -> google.protobuf.Timestamp
-	15, // 9: gifting.orders.v1.GetClaimedOrderResponse.delivered_at:type_name -> google.protobuf.Timestamp
-	16, // 10: gifting.orders.v1.CorrectClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
-	14, // 11: gifting.orders.v1.CorrectClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
-	0,  // 12: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:input_type -> gifting.orders.v1.PlaceClaimedOrderRequest
-	2,  // 13: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:input_type -> gifting.orders.v1.AbandonClaimedOrderRequest
-	4,  // 14: gifting.orders.v1.ClaimsService.GetClaimedOrder:input_type -> gifting.orders.v1.GetClaimedOrderRequest
-	6,  // 15: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:input_type -> gifting.orders.v1.CorrectClaimedOrderRequest
-	8,  // 16: gifting.orders.v1.ClaimsService.ThankForClaimedOrder:input_type -> gifting.orders.v1.ThankForClaimedOrderRequest
-	1,  // 17: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:output_type -> gifting.orders.v1.PlaceClaimedOrderResponse
-	3,  // 18: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:output_type -> gifting.orders.v1.AbandonClaimedOrderResponse
-	5,  // 19: gifting.orders.v1.ClaimsService.GetClaimedOrder:output_type -> gifting.orders.v1.GetClaimedOrderResponse
-	7,  // 20: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:output_type -> gifting.orders.v1.CorrectClaimedOrderResponse
-	9,  // 21: gifting.orders.v1.ClaimsService.ThankForClaimedOrder:output_type -> gifting.orders.v1.ThankForClaimedOrderResponse
-	17, // [17:22] is the sub-list for method output_type
-	12, // [12:17] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	14, // 4: gifting.orders.v1.PlaceClaimedOrderRequest.customization:type_name -> gifting.orders.v1.OrderCustomization
+	15, // 5: gifting.orders.v1.PlaceClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	15, // 6: gifting.orders.v1.AbandonClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	15, // 7: gifting.orders.v1.GetClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	12, // 8: gifting.orders.v1.GetClaimedOrderResponse.masked_recipient:type_name -> gifting.orders.v1.OrderRecipient
+	16, // 9: gifting.orders.v1.GetClaimedOrderResponse.sent_at:type_name -> google.protobuf.Timestamp
+	16, // 10: gifting.orders.v1.GetClaimedOrderResponse.delivered_at:type_name -> google.protobuf.Timestamp
+	17, // 11: gifting.orders.v1.CorrectClaimedOrderRequest.recipient:type_name -> gifting.orders.v1.DeliveryCorrection
+	15, // 12: gifting.orders.v1.CorrectClaimedOrderResponse.order:type_name -> gifting.orders.v1.Order
+	0,  // 13: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:input_type -> gifting.orders.v1.PlaceClaimedOrderRequest
+	2,  // 14: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:input_type -> gifting.orders.v1.AbandonClaimedOrderRequest
+	4,  // 15: gifting.orders.v1.ClaimsService.GetClaimedOrder:input_type -> gifting.orders.v1.GetClaimedOrderRequest
+	6,  // 16: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:input_type -> gifting.orders.v1.CorrectClaimedOrderRequest
+	8,  // 17: gifting.orders.v1.ClaimsService.ThankForClaimedOrder:input_type -> gifting.orders.v1.ThankForClaimedOrderRequest
+	1,  // 18: gifting.orders.v1.ClaimsService.PlaceClaimedOrder:output_type -> gifting.orders.v1.PlaceClaimedOrderResponse
+	3,  // 19: gifting.orders.v1.ClaimsService.AbandonClaimedOrder:output_type -> gifting.orders.v1.AbandonClaimedOrderResponse
+	5,  // 20: gifting.orders.v1.ClaimsService.GetClaimedOrder:output_type -> gifting.orders.v1.GetClaimedOrderResponse
+	7,  // 21: gifting.orders.v1.ClaimsService.CorrectClaimedOrder:output_type -> gifting.orders.v1.CorrectClaimedOrderResponse
+	9,  // 22: gifting.orders.v1.ClaimsService.ThankForClaimedOrder:output_type -> gifting.orders.v1.ThankForClaimedOrderResponse
+	18, // [18:23] is the sub-list for method output_type
+	13, // [13:18] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_gifting_orders_v1_claims_proto_init() }

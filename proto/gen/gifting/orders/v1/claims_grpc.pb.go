@@ -36,7 +36,7 @@ type ClaimsServiceClient interface {
 	// Places the order of a claim with the id that the claim chose. A link has one order: if it already has one,
 	// under this id or another, that order is returned, even if other fields of the request differ. So after a
 	// restore of the links, a second claim finds the order of the first. Nothing has been placed after invalid_request, which has
-	// fields of `recipient`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
+	// fields of `recipient` or `customization`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
 	// invalid_variations, campaign_not_active or out_of_stock. After any other error the outcome is unknown.
 	PlaceClaimedOrder(ctx context.Context, in *PlaceClaimedOrderRequest, opts ...grpc.CallOption) (*PlaceClaimedOrderResponse, error)
 	// Ends a claim whose outcome is unknown. If its order was placed, or the link has an order under another id, it
@@ -123,7 +123,7 @@ type ClaimsServiceServer interface {
 	// Places the order of a claim with the id that the claim chose. A link has one order: if it already has one,
 	// under this id or another, that order is returned, even if other fields of the request differ. So after a
 	// restore of the links, a second claim finds the order of the first. Nothing has been placed after invalid_request, which has
-	// fields of `recipient`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
+	// fields of `recipient` or `customization`, product_not_in_campaign, product_not_available, not_deliverable_to_country,
 	// invalid_variations, campaign_not_active or out_of_stock. After any other error the outcome is unknown.
 	PlaceClaimedOrder(context.Context, *PlaceClaimedOrderRequest) (*PlaceClaimedOrderResponse, error)
 	// Ends a claim whose outcome is unknown. If its order was placed, or the link has an order under another id, it

@@ -441,7 +441,9 @@ type ClaimGift struct {
 	// Codes of its categories.
 	Categories []string `protobuf:"bytes,9,rep,name=categories,proto3" json:"categories,omitempty"`
 	// Absent: none.
-	Details       *v11.GiftDetails `protobuf:"bytes,10,opt,name=details,proto3" json:"details,omitempty"`
+	Details *v11.GiftDetails `protobuf:"bytes,10,opt,name=details,proto3" json:"details,omitempty"`
+	// Whether the player's initials can be put on it.
+	TakesInitials bool `protobuf:"varint,11,opt,name=takes_initials,json=takesInitials,proto3" json:"takes_initials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -544,6 +546,13 @@ func (x *ClaimGift) GetDetails() *v11.GiftDetails {
 		return x.Details
 	}
 	return nil
+}
+
+func (x *ClaimGift) GetTakesInitials() bool {
+	if x != nil {
+		return x.TakesInitials
+	}
+	return false
 }
 
 // A picture of a gift in one of its widths.
@@ -734,7 +743,10 @@ type ClaimLinkRequest struct {
 	Recipient  *ClaimRecipient        `protobuf:"bytes,4,opt,name=recipient,proto3" json:"recipient,omitempty"`
 	// Random text of the form that was sent, 22 to 64 characters with at least 128 random bits. A repetition of
 	// the request that placed the order gets the order's reference, if it has the same text. Absent: it gets none.
-	FormNonce     *string `protobuf:"bytes,5,opt,name=form_nonce,json=formNonce,proto3,oneof" json:"form_nonce,omitempty"`
+	FormNonce *string `protobuf:"bytes,5,opt,name=form_nonce,json=formNonce,proto3,oneof" json:"form_nonce,omitempty"`
+	// What is put on the gift: letters, digits, spaces and & . - ' in any script. The customization of the order. Only for a gift that
+	// takes them.
+	Initials      *string `protobuf:"bytes,6,opt,name=initials,proto3,oneof" json:"initials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -800,6 +812,13 @@ func (x *ClaimLinkRequest) GetRecipient() *ClaimRecipient {
 func (x *ClaimLinkRequest) GetFormNonce() string {
 	if x != nil && x.FormNonce != nil {
 		return *x.FormNonce
+	}
+	return ""
+}
+
+func (x *ClaimLinkRequest) GetInitials() string {
+	if x != nil && x.Initials != nil {
+		return *x.Initials
 	}
 	return ""
 }
@@ -1066,9 +1085,11 @@ func (x *ClaimDraft) GetReopened() bool {
 
 // The gift that a form has chosen, which may have become unavailable.
 type ClaimChoiceOfGift struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ProductId     string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
-	Variations    map[string]string      `protobuf:"bytes,2,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	ProductId  string                 `protobuf:"bytes,1,opt,name=product_id,json=productId,proto3" json:"product_id,omitempty"`
+	Variations map[string]string      `protobuf:"bytes,2,rep,name=variations,proto3" json:"variations,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// As in a claim, which checks them. Errors are added to the answer.
+	Initials      string `protobuf:"bytes,3,opt,name=initials,proto3" json:"initials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1115,6 +1136,13 @@ func (x *ClaimChoiceOfGift) GetVariations() map[string]string {
 		return x.Variations
 	}
 	return nil
+}
+
+func (x *ClaimChoiceOfGift) GetInitials() string {
+	if x != nil {
+		return x.Initials
+	}
+	return ""
 }
 
 // Why a form has to be corrected.
@@ -1550,6 +1578,8 @@ type ClaimedGift struct {
 	Thanks string `protobuf:"bytes,13,opt,name=thanks,proto3" json:"thanks,omitempty"`
 	// Whether the player can thank now, if the brand asks for it.
 	AcceptsThanks bool `protobuf:"varint,14,opt,name=accepts_thanks,json=acceptsThanks,proto3" json:"accepts_thanks,omitempty"`
+	// What is put on the gift; empty: nothing, or it was erased. Only for the form that made the claim.
+	Initials      string `protobuf:"bytes,15,opt,name=initials,proto3" json:"initials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1680,6 +1710,13 @@ func (x *ClaimedGift) GetAcceptsThanks() bool {
 		return x.AcceptsThanks
 	}
 	return false
+}
+
+func (x *ClaimedGift) GetInitials() string {
+	if x != nil {
+		return x.Initials
+	}
+	return ""
 }
 
 type CorrectClaimedGiftRequest struct {
@@ -2125,7 +2162,7 @@ var File_gifting_personallinks_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
-	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a#gifting/catalog/v1/operations.proto\x1a\x1egifting/common/v1/caller.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
+	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a#gifting/catalog/v1/operations.proto\x1a\x1egifting/common/v1/caller.proto\x1a\x1fgifting/common/v1/options.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
 	"\x13GetClaimPageRequest\x12\x19\n" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\"\xa3\x03\n" +
 	"\x14GetClaimPageResponse\x12:\n" +
@@ -2153,7 +2190,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x04site\x18\x04 \x01(\v2\x1c.gifting.tenants.v1.GiftSiteR\x04site\x128\n" +
 	"\x04hero\x18\x05 \x03(\v2$.gifting.personallinks.v1.ClaimImageR\x04heroB\x11\n" +
 	"\x0f_primary_colourB\v\n" +
-	"\t_logo_url\"\xc4\x03\n" +
+	"\t_logo_url\"\xeb\x03\n" +
 	"\tClaimGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12\x12\n" +
@@ -2171,7 +2208,8 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"categories\x18\t \x03(\tR\n" +
 	"categories\x129\n" +
 	"\adetails\x18\n" +
-	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\"\xd8\x01\n" +
+	" \x01(\v2\x1f.gifting.catalog.v1.GiftDetailsR\adetails\x12%\n" +
+	"\x0etakes_initials\x18\v \x01(\bR\rtakesInitials\"\xd8\x01\n" +
 	"\n" +
 	"ClaimImage\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x19\n" +
@@ -2195,7 +2233,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"variations\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe7\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9e\x03\n" +
 	"\x10ClaimLinkRequest\x12\x19\n" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\x1d\n" +
 	"\n" +
@@ -2205,11 +2243,14 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"variations\x12F\n" +
 	"\trecipient\x18\x04 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\x12'\n" +
 	"\n" +
-	"form_nonce\x18\x05 \x01(\tB\x03\x80\x01\x01H\x00R\tformNonce\x88\x01\x01\x1a=\n" +
+	"form_nonce\x18\x05 \x01(\tB\x03\x80\x01\x01H\x00R\tformNonce\x88\x01\x01\x12(\n" +
+	"\binitials\x18\x06 \x01(\tB\a\xb8\xbb\x18\n" +
+	"\x80\x01\x01H\x01R\binitials\x88\x01\x01\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +
-	"\v_form_nonce\"\x9d\x03\n" +
+	"\v_form_nonceB\v\n" +
+	"\t_initials\"\x9d\x03\n" +
 	"\x0eClaimRecipient\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tB\x03\x80\x01\x01R\x04name\x12\x19\n" +
 	"\x05phone\x18\x02 \x01(\tB\x03\x80\x01\x01R\x05phone\x12\x1e\n" +
@@ -2239,13 +2280,14 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x04gift\x18\x02 \x01(\v2+.gifting.personallinks.v1.ClaimChoiceOfGiftR\x04gift\x12F\n" +
 	"\trecipient\x18\x03 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\x12=\n" +
 	"\x06answer\x18\x04 \x01(\v2%.gifting.personallinks.v1.ClaimAnswerR\x06answer\x12\x1a\n" +
-	"\breopened\x18\x05 \x01(\bR\breopened\"\xce\x01\n" +
+	"\breopened\x18\x05 \x01(\bR\breopened\"\xef\x01\n" +
 	"\x11ClaimChoiceOfGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12[\n" +
 	"\n" +
 	"variations\x18\x02 \x03(\v2;.gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntryR\n" +
-	"variations\x1a=\n" +
+	"variations\x12\x1f\n" +
+	"\binitials\x18\x03 \x01(\tB\x03\x80\x01\x01R\binitials\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"_\n" +
@@ -2279,7 +2321,7 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\v_form_nonce\"\x98\x01\n" +
 	"\x16GetClaimedGiftResponse\x12C\n" +
 	"\bprogress\x18\x01 \x01(\x0e2'.gifting.personallinks.v1.ClaimProgressR\bprogress\x129\n" +
-	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xa1\x06\n" +
+	"\x04gift\x18\x02 \x01(\v2%.gifting.personallinks.v1.ClaimedGiftR\x04gift\"\xc2\x06\n" +
 	"\vClaimedGift\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\tR\treference\x12!\n" +
 	"\fproduct_name\x18\x02 \x01(\tR\vproductName\x12U\n" +
@@ -2298,7 +2340,8 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\asent_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12=\n" +
 	"\fdelivered_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\vdeliveredAt\x12\x1b\n" +
 	"\x06thanks\x18\r \x01(\tB\x03\x80\x01\x01R\x06thanks\x12%\n" +
-	"\x0eaccepts_thanks\x18\x0e \x01(\bR\racceptsThanks\x1a=\n" +
+	"\x0eaccepts_thanks\x18\x0e \x01(\bR\racceptsThanks\x12\x1f\n" +
+	"\binitials\x18\x0f \x01(\tB\x03\x80\x01\x01R\binitials\x1a=\n" +
 	"\x0fVariationsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x16\n" +
