@@ -356,10 +356,7 @@ func newWindow(limit int) *limits.Window {
 
 // limiters are those that count in Redis, by the name of their policy.
 func (e *edgeServer) limiters() (map[string]*limits.Limiter, error) {
-	deps := limits.Deps{Meter: e.tel.Meters.Meter("gateway"), Clock: time.Now, Log: e.tel.Logger}
-	if e.redis != nil { // A nil client in the interface would not be nil.
-		deps.Redis = e.redis
-	}
+	deps := limits.Deps{Redis: e.redis, Meter: e.tel.Meters.Meter("gateway"), Clock: time.Now, Log: e.tel.Logger}
 	limiters := map[string]*limits.Limiter{}
 	for name, limit := range map[string]int{"key": keyLimit, "images": imageLimit, "visits": visitLimit, "claims": claimLimit} {
 		policy := limits.Policy{Name: name, Limit: limit, Window: limitWindow}

@@ -43,11 +43,16 @@ type Machine struct {
 // Sources are the folders that WriteSecrets and Certificates made.
 type Sources struct{ Secrets, Certificates string }
 
-const defaultFirstPort = 8080
+const (
+	defaultFirstPort = 8080
+	// portsOfMachine are those of the programs and of their metrics.
+	portsOfMachine = 20
+)
 
 var (
-	errMachine       = errors.New("a machine needs a name of letters, digits and dashes, and an address")
+	errMachine       = errors.New("a machine needs a name of lower-case letters, digits and dashes, and an address")
 	errTwice         = errors.New("is named twice")
+	errPorts         = errors.New("has the same address and too few ports: its first port must be at least 20 from that of")
 	errProgram       = errors.New("there is no such program")
 	errNowhere       = errors.New("no machine runs it")
 	errSetting       = errors.New("no program has the setting")
@@ -76,7 +81,7 @@ func ReadPlan(path string) (plan Plan, err error) {
 func (p Plan) check() error {
 	var errs []error
 	seen, variables := map[string]bool{}, slices.Collect(maps.Keys(p.Settings))
-	for _, m := range p.Machines {
+	for n, m := range p.Machines {
 		if strings.Trim(m.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || m.Name == "" || m.Address == "" {
 			errs = append(errs, fmt.Errorf("%q: %w", m.Name, errMachine))
 		}
@@ -84,6 +89,11 @@ func (p Plan) check() error {
 			errs = append(errs, fmt.Errorf("%s %w", m.Name, errTwice))
 		}
 		seen[m.Name] = true
+		for _, other := range p.Machines[:n] {
+			if apart := m.FirstPort - other.FirstPort; m.Address == other.Address && max(apart, -apart) < portsOfMachine {
+				errs = append(errs, fmt.Errorf("%s %w %s", m.Name, errPorts, other.Name))
+			}
+		}
 		for i, name := range m.Programs {
 			if !slices.Contains(identity.Programs(), name) {
 				errs = append(errs, fmt.Errorf("%s: %w: %s", m.Name, errProgram, name))

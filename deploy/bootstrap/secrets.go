@@ -35,7 +35,7 @@ type Stores struct {
 var (
 	prefixForm = regexp.MustCompile(`^([a-z][a-z0-9_]{0,39})?$`)
 
-	errPrefix = errors.New("the prefix must be lower-case letters, digits and underscores")
+	errPrefix = errors.New("the prefix must be at most 40 lower-case letters, digits and underscores, a letter first")
 	errSecret = errors.New("no such secret, `bootstrap keys` makes it")
 	errMaker  = errors.New("bootstrap does not know how to make the secret")
 	errHosts  = errors.New("the address of PostgreSQL must be host:port, several separated by commas")

@@ -3,6 +3,7 @@ package local
 import (
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -25,7 +26,7 @@ func readSecrets(dir string) (secrets, error) {
 	if err := readJSON(path, &s); err != nil {
 		return nil, err
 	}
-	known := len(s)
+	known := maps.Clone(s)
 	s.add(fingerprintKey, bootstrap.NewKey())
 	s.add(relayPassword, rand.Text())
 	s.add(eventKeys, "local:"+bootstrap.NewKey())
@@ -34,7 +35,7 @@ func readSecrets(dir string) (secrets, error) {
 			s.add(p.Database+"SealKeys", "local:"+bootstrap.NewKey())
 		}
 	}
-	if len(s) == known {
+	if maps.Equal(s, known) {
 		return s, nil
 	}
 	return s, writeJSON(path, s)

@@ -161,18 +161,14 @@ func (n Node) Values() (values []string) {
 
 // Limits are the constraints of a schema in words.
 func (n Node) Limits() (limits []string) {
-	minItems, maxItems, minimum, maximum := n.Get("minItems"), n.Get("maxItems"), n.Get("minimum"), n.Get("maximum")
 	pattern := n.Get("pattern")
 	for _, limit := range []struct {
 		applies bool
 		text    string
 	}{
 		{n.Get("maxLength").Exists(), fmt.Sprintf("at most %s characters", n.Get("maxLength"))},
-		{minItems.Exists() && minItems.String() == maxItems.String(), fmt.Sprintf("exactly %s", maxItems)},
-		{maxItems.Exists() && minItems.String() != maxItems.String(), fmt.Sprintf("at most %s", maxItems)},
-		{minItems.Exists() && !maxItems.Exists(), fmt.Sprintf("at least %s", minItems)},
-		{minimum.Exists() && maximum.Exists(), fmt.Sprintf("%s to %s", minimum, maximum)},
-		{minimum.Exists() && !maximum.Exists(), fmt.Sprintf("at least %s", minimum)},
+		{n.Get("minItems").Exists() || n.Get("maxItems").Exists(), between(n.Get("minItems"), n.Get("maxItems"))},
+		{n.Get("minimum").Exists() || n.Get("maximum").Exists(), between(n.Get("minimum"), n.Get("maximum"))},
 		{pattern.Exists() && pattern.String() != `\S`, fmt.Sprintf("matches `%s`", pattern)},
 		{n.Get("default").Exists(), fmt.Sprintf("default %s", n.Get("default"))},
 	} {
@@ -181,4 +177,17 @@ func (n Node) Limits() (limits []string) {
 		}
 	}
 	return limits
+}
+
+// between says in words what a number may be. One of the bounds may be absent.
+func between(least, most Node) string {
+	switch {
+	case !least.Exists():
+		return fmt.Sprintf("at most %s", most)
+	case !most.Exists():
+		return fmt.Sprintf("at least %s", least)
+	case least.String() == most.String():
+		return fmt.Sprintf("exactly %s", most)
+	}
+	return fmt.Sprintf("%s to %s", least, most)
 }

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 	"golang.org/x/text/language"
 
 	"github.com/partnergifting/platform/gateway/internal/idempotent"
+	"github.com/partnergifting/platform/gateway/openapi"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
@@ -31,6 +33,22 @@ func TestLimitsOfParameters(t *testing.T) {
 	require.InDelta(t, page.MaxLimit, limit["maximum"], 0)
 	require.InDelta(t, page.DefaultLimit, limit["default"], 0)
 	require.InDelta(t, 255, d.at("components", "parameters", "IdempotencyKey", "schema", "maxLength"), 0)
+}
+
+func TestLimitsAreInWords(t *testing.T) {
+	t.Parallel()
+	for schema, words := range map[string][]string{
+		"{maxLength: 255}":            {"at most 255 characters"},
+		"{minItems: 1, maxItems: 50}": {"1 to 50"},
+		"{minItems: 2, maxItems: 2}":  {"exactly 2"},
+		"{minItems: 1}":               {"at least 1"},
+		"{maximum: 9, default: 3}":    {"at most 9", "default 3"},
+		"{type: string}":              nil,
+	} {
+		var root yaml.Node
+		require.NoError(t, yaml.Unmarshal([]byte(schema), &root))
+		require.Equal(t, words, openapi.NewNode(root.Content[0]).Limits(), schema)
+	}
 }
 
 func TestPublishedTimes(t *testing.T) {

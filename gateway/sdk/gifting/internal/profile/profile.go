@@ -122,10 +122,15 @@ func (f *File) KeyOf(name string) (string, error) {
 }
 
 // Add adds or replaces a profile, makes it the current one and writes the file. The key goes to the keyring if that is possible and
-// not forbidden; inFile reports that it is in the file.
+// not forbidden; inFile reports that it is in the file. The keyring does not keep the key of a profile that was replaced.
 func (f *File) Add(name string, p Profile, key string, noKeyring bool) (inFile bool, err error) {
 	if noKeyring || keyring.Set(service, account(name, p), key) != nil {
 		p.Key, inFile = key, true
+	}
+	if before, ok := f.Profiles[name]; ok && (inFile || account(name, before) != account(name, p)) {
+		if err := forget(name, before); err != nil {
+			return inFile, err
+		}
 	}
 	f.Profiles[name], f.Current = p, name
 	return inFile, f.write()
@@ -146,16 +151,25 @@ func (f *File) Remove(name string) error {
 	if err != nil {
 		return err
 	}
-	if p.Key == "" {
-		if err := keyring.Delete(service, account(name, p)); err != nil && !errors.Is(err, keyring.ErrNotFound) {
-			return err
-		}
+	if err := forget(name, p); err != nil {
+		return err
 	}
 	delete(f.Profiles, name)
 	if f.Current == name {
 		f.Current = ""
 	}
 	return f.write()
+}
+
+// forget deletes the key of a profile from the keyring, if it is there.
+func forget(name string, p Profile) error {
+	if p.Key != "" {
+		return nil
+	}
+	if err := keyring.Delete(service, account(name, p)); err != nil && !errors.Is(err, keyring.ErrNotFound) {
+		return fmt.Errorf("forget the key of %s: %w", name, err)
+	}
+	return nil
 }
 
 // account names a key in the keyring.

@@ -57,6 +57,29 @@ func TestProfiles(t *testing.T) { //nolint:paralleltest // The keyring of the te
 			require.ErrorIs(t, err, profile.ErrReadable)
 		})
 	}
+	for name, replaced := range map[string]struct {
+		url       string
+		noKeyring bool
+	}{
+		"by one in the file":       {sandbox.URL, true},
+		"by one of another server": {"https://other.example.com", false},
+	} {
+		t.Run("the keyring forgets a key that is replaced "+name, func(t *testing.T) {
+			keyring.MockInit()
+			path := filepath.Join(t.TempDir(), "gifting.yaml")
+			_, err := read(t, path).Add("sandbox", sandbox, "gft_sbx_1", false)
+			require.NoError(t, err)
+			next := sandbox
+			next.URL = replaced.url
+			_, err = read(t, path).Add("sandbox", next, "gft_sbx_2", replaced.noKeyring)
+			require.NoError(t, err)
+			key, err := read(t, path).KeyOf("sandbox")
+			require.NoError(t, err)
+			require.Equal(t, "gft_sbx_2", key)
+			_, err = keyring.Get("partner-gifting", "sandbox "+sandbox.URL)
+			require.ErrorIs(t, err, keyring.ErrNotFound)
+		})
+	}
 	t.Run("a key that the keyring has lost is missed", func(t *testing.T) {
 		keyring.MockInit()
 		path := filepath.Join(t.TempDir(), "gifting.yaml")
