@@ -24,7 +24,8 @@ func initials(typed string) string { return strings.ReplaceAll(text(typed), "\u2
 func (p *giftView) addInitials(gift *linksv1.ClaimGift, entered string, answer *linksv1.ClaimAnswer) {
 	switch {
 	case gift.GetTakesInitials():
-		errs := slices.DeleteFunc(p.fieldErrors(answer, []input{initialsInput}), func(e formError) bool { return e.Field != fieldInitials })
+		errs := slices.DeleteFunc(p.fieldErrors(answer, []input{initialsInput}),
+			func(e formError) bool { return e.Field != fieldInitials })
 		f := p.field(initialsInput, "", entered, errs)
 		f.Hint = p.T("initials.hint", "n", strconv.Itoa(initialsInput.MaxLength))
 		p.Initials, p.Errors, p.Failed = &f, append(p.Errors, errs...), p.Failed || len(errs) > 0

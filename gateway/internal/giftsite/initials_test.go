@@ -18,7 +18,8 @@ func TestAPlayerHasInitialsPutOnTheGift(t *testing.T) {
 	f.follow(choose("truffles", "initials", "A. L."))
 	require.Empty(t, f.saves[0].GetGift().GetInitials(), "the gift takes none")
 	f.page.Gifts[0].TakesInitials = true
-	require.Contains(t, f.get("?gift=truffles").body, `<input dir="auto" id="initials" name="initials" type="text" value="" autocomplete="off"`)
+	require.Contains(t, f.get("?gift=truffles").body,
+		`<input dir="auto" id="initials" name="initials" type="text" value="" autocomplete="off"`)
 	require.Contains(t, f.get("?gift=truffles").body, "At most 10 characters.")
 	f.follow(choose("truffles", "initials", " O\u2019L. "))
 	require.Equal(t, "O'L.", f.saves[1].GetGift().GetInitials(), "phones write a curly apostrophe")
@@ -33,7 +34,8 @@ func TestAPlayerHasInitialsPutOnTheGift(t *testing.T) {
 func TestInitialsThatAreRefusedAreCorrectedOnThePageOfTheGift(t *testing.T) {
 	t.Parallel()
 	for code, words := range map[string]string{
-		problem.FieldInvalid: "Use only letters, digits, spaces and &amp; . - &#39;", problem.FieldTooLong: "Initials: at most 10 characters",
+		problem.FieldInvalid: "Use only letters, digits, spaces and &amp; . - &#39;",
+		problem.FieldTooLong: "Initials: at most 10 characters",
 	} {
 		f := setup(t)
 		f.page.Gifts[0].TakesInitials = true

@@ -37,7 +37,9 @@ func jersey() *catalogv1.PutProductRequest {
 			FileId: "0a1b2c3d4e5f60718293a4b5c6d7e8f9", Variations: map[string]string{"Size": "M", "Print": "A|B; C=D\\E"},
 		}},
 		ReadyToSend: true, CustomizationAvailable: true,
-		Details: &catalogv1.GiftDetails{Maker: "Fjord Knitting", Material: "Merino wool", Size: "70 cm", Story: "Knitted\nin Bergen."},
+		Details: &catalogv1.GiftDetails{
+			Maker: "Fjord Knitting", Material: "Merino wool", Size: "70 cm", Story: "Knitted\nin Bergen.",
+		},
 	}
 }
 
@@ -149,7 +151,8 @@ func TestInvalidRowsDoNotAffectOthers(t *testing.T) {
 		"a price without a region":   {importer.CSV, csv + "i,DRAFT,n,,A=1;2,,\n", []string{"prices[1]"}},
 		"a variation without values": {importer.CSV, csv + "i,DRAFT,n,,,Size,\n", []string{"variations[0]"}},
 		"an image that shows a value of no dimension": {
-			importer.CSV, strings.Replace(csv, "giftSet", "imageVariations", 1) + "i,DRAFT,n,0a1b|Navy,,,\n", []string{"imageVariations[0]"},
+			importer.CSV, strings.Replace(csv, "giftSet", "imageVariations", 1) + "i,DRAFT,n,0a1b|Navy,,,\n",
+			[]string{"imageVariations[0]"},
 		},
 		"a value without a translation": {
 			importer.CSV, strings.Replace(csv, "giftSet", "variations:sv-SE", 1) + "i,DRAFT,n,Size=Storlek|S,,,\n",

@@ -39,8 +39,8 @@ func readDetails(path string, d *catalogv1.GiftDetails, errs *fields.Errors) Det
 	errs.Line(path+".size", d.GetSize(), maxSize)
 	errs.Text(path+".story", d.GetStory(), maxStory)
 	return Details{
-		Maker: fields.UnlessBlank(d.GetMaker()), Material: fields.UnlessBlank(d.GetMaterial()), Size: fields.UnlessBlank(d.GetSize()),
-		Story: fields.UnlessBlank(d.GetStory()),
+		Maker: fields.UnlessBlank(d.GetMaker()), Material: fields.UnlessBlank(d.GetMaterial()),
+		Size: fields.UnlessBlank(d.GetSize()), Story: fields.UnlessBlank(d.GetStory()),
 	}
 }
 

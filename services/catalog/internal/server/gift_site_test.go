@@ -137,13 +137,15 @@ func TestTheGiftSiteSaysWhatAGiftIs(t *testing.T) {
 		stored := f.record(p.GetId()).GetProduct()
 		require.True(t, proto.Equal(set.GetTranslations()[0], stored.GetTranslations()[0]), "%v", stored)
 		require.Equal(t, "Weavers & Co", stored.GetDetails().GetMaker(), "that of en-US stays")
-		imported := call(f, f.imports.ImportProducts, &catalogv1.ImportProductsRequest{Products: []*catalogv1.PutProductRequest{stored}})
+		imported := call(f, f.imports.ImportProducts,
+			&catalogv1.ImportProductsRequest{Products: []*catalogv1.PutProductRequest{stored}})
 		require.Equal(t, catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED, imported.GetResults()[0].GetOutcome())
 	})
 	t.Run("texts are checked", func(t *testing.T) {
 		t.Parallel()
 		f := setup(t)
-		long, lines := strings.Repeat("ä", 101), &catalogv1.GiftDetails{Maker: "a\nb", Material: "a\nb", Size: "a\nb", Story: "a\x1bb"}
+		long := strings.Repeat("ä", 101)
+		lines := &catalogv1.GiftDetails{Maker: "a\nb", Material: "a\nb", Size: "a\nb", Story: "a\x1bb"}
 		p := gift(func(p *catalogv1.PutProductRequest) {
 			p.Details = &catalogv1.GiftDetails{Maker: long, Material: long, Size: long, Story: strings.Repeat("ä\n", 1001)}
 			p.Translations = []*catalogv1.ProductTranslation{{Locale: "sv-SE", Name: "Ullfilt", Details: lines}}
@@ -181,7 +183,8 @@ func TestAnImageSaysWhichValuesItShows(t *testing.T) {
 				require.True(t, proto.Equal(p.GetImageVariations()[0], shown[0]), "%v", shown)
 			}
 			require.True(t, proto.Equal(p.GetImageVariations()[0], f.record(p.GetId()).GetProduct().GetImageVariations()[0]))
-			again := call(f, f.imports.ImportProducts, &catalogv1.ImportProductsRequest{Products: []*catalogv1.PutProductRequest{p}})
+			again := call(f, f.imports.ImportProducts,
+				&catalogv1.ImportProductsRequest{Products: []*catalogv1.PutProductRequest{p}})
 			require.Equal(t, catalogv1.ImportOutcome_IMPORT_OUTCOME_UNCHANGED, again.GetResults()[0].GetOutcome())
 			other := f.upload(heroJPEG())
 			p.ImageVariations = []*catalogv1.ImageVariations{
