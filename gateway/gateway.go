@@ -312,7 +312,7 @@ func (e *edgeServer) giftSite(
 		ClientIP: proxies.Of,
 		Clock:    time.Now,
 		Log:      e.tel.Logger,
-	}, giftsite.Config{PublicURL: e.cfg.PublicURL})
+	}, giftsite.Config{PublicURL: e.cfg.PublicURL, ImagesPath: edge.ImagesPath})
 }
 
 // scripter returns no interface around a nil client.

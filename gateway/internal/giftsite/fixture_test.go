@@ -272,7 +272,7 @@ func setup(t *testing.T) *fixture {
 		ClientIP: func(r *http.Request) string { return r.RemoteAddr },
 		Clock:    func() time.Time { return f.now },
 		Log:      slog.New(slog.NewJSONHandler(&f.log, nil)),
-	}, Config{PublicURL: public})
+	}, Config{PublicURL: public, ImagesPath: "/catalog/images/"})
 	require.NoError(t, err)
 	f.site = site
 	return f

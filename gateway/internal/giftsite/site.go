@@ -47,13 +47,11 @@ type Limits struct {
 	Link *limits.Window
 }
 
-// Config of a Site. PublicURL is the base address of the API, which serves the images.
+// Config of a Site. PublicURL is the base address of the API. It serves an image of the catalog at ImagesPath, which ends with a
+// slash, and its id.
 type Config struct {
-	PublicURL string
+	PublicURL, ImagesPath string
 }
-
-// imagesPath is the path of an image of the catalog below PublicURL, without its id.
-const imagesPath = "/catalog/images/"
 
 // Site serves the paths below Prefix.
 type Site struct {
@@ -84,7 +82,7 @@ func New(deps Deps, cfg Config) (*Site, error) {
 			Errors: httperror.Writer{Log: deps.Log},
 		},
 		imageOrigin: originOf(cfg.PublicURL), https: strings.HasPrefix(cfg.PublicURL, "https:"),
-		imageURL: strings.TrimSuffix(cfg.PublicURL, "/") + imagesPath,
+		imageURL: strings.TrimSuffix(cfg.PublicURL, "/") + cfg.ImagesPath,
 	}, nil
 }
 

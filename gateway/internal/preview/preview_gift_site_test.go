@@ -106,7 +106,8 @@ func setup(t *testing.T) *fixture {
 			{Id: "ann", Role: tenantsv1.TeamRole_TEAM_ROLE_MEMBER, Active: true},
 		},
 	})
-	site, err := giftsite.New(giftsite.Deps{Clock: time.Now, Log: slog.New(slog.DiscardHandler)}, giftsite.Config{PublicURL: public})
+	site, err := giftsite.New(giftsite.Deps{Clock: time.Now, Log: slog.New(slog.DiscardHandler)},
+		giftsite.Config{PublicURL: public, ImagesPath: "/catalog/images/"})
 	require.NoError(t, err)
 	f.Server = preview.New(preview.Deps{
 		Site: site, Links: f.links, Images: f.images, Tenants: tenants.NewCache(directory.Client),
