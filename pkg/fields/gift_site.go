@@ -74,7 +74,7 @@ func sender(at string, s *tenantsv1.Sender, errs *Errors) *tenantsv1.Sender {
 	}
 	errs.Line(at+"name", s.GetName(), maxSender)
 	checked := &tenantsv1.Sender{
-		Name:             Optional(s.Name),
+		Name:             Optional(new(s.GetName())),
 		PortraitImageId:  imageID(at+"portraitImageId", s.PortraitImageId, errs),
 		SignatureImageId: imageID(at+"signatureImageId", s.SignatureImageId, errs),
 	}

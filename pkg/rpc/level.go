@@ -39,7 +39,7 @@ const (
 var levels = map[identity.Name]map[identity.Name]int{
 	// Players thank for their gifts, see them on other devices, and have their initials put on them.
 	identity.Gateway:       {identity.PersonalLinks: 2},
-	identity.PersonalLinks: {identity.Orders: 2},
+	identity.PersonalLinks: {identity.Orders: 2, identity.Catalog: 2},
 }
 
 // levelNeeded returns the level that the program needs of each instance of the peer before it is ready.

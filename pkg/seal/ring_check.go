@@ -44,19 +44,19 @@ type RingCheck struct {
 	last checkResult
 }
 
-// unusableKey is a key that a column needs, but the ring cannot use.
-type unusableKey struct {
+// unusableKeyError is a key that a column needs, but the ring cannot use.
+type unusableKeyError struct {
 	keyUse
 	setting string
 	// reason is ErrKeyMissing or ErrKeyWrong.
 	reason error
 }
 
-func (p unusableKey) Error() string {
+func (p unusableKeyError) Error() string {
 	return fmt.Sprintf("%s has values sealed with key %q, but %s %s", p.column, p.keyID, p.reason, p.setting)
 }
 
-func (p unusableKey) Unwrap() error { return p.reason }
+func (p unusableKeyError) Unwrap() error { return p.reason }
 
 // NewRingCheck checks the rings for the first time. It also lets each ring of seal keys count the values that it cannot open later.
 func NewRingCheck(ctx context.Context, pool *pgxpool.Pool, tel *telemetry.Telemetry, rings ...CheckedRing) (*RingCheck, error) {
@@ -155,7 +155,7 @@ func (c *RingCheck) open() {
 }
 
 // log reports what has changed.
-func (c *RingCheck) log(ctx context.Context, before, now []unusableKey, complete bool) {
+func (c *RingCheck) log(ctx context.Context, before, now []unusableKeyError, complete bool) {
 	for _, p := range now {
 		if !slices.Contains(before, p) {
 			c.tel.Logger.LogAttrs(ctx, slog.LevelError, "a seal key is missing or wrong",
@@ -167,7 +167,7 @@ func (c *RingCheck) log(ctx context.Context, before, now []unusableKey, complete
 	}
 }
 
-func joined(keys []unusableKey) error {
+func joined(keys []unusableKeyError) error {
 	errs := make([]error, len(keys))
 	for i, p := range keys {
 		errs[i] = p

@@ -39,7 +39,7 @@ type keyUse struct{ column, keyID string }
 type checkResult struct {
 	uses []keyUse
 	// unusable lists the keys that the ring cannot use.
-	unusable []unusableKey
+	unusable []unusableKeyError
 	// complete means that the check has looked at all columns.
 	complete bool
 }
@@ -80,7 +80,7 @@ func findInColumn(ctx context.Context, pool *pgxpool.Pool, ring CheckedRing, val
 				return err
 			}
 			if reason != nil {
-				all.unusable = append(all.unusable, unusableKey{keyUse: at, setting: ring.setting, reason: reason})
+				all.unusable = append(all.unusable, unusableKeyError{keyUse: at, setting: ring.setting, reason: reason})
 			}
 		}
 		return nil

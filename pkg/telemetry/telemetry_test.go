@@ -58,8 +58,7 @@ func TestTheStandardVariables(t *testing.T) {
 			map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, false, "only grpc",
 		},
 		"so is that of one signal": {
-			map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/protobuf"}, false,
-			`OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: "http/protobuf"`,
+			map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/protobuf"}, false, "OTLP_LOGS_PROTOCOL",
 		},
 		"a misspelt sampler is refused": {
 			map[string]string{"OTEL_TRACES_SAMPLER": "always"}, false, `OTEL_TRACES_SAMPLER: "always"`,

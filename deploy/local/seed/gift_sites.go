@@ -100,7 +100,8 @@ func (s *seeder) uploadSender(
 	return &tenantsv1.Sender{Name: &name, PortraitImageId: portrait, SignatureImageId: signature}, err
 }
 
-// uploadBrandPicture stores the brand's picture whose name begins with prefix, and returns its id. With few pictures it does neither.
+// uploadBrandPicture stores the brand's picture whose name begins with prefix, and returns its id. With few pictures it does
+// neither.
 func (s *seeder) uploadBrandPicture(
 	ctx context.Context, tenantID string, brand *tenantsv1.Brand, prefix string, kind catalogv1.BrandPictureKind,
 ) (*string, error) {

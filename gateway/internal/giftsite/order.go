@@ -121,7 +121,8 @@ type refusedText struct {
 	Why  *problem.Error
 }
 
-// refusedField makes the only input of a form with what was refused. problemKey is the text of a refusal that is not due to the input.
+// refusedField makes the only input of a form with what was refused. problemKey is the text of a refusal that is not due to the
+// input.
 func (p *orderView) refusedField(in input, refused refusedText, problemKey string) field {
 	p.Failed = refused.Why != nil
 	switch {

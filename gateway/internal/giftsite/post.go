@@ -138,7 +138,7 @@ func (s *Site) postReview(v *visit, f form) {
 	_, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{
 		Token: v.token, FormNonce: proto.String(v.nonce), ProductId: v.draft.GetGift().GetProductId(),
 		Variations: v.draft.GetGift().GetVariations(), Recipient: asClaimed(v.draft.GetRecipient()),
-		Initials: unlessEmpty(v.draft.GetGift().GetInitials()),
+		Initials: proto.String(v.draft.GetGift().GetInitials()),
 	})
 	if err != nil {
 		s.saveError(v, err, stepReview)

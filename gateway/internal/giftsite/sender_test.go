@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	portraitTag  = `<img class="portrait" src="` + public + `/catalog/images/face" alt="Portrait of Maja Sandström" width="72" height="72">`
-	signatureTag = `<img class="signature" src="` + public + `/catalog/images/ink" alt="Signature of Maja Sandström" width="208" height="72">`
+	portraitTag = `<img class="portrait" src="` + public + `/catalog/images/face" ` +
+		`alt="Portrait of Maja Sandström" width="72" height="72">`
+	signatureTag = `<img class="signature" src="` + public + `/catalog/images/ink" ` +
+		`alt="Signature of Maja Sandström" width="208" height="72">`
 )
 
 func withSender() *tenantsv1.GiftSite {

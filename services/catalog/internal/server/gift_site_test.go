@@ -190,7 +190,8 @@ func TestAnImageSaysWhichValuesItShows(t *testing.T) {
 			p.ImageVariations = []*catalogv1.ImageVariations{
 				{FileId: image, Variations: map[string]string{"Size": "XXL", "Colour": "Red"}},
 				{FileId: image, Variations: map[string]string{"Size": "M"}},
-				{FileId: other}, {Variations: map[string]string{"Size": "M"}},
+				{FileId: other},
+				{Variations: map[string]string{"Size": "M"}},
 			}
 			require.Equal(t, codes{
 				"imageVariations[0].variations.Size": "invalid", "imageVariations[0].variations.Colour": "invalid",

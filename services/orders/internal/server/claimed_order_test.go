@@ -52,7 +52,7 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 			known.PhoneDigits = &digits
 			got, err := f.GetClaimedOrder(t.Context(), known)
 			require.NoError(t, err)
-			require.Equal(t, matches, *got.PhoneMatches, digits)
+			require.Equal(t, &matches, got.PhoneMatches, digits)
 		}
 	})
 	t.Run("but not one of another link", func(t *testing.T) {

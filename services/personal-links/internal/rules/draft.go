@@ -70,8 +70,8 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 	if req.GetGift() != nil {
 		next.Gift = req.GetGift()
 		next.Gift.Initials = cut(req.GetGift().GetInitials())
-		checkInitials(next.GetGift().GetInitials(), errs)
 	}
+	checkInitials(next.GetGift().GetInitials(), errs)
 	if req.GetRecipient() != nil {
 		next.Recipient = typed(req.GetRecipient())
 	}

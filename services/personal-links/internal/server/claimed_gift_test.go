@@ -14,10 +14,10 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
 )
 
-func (f *fixture) claimedBy(t *testing.T, nonce string) *linksv1.PersonalLink {
+func (f *fixture) claimed(t *testing.T) *linksv1.PersonalLink {
 	t.Helper()
 	link := f.newLink(t)
-	_, err := f.site.ClaimLink(t.Context(), formOf(link, nonce))
+	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
 	require.NoError(t, err)
 	return link
 }
@@ -32,7 +32,7 @@ func (f *fixture) claimedGift(t *testing.T, l *linksv1.PersonalLink, nonce *stri
 func TestOnlyThePlayerWhoClaimedALinkSeesItsOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	link := f.claimedBy(t, aNonce)
+	link := f.claimed(t)
 	order := f.orders.Of(link.GetId())[0]
 	mine := f.claimedGift(t, link, new(aNonce))
 	require.Equal(t, "https://img.example.com/1", mine.GetGift().GetShown().GetImages()[0].GetUrl())
@@ -101,7 +101,7 @@ func TestTheOrderedGiftIsShownInTheWordsOfTheLink(t *testing.T) {
 func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
-	link := f.claimedBy(t, aNonce)
+	link := f.claimed(t)
 	req := &linksv1.CorrectClaimedGiftRequest{
 		Token: token(link), FormNonce: aNonce, Recipient: &linksv1.ClaimRecipient{
 			Street: "Marked Street 2", Name: " ", CourierComment: new("Ring twice"),
@@ -143,7 +143,7 @@ func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 func TestOnlyThePlayerWhoClaimedALinkThanks(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	link := f.claimedBy(t, aNonce)
+	link := f.claimed(t)
 	req := &linksv1.ThankForClaimedGiftRequest{Token: token(link), FormNonce: aNonce, Text: "Thank you!"}
 	stranger := proto.CloneOf(req)
 	stranger.FormNonce = anotherForm

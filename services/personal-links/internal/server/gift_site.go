@@ -26,6 +26,9 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 	if link.Record.GetStatus() != rules.Active {
 		return s.outcome(ctx, link, req)
 	}
+	if err := s.addDraftInitials(ctx, req); err != nil {
+		return nil, err
+	}
 	errs := caller.RequestErrors(ctx)
 	rules.CheckClaim(req, errs)
 	if err := errs.Err(); err != nil {
@@ -50,6 +53,20 @@ func (s *Server) ClaimLink(ctx context.Context, req *linksv1.ClaimLinkRequest) (
 		return s.refuse(ctx, link, req, refused)
 	}
 	return s.claim(ctx, link, req)
+}
+
+// addDraftInitials adds the initials that the player has reviewed to the claim of a gateway of release 1.0.0, which does not know
+// them. Later gateways always send them, be they empty.
+func (s *Server) addDraftInitials(ctx context.Context, req *linksv1.ClaimLinkRequest) error {
+	if req.Initials != nil || req.GetFormNonce() == "" {
+		return nil
+	}
+	hash, _ := rules.HashToken(req.GetToken())
+	draft, err := s.Store.Draft(ctx, hash, rules.HashNonce(req.GetFormNonce()))
+	if draft.GetGift().GetProductId() == req.GetProductId() {
+		req.Initials = new(draft.GetGift().GetInitials())
+	}
+	return err
 }
 
 // refuse returns the problem of a choice that is not available. But if another claim of the link succeeds, perhaps with the

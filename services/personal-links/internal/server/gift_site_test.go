@@ -337,6 +337,23 @@ func TestInitialsArePutOnAGiftThatTakesThem(t *testing.T) {
 	require.Nil(t, f.orders.Placed()[f.read(t, other).GetOrderId()].GetCustomization(), "blanks are none")
 }
 
+func TestInitialsThatWereReviewedAreClaimedByAGatewayThatDoesNotKnowThem(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.catalog.gifts[1].CustomizationAvailable = true
+	for typed, claimed := range map[*string]string{nil: "A. B.", new(""): ""} {
+		link := f.newLink(t)
+		f.save(t, &linksv1.SaveClaimDraftRequest{
+			Token: token(link), FormNonce: aNonce, Gift: &linksv1.ClaimChoiceOfGift{ProductId: jerseyID, Initials: "A. B."},
+		})
+		r := formOf(link, aNonce)
+		r.Initials = typed
+		_, err := f.site.ClaimLink(t.Context(), r)
+		require.NoError(t, err)
+		require.Equal(t, claimed, f.orders.Placed()[f.read(t, link).GetOrderId()].GetCustomization().GetDetails())
+	}
+}
+
 func TestIfOrdersRefusesTheLinkStaysOpenForAnotherChoice(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -51,7 +51,7 @@ func (f *fixture) waitForTry(t *testing.T, l *linksv1.PersonalLink) time.Duratio
 func TestAPlayerSeesTheGiftOnAnotherDeviceWithoutTheRecipient(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	link := f.claimedBy(t, aNonce)
+	link := f.claimed(t)
 	f.orders.Send(f.orders.Of(link.GetId())[0], epoch)
 	require.False(t, f.reopens(t, link, anotherForm, "4568"))
 	require.Nil(t, f.claimedGift(t, link, new(anotherForm)).GetGift())
@@ -88,7 +88,7 @@ func TestAPlayerSeesTheGiftOnAnotherDeviceWithoutTheRecipient(t *testing.T) {
 func TestALinkTakesFiveTriesAndThenFewerAndFewer(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	link, other := f.claimedBy(t, aNonce), f.claimedBy(t, aNonce)
+	link, other := f.claimed(t), f.claimed(t)
 	for range 5 {
 		require.False(t, f.reopens(t, link, anotherForm, "0000"))
 	}
@@ -115,7 +115,7 @@ func TestALinkTakesFiveTriesAndThenFewerAndFewer(t *testing.T) {
 func TestManyTriesAtOnceAreNoMoreThanFive(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	link := f.claimedBy(t, aNonce)
+	link := f.claimed(t)
 	var compared atomic.Int32
 	var group errgroup.Group
 	for i := range 40 {
@@ -136,7 +136,7 @@ func TestManyTriesAtOnceAreNoMoreThanFive(t *testing.T) {
 func TestATryThatFailsIsCounted(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	link := f.claimedBy(t, aNonce)
+	link := f.claimed(t)
 	f.orders.Refuse(problem.Unavailable())
 	for range 5 {
 		_, err := f.site.ReopenClaimedGift(t.Context(), reopening(link, anotherForm, rightDigits))
@@ -149,7 +149,7 @@ func TestATryThatFailsIsCounted(t *testing.T) {
 func TestDigitsThatAreNoneCostNoTry(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	link := f.claimedBy(t, aNonce)
+	link := f.claimed(t)
 	for range 2 {
 		for digits, code := range map[string]string{
 			"": problem.FieldRequired, "456": problem.FieldInvalid, "45678": problem.FieldInvalid, "45a7": problem.FieldInvalid,
@@ -173,7 +173,7 @@ func TestOnlyAClaimedGiftIsReopened(t *testing.T) {
 		&linksv1.ReopenClaimedGiftRequest{Token: "x", FormNonce: anotherForm, PhoneDigits: rightDigits})
 	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 
-	link := f.claimedBy(t, aNonce)
+	link := f.claimed(t)
 	f.orders.Erase()
 	_, err = f.site.ReopenClaimedGift(t.Context(), reopening(link, anotherForm, rightDigits))
 	require.True(t, problem.Is(err, problem.NotEditable), "%v", err)

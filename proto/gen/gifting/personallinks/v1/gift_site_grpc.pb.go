@@ -57,7 +57,7 @@ type GiftSiteServiceClient interface {
 	// claim. Others get not_found. rate_limited after ten corrections of an order.
 	CorrectClaimedGift(ctx context.Context, in *CorrectClaimedGiftRequest, opts ...grpc.CallOption) (*CorrectClaimedGiftResponse, error)
 	// Lets another form of the player see the order for a day, if it knows the last four digits of the phone number. A link takes five
-	// tries, and then one after an hour, after two more, and so on up to one a day: rate_limited. Every try is counted before its digits
+	// tries, and then one after an hour, after two more, and so on up to 32 hours: rate_limited. Every try is counted before its digits
 	// are compared. not_found if the link is not claimed, not_editable if the phone number was erased.
 	ReopenClaimedGift(ctx context.Context, in *ReopenClaimedGiftRequest, opts ...grpc.CallOption) (*ReopenClaimedGiftResponse, error)
 	// Posts a word of thanks for the form that made the claim; it is a message on the order. Others get not_found. Only
@@ -194,7 +194,7 @@ type GiftSiteServiceServer interface {
 	// claim. Others get not_found. rate_limited after ten corrections of an order.
 	CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error)
 	// Lets another form of the player see the order for a day, if it knows the last four digits of the phone number. A link takes five
-	// tries, and then one after an hour, after two more, and so on up to one a day: rate_limited. Every try is counted before its digits
+	// tries, and then one after an hour, after two more, and so on up to 32 hours: rate_limited. Every try is counted before its digits
 	// are compared. not_found if the link is not claimed, not_editable if the phone number was erased.
 	ReopenClaimedGift(context.Context, *ReopenClaimedGiftRequest) (*ReopenClaimedGiftResponse, error)
 	// Posts a word of thanks for the form that made the claim; it is a message on the order. Others get not_found. Only
