@@ -164,16 +164,16 @@ func TestThePictureFollowsTheChoice(t *testing.T) {
 	f.page.Gifts[1].Images = []*linksv1.ClaimImage{
 		{Url: public + "/catalog/images/any"},
 		{Url: public + "/catalog/images/navy", Variations: map[string]string{"Colour": "Navy"}},
-		{Url: public + "/catalog/images/grey-s", Variations: map[string]string{"Colour": "Grey", "Size": "S"}},
-		{Url: public + "/catalog/images/former", Variations: map[string]string{"Colour": "Red"}},
 		{Url: public + "/catalog/images/grey", Variations: map[string]string{"Colour": "Grey"}},
+		{Url: public + "/catalog/images/former", Variations: map[string]string{"Colour": "Red"}},
+		{Url: public + "/catalog/images/grey-s", Variations: map[string]string{"Colour": "Grey", "Size": "S"}},
 	}
 	const page = "?gift=shirt"
-	require.Equal(t, []string{"any", "navy", "grey-s", "former", "grey"}, picturesIn(f.get(page).body))
+	require.Equal(t, []string{"any", "navy", "grey", "former", "grey-s"}, picturesIn(f.get(page).body))
 	for _, rule := range []string{
-		`.columns:has(#choice-1-0:checked) [data-picture="1"]{order:-1}`,
-		`.columns:has(#choice-0-0:checked):has(#choice-1-1:checked) [data-picture="2"]{order:-1}`,
-		`.columns:has(#choice-1-1:checked) [data-picture="4"]{order:-1}`,
+		`.columns:where(:has(#choice-1-0:checked)) [data-picture="1"]{order:-1}`,
+		`.columns:where(:has(#choice-1-1:checked)) [data-picture="2"]{order:-1}`,
+		`.columns:where(:has(#choice-0-0:checked):has(#choice-1-1:checked)) [data-picture="4"]{order:-2}`,
 	} {
 		require.Contains(t, f.get(page).body, rule)
 	}
@@ -181,7 +181,7 @@ func TestThePictureFollowsTheChoice(t *testing.T) {
 	require.Contains(t, f.get(page).Header().Get("Content-Security-Policy"), hashOf(styleIn(t, f.get(page).body)))
 
 	require.Contains(t, f.follow(choose("shirt", "v:Size", "M", "v:Colour", "Grey")).body, "Where should we send it?")
-	require.Equal(t, []string{"grey", "any", "navy", "grey-s", "former"}, picturesIn(f.get(page).body))
+	require.Equal(t, []string{"grey", "any", "navy", "former", "grey-s"}, picturesIn(f.get(page).body))
 	require.Contains(t, f.get(page).body, `<div class="frame" id="picture-0" data-picture="0"><img class="picture" src="`+public+
 		`/catalog/images/grey"`)
 	require.Equal(t, []string{"t", "grey"}, picturesIn(f.get("?step=choose").body))
@@ -211,4 +211,18 @@ func TestThePictureFollowsAChoiceFromTheListOfCombinations(t *testing.T) {
 		c.whenPicked(map[string]string{"Colour": "Grey"}))
 	require.Nil(t, c.whenPicked(map[string]string{"Colour": "Grey", "Size": "XXL"}))
 	require.Nil(t, c.whenPicked(nil))
+}
+
+// Where the list is shown, the hidden groups keep what was picked before. It must not come before what is picked in the list.
+func TestAChoiceFromTheListOfCombinationsCountsMoreThanHiddenGroups(t *testing.T) {
+	t.Parallel()
+	c := choicesOf(read(t).textsFor("en-US"), gift([2]string{"S", "Navy"}, [2]string{"M", "Grey"}), nil)
+	grey := map[string]string{"Colour": "Grey"}
+	style := string(giftView{choices: c, Pictures: []picture{
+		{shows: grey}, {shows: map[string]string{"Colour": "Grey", "Size": "M"}},
+	}}.ThemeStyle())
+	require.True(t, strings.HasSuffix(style, `.columns:where(:has(#choice-1-1:checked)) [data-picture="0"]{order:-1}`+
+		`.columns:where(:has(:is(#whole-1,#whole-3):checked)) [data-picture="0"]{order:-3}`+
+		`.columns:where(:has(#choice-0-1:checked):has(#choice-1-1:checked)) [data-picture="1"]{order:-2}`+
+		`.columns:where(:has(:is(#whole-3):checked)) [data-picture="1"]{order:-4}`), style)
 }

@@ -177,12 +177,13 @@ func (p giftView) Position(i int) string {
 	return p.T("gift.picture", "n", strconv.Itoa(i+1), "count", strconv.Itoa(len(p.Pictures)))
 }
 
-// ThemeStyle also puts the picture first that shows what is picked, as soon as it is picked.
+// ThemeStyle also puts the pictures first that show what is picked, as soon as it is picked, and of them the one that shows most of
+// it. The list of combinations counts more than all groups. Because of :where, the later of two rules for a picture holds.
 func (p giftView) ThemeStyle() template.CSS {
 	style := string(p.view.ThemeStyle())
 	for i, picture := range p.Pictures {
 		for order, picked := range p.whenPicked(picture.shows) {
-			style += fmt.Sprintf(".columns%s [data-picture=\"%d\"]{order:%d}", picked, i, -1-order)
+			style += fmt.Sprintf(".columns:where(%s) [data-picture=\"%d\"]{order:%d}", picked, i, -len(picture.shows)-order*len(p.Groups))
 		}
 	}
 	return template.CSS(style) //nolint:gosec // Only numbers vary.
