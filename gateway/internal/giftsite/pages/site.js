@@ -84,7 +84,11 @@
   for (const box of all(".choices")) box.addEventListener("change", () => settle(box));
 
   // The style sheet puts the picture first that shows what is picked.
-  for (const picks of all("#picks")) picks.addEventListener("change", () => document.querySelector(".gallery").scrollTo({ left: 0 }));
+  for (const picks of all("#picks")) {
+    picks.addEventListener("change", (event) => {
+      if (event.target.type === "radio") document.querySelector(".gallery").scrollTo({ left: 0 });
+    });
+  }
 
   // A value can be chosen if a combination with it and with those chosen above it is left.
   for (const picks of all("[data-left]")) {
