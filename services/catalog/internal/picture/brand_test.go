@@ -3,6 +3,7 @@ package picture_test
 import (
 	"image"
 	"image/color"
+	"image/draw"
 	"math/rand/v2"
 	"testing"
 
@@ -119,6 +120,16 @@ func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
 		}
 		return pngOf(t, page)
 	}
+	// line is a signature of a pen of 3 pixels.
+	line := func(ink, ground color.Color) []byte {
+		page := image.NewNRGBA(image.Rect(0, 0, 1600, 900))
+		draw.Draw(page, page.Bounds(), image.NewUniform(ground), image.Point{}, draw.Src)
+		for x := 600; x < 1000; x++ {
+			y := 450 + (x-800)/4
+			draw.Draw(page, image.Rect(x, y, x+1, y+3), image.NewUniform(ink), image.Point{}, draw.Src)
+		}
+		return pngOf(t, page)
+	}
 	for name, tc := range map[string]struct {
 		content []byte
 		want    error
@@ -130,6 +141,11 @@ func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
 		"higher than wide":      {written(400, 401, red), picture.ErrSlight, 0},
 		"large":                 {written(2000, 700, red), nil, 640},
 		"in white":              {written(400, 100, paper), picture.ErrFaint, 0},
+		"a thin line":           {line(color.Black, color.Transparent), nil, 640},
+		"a thin line on paper":  {line(color.Black, paper), nil, 640},
+		"a thin white line":     {line(paper, color.Transparent), picture.ErrFaint, 0},
+		"nothing":               {line(color.Transparent, color.Transparent), picture.ErrFaint, 0},
+		"an empty sheet":        {line(paper, paper), picture.ErrFaint, 0},
 	} {
 		signature, err := picture.NewProcessor().PrepareSignature(t.Context(), tc.content)
 		require.ErrorIs(t, err, tc.want, name)
