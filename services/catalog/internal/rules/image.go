@@ -53,8 +53,8 @@ type ShownImage struct {
 	Width  *int32 `json:"width"`
 }
 
-// MaxPublicPictures is how many of a brand's latest logos are public, and how many of its latest hero pictures. There are enough
-// that a few trial uploads do not hide the one in use.
+// MaxPublicPictures is how many of a brand's latest pictures of one kind are public: of its logos for light pages, of those for
+// dark pages, of its hero pictures, portraits and signatures. There are enough that a few trial uploads do not hide the one in use.
 const MaxPublicPictures = 20
 
 // Brand names the brand of an uploaded logo or hero picture.

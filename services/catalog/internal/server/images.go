@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -160,9 +161,10 @@ func refusedImage(err error) error {
 func (s *service) UploadBrandLogo(
 	ctx context.Context, req *catalogv1.UploadBrandLogoRequest,
 ) (*catalogv1.UploadBrandLogoResponse, error) {
-	id, err := s.upload(ctx, req, store.Logos, s.storeOne(func(ctx context.Context, content []byte) (picture.File, error) {
+	keep := s.storeOne(func(ctx context.Context, content []byte) (picture.File, error) {
 		return s.Processor.PrepareLogo(ctx, content, req.GetOnDark())
-	}))
+	})
+	id, err := s.upload(ctx, req, store.Logos(req.GetOnDark()), keep)
 	return &catalogv1.UploadBrandLogoResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
@@ -173,8 +175,11 @@ func (s *service) UploadBrandHero(
 	keep := func(ctx context.Context, content []byte) (rules.Image, error) {
 		return s.storeImage(ctx, content, s.Processor.PrepareHero)
 	}
-	switch req.GetKind() {
-	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED, catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO:
+	kind := req.GetKind()
+	switch kind {
+	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_UNSPECIFIED:
+		kind = catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO
+	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_HERO:
 	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT:
 		keep = s.storeOne(s.Processor.PreparePortrait)
 	case catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE:
@@ -184,7 +189,7 @@ func (s *service) UploadBrandHero(
 			Field: "kind", Code: problem.FieldInvalid, Message: "must be one of HERO, PORTRAIT, SIGNATURE",
 		})
 	}
-	id, err := s.upload(ctx, req, store.Heroes, keep)
+	id, err := s.upload(ctx, req, store.Heroes(enumname.String(kind)), keep)
 	return &catalogv1.UploadBrandHeroResponse{FileId: id, Url: s.present.imageBase + id}, err
 }
 
@@ -195,7 +200,7 @@ type brandUpload interface {
 
 // upload stores a picture of a brand and returns the id of its file.
 func (s *service) upload(
-	ctx context.Context, req brandUpload, kind store.BrandPictures, storeContent func(context.Context, []byte) (rules.Image, error),
+	ctx context.Context, req brandUpload, in store.BrandPictures, storeContent func(context.Context, []byte) (rules.Image, error),
 ) (fileID string, err error) {
 	errs := caller.RequestErrors(ctx)
 	brand := rules.ReadBrand(req, errs)
@@ -210,7 +215,7 @@ func (s *service) upload(
 	if err != nil {
 		return "", err
 	}
-	return image.FileID, s.Store.PutBrandPicture(ctx, kind, brand, image)
+	return image.FileID, s.Store.PutBrandPicture(ctx, in, brand, image)
 }
 
 // storeOne stores an image without renditions.

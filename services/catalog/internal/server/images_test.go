@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"image"
 	"image/color"
+	"image/draw"
 	imagejpeg "image/jpeg"
 	imagepng "image/png"
 	"strings"
@@ -54,6 +55,12 @@ func wideJPEG(width int) []byte {
 // heroJPEG is a hero picture of the smallest size.
 func heroJPEG() []byte {
 	return encoded(func(b *bytes.Buffer) error { return imagejpeg.Encode(b, drawing(1600, 600), nil) })
+}
+
+func plainPNG(width, height int, c color.Color) []byte {
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	draw.Draw(img, img.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
+	return encoded(func(b *bytes.Buffer) error { return imagepng.Encode(b, img) })
 }
 
 func (f *fixture) upload(content []byte) string {
@@ -252,6 +259,45 @@ func TestThePicturesOfASenderArePublic(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, header.Width, 640)
 	}
+}
+
+func TestUploadsOfOneKindHideNoPictureOfAnother(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t) // A twin would keep each file public.
+	put := func(kind catalogv1.BrandPictureKind, content []byte) string {
+		return call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
+			TenantId: tenantID, BrandId: brandID, Content: content, Kind: kind,
+		}).GetFileId()
+	}
+	unspecified, sign := put(0, heroJPEG()), put(signature, heroJPEG())
+	first := put(portrait, plainPNG(340, 340, color.Gray{Y: 100}))
+	for shade := range 19 {
+		put(portrait, plainPNG(320, 320, color.Gray{Y: uint8(shade)}))
+	}
+	require.True(t, f.open(first))
+	put(portrait, plainPNG(320, 320, color.Gray{Y: 19}))
+	require.False(t, f.open(first), "20 later portraits")
+	require.True(t, f.open(unspecified), "it is a hero picture")
+	require.True(t, f.open(sign))
+}
+
+func TestLogosForOneGroundHideNoneForTheOther(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t) // A twin would keep each file public.
+	put := func(onDark bool, width int) string {
+		return call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
+			TenantId: tenantID, BrandId: brandID, Content: plainPNG(width, 10, color.Gray{Y: 120}), OnDark: onDark,
+		}).GetFileId()
+	}
+	light, both := put(false, 30), put(false, 31)
+	require.Equal(t, both, put(true, 31))
+	for width := range 19 {
+		put(true, 40+width)
+	}
+	require.True(t, f.open(both))
+	put(true, 60)
+	require.False(t, f.open(both), "20 later ones for the ground of its latest upload")
+	require.True(t, f.open(light))
 }
 
 func TestBrandLogos(t *testing.T) {

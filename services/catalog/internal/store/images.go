@@ -103,34 +103,47 @@ func (s *Store) PublicLinkPicture(ctx context.Context, hero, logo string) (heroF
 	return heroFile, true, nil
 }
 
-// BrandPictures are the pictures of brands that are public as long as they are among the latest of their brand.
-type BrandPictures string
+// BrandPictures are the pictures of one kind that are public as long as they are among the latest of their brand.
+type BrandPictures struct {
+	table string
+	// column has the kind.
+	column string
+	kind   any
+}
 
-// The tables of pictures.
-const (
-	Logos  BrandPictures = "brand_logos"
-	Heroes BrandPictures = "brand_heroes"
-)
+// Logos are the logos for dark pages, or the others.
+func Logos(onDark bool) BrandPictures {
+	return BrandPictures{table: "brand_logos", column: "on_dark", kind: onDark}
+}
+
+// Heroes are the pictures of one kind that a gift site shows: HERO, PORTRAIT or SIGNATURE.
+func Heroes(kind string) BrandPictures {
+	return BrandPictures{table: "brand_heroes", column: "kind", kind: kind}
+}
 
 const (
 	// Uploads of one brand run one at a time.
 	lockPictures = `SELECT pg_advisory_xact_lock(hashtextextended($1 || $2, 4713002))`
 
-	upsertPicture = ` (tenant_id, brand_id, file_id, uploaded_at) VALUES ($1, $2, $3, clock_timestamp())
-ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at`
+	// A file has one row in a brand, and so one kind: that of its latest upload.
+	upsertPicture = `INSERT INTO %[1]s (tenant_id, brand_id, file_id, %[2]s, uploaded_at) VALUES ($1, $2, $3, $4, clock_timestamp())
+ON CONFLICT (tenant_id, brand_id, file_id) DO UPDATE SET uploaded_at = EXCLUDED.uploaded_at, %[2]s = EXCLUDED.%[2]s`
 
-	ofBrand = ` WHERE tenant_id = $1 AND brand_id = $2`
+	deleteOlderPictures = `DELETE FROM %[1]s WHERE tenant_id = $1 AND brand_id = $2 AND %[2]s = $3 AND file_id NOT IN (
+  SELECT file_id FROM %[1]s WHERE tenant_id = $1 AND brand_id = $2 AND %[2]s = $3 ORDER BY uploaded_at DESC, file_id LIMIT $4
+)`
 )
 
-// PutBrandPicture records a stored image and makes it public as the latest one of a brand. Only the latest
-// rules.MaxPublicPictures stay public.
+func (p BrandPictures) sql(statement string) string { return fmt.Sprintf(statement, p.table, p.column) }
+
+// PutBrandPicture records a stored image and makes it public as the latest one of a brand and kind. Only the latest
+// rules.MaxPublicPictures of a kind stay public.
 func (s *Store) PutBrandPicture(ctx context.Context, in BrandPictures, brand rules.Brand, i rules.Image) error {
 	err := postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 		b.Queue(lockPictures, brand.TenantID, brand.BrandID)
 		queueImage(b, i)
-		b.Queue(`INSERT INTO `+string(in)+upsertPicture, brand.TenantID, brand.BrandID, i.FileID)
-		b.Queue(`DELETE FROM `+string(in)+ofBrand+` AND file_id NOT IN (SELECT file_id FROM `+string(in)+ofBrand+
-			` ORDER BY uploaded_at DESC, file_id LIMIT $3)`, brand.TenantID, brand.BrandID, rules.MaxPublicPictures)
+		b.Queue(in.sql(upsertPicture), brand.TenantID, brand.BrandID, i.FileID, in.kind)
+		b.Queue(in.sql(deleteOlderPictures), brand.TenantID, brand.BrandID, in.kind, rules.MaxPublicPictures)
 	})
 	if err != nil {
 		return fmt.Errorf("write picture of a brand: %w", err)

@@ -31,10 +31,12 @@ const (
 // stores the brand itself, with the URL of its logo.
 type BrandLogosServiceClient interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url, or the id for dark_logo_image_id of its theme. It is open to
-	// the public until 20 later logos of the brand have been uploaded. The same bytes return the same URL.
+	// the public until 20 later logos of the brand have been uploaded for the same ground, light or dark. The same bytes return the
+	// same URL, and count for the ground of their latest upload.
 	UploadBrandLogo(ctx context.Context, in *UploadBrandLogoRequest, opts ...grpc.CallOption) (*UploadBrandLogoResponse, error)
 	// Stores a picture of a brand's gift site and returns its id for hero_image_id of the brand's theme, or for the portrait or the
-	// signature of its sender. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
+	// signature of its sender. It is public until 20 later ones of the brand have been uploaded as the same kind. The same bytes
+	// return the same id, and count as the kind of their latest upload.
 	UploadBrandHero(ctx context.Context, in *UploadBrandHeroRequest, opts ...grpc.CallOption) (*UploadBrandHeroResponse, error)
 }
 
@@ -74,10 +76,12 @@ func (c *brandLogosServiceClient) UploadBrandHero(ctx context.Context, in *Uploa
 // stores the brand itself, with the URL of its logo.
 type BrandLogosServiceServer interface {
 	// Stores a logo and returns the URL to set as the brand's logo_url, or the id for dark_logo_image_id of its theme. It is open to
-	// the public until 20 later logos of the brand have been uploaded. The same bytes return the same URL.
+	// the public until 20 later logos of the brand have been uploaded for the same ground, light or dark. The same bytes return the
+	// same URL, and count for the ground of their latest upload.
 	UploadBrandLogo(context.Context, *UploadBrandLogoRequest) (*UploadBrandLogoResponse, error)
 	// Stores a picture of a brand's gift site and returns its id for hero_image_id of the brand's theme, or for the portrait or the
-	// signature of its sender. It is public until 20 later ones of the brand have been uploaded. The same bytes return the same id.
+	// signature of its sender. It is public until 20 later ones of the brand have been uploaded as the same kind. The same bytes
+	// return the same id, and count as the kind of their latest upload.
 	UploadBrandHero(context.Context, *UploadBrandHeroRequest) (*UploadBrandHeroResponse, error)
 	mustEmbedUnimplementedBrandLogosServiceServer()
 }
