@@ -52,7 +52,7 @@ var disasterMutations = []disasterMutation{
 	}},
 	{disaster: "topic deleted and made anew", mutation: mutation{
 		"the relay trusts the offsets of lost messages", loss, []replacement{
-			{relayConfirm, `known && s.offset <= before.offset`, `known && s.offset < 0`},
+			{relayConfirm, `known && row.offset <= before.offset`, `known && row.offset < 0`},
 		},
 	}},
 	{disaster: "events database and Kafka back", mutation: mutation{
