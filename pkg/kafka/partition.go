@@ -112,7 +112,7 @@ func (s *stream) run(ctx context.Context) {
 			return
 		case err != nil:
 			c.log.WarnContext(ctx, "cannot fetch, trying again", "partition", s.id, "error", err)
-			s.verifiedDials = -1 // Whoever answers next may have another log.
+			s.verifiedDials = -1 // The broker that answers next may have another log.
 			wait(ctx, backoff)
 			backoff = min(2*backoff, longestFetchBackoff)
 			continue

@@ -138,7 +138,7 @@ func (s *leaseSession) balance(ctx context.Context) error {
 	return err
 }
 
-// working returns how many tasks run and have not been told to return.
+// working returns how many tasks run and were not asked to return.
 func (s *leaseSession) working() int { return len(s.running) - len(s.stopping) }
 
 // member is a process that takes part, and the tasks of which it has the leases.

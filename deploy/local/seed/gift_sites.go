@@ -92,11 +92,13 @@ func deliveryTimes() (times []*tenantsv1.DeliveryTime) {
 func (s *seeder) uploadSender(
 	ctx context.Context, tenantID string, brand *tenantsv1.Brand, name string,
 ) (*tenantsv1.Sender, error) {
-	portrait, err := s.uploadBrandPicture(ctx, tenantID, brand, "portrait-", catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT)
+	portrait, err := s.uploadBrandPicture(ctx, tenantID, brand, "portrait-",
+		catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_PORTRAIT)
 	if err != nil {
 		return nil, err
 	}
-	signature, err := s.uploadBrandPicture(ctx, tenantID, brand, "signature-", catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE)
+	signature, err := s.uploadBrandPicture(ctx, tenantID, brand, "signature-",
+		catalogv1.BrandPictureKind_BRAND_PICTURE_KIND_SIGNATURE)
 	return &tenantsv1.Sender{Name: &name, PortraitImageId: portrait, SignatureImageId: signature}, err
 }
 

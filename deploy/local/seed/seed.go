@@ -19,7 +19,7 @@ import (
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
-// revision stands for the parts of the demo that Digest does not read: code and pictures. Change it when they change.
+// revision is part of Digest, which does not read code and pictures. Change it when they change the demo.
 const revision = "4"
 
 // The records of the demo that its users need.

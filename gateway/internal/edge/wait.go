@@ -63,7 +63,7 @@ func (h *Handler) answerHeld(c *call) error {
 }
 
 // mayBeHeld reports whether the call may be held: the server must notice if its caller leaves. It notices this only after it has
-// read the whole request, so a call with a body, which nobody reads, is not held.
+// read the whole request, so a call with a body is not held: the feed does not read it.
 func (c *call) mayBeHeld() bool { return c.r.ContentLength == 0 && !c.forced.dropped() }
 
 // hold waits for an event. Meanwhile the call does not count as a request in flight.

@@ -177,7 +177,7 @@ func TestThePictureFollowsTheChoice(t *testing.T) {
 	} {
 		require.Contains(t, f.get(page).body, rule)
 	}
-	require.NotContains(t, f.get(page).body, `[data-picture="3"]{`, "nobody can choose it")
+	require.NotContains(t, f.get(page).body, `[data-picture="3"]{`, "it cannot be chosen")
 	require.Contains(t, f.get(page).Header().Get("Content-Security-Policy"), hashOf(styleIn(t, f.get(page).body)))
 
 	require.Contains(t, f.follow(choose("shirt", "v:Size", "M", "v:Colour", "Grey")).body, "Where should we send it?")

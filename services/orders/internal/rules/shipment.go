@@ -107,7 +107,7 @@ func overwritten(s *ordersv1.Shipment, members ShipmentMembers, errs *fields.Err
 	return s
 }
 
-// madeUpShipment reads like a real one. Its tracking URL is in a domain that nobody can own.
+// madeUpShipment reads like a real one. Its tracking URL is in a reserved domain.
 func madeUpShipment(seed string) *ordersv1.Shipment {
 	const digits = 10_000_000_000_000
 	sum := sha256.Sum256([]byte(seed))

@@ -177,7 +177,8 @@ func (o *Orders) GetClaimedOrder(
 		resp.Customization = placed.GetCustomization().GetDetails()
 		resp.MaskedRecipient = &ordersv1.OrderRecipient{Name: "M•••", Address: &ordersv1.OrderAddress{Street: "St•••", Country: "SE"}}
 		if r.PhoneDigits != nil {
-			resp.PhoneMatches = new(strings.HasSuffix(strings.ReplaceAll(placed.GetRecipient().GetPhone(), " ", ""), r.GetPhoneDigits()))
+			number := strings.ReplaceAll(placed.GetRecipient().GetPhone(), " ", "")
+			resp.PhoneMatches = new(strings.HasSuffix(number, r.GetPhoneDigits()))
 		}
 	}
 	if r.GetWithRecipient() {

@@ -110,7 +110,7 @@ func cut(text string) string {
 	return text
 }
 
-// answerWith adds to the caller's answer what a claim would say about the texts. It is nil if nobody has found an error.
+// answerWith adds to the caller's answer what a claim would say about the texts. It is nil if there is no error.
 func answerWith(found *linksv1.ClaimAnswer, errs *fields.Errors) *linksv1.ClaimAnswer {
 	if errs.Err() == nil {
 		return found

@@ -18,7 +18,7 @@ import (
 
 const (
 	draftLifetime = 24 * time.Hour
-	// maxDrafts bounds the drafts of a link, because whoever has its address can begin any number of forms.
+	// maxDrafts bounds the drafts of a link, because a caller with its address can begin any number of forms.
 	maxDrafts = 20
 )
 
