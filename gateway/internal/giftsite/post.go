@@ -48,14 +48,21 @@ func formStatus(err error) int {
 	return http.StatusBadRequest
 }
 
+// loadIn reads the link of a form. On failure, or if the link is in another state, which the first page shows, it sends the response.
+func (s *Site) loadIn(v *visit, state linksv1.ClaimState) (ok bool) {
+	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
+		return false
+	}
+	if v.link.GetState() != state {
+		s.redirect(v, "")
+		return false
+	}
+	return true
+}
+
 // postGift stores the chosen gift.
 func (s *Site) postGift(v *visit, f form) {
-	var ok bool
-	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
-		return
-	}
-	if v.link.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
-		s.redirect(v, "")
+	if !s.loadIn(v, linksv1.ClaimState_CLAIM_STATE_OPEN) {
 		return
 	}
 	gift := giftOf(v.link, f.Gift)

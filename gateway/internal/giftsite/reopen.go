@@ -27,12 +27,7 @@ func (p *orderView) addReopening(refused refusedText) {
 // postReopening lets the browser see the order if the digits are those of the phone number. What is refused is shown at once: it is
 // kept nowhere.
 func (s *Site) postReopening(v *visit, f form) {
-	var ok bool
-	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
-		return
-	}
-	if v.link.GetState() != linksv1.ClaimState_CLAIM_STATE_CLAIMED {
-		s.redirect(v, "")
+	if !s.loadIn(v, linksv1.ClaimState_CLAIM_STATE_CLAIMED) {
 		return
 	}
 	if v.nonce == "" {

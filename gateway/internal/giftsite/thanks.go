@@ -32,11 +32,10 @@ func (p *orderView) addThanks(gift *linksv1.ClaimedGift, withoutThanks bool, ref
 
 // postThanks sends a word of thanks to the brand. What is refused is shown at once, without a redirect: it is kept nowhere else.
 func (s *Site) postThanks(v *visit, f form) {
-	var ok bool
-	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
+	if !s.loadIn(v, linksv1.ClaimState_CLAIM_STATE_CLAIMED) {
 		return
 	}
-	if v.link.GetState() != linksv1.ClaimState_CLAIM_STATE_CLAIMED || v.nonce == "" {
+	if v.nonce == "" {
 		s.redirect(v, "")
 		return
 	}
