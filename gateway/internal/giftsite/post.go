@@ -48,7 +48,8 @@ func formStatus(err error) int {
 	return http.StatusBadRequest
 }
 
-// loadIn reads the link of a form. On failure, or if the link is in another state, which the first page shows, it sends the response.
+// loadIn reads the link of a form. On failure, or if the link is in another state, which the first page shows, it sends the
+// response.
 func (s *Site) loadIn(v *visit, state linksv1.ClaimState) (ok bool) {
 	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
 		return false

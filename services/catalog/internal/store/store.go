@@ -60,7 +60,8 @@ type statement struct {
 	shared, ofTenant string
 }
 
-// newStatement makes a statement from a text in which {gifts} is replaced by the gifts. arguments is their number before the tenant.
+// newStatement makes a statement from a text in which {gifts} is replaced by the gifts. arguments is their number before the
+// tenant.
 func newStatement(text string, arguments int) statement {
 	return statement{
 		shared:   strings.ReplaceAll(text, "{gifts}", "products"),
