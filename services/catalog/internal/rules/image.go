@@ -3,6 +3,7 @@ package rules
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"regexp"
 
 	"github.com/partnergifting/platform/pkg/fields"
@@ -45,6 +46,17 @@ func ParseLinkPicture(id string) (hero, logo string, ok bool) {
 		return "", "", false
 	}
 	return parts[1], parts[2], true
+}
+
+// maxSitePictures is how many pictures beside its hero picture a page of the gift site may ask for.
+const maxSitePictures = 10
+
+// CheckPictureIDs validates the ids of pictures that a page of the gift site shows.
+func CheckPictureIDs(ids []string, errs *fields.Errors) {
+	atMost("pictureIds", len(ids), maxSitePictures, errs)
+	for i, id := range ids {
+		errs.Line(fmt.Sprintf("pictureIds[%d]", i), id, FileIDLen)
+	}
 }
 
 // ShownImage is a file in the list of a gift's images. Width is nil for the original.

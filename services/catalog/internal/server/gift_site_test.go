@@ -294,6 +294,34 @@ func TestAHeroPictureIsShownOnlyForTheBrandThatUploadedIt(t *testing.T) {
 	}, violations(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{}))
 }
 
+func TestThePageKnowsThePicturesOfItsBrand(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	p := gift()
+	f.put(p)
+	logo := call(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
+		TenantId: tenantID, BrandId: brandID, Content: png,
+	}).GetUrl()
+	own := logo[strings.LastIndexByte(logo, '/')+1:]
+	hero := call(f, f.logos.UploadBrandHero, &catalogv1.UploadBrandHeroRequest{
+		TenantId: tenantID, BrandId: brandID, Content: heroJPEG(),
+	}).GetFileId()
+	request := func(brand string, ids ...string) *catalogv1.ListSelectionGiftsRequest {
+		return &catalogv1.ListSelectionGiftsRequest{
+			TenantId: tenantID, Selection: ofGifts(p.GetId()), Locale: "en-US", BrandId: &brand, PictureIds: ids,
+		}
+	}
+	known := func(brand string, ids ...string) []string {
+		return call(f, f.selections.ListSelectionGifts, request(brand, ids...)).GetPictureIds()
+	}
+	require.ElementsMatch(t, []string{own, hero}, known(brandID, own, strings.Repeat("0b", 16), hero))
+	require.Empty(t, known(uuid.NewString(), own, hero), "another brand")
+	require.Equal(t, codes{"pictureIds[1]": "invalid"},
+		violations(f, f.selections.ListSelectionGifts, request(brandID, own, "a\x00")))
+	require.Equal(t, codes{"pictureIds": "too_long"},
+		violations(f, f.selections.ListSelectionGifts, request(brandID, slices.Repeat([]string{own}, 11)...)))
+}
+
 func TestThePageNamesTheCategoriesOfItsGifts(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

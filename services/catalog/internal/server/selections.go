@@ -72,6 +72,7 @@ func (s *service) ListSelectionGifts(
 	if req.HeroImageId != nil {
 		errs.Line("heroImageId", req.GetHeroImageId(), rules.FileIDLen)
 	}
+	rules.CheckPictureIDs(req.GetPictureIds(), errs)
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -86,12 +87,12 @@ func (s *service) ListSelectionGifts(
 	}
 	page, err := s.Store.SitePage(ctx, store.SiteKey{
 		TenantID: tenantID, CampaignID: optionalIDOrUnknown(selection.CampaignId), BrandID: brandID, HeroImageID: req.HeroImageId,
-		Locales: locales,
+		PictureIDs: req.GetPictureIds(), Locales: locales,
 	})
 	if err != nil {
 		return nil, err
 	}
-	resp.Greeting, resp.Hero = fields.Optional(&page.Greeting), s.present.images(page.Hero)
+	resp.Greeting, resp.Hero, resp.PictureIds = fields.Optional(&page.Greeting), s.present.images(page.Hero), page.PictureIDs
 	resp.Categories = categoriesOf(resp.GetGifts(), page.Categories, locales)
 	return resp, nil
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
 )
 
-// SiteKey names what a page of the gift site shows beside the gifts. Without a campaign or a picture its id is nil.
+// SiteKey names what a page of the gift site shows beside the gifts. Without a campaign or a hero picture its id is nil.
 type SiteKey struct {
 	TenantID    string
 	CampaignID  *string
 	BrandID     *string
 	HeroImageID *string
+	// PictureIDs are those of the other pictures.
+	PictureIDs []string
 	// Locales are those of the texts, the best one first.
 	Locales []string
 }
@@ -27,6 +29,8 @@ type SitePage struct {
 	Greeting string
 	// Hero is empty if the brand has not uploaded the picture.
 	Hero []rules.ShownImage
+	// PictureIDs are those of the key that are public pictures of the brand.
+	PictureIDs []string
 	// Categories are all, in display order. Their names are in the best locale.
 	Categories []rules.Label
 }
@@ -36,6 +40,9 @@ const (
 FROM campaigns WHERE tenant_id = $1 AND id = $2`
 
 	selectHero = `SELECT shown_images(ARRAY[file_id]) FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 AND file_id = $3`
+
+	selectBrandPictures = `SELECT file_id FROM brand_heroes WHERE tenant_id = $1 AND brand_id = $2 AND file_id = ANY ($3)
+UNION SELECT file_id FROM brand_logos WHERE tenant_id = $1 AND brand_id = $2 AND file_id = ANY ($3)`
 
 	selectTopCategories = `SELECT code, name,
   coalesce((SELECT jsonb_object_agg(l, names->>l) FROM unnest($1::text[]) AS l WHERE names ? l), '{}')
@@ -57,6 +64,7 @@ func (s *Store) SitePage(ctx context.Context, k SiteKey) (SitePage, error) {
 		return err
 	})
 	postgres.QueueSelectFirst(b, &p.Hero, pgx.RowTo[[]rules.ShownImage], selectHero, k.TenantID, k.BrandID, k.HeroImageID)
+	postgres.QueueSelect(b, &p.PictureIDs, pgx.RowTo[string], selectBrandPictures, k.TenantID, k.BrandID, k.PictureIDs)
 	postgres.QueueSelect(b, &p.Categories, pgx.RowToStructByPos[rules.Label], selectTopCategories, k.Locales)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return SitePage{}, fmt.Errorf("read page of the gift site: %w", err)

@@ -52,6 +52,7 @@ func ClaimPage(
 	}
 	if selection != nil {
 		page.Greeting, page.Brand.Hero = selection.Greeting, claimImages(selection.GetHero())
+		page.Brand.Site = withKnownPictures(page.GetBrand().GetSite(), selection.GetPictureIds())
 	}
 	if page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN {
 		for _, c := range selection.GetCategories() {
@@ -70,7 +71,7 @@ func PreviewPage(
 	selection *catalogv1.ListSelectionGiftsResponse,
 ) *linksv1.GetClaimPageResponse {
 	page := ClaimPage(&Link{Locale: locale, Record: &linksv1.PersonalLink{Status: Active, BrandId: brandID}}, settings, selection)
-	page.Brand.Site = site
+	page.Brand.Site = withKnownPictures(site, selection.GetPictureIds())
 	return page
 }
 

@@ -39,13 +39,19 @@ func (s *Server) GetPreviewPage(ctx context.Context, req *linksv1.GetPreviewPage
 	}
 	selection, err := s.Catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
 		TenantId: tenantID, Selection: &catalogv1.Selection{CampaignId: campaignID}, Locale: locale, BrandId: &brandID,
-		HeroImageId: fields.Optional(new(site.GetTheme().GetHeroImageId())), Preview: true,
+		HeroImageId: fields.Optional(new(site.GetTheme().GetHeroImageId())), PictureIds: rules.PictureIDs(site), Preview: true,
 	})
 	if err != nil {
 		return nil, err
 	}
 	if !selection.GetOpen() {
 		return nil, problem.New(problem.CampaignNotFound, "The brand has no such campaign.")
+	}
+	if req.Site != nil {
+		rules.CheckPictures(site, selection, errs)
+		if err := errs.Err(); err != nil {
+			return nil, err
+		}
 	}
 	page := rules.PreviewPage(settings, brandID, locale, site, selection)
 	if req.Greeting != nil {

@@ -63,6 +63,16 @@ func TestThePageOfAPreview(t *testing.T) {
 			func(r *linksv1.GetPreviewPageRequest) { r.TenantId, r.BrandId, r.CampaignId = "x", "", new("x") },
 			[]string{"tenantId invalid", "brandId required", "campaignId invalid"},
 		},
+		"pictures that the brand does not have": {
+			func(r *linksv1.GetPreviewPageRequest) {
+				unknown := strings.Repeat("0b", 16)
+				r.Site = &tenantsv1.GiftSite{
+					Theme:  &tenantsv1.Theme{DarkLogoImageId: &unknown},
+					Sender: &tenantsv1.Sender{PortraitImageId: &unknown, SignatureImageId: new(knownPicture)},
+				}
+			},
+			[]string{"site.theme.darkLogoImageId invalid", "site.sender.portraitImageId invalid"},
+		},
 		"a locale not enabled": {func(r *linksv1.GetPreviewPageRequest) { r.Locale = new("de-DE") }, []string{"locale not_enabled"}},
 	} {
 		t.Run("refuses "+name, func(t *testing.T) {

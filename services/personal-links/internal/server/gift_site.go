@@ -232,13 +232,13 @@ func (s *Server) listGifts(
 	if settings.GetOffboarding() {
 		return &catalogv1.ListSelectionGiftsResponse{}, nil
 	}
-	req := &catalogv1.ListSelectionGiftsRequest{
-		TenantId:  l.TenantID,
-		Selection: &catalogv1.Selection{CampaignId: l.Record.CampaignId, ProductIds: l.ProductIDs},
-		Locale:    l.Locale,
-	}
-	if theme := rules.GiftSite(settings.GetGiftSites(), l.Record.GetBrandId()).GetTheme(); theme.GetHeroImageId() != "" {
-		req.BrandId, req.HeroImageId = &l.Record.BrandId, theme.HeroImageId
-	}
-	return s.Catalog.ListSelectionGifts(ctx, req)
+	site := rules.GiftSite(settings.GetGiftSites(), l.Record.GetBrandId())
+	return s.Catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
+		TenantId:    l.TenantID,
+		Selection:   &catalogv1.Selection{CampaignId: l.Record.CampaignId, ProductIds: l.ProductIDs},
+		Locale:      l.Locale,
+		BrandId:     &l.Record.BrandId,
+		HeroImageId: fields.Optional(new(site.GetTheme().GetHeroImageId())),
+		PictureIds:  rules.PictureIDs(site),
+	})
 }

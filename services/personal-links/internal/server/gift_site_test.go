@@ -112,6 +112,27 @@ func TestThePageShowsWhatTheBrandAndTheCampaignSay(t *testing.T) {
 	require.Nil(t, claimed.Greeting)
 }
 
+func TestThePageLeavesOutPicturesThatTheBrandDoesNotHave(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	unknown := strings.Repeat("0b", 16)
+	site := &tenantsv1.GiftSite{
+		Theme:  &tenantsv1.Theme{DarkLogoImageId: &unknown},
+		Sender: &tenantsv1.Sender{Name: new("Ann Berg"), PortraitImageId: new(knownPicture), SignatureImageId: &unknown},
+	}
+	f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) {
+		s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: f.brand, Site: site}}
+	})
+	link := f.newLink(t)
+	for range 2 { // The settings stay as they are.
+		require.True(t, proto.Equal(&tenantsv1.GiftSite{
+			Theme:  &tenantsv1.Theme{},
+			Sender: &tenantsv1.Sender{Name: new("Ann Berg"), PortraitImageId: new(knownPicture)},
+		}, f.page(t, link).GetBrand().GetSite()))
+	}
+	require.Equal(t, unknown, site.GetSender().GetSignatureImageId())
+}
+
 func TestThePageInEveryOtherState(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)

@@ -300,6 +300,9 @@ func (g *gifts) CheckSelection(
 	return &catalogv1.CheckSelectionResponse{CampaignBrandId: g.brandID}, nil
 }
 
+// knownPicture is a picture of the brand.
+const knownPicture = "fedcba9876543210fedcba9876543210"
+
 func (g *gifts) ListSelectionGifts(
 	_ context.Context, r *catalogv1.ListSelectionGiftsRequest, _ ...grpc.CallOption,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
@@ -307,6 +310,11 @@ func (g *gifts) ListSelectionGifts(
 	for _, gift := range g.gifts {
 		if r.GetSelection().CampaignId != nil || slices.Contains(r.GetSelection().GetProductIds(), gift.GetProductId()) {
 			resp.Gifts = append(resp.Gifts, gift)
+		}
+	}
+	for _, id := range r.GetPictureIds() {
+		if id == knownPicture && r.GetBrandId() == g.brandID {
+			resp.PictureIds = append(resp.PictureIds, id)
 		}
 	}
 	if r.HeroImageId != nil && r.GetBrandId() == g.brandID {

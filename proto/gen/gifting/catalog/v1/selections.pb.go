@@ -194,12 +194,14 @@ type ListSelectionGiftsRequest struct {
 	Selection *Selection             `protobuf:"bytes,2,opt,name=selection,proto3" json:"selection,omitempty"`
 	// Each text falls back to that of the closest locale, at last of en-US.
 	Locale string `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`
-	// The brand of the page, for its hero picture. Absent: the response has none.
+	// The brand of the page, for its pictures. Absent: the response has none.
 	BrandId     *string `protobuf:"bytes,4,opt,name=brand_id,json=brandId,proto3,oneof" json:"brand_id,omitempty"`
 	HeroImageId *string `protobuf:"bytes,5,opt,name=hero_image_id,json=heroImageId,proto3,oneof" json:"hero_image_id,omitempty"`
 	// For a preview of the page: a campaign of brand_id in any state, or no gifts at all. open is false only if the brand has no such
 	// campaign.
-	Preview       bool `protobuf:"varint,6,opt,name=preview,proto3" json:"preview,omitempty"`
+	Preview bool `protobuf:"varint,6,opt,name=preview,proto3" json:"preview,omitempty"`
+	// Ids of other pictures that the page shows, at most 10.
+	PictureIds    []string `protobuf:"bytes,7,rep,name=picture_ids,json=pictureIds,proto3" json:"picture_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -276,6 +278,13 @@ func (x *ListSelectionGiftsRequest) GetPreview() bool {
 	return false
 }
 
+func (x *ListSelectionGiftsRequest) GetPictureIds() []string {
+	if x != nil {
+		return x.PictureIds
+	}
+	return nil
+}
+
 type ListSelectionGiftsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Gifts []*SelectionGift       `protobuf:"bytes,1,rep,name=gifts,proto3" json:"gifts,omitempty"`
@@ -286,7 +295,9 @@ type ListSelectionGiftsResponse struct {
 	// The brand's picture in all its widths; empty if the brand has uploaded no such picture.
 	Hero []*Image `protobuf:"bytes,4,rep,name=hero,proto3" json:"hero,omitempty"`
 	// The categories of the gifts, in display order.
-	Categories    []*SelectionCategory `protobuf:"bytes,5,rep,name=categories,proto3" json:"categories,omitempty"`
+	Categories []*SelectionCategory `protobuf:"bytes,5,rep,name=categories,proto3" json:"categories,omitempty"`
+	// Those of the request that the brand has uploaded and that are still public.
+	PictureIds    []string `protobuf:"bytes,6,rep,name=picture_ids,json=pictureIds,proto3" json:"picture_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -352,6 +363,13 @@ func (x *ListSelectionGiftsResponse) GetHero() []*Image {
 func (x *ListSelectionGiftsResponse) GetCategories() []*SelectionCategory {
 	if x != nil {
 		return x.Categories
+	}
+	return nil
+}
+
+func (x *ListSelectionGiftsResponse) GetPictureIds() []string {
+	if x != nil {
+		return x.PictureIds
 	}
 	return nil
 }
@@ -726,16 +744,18 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"all_brands\x18\x03 \x01(\bR\tallBrands\x12\x1b\n" +
 	"\tbrand_ids\x18\x04 \x03(\tR\bbrandIds\"D\n" +
 	"\x16CheckSelectionResponse\x12*\n" +
-	"\x11campaign_brand_id\x18\x01 \x01(\tR\x0fcampaignBrandId\"\x8f\x02\n" +
+	"\x11campaign_brand_id\x18\x01 \x01(\tR\x0fcampaignBrandId\"\xb0\x02\n" +
 	"\x19ListSelectionGiftsRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12;\n" +
 	"\tselection\x18\x02 \x01(\v2\x1d.gifting.catalog.v1.SelectionR\tselection\x12\x16\n" +
 	"\x06locale\x18\x03 \x01(\tR\x06locale\x12\x1e\n" +
 	"\bbrand_id\x18\x04 \x01(\tH\x00R\abrandId\x88\x01\x01\x12'\n" +
 	"\rhero_image_id\x18\x05 \x01(\tH\x01R\vheroImageId\x88\x01\x01\x12\x18\n" +
-	"\apreview\x18\x06 \x01(\bR\apreviewB\v\n" +
+	"\apreview\x18\x06 \x01(\bR\apreview\x12\x1f\n" +
+	"\vpicture_ids\x18\a \x03(\tR\n" +
+	"pictureIdsB\v\n" +
 	"\t_brand_idB\x10\n" +
-	"\x0e_hero_image_id\"\x8d\x02\n" +
+	"\x0e_hero_image_id\"\xae\x02\n" +
 	"\x1aListSelectionGiftsResponse\x127\n" +
 	"\x05gifts\x18\x01 \x03(\v2!.gifting.catalog.v1.SelectionGiftR\x05gifts\x12\x12\n" +
 	"\x04open\x18\x02 \x01(\bR\x04open\x12\x1f\n" +
@@ -743,7 +763,9 @@ const file_gifting_catalog_v1_selections_proto_rawDesc = "" +
 	"\x04hero\x18\x04 \x03(\v2\x19.gifting.catalog.v1.ImageR\x04hero\x12E\n" +
 	"\n" +
 	"categories\x18\x05 \x03(\v2%.gifting.catalog.v1.SelectionCategoryR\n" +
-	"categoriesB\v\n" +
+	"categories\x12\x1f\n" +
+	"\vpicture_ids\x18\x06 \x03(\tR\n" +
+	"pictureIdsB\v\n" +
 	"\t_greeting\"k\n" +
 	"\x15GetOrderedGiftRequest\x12\x1b\n" +
 	"\ttenant_id\x18\x01 \x01(\tR\btenantId\x12\x1d\n" +
