@@ -73,33 +73,3 @@ func firstSeenValues(log map[int][]Message) []string {
 	}
 	return values
 }
-
-func TestBatch(t *testing.T) {
-	t.Parallel()
-	in := make(chan fetched, 20)
-	put := func(high int64, offsets ...int64) {
-		for _, o := range offsets {
-			in <- fetched{Message{Offset: o}, high}
-		}
-	}
-	gather := func(b *batch) []int64 {
-		require.True(t, b.gather(t.Context()))
-		var offsets []int64
-		for _, m := range b.messages {
-			offsets = append(offsets, m.Offset)
-		}
-		return offsets
-	}
-	b := &batch{in: in, most: 3, idleAfter: time.Hour}
-
-	put(9, 0, 1, 2, 3, 4, 7, 8)
-	require.Equal(t, []int64{0, 1, 2}, gather(b), "a full batch")
-	require.Equal(t, []int64{3, 4}, gather(b), "a batch ends at a gap")
-	require.Equal(t, []int64{7, 8}, gather(b), "the message after the gap begins the next batch")
-	put(100, 9)
-	require.Equal(t, []int64{9}, gather(b), "a late message is not waited for")
-
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.False(t, b.gather(ended))
-}

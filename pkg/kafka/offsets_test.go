@@ -336,14 +336,13 @@ func TestMessagesThatWereNeverStored(t *testing.T) {
 
 	t.Run("are counted once, however often the partition is read", func(t *testing.T) {
 		c, count := countingConsumer(t, Config{Brokers: []string{"127.0.0.1:1"}}, options("t", "g"), (&sink{}).handle)
-		p := newPartition(c, 0)
-		s := &stream{partition: p, at: position{next: 5}, out: make(chan fetched, 1)}
-		require.True(t, s.accept(t.Context(), fetched{Message: Message{Offset: 5}}))
+		s := newPartition(c, 0).stream(position{next: 5})
+		require.True(t, s.pass(t.Context(), []Message{{Offset: 5}}))
 		require.Zero(t, count("reader.gaps"))
-		require.False(t, s.accept(t.Context(), fetched{Message: Message{Offset: 9}}))
-		require.False(t, s.accept(t.Context(), fetched{Message: Message{Offset: 9}}))
+		require.False(t, s.pass(t.Context(), []Message{{Offset: 6}, {Offset: 9}}))
+		require.False(t, s.pass(t.Context(), []Message{{Offset: 9}}))
 		require.Equal(t, 1, count("reader.gaps"))
-		require.EqualValues(t, 6, s.at.next)
+		require.EqualValues(t, 7, s.at.next)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -44,53 +43,38 @@ func (p *partition) run(ctx context.Context) {
 	}
 }
 
-// session reads from a position on: a stream fetches, work gathers and handles. It ends with the context or when the partition
-// must be read from another position. It reports whether it has handled a message.
-func (p *partition) session(ctx context.Context, at position) (handled bool) {
-	ctx, cancel := context.WithCancel(ctx)
-	out := make(chan fetched, maxBatch)
-	var fetching sync.WaitGroup
-	fetching.Go(func() {
-		// The worker handles what was fetched before the end.
-		defer close(out)
-		p.stream(at, out).run(ctx)
-	})
-	handled = p.work(ctx, out)
-	cancel()
-	fetching.Wait()
-	return handled
-}
-
 // fetchMetadataAge is long, because a broker that is no longer the leader answers the next fetch with an error, after which fresh
 // metadata is requested.
 const fetchMetadataAge = 5 * time.Minute
 
-// fetched is a message, and where its partition ended when it was fetched.
-type fetched struct {
-	Message
-
-	end int64
+// session reads from a position on: it fetches messages and passes them to the handler, in turn. Meanwhile the broker collects those
+// of the next fetch. It ends with the context or when the partition must be read from another position. It reports whether it has
+// handled a message.
+func (p *partition) session(ctx context.Context, at position) (handled bool) {
+	s := p.stream(at)
+	defer s.inspector.Close()
+	s.run(ctx)
+	return s.at.next > at.next
 }
 
-// stream fetches in a session.
+// stream reads the partition in a session.
 type stream struct {
 	*partition
-	// at is the position to read next; the id is that of last, if that is set.
+	// at is the position to read next.
 	at position
-	// last is the last message that was passed on, or nil.
-	last *Message
-	out  chan<- fetched
 
 	inspector *Inspector
 	// dials counts the connections that were made. verifiedDials is what it was when the log was last compared, at verifiedAt.
 	dials         atomic.Int64
 	verifiedDials int64
 	verifiedAt    time.Time
+	// storedAt is when the store was last known to have stored what was handled.
+	storedAt time.Time
 }
 
-func (p *partition) stream(at position, out chan<- fetched) *stream {
+func (p *partition) stream(at position) *stream {
 	c := p.consumer
-	s := &stream{partition: p, at: at, out: out, inspector: c.cluster.inspector(c.opts.Topic), verifiedAt: time.Now()}
+	s := &stream{partition: p, at: at, inspector: c.cluster.inspector(c.opts.Topic), verifiedAt: time.Now(), storedAt: time.Now()}
 	s.inspector.client.Timeout = c.opts.FetchTimeout
 	s.inspector.transport.MetadataTTL = fetchMetadataAge
 	s.inspector.transport.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -100,18 +84,16 @@ func (p *partition) stream(at position, out chan<- fetched) *stream {
 	return s
 }
 
-// run fetches until the context ends, or the partition must be read from another position.
 func (s *stream) run(ctx context.Context) {
-	c := s.consumer
-	defer s.inspector.Close()
-	most := fetchBounds{messages: math.MaxInt, bytes: maxBytes, wait: c.opts.FetchTimeout}
+	opts := s.consumer.opts
+	most := fetchBounds{messages: math.MaxInt, bytes: maxBytes, wait: opts.FetchTimeout}
 	for backoff := firstFetchBackoff; ctx.Err() == nil; {
 		msgs, end, err := s.inspector.fetch(ctx, s.id, s.at.next, most)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, ErrNoMessage):
 			return
 		case err != nil:
-			c.log.WarnContext(ctx, "cannot fetch, trying again", "partition", s.id, "error", err)
+			s.consumer.log.WarnContext(ctx, "cannot fetch, trying again", "partition", s.id, "error", err)
 			s.verifiedDials = -1 // The broker that answers next may have another log.
 			wait(ctx, backoff)
 			backoff = min(2*backoff, longestFetchBackoff)
@@ -121,15 +103,68 @@ func (s *stream) run(ctx context.Context) {
 		}
 		backoff = firstFetchBackoff
 		s.progress.fetched(end)
-		for _, m := range msgs {
-			if !s.accept(ctx, fetched{m, end}) {
+		if !s.pass(ctx, msgs) {
+			return
+		}
+		if time.Since(s.storedAt) >= idleFetchTimeouts*opts.FetchTimeout {
+			if !s.storedAsHandled(ctx) {
 				return
 			}
+			s.storedAt = time.Now()
 		}
 	}
 }
 
-// verify reports whether the log still has the last message that was passed on. It asks Kafka only after a connection was made,
+// pass passes the messages of a fetch to the handler, in batches. It returns false if the partition must be read from another
+// position: messages are missing, or the handler refuses some.
+func (s *stream) pass(ctx context.Context, msgs []Message) bool {
+	for len(msgs) > 0 && ctx.Err() == nil {
+		n := 0
+		for n < min(len(msgs), maxBatch) && msgs[n].Offset == s.at.next+int64(n) {
+			n++
+		}
+		if n == 0 {
+			s.missing = s.at.next
+			s.block(ctx, s.at.next, msgs[0].Offset)
+			return false
+		}
+		s.progress.handling(msgs[0].Time)
+		if !s.handle(ctx, msgs[:n:n]) {
+			return false
+		}
+		s.at = position{s.at.next + int64(n), s.consumer.opts.ID(msgs[n-1])}
+		s.reached, s.storedAt = s.at.next, time.Now()
+		s.progress.handled(s.at.next)
+		s.consumer.commits.handled(s.id, s.at.next)
+		msgs = msgs[n:]
+	}
+	return true
+}
+
+// handle calls the handler until it succeeds. It returns false if the context ends first or the handler refuses the batch.
+func (p *partition) handle(ctx context.Context, msgs []Message) bool {
+	c := p.consumer
+	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
+		err := c.measured.around(ctx, msgs, func(ctx context.Context, msgs []Message) error { return c.handler(ctx, p.id, msgs) })
+		switch {
+		case err == nil:
+			return true
+		case ctx.Err() != nil:
+			return false
+		case errors.Is(err, ErrBeyondStored):
+			c.log.ErrorContext(ctx, "handler refused messages, reading again from the stored offset",
+				"partition", p.id, "offset", msgs[0].Offset, "error", err)
+			return false
+		}
+		c.measured.handlerErrors()
+		c.log.ErrorContext(ctx, "handler failed, trying the same messages again",
+			"partition", p.id, "offset", msgs[0].Offset, "messages", len(msgs), "wait", pause, "error", err)
+		wait(ctx, pause)
+	}
+	return false
+}
+
+// verify reports whether the log still has the last message that was handled. It asks Kafka only after a connection was made,
 // since brokers close the connections when a partition gets another leader, and from time to time while no message comes.
 func (s *stream) verify(ctx context.Context, quiet bool) bool {
 	dials := s.dials.Load()
@@ -151,34 +186,15 @@ func (s *stream) verify(ctx context.Context, quiet bool) bool {
 	return false
 }
 
-// compare reports whether the log has the last message that was passed on.
+// compare reports whether the log has the last message that was handled.
 func (s *stream) compare(ctx context.Context) (holds bool, err error) {
 	c := s.consumer
-	if s.last != nil {
-		s.at.id = c.opts.ID(*s.last)
-	}
 	span, err := c.checks.span(ctx, s.id)
 	if err != nil {
 		return false, err
 	}
 	s.progress.fetched(span.To)
 	return c.checks.holds(ctx, span, s.at, c.opts.ID)
-}
-
-// accept hands a message to the worker. It returns false if the context ends first or messages before it are missing.
-func (s *stream) accept(ctx context.Context, m fetched) bool {
-	if m.Offset > s.at.next {
-		s.missing = s.at.next
-		s.block(ctx, s.at.next, m.Offset)
-		return false
-	}
-	select {
-	case s.out <- m:
-		s.at.next, s.last = m.Offset+1, &m.Message
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // wait returns after d, or when ctx ends.
