@@ -255,16 +255,12 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 		registerPreview(s.Server, e.cfg, conns, site)
 	}
 	https := strings.HasPrefix(e.cfg.PublicURL, "https://")
-	gate, err := admission.New(e.cfg.Limits, e.tel.Meters.Meter("gateway"))
-	if err != nil {
-		return nil, err
-	}
 	observer, err := edge.NewObserver(ctx, e.tel, https)
 	if err != nil {
 		return nil, err
 	}
 	e.waits, err = feedwait.New(feedwait.Deps{
-		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Redis: scripter(e.redis),
+		Notices: eventsv1.NewFeedNoticesServiceClient(conns.Events), Redis: e.redis,
 		Meter: e.tel.Meters.Meter("gateway"), Log: e.tel.Logger,
 	}, feedwait.Config{MaxHeld: e.cfg.WaitingCalls, RedisBudget: e.cfg.RedisBudget, ShutdownWithin: e.cfg.DrainTimeout / 2})
 	if err != nil {
@@ -278,7 +274,7 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 			ClientIP:  proxies.Of,
 			Clock:     time.Now,
 		}, access.Config{Environment: e.cfg.Environment, KeyStale: e.cfg.KeyStale}),
-		Gate:          gate,
+		Gate:          admission.New(e.cfg.Limits),
 		Operations:    operations,
 		Fingerprinter: idempotent.NewFingerprinter(e.keys...),
 		Errors:        e.errors,
@@ -313,14 +309,6 @@ func (e *edgeServer) giftSite(
 		Clock:    time.Now,
 		Log:      e.tel.Logger,
 	}, giftsite.Config{PublicURL: e.cfg.PublicURL, ImagesPath: edge.ImagesPath})
-}
-
-// scripter returns no interface around a nil client.
-func scripter(client *redis.Client) redis.Scripter {
-	if client == nil {
-		return nil
-	}
-	return client
 }
 
 // console is nil in production, where its paths are unknown.

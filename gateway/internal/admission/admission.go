@@ -9,9 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
 	"github.com/partnergifting/platform/gateway/internal/httperror"
 	"github.com/partnergifting/platform/pkg/problem"
 )
@@ -43,17 +40,9 @@ const (
 	retryAfter, retryAfterLarge = time.Second, 5 * time.Second
 )
 
-// The causes of a refusal, which are values of a label.
-const (
-	keyFull    = "key"
-	tenantFull = "tenant"
-	bodiesFull = "bodies"
-)
-
 // Gate admits requests. Its methods may be called concurrently.
 type Gate struct {
-	cfg      Config
-	refusals metric.Int64Counter
+	cfg Config
 	// slots has an entry for each large body that is processed, until the end of its cooldown. Large bodies so use at most half of
 	// the processors at a time and an eighth on average, and other requests need not wait for them.
 	slots chan struct{}
@@ -71,35 +60,10 @@ type usage struct {
 }
 
 // New makes a Gate.
-func New(cfg Config, meter metric.Meter) (*Gate, error) {
-	g := &Gate{
+func New(cfg Config) *Gate {
+	return &Gate{
 		cfg: cfg, slots: make(chan struct{}, max(runtime.GOMAXPROCS(0)/2, 1)), keys: map[int32]int{}, tenants: map[string]*usage{},
 	}
-	var err error
-	g.refusals, err = meter.Int64Counter("gifting.gateway.refusals",
-		metric.WithDescription("Requests refused because a key, its tenant or all callers together had too much in flight."))
-	if err != nil {
-		return nil, fmt.Errorf("metric of refusals: %w", err)
-	}
-	for _, cause := range []string{keyFull, tenantFull, bodiesFull} {
-		g.count(context.Background(), cause, 0)
-	}
-	_, err = meter.Int64ObservableGauge("gifting.gateway.bodies", metric.WithUnit("By"),
-		metric.WithDescription("Bytes of request bodies that the gateway holds."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			o.Observe(g.bytes)
-			return nil
-		}))
-	if err != nil {
-		return nil, fmt.Errorf("metric of bodies: %w", err)
-	}
-	return g, nil
-}
-
-func (g *Gate) count(ctx context.Context, cause string, n int64) {
-	g.refusals.Add(ctx, n, metric.WithAttributes(attribute.String("cause", cause)))
 }
 
 // Pass is the admission of one request. It is used by one goroutine.
@@ -116,15 +80,13 @@ type Pass struct {
 }
 
 // Admit admits a request, or returns rate_limited if its key or its tenant has too many in flight. The Pass must be released.
-func (g *Gate) Admit(ctx context.Context, tenant string, key int32) (*Pass, error) {
+func (g *Gate) Admit(tenant string, key int32) (*Pass, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.keys[key] >= g.cfg.RequestsPerKey {
-		g.count(ctx, keyFull, 1)
 		return nil, httperror.RateLimited("This key has too many requests under way.", retryAfter)
 	}
 	if used := g.tenants[tenant]; used != nil && used.requests >= g.cfg.RequestsPerTenant {
-		g.count(ctx, tenantFull, 1)
 		return nil, httperror.RateLimited("The keys of this tenant have too many requests under way.", retryAfter)
 	}
 	p := &Pass{gate: g, tenant: tenant, key: key}
@@ -187,17 +149,17 @@ func (p *Pass) remove() {
 }
 
 // Expect returns service_unavailable if there is no room for the bytes that a request announces. It keeps no room for them.
-func (p *Pass) Expect(ctx context.Context, bytes int64) error {
+func (p *Pass) Expect(bytes int64) error {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
-	return p.checkRoom(ctx, bytes)
+	return p.checkRoom(bytes)
 }
 
 // Reserve adds to the bytes that the request holds, or returns service_unavailable.
-func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
+func (p *Pass) Reserve(bytes int64) error {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
-	if err := p.checkRoom(ctx, bytes); err != nil {
+	if err := p.checkRoom(bytes); err != nil {
 		return err
 	}
 	p.bytes += bytes
@@ -207,20 +169,20 @@ func (p *Pass) Reserve(ctx context.Context, bytes int64) error {
 }
 
 // checkRoom checks whether the request may hold so many more bytes. The caller has locked the Gate.
-func (p *Pass) checkRoom(ctx context.Context, bytes int64) error {
+func (p *Pass) checkRoom(bytes int64) error {
 	g := p.gate
 	limit := g.cfg.BodyBytes
 	if p.bytes+bytes > smallBody {
 		limit -= limit / tenantDivisor
 	}
 	if g.bytes+bytes > limit || g.tenants[p.tenant].bytes+bytes > g.cfg.BodyBytes/tenantDivisor {
-		return p.refuse(ctx, p.bytes+bytes)
+		return refusal(p.bytes + bytes)
 	}
 	return nil
 }
 
-func (p *Pass) refuse(ctx context.Context, bytes int64) error {
-	p.gate.count(ctx, bodiesFull, 1)
+// refusal tells the caller of a body of so many bytes to wait.
+func refusal(bytes int64) error {
 	e := problem.New(problem.ServiceUnavailable, "Too many large requests are under way.")
 	if e.RetryAfter = retryAfter; bytes >= largeBody {
 		e.RetryAfter = retryAfterLarge
@@ -244,7 +206,7 @@ func (p *Pass) Process(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("wait for other large requests: %w", err)
 		}
-		return p.refuse(ctx, p.bytes)
+		return refusal(p.bytes)
 	}
 }
 

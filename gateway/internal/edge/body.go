@@ -27,7 +27,7 @@ func (h *Handler) readBody(c *call) error {
 		return tooLarge
 	}
 	// Refused here, a large body costs nothing: the server closes the connection instead of reading it.
-	if err := c.pass.Expect(c.r.Context(), max(c.r.ContentLength, 0)); err != nil {
+	if err := c.pass.Expect(max(c.r.ContentLength, 0)); err != nil {
 		return err
 	}
 	err := c.readAll(http.MaxBytesReader(c, c.r.Body, maxBody))
@@ -70,7 +70,7 @@ func (c *call) growBody() error {
 	if c.r.ContentLength >= 0 {
 		size = min(size, max(int(c.r.ContentLength), len(c.body))+1)
 	}
-	if err := c.pass.Reserve(c.r.Context(), int64(size-cap(c.body))); err != nil {
+	if err := c.pass.Reserve(int64(size - cap(c.body))); err != nil {
 		return err
 	}
 	grown := make([]byte, len(c.body), size)

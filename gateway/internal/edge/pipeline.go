@@ -265,7 +265,7 @@ func (h *Handler) checkAccess(c *call) (err error) {
 }
 
 func (h *Handler) admit(c *call) (err error) {
-	c.pass, err = h.Gate.Admit(c.r.Context(), c.principal.TenantID, c.principal.KeyID)
+	c.pass, err = h.Gate.Admit(c.principal.TenantID, c.principal.KeyID)
 	return err
 }
 

@@ -31,7 +31,7 @@ import (
 type Deps struct {
 	Notices eventsv1.FeedNoticesServiceClient
 	// Redis counts the held calls of a key on all gateways; nil: each gateway counts on its own.
-	Redis redis.Scripter
+	Redis *redis.Client
 	Meter metric.Meter
 	Log   *slog.Logger
 }

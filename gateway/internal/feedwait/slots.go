@@ -38,7 +38,7 @@ var releaseScript = redis.NewScript(`return redis.call('ZREM', KEYS[1], ARGV[1])
 // slots limits how many calls are held: on this gateway, and for each API key. The limit of a key is for all gateways together;
 // without Redis, each gateway applies it on its own.
 type slots struct {
-	redis redis.Scripter
+	redis *redis.Client
 	cfg   Config
 
 	mu    sync.Mutex
@@ -46,7 +46,7 @@ type slots struct {
 	total int
 }
 
-func newSlots(r redis.Scripter, cfg Config) *slots {
+func newSlots(r *redis.Client, cfg Config) *slots {
 	return &slots{redis: r, cfg: cfg, held: map[int32]int{}}
 }
 
