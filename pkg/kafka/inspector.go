@@ -120,8 +120,7 @@ func messagesFrom(records kafkago.RecordReader, partition int, offset int64, mos
 }
 
 // Spans returns what Kafka has of each partition, in the order of their numbers.
-func (i *Inspector) Spans(ctx context.Context) (spans []Span, err error) {
-	defer i.startFresh(&err)
+func (i *Inspector) Spans(ctx context.Context) ([]Span, error) {
 	ids, err := i.partitions(ctx)
 	if err != nil {
 		return nil, err
@@ -130,8 +129,7 @@ func (i *Inspector) Spans(ctx context.Context) (spans []Span, err error) {
 }
 
 // span returns what Kafka has of a partition: its oldest offset and its end.
-func (i *Inspector) span(ctx context.Context, partition int) (span Span, err error) {
-	defer i.startFresh(&err)
+func (i *Inspector) span(ctx context.Context, partition int) (Span, error) {
 	spans, err := i.spans(ctx, partition)
 	if err != nil {
 		return Span{Partition: partition}, err
@@ -156,8 +154,7 @@ func (i *Inspector) spans(ctx context.Context, partitions ...int) ([]Span, error
 }
 
 // offsetAt returns the offset of the first message of a partition that is not older than a time, or a negative one if all are.
-func (i *Inspector) offsetAt(ctx context.Context, partition int, at time.Time) (offset int64, err error) {
-	defer i.startFresh(&err)
+func (i *Inspector) offsetAt(ctx context.Context, partition int, at time.Time) (int64, error) {
 	found, err := i.offsets(ctx, kafkago.TimeOffsetOf(partition, at))
 	for offset := range found[partition].Offsets {
 		return offset, err
@@ -166,12 +163,15 @@ func (i *Inspector) offsetAt(ctx context.Context, partition int, at time.Time) (
 }
 
 // offsets returns the requested offsets by partition. It fails if those of one are missing.
-func (i *Inspector) offsets(ctx context.Context, requests ...kafkago.OffsetRequest) (map[int]kafkago.PartitionOffsets, error) {
+func (i *Inspector) offsets(
+	ctx context.Context, requests ...kafkago.OffsetRequest,
+) (found map[int]kafkago.PartitionOffsets, err error) {
+	defer i.startFresh(&err)
 	res, err := i.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{i.topic: requests}})
 	if err != nil {
 		return nil, fmt.Errorf("kafka: offsets of %s: %w", i.topic, err)
 	}
-	found := map[int]kafkago.PartitionOffsets{}
+	found = map[int]kafkago.PartitionOffsets{}
 	for _, o := range res.Topics[i.topic] {
 		if o.Error != nil {
 			return nil, fmt.Errorf("kafka: offsets of %s/%d: %w", i.topic, o.Partition, o.Error)
@@ -202,23 +202,16 @@ func (i *Inspector) holds(ctx context.Context, span Span, at position, id func(M
 	return id(m) == at.id, nil
 }
 
-func (i *Inspector) partitions(ctx context.Context) ([]int, error) {
-	ids, err := partitionIDs(ctx, i.client, i.topic)
-	if err != nil {
+func (i *Inspector) partitions(ctx context.Context) (ids []int, err error) {
+	defer i.startFresh(&err)
+	if ids, err = partitionIDs(ctx, i.client, i.topic); err != nil {
 		return nil, fmt.Errorf("kafka: partitions of %s: %w", i.topic, err)
 	}
 	return ids, nil
 }
 
-// lookUpPartitions is partitions that drops connections and metadata after an error.
-func (i *Inspector) lookUpPartitions(ctx context.Context) (ids []int, err error) {
-	defer i.startFresh(&err)
-	return i.partitions(ctx)
-}
-
 // Committed returns the offsets that a group has committed. Partitions without one are missing.
-func (i *Inspector) Committed(ctx context.Context, group string) (offsets map[int]int64, err error) {
-	defer i.startFresh(&err)
+func (i *Inspector) Committed(ctx context.Context, group string) (map[int]int64, error) {
 	ids, err := i.partitions(ctx)
 	if err != nil {
 		return nil, err

@@ -98,7 +98,9 @@ func (l *ledger) waitFor(t *testing.T, msgs []Message) {
 }
 
 func (l *ledger) options(topic, group string) ConsumerOptions {
-	return ConsumerOptions{Topic: topic, Group: group, Offsets: l, ID: idOf, FetchTimeout: time.Second}
+	opts := options(topic, group)
+	opts.Offsets, opts.FetchTimeout = l, time.Second
+	return opts
 }
 
 // setupLedger returns a topic with one partition and a producer that has written the messages.
@@ -191,11 +193,13 @@ func replaceTopic(t *testing.T, cfg Config, topic string) {
 	res, err := client.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{topic}})
 	require.NoError(t, err)
 	require.NoError(t, res.Errors[topic])
-	cluster, err := newCluster(cfg, telemetry.Discard())
+	inspector, err := NewInspector(cfg, topic, telemetry.Discard())
 	require.NoError(t, err)
+	defer inspector.Close()
 	require.Eventually(t, func() bool {
-		_, err := cluster.countPartitions(t.Context(), topic)
-		return errors.Is(err, kafkago.UnknownTopicOrPartition)
+		defer inspector.Close() // Its metadata may be of before.
+		_, err := inspector.partitions(t.Context())
+		return IsMissing(err)
 	}, patience, 10*time.Millisecond)
 	anew := TopicSettings{Name: topic, Partitions: 1}
 	require.Eventually(t, func() bool { return EnsureTopic(t.Context(), cfg, anew) == nil }, patience, 50*time.Millisecond)

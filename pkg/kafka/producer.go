@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
@@ -46,8 +46,8 @@ type Producer struct {
 	limits    limits
 	measured  *batches
 
-	// lock holds one token: its owner may publish. Unlike a mutex, it can be waited for with a context.
-	lock chan struct{}
+	// lock is held by whoever publishes.
+	lock sync.Mutex
 	// partitions is the number seen first, zero before that.
 	partitions int
 }
@@ -79,7 +79,6 @@ func NewProducer(cfg Config, topic string, tel *telemetry.Telemetry) (*Producer,
 		client:    &kafkago.Client{Addr: cluster.address(), Transport: transport, Timeout: writeTimeout},
 		balancer:  balancer,
 		limits:    defaultLimits,
-		lock:      make(chan struct{}, 1),
 	}
 	return p, p.measure(tel)
 }
@@ -93,15 +92,11 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 	if err := p.limits.check(msgs); err != nil {
 		return err
 	}
-	select {
-	case p.lock <- struct{}{}:
-		defer func() { <-p.lock }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 	if len(msgs) == 0 {
 		return nil
 	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	err := p.measured.around(ctx, msgs, func(ctx context.Context, traced []Message) error { return p.write(ctx, traced, msgs) })
 	if err != nil {
 		// The leader may have moved or a connection may have died. Without cached connections and metadata, the caller's next
@@ -113,8 +108,8 @@ func (p *Producer) Publish(ctx context.Context, msgs []Message) error {
 
 // Close waits for a running Publish and then closes the connections.
 func (p *Producer) Close() {
-	p.lock <- struct{}{}
-	defer func() { <-p.lock }()
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	p.transport.CloseIdleConnections()
 }
 
@@ -129,49 +124,27 @@ func (p *Producer) write(ctx context.Context, msgs, originals []Message) error {
 		id := p.balancer.Balance(kafkago.Message{Key: m.Key}, ids...)
 		partitions[id], indexes[id] = append(partitions[id], m), append(indexes[id], i)
 	}
-	var (
-		wait   sync.WaitGroup
-		failed atomic.Bool
-		lock   sync.Mutex
-		errs   []error
-	)
+	var group errgroup.Group
 	for id, msgs := range partitions {
-		wait.Go(func() {
-			offsets, err := p.writePartition(ctx, id, msgs, &failed)
-			for n, offset := range offsets {
-				original := &originals[indexes[id][n]]
-				original.Partition, original.Offset = id, offset
-			}
-			if err != nil {
-				failed.Store(true)
-				lock.Lock()
-				defer lock.Unlock()
-				errs = append(errs, err)
-			}
-		})
+		group.Go(func() error { return p.writePartition(ctx, id, msgs, indexes[id], originals) })
 	}
-	wait.Wait()
-	return errors.Join(errs...)
+	return group.Wait()
 }
 
-// writePartition writes the messages of one partition chunk by chunk and stops at the first error: its own, to keep the order,
-// or that of another partition, because the caller will repeat everything.
-func (p *Producer) writePartition(
-	ctx context.Context, partition int, msgs []Message, failed *atomic.Bool,
-) (offsets []int64, err error) {
+// writePartition writes the messages of one partition chunk by chunk and stops at the first error, to keep the order.
+func (p *Producer) writePartition(ctx context.Context, partition int, msgs []Message, indexes []int, originals []Message) error {
 	for chunk := range p.limits.chunks(msgs) {
-		if failed.Load() {
-			return offsets, nil
-		}
 		first, err := p.produce(ctx, partition, chunk)
 		if err != nil {
-			return offsets, fmt.Errorf("kafka: write to %s/%d: %w", p.topic, partition, err)
+			return fmt.Errorf("kafka: write to %s/%d: %w", p.topic, partition, err)
 		}
 		for n := range chunk {
-			offsets = append(offsets, first+int64(n))
+			original := &originals[indexes[n]]
+			original.Partition, original.Offset = partition, first+int64(n)
 		}
+		indexes = indexes[len(chunk):]
 	}
-	return offsets, nil
+	return nil
 }
 
 // produce writes one record batch and returns the offset of its first message.

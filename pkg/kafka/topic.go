@@ -19,16 +19,13 @@ func EnsureTopic(ctx context.Context, cfg Config, topic TopicSettings) error {
 	if err != nil {
 		return err
 	}
-	client, done := cluster.client(topic.Name)
-	defer done()
-	_, err = partitionIDs(ctx, client, topic.Name)
-	if err == nil {
-		return nil
+	inspector := cluster.inspector(topic.Name)
+	defer inspector.Close()
+	inspector.client.Timeout = writeTimeout
+	if _, err = inspector.partitions(ctx); !IsMissing(err) {
+		return err
 	}
-	if !errors.Is(err, kafkago.UnknownTopicOrPartition) {
-		return fmt.Errorf("kafka: look up topic %s: %w", topic.Name, err)
-	}
-	res, err := client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic.creation()}})
+	res, err := inspector.client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic.creation()}})
 	if err == nil {
 		err = res.Errors[topic.Name]
 	}
@@ -36,43 +33,28 @@ func EnsureTopic(ctx context.Context, cfg Config, topic TopicSettings) error {
 	if err != nil && !errors.Is(err, kafkago.TopicAlreadyExists) {
 		return fmt.Errorf("kafka: create topic %s: %w", topic.Name, err)
 	}
-	return cluster.awaitLeaders(ctx, topic.Name)
+	return inspector.awaitLeaders(ctx)
 }
 
 // IsMissing reports whether an error of a Producer means that the topic does not exist.
 func IsMissing(err error) bool { return errors.Is(err, kafkago.UnknownTopicOrPartition) }
 
-// client returns a client for one topic, and what closes its connections.
-func (c *cluster) client(topic string) (*kafkago.Client, func()) {
-	transport := c.transport(topic)
-	return &kafkago.Client{Addr: c.address(), Transport: transport, Timeout: writeTimeout}, transport.CloseIdleConnections
-}
-
 // awaitLeaders returns when each partition of a new topic has a leader that knows it: brokers learn of a new topic with a
 // delay.
-func (c *cluster) awaitLeaders(ctx context.Context, topic string) error {
+func (i *Inspector) awaitLeaders(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
 	defer cancel()
 	for {
-		err := c.partitionsServed(ctx, topic)
+		_, err := i.Spans(ctx) // Only a leader knows the offsets of a partition.
 		if err == nil {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("kafka: topic %s has no leaders: %w", topic, errors.Join(err, ctx.Err()))
+			return fmt.Errorf("kafka: topic %s has no leaders: %w", i.topic, errors.Join(err, ctx.Err()))
 		case <-time.After(leaderPoll):
 		}
 	}
-}
-
-// partitionsServed asks every partition for its offsets, which only a leader knows. A transport caches metadata, so each
-// call uses a new one.
-func (c *cluster) partitionsServed(ctx context.Context, topic string) error {
-	inspector := c.inspector(topic)
-	defer inspector.Close()
-	_, err := inspector.Spans(ctx)
-	return err
 }
 
 const (
@@ -99,17 +81,17 @@ func (c *Consumer) awaitTopic(ctx context.Context) (count int, ok bool) {
 	defer c.refused.Store(0)
 	var logged time.Time
 	for ctx.Err() == nil {
-		count, err := c.cluster.countPartitions(ctx, c.opts.Topic)
+		ids, err := c.checks.partitions(ctx)
 		if err == nil && c.opts.CheckPartitions != nil {
-			err = c.opts.CheckPartitions(ctx, count)
+			err = c.opts.CheckPartitions(ctx, len(ids))
 		}
 		if err == nil {
-			return count, true
+			return len(ids), true
 		}
 		level, text := slog.LevelWarn, "the topic cannot be read yet, waiting for it"
 		if errors.Is(err, ErrPartitionsChanged) {
 			level, text = slog.LevelError, "nothing is read before the number of partitions is accepted"
-			c.refused.Store(int64(count))
+			c.refused.Store(int64(len(ids)))
 		}
 		if ctx.Err() == nil && time.Since(logged) >= remindInterval {
 			c.log.Log(ctx, level, text, "error", err)
@@ -124,7 +106,7 @@ func (c *Consumer) awaitTopic(ctx context.Context) (count int, ok bool) {
 func (c *Consumer) awaitOtherTopic(ctx context.Context, count int) {
 	for missing, failed := 0, 0; missing < maxMissing && failed < maxFailed && ctx.Err() == nil; {
 		wait(ctx, topicInterval)
-		ids, err := c.checks.lookUpPartitions(ctx)
+		ids, err := c.checks.partitions(ctx)
 		switch {
 		case err == nil && len(ids) != count:
 			return
@@ -136,14 +118,6 @@ func (c *Consumer) awaitOtherTopic(ctx context.Context, count int) {
 			failed++
 		}
 	}
-}
-
-// countPartitions returns the number of partitions of a topic.
-func (c *cluster) countPartitions(ctx context.Context, topic string) (int, error) {
-	inspector := c.inspector(topic)
-	defer inspector.Close()
-	ids, err := inspector.partitions(ctx)
-	return len(ids), err
 }
 
 // partitionIDs returns the ids of the topic's partitions in ascending order.

@@ -114,10 +114,10 @@ func CheckTopic(ctx context.Context, cfg Config, topic TopicSettings) (TopicRepo
 	if err != nil {
 		return report, err
 	}
-	client, done := cluster.client(topic.Name)
-	defer done()
+	inspector := cluster.inspector(topic.Name)
+	defer inspector.Close()
 	if topic.Replication > 0 {
-		replicas, err := fewestReplicas(ctx, client, topic.Name)
+		replicas, err := fewestReplicas(ctx, inspector.client, topic.Name)
 		if err != nil {
 			return report, fmt.Errorf("kafka: read the replicas of topic %s: %w", topic.Name, err)
 		}
@@ -126,7 +126,7 @@ func CheckTopic(ctx context.Context, cfg Config, topic TopicSettings) (TopicRepo
 			Weaker: replicas < topic.Replication,
 		})
 	}
-	found, err := topicConfigs(ctx, client, topic.Name)
+	found, err := topicConfigs(ctx, inspector.client, topic.Name)
 	switch {
 	case errors.Is(err, kafkago.TopicAuthorizationFailed):
 		return report, fmt.Errorf("%w, as far as can be told: reading the settings of %s needs the permission DescribeConfigs: %w",
