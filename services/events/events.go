@@ -130,16 +130,19 @@ func addFeed(s *service.Service, cfg Config, events *store.Store, topic *relay.T
 	consumer, err := kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic,
 		Offsets: feed.Offsets{Offsets: store.Offsets{Store: events}, Announcer: announcer}, ID: feed.EventID,
-		CheckPartitions: events.CheckPartitions,
-		Leases:          postgres.Leases{URL: cfg.Database.URL, Class: feedLeases, Log: s.Telemetry.Logger},
+		CheckPartitions: func(ctx context.Context, count int) error {
+			if err := topic.Ensure(ctx); err != nil { // A topic that is refused is not read.
+				return err
+			}
+			return events.CheckPartitions(ctx, count)
+		},
+		Leases: postgres.Leases{URL: cfg.Database.URL, Class: feedLeases, Log: s.Telemetry.Logger},
 	}, s.Telemetry, writer.Handle)
 	if err != nil {
 		return err
 	}
 	s.Add(feed.Maintenance(events, s.Clock, cfg.Retention, s.Telemetry))
-	s.Add(daemon.Part{Name: "feed", Run: func(ctx context.Context) error {
-		return feed.Consume(ctx, topic.Ensure, consumer, s.Telemetry.Logger)
-	}})
+	s.Add(daemon.Part{Name: "feed", Run: consumer.Run})
 	return nil
 }
 

@@ -132,27 +132,6 @@ func decode(m kafka.Message) (store.Change, error) {
 	return c, nil
 }
 
-const retryTopic = time.Second
-
-// Consume creates the topic if it is missing and then consumes it until ctx ends. The feed may be the first program that needs
-// the topic.
-func Consume(ctx context.Context, ensure func(ctx context.Context) error, consumer *kafka.Consumer, log *slog.Logger) error {
-	for {
-		err := ensure(ctx)
-		if err == nil {
-			return consumer.Run(ctx)
-		}
-		if ctx.Err() == nil {
-			log.WarnContext(ctx, "cannot look up the topic of changes, trying again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(retryTopic):
-		}
-	}
-}
-
 const (
 	// daysAhead is how many days have a partition in advance, so that nothing waits at midnight and failures of the maintenance
 	// do no harm for days.
