@@ -3,10 +3,9 @@
 // and sent as soon as they are committed.
 //
 // The subscriptions are looked up after the changes have arrived, so an endpoint that was set before a change is always included.
-// Concurrent batches share a lookup. A tenant needs no new lookup while its published version is that of the last one, for at most
-// tenants.VersionLease: the version is read after the changes have arrived too. A batch is stored in one transaction, and storing a
-// change twice has no effect. A message that is not a valid change is stored in another table, logged and counted; it
-// does not delay later messages.
+// A tenant needs no new lookup while its published version is that of the last one, for at most tenants.VersionLease: the version
+// is read after the changes have arrived too. A batch is stored in one transaction, and storing a change twice has no effect. A
+// message that is not a valid change is stored in another table, logged and counted; it does not delay later messages.
 package fanout
 
 import (
@@ -58,7 +57,7 @@ type FanOut struct {
 	store         *store.Store
 	sender        *sender.Sender
 	log           *slog.Logger
-	subscriptions *subscriptions
+	subscriptions subscriptions
 	rejected      metric.Int64Counter
 }
 
@@ -72,7 +71,8 @@ func New(deps Deps, cfg Config) (*FanOut, error) {
 	rejected.Add(context.Background(), 0) // The series exists before its first event.
 	return &FanOut{
 		cfg: cfg, store: deps.Store, sender: deps.Sender, log: deps.Telemetry.Logger,
-		subscriptions: newSubscriptions(deps.Directory, deps.Versions), rejected: rejected,
+		subscriptions: subscriptions{directory: deps.Directory, versions: deps.Versions, cache: cache{byTenant: map[string]cacheEntry{}}},
+		rejected:      rejected,
 	}, nil
 }
 
