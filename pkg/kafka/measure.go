@@ -26,13 +26,13 @@ const (
 func (p *Producer) measure(tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter(scope)
 	labels := labelsOf(operationSend, p.topic)
-	var errs [2]error
+	var err1, err2 error
 	b := newBatches(labels)
-	b.duration, errs[0] = meter.Float64Histogram("messaging.client.operation.duration", metric.WithUnit("s"),
+	b.duration, err1 = meter.Float64Histogram("messaging.client.operation.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of sending a batch of messages."), telemetry.Durations())
-	b.messages, errs[1] = meter.Int64Counter("messaging.client.sent.messages",
+	b.messages, err2 = meter.Int64Counter("messaging.client.sent.messages",
 		metric.WithDescription("Messages acknowledged by all in-sync replicas."))
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := errors.Join(err1, err2); err != nil {
 		return fmt.Errorf("kafka: metrics of the producer: %w", err)
 	}
 	b.spans = newSpans(tel, trace.SpanKindProducer, operationSend, p.topic, labels)
@@ -54,11 +54,10 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 	}
 	labels := append(labelsOf(operationProcess, c.opts.Topic), semconv.MessagingConsumerGroupName(c.opts.Group))
 	m := &consumerMeasures{batches: newBatches(labels)}
-	var failed error
-	var errs [3]error
-	m.duration, errs[0] = meter.Float64Histogram("messaging.process.duration", metric.WithUnit("s"),
+	var err1, err2, failed error
+	m.duration, err1 = meter.Float64Histogram("messaging.process.duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of handling a batch of messages."), telemetry.Durations())
-	m.messages, errs[1] = meter.Int64Counter("messaging.client.consumed.messages",
+	m.messages, err2 = meter.Int64Counter("messaging.client.consumed.messages",
 		metric.WithDescription("Messages that were handled."))
 	member := metric.WithAttributeSet(attribute.NewSet(of...))
 	for _, counter := range []struct {
@@ -78,8 +77,7 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 		*counter.count = func() { counted.Add(context.Background(), 1, member) }
 		counted.Add(context.Background(), 0, member) // The series exists before the first error.
 	}
-	errs[2] = c.measureProgress(meter, of, member)
-	if err := errors.Join(failed, errors.Join(errs[:]...)); err != nil {
+	if err := errors.Join(err1, err2, failed, c.measureProgress(meter, of, member)); err != nil {
 		return fmt.Errorf("kafka: metrics of the consumer: %w", err)
 	}
 	m.spans = newSpans(tel, trace.SpanKindConsumer, operationProcess, c.opts.Topic, labels)
@@ -89,20 +87,15 @@ func (c *Consumer) measure(tel *telemetry.Telemetry) error {
 
 // measureProgress registers what is read at each scrape.
 func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, member metric.MeasurementOption) error {
-	var errs [5]error
-	lag, err := meter.Int64ObservableGauge("gifting.kafka.consumer.lag",
+	lag, err1 := meter.Int64ObservableGauge("gifting.kafka.consumer.lag",
 		metric.WithDescription("Messages of the partition that are not handled yet, as of the last fetch."))
-	errs[0] = err
-	age, err := meter.Float64ObservableGauge("gifting.kafka.consumer.oldest_age", metric.WithUnit("s"),
+	age, err2 := meter.Float64ObservableGauge("gifting.kafka.consumer.oldest_age", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest message that is being handled."))
-	errs[1] = err
-	partitions, err := meter.Int64ObservableGauge("gifting.kafka.consumer.partitions",
+	partitions, err3 := meter.Int64ObservableGauge("gifting.kafka.consumer.partitions",
 		metric.WithDescription("Partitions that this instance reads."))
-	errs[2] = err
-	blocked, err := meter.Int64ObservableGauge("gifting.kafka.consumer.blocked",
+	blocked, err4 := meter.Int64ObservableGauge("gifting.kafka.consumer.blocked",
 		metric.WithDescription("Partitions that this instance does not read until a person decides."))
-	errs[3] = err
-	_, errs[4] = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	_, err5 := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		now, reading, oldestAge, blockedCount := time.Now(), c.reading.now(), time.Duration(0), c.refused.Load()
 		for _, id := range slices.Sorted(maps.Keys(reading)) {
 			waiting, handlingAge, isBlocked := reading[id].state(now)
@@ -118,7 +111,7 @@ func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, 
 		o.ObserveInt64(blocked, blockedCount, member)
 		return nil
 	}, lag, age, partitions, blocked)
-	return errors.Join(errs[:]...)
+	return errors.Join(err1, err2, err3, err4, err5)
 }
 
 // batches measures and traces work on batches of messages.

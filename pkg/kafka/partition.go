@@ -47,9 +47,9 @@ func (p *partition) run(ctx context.Context) {
 // metadata is requested.
 const fetchMetadataAge = 5 * time.Minute
 
-// session reads from a position on: it fetches messages and passes them to the handler, in turn. Meanwhile the broker collects those
-// of the next fetch. It ends with the context or when the partition must be read from another position. It reports whether it has
-// handled a message.
+// session reads from a position on: it fetches messages and passes them to the handler, in turn. Meanwhile the broker collects
+// those of the next fetch. It ends with the context or when the partition must be read from another position. It reports whether
+// it has handled a message.
 func (p *partition) session(ctx context.Context, at position) (handled bool) {
 	s := p.stream(at)
 	defer s.inspector.Close()

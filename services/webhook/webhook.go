@@ -112,7 +112,7 @@ func assemble(s *service.Service, cfg Config) error {
 	privacyv1.RegisterRecordEventsServiceServer(s.Server, &outbox.RecordEventsServer{Erase: deliveries.EraseEvents})
 	webhookv1.RegisterWebhookOperationsServiceServer(s.Server, server.NewOperations(
 		deliveries, reader, tenants.NewCache(directory), sending.Wake, s.Telemetry.Logger))
-	return errors.Join(observe(deliveries, sending, s.Telemetry), observeRetention(cfg.LogRetention, s.Telemetry))
+	return observe(deliveries, sending, cfg.LogRetention, s.Telemetry)
 }
 
 // addFanOut adds what makes the deliveries of each change of the topic.
@@ -161,47 +161,33 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 const scope = "github.com/partnergifting/platform/services/webhook"
 
-// observe registers the metrics of waiting deliveries.
-func observe(deliveries *store.Store, from *sender.Sender, tel *telemetry.Telemetry) error {
+// observe registers the metrics of waiting deliveries and of their retention. An alert compares the retention with how long Kafka
+// keeps changes: a change that is read again after its deliveries were deleted is sent again.
+func observe(deliveries *store.Store, from *sender.Sender, retention time.Duration, tel *telemetry.Telemetry) error {
 	meter := tel.Meters.Meter(scope)
-	count, err := meter.Int64ObservableGauge("gifting.webhook.waiting_deliveries",
+	count, err1 := meter.Int64ObservableGauge("gifting.webhook.waiting_deliveries",
 		metric.WithDescription("Deliveries that are not finished."))
-	if err != nil {
-		return err
-	}
-	oldest, err := meter.Float64ObservableGauge("gifting.webhook.oldest_waiting_age", metric.WithUnit("s"),
+	oldest, err2 := meter.Float64ObservableGauge("gifting.webhook.oldest_waiting_age", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest delivery that is not finished."))
-	if err != nil {
-		return err
-	}
-	due, err := meter.Float64ObservableGauge("gifting.webhook.oldest_due_age", metric.WithUnit("s"),
+	due, err3 := meter.Float64ObservableGauge("gifting.webhook.oldest_due_age", metric.WithUnit("s"),
 		metric.WithDescription("The longest time that a delivery has been due to an endpoint that is healthy and has no request "+
 			"in flight."))
-	if err != nil {
+	kept, err4 := meter.Float64ObservableGauge("gifting.webhook.log_retention", metric.WithUnit("s"),
+		metric.WithDescription("How long finished deliveries are stored."))
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
 	sample := telemetry.NewSample(func(ctx context.Context) (store.Waiting, error) {
 		return deliveries.Waiting(ctx, from.Impaired())
 	}, time.Now, tel.Logger)
-	_, err = meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+	_, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		o.ObserveFloat64(kept, retention.Seconds())
 		if waiting, ok := sample.Get(ctx); ok {
 			o.ObserveInt64(count, waiting.Deliveries)
 			o.ObserveFloat64(oldest, waiting.Oldest.Seconds())
 			o.ObserveFloat64(due, waiting.Due.Seconds())
 		}
 		return nil
-	}, count, oldest, due)
-	return err
-}
-
-// observeRetention lets an alert compare it with how long Kafka keeps changes: a change that is read again after its deliveries
-// were deleted is sent again.
-func observeRetention(retention time.Duration, tel *telemetry.Telemetry) error {
-	_, err := tel.Meters.Meter(scope).Float64ObservableGauge("gifting.webhook.log_retention", metric.WithUnit("s"),
-		metric.WithDescription("How long finished deliveries are stored."),
-		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
-			o.Observe(retention.Seconds())
-			return nil
-		}))
+	}, count, oldest, due, kept)
 	return err
 }

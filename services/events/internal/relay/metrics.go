@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -39,64 +40,41 @@ type sourceState struct {
 	ahead time.Duration
 }
 
-func newMetrics(ctx context.Context, meters metric.MeterProvider, sources []Source) (*metrics, error) {
+// newMetrics also registers what is read at each scrape. unconfirmed is the age of the oldest change that is published and not
+// confirmed.
+func newMetrics(
+	ctx context.Context, meters metric.MeterProvider, sources []Source, unconfirmed func() time.Duration,
+) (*metrics, error) {
 	m := &metrics{}
 	for _, s := range sources {
 		label := metric.WithAttributeSet(attribute.NewSet(attribute.String("source", s.Name)))
 		m.sources = append(m.sources, sourceState{label: label})
 	}
 	meter := meters.Meter(scope)
-	var err error
-	m.published, err = meter.Int64Counter("gifting.relay.published",
+	var err1, err2, err3 error
+	m.published, err1 = meter.Int64Counter("gifting.relay.published",
 		metric.WithDescription("Changes published to Kafka, duplicates included."))
-	if err != nil {
-		return nil, err
-	}
-	m.failures, err = meter.Int64Counter("gifting.relay.failures",
+	m.failures, err2 = meter.Int64Counter("gifting.relay.failures",
 		metric.WithDescription("Batches that failed because a source or Kafka did not answer."))
-	if err != nil {
-		return nil, err
-	}
-	m.lostTails, err = meter.Int64Counter("gifting.relay.lost_tails",
+	m.lostTails, err3 = meter.Int64Counter("gifting.relay.lost_tails",
 		metric.WithDescription("Checks that found messages missing in Kafka that it had acknowledged."))
-	if err != nil {
+	waiting, err4 := meter.Float64ObservableGauge("gifting.relay.unconfirmed_age", metric.WithUnit("s"),
+		metric.WithDescription("How long the oldest published change has waited for all readers to store it."))
+	age, err5 := meter.Float64ObservableGauge("gifting.relay.oldest_age", metric.WithUnit("s"),
+		metric.WithDescription("Age of the oldest change of a source that is not published."))
+	held, err6 := meter.Int64ObservableGauge("gifting.relay.held",
+		metric.WithDescription("Changes of a source beyond the watermark: recorded later than the relay may publish yet."))
+	ahead, err7 := meter.Float64ObservableGauge("gifting.relay.clock_offset", metric.WithUnit("s"),
+		metric.WithDescription("How far the clock of a source's server is ahead of the relay's."))
+	leads, err8 := meter.Int64ObservableGauge("gifting.relay.leads",
+		metric.WithDescription("1 if this process leads, otherwise 0."))
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8); err != nil {
 		return nil, err
 	}
-	m.published.Add(ctx, 0)
-	m.failures.Add(ctx, 0)
-	m.lostTails.Add(ctx, 0)
-	return m, nil
-}
-
-// observeState registers what is read at each scrape. unconfirmed is the age of the oldest change that is published and not
-// confirmed.
-func (m *metrics) observeState(meters metric.MeterProvider, unconfirmed func() time.Duration) error {
-	meter := meters.Meter(scope)
-	waiting, err := meter.Float64ObservableGauge("gifting.relay.unconfirmed_age", metric.WithUnit("s"),
-		metric.WithDescription("How long the oldest published change has waited for all readers to store it."))
-	if err != nil {
-		return err
+	for _, counter := range []metric.Int64Counter{m.published, m.failures, m.lostTails} {
+		counter.Add(ctx, 0) // The series exists before its first event.
 	}
-	age, err := meter.Float64ObservableGauge("gifting.relay.oldest_age", metric.WithUnit("s"),
-		metric.WithDescription("Age of the oldest change of a source that is not published."))
-	if err != nil {
-		return err
-	}
-	held, err := meter.Int64ObservableGauge("gifting.relay.held",
-		metric.WithDescription("Changes of a source beyond the watermark: recorded later than the relay may publish yet."))
-	if err != nil {
-		return err
-	}
-	ahead, err := meter.Float64ObservableGauge("gifting.relay.clock_offset", metric.WithUnit("s"),
-		metric.WithDescription("How far the clock of a source's server is ahead of the relay's."))
-	if err != nil {
-		return err
-	}
-	leads, err := meter.Int64ObservableGauge("gifting.relay.leads", metric.WithDescription("1 if this process leads, otherwise 0."))
-	if err != nil {
-		return err
-	}
-	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	_, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		m.lock.Lock()
 		defer m.lock.Unlock()
 		if !m.leading {
@@ -120,7 +98,7 @@ func (m *metrics) observeState(meters metric.MeterProvider, unconfirmed func() t
 		}
 		return nil
 	}, waiting, age, held, ahead, leads)
-	return err
+	return m, err
 }
 
 // oldestAge is the age of the oldest row, in seconds, some time after the read.

@@ -89,13 +89,13 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 		return nil, errNoSources
 	}
 	tel := deps.Telemetry
-	m, err := newMetrics(ctx, tel.Meters, cfg.Sources)
-	if err != nil {
-		return nil, err
-	}
 	r := &Relay{
-		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, metrics: m, wakeups: newWakeups(len(cfg.Sources)),
+		cfg: cfg, publisher: deps.Publisher, readers: deps.Readers, log: tel.Logger, wakeups: newWakeups(len(cfg.Sources)),
 		clock: clock{time.Now()}, clockOffsets: map[string]*clockOffset{},
+	}
+	var err error
+	if r.metrics, err = newMetrics(ctx, tel.Meters, cfg.Sources, r.outstanding.age); err != nil {
+		return nil, err
 	}
 	for _, s := range cfg.Sources {
 		opened, err := openSource(ctx, s, tel)
@@ -106,10 +106,6 @@ func New(ctx context.Context, deps Deps, cfg Config) (*Relay, error) {
 		r.sources = append(r.sources, opened)
 	}
 	r.reset()
-	if err := m.observeState(tel.Meters, r.outstanding.age); err != nil {
-		r.Close()
-		return nil, err
-	}
 	return r, nil
 }
 

@@ -164,18 +164,15 @@ func (t *Topic) check(ctx context.Context) error {
 
 // measure reports the settings of the topic as they were last read.
 func (t *Topic) measure(meters metric.MeterProvider) error {
-	meter := meters.Meter("github.com/partnergifting/platform/services/events/relay")
-	weak, err := meter.Int64ObservableGauge("gifting.kafka.topic.weaker",
+	meter := meters.Meter(scope)
+	weak, err1 := meter.Int64ObservableGauge("gifting.kafka.topic.weaker",
 		metric.WithDescription("1 if the setting of the topic is weaker than required, so that messages may be lost."))
-	if err != nil {
-		return err
-	}
-	maxAge, err := meter.Float64ObservableGauge("gifting.kafka.topic.max_age", metric.WithUnit("s"),
+	maxAge, err2 := meter.Float64ObservableGauge("gifting.kafka.topic.max_age", metric.WithUnit("s"),
 		metric.WithDescription("The longest time that the topic may keep a message."))
-	if err != nil {
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+	_, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		report := t.report.Load()
 		if report == nil {
 			return nil

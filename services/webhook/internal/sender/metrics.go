@@ -20,30 +20,22 @@ type metrics struct {
 
 func newMetrics(meter metric.Meter, schedule *schedule) (*metrics, error) {
 	m := &metrics{}
-	err := errors.Join(
+	var err1, err2, err3 error
+	m.outcomes, err1 = meter.Int64Counter("gifting.webhook.deliveries",
+		metric.WithDescription("Claimed deliveries by their result, and dropped ones."))
+	m.duration, err2 = meter.Float64Histogram("gifting.webhook.attempt.duration", metric.WithUnit("s"),
+		metric.WithDescription("Time until a receiver responded or the request failed, by the class of the outcome."),
+		telemetry.Durations())
+	m.firstAttempt, err3 = meter.Float64Histogram("gifting.webhook.first_attempt.delay", metric.WithUnit("s"),
+		metric.WithDescription("Time from a change to its delivery's first attempt, by the class of the outcome. "+
+			"Changes that may have waited for a slow or dead receiver are left out."), telemetry.Delays())
+	err := errors.Join(err1, err2, err3,
 		observeByHealth(meter, "gifting.webhook.endpoints",
 			"Endpoints that this process has tried within the last hour, by the health of their receivers.", schedule.count),
 		observeByHealth(meter, "gifting.webhook.workers",
 			"Workers of this process that endpoints of that health and worse ones together have.", schedule.workersUsed),
 		observeByHealth(meter, "gifting.webhook.workers.limit",
 			"Workers of this process that endpoints of that health and worse ones together may have.", schedule.workersLimit))
-	if err != nil {
-		return nil, err
-	}
-	m.outcomes, err = meter.Int64Counter("gifting.webhook.deliveries",
-		metric.WithDescription("Claimed deliveries by their result, and dropped ones."))
-	if err != nil {
-		return nil, err
-	}
-	m.duration, err = meter.Float64Histogram("gifting.webhook.attempt.duration", metric.WithUnit("s"),
-		metric.WithDescription("Time until a receiver responded or the request failed, by the class of the outcome."),
-		telemetry.Durations())
-	if err != nil {
-		return nil, err
-	}
-	m.firstAttempt, err = meter.Float64Histogram("gifting.webhook.first_attempt.delay", metric.WithUnit("s"),
-		metric.WithDescription("Time from a change to its delivery's first attempt, by the class of the outcome. "+
-			"Changes that may have waited for a slow or dead receiver are left out."), telemetry.Delays())
 	if err != nil {
 		return nil, err
 	}
