@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -98,8 +99,8 @@ func (c *Consumer) measureProgress(meter metric.Meter, of []attribute.KeyValue, 
 	_, err5 := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		now, reading, oldestAge, blockedCount := time.Now(), c.reading.now(), time.Duration(0), c.refused.Load()
 		for _, id := range slices.Sorted(maps.Keys(reading)) {
-			waiting, handlingAge, isBlocked := reading[id].state(now)
-			if oldestAge = max(oldestAge, handlingAge); isBlocked {
+			waiting, handlingAge := reading[id].state(now)
+			if oldestAge = max(oldestAge, handlingAge); reading[id].blocked.Load() {
 				blockedCount++
 			}
 			if waiting >= 0 {
@@ -154,66 +155,43 @@ func partitionLabel(id int) attribute.KeyValue {
 	return semconv.MessagingDestinationPartitionID(strconv.Itoa(id))
 }
 
-// progress is how far a partition has been handled.
+// progress is how far a partition has been handled. Its reader writes it, and scrapes read it.
 type progress struct {
-	lock sync.Mutex
-	// next is the offset to be handled next; negative before the first message.
-	next int64
-	// end is the partition's end offset as of the last fetch; negative before the partition was found.
-	end int64
-	// oldest is when the oldest message in handling was sent; zero: none is.
-	oldest time.Time
+	// next is the offset to be handled next; negative before the first message. end is the partition's end offset as of the last
+	// fetch; negative before the partition was found.
+	next, end atomic.Int64
+	// oldest is when the oldest message in handling was sent; nil: none is.
+	oldest atomic.Pointer[time.Time]
 	// blocked: messages are missing, so the partition is not read.
-	blocked bool
+	blocked atomic.Bool
+}
+
+func newProgress() *progress {
+	p := &progress{}
+	p.begin(-1, -1)
+	return p
 }
 
 // begin records the offset at which reading begins and the partition's end.
 func (p *progress) begin(next, end int64) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.next, p.end, p.oldest = next, end, time.Time{}
-}
-
-// fetched records the partition's end.
-func (p *progress) fetched(end int64) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.end = max(p.end, end)
-}
-
-// block records whether the partition is blocked, and reports whether that is new.
-func (p *progress) block(blocked bool) (changed bool) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	changed = p.blocked != blocked
-	p.blocked = blocked
-	return changed
-}
-
-func (p *progress) handling(oldest time.Time) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.oldest = oldest
+	p.handled(next)
+	p.end.Store(end)
 }
 
 func (p *progress) handled(next int64) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.next, p.oldest = next, time.Time{}
+	p.oldest.Store(nil)
+	p.next.Store(next)
 }
 
-// state returns how many messages wait, negative if that is not known, the age of the oldest one that is being handled, and whether
-// the partition is blocked.
-func (p *progress) state(now time.Time) (lag int64, age time.Duration, blocked bool) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	if lag = -1; p.end >= 0 {
-		lag = max(0, p.end-p.next)
+// state returns how many messages wait, negative if that is not known, and the age of the oldest one that is being handled.
+func (p *progress) state(now time.Time) (lag int64, age time.Duration) {
+	if lag = -1; p.end.Load() >= 0 {
+		lag = max(0, p.end.Load()-p.next.Load())
 	}
-	if !p.oldest.IsZero() {
-		age = max(0, now.Sub(p.oldest))
+	if oldest := p.oldest.Load(); oldest != nil {
+		age = max(0, now.Sub(*oldest))
 	}
-	return lag, age, p.blocked
+	return lag, age
 }
 
 // readPartitions are the partitions that this consumer reads now.

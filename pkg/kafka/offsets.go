@@ -174,7 +174,7 @@ func (p *partition) rewind(ctx context.Context, stored Stored, span Span) (posit
 // block reports that messages are gone for good: a person decides how to continue.
 func (p *partition) block(ctx context.Context, from, to int64) {
 	c := p.consumer
-	if p.progress.block(true) {
+	if !p.progress.blocked.Swap(true) {
 		c.measured.gaps()
 	}
 	c.log.ErrorContext(ctx, "messages are missing", "partition", p.id, "from", from, "to", to)
@@ -182,5 +182,5 @@ func (p *partition) block(ctx context.Context, from, to int64) {
 
 func (p *partition) unblock() {
 	p.missing = -1
-	p.progress.block(false)
+	p.progress.blocked.Store(false)
 }

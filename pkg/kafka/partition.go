@@ -23,7 +23,7 @@ type partition struct {
 }
 
 func newPartition(c *Consumer, id int) *partition {
-	return &partition{consumer: c, id: id, reached: -1, missing: -1, progress: &progress{next: -1, end: -1}}
+	return &partition{consumer: c, id: id, reached: -1, missing: -1, progress: newProgress()}
 }
 
 // run reads from the stored offset until the context ends, and begins again whenever that offset turns out to be another than
@@ -102,7 +102,7 @@ func (s *stream) run(ctx context.Context) {
 			return
 		}
 		backoff = firstFetchBackoff
-		s.progress.fetched(end)
+		s.progress.end.Store(end)
 		if !s.pass(ctx, msgs) {
 			return
 		}
@@ -128,7 +128,7 @@ func (s *stream) pass(ctx context.Context, msgs []Message) bool {
 			s.block(ctx, s.at.next, msgs[0].Offset)
 			return false
 		}
-		s.progress.handling(msgs[0].Time)
+		s.progress.oldest.Store(&msgs[0].Time)
 		if !s.handle(ctx, msgs[:n:n]) {
 			return false
 		}
@@ -193,7 +193,7 @@ func (s *stream) compare(ctx context.Context) (holds bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s.progress.fetched(span.To)
+	s.progress.end.Store(span.To)
 	return c.checks.holds(ctx, span, s.at, c.opts.ID)
 }
 
