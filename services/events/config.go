@@ -12,7 +12,6 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal"
-	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/events/internal/relay"
 )
@@ -41,17 +40,6 @@ type Config struct {
 	BatchSize       int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Maximum number of rows that a batch reads from each outbox."`
 
 	Retention time.Duration `env:"FEED_RETENTION" envDefault:"720h" check:"min=24h" doc:"How long the feed keeps events."`
-}
-
-var errNoBrokers = errors.New("no Kafka brokers are configured")
-
-// Validate implements the check of package settings.
-func (c Config) Validate() error {
-	var brokers error
-	if len(c.Kafka.Brokers) == 0 {
-		brokers = errNoBrokers
-	}
-	return errors.Join(settings.Invalid("KAFKA_BROKERS", brokers), settings.Invalid("ENVIRONMENT", c.Environment.Validate()))
 }
 
 // productionReplication survives the loss of a broker while another one is down for maintenance.

@@ -7,10 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/apikey"
-	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	"github.com/partnergifting/platform/pkg/settings"
-	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 func TestSources(t *testing.T) {
@@ -56,16 +54,6 @@ func TestEventsAreKeptFor30DaysByDefault(t *testing.T) {
 	var cfg Config
 	require.NoError(t, settings.Defaults(&cfg))
 	require.Equal(t, 30*24*time.Hour, cfg.Retention)
-}
-
-func TestConfigIsChecked(t *testing.T) {
-	t.Parallel()
-	_, err := New(t.Context(), Config{}, telemetry.Discard())
-	require.ErrorIs(t, err, errNoBrokers)
-	_, err = New(t.Context(), Config{
-		Kafka: kafka.Config{Brokers: []string{"127.0.0.1:1"}}, Environment: "staging",
-	}, telemetry.Discard())
-	require.ErrorIs(t, err, apikey.ErrEnvironment)
 }
 
 func TestOnlyProductionRequiresReplicas(t *testing.T) {

@@ -4,7 +4,6 @@ package events
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -60,7 +59,7 @@ func Program() service.Program[Config] {
 
 // New builds the service and opens its database, which must be migrated. Kafka and the outboxes may be down. Run closes everything.
 func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Service, error) {
-	if err := errors.Join(settings.Defaults(&cfg), cfg.Validate()); err != nil {
+	if err := settings.Defaults(&cfg); err != nil {
 		return nil, err
 	}
 	ring, err := cfg.EventKeys.Parse()

@@ -43,8 +43,6 @@ type Config struct {
 
 var (
 	errLoopback = errors.New("webhooks to loopback addresses are not allowed in production")
-	errBrokers  = errors.New("no Kafka brokers are configured")
-	errPositive = errors.New("numbers and times must be positive")
 	errLease    = errors.New("is too short for an attempt, which may take")
 )
 
@@ -52,18 +50,11 @@ var (
 func (c Config) Validate() error {
 	var invalid []error
 	refuse := func(variable string, err error) { invalid = append(invalid, settings.Invalid(variable, err)) }
-	refuse("ENVIRONMENT", c.Environment.Validate())
 	if c.AllowLoopback && c.Environment == apikey.Production {
 		refuse("ALLOW_LOOPBACK_WEBHOOKS", errLoopback)
 	}
 	if err := redisconn.Check(c.RedisURL); err != nil {
 		refuse("REDIS_URL", err)
-	}
-	if len(c.Kafka.Brokers) == 0 {
-		refuse("KAFKA_BROKERS", errBrokers)
-	}
-	if min(c.Sender.Workers, c.Sender.PerEndpoint) < 0 || min(c.Sender.Timeout, c.Sender.Poll, c.LogRetention) < 0 {
-		invalid = append(invalid, errPositive)
 	}
 	if least := sender.MinLease(c.Sender.Timeout); c.Sender.Lease < least {
 		refuse("WEBHOOK_LEASE", fmt.Errorf("%s %w %s", c.Sender.Lease, errLease, least))

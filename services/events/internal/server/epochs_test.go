@@ -3,7 +3,6 @@ package server
 import (
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
@@ -70,22 +69,4 @@ func TestACursorFromAServerWhoseClockWasAheadFindsWhatFollows(t *testing.T) {
 	cursor.Day = cursor.Day.AddDate(0, 0, 1)
 	text := encode(binding(f.tenant), cursor)
 	require.Equal(t, more, ids(f.list(f.keyContext(t, nil), t, &text, 0)))
-}
-
-func TestAPositionSurvivesOnlyIfNoLaterEpochLostIt(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	first, err := f.store.End(t.Context(), f.tenant)
-	require.NoError(t, err)
-	f.addEvents(t, today, 2, nil)
-	f.beginEpoch(t)
-	bounds, err := f.store.Bounds(t.Context(), f.tenant, first.Epoch)
-	require.NoError(t, err)
-	require.Positive(t, bounds.Survived)
-	f.addEvents(t, today, 2, nil)
-	f.beginEpoch(t)
-	// What survived is the same for all tenants.
-	later, err := f.store.Bounds(t.Context(), uuid.NewString(), first.Epoch)
-	require.NoError(t, err)
-	require.Equal(t, bounds.Survived, later.Survived)
 }

@@ -146,25 +146,6 @@ func TestADeadEndpointHasOneAttemptInFlightUntilItComesBack(t *testing.T) {
 	require.Equal(t, 4, receiver.MaxConcurrent())
 }
 
-func TestAReceiverThatDoesNotAnswerIsDead(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.cfg.Timeout, f.occupiedAfter = 300*time.Millisecond, 10*time.Millisecond
-	receiver := f.receiver(7, webhooktest.Blocked(nil))
-	s := f.start()
-	var last string
-	for range 20 {
-		last = f.event(7)
-	}
-	endpoints := func(class string) float64 { return f.tel.Values(t, "gifting.webhook.endpoints")["health="+class] }
-	require.Eventually(t, func() bool { return len(s.Impaired()) == 1 }, waitLimit, pollInterval)
-	require.InDelta(t, 1, endpoints("dead"), 0)
-
-	receiver.Respond(webhooktest.Status(http.StatusOK))
-	f.waitFor(last, 7, inState("DELIVERED"))
-	require.Eventually(t, func() bool { return endpoints("dead") == 0 }, waitLimit, pollInterval)
-}
-
 // A sender that starts again knows no endpoint, and the lease of the crashed one has not ended.
 func TestARestartedSenderLearnsAgainWhichEndpointsAreDead(t *testing.T) {
 	t.Parallel()
