@@ -2,7 +2,6 @@ package sender
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -25,12 +24,13 @@ func (s *Sender) record(ctx context.Context, d leasedDelivery, v rules.Verdict, 
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout+s.cfg.Lease-s.cfg.Timeout)
 	defer cancel()
 	for {
-		err := s.recorder.record(ctx, store.Result{Delivery: d.Delivery, Verdict: v, Attempt: a})
+		p := &pendingResult{Result: store.Result{Delivery: d.Delivery, Verdict: v, Attempt: a}}
+		err := s.results.Do(ctx, p)
 		switch {
-		case err == nil:
+		case err == nil && !p.leaseLost:
 			s.metrics.count(ctx, outcomeName(v), 1)
 			return
-		case errors.Is(err, store.ErrLeaseLost):
+		case err == nil:
 			s.metrics.count(ctx, leaseLost, 1)
 			s.log.WarnContext(ctx, "delivery was claimed again before its result was recorded",
 				"event_id", d.EventID, "key_id", d.KeyID)
@@ -48,49 +48,25 @@ func (s *Sender) record(ctx context.Context, d leasedDelivery, v rules.Verdict, 
 	}
 }
 
-// recorder stores results in batches: those that arrive during a commit share the next one. Under load
-// one commit records many deliveries, and without load none waits.
-type recorder struct {
-	store   *store.Store
-	batches daemon.Batcher[*pendingResult]
-}
-
+// pendingResult is a result that is being stored. It is not stored if its lease was lost.
 type pendingResult struct {
 	store.Result
 	leaseLost bool
 }
 
-func newRecorder(st *store.Store) *recorder {
-	r := &recorder{store: st}
-	r.batches.Process, r.batches.Timeout, r.batches.MaxConcurrent, r.batches.MaxItems = r.commit, recordTimeout, 1, maxRecorded
-	// A result that the database refuses must not block the others.
-	r.batches.Isolate = func(err error) bool { return postgres.State(err) != "" }
-	return r
-}
-
-// record returns once the result is committed or has failed.
-func (r *recorder) record(ctx context.Context, result store.Result) error {
-	p := &pendingResult{Result: result}
-	if err := r.batches.Do(ctx, p); err != nil {
-		return err
+// newResults makes what stores results in batches: those that arrive during a commit share the next one. Under load one commit
+// records many deliveries, and without load none waits.
+func newResults(st *store.Store) *daemon.Batcher[*pendingResult] {
+	return &daemon.Batcher[*pendingResult]{
+		Process: func(ctx context.Context, batch []*pendingResult) error {
+			recorded, err := st.Record(ctx, postgres.Column(batch, func(p *pendingResult) store.Result { return p.Result }))
+			for i := range recorded {
+				batch[i].leaseLost = !recorded[i]
+			}
+			return err
+		},
+		Timeout: recordTimeout, MaxConcurrent: 1, MaxItems: maxRecorded,
+		// A result that the database refuses must not block the others.
+		Isolate: func(err error) bool { return postgres.State(err) != "" },
 	}
-	if p.leaseLost {
-		return store.ErrLeaseLost
-	}
-	return nil
-}
-
-func (r *recorder) commit(ctx context.Context, batch []*pendingResult) error {
-	results := make([]store.Result, len(batch))
-	for i, p := range batch {
-		results[i] = p.Result
-	}
-	recorded, err := r.store.Record(ctx, results)
-	if err != nil {
-		return err
-	}
-	for i, p := range batch {
-		p.leaseLost = !recorded[i]
-	}
-	return nil
 }

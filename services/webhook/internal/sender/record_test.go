@@ -39,17 +39,24 @@ func TestAResultTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
 	_, err = tx.Exec(t.Context(), `SELECT FROM deliveries WHERE key_id = $1 FOR UPDATE`, results[0].Delivery.KeyID)
 	require.NoError(t, err)
-	r := newRecorder(st)
+	r := newResults(st)
+	lost := make([]bool, deliveries)
 	done := make([]chan error, deliveries)
 	for i, result := range results {
 		done[i] = make(chan error, 1)
-		go func() { done[i] <- r.record(t.Context(), result) }()
+		go func() {
+			p := &pendingResult{Result: result}
+			err := r.Do(t.Context(), p)
+			lost[i] = p.leaseLost
+			done[i] <- err
+		}()
 		// Running is checked too: before the first result arrives, none waits either.
-		require.Eventually(t, func() bool { return r.batches.Running() == 1 && r.batches.Waiting() == i }, waitLimit, pollInterval)
+		require.Eventually(t, func() bool { return r.Running() == 1 && r.Waiting() == i }, waitLimit, pollInterval)
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-done[0])
 	require.NoError(t, <-done[1])
 	require.Error(t, <-done[2])
-	require.ErrorIs(t, <-done[3], store.ErrLeaseLost)
+	require.NoError(t, <-done[3])
+	require.Equal(t, []bool{false, false, false, true}, lost)
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -59,7 +60,7 @@ type Sender struct {
 	directory tenantsv1.DirectoryServiceClient
 	client    *webhookclient.Client
 	reader    *seal.EventReader
-	recorder  *recorder
+	results   *daemon.Batcher[*pendingResult]
 	now       func() time.Time
 	log       *slog.Logger
 	metrics   *metrics
@@ -97,8 +98,8 @@ func New(deps Deps, cfg Config) (*Sender, error) {
 	}
 	s := &Sender{
 		cfg: cfg, store: deps.Store, directory: deps.Directory, client: deps.Client, reader: deps.Reader,
-		recorder: newRecorder(deps.Store),
-		now:      deps.Now, log: tel.Logger, metrics: m,
+		results: newResults(deps.Store),
+		now:     deps.Now, log: tel.Logger, metrics: m,
 		id:    1 + rand.Int64N(math.MaxInt64), //nolint:gosec // It must be unique and need not be secret.
 		woken: make(chan struct{}, 1), ready: make(chan struct{}, 1), schedule: scheduled,
 		discoverTimeout: discoverTimeout, lookedForGone: time.Now(), goneInterval: goneInterval, heartbeat: heartbeat,

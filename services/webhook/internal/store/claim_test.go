@@ -120,11 +120,11 @@ func TestAResultIsRecordedOnlyUnderItsLease(t *testing.T) {
 	second := f.claim(t, late, 1, 1)[0]
 	require.NotEqual(t, first.Token, second.Token)
 
-	require.ErrorIs(t, f.record(t, first, delivered, 200), ErrLeaseLost)
+	require.ErrorIs(t, f.record(t, first, delivered, 200), errLeaseLost)
 	require.NoError(t, f.Release(t.Context(), []Delivery{first}, 0), "a lost lease releases nothing")
 	require.Empty(t, f.claim(t, late, 1, 1))
 	require.NoError(t, f.record(t, second, delivered, 200))
-	require.ErrorIs(t, f.record(t, second, delivered, 200), ErrLeaseLost)
+	require.ErrorIs(t, f.record(t, second, delivered, 200), errLeaseLost)
 	require.Empty(t, f.claim(t, late.Add(time.Hour), 1, 1))
 }
 

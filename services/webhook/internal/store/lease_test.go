@@ -56,7 +56,7 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 		require.Len(t, f.claim(t, noon.Add(time.Second), 100, 2), 2, "one of each key")
 		f.now = noon.Add(30 * time.Second)
 		require.Len(t, f.claim(t, f.now, 100, 100), 8-1-2, "all leases have ended but those of the last claim")
-		require.ErrorIs(t, f.record(t, done.Leased[1], delivered, 200), ErrLeaseLost)
+		require.ErrorIs(t, f.record(t, done.Leased[1], delivered, 200), errLeaseLost)
 	})
 	t.Run("not those for which other instances have the slots", func(t *testing.T) {
 		f := registered(t)

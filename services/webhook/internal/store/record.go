@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -28,9 +27,6 @@ type Result struct {
 	// Attempt is logged if it counted.
 	Attempt Attempt
 }
-
-// ErrLeaseLost means that the row was claimed again after the lease had ended: that claim records the result.
-var ErrLeaseLost = errors.New("the delivery's lease was lost")
 
 // A row in a final state has finished_at and no next_attempt_at. A pending row has next_attempt_at and no finished_at.
 //
@@ -64,7 +60,8 @@ WITH done AS (
 SELECT n, ` + asyncCommit + ` FROM done`
 
 // Record stores the results of claimed rows, and logs those attempts that counted. It returns for each result whether it was
-// recorded. A result is not recorded if its lease was lost.
+// recorded. A result is not recorded if its lease was lost: the row was claimed again after the lease had ended, and that claim
+// records the result.
 func (s *Store) Record(ctx context.Context, results []Result) (recorded []bool, err error) {
 	tenants, events, keys := idColumns(postgres.Column(results, func(r Result) DeliveryID { return r.Delivery.DeliveryID }))
 	rows, err := s.pool.Query(ctx, recordResults, s.nowOverride(), tenants, events, keys,

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -118,13 +119,15 @@ func request(limit int) ClaimRequest {
 	return ClaimRequest{Lease: 30 * time.Second, Limit: limit}
 }
 
+var errLeaseLost = errors.New("the lease was lost")
+
 // record records the result of an attempt that got the status.
 func (f *fixture) record(t *testing.T, d Delivery, v rules.Verdict, status int) error {
 	t.Helper()
 	attempt := Attempt{StartedAt: f.now, Outcome: rules.Answered(status)}
 	recorded, err := f.Record(t.Context(), []Result{{Delivery: d, Verdict: v, Attempt: attempt}})
 	if err == nil && !recorded[0] {
-		return ErrLeaseLost
+		return errLeaseLost
 	}
 	return err
 }
