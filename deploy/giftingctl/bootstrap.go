@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 )
 
 // bootstrapCommand makes what an installation needs before its first start. It calls no service.
@@ -37,7 +38,7 @@ that exists is never changed: data that was sealed with a lost key can never be 
 			if redis != "" {
 				text, err := parser{a.In}.text(redis)
 				if err != nil {
-					return asUsageError(err)
+					return terminal.AsUsageError(err)
 				}
 				stores.Redis = strings.TrimSpace(string(text))
 			}
@@ -53,7 +54,7 @@ that exists is never changed: data that was sealed with a lost key can never be 
 	flags.StringVar(&stores.Options, "postgres-options", "sslmode=verify-full", "parameters of the connections to PostgreSQL")
 	flags.StringVar(&stores.Redis, "redis", "", "URL of Redis; empty: each gateway counts requests on its own")
 	flags.StringVar(&stores.Prefix, "prefix", "", "what the names of databases and roles begin with, such as sandbox_")
-	must(c.MarkFlagRequired("postgres"))
+	terminal.Must(c.MarkFlagRequired("postgres"))
 	c.MarkFlagsMutuallyExclusive("redis", "redis-file")
 	return c
 }
@@ -83,11 +84,11 @@ PGPASSFILE, which needs CREATEDB and CREATEROLE.
 gifting_relay.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if address+file != "" && !run {
-				return asUsageError(errRun)
+				return terminal.AsUsageError(errRun)
 			}
 			statements, err := bootstrap.Databases(bootstrap.OpenSecrets(dir), only...)
 			if err != nil {
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			}
 			if !run {
 				return a.printDatabases(statements)
@@ -95,13 +96,13 @@ gifting_relay.`,
 			if file != "" {
 				text, err := parser{a.In}.text(file)
 				if err != nil {
-					return asUsageError(err)
+					return terminal.AsUsageError(err)
 				}
 				address = strings.TrimSpace(string(text))
 			}
 			switch err := bootstrap.RunDatabases(c.Context(), address, statements); {
 			case errors.Is(err, bootstrap.ErrURL):
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			case errors.Is(err, bootstrap.ErrUnreachable):
 				return retryableError{err}
 			case err != nil:
@@ -127,8 +128,8 @@ func (a *app) printDatabases(statements []bootstrap.Statement) error {
 	if err := bootstrap.PrintDatabases(&sql, statements); err != nil {
 		return err
 	}
-	if a.output == asJSON {
-		return a.printValue(map[string]string{"sql": sql.String()})
+	if a.output == terminal.AsJSON {
+		return terminal.JSON(a.Out, map[string]string{"sql": sql.String()})
 	}
 	_, err := io.WriteString(a.Out, sql.String())
 	return err
@@ -143,7 +144,7 @@ again to renew those in the last third of their life. Running programs notice ch
 caller.`,
 		RunE: func(*cobra.Command, []string) error {
 			if days < 1 || days > int(bootstrap.AuthorityLife/day) {
-				return asUsageError(errDays)
+				return terminal.AsUsageError(errDays)
 			}
 			certificates.Life = time.Duration(days) * day
 			made, err := certificates.Make(time.Now())
@@ -175,7 +176,7 @@ settings and secrets in /etc/gifting, certificates in /etc/gifting/tls, units in
 		RunE: func(*cobra.Command, []string) error {
 			plan, err := bootstrap.ReadPlan(file)
 			if err != nil {
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			}
 			written, err := plan.Write(out, from)
 			var lines []string

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 )
 
 var (
@@ -41,11 +43,11 @@ scope orders and at least one brand, and its tenant no custom field that every o
 		RunE: func(command *cobra.Command, _ []string) error {
 			key, err := parser{a.In}.text(keyFile)
 			if err != nil {
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			}
 			c := checker{strings.TrimSuffix(base, "/"), strings.TrimSpace(string(key)), &http.Client{Timeout: a.timeout}}
 			if err := c.validate(); err != nil {
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			}
 			order, err := c.placeAndCancel(command.Context())
 			if err != nil {
@@ -56,8 +58,8 @@ scope orders and at least one brand, and its tenant no custom field that every o
 	}
 	command.Flags().StringVar(&base, "url", "", "base address of the API, with its path")
 	command.Flags().StringVar(&keyFile, "key-file", "", "the file with the API key")
-	must(command.MarkFlagRequired("url"))
-	must(command.MarkFlagRequired("key-file"))
+	terminal.Must(command.MarkFlagRequired("url"))
+	terminal.Must(command.MarkFlagRequired("key-file"))
 	return command
 }
 
@@ -148,7 +150,7 @@ func (c checker) call(ctx context.Context, method, path string, body, answer any
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.url+path, content)
 	if err != nil {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+c.key)
 	if body != nil {

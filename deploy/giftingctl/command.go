@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/enumname"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
@@ -74,13 +75,13 @@ func (a *app) command(c call, verb string) *cobra.Command {
 func method(name string) protoreflect.MethodDescriptor {
 	full := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(name, "/"), "/", "."))
 	found, err := protoregistry.GlobalFiles.FindDescriptorByName(full)
-	must(err)
+	terminal.Must(err)
 	return found.(protoreflect.MethodDescriptor)
 }
 
 func newMessage(descriptor protoreflect.MessageDescriptor) proto.Message {
 	found, err := protoregistry.GlobalTypes.FindMessageByName(descriptor.FullName())
-	must(err)
+	terminal.Must(err)
 	return found.New().Interface()
 }
 
@@ -103,7 +104,7 @@ func (c *callCommand) addFlag(command *cobra.Command, f *field) {
 	}
 	if f.descriptor().Enum() != nil {
 		complete := cobra.FixedCompletions(choices(f.descriptor()), cobra.ShellCompDirectiveNoFileComp)
-		must(command.RegisterFlagCompletionFunc(f.name, complete))
+		terminal.Must(command.RegisterFlagCompletionFunc(f.name, complete))
 	}
 }
 
@@ -134,7 +135,7 @@ func (c *callCommand) checkArguments(command *cobra.Command, args []string) erro
 		least = 0
 	}
 	if len(args) < least || len(args) > len(c.args) {
-		return asUsageError(fmt.Errorf("%w %s", errArguments, strings.TrimSpace(command.Use)))
+		return terminal.AsUsageError(fmt.Errorf("%w %s", errArguments, strings.TrimSpace(command.Use)))
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func (c *callCommand) checkArguments(command *cobra.Command, args []string) erro
 func arguments(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != count {
-			return asUsageError(fmt.Errorf("%w %s", errArguments, command.Use))
+			return terminal.AsUsageError(fmt.Errorf("%w %s", errArguments, command.Use))
 		}
 		return nil
 	}
@@ -168,14 +169,14 @@ func (c *callCommand) request(command *cobra.Command, args []string, target chos
 	p := parser{in: c.app.In}
 	if c.file != "" {
 		if err := p.readFile(c.file, req); err != nil {
-			return nil, asUsageError(err)
+			return nil, terminal.AsUsageError(err)
 		}
 	}
 	for i, text := range args {
 		f := c.named(c.args[i])
 		f.values = []string{text}
 		if err := p.setField(req.ProtoReflect(), f); err != nil {
-			return nil, asUsageError(fmt.Errorf("%s: %w", f.name, err))
+			return nil, terminal.AsUsageError(fmt.Errorf("%s: %w", f.name, err))
 		}
 	}
 	for _, f := range c.fields {
@@ -183,7 +184,7 @@ func (c *callCommand) request(command *cobra.Command, args []string, target chos
 			continue
 		}
 		if err := p.setField(req.ProtoReflect(), f); err != nil {
-			return nil, asUsageError(fmt.Errorf("--%s: %w", f.name, err))
+			return nil, terminal.AsUsageError(fmt.Errorf("--%s: %w", f.name, err))
 		}
 	}
 	if err := c.checkRequired(command); err != nil {
@@ -204,7 +205,7 @@ func (c *callCommand) checkRequired(command *cobra.Command) error {
 		}
 	}
 	if len(missing) > 0 {
-		return asUsageError(fmt.Errorf("%w %s", errRequired, strings.Join(missing, ", ")))
+		return terminal.AsUsageError(fmt.Errorf("%w %s", errRequired, strings.Join(missing, ", ")))
 	}
 	return nil
 }
@@ -220,7 +221,7 @@ func (c *callCommand) addDefaults(command *cobra.Command, req protoreflect.Messa
 		case tenant != "":
 			req.Set(fd, protoreflect.ValueOfString(tenant))
 		case !fd.HasOptionalKeyword():
-			return asUsageError(errTenant)
+			return terminal.AsUsageError(errTenant)
 		}
 	}
 	if fd := req.Descriptor().Fields().ByName(actorField); fd != nil && !req.Has(fd) {
@@ -242,7 +243,7 @@ func (c *callCommand) addDefaults(command *cobra.Command, req protoreflect.Messa
 func (c chosenContext) actor() (*commonv1.Actor, error) {
 	kind, ok := enumname.Parse[commonv1.ActorKind](strings.ToUpper(strings.ReplaceAll(c.Actor.Kind, "-", "_")))
 	if !ok {
-		return nil, asUsageError(fmt.Errorf("%w tenant-account, tenant-client, backoffice-account, system: %q of %s in %s",
+		return nil, terminal.AsUsageError(fmt.Errorf("%w tenant-account, tenant-client, backoffice-account, system: %q of %s in %s",
 			errActor, c.Actor.Kind, c.name, c.config.path))
 	}
 	return &commonv1.Actor{Kind: kind, Id: c.Actor.ID, Name: c.Actor.Name}, nil

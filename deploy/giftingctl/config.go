@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
@@ -77,20 +78,20 @@ func DefaultPath() string {
 // readConfig reads the file of contexts. An unknown field is an error.
 func readConfig(path string) (*Config, error) {
 	if path == "" {
-		return nil, asUsageError(errNoHome)
+		return nil, terminal.AsUsageError(errNoHome)
 	}
 	content, err := os.ReadFile(path) //nolint:gosec // The user names the file.
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, asUsageError(fmt.Errorf("%w: %s. See giftingctl context --help", errNoContexts, path))
+		return nil, terminal.AsUsageError(fmt.Errorf("%w: %s. See giftingctl context --help", errNoContexts, path))
 	}
 	if err = errors.Join(err, checkConfig(path)); err != nil {
-		return nil, asUsageError(err)
+		return nil, terminal.AsUsageError(err)
 	}
 	c := &Config{path: path}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return nil, asUsageError(fmt.Errorf("%s: %w", path, err))
+		return nil, terminal.AsUsageError(fmt.Errorf("%s: %w", path, err))
 	}
 	return c, nil
 }
@@ -116,11 +117,12 @@ func (c *Config) named(name string) (string, Context, error) {
 		name = c.Current
 	}
 	if name == "" {
-		return "", Context{}, asUsageError(fmt.Errorf("%w: giftingctl context use NAME, with one of %v", errNoContext, c.names()))
+		return "", Context{}, terminal.AsUsageError(
+			fmt.Errorf("%w: giftingctl context use NAME, with one of %v", errNoContext, c.names()))
 	}
 	found, ok := c.Contexts[name]
 	if !ok {
-		return "", Context{}, asUsageError(fmt.Errorf("%w: %s is none of %v in %s", errContext, name, c.names(), c.path))
+		return "", Context{}, terminal.AsUsageError(fmt.Errorf("%w: %s is none of %v in %s", errContext, name, c.names(), c.path))
 	}
 	return name, found, nil
 }
@@ -132,7 +134,7 @@ func (c *Config) identity(name string, from Context) (identity.Config, error) {
 		TrustDomain: from.TrustDomain,
 	}
 	if !files.Secure() {
-		return files, asUsageError(fmt.Errorf("%w: set ca, certificate and key of %s in %s", errCertificate, name, c.path))
+		return files, terminal.AsUsageError(fmt.Errorf("%w: set ca, certificate and key of %s in %s", errCertificate, name, c.path))
 	}
 	return files, nil
 }

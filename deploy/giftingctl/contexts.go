@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/partnergifting/platform/deploy/bootstrap"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
@@ -87,12 +88,12 @@ func (a *app) showContext(string) error {
 	}
 	certificate, err := identity.Certificate(files.CertFile, files.KeyFile, time.Now())
 	if err = errors.Join(err, checkKey(files.KeyFile)); err != nil {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	files.TrustDomain = cmp.Or(files.TrustDomain, bootstrap.DefaultTrustDomain)
 	caller, err := identity.Of(certificate.Leaf, files.TrustDomain)
 	if err != nil {
-		return asUsageError(fmt.Errorf("%s: %w", files.CertFile, err))
+		return terminal.AsUsageError(fmt.Errorf("%s: %w", files.CertFile, err))
 	}
 	rows := [][]string{
 		{"file", c.config.path},

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
@@ -60,7 +61,7 @@ func (a *app) chooseContext() (chosenContext, error) {
 func (c chosenContext) address(service identity.Name) (string, error) {
 	addr := c.Addresses[service]
 	if addr == "" {
-		return "", asUsageError(fmt.Errorf("%w: set addresses.%s of %s in %s", errAddress, service, c.name, c.config.path))
+		return "", terminal.AsUsageError(fmt.Errorf("%w: set addresses.%s of %s in %s", errAddress, service, c.name, c.config.path))
 	}
 	return addr, nil
 }
@@ -75,12 +76,12 @@ func (a *app) dial(c chosenContext, service identity.Name) (*connection, error) 
 		return nil, err
 	}
 	if err := checkKey(files.KeyFile); err != nil {
-		return nil, asUsageError(err)
+		return nil, terminal.AsUsageError(err)
 	}
 	made := &connection{addr: addr, app: a}
 	made.conn, err = rpc.Dial(rpc.Target{Service: service, Addr: addr, TLS: files}, telemetry.Discard(), made.remember)
 	if err != nil {
-		return nil, asUsageError(err)
+		return nil, terminal.AsUsageError(err)
 	}
 	return made, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/giftingctl/giftingctltest"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 )
 
 // plausible is a value of a field on the command line.
@@ -106,11 +107,11 @@ func TestEveryCommandPrintsOneJSONValue(t *testing.T) {
 	services := giftingctltest.Start(t, nil)
 	for _, c := range calls {
 		t.Run(c.use, func(t *testing.T) {
-			for _, output := range []string{asJSON, asTable} {
+			for _, output := range []string{terminal.AsJSON, terminal.AsTable} {
 				code, out, errs := runLine(t, services.Config, append(line(t, c), "-o", output)...)
 				require.Zero(t, code, errs)
 				require.Equal(t, c.method, services.Calls()[len(services.Calls())-1])
-				if output == asJSON && out != "" { // A stream without events has none.
+				if output == terminal.AsJSON && out != "" { // A stream without events has none.
 					require.True(t, json.Valid([]byte(out)), "%s", out)
 				}
 			}

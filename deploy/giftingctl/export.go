@@ -21,7 +21,7 @@ var errOut = errors.New("name the file to write: --out FILE")
 // export writes a document of one or many pages to a file. It never overwrites a file. With --after it continues one.
 func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Message) (err error) {
 	if c.out == "" {
-		return asUsageError(errOut)
+		return terminal.AsUsageError(errOut)
 	}
 	mode := os.O_CREATE | os.O_EXCL
 	if c.cursor(req) != "" {
@@ -29,7 +29,7 @@ func (c *callCommand) export(ctx context.Context, conn *connection, req proto.Me
 	}
 	file, err := os.OpenFile(c.out, os.O_WRONLY|mode, 0o600)
 	if err != nil {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	bar := c.app.bar("bytes written", 0)
@@ -104,14 +104,14 @@ func (c *callCommand) writeText(resp proto.Message) error {
 	switch {
 	case c.out != "-":
 		if err := checkReplaceable(c.out); err != nil {
-			return asUsageError(err)
+			return terminal.AsUsageError(err)
 		}
 		if err := bootstrap.WriteFile(c.out, []byte(text)); err != nil {
-			return asUsageError(err)
+			return terminal.AsUsageError(err)
 		}
 		written := map[string]any{"file": c.out, "bytes": len(text)}
 		return c.app.reportDone(written, fmt.Sprintf("Written to %s, %d bytes.", c.out, len(text)))
-	case c.app.output == asJSON:
+	case c.app.output == terminal.AsJSON:
 		return c.app.printJSON(resp)
 	case c.app.OutTerminal:
 		text = terminal.Visible(text)

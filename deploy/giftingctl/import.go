@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -35,13 +36,16 @@ func (a *app) catalogCommand() *cobra.Command {
 		RunE: func(command *cobra.Command, args []string) error { return i.run(command.Context(), args[0]) },
 	}
 	formats := []string{string(importer.JSON), string(importer.NDJSON), string(importer.CSV)}
+	completions := func(of []string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)
+	}
 	flags := command.Flags()
 	flags.StringVar(&i.format, "format", "", "json, ndjson or csv; default: by the ending of the file")
 	flags.StringVar(&i.report, "report", "-", "where the report goes; - is the standard output")
 	flags.StringVar(&i.reportFormat, "report-format", "", "ndjson or csv; default: by the ending of the report, else ndjson")
 	flags.BoolVar(&i.dryRun, "dry-run", false, "read the whole file, report the rows that cannot be read, and send nothing")
-	must(command.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
-	must(command.RegisterFlagCompletionFunc("report-format", cobra.FixedCompletions(formats[1:], cobra.ShellCompDirectiveNoFileComp)))
+	terminal.Must(command.RegisterFlagCompletionFunc("format", completions(formats)))
+	terminal.Must(command.RegisterFlagCompletionFunc("report-format", completions(formats[1:])))
 	group := &cobra.Command{Use: "catalog", Short: about["catalog"]}
 	group.AddCommand(command)
 	return group
@@ -54,7 +58,7 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	}
 	file, size, format, err := i.open(name)
 	if err != nil {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	bar := i.app.bar("imported", size)
@@ -63,7 +67,7 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	}
 	rows, err := importer.Read(countingReader{file, bar}, format)
 	if err != nil {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	conn, err := i.app.dial(target, identity.Catalog)
 	if err != nil {
@@ -72,7 +76,7 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	defer conn.close()
 	to, report, err := i.openReport(file)
 	if err != nil {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	if i.dryRun {
@@ -85,8 +89,8 @@ func (i *importCommand) run(ctx context.Context, name string) (err error) {
 	if i.app.ErrTerminal {
 		i.app.note(totals.String())
 	}
-	if i.app.output == asJSON && i.report != "-" {
-		err = errors.Join(i.app.printValue(totals), err)
+	if i.app.output == terminal.AsJSON && i.report != "-" {
+		err = errors.Join(terminal.JSON(i.app.Out, totals), err)
 	}
 	return i.outcome(conn, totals, err)
 }

@@ -1,7 +1,6 @@
 package giftingctl
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/enumname"
 )
 
@@ -29,7 +29,6 @@ var (
 	errDuration = errors.New("is too long")
 	errSeveral  = errors.New("only one can be set of")
 	errTwice    = errors.New("is there twice")
-	errUTF16    = errors.New("is UTF-16: save it as UTF-8")
 )
 
 // parser turns texts of the command line into values of a request.
@@ -160,13 +159,13 @@ func (p parser) content(name string) ([]byte, error) {
 	return os.ReadFile(name) //nolint:gosec // The user names the file.
 }
 
-// text reads a file of text. Some editors and shells begin one with a byte order mark.
+// text reads a file of text.
 func (p parser) text(name string) ([]byte, error) {
 	content, err := p.content(name)
-	if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
-		err = fmt.Errorf("%s %w", name, errUTF16)
+	if err != nil {
+		return nil, err
 	}
-	return bytes.TrimPrefix(content, []byte("\ufeff")), err
+	return terminal.Text(name, content)
 }
 
 // message reads a time, a duration, a JSON object or values of fields, such as product-id=…,budget.amount=150.

@@ -1,8 +1,6 @@
 package giftingctl
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -20,7 +18,7 @@ import (
 
 // print prints a response: a list as a table, a record as lines.
 func (a *app) print(resp proto.Message, columns []string) error {
-	if a.output == asJSON {
+	if a.output == terminal.AsJSON {
 		return a.printJSON(resp)
 	}
 	m := resp.ProtoReflect()
@@ -45,7 +43,7 @@ func (a *app) printJSON(m proto.Message) error {
 	if err != nil {
 		return err
 	}
-	return a.printRaw(raw)
+	return terminal.Indented(a.Out, raw)
 }
 
 // onlyList is the list that a response consists of, beside the cursor of a page.
@@ -175,8 +173,8 @@ func scalar(fd protoreflect.FieldDescriptor, value protoreflect.Value) string {
 // printRows prints rows in columns, below their names. As JSON it prints an object for each row, with the names as members. Rows
 // without names are one object of name and value.
 func (a *app) printRows(names []string, rows [][]string) error {
-	if a.output == asJSON {
-		return a.printValue(objects(names, rows))
+	if a.output == terminal.AsJSON {
+		return terminal.JSON(a.Out, objects(names, rows))
 	}
 	return terminal.Table(a.Out, names, rows)
 }
@@ -199,32 +197,13 @@ func objects(names []string, rows [][]string) any {
 	return list
 }
 
-// printValue prints any value as JSON.
-func (a *app) printValue(value any) error {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return a.printRaw(raw)
-}
-
-// printRaw prints JSON for people and programs.
-func (a *app) printRaw(raw []byte) error {
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, raw, "", "  "); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(a.Out, terminal.Visible(indented.String()))
-	return err
-}
-
 // reportDone reports the result of a command that calls no service: a line for each thing for people, one object as JSON.
 func (a *app) reportDone(result any, lines ...string) error {
 	for _, line := range lines {
 		a.note(line)
 	}
-	if a.output != asJSON {
+	if a.output != terminal.AsJSON {
 		return nil
 	}
-	return a.printValue(result)
+	return terminal.JSON(a.Out, result)
 }

@@ -2,7 +2,6 @@ package giftingctl
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,13 +23,6 @@ const (
 	// exitInterrupted is what shells report after Ctrl-C.
 	exitInterrupted = 130
 )
-
-// usageError is an error in the command or its context.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func asUsageError(err error) error { return usageError{err} }
 
 // refusal is the response of a call that failed.
 type refusal struct {
@@ -119,25 +111,19 @@ func (a *app) report(ctx context.Context, err error) int {
 		return a.reportRefusal(stopped())
 	}
 	code, shows := exitFailed, refusalOutput{Code: "failed", Title: "Failed", Detail: err.Error()}
-	if _, ok := errors.AsType[usageError](err); ok {
+	if _, ok := errors.AsType[terminal.UsageError](err); ok {
 		code, shows.Code, shows.Title = exitUsage, "usage", "Wrong command or context"
 	}
 	if _, ok := errors.AsType[retryableError](err); ok {
 		code, shows.Code = exitUnavailable, string(problem.ServiceUnavailable)
 		shows.Title = problem.Lookup(problem.ServiceUnavailable).Title
 	}
-	if a.output == asJSON {
-		a.noteJSON(shows)
+	if a.output == terminal.AsJSON {
+		_ = terminal.JSONLine(a.Err, shows) // There is no other place to report to.
 	} else {
 		a.note("giftingctl: " + err.Error())
 	}
 	return code
-}
-
-func (a *app) noteJSON(s refusalOutput) {
-	content, err := json.Marshal(s)
-	must(err)
-	_, _ = io.WriteString(a.Err, terminal.Visible(string(content))+"\n") // There is no other place to report to.
 }
 
 func (a *app) reportRefusal(r *refusal) int {
@@ -148,8 +134,8 @@ func (a *app) reportRefusal(r *refusal) int {
 	case r.unreachable():
 		code, s.Repeat = exitUnavailable, r.repeat
 	}
-	if a.output == asJSON {
-		a.noteJSON(s)
+	if a.output == terminal.AsJSON {
+		_ = terminal.JSONLine(a.Err, s) // There is no other place to report to.
 		return code
 	}
 	a.note(fmt.Sprintf("giftingctl: %s (%s): %s", s.Title, s.Code, s.Detail))

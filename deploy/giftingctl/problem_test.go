@@ -36,6 +36,20 @@ func TestAnErrorInTheCommandExitsWith2(t *testing.T) {
 		"bootstrap keys now --postgres a:1":                      "the arguments are keys",
 		"bootstrap keys --postgres a:1 --redis a --redis-file b": "redis",
 		"check --url http://localhost":                           `"key-file" not set`,
+		"orders cancel x":                                        "--reason",
+		"orders approve":                                         "ORDER_ID",
+		"orders approve x --tenant=":                             "name the tenant",
+		"orders search --status lost":                            `"lost" is none of`,
+		"orders search --placed-from yesterday":                  "is not a time such",
+		"people erase --order-id a --personal-link-id b":         "only one can be",
+		"people export --order-id x":                             "--out FILE",
+		"regions list -o xml":                                    "-o is table or",
+		"regions list --context moon":                            "no such context",
+		"keys rotate-webhook-secret 1 --overlap 9999999d":        "is too long",
+		"links preview home --brand-id north":                    `"home" is none of greeting, choose, gift,`,
+		"links preview gift":                                     "missing flags --brand-id",
+		"links preview --brand-id north":                         "the arguments are preview PAGE",
+		"links preview gift --brand-id north -f missing.json":    "no such file",
 	} {
 		code, out, errs := runLine(t, services.Config, strings.Fields(line)...)
 		require.Equal(t, exitUsage, code, line+errs)

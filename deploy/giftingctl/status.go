@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	"github.com/partnergifting/platform/pkg/identity"
 )
 
@@ -115,12 +116,12 @@ func (a *app) metricsPorts(args []string) (ports []instance, err error) {
 			}
 		}
 		if len(ports) == 0 {
-			return nil, asUsageError(fmt.Errorf("%w of %s in %s", errNoMetrics, target.name, target.config.path))
+			return nil, terminal.AsUsageError(fmt.Errorf("%w of %s in %s", errNoMetrics, target.name, target.config.path))
 		}
 	}
 	for _, p := range ports {
 		if _, _, err := net.SplitHostPort(p.addr); err != nil {
-			return nil, asUsageError(fmt.Errorf("%q %w", p.addr, errMetricsPort))
+			return nil, terminal.AsUsageError(fmt.Errorf("%q %w", p.addr, errMetricsPort))
 		}
 	}
 	return ports, nil

@@ -66,15 +66,3 @@ func TestAServerThatDoesNotAnswerInTime(t *testing.T) {
 	require.Equal(t, 3, late.code)
 	require.Contains(t, late.err, "Nothing is done twice if you repeat the command with --message-id ")
 }
-
-// hostile is a text that clears the screen, sets the title of the window, rings, and turns the direction of what follows.
-const hostile = "a\x1b[2J\x1b]0;owned\x07\u009b31m\u202egpj\tb\r\nc\x7f"
-
-func TestADurationThatOverflowsIsRefused(t *testing.T) {
-	t.Parallel()
-	services := giftingctltest.Start(t, nil)
-	refused := run(t, services.Config, "keys", "rotate-webhook-secret", "1", "--overlap", "9999999d")
-	require.Equal(t, 2, refused.code)
-	require.Contains(t, refused.err, "is too long")
-	require.Empty(t, services.Calls())
-}

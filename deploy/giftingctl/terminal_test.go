@@ -15,6 +15,9 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
+// hostile is a text that clears the screen, sets the title of the window, rings, and turns the direction of what follows.
+const hostile = "a\x1b[2J\x1b]0;owned\x07\u009b31m\u202egpj\tb\r\nc\x7f"
+
 func TestTextsOfTenantsCannotControlATerminal(t *testing.T) {
 	t.Parallel()
 	services := giftingctltest.Start(t, func(method string, _ proto.Message) (proto.Message, error) {

@@ -64,23 +64,6 @@ func TestAPreviewIsPrintedAsItIsOrWrittenToAFile(t *testing.T) {
 	})
 }
 
-func TestAPreviewThatIsAskedForWronglyIsNotSent(t *testing.T) {
-	t.Parallel()
-	services := giftingctltest.Start(t, nil)
-	for want, args := range map[string][]string{
-		`"home" is none of greeting, choose, gift,`: {"home", "--brand-id", "north"},
-		"missing flags --brand-id":                  {"gift"},
-		"the arguments are preview PAGE":            {"--brand-id", "north"},
-		"no such file":                              {"gift", "--brand-id", "north", "-f", "missing.json"},
-	} {
-		code, out, errs := runLine(t, services.Config, append([]string{"links", "preview"}, args...)...)
-		require.Equal(t, exitUsage, code)
-		require.Empty(t, out)
-		require.Contains(t, errs, want)
-	}
-	require.Empty(t, services.Calls())
-}
-
 func TestWarningsAreSaidBesideWhatAResponseShows(t *testing.T) {
 	t.Parallel()
 	services := giftingctltest.Start(t, func(string, proto.Message) (proto.Message, error) {

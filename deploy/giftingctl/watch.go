@@ -78,7 +78,7 @@ func (c *callCommand) follow(ctx context.Context, conn *connection, req *eventsv
 
 // printEvent prints an event in one line.
 func (c *callCommand) printEvent(resp *eventsv1.WatchEventsResponse) error {
-	if c.app.output == asJSON {
+	if c.app.output == terminal.AsJSON {
 		line, err := eventLine(resp)
 		if err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Package terminal prints texts that come from other people, as tables, lines and JSON. It is for the command lines of integrators
-// and of operators, which look alike.
+// Package terminal is what the command lines of integrators and of operators have in common: how they run a command, and print
+// texts that come from other people, as tables, lines and JSON.
 package terminal
 
 import (
@@ -44,11 +44,16 @@ func JSON(to io.Writer, value any) error {
 	if err != nil {
 		return err
 	}
+	return Indented(to, raw)
+}
+
+// Indented prints JSON for people and programs.
+func Indented(to io.Writer, raw []byte) error {
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, raw, "", "  "); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(to, Visible(indented.String()))
+	_, err := fmt.Fprintln(to, Visible(indented.String()))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -36,6 +37,6 @@ func (a *app) campaignsCommand() *cobra.Command {
 	})
 	list.Flags().StringVar((*string)(&query.Status), "status", "", "only campaigns of this status: DRAFT, ACTIVE or COMPLETED")
 	list.Flags().StringVar(&query.BrandID, "brand-id", "", "only campaigns of this brand")
-	must(list.RegisterFlagCompletionFunc("status", completions("DRAFT", "ACTIVE", "COMPLETED")))
+	terminal.Must(list.RegisterFlagCompletionFunc("status", completions("DRAFT", "ACTIVE", "COMPLETED")))
 	return group("campaigns", "Read campaigns", get, pages.flags(list))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/catalogcopy"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -26,7 +27,7 @@ func (a *app) catalogCommand() *cobra.Command {
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
 		if query.Country == "" {
-			return asUsageError(errCountry)
+			return terminal.AsUsageError(errCountry)
 		}
 		query.Paging = pages.Paging
 		return printPages(a, &pages, []column[gifting.ProductEntry]{
@@ -75,11 +76,11 @@ func (a *app) syncCommand() *cobra.Command {
 	) error {
 		switch {
 		case country == "":
-			return asUsageError(errCountry)
+			return terminal.AsUsageError(errCountry)
 		case path == "":
-			return asUsageError(errOut)
+			return terminal.AsUsageError(errOut)
 		case !slices.Contains([]string{"sqlite", "ndjson"}, form):
-			return asUsageError(errForm)
+			return terminal.AsUsageError(errForm)
 		}
 		return a.sync(ctx, client, func() (catalogcopy.Copy, error) {
 			if form == "sqlite" {
@@ -100,7 +101,7 @@ of the day: --whole loads everything again.`
 	flags.StringVar(&form, "to", "sqlite", "sqlite or ndjson")
 	flags.StringVar(&path, "out", "", "the file (required)")
 	flags.BoolVar(&whole, "whole", false, "load everything again")
-	must(catalog.RegisterFlagCompletionFunc("to", completions("sqlite", "ndjson")))
+	terminal.Must(catalog.RegisterFlagCompletionFunc("to", completions("sqlite", "ndjson")))
 	return group("sync", "Keep copies up to date", catalog)
 }
 
@@ -114,7 +115,7 @@ func (a *app) sync(
 	defer func() { err = errors.Join(err, to.Close()) }()
 	result, err := catalogcopy.Sync(ctx, client, to, state.Country, state.Locale, whole)
 	if errors.Is(err, catalogcopy.ErrOther) {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	if err != nil {
 		return err

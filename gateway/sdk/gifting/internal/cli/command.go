@@ -19,12 +19,10 @@ import (
 )
 
 var (
-	errSubcommand = errors.New("unknown command")
-	errArguments  = errors.New("the arguments are")
-	errKeyEmpty   = errors.New("--idempotency-key is empty")
-	errJSON       = errors.New("is not JSON")
-	errUTF16      = errors.New("is UTF-16: save it as UTF-8")
-	errTime       = errors.New("is no time such as 2026-03-16T07:00:00Z, and no age such as 2h")
+	errArguments = errors.New("the arguments are")
+	errKeyEmpty  = errors.New("--idempotency-key is empty")
+	errJSON      = errors.New("is not JSON")
+	errTime      = errors.New("is no time such as 2026-03-16T07:00:00Z, and no age such as 2h")
 )
 
 // group is a command that only has others.
@@ -32,29 +30,6 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	g := &cobra.Command{Use: use, Short: short}
 	g.AddCommand(commands...)
 	return g
-}
-
-// requireSub refuses words that are not a command of the group. Without words it shows the commands of the group.
-func requireSub(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return c.Help()
-	}
-	c.SuggestionsMinimumDistance = 2
-	advice := c.CommandPath() + " --help lists the commands"
-	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
-		advice = "did you mean " + strings.Join(like, " or ") + "?"
-	}
-	return asUsageError(fmt.Errorf("%w: %s %s: %s", errSubcommand, c.CommandPath(), args[0], advice))
-}
-
-// showHelp shows the help of a command, or refuses words that are none.
-func showHelp(c *cobra.Command, args []string) error {
-	found, rest, _ := c.Root().Find(args)
-	if len(rest) > 0 && found.HasSubCommands() {
-		return requireSub(found, rest)
-	}
-	found.InitDefaultHelpFlag()
-	return found.Help()
 }
 
 // command makes a command that calls the API. The words of use in capitals are its arguments.
@@ -78,7 +53,7 @@ func arguments(c *cobra.Command, args []string) error {
 	if least <= len(args) && len(args) <= most {
 		return nil
 	}
-	return asUsageError(fmt.Errorf("%w %s", errArguments, c.Use))
+	return terminal.AsUsageError(fmt.Errorf("%w %s", errArguments, c.Use))
 }
 
 // completions completes a flag or argument with the choices.
@@ -88,7 +63,7 @@ func completions(choices ...string) cobra.CompletionFunc {
 
 // print prints a record.
 func (a *app) print(record any) error {
-	if a.output == asJSON {
+	if a.output == terminal.AsJSON {
 		return terminal.JSON(a.Out, record)
 	}
 	return terminal.Record(a.Out, record)
@@ -140,7 +115,7 @@ func printPages[T any](a *app, p *paging, columns []column[T], list gifting.List
 			break
 		}
 	}
-	if a.output == asJSON {
+	if a.output == terminal.AsJSON {
 		result := listed[T]{Items: items}
 		if next != "" {
 			result.NextCursor = &next
@@ -187,24 +162,22 @@ func parseJSON(name string, content []byte) (json.RawMessage, error) {
 			syntax)
 	}
 	if err != nil {
-		return nil, asUsageError(err)
+		return nil, terminal.AsUsageError(err)
 	}
 	return read, nil
 }
 
-// readText reads a file of text. Some editors and shells begin one with a byte order mark.
+// readText reads a file of text.
 func (a *app) readText(path string) ([]byte, error) {
 	content, err := a.readFile(path)
-	switch {
-	case err != nil:
-		return nil, asUsageError(err)
-	case bytes.HasPrefix(content, []byte("\xff\xfe")), bytes.HasPrefix(content, []byte("\xfe\xff")):
-		return nil, asUsageError(fmt.Errorf("%s %w", path, errUTF16))
+	if err == nil {
+		content, err = terminal.Text(path, content)
 	}
-	return bytes.TrimPrefix(content, []byte(byteOrderMark)), nil
+	if err != nil {
+		return nil, terminal.AsUsageError(err)
+	}
+	return content, nil
 }
-
-const byteOrderMark = "\ufeff"
 
 // maxFile is more than any request or webhook has.
 const maxFile = 16 << 20
@@ -224,7 +197,7 @@ func (a *app) idempotencyFlag(c *cobra.Command, i *idempotent) *cobra.Command {
 	c.PreRunE = func(*cobra.Command, []string) error {
 		a.repeatable = true
 		if i.key == "" && c.Flags().Changed("idempotency-key") {
-			return asUsageError(errKeyEmpty) // A script has lost it: with a new one, the effect could happen twice.
+			return terminal.AsUsageError(errKeyEmpty) // A script has lost it: with a new one, the effect could happen twice.
 		}
 		return nil
 	}

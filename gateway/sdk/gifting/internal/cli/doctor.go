@@ -101,7 +101,7 @@ func diagnose(ctx context.Context, client *gifting.Client, receiver string, secr
 }
 
 func (a *app) printFindings(found []finding) error {
-	if a.output == asJSON {
+	if a.output == terminal.AsJSON {
 		if err := terminal.JSON(a.Out, found); err != nil {
 			return err
 		}

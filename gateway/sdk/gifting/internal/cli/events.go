@@ -31,7 +31,7 @@ func (s *selection) flags(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&s.after, "after", "", "go on from the cursor that a command printed when it was stopped")
 	c.Flags().BoolVar(&s.beginning, "from-beginning", false, "all events that are kept, 30 days")
 	c.Flags().StringSliceVar(&s.types, "type", nil, "only events of this type; may be repeated")
-	must(c.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
+	terminal.Must(c.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
 	return c
 }
 
@@ -41,7 +41,7 @@ func (a *app) follow(
 	ctx context.Context, client *gifting.Client, s *selection, ready func(), handle func(gifting.Event) error,
 ) error {
 	if s.after != "" && s.beginning {
-		return asUsageError(errStart)
+		return terminal.AsUsageError(errStart)
 	}
 	cursor, begun := s.after, sync.OnceFunc(ready)
 	feed := gifting.FeedOptions{
@@ -80,7 +80,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	var chosen selection
 	tail := a.command("tail", "Print events as they happen", func(ctx context.Context, client *gifting.Client, _ []string) error {
 		return a.follow(ctx, client, &chosen, func() { a.note("Waiting for events. Ctrl-C stops.") }, func(event gifting.Event) error {
-			if a.output == asJSON {
+			if a.output == terminal.AsJSON {
 				return terminal.JSONLine(a.Out, event)
 			}
 			return terminal.Table(a.Out, nil,

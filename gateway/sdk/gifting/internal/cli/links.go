@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -101,7 +102,7 @@ func (a *app) listLinksCommand() *cobra.Command {
 	flags.StringVar(&query.ExternalRecipientID, "external-recipient-id", "", "only links of your player")
 	flags.StringVar(&query.CampaignID, "campaign-id", "", "only links of this campaign")
 	flags.Var(&since, "updated-since", "only links that changed since a time, or an age such as 2h; the oldest change first")
-	must(command.RegisterFlagCompletionFunc("status", completions("REQUESTED", "ACTIVE", "CLAIMED", "EXPIRED", "CANCELLED")))
+	terminal.Must(command.RegisterFlagCompletionFunc("status", completions("REQUESTED", "ACTIVE", "CLAIMED", "EXPIRED", "CANCELLED")))
 	return pages.flags(command)
 }
 
@@ -112,7 +113,7 @@ func (a *app) cancelLinkCommand() *cobra.Command {
 		ctx context.Context, client *gifting.Client, args []string,
 	) error {
 		if reason == "" {
-			return asUsageError(errReason)
+			return terminal.AsUsageError(errReason)
 		}
 		return a.show(client.PersonalLinks.Cancel(ctx, args[0], gifting.CancelPersonalLinkRequest{Reason: reason}, once.options()...))
 	})

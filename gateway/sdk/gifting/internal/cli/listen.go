@@ -76,7 +76,7 @@ func receiverAddress(text string) (string, error) {
 	}
 	address, err := url.Parse(full)
 	if err != nil || address.Hostname() == "" || address.Scheme != "http" && address.Scheme != "https" {
-		return "", asUsageError(fmt.Errorf("--forward-to %q %w", text, errReceiver))
+		return "", terminal.AsUsageError(fmt.Errorf("--forward-to %q %w", text, errReceiver))
 	}
 	ip := net.ParseIP(address.Hostname())
 	local := address.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
@@ -84,7 +84,7 @@ func receiverAddress(text string) (string, error) {
 	case local && !hasScheme:
 		return "http" + strings.TrimPrefix(full, "https"), nil
 	case !local && address.Scheme == "http":
-		return "", asUsageError(fmt.Errorf("--forward-to %q %w", text, errNotHTTPS))
+		return "", terminal.AsUsageError(fmt.Errorf("--forward-to %q %w", text, errNotHTTPS))
 	}
 	return full, nil
 }
@@ -115,7 +115,7 @@ func (l *listener) forward(ctx context.Context, event gifting.Event, isNew bool)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if l.output == asJSON {
+	if l.output == terminal.AsJSON {
 		return terminal.JSONLine(l.Out, struct {
 			EventID string            `json:"eventId"`
 			Type    gifting.EventType `json:"type"`

@@ -35,14 +35,14 @@ The profile is named for the key's environment, or by --profile.`,
 func (a *app) login(ctx context.Context, url string, noKeyring bool) error {
 	file, err := profile.Read(a.config)
 	if err != nil {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	key, err := a.secret("API key: ")
 	if err != nil {
 		return err
 	}
 	if key == "" {
-		return asUsageError(errNoKey)
+		return terminal.AsUsageError(errNoKey)
 	}
 	client, err := a.dial(target{url: url, key: key})
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *app) secret(prompt string) (string, error) {
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		return strings.TrimSpace(strings.TrimPrefix(line, byteOrderMark)), err
+		return strings.TrimSpace(strings.TrimPrefix(line, terminal.ByteOrderMark)), err
 	}
 	_, _ = io.WriteString(a.Err, prompt)
 	line, err := a.Secret()
@@ -96,11 +96,11 @@ func (a *app) logoutCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			file, err := profile.Read(a.config)
 			if err != nil {
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			}
 			name, _, err := file.Named(a.profile)
 			if err != nil {
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			}
 			if err := file.Remove(name); err != nil {
 				return err
@@ -125,7 +125,7 @@ func (a *app) profilesCommand() *cobra.Command {
 				err = file.Use(args[0])
 			}
 			if err != nil {
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			}
 			a.note("Commands use " + args[0] + " from now on, unless GIFTING_KEY is set.")
 			return nil
@@ -147,7 +147,7 @@ type profileRow struct {
 func (a *app) listProfiles() error {
 	file, err := profile.Read(a.config)
 	if err != nil {
-		return asUsageError(err)
+		return terminal.AsUsageError(err)
 	}
 	found := []profileRow{}
 	for _, name := range file.Names() {
@@ -158,7 +158,7 @@ func (a *app) listProfiles() error {
 		}
 		found = append(found, row)
 	}
-	if a.output == asJSON {
+	if a.output == terminal.AsJSON {
 		return terminal.JSON(a.Out, found)
 	}
 	var rows [][]string

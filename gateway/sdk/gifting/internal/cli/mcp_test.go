@@ -34,15 +34,6 @@ func assistantOf(t *testing.T, u *user, args ...string) (session *mcp.ClientSess
 	}
 }
 
-func TestALineThatIsNoMessageIsAnswered(t *testing.T) {
-	t.Parallel()
-	u := newAPI(t, nil).user()
-	u.in = strings.NewReader("hello\n")
-	got := u.run(t, "mcp")
-	require.Zero(t, got.code, got.err)
-	require.JSONEq(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is no message of JSON-RPC"}}`, got.out)
-}
-
 func TestAnAssistantUsesTheAPI(t *testing.T) {
 	t.Parallel()
 	server := newAPI(t,

@@ -17,7 +17,7 @@ func (a *app) messagesCommand() *cobra.Command {
 		switch {
 		case err != nil:
 			return err
-		case a.output == asJSON:
+		case a.output == terminal.AsJSON:
 			return terminal.JSON(a.Out, messages)
 		}
 		return printTable(a, []column[gifting.OrderMessage]{
@@ -36,6 +36,6 @@ func (a *app) messagesCommand() *cobra.Command {
 		return a.show(client.Orders.PostMessage(ctx, args[0], message, once.options()...))
 	})
 	post.Flags().StringVar(&message.Body, "body", "", "the text, at most 4000 characters (required)")
-	must(post.MarkFlagRequired("body"))
+	terminal.Must(post.MarkFlagRequired("body"))
 	return group("messages", "Read and post messages on an order", list, a.idempotencyFlag(post, &once))
 }

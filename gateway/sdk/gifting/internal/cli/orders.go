@@ -162,7 +162,8 @@ func (a *app) listOrdersCommand() *cobra.Command {
 	flags.StringVar(&query.ExternalRecipientID, "external-recipient-id", "", "only orders for your player")
 	flags.StringVar(&query.BrandID, "brand-id", "", "only orders of this brand")
 	flags.Var(&since, "updated-since", "only orders that changed since a time, or an age such as 2h")
-	must(command.RegisterFlagCompletionFunc("status", completions("REQUESTED", "PROCESSING", "SENT", "COMPLETED", "CANCELLED")))
+	terminal.Must(command.RegisterFlagCompletionFunc("status",
+		completions("REQUESTED", "PROCESSING", "SENT", "COMPLETED", "CANCELLED")))
 	return pages.flags(command)
 }
 
@@ -171,7 +172,7 @@ func (a *app) cancelOrderCommand() *cobra.Command {
 	var once idempotent
 	command := a.command("cancel ORDER", "Cancel an order", func(ctx context.Context, client *gifting.Client, args []string) error {
 		if reason == "" {
-			return asUsageError(errReason)
+			return terminal.AsUsageError(errReason)
 		}
 		return a.show(client.Orders.Cancel(ctx, args[0], gifting.CancelOrderRequest{Reason: reason}, once.options()...))
 	})

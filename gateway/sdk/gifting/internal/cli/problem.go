@@ -23,14 +23,6 @@ const (
 	exitInterrupted = 130
 )
 
-// usageError is an error in the command or its profile.
-type usageError struct{ error }
-
-// Unwrap returns the error.
-func (e usageError) Unwrap() error { return e.error }
-
-func asUsageError(err error) error { return usageError{err} }
-
 // errCheckFailed means that a check did not pass. Its output has already said why.
 var errCheckFailed = errors.New("a check did not pass")
 
@@ -57,7 +49,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		(code == exitUnavailable || code == exitInterrupted) {
 		s.IdempotencyKey = failed.IdempotencyKey
 	}
-	if a.output == asJSON {
+	if a.output == terminal.AsJSON {
 		_ = terminal.JSONLine(a.Err, s) // There is no other place to report to.
 		return code
 	}
@@ -94,7 +86,7 @@ func (a *app) explain(ctx context.Context, err error) (code int, s errorOutput) 
 	if ctx.Err() != nil {
 		return exitInterrupted, errorOutput{Title: "Interrupted"}
 	}
-	if _, ok := errors.AsType[usageError](err); ok {
+	if _, ok := errors.AsType[terminal.UsageError](err); ok {
 		return exitUsage, errorOutput{Title: "Wrong command or profile", Detail: err.Error()}
 	}
 	if failed, ok := errors.AsType[*gifting.CallError](err); ok {

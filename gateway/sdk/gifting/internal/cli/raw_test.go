@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,28 +60,4 @@ func TestAnyPathIsPosted(t *testing.T) {
 	require.Equal(t, 2, post("", "@none").code)
 	require.Equal(t, 2, post("", "{}", "{}").code)
 	require.Len(t, server.sent, 4)
-}
-
-func TestAPostIsRepeatedWithTheSameKey(t *testing.T) {
-	t.Parallel()
-	var keys [2]string
-	var calls atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		call := calls.Add(1)
-		keys[call-1] = req.Header.Get("Idempotency-Key")
-		if call == 1 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	}))
-	t.Cleanup(server.Close)
-	got := (&api{Server: server}).user().run(t, "post", "/later", "{}")
-	require.Zero(t, got.code, got.err)
-	require.NotEmpty(t, keys[0])
-	require.Equal(t, keys[0], keys[1])
-
-	u := newAPI(t, nil).user()
-	u.transport = failing{}
-	got = u.run(t, "post", "/later", "{}", "--timeout", "100ms")
-	require.Equal(t, 3, got.code)
-	require.Regexp(t, `repeat the command with --idempotency-key [A-Z2-7]{26}\n$`, got.err)
 }

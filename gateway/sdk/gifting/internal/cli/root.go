@@ -3,16 +3,15 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/partnergifting/platform/gateway/sdk/gifting/internal/profile"
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -35,17 +34,9 @@ type app struct {
 	// The flags of every command.
 	config, profile, output string
 	timeout                 time.Duration
-	// repeatable means that the command has --idempotency-key. running means that its arguments and flags are accepted.
-	repeatable, running bool
-	// wordsBeforeHelp is the error of --help after words that are not a command.
-	wordsBeforeHelp error
+	// repeatable means that the command has --idempotency-key.
+	repeatable bool
 }
-
-// The forms of -o.
-const (
-	asTable = "table"
-	asJSON  = "json"
-)
 
 // commands are those of the program. A group in a file of its own adds its function here.
 func (a *app) commands() []*cobra.Command {
@@ -72,37 +63,12 @@ func (a *app) commands() []*cobra.Command {
 
 // Run runs the program with its arguments and returns the exit code.
 func Run(ctx context.Context, args []string, std Streams) int {
-	std.In = interruptible{ctx, std.In}
+	std.In = terminal.Input{Context: ctx, From: std.In}
 	a := &app{Streams: std}
-	root := a.root()
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if a.wordsBeforeHelp != nil {
-		err = a.wordsBeforeHelp
+	if err := terminal.Run(ctx, a.root(), args); err != nil {
+		return a.report(ctx, err)
 	}
-	switch {
-	case err == nil:
-		return 0
-	case !a.running:
-		err = asUsageError(err)
-	}
-	return a.report(ctx, err)
-}
-
-// trackRunning makes the command, and those below it, set running when they begin. An error before that is one of the command line.
-func (a *app) trackRunning(c *cobra.Command) {
-	if !c.Runnable() { // It only has others.
-		c.Args, c.RunE = cobra.ArbitraryArgs, requireSub
-	}
-	if run := c.RunE; run != nil {
-		c.RunE = func(c *cobra.Command, args []string) error {
-			a.running = true
-			return run(c, args)
-		}
-	}
-	for _, below := range c.Commands() {
-		a.trackRunning(below)
-	}
+	return 0
 }
 
 func (a *app) root() *cobra.Command {
@@ -125,8 +91,7 @@ The exit code is 0, or
   5    the key is not accepted, or lacks a scope
   6    a check did not pass: verify, doctor, orders validate, webhooks test
   130  you stopped it with Ctrl-C`,
-		Version: version(), SilenceErrors: true, SilenceUsage: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkOutput() },
+		Version: version(),
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -138,38 +103,11 @@ The exit code is 0, or
 	}
 	flags.StringVar(&a.config, "config", path, "the file of profiles; also GIFTING_CONFIG")
 	flags.StringVar(&a.profile, "profile", "", "the profile to use, instead of GIFTING_URL and GIFTING_KEY or the current one")
-	flags.StringVarP(&a.output, "output", "o", asTable, "table or json")
+	terminal.OutputFlag(root, &a.output)
 	flags.DurationVar(&a.timeout, "timeout", gifting.DefaultTotalTimeout, "how long a call may take, with its retries")
-	must(root.RegisterFlagCompletionFunc("profile", a.completeProfiles))
-	must(root.RegisterFlagCompletionFunc("output", completions(asTable, asJSON)))
+	terminal.Must(root.RegisterFlagCompletionFunc("profile", a.completeProfiles))
 	root.AddCommand(a.commands()...)
-	root.InitDefaultCompletionCmd() // Otherwise this and help are added after trackRunning.
-	root.InitDefaultHelpCmd()
-	root.SetHelpFunc(a.helpOf(root.HelpFunc()))
-	help, _, _ := root.Find([]string{"help"})
-	help.Run, help.RunE = nil, showHelp
-	a.trackRunning(root)
 	return root
-}
-
-// helpOf shows help, unless --help comes after words that are not a command. Cobra does not let help fail.
-func (a *app) helpOf(show func(*cobra.Command, []string)) func(*cobra.Command, []string) {
-	return func(c *cobra.Command, args []string) {
-		if words := c.Flags().Args(); len(words) > 0 && c.HasSubCommands() {
-			a.wordsBeforeHelp = requireSub(c, words)
-			return
-		}
-		show(c, args)
-	}
-}
-
-var errOutput = errors.New("-o is table or json")
-
-func (a *app) checkOutput() error {
-	if !slices.Contains([]string{asTable, asJSON}, a.output) {
-		return asUsageError(errOutput)
-	}
-	return nil
 }
 
 // target is what a command calls: a name for people, an address and a key.
@@ -184,15 +122,15 @@ func (a *app) target() (target, error) {
 	}
 	file, err := profile.Read(a.config)
 	if err != nil {
-		return target{}, asUsageError(err)
+		return target{}, terminal.AsUsageError(err)
 	}
 	name, found, err := file.Named(a.profile)
 	if err != nil {
-		return target{}, asUsageError(err)
+		return target{}, terminal.AsUsageError(err)
 	}
 	key, err := file.KeyOf(name)
 	if err != nil {
-		return target{}, asUsageError(err)
+		return target{}, terminal.AsUsageError(err)
 	}
 	return target{name, found.URL, key}, nil
 }
@@ -216,7 +154,7 @@ func (a *app) dial(to target) (*gifting.Client, error) {
 	}
 	client, err := gifting.New(to.url, to.key, options...)
 	if err != nil {
-		return nil, asUsageError(err)
+		return nil, terminal.AsUsageError(err)
 	}
 	return client, nil
 }
@@ -233,37 +171,4 @@ func version() string {
 		return info.Main.Version
 	}
 	return "(devel)"
-}
-
-// must is for errors that only a wrong name of a flag causes, which every test would show.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-// interruptible is a reader of a terminal or pipe whose Read returns when the context ends. What is read after that is lost.
-type interruptible struct {
-	ctx  context.Context // The standard input lives as long as the command.
-	from io.Reader
-}
-
-// Read implements io.Reader.
-func (i interruptible) Read(p []byte) (int, error) {
-	type result struct {
-		read []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		buffer := make([]byte, len(p))
-		n, err := i.from.Read(buffer)
-		done <- result{buffer[:n], err}
-	}()
-	select {
-	case r := <-done:
-		return copy(p, r.read), r.err
-	case <-i.ctx.Done():
-		return 0, i.ctx.Err()
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -64,14 +65,14 @@ func (a *app) triggerCommand() *cobra.Command {
 	) error {
 		at := slices.Index(names, args[0])
 		if at < 0 {
-			return asUsageError(fmt.Errorf("%s %w %s", args[0], errEvent, strings.Join(names, ", ")))
+			return terminal.AsUsageError(fmt.Errorf("%s %w %s", args[0], errEvent, strings.Join(names, ", ")))
 		}
 		me, err := client.Account.Me(ctx)
 		if err != nil {
 			return err
 		}
 		if me.Environment == gifting.EnvironmentProduction {
-			return asUsageError(errProduction)
+			return terminal.AsUsageError(errProduction)
 		}
 		done := &triggered{Event: args[0]}
 		if err := triggers[at].cause(trigger{client}, ctx, done); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -41,18 +42,18 @@ why, and what usually causes it.`,
 		Example: `  gifting verify --body body.json -H "Service-Signature: t=1773480413,v1=5257a8…"`,
 		RunE: func(*cobra.Command, []string) error {
 			if bodyFile == "-" && secretFile == "-" {
-				return asUsageError(errTwice)
+				return terminal.AsUsageError(errTwice)
 			}
 			secrets, err := a.webhookSecrets(secretFile)
 			if err == nil && len(secrets) == 0 {
-				err = asUsageError(errNoSecrets)
+				err = terminal.AsUsageError(errNoSecrets)
 			}
 			if err != nil {
 				return err
 			}
 			body, err := a.readFile(bodyFile)
 			if err != nil {
-				return asUsageError(err)
+				return terminal.AsUsageError(err)
 			}
 			header, err := parseHeaders(headers)
 			if err != nil {
@@ -73,7 +74,7 @@ func parseHeaders(lines []string) (http.Header, error) {
 	for _, line := range lines {
 		name, value, found := strings.Cut(line, ":")
 		if !found {
-			return nil, asUsageError(fmt.Errorf("%q %w", line, errHeader))
+			return nil, terminal.AsUsageError(fmt.Errorf("%q %w", line, errHeader))
 		}
 		header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 	}

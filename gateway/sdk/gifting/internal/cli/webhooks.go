@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
@@ -35,7 +36,7 @@ func (a *app) deliveriesCommand() *cobra.Command {
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
 		if len(kinds) > 1 {
-			return asUsageError(errOneType)
+			return terminal.AsUsageError(errOneType)
 		}
 		query.Type = gifting.EventType(strings.Join(kinds, ""))
 		query.Since = since.Time
@@ -55,8 +56,8 @@ func (a *app) deliveriesCommand() *cobra.Command {
 	flags.StringSliceVar(&kinds, "type", nil, "only events of this one type")
 	flags.StringVar(&query.EventID, "event-id", "", "only deliveries of this event")
 	flags.Var(&since, "since", "only events since a time, or an age such as 2h")
-	must(command.RegisterFlagCompletionFunc("state", completions("PENDING", "DELIVERED", "EXHAUSTED", "DROPPED")))
-	must(command.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
+	terminal.Must(command.RegisterFlagCompletionFunc("state", completions("PENDING", "DELIVERED", "EXHAUSTED", "DROPPED")))
+	terminal.Must(command.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
 	return pages.flags(command)
 }
 
@@ -88,7 +89,7 @@ func (a *app) replayCommand() *cobra.Command {
 		ctx context.Context, client *gifting.Client, _ []string,
 	) error {
 		if from.IsZero() {
-			return asUsageError(errSpan)
+			return terminal.AsUsageError(errSpan)
 		}
 		if to.IsZero() {
 			to.Time = time.Now()
@@ -102,7 +103,7 @@ func (a *app) replayCommand() *cobra.Command {
 	command.Flags().Var(&from, "from", "since a time, or an age such as 2h (required)")
 	command.Flags().Var(&to, "to", "until a time, or an age; now if it is left out")
 	command.Flags().StringSliceVar(&kinds, "type", nil, "only events of this type; may be repeated")
-	must(command.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
+	terminal.Must(command.RegisterFlagCompletionFunc("type", completions(eventTypes...)))
 	return a.idempotencyFlag(command, &once)
 }
 
