@@ -19,10 +19,10 @@ import (
 // empty elements takes in memory. No meaningful body reaches it: the largest has room for fewer answers to custom fields.
 const maxElements = 250_000
 
-// Findings are what there is to say about a body that was read.
+// Findings are what there is to say about a body, or the parameters of a query.
 type Findings struct {
 	Violations []problem.Violation
-	// Ignored are the paths of the first members that mean nothing to the message.
+	// Ignored are what means nothing to the message: the paths of the first members, or the sorted names of parameters.
 	Ignored []string
 }
 

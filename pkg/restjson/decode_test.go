@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/problem"
@@ -270,52 +268,6 @@ func TestValidFieldsAreSetBesideInvalidOnes(t *testing.T) {
 		require.Equal(t, []string{"a", "", "c"}, principal.GetBrandIds())
 		require.Equal(t, []commonv1.Scope{0, 2}, principal.GetScopes())
 	})
-}
-
-func TestUnmarshalOtherKinds(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name    string
-		message protoreflect.Name
-		body    string
-		want    string
-		invalid []problem.Violation
-	}{
-		{
-			"every scalar is read", "Scalars",
-			`{"aBool":true,"anInt32":-1,"anInt64":2,"aText":"x","aColour":"CRIMSON"}`,
-			`a_bool: true an_int32: -1 an_int64: 2 a_text: "x" a_colour: API_COLOUR_RED`, nil,
-		},
-		{
-			"names of an enum's aliases are listed", "Scalars", `{"aColour":"X"}`, ``,
-			[]problem.Violation{invalid("aColour", "must be one of RED, CRIMSON, PLAIN_BLUE")},
-		},
-		{
-			"lists of lists are read", "Lists",
-			`{"nested":[{"texts":["a"]}],"inner":[[1],[]],"times":["1970-01-01T00:00:01Z"]}`,
-			`nested: {texts: "a"} inner: {all: 1} inner: {} times: {seconds: 1}`, nil,
-		},
-		{
-			"a null inline element is refused", "Lists", `{"inner":[null],"times":[null]}`, `inner: {} times: {}`,
-			[]problem.Violation{invalid("inner[0]", "must be an array"), invalid("times[0]", wantTimestamp)},
-		},
-		{
-			"maps of numbers and messages are read", "Maps",
-			`{"counts":{"a":1,"b":"2"},"children":{"c":{"aBool":true},"d":null}}`,
-			`counts: {key: "a" value: 1} children: {key: "c" value: {a_bool: true}}`,
-			[]problem.Violation{invalid("counts.b", "must be an integer"), invalid("children.d", "must be an object")},
-		},
-		{"one member of a oneof is read", "Choice", `{"aText":"","aMessage":null}`, `a_text: ""`, nil},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got := newOf(t, test.message)
-			require.Equal(t, test.invalid, restjson.Unmarshal([]byte(test.body), got))
-			want := dynamicpb.NewMessage(got.Descriptor())
-			mustText(t, test.want, want)
-			require.True(t, proto.Equal(want, got), "%v", got)
-		})
-	}
 }
 
 func TestUnmarshalRefusesUnsupportedMessages(t *testing.T) {

@@ -215,7 +215,7 @@ func FuzzUnmarshalQuery(f *testing.F) {
 			return
 		}
 		var m ordersv1.ListOrdersRequest
-		found := restjson.UnmarshalQuery(values, &m)
+		found := restjson.UnmarshalQuery(values, &m).Violations
 		named := map[string]bool{}
 		for _, v := range found {
 			require.Equal(t, "invalid", v.Code)

@@ -1,6 +1,7 @@
 package restjson
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -8,50 +9,35 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/partnergifting/platform/pkg/problem"
 )
 
-// UnmarshalQuery reads query parameters into the single scalar, enum and timestamp fields of m,
-// by their JSON names, and reports all violations. Unknown parameters are ignored. Fields that the
-// path binds are named in bound, by their protobuf names, and are neither read nor checked.
-func UnmarshalQuery(values url.Values, m proto.Message, bound ...string) []problem.Violation {
+// UnmarshalQuery reads query parameters into the single scalar, enum and timestamp fields of m, by their JSON names, and reports all
+// violations. Unknown parameters are ignored. Fields that the path binds are named in bound, by their protobuf names, and are
+// neither read nor checked.
+func UnmarshalQuery(values url.Values, m proto.Message, bound ...string) Findings {
 	return unmarshalQuery(values, m, func(name string) bool { return slices.Contains(bound, name) })
 }
 
-func unmarshalQuery(values url.Values, m proto.Message, bound func(name string) bool) []problem.Violation {
+func unmarshalQuery(values url.Values, m proto.Message, bound func(name string) bool) (found Findings) {
 	pb := m.ProtoReflect()
 	p, err := planOf(pb.Type())
 	if err != nil {
-		return wholeBody("the query cannot be read: " + err.Error())
+		return Findings{Violations: wholeBody("the query cannot be read: " + err.Error())}
 	}
-	var found []problem.Violation
+	ignored := maps.Clone(values)
 	for i := range p.fields {
 		f := &p.fields[i]
 		given, ok := values[f.name]
-		if !ok || len(given) == 0 || !f.inQuery() || bound(string(f.desc.Name())) {
+		if !ok || !f.inQuery() || bound(string(f.desc.Name())) {
 			continue
 		}
+		delete(ignored, f.name)
 		if wrong := setParameter(pb, f, given); wrong != "" {
-			found = append(found, invalid(f.name, wrong))
+			found.Violations = append(found.Violations, invalid(f.name, wrong))
 		}
 	}
+	found.Ignored = slices.Sorted(maps.Keys(ignored))
 	return found
-}
-
-// IgnoredParameters returns the sorted names of those parameters that UnmarshalQuery ignores.
-func IgnoredParameters(values url.Values, m proto.Message, bound ...string) (ignored []string) {
-	p, err := planOf(m.ProtoReflect().Type())
-	for name := range values {
-		known := err == nil && slices.ContainsFunc(p.fields, func(f field) bool {
-			return f.name == name && f.inQuery() && !slices.Contains(bound, string(f.desc.Name()))
-		})
-		if !known {
-			ignored = append(ignored, name)
-		}
-	}
-	slices.Sort(ignored)
-	return ignored
 }
 
 // inQuery reports whether one parameter can hold the field.

@@ -96,8 +96,8 @@ func (h *Handler) readQuery(c *call) error {
 		h.fingerprint(c, query)
 	case err == nil:
 		request := c.op.Request.New().Interface()
-		c.request.Violations = restjson.UnmarshalQuery(query, request, c.op.PathFields...)
-		c.ignored = restjson.IgnoredParameters(query, request, c.op.PathFields...)
+		found := restjson.UnmarshalQuery(query, request, c.op.PathFields...)
+		c.request.Violations, c.ignored = found.Violations, found.Ignored
 		c.waiting.asked = waitOf(request)
 	case c.isPost():
 		// The look-up of the Idempotency-Key comes first, so the service reports the violation with those of the body.
