@@ -176,10 +176,6 @@ func (b *builder) addDocument() error {
 //go:embed assets
 var assets embed.FS
 
-var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".ico": "image/x-icon",
-}
-
 // addAssets adds the files that pages load. Browsers and crawlers look for two of them at the root of the host.
 func (b *builder) addAssets() error {
 	err := fs.WalkDir(assets, "assets", func(name string, entry fs.DirEntry, err error) error {
@@ -190,7 +186,7 @@ func (b *builder) addAssets() error {
 		if err != nil {
 			return err
 		}
-		f := staticfile.New(contentTypes[path.Ext(name)], staticfile.Revalidate, content)
+		f := staticfile.New(staticfile.TypeOf(name), staticfile.Revalidate, content)
 		b.addFile(assetsPath+strings.TrimPrefix(name, "assets/"), f)
 		if path.Base(name) == "favicon.ico" {
 			b.files["/favicon.ico"] = f

@@ -38,7 +38,7 @@ func (b *builder) addTry() error {
 		return err
 	}
 	b.addFile(sitePath+"/reference.json", staticfile.New(jsonType, staticfile.Revalidate, shown))
-	b.addFile(rendererPath, staticfile.FromGzip(contentTypes[".js"], staticfile.Versioned, scalar))
+	b.addFile(rendererPath, staticfile.FromGzip(staticfile.TypeOf(rendererPath), staticfile.Versioned, scalar))
 	const marker = "NONCE"
 	html, err := b.render("try", view{Nonce: marker, Page: &page{Name: tryName, Title: "Try the API"}})
 	if err != nil {

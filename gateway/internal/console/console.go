@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 
 	"github.com/partnergifting/platform/gateway/internal/httperror"
@@ -54,7 +53,7 @@ func New(publicURL string, errors httperror.Writer) (http.Handler, error) {
 		if strings.HasPrefix(served, library) {
 			cache = staticfile.Versioned
 		}
-		files[Path+"/"+served] = staticfile.New(contentType(name), cache, content)
+		files[Path+"/"+served] = staticfile.New(staticfile.TypeOf(name), cache, content)
 		return err
 	})
 	if err != nil {
@@ -65,7 +64,7 @@ func New(publicURL string, errors httperror.Writer) (http.Handler, error) {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	delete(files, Path+"/index.html")
-	files[Path] = staticfile.New(contentType("index.html"), staticfile.Revalidate, page)
+	files[Path] = staticfile.New(staticfile.TypeOf("index.html"), staticfile.Revalidate, page)
 	return &staticfile.Handler{Files: files, Policy: contentSecurityPolicy, Errors: errors}, nil
 }
 
@@ -81,19 +80,4 @@ func renderPage(base string) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
-}
-
-func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	default:
-		return "text/plain; charset=utf-8"
-	}
 }

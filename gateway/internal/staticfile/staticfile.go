@@ -4,12 +4,14 @@ package staticfile
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
 	"mime"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +26,16 @@ const (
 	Revalidate = "no-cache"
 	Versioned  = "public, max-age=31536000, immutable"
 )
+
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml", ".ico": "image/x-icon",
+}
+
+// TypeOf is the content type of a file by its name: plain text if its ending is another one.
+func TypeOf(name string) string {
+	return cmp.Or(contentTypes[path.Ext(name)], "text/plain; charset=utf-8")
+}
 
 // File is a response made in advance.
 type File struct {
