@@ -319,21 +319,14 @@ func (e *edgeServer) console() (http.Handler, error) {
 	return console.New(e.cfg.PublicURL, e.errors)
 }
 
-const minFingerprintKey = 32
-
-var errFingerprintKey = errors.New("the fingerprint key must be base64 of at least 32 bytes, several separated by commas")
-
+// fingerprintKeys decodes the ring. Package settings has checked the number of its keys and their length.
 func fingerprintKeys(ring []string) ([][]byte, error) {
-	keys := make([][]byte, 0, len(ring))
-	for _, text := range ring {
-		key, err := base64.StdEncoding.DecodeString(text)
-		if err != nil || len(key) < minFingerprintKey {
-			return nil, errFingerprintKey
+	keys := make([][]byte, len(ring))
+	for i, text := range ring {
+		var err error
+		if keys[i], err = base64.StdEncoding.DecodeString(text); err != nil {
+			return nil, fmt.Errorf("fingerprint key: %w", err)
 		}
-		keys = append(keys, key)
-	}
-	if len(keys) == 0 {
-		return nil, errFingerprintKey
 	}
 	return keys, nil
 }
