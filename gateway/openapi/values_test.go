@@ -20,9 +20,7 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/page"
-	"github.com/partnergifting/platform/pkg/restjson"
 	"github.com/partnergifting/platform/pkg/settings"
-	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 )
 
 func TestLimitsOfParameters(t *testing.T) {
@@ -211,7 +209,7 @@ func TestEveryOptionalTextOfARequestMayBeEmpty(t *testing.T) {
 }
 
 // Some limits are only in descriptions. If a schema had them, a tool that validates requests would refuse a request that the server
-// accepts, or to which it responds with another error.
+// accepts, or to which it responds with another error. The tests of restjson have the limits.
 func TestLimitsOutsideTheSchemasAreDescribed(t *testing.T) {
 	t.Parallel()
 	d := load(t)
@@ -226,16 +224,5 @@ func TestLimitsOutsideTheSchemasAreDescribed(t *testing.T) {
 		{ids, "1000 ids 400 `invalid_request`"},
 	} {
 		require.Contains(t, limit.description, limit.phrase)
-	}
-	// The server has the same limits.
-	amount := func(length int) string {
-		return `{"items":[{"budget":{"amount":"1` + strings.Repeat("0", length-1) + `"}}]}`
-	}
-	deep := func(levels int) string {
-		return strings.Repeat(`{"x":`, levels-1) + "{}" + strings.Repeat("}", levels-1)
-	}
-	tooManyErrors := `{"items":[` + strings.Repeat("1,", 1001) + `1]}`
-	for body, want := range map[string]int{amount(64): 0, amount(65): 1, deep(100): 0, deep(101): 1, tooManyErrors: 1000} {
-		require.Len(t, restjson.Unmarshal([]byte(body), &ordersv1.PlaceOrderRequest{}), want)
 	}
 }

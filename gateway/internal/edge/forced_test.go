@@ -22,15 +22,14 @@ import (
 
 const anOrder = `{"externalOrderId":"o-1"}`
 
-// forcedAnswers are the answers that the gateway gives itself. Each must be what the API answers in such a case.
-func forcedAnswers() map[string]struct {
+// forcedAnswer is an answer that the gateway gives itself. It must be what the API answers in such a case.
+type forcedAnswer struct {
 	code       problem.Code
 	retryAfter string
-} {
-	return map[string]struct {
-		code       problem.Code
-		retryAfter string
-	}{
+}
+
+func forcedAnswers() map[string]forcedAnswer {
+	return map[string]forcedAnswer{
 		"429":         {problem.RateLimited, "1"},
 		"500":         {problem.InternalError, ""},
 		"503":         {problem.ServiceUnavailable, "2"},

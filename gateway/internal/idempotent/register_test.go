@@ -79,11 +79,3 @@ func TestAClaimThatFails(t *testing.T) {
 		require.Equal(t, code, problem.FromStatus(status.Convert(err)).Code)
 	}
 }
-
-func TestOrdersKeepsTheRegister(t *testing.T) {
-	t.Parallel()
-	register := &idempotent.Register{}
-	require.True(t, register.Keeps("gifting.orders.v1"))
-	require.False(t, register.Keeps("gifting.webhook.v1"))
-	require.False(t, register.Keeps("gifting.personallinks.v1"))
-}
