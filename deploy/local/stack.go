@@ -207,7 +207,7 @@ const headerTimeout = 5 * time.Second
 func (s *Stack) startInbox(ctx context.Context, cfg Config, secret string) error {
 	server := &http.Server{
 		Addr:              cfg.addr(inboxPort),
-		Handler:           inbox.New(secret, time.Now).Handler(),
+		Handler:           inbox.New(secret).Handler(),
 		ReadHeaderTimeout: headerTimeout,
 	}
 	run := func(ctx context.Context) error {

@@ -4,7 +4,7 @@
 //	GET    /          all kept deliveries as a JSON array, newest last; with ?path=/x those of the path
 //	DELETE /          deletes all deliveries
 //
-// It is an example of checking a signature. It must not be exposed to a network.
+// It checks signatures with the Go SDK, as an integrator does. It must not be exposed to a network.
 package inbox
 
 import (
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
 const (
@@ -40,15 +42,14 @@ type Delivery struct {
 // Inbox receives webhooks. It is safe for concurrent use.
 type Inbox struct {
 	secret string
-	now    func() time.Time
 
 	lock sync.Mutex
 	kept []Delivery // Newest last.
 }
 
 // New makes an inbox that verifies with the signing secret of a key.
-func New(secret string, now func() time.Time) *Inbox {
-	return &Inbox{secret: secret, now: now}
+func New(secret string) *Inbox {
+	return &Inbox{secret: secret}
 }
 
 // Handler serves the inbox.
@@ -66,14 +67,13 @@ func (b *Inbox) receive(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body could not be read", http.StatusBadRequest)
 		return
 	}
-	now := b.now()
 	b.add(Delivery{
-		ReceivedAt: now.UTC(),
+		ReceivedAt: time.Now().UTC(),
 		Path:       r.URL.Path,
 		Headers:    flat(r.Header),
 		Body:       body(raw),
 		Raw:        string(raw),
-		Verified:   Verify(b.secret, r.Header.Get(SignatureHeader), raw, now),
+		Verified:   gifting.Verifier{Secrets: []string{b.secret}}.Check(raw, r.Header) == nil,
 	})
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/partnergifting/platform/deploy/local/inbox"
 	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
@@ -56,7 +57,7 @@ func testDelivery(t *testing.T, p *platform) {
 	requirement(t, "SIG-2", func(t *testing.T) {
 		require.True(t, signedWith(arrived(t), receiver.secret))
 		late := arrived(t)
-		late.ReceivedAt = late.ReceivedAt.Add(inbox.Tolerance + 10*time.Second)
+		late.ReceivedAt = late.ReceivedAt.Add(gifting.DefaultTolerance + 10*time.Second)
 		require.False(t, signedWith(late, receiver.secret))
 	})
 	requirement(t, "DEL-11", func(t *testing.T) { f.testNewerEvents(t) })
@@ -280,7 +281,12 @@ func (r *receiver) await(t *testing.T, eventID string) inbox.Delivery {
 func eventOf(d inbox.Delivery) string { return d.Headers["Service-Event-Id"] }
 
 func signedWith(d inbox.Delivery, secret string) bool {
-	return inbox.Verify(secret, d.Headers[inbox.SignatureHeader], []byte(d.Raw), d.ReceivedAt)
+	headers := http.Header{}
+	for name, value := range d.Headers {
+		headers.Set(name, value)
+	}
+	v := gifting.Verifier{Secrets: []string{secret}, Now: func() time.Time { return d.ReceivedAt }}
+	return v.Check([]byte(d.Raw), headers) == nil
 }
 
 func testWebhookTests(t *testing.T, p *platform) {

@@ -83,7 +83,7 @@ func TestAKilledPlatformLosesNoAnsweredChange(t *testing.T) {
 func receiver(t *testing.T, p *harness.Platform) *inbox.Inbox {
 	t.Helper()
 	made := p.NewKey(t, seed.Direct)
-	box := inbox.New(made.GetWebhookSecret(), time.Now)
+	box := inbox.New(made.GetWebhookSecret())
 	server := httptest.NewServer(box.Handler())
 	t.Cleanup(server.Close)
 	_, err := p.Tenants(t).SetWebhookUrl(t.Context(), &tenantsv1.SetWebhookUrlRequest{

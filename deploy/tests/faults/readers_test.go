@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/partnergifting/platform/deploy/local/inbox"
+	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
 // follower reads the feed while it grows, and checks that no event appears twice or before an older one. If its cursor is
@@ -173,7 +173,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // The sender was killed, or the connection was closed.
 	}
 	id, now := r.Header.Get("Service-Event-Id"), time.Now()
-	if !inbox.Verify(e.secret, r.Header.Get(inbox.SignatureHeader), raw, now) {
+	if (gifting.Verifier{Secrets: []string{e.secret}}).Check(raw, r.Header) != nil {
 		e.results.failed(delivery, now, now, "receiver %s: event %s is not signed", e.name, id)
 	}
 	e.results.check(leak, now, now, findPersonal("webhook", string(raw)))

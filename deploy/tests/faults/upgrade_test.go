@@ -131,7 +131,7 @@ func newUpgrade(t *testing.T, older build, newer string) *upgrade {
 	}
 	go both.serve(listener)
 	u.env["GIFTING_URL"] = base
-	receiver := httptest.NewServer(inbox.New(u.env["GIFTING_WEBHOOK_SECRET"], time.Now).Handler())
+	receiver := httptest.NewServer(inbox.New(u.env["GIFTING_WEBHOOK_SECRET"]).Handler())
 	t.Cleanup(receiver.Close)
 	u.env["GIFTING_INBOX_URL"] = receiver.URL // That of the demo ended with the stack that prepared the deployment.
 	for _, i := range u.instances {
