@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -71,11 +70,9 @@ func secured(cfg identity.Config, tel *telemetry.Telemetry) ([]grpc.ServerOption
 	if err != nil {
 		return nil, err
 	}
-	server := serverCredentials{TransportCredentials: credentials.NewTLS(files.Server()), files: files}
-	if server.handshakes, err = newHandshakes(tel, time.Now); err != nil {
-		return nil, err
-	}
-	return []grpc.ServerOption{grpc.Creds(server)}, nil
+	return []grpc.ServerOption{grpc.Creds(serverCredentials{
+		TransportCredentials: credentials.NewTLS(files.Server()), files: files, handshakes: newHandshakes(tel.Logger, time.Now),
+	})}, nil
 }
 
 // Target is a service to call.
@@ -128,7 +125,7 @@ const (
 	maxHandshakeError = 256
 )
 
-// The reasons why a handshake was refused, which are values of a label.
+// The reasons why a handshake was refused.
 const (
 	reasonPlainText    = "plain_text"     // The client does not speak TLS.
 	reasonExpired      = "expired"        // The client's certificate is not valid now.
@@ -140,37 +137,20 @@ const (
 	reasonOther        = "not_acceptable" // No certificate, another program's name, an old version of TLS.
 )
 
-var handshakeReasons = []string{
-	reasonPlainText, reasonExpired, reasonAuthority, reasonCertificate, reasonRejected, reasonDisconnected, reasonTimeout, reasonOther,
-}
-
-// handshakes reports the handshakes that a server refused: each in a metric, and one per reason and handshakeLogInterval in the
-// log.
+// handshakes logs the handshakes that a server refused, one per reason and handshakeLogInterval.
 type handshakes struct {
-	log      *slog.Logger
-	refusals metric.Int64Counter
-	logged   *logLimit
+	log    *slog.Logger
+	logged *logLimit
 }
 
-func newHandshakes(tel *telemetry.Telemetry, clock func() time.Time) (*handshakes, error) {
-	h := &handshakes{log: tel.Logger, logged: newLogLimit(handshakeLogInterval, clock)}
-	var err error
-	h.refusals, err = tel.Meters.Meter(scope).Int64Counter("gifting.tls.refusals",
-		metric.WithDescription("TLS handshakes that the server refused, by reason."))
-	if err != nil {
-		return nil, fmt.Errorf("metric of handshakes: %w", err)
-	}
-	for _, reason := range handshakeReasons {
-		h.refusals.Add(context.Background(), 0, metric.WithAttributes(attribute.String("reason", reason)))
-	}
-	return h, nil
+func newHandshakes(log *slog.Logger, clock func() time.Time) *handshakes {
+	return &handshakes{log: log, logged: newLogLimit(handshakeLogInterval, clock)}
 }
 
 func (h *handshakes) refused(peer net.Addr, err error) {
-	ctx, reason := context.Background(), handshakeReason(err)
-	h.refusals.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+	reason := handshakeReason(err)
 	if skipped, ok := h.logged.due(reason); ok {
-		h.log.WarnContext(ctx, "a TLS handshake was refused", "peer", peer.String(), "reason", reason,
+		h.log.Warn("a TLS handshake was refused", "peer", peer.String(), "reason", reason,
 			"error", fmt.Sprintf("%.*s", maxHandshakeError, err), "not_logged", skipped)
 	}
 }

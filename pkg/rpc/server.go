@@ -99,10 +99,6 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 		cfg: cfg, log: tel.Logger, health: health.NewServer(), observer: newServerObserver(tel),
 		gate: gate{log: tel.Logger, open: !cfg.TLS.Secure()}, streaming: map[string]bool{},
 	}
-	streams, err := newStreamObserver(s.observer, tel)
-	if err != nil {
-		return nil, err
-	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	s.Server = grpc.NewServer(append(options,
 		grpc.InTapHandle(s.tap),
@@ -112,7 +108,7 @@ func NewServer(cfg Config, tel *telemetry.Telemetry, collectors ...string) (*Ser
 			readCaller(collectors),
 			s.intercept,
 		),
-		grpc.ChainStreamInterceptor(streams.serve, s.gate.stream, s.untilEnd, s.serveStream(collectors)),
+		grpc.ChainStreamInterceptor(s.observer.serveStream, s.gate.stream, s.untilEnd, s.serveStream(collectors)),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.MaxConcurrentStreams(uint32(cfg.Calls)), //nolint:gosec // It is positive.
 		grpc.MaxRecvMsgSize(maxMessageBytes),

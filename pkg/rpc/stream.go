@@ -2,15 +2,11 @@ package rpc
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
-	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/grpc"
 	grpccodes "google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
 // builtInServices is how the names of gRPC's own services begin: reflection and health. Their streams are not observed, and no
@@ -19,33 +15,16 @@ const builtInServices = "/grpc."
 
 func isBuiltIn(method string) bool { return strings.HasPrefix(method, builtInServices) }
 
-// streamObserver counts the open streams of services and, with tracing, makes a span of each. Their durations are no measure of the
-// service, so they are not among those of calls.
-type streamObserver struct {
-	*observer
-	open metric.Int64UpDownCounter
-}
-
-func newStreamObserver(calls *observer, tel *telemetry.Telemetry) (*streamObserver, error) {
-	open, err := tel.Meters.Meter(scope).Int64UpDownCounter("gifting.rpc.streams", metric.WithDescription("Open streams of services."))
-	if err != nil {
-		return nil, fmt.Errorf("metric of streams: %w", err)
-	}
-	open.Add(context.Background(), 0)
-	return &streamObserver{observer: calls, open: open}, nil
-}
-
-// serve also recovers a panic of the interceptors inside it.
-func (o *streamObserver) serve(
+// serveStream makes a span of a stream of a service. Its duration is no measure of the service, so it is not among those of calls.
+// It also recovers a panic of the interceptors inside it.
+func (o *observer) serveStream(
 	srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler,
 ) (err error) {
 	if isBuiltIn(info.FullMethod) {
 		return next(srv, stream)
 	}
 	ctx, span := o.start(extract(stream.Context()), info.FullMethod)
-	o.open.Add(ctx, 1)
 	defer func() {
-		o.open.Add(ctx, -1)
 		code := status.Code(err)
 		endSpan(span, code, code != grpccodes.Unavailable && serverError(code)) // At shutdown every stream ends with UNAVAILABLE.
 	}()

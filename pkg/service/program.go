@@ -14,12 +14,10 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/metric"
 
 	"github.com/partnergifting/platform/pkg/daemon"
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
-	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
@@ -106,9 +104,6 @@ func (p Program[C]) serve(ctx context.Context, cfg *C, stderr io.Writer) error {
 // Open builds the service if its database has all migrations of this version, on which the code relies. It reports those that only
 // a later version knows: the database is ahead during a rollout and after a rollback.
 func (p Program[C]) Open(ctx context.Context, cfg C, tel *telemetry.Telemetry) (*Service, error) {
-	if err := reportLevel(ctx, tel); err != nil {
-		return nil, err
-	}
 	if p.Database == nil {
 		return p.New(ctx, cfg, tel)
 	}
@@ -116,8 +111,8 @@ func (p Program[C]) Open(ctx context.Context, cfg C, tel *telemetry.Telemetry) (
 	if err != nil {
 		return nil, err
 	}
-	if err := reportAhead(ctx, tel, ahead); err != nil {
-		return nil, err
+	if len(ahead) > 0 {
+		tel.Logger.WarnContext(ctx, "the database is ahead of this version, as after a rollback", "migrations", ahead)
 	}
 	return p.New(ctx, cfg, tel)
 }
@@ -202,29 +197,4 @@ func (p Program[C]) upToDate(ctx context.Context, cfg C) (ahead []string, err er
 		return nil, fmt.Errorf("%w: %s", errBehind, strings.Join(difference.Pending, ", "))
 	}
 	return difference.Ahead, nil
-}
-
-// reportLevel reports the contract level of this release.
-func reportLevel(ctx context.Context, tel *telemetry.Telemetry) error {
-	gauge, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/service").Int64Gauge("gifting.contract.level",
-		metric.WithDescription("Level of the contracts that the program has, by which newer programs know what it can do."))
-	if err != nil {
-		return fmt.Errorf("metric of the contract level: %w", err)
-	}
-	gauge.Record(ctx, rpc.ContractLevel)
-	return nil
-}
-
-// reportAhead reports migrations of the database that only a later version knows, as of the start of the program.
-func reportAhead(ctx context.Context, tel *telemetry.Telemetry, ahead []string) error {
-	gauge, err := tel.Meters.Meter("github.com/partnergifting/platform/pkg/service").Int64Gauge("gifting.database.ahead",
-		metric.WithDescription("Migrations of the database that this version did not know when it started."))
-	if err != nil {
-		return fmt.Errorf("metric of the schema: %w", err)
-	}
-	gauge.Record(ctx, int64(len(ahead)))
-	if len(ahead) > 0 {
-		tel.Logger.WarnContext(ctx, "the database is ahead of this version, as after a rollback", "migrations", ahead)
-	}
-	return nil
 }

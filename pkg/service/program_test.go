@@ -21,7 +21,6 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/service"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 type config struct {
@@ -103,18 +102,6 @@ func TestAProgramServesOnlyWithAllItsMigrations(t *testing.T) {
 	program.Database = nil
 	require.Equal(t, 2, program.Main([]string{"example", "migrate"}, &out), "nothing to migrate, no such command")
 	require.Contains(t, out.String(), "Whether it is open.")
-}
-
-func TestADatabaseThatIsAheadIsMeasured(t *testing.T) {
-	t.Parallel()
-	cfg := config{Database: postgres.Config{URL: pgtest.NewURL(t)}}
-	require.NoError(t, example(3).Migrate(t.Context(), cfg, io.Discard))
-	for migrations, ahead := range map[int]float64{1: 2, 3: 0} {
-		tel := telemetrytest.New()
-		_, err := example(migrations).Open(t.Context(), cfg, tel.Telemetry)
-		require.NoError(t, err)
-		require.Equal(t, map[string]float64{"": ahead}, tel.Values(t, "gifting.database.ahead"))
-	}
 }
 
 func TestAProgramRunsItsTasks(t *testing.T) {
