@@ -37,8 +37,6 @@ type Options struct {
 	// AllowLoopback also allows requests to loopback addresses, over plain HTTP too. It is for a local stack whose receiver
 	// runs on the same machine; a program that serves partners must refuse to start with it.
 	AllowLoopback bool
-	// MaxConnsPerHost bounds open connections to one receiver: no bound if 0.
-	MaxConnsPerHost int
 	// Resolver resolves names; nil is the system's. Its answers are not trusted.
 	Resolver *net.Resolver
 	// TLS is the base configuration, for instance with other roots. It may be nil. The minimum version is at least TLS 1.2.
@@ -91,7 +89,6 @@ func (o Options) transport(timeout time.Duration) *http.Transport {
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConns:           maxIdleConns,
 		MaxIdleConnsPerHost:    maxIdleConnsPerHost,
-		MaxConnsPerHost:        o.MaxConnsPerHost,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		// Limits count the bytes that were sent: a small response cannot decompress into a large one.
 		DisableCompression: true,
