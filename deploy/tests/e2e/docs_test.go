@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -144,9 +143,7 @@ func TestTheGoFilesThatThePagesNameExist(t *testing.T) {
 	}
 }
 
-// TestTheCommandsOfTheDocumentationRun runs them in sh, or in the shell that GIFTING_TEST_SHELL names.
 func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
-	shell := cmp.Or(os.Getenv("GIFTING_TEST_SHELL"), "sh")
 	s := stack{harness.Start(t)}
 	key := s.NewKey(t, seed.Approving).GetApiKey()
 	brand := s.Array(t, key, "/brands")[0]["id"]
@@ -159,7 +156,7 @@ func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
 		require.NoError(t, err)
 		if examples := examplesIn(string(content)); len(examples) > 0 {
 			t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) {
-				outputs := runExamples(t, shell, dir, examples)
+				outputs := runExamples(t, dir, examples)
 				if s.updateResponses(t, path, examples, outputs) {
 					return
 				}
@@ -175,12 +172,12 @@ func TestTheCommandsOfTheDocumentationRun(t *testing.T) {
 		tenant, _ := s.Get(t, key, "/me").OK(t)["tenant"].(map[string]any)
 		require.Equal(t, "EUR", tenant["currency"])
 		variables := example{script: fmt.Sprintf("export GIFTING_KEY=%s GIFTING_BRAND_ID=%s GIFTING_CURRENCY=EUR", key, brand)}
-		runExamples(t, shell, dir, append([]example{variables}, examplesIn(string(content))...))
+		runExamples(t, dir, append([]example{variables}, examplesIn(string(content))...))
 	})
 }
 
 // runExamples runs the commands of a page in one shell, as a reader would, and returns their outputs.
-func runExamples(t *testing.T, shell, dir string, examples []example) []string {
+func runExamples(t *testing.T, dir string, examples []example) []string {
 	t.Helper()
 	const end = "=== end of an example: "
 	var script strings.Builder
@@ -189,9 +186,9 @@ func runExamples(t *testing.T, shell, dir string, examples []example) []string {
 	for _, one := range examples {
 		script.WriteString(one.script + "\necho '" + end + "'$?\n")
 	}
-	file := filepath.Join(t.TempDir(), "page."+shell)
+	file := filepath.Join(t.TempDir(), "page.sh")
 	require.NoError(t, os.WriteFile(file, []byte(script.String()), 0o600))
-	command := exec.CommandContext(t.Context(), shell, file)
+	command := exec.CommandContext(t.Context(), "sh", file)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "PATH="+filepath.Join(dir, ".local", "bin")+":"+os.Getenv("PATH"))
 	output, err := command.CombinedOutput()

@@ -22,7 +22,6 @@ import (
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -208,7 +207,6 @@ func (s stack) erase(t *testing.T, p person, request *tenantsv1.ErasePersonReque
 		}
 	}
 	s.requireAudited(t, request.GetRequestId(), links, orders)
-	s.requireOnlyTenantsErases(t, orders[0])
 }
 
 // requireAudited: each service recorded who erased and exported what.
@@ -300,14 +298,4 @@ func (s stack) deliver(t *testing.T, tenant, order string) {
 	require.NoError(t, err)
 	_, err = s.Orders(t).DeliverOrder(t.Context(), &ordersv1.DeliverOrderRequest{Actor: clerk, TenantId: tenant, OrderId: order})
 	require.NoError(t, err)
-}
-
-// requireOnlyTenantsErases: no caller but the tenants service reaches the services behind it.
-func (s stack) requireOnlyTenantsErases(t *testing.T, order string) {
-	t.Helper()
-	for _, variable := range []string{"GIFTING_GRPC_ORDERS", "GIFTING_GRPC_LINKS"} {
-		_, err := privacyv1.NewPersonalDataServiceClient(s.Conn(t, variable)).ErasePersonRecords(t.Context(),
-			&privacyv1.ErasePersonRecordsRequest{TenantId: seed.Direct, RequestedBy: clerk, RecordIds: []string{order}})
-		require.Equal(t, codes.PermissionDenied, status.Code(err), "%v", err)
-	}
 }

@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/mod/module"
-	"golang.org/x/mod/zip"
 
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
@@ -251,47 +249,4 @@ func (c commandLine) testLogin(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	c.run(t, 0, "", "logout")
-}
-
-// The modules are published as `make publish-modules` does, in a folder in place of a proxy of the internet.
-func TestIntegratorsInstallTheCommandLine(t *testing.T) {
-	t.Parallel()
-	proxy, version := t.TempDir(), "v1.2.3"
-	source := t.TempDir()
-	require.NoError(t, os.CopyFS(source, os.DirFS(filepath.Join(root, "gateway/sdk/gifting"))))
-	const sdk, program = "github.com/partnergifting/platform/gateway/sdk/go", "github.com/partnergifting/platform/gateway/sdk/gifting"
-	publish(t, proxy, module.Version{Path: sdk, Version: version}, filepath.Join(root, "gateway/sdk/go"))
-	output, err := exec.CommandContext(t.Context(), "go", "env", "GOPROXY").Output()
-	require.NoError(t, err)
-	install := func(dir string, args ...string) {
-		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOBIN="+source, "GONOSUMDB="+sdk+","+program, "GOFLAGS=-modcacherw",
-			"GOPROXY=file://"+proxy+","+strings.TrimSpace(string(output)))
-		output, err := cmd.CombinedOutput()
-		require.NoError(t, err, string(output))
-	}
-	install(source, "mod", "edit", "-dropreplace", sdk, "-require", sdk+"@"+version)
-	install(source, "mod", "tidy")
-	publish(t, proxy, module.Version{Path: program, Version: version}, source)
-	install(t.TempDir(), "install", program+"@"+version)
-	said, err := exec.CommandContext(t.Context(), filepath.Join(source, "gifting"), "--version").Output()
-	require.NoError(t, err)
-	require.Equal(t, "gifting version "+version+"\n", string(said))
-}
-
-// publish writes a module as a proxy serves it.
-func publish(t *testing.T, proxy string, of module.Version, from string) {
-	t.Helper()
-	dir := filepath.Join(proxy, filepath.FromSlash(of.Path), "@v")
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	content, err := os.ReadFile(filepath.Join(from, "go.mod"))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, of.Version+".mod"), content, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, of.Version+".info"), []byte(`{"Version":"`+of.Version+`"}`), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "list"), []byte(of.Version+"\n"), 0o600))
-	archive, err := os.Create(filepath.Join(dir, of.Version+".zip"))
-	require.NoError(t, err)
-	require.NoError(t, zip.CreateFromDir(archive, of, from))
-	require.NoError(t, archive.Close())
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/partnergifting/platform/deploy/local/inbox"
 	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
@@ -104,9 +103,6 @@ func (s stack) testOffboarding(t *testing.T) *leaving {
 	require.NoError(t, err)
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_EXPIRED, claimed.GetState())
 	require.Equal(t, http.StatusOK, s.Get(t, otherKey, "/me").Status)
-	_, err = privacyv1.NewTenantDataServiceClient(s.Conn(t, "GIFTING_GRPC_ORDERS")).EraseTenant(t.Context(),
-		&privacyv1.EraseTenantRequest{TenantId: other})
-	require.Equal(t, codes.PermissionDenied, status.Code(err), "only the tenants service erases: %v", err)
 
 	gone := &leaving{tenant: tenant, other: other, rows: s.rowsOf(t, other)}
 	require.NotEmpty(t, gone.rows)

@@ -45,7 +45,7 @@ func TestProductionFromZero(t *testing.T) {
 	i := install(t)
 	i.write(t, "machines.yaml", yamlAfter(t, page, "`machines.yaml`:"))
 	i.write(t, "giftingctl.yaml", yamlAfter(t, page, "`giftingctl.yaml`:"))
-	runExamples(t, "sh", i.dir, i.withAddresses(examplesIn(before)))
+	runExamples(t, i.dir, i.withAddresses(examplesIn(before)))
 	units := i.units(t)
 	for _, one := range units["gifting-migrate@.service"] {
 		one.run(t)
@@ -58,7 +58,7 @@ func TestProductionFromZero(t *testing.T) {
 	for _, one := range units["gifting@.service"] {
 		require.Eventually(t, one.ready, harness.Slow, 20*time.Millisecond, "%s is not ready", one.name)
 	}
-	runExamples(t, "sh", i.dir, i.withAddresses(examplesIn(after)))
+	runExamples(t, i.dir, i.withAddresses(examplesIn(after)))
 }
 
 func install(t *testing.T) *installation {

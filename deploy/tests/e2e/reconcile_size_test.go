@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -45,15 +43,9 @@ FROM generate_series(1, $1::int) AS n,
 ON CONFLICT DO NOTHING`
 )
 
-// TestReconcileOfManyOrders compares many orders. GIFTING_TEST_ORDERS sets how many.
 func TestReconcileOfManyOrders(t *testing.T) {
 	t.Parallel()
-	size := 20_000
-	if text := os.Getenv("GIFTING_TEST_ORDERS"); text != "" {
-		var err error
-		size, err = strconv.Atoi(text)
-		require.NoError(t, err)
-	}
+	const size = 20_000
 	s := reconciled{stack: stack{harness.Start(t)}}
 	for _, fill := range []struct{ database, sql string }{
 		{"orders", manyOrders},

@@ -77,7 +77,7 @@ func (s operated) runSection(t *testing.T, page, section string, examples []exam
 		one.script = "(\nset -e\n" + state.adapt(one.script) + "\n)"
 		script = append(script, one)
 	}
-	runExamples(t, "sh", s.withPrograms(t, state.programs), script)
+	runExamples(t, s.withPrograms(t, state.programs), script)
 	if state.check != nil {
 		state.check(t)
 	}
@@ -189,7 +189,7 @@ func (s operated) prepareSealKeys(t *testing.T, st *state) {
 		back := example{
 			script: s.functions + "\nprogram orders re-encrypt && program personal-links re-encrypt && program tenants re-encrypt",
 		}
-		runExamples(t, "sh", s.withPrograms(t, st.programs), []example{back})
+		runExamples(t, s.withPrograms(t, st.programs), []example{back})
 		for name := range sealedColumns {
 			s.requireSealed(t, name, "local")
 		}
