@@ -122,14 +122,3 @@ func TestTheRegistryIsTheTableOfTheSpecification(t *testing.T) {
 	}
 	require.Len(t, registry, len(specified))
 }
-
-func TestTheFieldCodesAreThoseOfTheSpecification(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, []string{
-		"required", "invalid", "too_long", "duplicate", "not_enabled", "manager_not_found", "not_allowed_with_catalog_selection",
-		"events_lost",
-	}, []string{
-		problem.FieldRequired, problem.FieldInvalid, problem.FieldTooLong, problem.FieldDuplicate, problem.FieldNotEnabled,
-		problem.FieldManagerNotFound, problem.FieldNotAllowedWithCatalogSelection, problem.FieldEventsLost,
-	})
-}

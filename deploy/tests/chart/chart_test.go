@@ -109,16 +109,6 @@ var secrets = map[string]string{
 	"GIFTING_KAFKA_SASL_PASSWORD": "any",
 }
 
-func TestEveryProgramAcceptsItsEnvironment(t *testing.T) {
-	t.Parallel()
-	for _, set := range sets {
-		objects, err := chart.Render(dir, read(t, set))
-		require.NoError(t, err)
-		require.GreaterOrEqual(t, len(chart.Environments(objects)), len(programs.All()))
-		requireAccepted(t, objects)
-	}
-}
-
 func TestATelemetrySignalCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	const metrics, logs = "OTEL_METRICS_EXPORTER", "OTEL_LOGS_EXPORTER"

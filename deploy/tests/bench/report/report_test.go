@@ -1,9 +1,6 @@
 package report_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,16 +96,4 @@ func TestTheTableShowsEveryGoal(t *testing.T) {
 	} {
 		require.Regexp(t, wanted, table.String())
 	}
-}
-
-func TestTheReportIsWrittenAsJSON(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "new")
-	made := report.Report{Results: parsed(t), Outcomes: report.Compare(parsed(t), report.Goals())}
-	require.NoError(t, made.Write(dir))
-	text, err := os.ReadFile(filepath.Join(dir, "report.json"))
-	require.NoError(t, err)
-	var read report.Report
-	require.NoError(t, json.Unmarshal(text, &read))
-	require.Equal(t, made, read)
 }
