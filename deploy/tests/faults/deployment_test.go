@@ -272,8 +272,7 @@ func (d *deployment) newReader(t *testing.T, name, tenant, brand string, scopes 
 	return r
 }
 
-// previousVariable names the revision that the instances run before they are restarted. The default is the last release,
-// or the tested version if there is none.
+// previousVariable names the revision that the instances run before they are restarted. The default is the last release.
 const previousVariable = "GIFTING_TEST_PREVIOUS"
 
 // buildPrograms builds the named programs, or all, and returns their folder.
@@ -284,18 +283,7 @@ func buildPrograms(t *testing.T, sources string, flags []string, names ...identi
 	return dir
 }
 
-// previousPrograms builds the programs of the previous version: the restart is then an upgrade, during which that version runs
-// on the new schema together with new instances. It returns an empty string if there is no previous version.
-func previousPrograms(t *testing.T) string {
-	t.Helper()
-	sources := previousSources(t)
-	if sources == "" {
-		return ""
-	}
-	return buildPrograms(t, sources, nil)
-}
-
-// previousSources returns a folder with the sources of the previous version, or an empty string if there is none.
+// previousSources returns a folder with the sources of the previous version.
 func previousSources(t *testing.T) string {
 	t.Helper()
 	revision := os.Getenv(previousVariable)
@@ -304,10 +292,8 @@ func previousSources(t *testing.T) string {
 		find.Dir = root(t)
 		found, err := find.Output()
 		require.NoError(t, err)
-		if revision = strings.TrimSpace(string(found)); revision == "" {
-			t.Log("there is no release yet: the instances are restarted with the version they ran")
-			return ""
-		}
+		revision = strings.TrimSpace(string(found))
+		require.NotEmpty(t, revision, "the history has no release")
 	}
 	t.Logf("the instances are upgraded from %s", revision)
 	sources := t.TempDir()

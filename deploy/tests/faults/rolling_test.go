@@ -30,11 +30,8 @@ const (
 // TestFaultARollingRestartFailsNoRequest runs two instances of every program on the schema of this version and restarts one
 // after another, while requests arrive at a fixed rate. Every request must succeed, and every order must be in the feed once.
 func TestFaultARollingRestartFailsNoRequest(t *testing.T) {
-	binaries := buildPrograms(t, "", nil)
-	before := previousPrograms(t)
-	if before == "" {
-		before = binaries
-	}
+	// The restart is an upgrade, during which the previous version runs on the new schema beside new instances.
+	binaries, before := buildPrograms(t, "", nil), buildPrograms(t, previousSources(t), nil)
 	env := []string{"GIFTING_LAME_DUCK=" + lameDuck.String()}
 	d := newDeployment(t, options{binaries: before, direct: true, logs: newReport(t, 0).dir, env: env})
 	for _, i := range d.instances {

@@ -104,13 +104,10 @@ type upgrade struct {
 // build is a folder of programs, and the sources that have the checks of their requirements.
 type build struct{ programs, sources string }
 
-// buildRelease builds the last release. Without one, its place is taken by this version.
+// buildRelease builds the last release.
 func buildRelease(t *testing.T) build {
 	t.Helper()
 	sources := previousSources(t)
-	if sources == "" {
-		sources = root(t)
-	}
 	return build{buildPrograms(t, sources, nil), sources}
 }
 
