@@ -1,6 +1,7 @@
 package edge_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -82,24 +83,17 @@ func requireNotice(t *testing.T, f *gatewaytest.Fixture, got gatewaytest.Answer,
 		return
 	}
 	var links []string
-	var since, sunset time.Time
+	var since, sunset []time.Time
 	for _, c := range changes {
-		for _, id := range ids {
-			if c.ID != id {
-				continue
-			}
-			if since.IsZero() || c.Date.Before(since) {
-				since = c.Date
-			}
-			if sunset.IsZero() || c.Sunset.Before(sunset) {
-				sunset = c.Sunset
-			}
-			for _, rel := range []string{"deprecation", "sunset"} {
-				links = append(links, "<"+f.BaseURL+"/docs/changelog#"+id+`>; rel="`+rel+`"; type="text/html"`)
-			}
+		if !slices.Contains(ids, c.ID) {
+			continue
+		}
+		since, sunset = append(since, c.Date), append(sunset, c.Sunset)
+		for _, rel := range []string{"deprecation", "sunset"} {
+			links = append(links, "<"+f.BaseURL+"/docs/changelog#"+c.ID+`>; rel="`+rel+`"; type="text/html"`)
 		}
 	}
-	require.Equal(t, "@"+strconv.FormatInt(since.Unix(), 10), got.Header.Get("Deprecation"))
-	require.Equal(t, sunset.Format("Mon, 02 Jan 2006 15:04:05")+" GMT", got.Header.Get("Sunset"))
+	require.Equal(t, "@"+strconv.FormatInt(slices.MinFunc(since, time.Time.Compare).Unix(), 10), got.Header.Get("Deprecation"))
+	require.Equal(t, slices.MinFunc(sunset, time.Time.Compare).Format("Mon, 02 Jan 2006 15:04:05")+" GMT", got.Header.Get("Sunset"))
 	require.ElementsMatch(t, links, got.Header.Values("Link"))
 }
