@@ -90,8 +90,18 @@ func addressForm(code, locale string) []input {
 	return append(form, number, emailInput, commentInput)
 }
 
-// phoneExample is a number of the country. Where none is known, it is one of the locale.
-func (t *texts) phoneExample(in input) string { return cmp.Or(in.Example, t.T("phone.example")) }
+// hint says what an input of a country's form is for; empty: that is known.
+func (t *texts) hint(in input, country string) string {
+	switch {
+	case in.ID == fieldPhone: // Where no number of the country is known, it is one of the locale.
+		return t.T("phone.hint", "example", phone.WithoutCallingCode(cmp.Or(in.Example, t.T("phone.example")), country))
+	case in.ID == fieldComment:
+		return t.T("courierComment.hint")
+	case in.Example != "":
+		return t.T("hint.example", "example", in.Example)
+	}
+	return ""
+}
 
 // label is the label of an input.
 func (t *texts) label(in input) string {
@@ -227,14 +237,7 @@ func (s *Site) addressView(v *visit) addressView {
 	p.CountryError, p.Failed = errorAt(p.Errors, fieldCountry), len(p.Errors) > 0
 	for _, in := range form {
 		f := p.field(in, p.Country, cmp.Or(entered[in.ID], in.Preset), p.Errors)
-		switch {
-		case in.ID == fieldPhone:
-			f.Hint = p.T("phone.hint", "example", phone.WithoutCallingCode(p.phoneExample(in), p.Country))
-		case in.ID == fieldComment:
-			f.Hint = p.T("courierComment.hint")
-		case in.Example != "":
-			f.Hint = p.T("hint.example", "example", in.Example)
-		}
+		f.Hint = p.hint(in, p.Country)
 		p.Fields = append(p.Fields, f)
 	}
 	return p

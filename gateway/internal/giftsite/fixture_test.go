@@ -141,6 +141,9 @@ func (f *fixture) SaveClaimDraft(
 		draft = &linksv1.ClaimDraft{}
 	}
 	if r.GetGift() != nil || r.GetRecipient() != nil {
+		if draft.GetVersion() == 0 {
+			draft.Ordered = draft.GetRecipient()
+		}
 		draft.Version++
 	}
 	if r.GetGift() != nil {

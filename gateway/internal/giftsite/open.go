@@ -18,9 +18,10 @@ const (
 	stepReview  = "review"
 	// stepCountry is sent by the address form to change its country. It has no page of its own.
 	stepCountry = "country"
-	// stepCorrect and stepCorrected are pages of the placed order.
+	// stepCorrect, stepCorrected and stepUnchanged are pages of the placed order.
 	stepCorrect   = "correct"
 	stepCorrected = "corrected"
+	stepUnchanged = "unchanged"
 	// stepThanks is sent by the form of the placed order. stepThanked is its page after that.
 	stepThanks  = "thanks"
 	stepThanked = "thanked"

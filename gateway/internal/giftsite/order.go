@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -101,6 +102,8 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 		switch step := v.r.URL.Query().Get(fieldStep); {
 		case step == stepCorrected:
 			p.Notice = p.T("correct.done")
+		case step == stepUnchanged:
+			p.Notice = p.T("correct.nothing")
 		case step == stepThanked && p.Thanks != "":
 			p.Notice = p.T("word.done", "brand", p.Brand)
 		}
@@ -137,12 +140,23 @@ func (p *orderView) refusedField(in input, refused refusedText, problemKey strin
 	return p.field(in, "", refused.Text, p.Errors)
 }
 
-// typedFor is where the gift is sent, as the player has typed it; nil: that is not kept any more, or the order was changed since.
+// typedFor is where the gift is sent, as the player has typed it; nil: that is not kept any more, or another one changed it since.
 func typedFor(draft *linksv1.ClaimDraft, gift *linksv1.ClaimedGift) *linksv1.ClaimRecipient {
-	if draft.GetVersion() > 0 || gift.CorrectableVersion == nil || gift.GetCorrectableVersion() > 0 {
+	if gift.CorrectableVersion == nil {
 		return nil
 	}
-	return draft.GetRecipient()
+	return typedAt(draft, gift.GetCorrectableVersion())
+}
+
+// typedAt is typedFor of an order with the version.
+func typedAt(draft *linksv1.ClaimDraft, version int64) *linksv1.ClaimRecipient {
+	switch {
+	case draft.GetOrderVersion() != version:
+		return nil
+	case draft.GetVersion() == 0:
+		return draft.GetRecipient()
+	}
+	return draft.GetOrdered()
 }
 
 func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.ClaimRecipient) *ownOrder {
@@ -208,8 +222,11 @@ func (t *texts) progressSteps(found *linksv1.GetClaimedGiftResponse) (steps []pr
 type correctView struct {
 	view
 
-	// Fields are empty at first, with the texts of the order as hints, which may be masked. What is left empty does not change.
+	// Fields have the texts of the order. If the browser may not see them, they are empty, with masked texts as hints. What is empty does
+	// not change.
 	Fields []field
+	// Masked means that the browser sees only masked texts.
+	Masked bool
 	// Country cannot be changed. Its code is sent back, because the other inputs depend on it.
 	Country, CountryCode string
 	// Version of the order that is corrected.
@@ -222,10 +239,11 @@ type correctView struct {
 func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 	p := correctView{view: s.linkView(v.link), Version: gift.GetCorrectableVersion()}
 	p.hideChoosing()
-	masked, entered := gift.GetMaskedRecipient(), enteredIn(v.draft.GetRecipient())
-	now := enteredIn(cmp.Or(typedFor(v.draft, gift), masked))
-	if v.draft.GetVersion() == 0 {
-		entered = nil // The draft is not of a correction.
+	masked, known := gift.GetMaskedRecipient(), typedFor(v.draft, gift)
+	p.Masked = known == nil
+	shown, hidden, entered := enteredIn(known), enteredIn(masked), map[string]string{}
+	if v.draft.GetVersion() > 0 && v.draft.GetAnswer() != nil { // A correction that was refused.
+		entered = enteredIn(v.draft.GetRecipient())
 	}
 	p.Country = p.countryName(masked.GetCountry())
 	p.CountryCode = masked.GetCountry()
@@ -236,10 +254,11 @@ func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 	answer := v.draft.GetAnswer()
 	p.Errors = p.fieldErrors(answer, form)
 	for _, in := range form {
-		in.Optional = true
-		f := p.field(in, masked.GetCountry(), entered[in.ID], p.Errors)
-		if now[in.ID] != "" {
-			f.Hint = p.T("correct.now", "text", now[in.ID])
+		in.Optional = in.Optional || p.Masked
+		f := p.field(in, masked.GetCountry(), cmp.Or(entered[in.ID], shown[in.ID]), p.Errors)
+		f.Hint = p.hint(in, masked.GetCountry())
+		if p.Masked && hidden[in.ID] != "" {
+			f.Hint = p.T("correct.now", "text", hidden[in.ID])
 		}
 		p.Fields = append(p.Fields, f)
 	}
@@ -297,8 +316,17 @@ func (s *Site) getClaimed(v *visit) {
 	s.render(v.w, http.StatusOK, pageOrder, p)
 }
 
-// postCorrection corrects where the gift is sent. Inputs that are left empty change nothing.
+// postCorrection corrects where the gift is sent. Inputs that are empty, or as the page has shown them, change nothing.
 func (s *Site) postCorrection(v *visit, f form) {
+	if !s.loadDraft(v) {
+		return
+	}
+	stored := typedAt(v.draft, f.Version)
+	for name, text := range enteredIn(stored) {
+		if f.Entered[name] == text || name == fieldPhone && f.Entered[name] == phone.WithoutCallingCode(text, stored.GetCountry()) {
+			f.Entered[name] = ""
+		}
+	}
 	typed := &linksv1.SaveClaimDraftRequest{Recipient: f.recipient()}
 	typed.Recipient.Country = "" // It stays.
 	if len(f.InvalidText) > 0 {
@@ -308,7 +336,11 @@ func (s *Site) postCorrection(v *visit, f form) {
 		}
 		return
 	}
-	if v.nonce == "" || proto.Size(typed.GetRecipient()) == 0 {
+	if proto.Size(typed.GetRecipient()) == 0 {
+		s.redirect(v, stepUnchanged)
+		return
+	}
+	if v.nonce == "" {
 		s.redirect(v, "")
 		return
 	}

@@ -164,7 +164,7 @@ func TestAPlayerCorrectsTheAddress(t *testing.T) {
 	page := f.get("?step=correct").body
 	require.Contains(t, page, "Now: St•••")
 	require.Contains(t, page, `name="version" value="3"`)
-	require.Contains(t, page, "The gift is sent to Sweden.")
+	require.Contains(t, page, "Delivery country: Sweden.")
 	require.NotContains(t, page, " required")
 	done := f.follow(correction("street", " Nygatan 2 "))
 	require.Contains(t, done.body, "Your delivery details have been corrected.")
@@ -174,7 +174,7 @@ func TestAPlayerCorrectsTheAddress(t *testing.T) {
 	}, f.corrections[0]), "%v", f.corrections[0])
 
 	t.Run("nothing", func(t *testing.T) {
-		require.Contains(t, f.follow(correction()).body, "Thank you")
+		require.Contains(t, f.follow(correction()).body, `role="status"><p>Nothing was changed.`)
 		require.Len(t, f.corrections, 1)
 	})
 }
@@ -238,20 +238,17 @@ func TestTheBrowserThatTypedTheAddressSeesIt(t *testing.T) {
 	require.NotContains(t, thanks, "•••")
 	require.NotContains(t, thanks, "Most characters are hidden")
 	correct := f.get("?step=correct").body
-	require.Contains(t, correct, "Now: Storgatan 1")
-	require.NotContains(t, correct, `value="Storgatan 1"`, "an input that is left empty changes nothing")
+	require.NotContains(t, correct, "Now: ")
+	for _, text := range []string{"Astrid Lindqvist", "Storgatan 1", "111 22", "Visby", "701234567"} {
+		require.Contains(t, correct, `value="`+text+`"`)
+	}
 	own := f.nonce
 
 	for name, change := range map[string]func(){
-		"another browser":                 func() { f.nonce = "" },
-		"an order that was changed since": func() { f.order.Gift.CorrectableVersion = proto.Int64(1) },
+		"another browser":                       func() { f.nonce = "" },
+		"an order that another one has changed": func() { f.order.Gift.CorrectableVersion = proto.Int64(1) },
 		"an order that was sent": func() {
 			f.order.Progress, f.order.Gift.CorrectableVersion = linksv1.ClaimProgress_CLAIM_PROGRESS_SENT, nil
-		},
-		"another tab that was left at the address": func() { f.send(filled("street", "Nygatan 2")) },
-		"a correction that was refused": func() {
-			f.correctErr = problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid})
-			f.send(correction("street", "Nygatan 2"))
 		},
 		"a draft that has expired": func() { f.drafts = map[string]*linksv1.ClaimDraft{} },
 	} {
@@ -263,6 +260,42 @@ func TestTheBrowserThatTypedTheAddressSeesIt(t *testing.T) {
 		f.order, f.drafts[own], f.nonce, f.correctErr = before, draft, own, nil
 	}
 	require.Contains(t, f.get("").body, "Storgatan 1")
+}
+
+// The form has what is stored. So who only adds a house number has not to know what else the page sends.
+func TestACorrectionSendsWhatWasChanged(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.order.Gift.CorrectableVersion = proto.Int64(0)
+	stored := func(changes ...string) url.Values {
+		form := filled("step", stepCorrect, "version", "0", "phone", "701234567")
+		for pair := range slices.Chunk(changes, 2) {
+			form.Set(pair[0], pair[1])
+		}
+		return form
+	}
+	require.Contains(t, f.follow(stored()).body, "Nothing was changed.")
+	require.Contains(t, f.follow(stored("city", "")).body, "Nothing was changed.", "what is empty stays")
+	require.Empty(t, f.corrections)
+
+	f.correctErr = problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid})
+	refused := f.follow(stored("street", "Storgatan 12", "phone", "1")).body
+	for _, value := range []string{"Astrid Lindqvist", "Storgatan 12", "1", "Visby"} {
+		require.Contains(t, refused, `value="`+value+`"`)
+	}
+	require.Contains(t, f.get("").body, "<bdi>Storgatan 1</bdi>", "where it is still sent")
+
+	f.correctErr = problem.New(problem.VersionConflict, "old")
+	f.order.Gift.CorrectableVersion = proto.Int64(1)
+	conflict := f.follow(stored("street", "Storgatan 12")).body
+	require.Contains(t, conflict, `value="Storgatan 12"`)
+	require.NotContains(t, conflict, `value="Visby"`, "the order may have another city now")
+	f.correctErr = nil
+	f.send(stored("street", "Storgatan 12"))
+	for _, made := range f.corrections {
+		require.Equal(t, "Storgatan 12", made.GetRecipient().GetStreet())
+		require.Empty(t, made.GetRecipient().GetName()+made.GetRecipient().GetCity())
+	}
 }
 
 func TestACancelledOrderSaysNothingOfADelivery(t *testing.T) {

@@ -127,11 +127,12 @@ var previews = map[giftsitev1.PreviewPage]previewPage{
 		s.getOpen(v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECT: {true, func(s *Site, p *sample, v *visit) {
-		p.draft.Version = 0 // Nothing is corrected yet.
+		p.draft.Version, p.draft.OrderVersion = 0, 1 // The browser sees what is stored.
 		v.setQuery(stepCorrect)
 		claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)(s, p, v)
 	}},
 	giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECTED: {true, func(s *Site, p *sample, v *visit) {
+		p.draft.Version, p.draft.OrderVersion = 0, 1
 		v.setQuery(stepCorrected)
 		claimedAs(linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING, true)(s, p, v)
 	}},

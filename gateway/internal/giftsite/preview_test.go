@@ -290,7 +290,7 @@ func TestStatesThatArePlayersBadLuckCanBePreviewed(t *testing.T) {
 		giftsitev1.PreviewPage_PREVIEW_PAGE_NONE_LEFT:    "Every gift has just been taken.",
 		giftsitev1.PreviewPage_PREVIEW_PAGE_TAKEN:        "has just been taken. Please choose another gift.",
 		giftsitev1.PreviewPage_PREVIEW_PAGE_REVIEW_ERROR: "Your gift could not be ordered just now.",
-		giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECT:      "Fill in only what is wrong.",
+		giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECT:      "Change what is not right.",
 		giftsitev1.PreviewPage_PREVIEW_PAGE_CORRECTED:    "Your delivery details have been corrected.",
 	} {
 		link := openPage()

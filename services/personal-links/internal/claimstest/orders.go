@@ -191,6 +191,13 @@ func (o *Orders) GetClaimedOrder(
 	return resp, nil
 }
 
+// CorrectedByOthers raises the version of the orders.
+func (o *Orders) CorrectedByOthers() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.corrections = append(o.corrections, nil)
+}
+
 // CorrectClaimedOrder implements ClaimsServiceClient. Only the version is checked.
 func (o *Orders) CorrectClaimedOrder(
 	_ context.Context, r *ordersv1.CorrectClaimedOrderRequest, _ ...grpc.CallOption,
@@ -204,7 +211,9 @@ func (o *Orders) CorrectClaimedOrder(
 		return nil, problem.New(problem.VersionConflict, "no")
 	}
 	o.corrections = append(o.corrections, r)
-	return &ordersv1.CorrectClaimedOrderResponse{Order: Order(r.GetOrderId())}, nil
+	order := Order(r.GetOrderId())
+	order.Version = int64(len(o.corrections))
+	return &ordersv1.CorrectClaimedOrderResponse{Order: order}, nil
 }
 
 // ThankForClaimedOrder implements ClaimsServiceClient.

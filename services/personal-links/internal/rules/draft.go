@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/phone"
@@ -64,6 +65,7 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 		next = &linksv1.ClaimDraft{}
 	}
 	if req.GetGift() != nil || req.GetRecipient() != nil {
+		next.Ordered = orderedIn(next)
 		next.Version++
 	}
 	errs := &fields.Errors{}
@@ -83,6 +85,31 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 		return nil, problem.New(problem.PayloadTooLarge, "The draft is too large.")
 	}
 	return next, nil
+}
+
+// orderedIn is where the order is sent, as the form that has claimed the link has typed it; nil: there is none, or that is not kept.
+func orderedIn(draft *linksv1.ClaimDraft) *linksv1.ClaimRecipient {
+	if draft.GetVersion() == 0 {
+		return draft.GetRecipient()
+	}
+	return draft.GetOrdered()
+}
+
+// CorrectedDraft is the draft of the form that has claimed the link after its correction of the order, which now has the version.
+// Nil: the draft does not say where the order was sent before.
+func CorrectedDraft(draft *linksv1.ClaimDraft, req *linksv1.CorrectClaimedGiftRequest, version int64) *linksv1.ClaimDraft {
+	before := orderedIn(draft)
+	if before == nil || draft.GetOrderVersion() != req.GetExpectedVersion() {
+		return nil
+	}
+	after := proto.CloneOf(before)
+	req.GetRecipient().ProtoReflect().Range(func(field protoreflect.FieldDescriptor, text protoreflect.Value) bool {
+		if !fields.Blank(text.String()) {
+			after.ProtoReflect().Set(field, text)
+		}
+		return true
+	})
+	return &linksv1.ClaimDraft{Recipient: typed(after), OrderVersion: version}
 }
 
 // typed cuts texts that are longer than anybody types, and writes the phone number internationally if it is one of the country.

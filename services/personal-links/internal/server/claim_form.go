@@ -83,7 +83,7 @@ func (s *Server) CorrectClaimedGift(
 		return nil, problem.RecordNotFound()
 	}
 	r := req.GetRecipient()
-	_, err = s.Orders.CorrectClaimedOrder(ctx, &ordersv1.CorrectClaimedOrderRequest{
+	corrected, err := s.Orders.CorrectClaimedOrder(ctx, &ordersv1.CorrectClaimedOrderRequest{
 		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(),
 		ExpectedVersion: proto.Int64(req.GetExpectedVersion()), CourierComment: unlessBlank(r.GetCourierComment()),
 		Recipient: &ordersv1.DeliveryCorrection{
@@ -97,8 +97,15 @@ func (s *Server) CorrectClaimedGift(
 		return nil, withPagePaths(err)
 	}
 	hash, _ := rules.HashToken(req.GetToken())
-	// The details are corrected even if the draft stays until it expires.
-	_ = s.Store.DeleteDraft(ctx, hash, rules.HashNonce(req.GetFormNonce()))
+	nonceHash := rules.HashNonce(req.GetFormNonce())
+	_, draft, err := s.Store.SaveDraft(ctx, hash, nonceHash,
+		func(_ *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
+			return rules.CorrectedDraft(stored, req, corrected.GetOrder().GetVersion()), nil
+		})
+	if err != nil || draft == nil {
+		// The details are corrected even if the draft stays until it expires.
+		_ = s.Store.DeleteDraft(ctx, hash, nonceHash)
+	}
 	return &linksv1.CorrectClaimedGiftResponse{}, nil
 }
 

@@ -128,9 +128,29 @@ func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 	require.Equal(t, "Ring twice", made[0].GetCourierComment())
 	require.Nil(t, made[0].GetRecipient().Name, "what is empty stays as it is")
 	require.Nil(t, made[0].GetRecipient().GetAddress().Country)
-	require.Nil(t, f.draft(t, link, aNonce))
+	corrected := claimOf(link).GetRecipient()
+	corrected.Street, corrected.CourierComment = "Marked Street 2", new("Ring twice")
+	requireDraft := func(version int64) {
+		t.Helper()
+		require.True(t, proto.Equal(&linksv1.ClaimDraft{Recipient: corrected, OrderVersion: version}, f.draft(t, link, aNonce)),
+			"%v", f.draft(t, link, aNonce))
+	}
+	requireDraft(1)
 	_, err = f.site.CorrectClaimedGift(t.Context(), req)
 	require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
+	req.ExpectedVersion, req.Recipient = 1, &linksv1.ClaimRecipient{Phone: "070-765 43 21"}
+	_, err = f.site.CorrectClaimedGift(t.Context(), req)
+	require.NoError(t, err)
+	corrected.Phone = "+46 70 765 43 21"
+	requireDraft(2)
+
+	t.Run("after a change by another one, the draft does not know where it is sent", func(t *testing.T) {
+		f.orders.CorrectedByOthers()
+		req.ExpectedVersion, req.Recipient = 3, &linksv1.ClaimRecipient{City: "Visby"}
+		_, err := f.site.CorrectClaimedGift(t.Context(), req)
+		require.NoError(t, err)
+		require.Nil(t, f.draft(t, link, aNonce))
+	})
 
 	t.Run("an open link has nothing to correct", func(t *testing.T) {
 		open := proto.CloneOf(req)

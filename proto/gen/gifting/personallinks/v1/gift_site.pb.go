@@ -1006,14 +1006,19 @@ func (x *ClaimLinkResponse) GetOrderReference() string {
 // What a form has entered so far.
 type ClaimDraft struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Grows whenever the gift or the recipient is saved. 0: the form has claimed the link, and this is the recipient of its claim.
+	// Grows whenever the gift or the recipient is saved. 0: the form has claimed the link, and this is the recipient of its
+	// claim, with its corrections.
 	Version   int64              `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	Gift      *ClaimChoiceOfGift `protobuf:"bytes,2,opt,name=gift,proto3" json:"gift,omitempty"`
 	Recipient *ClaimRecipient    `protobuf:"bytes,3,opt,name=recipient,proto3" json:"recipient,omitempty"`
 	// The answer to what the form sent last; absent: there was nothing to correct.
 	Answer *ClaimAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
 	// The form has reopened the claimed gift. It is in no response.
-	Reopened      bool `protobuf:"varint,5,opt,name=reopened,proto3" json:"reopened,omitempty"`
+	Reopened bool `protobuf:"varint,5,opt,name=reopened,proto3" json:"reopened,omitempty"`
+	// Where the order is sent, as the form that has claimed the link has typed it. Only if `recipient` is a correction that was refused.
+	Ordered *ClaimRecipient `protobuf:"bytes,6,opt,name=ordered,proto3" json:"ordered,omitempty"`
+	// Version of the order that is sent there.
+	OrderVersion  int64 `protobuf:"varint,7,opt,name=order_version,json=orderVersion,proto3" json:"order_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1081,6 +1086,20 @@ func (x *ClaimDraft) GetReopened() bool {
 		return x.Reopened
 	}
 	return false
+}
+
+func (x *ClaimDraft) GetOrdered() *ClaimRecipient {
+	if x != nil {
+		return x.Ordered
+	}
+	return nil
+}
+
+func (x *ClaimDraft) GetOrderVersion() int64 {
+	if x != nil {
+		return x.OrderVersion
+	}
+	return 0
 }
 
 // The gift that a form has chosen, which may have become unavailable.
@@ -2273,14 +2292,16 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x11ClaimLinkResponse\x12:\n" +
 	"\x05state\x18\x01 \x01(\x0e2$.gifting.personallinks.v1.ClaimStateR\x05state\x12,\n" +
 	"\x0forder_reference\x18\x02 \x01(\tH\x00R\x0eorderReference\x88\x01\x01B\x12\n" +
-	"\x10_order_reference\"\x8a\x02\n" +
+	"\x10_order_reference\"\xf3\x02\n" +
 	"\n" +
 	"ClaimDraft\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x03R\aversion\x12?\n" +
 	"\x04gift\x18\x02 \x01(\v2+.gifting.personallinks.v1.ClaimChoiceOfGiftR\x04gift\x12F\n" +
 	"\trecipient\x18\x03 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\trecipient\x12=\n" +
 	"\x06answer\x18\x04 \x01(\v2%.gifting.personallinks.v1.ClaimAnswerR\x06answer\x12\x1a\n" +
-	"\breopened\x18\x05 \x01(\bR\breopened\"\xef\x01\n" +
+	"\breopened\x18\x05 \x01(\bR\breopened\x12B\n" +
+	"\aordered\x18\x06 \x01(\v2(.gifting.personallinks.v1.ClaimRecipientR\aordered\x12#\n" +
+	"\rorder_version\x18\a \x01(\x03R\forderVersion\"\xef\x01\n" +
 	"\x11ClaimChoiceOfGift\x12\x1d\n" +
 	"\n" +
 	"product_id\x18\x01 \x01(\tR\tproductId\x12[\n" +
@@ -2479,49 +2500,50 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	14, // 15: gifting.personallinks.v1.ClaimDraft.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
 	11, // 16: gifting.personallinks.v1.ClaimDraft.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
 	15, // 17: gifting.personallinks.v1.ClaimDraft.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	34, // 18: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
-	38, // 19: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
-	0,  // 20: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	13, // 21: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
-	14, // 22: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
-	11, // 23: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	15, // 24: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
-	0,  // 25: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
-	13, // 26: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
-	1,  // 27: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
-	22, // 28: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
-	35, // 29: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
-	39, // 30: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
-	11, // 31: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	6,  // 32: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
-	39, // 33: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
-	39, // 34: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
-	11, // 35: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	36, // 36: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
-	3,  // 37: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
-	2,  // 38: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	10, // 39: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	16, // 40: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
-	18, // 41: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
-	20, // 42: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
-	23, // 43: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	25, // 44: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
-	27, // 45: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
-	29, // 46: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
-	3,  // 47: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 48: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 49: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 50: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 51: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 52: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	26, // 53: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
-	28, // 54: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
-	30, // 55: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
-	47, // [47:56] is the sub-list for method output_type
-	38, // [38:47] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	11, // 18: gifting.personallinks.v1.ClaimDraft.ordered:type_name -> gifting.personallinks.v1.ClaimRecipient
+	34, // 19: gifting.personallinks.v1.ClaimChoiceOfGift.variations:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift.VariationsEntry
+	38, // 20: gifting.personallinks.v1.ClaimAnswer.violations:type_name -> gifting.common.v1.Violation
+	0,  // 21: gifting.personallinks.v1.GetClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	13, // 22: gifting.personallinks.v1.GetClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	14, // 23: gifting.personallinks.v1.SaveClaimDraftRequest.gift:type_name -> gifting.personallinks.v1.ClaimChoiceOfGift
+	11, // 24: gifting.personallinks.v1.SaveClaimDraftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	15, // 25: gifting.personallinks.v1.SaveClaimDraftRequest.answer:type_name -> gifting.personallinks.v1.ClaimAnswer
+	0,  // 26: gifting.personallinks.v1.SaveClaimDraftResponse.state:type_name -> gifting.personallinks.v1.ClaimState
+	13, // 27: gifting.personallinks.v1.SaveClaimDraftResponse.draft:type_name -> gifting.personallinks.v1.ClaimDraft
+	1,  // 28: gifting.personallinks.v1.GetClaimedGiftResponse.progress:type_name -> gifting.personallinks.v1.ClaimProgress
+	22, // 29: gifting.personallinks.v1.GetClaimedGiftResponse.gift:type_name -> gifting.personallinks.v1.ClaimedGift
+	35, // 30: gifting.personallinks.v1.ClaimedGift.variations:type_name -> gifting.personallinks.v1.ClaimedGift.VariationsEntry
+	39, // 31: gifting.personallinks.v1.ClaimedGift.claimed_at:type_name -> google.protobuf.Timestamp
+	11, // 32: gifting.personallinks.v1.ClaimedGift.masked_recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	6,  // 33: gifting.personallinks.v1.ClaimedGift.shown:type_name -> gifting.personallinks.v1.ClaimGift
+	39, // 34: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
+	39, // 35: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
+	11, // 36: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
+	36, // 37: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
+	3,  // 38: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
+	2,  // 39: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	10, // 40: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	16, // 41: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	18, // 42: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	20, // 43: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	23, // 44: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	25, // 45: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
+	27, // 46: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
+	29, // 47: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
+	3,  // 48: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 49: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 50: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 51: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 52: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 53: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	26, // 54: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
+	28, // 55: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
+	30, // 56: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
+	48, // [48:57] is the sub-list for method output_type
+	39, // [39:48] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
