@@ -44,14 +44,6 @@ func TestAKeyHasAtLeast160RandomBits(t *testing.T) {
 	}
 }
 
-func TestEnvironments(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, apikey.Production.Validate())
-	require.NoError(t, apikey.Sandbox.Validate())
-	require.ErrorIs(t, apikey.Environment("prod").Validate(), apikey.ErrEnvironment)
-	require.ErrorIs(t, apikey.Environment("").Validate(), apikey.ErrEnvironment)
-}
-
 func TestOneWrongCharacterIsCaught(t *testing.T) {
 	t.Parallel()
 	key := apikey.New(apikey.Sandbox)

@@ -3,6 +3,7 @@ package seed
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"google.golang.org/protobuf/proto"
 
@@ -94,10 +95,8 @@ func combinations(variations []variation) []map[string]string {
 		var longer []map[string]string
 		for _, choice := range out {
 			for _, value := range v.Values {
-				next := map[string]string{v.Dimension: value}
-				for dimension, chosen := range choice {
-					next[dimension] = chosen
-				}
+				next := maps.Clone(choice)
+				next[v.Dimension] = value
 				longer = append(longer, next)
 			}
 		}

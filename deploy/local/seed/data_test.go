@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"testing"
@@ -28,11 +29,11 @@ func TestCatalogData(t *testing.T) {
 	t.Run("every text has three locales", func(t *testing.T) {
 		for _, c := range categories {
 			for _, l := range append(c.Subcategories, c.label) {
-				require.ElementsMatch(t, locales, keys(l.Names), l.Code)
+				require.ElementsMatch(t, locales, slices.Collect(maps.Keys(l.Names)), l.Code)
 			}
 		}
 		for slug, g := range gifts {
-			require.ElementsMatch(t, locales, keys(g.Texts), slug)
+			require.ElementsMatch(t, locales, slices.Collect(maps.Keys(g.Texts)), slug)
 			for locale, text := range g.Texts {
 				require.NotEmpty(t, text.Name, "%s %s", slug, locale)
 				require.NotEmpty(t, text.Description, "%s %s", slug, locale)
@@ -42,7 +43,7 @@ func TestCatalogData(t *testing.T) {
 	t.Run("words of variations are translated", func(t *testing.T) {
 		byLocale, err := readWords()
 		require.NoError(t, err)
-		require.ElementsMatch(t, locales[1:], keys(byLocale))
+		require.ElementsMatch(t, locales[1:], slices.Collect(maps.Keys(byLocale)))
 		same := regexp.MustCompile(`^(\d+( kg)?|[SMLX/]+|King|Standard|Filter|Espresso)$`)
 		for slug, g := range gifts {
 			for _, v := range g.Variations {
@@ -151,12 +152,4 @@ func TestDemo(t *testing.T) {
 			require.Positive(t, stocked[false])
 		}
 	})
-}
-
-func keys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	return out
 }
