@@ -62,7 +62,7 @@ const (
 
 func TestAGiftsTokenAndAddressAreInNoLogSpanOrMetric(t *testing.T) {
 	t.Parallel()
-	log, spans, reader := &gatewaytest.Log{}, tracetest.NewSpanRecorder(), sdkmetric.NewManualReader()
+	log, spans, reader := &telemetrytest.Log{}, tracetest.NewSpanRecorder(), sdkmetric.NewManualReader()
 	tel := telemetry.Discard()
 	tel.Logger = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	tel.Tracers = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))

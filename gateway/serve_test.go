@@ -18,6 +18,7 @@ import (
 	"github.com/partnergifting/platform/gateway"
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
@@ -30,7 +31,7 @@ type fixture struct {
 func setup(t *testing.T, lameDuck, drain time.Duration) *fixture {
 	t.Helper()
 	metrics := testenv.FreeAddr(t)
-	var log gatewaytest.Log
+	var log telemetrytest.Log
 	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{MetricsAddr: metrics}, &log)
 	require.NoError(t, err)
 	f := &fixture{metrics: "http://" + metrics, Fixture: gatewaytest.NewWith(t, gatewaytest.Options{

@@ -16,6 +16,7 @@ import (
 	"github.com/partnergifting/platform/pkg/identity/identitytest"
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
 const (
@@ -171,7 +172,7 @@ func (k secured) testErrors(t *testing.T) {
 // logOf runs a consumer until its log has the text, and returns the log.
 func logOf(t *testing.T, cfg kafka.Config, want string) string {
 	t.Helper()
-	log := &syncBuffer{}
+	log := &telemetrytest.Log{}
 	tel := telemetry.Discard()
 	tel.Logger = slog.New(slog.NewTextHandler(log, nil))
 	consumer, err := kafka.NewConsumer(cfg, kafka.ConsumerOptions{
@@ -186,21 +187,4 @@ func logOf(t *testing.T, cfg kafka.Config, want string) string {
 	cancel()
 	require.NoError(t, <-ended)
 	return text()
-}
-
-type syncBuffer struct {
-	lock sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	return b.text.String()
 }

@@ -16,25 +16,8 @@ import (
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
-
-// output is written and read at once.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
 
 // twoFiles are migrations; the second needs the table alone.
 func twoFiles() postgres.Migrations {
@@ -53,15 +36,15 @@ func onlyFirst() postgres.Migrations {
 func TestMigrateSaysWhatItDid(t *testing.T) {
 	t.Parallel()
 	cfg := postgres.Config{URL: pgtest.NewURL(t)}
-	var out output
+	var out telemetrytest.Log
 	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, onlyFirst()))
 	require.Regexp(t, `^example: 00001_a\.sql took [0-9.mµ]*s\nexample: from version 0 to 1\n$`, out.String())
-	out = output{}
+	out = telemetrytest.Log{}
 	other := postgres.Migrations{Owner: "other", Files: fstest.MapFS{}}
 	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, twoFiles(), other))
 	const second = `^example: 00002_b\.sql took [0-9.mµ]*s\nexample: from version 1 to 2\nother: nothing to do at version 0\n$`
 	require.Regexp(t, second, out.String())
-	out = output{}
+	out = telemetrytest.Log{}
 	require.NoError(t, postgres.Migrate(t.Context(), cfg, &out, twoFiles()))
 	require.Equal(t, "example: nothing to do at version 2\n", out.String())
 }
@@ -85,7 +68,7 @@ func locked(t *testing.T) (cfg postgres.Config, release func()) {
 func TestAMigrationThatWaitsForALockLetsOthersPassAndTriesAgain(t *testing.T) {
 	t.Parallel()
 	cfg, release := locked(t)
-	var out output
+	var out telemetrytest.Log
 	done := make(chan error, 1)
 	go func() { done <- postgres.Migrate(t.Context(), cfg, &out, twoFiles()) }()
 	require.Eventually(t, func() bool {

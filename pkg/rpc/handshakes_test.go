@@ -1,14 +1,12 @@
 package rpc
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"log/slog"
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,29 +15,20 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/identity/identitytest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
 
-// lines is a log that is read while it is written.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) with(text string) (found []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.buf.String()) {
-		if strings.Contains(line, text) {
-			found = append(found, line)
-		}
-	}
-	return found
+// loggedHandshake waits for the only line about a handshake in the log.
+func loggedHandshake(t *testing.T, log *telemetrytest.Log) string {
+	t.Helper()
+	var found []string
+	require.Eventually(t, func() bool {
+		found = slices.DeleteFunc(slices.Collect(strings.Lines(log.String())), func(line string) bool {
+			return !strings.Contains(line, "a TLS handshake was refused")
+		})
+		return len(found) == 1
+	}, 10*time.Second, 5*time.Millisecond)
+	return found[0]
 }
 
 func TestARefusedHandshakeIsLoggedWithItsReason(t *testing.T) {
@@ -63,7 +52,7 @@ func TestARefusedHandshakeIsLoggedWithItsReason(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			tel, log := telemetry.Discard(), &lines{}
+			tel, log := telemetry.Discard(), &telemetrytest.Log{}
 			tel.Logger = slog.New(slog.NewJSONHandler(log, nil))
 			server, err := NewServer(Config{TLS: ours.Config(t, identity.Orders)}, tel)
 			require.NoError(t, err)
@@ -71,20 +60,16 @@ func TestARefusedHandshakeIsLoggedWithItsReason(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = conn.Close() })
 			attempt(conn)
-			var found []string
-			require.Eventually(t, func() bool {
-				found = log.with("a TLS handshake was refused")
-				return len(found) == 1
-			}, 10*time.Second, 5*time.Millisecond)
-			require.Contains(t, found[0], `"reason":"`+reason+`"`)
-			require.Contains(t, found[0], `"peer":"127.0.0.1:`)
+			found := loggedHandshake(t, log)
+			require.Contains(t, found, `"reason":"`+reason+`"`)
+			require.Contains(t, found, `"peer":"127.0.0.1:`)
 		})
 	}
 }
 
 func TestALogLineOfAHandshakeIsBounded(t *testing.T) {
 	t.Parallel()
-	authority, tel, log := identitytest.New(t), telemetry.Discard(), &lines{}
+	authority, tel, log := identitytest.New(t), telemetry.Discard(), &telemetrytest.Log{}
 	tel.Logger = slog.New(slog.NewJSONHandler(log, nil))
 	server, err := NewServer(Config{TLS: authority.Config(t, identity.Orders)}, tel)
 	require.NoError(t, err)
@@ -93,13 +78,9 @@ func TestALogLineOfAHandshakeIsBounded(t *testing.T) {
 	t.Cleanup(func() { _ = conn.Close() })
 	protocols := slices.Repeat([]string{strings.Repeat("\x01", 200)}, 300)
 	require.Error(t, tls.Client(conn, &tls.Config{InsecureSkipVerify: true, NextProtos: protocols}).HandshakeContext(t.Context()))
-	var found []string
-	require.Eventually(t, func() bool {
-		found = log.with("a TLS handshake was refused")
-		return len(found) == 1
-	}, 10*time.Second, 5*time.Millisecond)
-	require.Contains(t, found[0], "application protocols")
-	require.Less(t, len(found[0]), 1000)
+	found := loggedHandshake(t, log)
+	require.Contains(t, found, "application protocols")
+	require.Less(t, len(found), 1000)
 }
 
 func files(cfg identity.Config) (cert, key string) { return cfg.CertFile, cfg.KeyFile }

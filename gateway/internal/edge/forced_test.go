@@ -121,7 +121,7 @@ func sendAlone(req *http.Request) error {
 
 func TestALostAnswerTakesEffect(t *testing.T) {
 	t.Parallel()
-	var log gatewaytest.Log
+	var log telemetrytest.Log
 	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{LogLevel: slog.LevelDebug}, &log)
 	require.NoError(t, err)
 	f := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel})

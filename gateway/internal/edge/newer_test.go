@@ -20,6 +20,7 @@ import (
 	"github.com/partnergifting/platform/gateway/internal/gatewaytest"
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
@@ -90,7 +91,7 @@ func withLaterCondition(t *testing.T, ctx context.Context) context.Context { //n
 
 func TestAnOlderServiceRefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	var log gatewaytest.Log
+	var log telemetrytest.Log
 	tel := telemetry.Discard()
 	tel.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	f := gatewaytest.NewWith(t, gatewaytest.Options{

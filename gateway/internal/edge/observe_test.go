@@ -107,7 +107,7 @@ func TestIdempotencyKeysAreCountedByOutcome(t *testing.T) {
 }
 
 // accessLine returns the line of a request in the access log, which is written after the response.
-func accessLine(t *testing.T, log *gatewaytest.Log, requestID string) (found map[string]any) {
+func accessLine(t *testing.T, log *telemetrytest.Log, requestID string) (found map[string]any) {
 	t.Helper()
 	eventually(t, func() bool {
 		for line := range strings.Lines(log.String()) {
@@ -124,7 +124,7 @@ func accessLine(t *testing.T, log *gatewaytest.Log, requestID string) (found map
 
 func TestTheAccessLogHasOneLinePerRequestAndNothingFromTheCaller(t *testing.T) {
 	t.Parallel()
-	var log gatewaytest.Log
+	var log telemetrytest.Log
 	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{LogLevel: slog.LevelDebug}, &log)
 	require.NoError(t, err)
 	f := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel})

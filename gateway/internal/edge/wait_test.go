@@ -230,7 +230,7 @@ func TestAKeyThatIsRevokedWhileItsCallIsHeldGetsNothing(t *testing.T) {
 
 func TestARefusalAfterAHoldIsLoggedWithItsKey(t *testing.T) {
 	t.Parallel()
-	var log gatewaytest.Log
+	var log telemetrytest.Log
 	tel, err := telemetry.New(t.Context(), "gateway", telemetry.Config{}, &log)
 	require.NoError(t, err)
 	f := gatewaytest.NewWith(t, gatewaytest.Options{Telemetry: tel})

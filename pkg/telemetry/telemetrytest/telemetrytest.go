@@ -2,7 +2,9 @@
 package telemetrytest
 
 import (
+	"bytes"
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -110,4 +112,24 @@ func Attributes(s sdktrace.ReadOnlySpan) map[string]string {
 		all[string(a.Key)] = a.Value.String()
 	}
 	return all
+}
+
+// Log is a log that several goroutines write, or that is read meanwhile.
+type Log struct {
+	lock sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns what was written.
+func (l *Log) String() string {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.text.String()
 }
