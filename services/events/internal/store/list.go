@@ -119,7 +119,7 @@ func (s *Store) Scan(ctx context.Context, tenantID string, after Position, f Fil
 	b := &pgx.Batch{}
 	b.Queue(scan, tenantID, after.Day, after.Number, limit, f.Orders, f.PersonalLinks, f.AllBrands,
 		notNil(f.BrandIDs), f.KeyID, f.Everything).Query(func(rows pgx.Rows) (err error) {
-		found, err = collect(rows, limit)
+		found, err = pgx.CollectRows(rows, scanRow)
 		return err
 	})
 	b.Queue(bounds, tenantID, after.Epoch).QueryRow(func(row pgx.Row) error { return row.Scan(ends.columns()...) })
@@ -130,24 +130,6 @@ func (s *Store) Scan(ctx context.Context, tenantID string, after Position, f Fil
 		found[i].Position.Epoch = ends.Epoch
 	}
 	return found, ends, nil
-}
-
-// usualPage is for how many rows a scan makes room when it finds the first. Few pages are larger, and most polls find none.
-const usualPage = 50
-
-func collect(rows pgx.Rows, limit int) (found []Row, err error) {
-	defer rows.Close()
-	for rows.Next() {
-		row, err := scanRow(rows)
-		if err != nil {
-			return nil, err
-		}
-		if found == nil {
-			found = make([]Row, 0, min(limit, usualPage))
-		}
-		found = append(found, row)
-	}
-	return found, rows.Err()
 }
 
 func scanRow(row pgx.CollectableRow) (Row, error) {
