@@ -34,7 +34,7 @@ func KafkaKind() string {
 
 // NewConfig is the configuration of a platform that shares nothing with others: it has its own databases, topic, consumer
 // groups, Redis database, ports and folder. Everything that it creates on the servers is removed when the test ends.
-func NewConfig(t *testing.T) local.Config {
+func NewConfig(t testing.TB) local.Config {
 	t.Helper()
 	ports, err := deps.FreeRow(t.Context(), local.PortSpan)
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func NewConfig(t *testing.T) local.Config {
 }
 
 // claimRedis reserves a database of the Redis until the test ends.
-func claimRedis(t *testing.T) string {
+func claimRedis(t testing.TB) string {
 	t.Helper()
 	server := testenv.Require(t, testenv.RedisURL)
 	opts, err := redis.ParseURL(server)
@@ -81,7 +81,7 @@ func claimRedis(t *testing.T) string {
 	return ""
 }
 
-func dropDatabases(t *testing.T, cfg local.Config) {
+func dropDatabases(t testing.TB, cfg local.Config) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	conn, err := pgx.Connect(ctx, cfg.PostgresURL)
@@ -95,7 +95,7 @@ func dropDatabases(t *testing.T, cfg local.Config) {
 	require.NoError(t, err)
 }
 
-func dropTopic(t *testing.T, cfg local.Config) {
+func dropTopic(t testing.TB, cfg local.Config) {
 	t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(cfg.KafkaBrokers...)}
 	_, err := client.DeleteTopics(context.WithoutCancel(t.Context()), &kafka.DeleteTopicsRequest{Topics: []string{cfg.Topic()}})
