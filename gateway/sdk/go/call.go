@@ -50,13 +50,13 @@ type call struct {
 // route is a path, and what the document calls it.
 type route struct{ path, template string }
 
-// routeTo puts ids into the places {…} of a path. Without an id, or with dots, the path would be that of another operation; it
-// becomes one that no record has.
+// routeTo puts ids into the places {…} of a path. Without an id, or with dots, the path would be that of another operation: then it
+// stays empty, and the call fails before anything is sent.
 func routeTo(template string, ids ...string) route {
 	path := template
 	for _, id := range ids {
 		if id == "" || id == "." || id == ".." {
-			id = "-"
+			return route{"", template}
 		}
 		before, rest, _ := strings.Cut(path, "{")
 		_, after, _ := strings.Cut(rest, "}")
@@ -116,6 +116,7 @@ var (
 	ErrNotModified = errors.New("the record has not changed")
 
 	errOption   = errors.New("does not apply to this call")
+	errID       = errors.New("the id is empty or consists of dots")
 	errTooLarge = errors.New("the response is too large")
 	errAnswer   = errors.New("the response is not what the API answers")
 )
@@ -167,9 +168,17 @@ func (c *call) prepare(options []CallOption) (body []byte, err error) {
 	for _, option := range options {
 		option(c)
 	}
+	if c.path == "" {
+		return nil, errID
+	}
 	for header, option := range selective {
-		if _, given := c.header[header]; given && !c.unlisted && !slices.Contains(c.takes, header) {
+		value, given := c.header[header]
+		switch {
+		case !given:
+		case !c.unlisted && !slices.Contains(c.takes, header):
 			return nil, fmt.Errorf("%s %w", option, errOption)
+		case value[0] == "":
+			return nil, fmt.Errorf("%s %w", option, errEmpty)
 		}
 	}
 	_, own := c.header[idempotencyKey]
@@ -215,7 +224,7 @@ func (c *call) failed(ctx context.Context, err error, attempts int) error {
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = errors.Join(ended, err)
 	}
-	path, _, _ := strings.Cut(c.path, "?")
+	path, _, _ := strings.Cut(cmp.Or(c.path, c.template), "?")
 	return &CallError{Method: c.method, Path: path, Attempts: attempts, IdempotencyKey: c.header.Get(idempotencyKey), Err: err}
 }
 

@@ -87,13 +87,30 @@ func TestAnIDCannotBecomeAnotherPath(t *testing.T) {
 	t.Parallel()
 	transport := &stub{script: script{refused(404, "not_found")}}
 	client := newClient(t, transport)
-	for id, want := range map[string]string{
-		"": "/orders/-", ".": "/orders/-", "..": "/orders/-", "../me": "/orders/..%2Fme", "a?b": "/orders/a%3Fb",
-	} {
+	for id, want := range map[string]string{"../me": "/orders/..%2Fme", "a?b": "/orders/a%3Fb"} {
 		_, err := client.Orders.Get(t.Context(), id)
 		require.True(t, gifting.HasCode(err, gifting.CodeNotFound))
 		require.Equal(t, "https://api.example.com/api/public/v1"+want, transport.attempts[len(transport.attempts)-1].url)
 	}
+	sent := len(transport.attempts)
+	for _, id := range []string{"", ".", ".."} {
+		_, err := client.Orders.Get(t.Context(), id)
+		require.EqualError(t, err, "GET /orders/{orderId}: the id is empty or consists of dots")
+	}
+	_, err := client.Orders.Cancel(t.Context(), "1", gifting.CancelOrderRequest{}, gifting.WithIdempotencyKey(""))
+	require.ErrorContains(t, err, "WithIdempotencyKey is empty")
+	require.Len(t, transport.attempts, sent, "nothing was sent")
+}
+
+func TestAnAnswerThatIsNotOfTheAPISaysWhatMayBeWrong(t *testing.T) {
+	t.Parallel()
+	page := answered(404, "<!DOCTYPE html><title>No such page</title>", "Content-Type", "text/html; charset=utf-8")
+	_, err := newClient(t, &stub{script: script{page}}).Account.Me(t.Context())
+	require.ErrorContains(t, err, "Not Found (404): this is no address of the API: is the base URL complete")
+	require.NotContains(t, err.Error(), "DOCTYPE")
+	page = answered(403, "<!DOCTYPE html><title>Blocked</title>", "Content-Type", "text/html")
+	_, err = newClient(t, &stub{script: script{page}}).Account.Me(t.Context())
+	require.EqualError(t, err, "GET /me: Forbidden (403)")
 }
 
 func TestAProblemHasAllThatTheAPISays(t *testing.T) {
@@ -114,8 +131,8 @@ func TestAProblemHasAllThatTheAPISays(t *testing.T) {
 	require.EqualError(t, err,
 		"GET /me: Invalid request (a_new_code 400): Two fields.; items[0].budget.currency: must be SEK (a_new_one)")
 	require.False(t, gifting.HasCode(err, gifting.CodeNotFound))
-	_, err = newClient(t, &stub{script: script{answered(404, "<html>nginx")}}).Account.Me(t.Context())
-	require.EqualError(t, err, "GET /me: Not Found (404): <html>nginx")
+	_, err = newClient(t, &stub{script: script{answered(403, "blocked by nginx")}}).Account.Me(t.Context())
+	require.EqualError(t, err, "GET /me: Forbidden (403): blocked by nginx")
 }
 
 func TestACurrentETagIsNoProblem(t *testing.T) {

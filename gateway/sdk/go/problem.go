@@ -76,7 +76,7 @@ const maxDetail = 200
 func problemOf(status int, header http.Header, body []byte) *Problem {
 	p := &Problem{}
 	if json.Unmarshal(body, p) != nil || p.Code == "" {
-		p = &Problem{Detail: strings.ToValidUTF8(string(body[:min(len(body), maxDetail)]), "")}
+		p = &Problem{Detail: detailOf(status, header, body)}
 	}
 	p.Status = status
 	if p.Title == "" {
@@ -84,6 +84,17 @@ func problemOf(status int, header http.Header, body []byte) *Problem {
 	}
 	p.RequestID, p.RetryAfter, p.Raw = header.Get("Request-Id"), retryAfter(header), body
 	return p
+}
+
+// detailOf says what is known of an answer that is no problem: the API answers with one to every path under its base URL.
+func detailOf(status int, header http.Header, body []byte) string {
+	switch {
+	case status == http.StatusNotFound:
+		return "this is no address of the API: is the base URL complete, such as https://api.example.com/api/public/v1?"
+	case strings.HasPrefix(header.Get("Content-Type"), "text/html"):
+		return "" // The page of a proxy.
+	}
+	return strings.ToValidUTF8(string(body[:min(len(body), maxDetail)]), "")
 }
 
 // retryAfter reads seconds, as the API sends them, or a date, as proxies may.

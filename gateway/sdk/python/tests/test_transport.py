@@ -296,12 +296,21 @@ def test_a_time_far_away_is_no_error_and_fits_a_timer(at: str) -> None:
     assert wanted is None or wanted == 86_400
 
 
+def test_an_answer_of_another_server_says_what_may_be_wrong() -> None:
+    fake = Fake(httpx.Response(404, text="<!DOCTYPE html>"), httpx.Response(403, text="<!DOCTYPE html>"))
+    with pytest.raises(ApiError, match=r"no problem document: is base_url complete, .*\(404\)$"):
+        fake.sync.account.me()
+    with pytest.raises(ApiError, match=r"no problem document \(403\)$"):
+        fake.sync.account.me()
+
+
 def test_an_idempotency_key_is_never_replaced() -> None:
-    fake = Fake(ok({}), ok({}), ok({}))
-    cancel(fake.sync, idempotency_key="")
+    fake = Fake(ok({}), ok({}))
+    with pytest.raises(ValueError, match="idempotency_key is empty"):
+        cancel(fake.sync, idempotency_key="")
     cancel(fake.sync, headers={"idempotency-key": "mine"})
     cancel(fake.sync, headers={"idempotency-key": "mine"}, idempotency_key="option")
-    assert [request.headers["Idempotency-Key"] for request in fake.sent] == ["", "mine", "option"]
+    assert [request.headers["Idempotency-Key"] for request in fake.sent] == ["mine", "option"]
 
 
 def test_no_text_shows_the_key() -> None:

@@ -40,7 +40,8 @@ export class ApiError extends GiftingError implements CallInfo {
 
   constructor(response: Response, body: string, call: CallInfo) {
     const problem = parsed(body);
-    const title = problem?.title ?? "The response is no problem document";
+    const hint = response.status === 404 ? ": is baseUrl complete, such as https://api.example.com/api/public/v1?" : "";
+    const title = problem?.title ?? `The response is no problem document${hint}`;
     const errors = Array.isArray(problem?.errors) ? problem.errors : [];
     const summary = [`${title} (${[problem?.code, response.status].filter(Boolean).join(" ")})`, problem?.detail].filter(Boolean).join(": ");
     super([summary, ...errors.map(({ field, message, code }) => `${field}: ${message} (${code})`)].join("; "));
@@ -82,13 +83,20 @@ export class ConnectionError extends GiftingError implements CallInfo {
   readonly idempotencyKey: string | undefined;
 
   constructor(cause: unknown, call: CallInfo) {
-    super(`no answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`no answer: ${reason(cause)}`, { cause });
     this.attempts = call.attempts;
     this.idempotencyKey = call.idempotencyKey;
   }
 }
 
-/** A request that is no genuine webhook. Answer it with 400. */
+/** The message of an error, with the code of its cause: that of fetch says only that it failed. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = (error.cause as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? `${error.message} (${code})` : error.message;
+}
+
+/** A request that is no genuine webhook. Answer it with 401. */
 export class WebhookVerificationError extends GiftingError {
   override name = "WebhookVerificationError";
 }

@@ -25,6 +25,11 @@ const feedOptions = Object.keys({
   signal: true, attemptTimeout: true, timeout: true, headers: true,
 } satisfies Record<keyof FeedOptions, true>);
 
+/** A page of the feed. It always has a cursor. */
+export interface FeedPage extends Page<GiftingEvent> {
+  nextCursor: string;
+}
+
 type Read = (query: { after?: string; from?: "end"; limit?: number; wait?: number }) => Promise<Answer<Page<{ type: string }>>>;
 
 /**
@@ -51,7 +56,7 @@ export class Feed implements AsyncIterable<GiftingEvent> {
   }
 
   /** Pages, to store the events and `nextCursor` of a page in one transaction. A page without events only moves the cursor. */
-  async *pages(): AsyncGenerator<Page<GiftingEvent>, void, undefined> {
+  async *pages(): AsyncGenerator<FeedPage, void, undefined> {
     const { follow = true, signal } = this.#options;
     const seen = new Cursors(undefined);
     while (!signal?.aborted) {

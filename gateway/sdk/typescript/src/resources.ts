@@ -43,9 +43,9 @@ async function data<T>(http: Transport, request: Request, options: AnyOptions | 
   return (await http.send<T>(request, options)).data;
 }
 
-function list<T>(http: Transport, path: Request["path"], query: { after?: string | undefined }, options: CallOptions | undefined): List<T> {
+function list<T>(http: Transport, path: Request["path"], query: { after?: string | undefined } | undefined, options: CallOptions | undefined): List<T> {
   http.check({ method: "GET", path, query }, options); // At once, not when the list is read.
-  return new List((after) => data(http, { method: "GET", path, query: { ...query, after } }, options), query.after);
+  return new List((after) => data(http, { method: "GET", path, query: { ...query, after } }, options), query?.after);
 }
 
 export class Account {

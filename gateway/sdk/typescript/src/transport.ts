@@ -201,6 +201,7 @@ export class Transport {
     if (request.method === "POST" && !request.withoutKey) known.push("idempotencyKey");
     if (request.condition) known.push(request.condition);
     refuseUnknown(options, known, "option");
+    if ((options as AnyOptions | undefined)?.idempotencyKey === "") throw new TypeError("idempotencyKey is empty: is the variable set from which it comes?");
     const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, request.params?.[name]));
     const query = queryText(request.path, request.query);
     return this.#options.baseUrl + path + (query === "" ? "" : `?${query}`);

@@ -69,7 +69,7 @@ for (const [name, reply, message] of [
   ["an answer that is no JSON", () => new Response("<html>"), /not JSON/],
   ["a certificate that is not trusted", () => {
     throw new TypeError("fetch failed", { cause: Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" }) });
-  }, /fetch failed/],
+  }, /fetch failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
 ] as [string, Reply, RegExp][]) {
   test(`${name}: ends a call and the feed`, async () => {
     const { client: one, sent } = client([reply, reply]);
@@ -195,12 +195,25 @@ test("a client that could show its key to others, or never call, is not made", (
   for (const fine of [baseUrl, "http://localhost", "http://[::1]:1", "https://api.example.com"]) new Client({ baseUrl: fine, key });
 });
 
+test("an answer of another server says what may be wrong", async () => {
+  const { client: one } = client([new Response("<!DOCTYPE html>", { status: 404 }), new Response("<!DOCTYPE html>", { status: 403 })]);
+  await assert.rejects(one.account.me(), /no problem document: is baseUrl complete, .*\(404\)$/);
+  await assert.rejects(one.account.me(), /no problem document \(403\)$/);
+});
+
+test("a list without its query leaves it to the API to ask for one", async () => {
+  const { client: one, sent } = client([problem(400, "invalid_request")]);
+  const products = one.catalog.products as () => ReturnType<typeof one.catalog.products>;
+  await assert.rejects(products.call(one.catalog).first(), /invalid_request/);
+  assert.equal(sent.length, 1);
+});
+
 test("an Idempotency-Key is never replaced", async () => {
-  const { client: one, sent } = client([json({}), json({}), json({})]);
-  await one.orders.cancel("1", cancel, { idempotencyKey: "" });
+  const { client: one, sent } = client([json({}), json({})]);
+  await assert.rejects(one.orders.cancel("1", cancel, { idempotencyKey: "" }), /idempotencyKey is empty/);
   await one.orders.cancel("1", cancel, { headers: { "idempotency-key": "mine" } });
   await one.orders.cancel("1", cancel, { headers: { "idempotency-key": "mine" }, idempotencyKey: "option" });
-  assert.deepEqual(sent.map(({ headers }) => headers.get("Idempotency-Key")), ["", "mine", "option"]);
+  assert.deepEqual(sent.map(({ headers }) => headers.get("Idempotency-Key")), ["mine", "option"]);
 });
 
 test("a response without an end is not read to it, nor requested again", async () => {

@@ -127,7 +127,8 @@ def make_request(
         headers["Content-Type"] = "application/json"
     if method == "POST" and with_key:
         own = options.get("idempotency_key")
-        # An empty one is refused by the API: replaced, a repeated call would take effect twice.
+        if own == "":  # Replaced, a repeated call would take effect twice.
+            raise ValueError("idempotency_key is empty: is the variable set from which it comes?")
         headers["Idempotency-Key"] = headers.get("Idempotency-Key", str(uuid.uuid4())) if own is None else own
     for name, value in (
         ("If-None-Match", options.get("if_none_match")),

@@ -38,7 +38,8 @@ class ApiError(CallError):
         self.status = response.status_code
         self.code: str = problem["code"] if problem else ""
         """Stable name of the error. New codes may be added. Empty if something before the API answered, such as a proxy."""
-        self.title: str = problem["title"] if problem else "The response is no problem document"
+        hint = ": is base_url complete, such as https://api.example.com/api/public/v1?" if response.status_code == 404 else ""
+        self.title: str = problem["title"] if problem else "The response is no problem document" + hint
         self.detail = problem.get("detail") if problem else None
         """What happened, in English. Not for parsing."""
         self.errors: list[models.FieldError] = problem.get("errors") or [] if problem else []
@@ -75,7 +76,7 @@ class EventsLostError(GiftingError):
 
 
 class WebhookVerificationError(GiftingError):
-    """A request that is no genuine webhook. Answer it with 400."""
+    """A request that is no genuine webhook. Answer it with 401."""
 
 
 def retryable(error: BaseException) -> bool:
