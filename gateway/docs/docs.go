@@ -31,6 +31,7 @@ import (
 // Paths below the base path of the API.
 const (
 	sitePath     = "/docs"
+	llmsText     = "/llms.txt"
 	assetsPath   = sitePath + "/assets/"
 	documentPath = "/openapi"
 	documentJSON = documentPath + ".json"
@@ -66,7 +67,9 @@ func (s *Site) Serves(path string) bool {
 	if !inside || below != "" && below[0] != '/' {
 		return true
 	}
-	return below == sitePath || strings.HasPrefix(below, sitePath+"/") || below == documentJSON || below == documentYAML
+	return strings.HasPrefix(below, sitePath+"/") || slices.Contains([]string{
+		sitePath, sitePath + markdownSuffix, documentJSON, documentYAML,
+	}, below)
 }
 
 // Has reports whether the site has a file at the path.
@@ -91,17 +94,26 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	made, err := s.files()
-	if err != nil {
+	switch {
+	case err != nil:
 		s.errors.Write(r.Context(), w, err)
-		return
+	case strings.HasSuffix(r.URL.Path, markdownSuffix) && !s.Has(r.URL.Path):
+		http.Error(w, "There is no such page. "+s.base+sitePath+llmsText+" lists all.", http.StatusNotFound) // Not a page of HTML.
+	default:
+		made.ServeHTTP(w, r)
 	}
-	made.ServeHTTP(w, r)
 }
 
-// redirectTarget returns where the file is that people look for at another path: with a slash at its end, or at the root of the
-// host.
+// redirectTarget returns where the file is that people look for at another path: with a slash at its end, at the root of the host,
+// or the overview as docs.md. Programs look for llms.txt there too.
 func (s *Site) redirectTarget(path string) string {
 	name := strings.TrimRight(path, "/")
+	if before, overview := strings.CutSuffix(name, sitePath+markdownSuffix); overview {
+		name = before + sitePath + "/index" + markdownSuffix
+	}
+	if name == llmsText {
+		name = sitePath + llmsText
+	}
 	for _, file := range []string{name, s.basePath + name, s.basePath + name + sitePath} {
 		if below, inside := strings.CutPrefix(file, s.basePath); inside && file != path && !s.Has(path) && s.Has(file) {
 			return s.base + below

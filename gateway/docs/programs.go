@@ -39,7 +39,7 @@ func (b *builder) addForPrograms(pages, errorPages []*page) error {
 	for _, p := range errorPages {
 		fmt.Fprintf(list, "- [%s](%s%s/%s%s): %s\n", p.Label, b.document.PublicURL, sitePath, p.Name, markdownSuffix, p.Summary)
 	}
-	b.addFile(sitePath+"/llms.txt", staticfile.New(textType, staticfile.Revalidate, []byte(list.String())).ForAnyOrigin())
+	b.addFile(sitePath+llmsText, staticfile.New(textType, staticfile.Revalidate, []byte(list.String())).ForAnyOrigin())
 	return nil
 }
 

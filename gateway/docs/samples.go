@@ -14,7 +14,8 @@ import (
 )
 
 // The files of samples are programs that call each operation with the SDK of their language. Tests of the SDKs run them. The
-// documentation shows the lines between "// sample: placeOrder" and "// end" (in Python #) with the operation of that name.
+// documentation shows the lines between "// sample: placeOrder" and "// end" (in Python #) with the operation of that name, or where a
+// guide asks for them.
 //
 //go:embed samples
 var sampleFiles embed.FS
@@ -85,7 +86,7 @@ func outdent(source, indent string) string {
 }
 
 // withSamples marks a shell command of a guide that calls an operation: <!-- samples: placeOrder -->.
-var withSamples = regexp.MustCompile("(?s)<!-- samples: (\\w+) -->\n(```sh\n.*?\n```\n)")
+var withSamples = regexp.MustCompile("(?s)<!-- samples: (\\w+) -->\n((?:<!-- not run: [^\n]* -->\n)?```sh\n.*?\n```\n)")
 
 // addSamples adds the samples of the SDKs to the marked commands of a guide.
 func (b *builder) addSamples(markdown string) string {

@@ -177,11 +177,22 @@ func TestEveryOtherAddressHasAPageForPeople(t *testing.T) {
 	}
 }
 
+func TestAMarkdownPageThatDoesNotExistIsShortText(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{base + "/docs/other.md", "/other.md"} {
+		got := call(t, http.MethodGet, path, nil)
+		require.Equal(t, http.StatusNotFound, got.Code)
+		require.Equal(t, "text/plain; charset=utf-8", got.Header().Get("Content-Type"))
+		require.Equal(t, "There is no such page. "+base+"/docs/llms.txt lists all.\n", got.Body.String())
+	}
+}
+
 func TestAddressesThatPeopleTypeLeadToTheirPages(t *testing.T) {
 	t.Parallel()
 	for from, to := range map[string]string{
 		"/": "/docs", "/docs": "/docs", "/docs/": "/docs", "/docs/webhooks": "/docs/webhooks", "/docs/webhooks//": "/docs/webhooks",
 		base + "/docs/": "/docs", base + "/docs/webhooks/": "/docs/webhooks", "/openapi.json": "/openapi.json",
+		"/docs.md": "/docs/index.md", base + "/docs.md": "/docs/index.md", "/llms.txt": "/docs/llms.txt",
 	} {
 		got := call(t, http.MethodGet, from, nil)
 		require.Equal(t, http.StatusMovedPermanently, got.Code, from)
@@ -208,7 +219,7 @@ func TestPagesLoadOnlyWhatTheSiteHas(t *testing.T) {
 	for _, path := range append(pages(t), base+tryPath) {
 		t.Run(path, func(t *testing.T) {
 			page := call(t, http.MethodGet, path, nil).Body.String()
-			require.NotRegexp(t, `(?i)<(img|iframe|object|embed|form|style)\b|\son\w+=|\sstyle=|<script>`, page)
+			require.NotRegexp(t, `(?i)<(img|iframe|object|embed|form|style)\b|<[^>]*\s(on\w+|style)=|<script>`, page)
 			require.NotContains(t, page, "ZgotmplZ", "what the template engine writes for unsafe values")
 			require.NotContains(t, page, "raw HTML omitted")
 			found := loaded.FindAllStringSubmatch(page, -1)

@@ -18,7 +18,7 @@ import (
 var receivers = []verifier{
 	{
 		"typescript",
-		map[string]string{"package.json": `{"type": "module"}`, "verified.ts": "VERIFIER", "main.ts": "RECEIVER"},
+		map[string]string{"package.json": `{"type": "module"}`, "main.ts": "VERIFIER\nRECEIVER"},
 		"exec node main.ts", `node -e 'process.exit(process.features.typescript ? 0 : 1)'`,
 	},
 	{"python", map[string]string{"main.py": "VERIFIER\nRECEIVER"}, "exec python3 main.py", "python3 --version"},
@@ -44,7 +44,7 @@ func TestReceivers(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, free.Close())
 			code := strings.NewReplacer("VERIFIER", shownCode(t, r.language, "verified"),
-				"RECEIVER", strings.ReplaceAll(shownCode(t, r.language, "seen"), "3000", port))
+				"RECEIVER", strings.ReplaceAll(shownCode(t, r.language, "received"), "3000", port))
 			dir := t.TempDir()
 			for name, content := range r.files {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(code.Replace(content)), 0o600))

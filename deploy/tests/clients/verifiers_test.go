@@ -165,11 +165,17 @@ func TestVerifiers(t *testing.T) {
 				fmt.Fprintf(&lines, "%s\t%s\n", c.header, c.body)
 				fmt.Fprintf(&want, "%s: %t\n", c.name, c.want)
 			}
-			command := exec.CommandContext(t.Context(), "sh", "-c", v.run, "sh", secret)
-			command.Dir, command.Stdin, command.Stderr = dir, strings.NewReader(lines.String()), os.Stderr
-			output, err := command.Output()
-			require.NoError(t, err)
-			results := strings.Fields(string(output))
+			run := func(secret, lines string) []string {
+				command := exec.CommandContext(t.Context(), "sh", "-c", v.run, "sh", secret)
+				command.Dir, command.Stdin, command.Stderr = dir, strings.NewReader(lines), os.Stderr
+				output, err := command.Output()
+				require.NoError(t, err)
+				return strings.Fields(string(output))
+			}
+			now := time.Now().Unix()
+			forged := fmt.Sprintf("t=%d,v1=%s\t%s\n", now, signature("", now), body)
+			require.Equal(t, []string{"false"}, run("", forged), "a secret that was not set")
+			results := run(secret, lines.String())
 			var got strings.Builder
 			for i, c := range cases {
 				require.Less(t, i, len(results))

@@ -3,10 +3,14 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +37,7 @@ func TestEveryOperationHasASampleInGo(t *testing.T) {
 	for _, o := range documented(t) {
 		want = append(want, o.OperationID)
 	}
+	want = append(want, "placeCustomOrder", "forcedAnswer", "endOfFeed", "verifyWebhook", "relayEvents") // What guides show besides.
 	require.ElementsMatch(t, want, found)
 }
 
@@ -61,10 +66,14 @@ func (i integrator) testReadingSamples(t *testing.T) {
 func (i integrator) testOrderSamples(t *testing.T) {
 	ctx := t.Context()
 	require.NoError(t, samples.ValidateOrder(ctx, i.Client, gifting.PlaceOrderRequest{}))
-	order, err := samples.PlaceOrder(ctx, i.Client, i.order("sample-1"))
+	order, err := samples.PlaceOrder(ctx, i.Client, i.order("sample-1"), "sample-1")
 	require.NoError(t, err)
-	_, err = samples.PlaceOrder(ctx, i.Client, gifting.PlaceOrderRequest{})
+	_, err = samples.PlaceOrder(ctx, i.Client, gifting.PlaceOrderRequest{}, "sample-invalid")
 	require.True(t, gifting.HasCode(err, gifting.CodeInvalidRequest))
+	custom, err := samples.PlaceCustomOrder(ctx, i.Client, i.Env["GIFTING_BRAND_ID"], "SEK")
+	require.NoError(t, err)
+	require.Equal(t, "quickstart-go", *custom.ExternalOrderID)
+	require.NoError(t, samples.ForcedAnswer(ctx, i.Client, i.order("sample-forced")))
 	require.NoError(t, samples.ListOrders(ctx, i.Client))
 	require.NoError(t, samples.GetOrder(ctx, i.Client, order.ID))
 	require.NoError(t, samples.UpdateDelivery(ctx, i.Client, order))
@@ -119,6 +128,24 @@ func (i integrator) testEventSamples(t *testing.T) {
 		require.NotEmpty(t, cursor)
 		return errEnough
 	}), errEnough)
+	end, err := samples.EndOfFeed(ctx, i.Client)
+	require.NoError(t, err)
+	require.NotEmpty(t, end)
+	refused := httptest.NewRecorder()
+	samples.VerifyWebhook(refused, httptest.NewRequestWithContext(ctx, http.MethodPost, "/webhooks", strings.NewReader("{}")))
+	require.Equal(t, http.StatusUnauthorized, refused.Code)
+	localSecret := strings.Repeat("0", 64)
+	var received atomic.Int32
+	local := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if _, refused := gifting.Verify(body, r.Header, localSecret); err == nil && refused == nil {
+			received.Add(1)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(local.Close)
+	require.NoError(t, samples.RelayEvents(ctx, i.Client, local.URL, localSecret, gifting.FeedOptions{StopAtEnd: true}))
+	require.NotZero(t, received.Load())
 	require.NoError(t, samples.TestWebhook(ctx, i.Client))
 	require.NoError(t, samples.GetWebhookHealth(ctx, i.Client))
 	var deliveries *gifting.Page[gifting.WebhookDelivery]

@@ -7,6 +7,18 @@ import (
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
 )
 
+// EndOfFeed shows where the feed ends now.
+func EndOfFeed(ctx context.Context, client *gifting.Client) (string, error) {
+	// sample: endOfFeed
+	end, err := client.Events.List(ctx, gifting.ListEventsQuery{From: gifting.FeedEnd})
+	if err != nil {
+		return "", err
+	}
+	fmt.Println(end.NextCursor)
+	// end
+	return end.NextCursor, nil
+}
+
 // ListEvents shows listEvents.
 func ListEvents(ctx context.Context, client *gifting.Client, cursor string, store func(cursor string) error) error {
 	// sample: listEvents

@@ -21,10 +21,11 @@ func ValidateOrder(ctx context.Context, client *gifting.Client, order gifting.Pl
 	return nil
 }
 
-// PlaceOrder shows placeOrder.
-func PlaceOrder(ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest) (*gifting.Order, error) {
+// PlaceOrder shows placeOrder. jobID is where the key comes from.
+func PlaceOrder(ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest, jobID string) (*gifting.Order, error) {
 	// sample: placeOrder
-	placed, err := client.Orders.Place(ctx, order)
+	// A key that was stored before the call makes it safe to repeat after a crash.
+	placed, err := client.Orders.Place(ctx, order, gifting.WithIdempotencyKey(jobID))
 	if problem, ok := gifting.ProblemOf(err); ok {
 		for _, field := range problem.Errors {
 			fmt.Println(field.Field, field.Message)
@@ -36,6 +37,45 @@ func PlaceOrder(ctx context.Context, client *gifting.Client, order gifting.Place
 	fmt.Println(placed.ID, placed.Reference, placed.Status)
 	// end
 	return placed, nil
+}
+
+// PlaceCustomOrder shows how an order is made.
+func PlaceCustomOrder(ctx context.Context, client *gifting.Client, brandID, currency string) (*gifting.Order, error) {
+	// sample: placeCustomOrder
+	custom, err := client.Orders.Place(ctx, gifting.PlaceOrderRequest{
+		ExternalOrderID:   "quickstart-go",
+		ExternalActionRef: new("sandbox:auto"),
+		BrandID:           &brandID,
+		Items: []gifting.OrderItemInput{{
+			CustomProductName: new("A football signed by the whole team"),
+			Budget:            &gifting.Budget{Amount: "150.00", Currency: currency},
+		}},
+		Client: gifting.OrderClient{Name: "Ann Berg"},
+		Recipient: gifting.OrderRecipient{
+			Name: "Ann Berg", Phone: "+46 70 123 45 67",
+			Address: gifting.OrderAddress{Street: "Storgatan 1", City: "Stockholm", PostalCode: new("111 22"), Country: "SE"},
+		},
+	}, gifting.WithIdempotencyKey("quickstart-go"))
+	if err != nil {
+		return nil, err
+	}
+	fmt.Println(custom.ID, custom.Reference)
+	// end
+	return custom, nil
+}
+
+// ForcedAnswer shows a retry.
+func ForcedAnswer(ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest) error {
+	// sample: forcedAnswer
+	// The order is placed, but the answer is lost: the client sends it again with the same Idempotency-Key.
+	var response gifting.Response
+	_, err := client.Orders.Place(ctx, order, gifting.WithSandboxFault("lost"), gifting.WithResponse(&response))
+	if err != nil {
+		return err
+	}
+	fmt.Println(response.Attempts, response.Replayed()) // 2 true
+	// end
+	return nil
 }
 
 // ListOrders shows listOrders.
@@ -68,7 +108,9 @@ func UpdateDelivery(ctx context.Context, client *gifting.Client, order *gifting.
 	// sample: updateDelivery
 	corrected, err := client.Orders.UpdateDelivery(ctx, order.ID, gifting.UpdateDeliveryRequest{
 		ExpectedVersion: order.Version,
-		CourierComment:  new("Please ring twice."),
+		Recipient: &gifting.DeliveryCorrection{
+			Address: &gifting.AddressCorrection{Street: new("Storgatan 2")},
+		},
 	})
 	if err != nil {
 		return err

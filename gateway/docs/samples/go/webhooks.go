@@ -1,9 +1,13 @@
 package samples
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
 	"time"
 
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
@@ -28,7 +32,7 @@ func TestWebhook(ctx context.Context, client *gifting.Client) error {
 // ListWebhookDeliveries shows listWebhookDeliveries.
 func ListWebhookDeliveries(ctx context.Context, client *gifting.Client) error {
 	// sample: listWebhookDeliveries
-	query := gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateDELIVERED}
+	query := gifting.ListWebhookDeliveriesQuery{State: gifting.WebhookDeliveryStateEXHAUSTED}
 	for delivery, err := range client.Webhooks.Deliveries(ctx, query).All() {
 		if err != nil {
 			return err
@@ -90,6 +94,49 @@ func RotateOwnWebhookSecret(ctx context.Context, client *gifting.Client, store f
 	}
 	if err := store(*rotated.Secret); err != nil {
 		return err
+	}
+	// end
+	return nil
+}
+
+// VerifyWebhook shows how a receiver begins.
+func VerifyWebhook(w http.ResponseWriter, r *http.Request) {
+	// sample: verifyWebhook
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	event, err := gifting.Verify(body, r.Header, os.Getenv("GIFTING_WEBHOOK_SECRET"))
+	if err != nil {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	fmt.Println(event.ID, event.Type)
+	// end
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// RelayEvents shows what a receiver on the own machine needs.
+func RelayEvents(ctx context.Context, client *gifting.Client, receiver, localSecret string, options gifting.FeedOptions) error {
+	// sample: relayEvents
+	// Waits for new events and never ends by itself.
+	for page, err := range client.Events.Feed(ctx, options) {
+		if err != nil {
+			return err
+		}
+		for _, event := range page.Items {
+			post, err := http.NewRequestWithContext(ctx, http.MethodPost, receiver, bytes.NewReader(event.Raw))
+			if err != nil {
+				return err
+			}
+			post.Header = gifting.WebhookHeaders(event.Raw, event.ID, time.Now(), localSecret)
+			answer, err := http.DefaultClient.Do(post)
+			if err != nil {
+				return err
+			}
+			fmt.Println(event.Type, answer.Status, answer.Body.Close())
+		}
 	}
 	// end
 	return nil

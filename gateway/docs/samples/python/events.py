@@ -11,6 +11,11 @@ def handle(event: Event) -> None:
         print(event["data"]["previousStatus"], event["data"]["order"]["status"])
 
 
+# sample: endOfFeed
+end = client.events.list(from_="end")
+print(end.next_cursor)
+# end
+
 # sample: listEvents
 # Without follow=False, it waits for new events and never ends.
 feed = client.events.feed(after=cursor, follow=False)

@@ -39,9 +39,44 @@ order = client.orders.place(
             "phone": "+46 70 123 45 67",
             "address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"},
         },
-    }
+    },
+    idempotency_key=external_order_id,  # Stored before the call, it makes the call safe to repeat after a crash.
 )
 print(order["reference"], order["status"])
+# end
+
+currency = client.account.me()["tenant"]["currency"]
+# sample: placeCustomOrder
+custom = client.orders.place(
+    {
+        "externalOrderId": f"custom-{external_order_id}",
+        "externalActionRef": "sandbox:auto",
+        "brandId": brand_id,
+        "items": [
+            {
+                "customProductName": "A football signed by the whole team",
+                "budget": {"amount": "150.00", "currency": currency},
+            }
+        ],
+        "client": {"name": "Ann Berg"},
+        "recipient": {
+            "name": "Ann Berg",
+            "phone": "+46 70 123 45 67",
+            "address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"},
+        },
+    },
+    idempotency_key=f"custom-{external_order_id}",
+)
+print(custom["id"], custom["reference"])
+# end
+
+# sample: forcedAnswer
+# The order is placed, but the answer is lost: the client sends it again with the same Idempotency-Key.
+client.orders.place(
+    {**request, "externalOrderId": f"forced-{external_order_id}"},
+    sandbox_fault="lost",
+    on_response=lambda response: print(response.attempts, response.replayed),  # 2 True
+)
 # end
 
 order_id = order["id"]

@@ -36,8 +36,33 @@ const order = await client.orders.place({
     phone: "+46 70 123 45 67",
     address: { street: "Storgatan 1", city: "Stockholm", postalCode: "111 22", country: "SE" },
   },
-});
+}, { idempotencyKey: externalOrderId }); // Stored before the call, it makes the call safe to repeat after a crash.
 console.log(order.reference, order.status);
+// end
+
+const { tenant } = await client.account.me();
+// sample: placeCustomOrder
+const custom = await client.orders.place({
+  externalOrderId: `custom-${externalOrderId}`,
+  externalActionRef: "sandbox:auto",
+  brandId,
+  items: [{ customProductName: "A football signed by the whole team", budget: { amount: "150.00", currency: tenant.currency } }],
+  client: { name: "Ann Berg" },
+  recipient: {
+    name: "Ann Berg",
+    phone: "+46 70 123 45 67",
+    address: { street: "Storgatan 1", city: "Stockholm", postalCode: "111 22", country: "SE" },
+  },
+}, { idempotencyKey: `custom-${externalOrderId}` });
+console.log(custom.id, custom.reference);
+// end
+
+// sample: forcedAnswer
+// The order is placed, but the answer is lost: the client sends it again with the same Idempotency-Key.
+await client.orders.place({ ...request, externalOrderId: `forced-${externalOrderId}` }, {
+  sandboxFault: "lost",
+  onResponse: ({ attempts, replayed }) => console.log(attempts, replayed), // 2 true
+});
 // end
 
 const orderId = order.id;
