@@ -121,6 +121,12 @@ func Spaced(e164 string) string {
 	return phonenumbers.Format(number, phonenumbers.INTERNATIONAL)
 }
 
+// IsLikely reports whether an E.164 number looks like one that its country has given out, also by its length.
+func IsLikely(e164 string) bool {
+	number, err := phonenumbers.Parse(e164, "")
+	return err == nil && phonenumbers.IsValidNumber(number)
+}
+
 // Example returns a number of a mobile phone in a country as people write it abroad, or nothing if none is known.
 func Example(country string) string {
 	number := phonenumbers.GetExampleNumberForType(country, phonenumbers.MOBILE)

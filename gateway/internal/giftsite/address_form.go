@@ -2,6 +2,7 @@ package giftsite
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -128,17 +129,34 @@ type field struct {
 func (t *texts) field(in input, country, value string, errs []formError) field {
 	f := field{input: in, texts: t, Label: t.label(in), Value: value, Error: errorAt(errs, in.ID)}
 	if in.Likely != "" {
-		f.Unusual = t.postalCodeCheck(country, in.Example)
+		f.Unusual = t.question(in, country)
 	}
-	switch in.ID {
-	case addressform.PostalCode:
-		f.Advice = t.postalCodeNote(country, value)
-	case fieldPhone:
+	if f.Error == "" {
+		f.Advice = t.note(in, country, value)
+	}
+	if in.ID == fieldPhone {
 		if f.Value = phone.WithoutCallingCode(value, country); strings.HasPrefix(f.Value, "+") {
 			f.Prefix = "" // A number of another country, or one that cannot be read.
 		}
 	}
 	return f
+}
+
+// note is a question about a text that is unusual in the country; empty: there is none. It keeps nobody from going on.
+func (t *texts) note(in input, country, text string) string {
+	unusual := in.Likely != "" && !regexp.MustCompile("^(?i:"+in.Likely+")$").MatchString(text)
+	if in.ID == fieldPhone {
+		number, ok := phone.ParseIn(text, country)
+		unusual = ok && !phone.IsLikely(number)
+	}
+	if text == "" || !unusual {
+		return ""
+	}
+	return t.question(in, country)
+}
+
+func (t *texts) question(in input, country string) string {
+	return t.T(in.ID+".check", "country", t.countryName(country), "example", in.Example)
 }
 
 // Missing and Invalid are what the page says about an empty or a wrong text: the script when the player leaves the input, and the
@@ -163,8 +181,8 @@ func (f field) Form() string {
 
 // DescribedBy returns the ids of the texts that describe the input to screen readers.
 func (f field) DescribedBy() string {
-	return describedBy(f.ID, description{"error", f.Error}, description{"advice", f.Advice}, description{"hint", f.Hint},
-		description{"prefix", f.Prefix})
+	return describedBy(f.ID, description{"error", f.Error}, description{"advice", f.Advice}, description{"prefix", f.Prefix},
+		description{"hint", f.Hint})
 }
 
 // description is a text beside an input, in an element whose id is that of the input and the kind.
@@ -194,8 +212,6 @@ type addressView struct {
 	Fields                []field
 	// Errors are all errors of the page, in its order.
 	Errors []formError
-	// GiftHref is the page of the chosen gift.
-	GiftHref string
 }
 
 // CountryDescribedBy returns the ids of the texts that describe the list of countries to screen readers.
@@ -212,7 +228,7 @@ type countryOption struct {
 func (s *Site) addressView(v *visit) addressView {
 	gift := giftOf(v.link, v.draft.GetGift().GetProductId())
 	entered := enteredIn(v.draft.GetRecipient())
-	p := addressView{view: s.linkView(v.link), GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId())}
+	p := addressView{view: s.linkView(v.link)}
 	p.hideSeen()
 	p.setTitle(p.T("address.heading"))
 	p.Countries, p.Country = countryOptions(p.allCountries(), gift.GetCountries(), entered[fieldCountry], v.link.GetLocale(),

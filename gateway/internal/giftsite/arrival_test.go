@@ -29,7 +29,7 @@ func TestThePagesSayWhenTheGiftUsuallyArrives(t *testing.T) {
 
 	address := f.follow(filled("country", "SE", "step", stepCountry)).body
 	require.Contains(t, address, `<p class="hint" id="country-hint">`+sweden+`</p>`)
-	require.Contains(t, address, `required aria-describedby="country-hint">`)
+	require.Contains(t, address, `required aria-invalid="false" aria-describedby="country-hint">`)
 	address = f.follow(filled("country", "DE", "step", stepCountry)).body
 	require.Contains(t, address, germany)
 	require.NotContains(t, address, sweden)

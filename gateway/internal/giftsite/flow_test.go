@@ -24,7 +24,7 @@ func TestAPlayerGoesFromTheGreetingToTheOrder(t *testing.T) {
 	list := f.get("?step=choose")
 	require.Contains(t, list.body, `href="?step=gift&amp;gift=shirt"`)
 	require.NotContains(t, list.body, "Five years", "the player has read it")
-	require.Contains(t, f.get("?step=gift&gift=shirt").body, `value="Colour=Grey&amp;Size=S" required disabled>`)
+	require.Contains(t, f.get("?step=gift&gift=shirt").body, `value="Colour=Grey&amp;Size=S" disabled>`)
 
 	address := f.follow(choose("shirt", "choice", "Colour=Navy&Size=S"))
 	require.Contains(t, address.body, "Where should we send it?")
@@ -147,8 +147,8 @@ func TestABrowserThatKeepsNothingIsToldSo(t *testing.T) {
 		require.Equal(t, 303, got.Code)
 		require.Equal(t, "/c/"+token+"?step=choose&kept=1", got.Header().Get("Location"))
 	}
-	require.Contains(t, f.get("?step=choose&kept=1").body, "These pages need cookies.")
-	require.Contains(t, f.follow(url.Values{"step": {"review"}, "version": {"1"}}).body, "These pages need cookies.",
+	require.Contains(t, f.get("?step=choose&kept=1").body, "allow cookies for this page")
+	require.Contains(t, f.follow(url.Values{"step": {"review"}, "version": {"1"}}).body, "allow cookies for this page",
 		"a draft that has expired")
 	require.Empty(t, f.claims)
 	for name, form := range map[string]url.Values{
@@ -168,7 +168,7 @@ func TestABrowserThatKeepsNothingIsToldSo(t *testing.T) {
 				f.nonce = "" // The browser keeps none.
 				got = f.do(http.MethodGet, got.Header().Get("Location"), "")
 			}
-			require.Contains(t, got.body, "These pages need cookies.")
+			require.Contains(t, got.body, "allow cookies for this page")
 		})
 	}
 }
@@ -190,15 +190,15 @@ func TestErrorsAreShownAtTheirInputs(t *testing.T) {
 	got := f.follow(filled("city", "", "phone", "070", "name", `"><script>`))
 	require.Equal(t, 200, got.Code)
 	require.Contains(t, got.body, "<title>Kontrollera: ")
-	require.Regexp(t, `(?s)<ul>\s*<li><a href="#city">Postort</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
-	require.Contains(t, got.body, `aria-describedby="phone-error phone-hint phone-prefix" aria-invalid="true"`)
+	require.Regexp(t, `(?s)<ul>\s*<li><a href="#city">Postort – [^<]*</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
+	require.Contains(t, got.body, `aria-describedby="phone-error phone-prefix phone-hint" aria-invalid="true"`)
 	require.Contains(t, got.body, `value="&#34;&gt;&lt;script&gt;"`)
 	require.Contains(t, got.body, `value="Storgatan 1"`)
 	require.Equal(t, 2, strings.Count(got.body, `aria-invalid="true"`))
 	reloaded := f.get("?step=address")
 	require.Equal(t, got.body, reloaded.body, "a reload shows the same")
 	require.NotContains(t, f.follow(filled()).body, `class="problems"`)
-	require.NotContains(t, f.get("?step=address").body, `aria-invalid`)
+	require.NotContains(t, f.get("?step=address").body, `aria-invalid="true"`)
 }
 
 func TestInvalidTextIsNotSentOn(t *testing.T) {
@@ -339,11 +339,11 @@ func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 		"another country": {
 			problem.New(problem.NotDeliverableToCountry, "no"),
 			func(f *fixture) { f.page.Gifts[1].Countries = []string{"IE"} },
-			[]string{`<a href="#country">Country</a>`, `</span>This gift cannot be sent to the country you chose.`},
+			[]string{`<a href="#country">Country – This gift cannot be sent to the country you chose.`, `</span>This gift cannot be sent to the country you chose.`},
 		},
 		"a field": {
 			problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}), nil,
-			[]string{`<a href="#phone">Phone number</a>`, `</span>Check the number.`, `value="Storgatan 1"`},
+			[]string{`<a href="#phone">Phone number – Check the number.`, `</span>Check the number.`, `value="Storgatan 1"`},
 		},
 		"an unknown field": {
 			problem.Invalid(problem.Violation{Field: "something.new", Code: problem.FieldInvalid}), nil,
@@ -474,4 +474,63 @@ func TestAFormThatCannotBeKeptIsNotRedirected(t *testing.T) {
 	require.Equal(t, 413, f.send(filled()).Code)
 	f.saveErr = problem.Invalid()
 	require.Equal(t, 400, f.send(filled()).Code)
+}
+
+// Whoever leaves the form before it is sent finds in it what was typed.
+func TestTheAddressFormKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.follow(choose("truffles"))
+	require.Contains(t, f.follow(filled("step", "back", "phone", "07")).body, "Dark truffles")
+	require.Contains(t, f.follow(choose("truffles")).body, `value="Storgatan 1"`)
+
+	f.page.Gifts[0].Countries = []string{"DE", "IE"}
+	elsewhere := f.get("?step=address").body
+	require.Contains(t, elsewhere, "This gift cannot be sent to the country you chose.")
+	require.NotContains(t, elsewhere, `id="street"`)
+	german := f.follow(url.Values{"step": {"country"}, "country": {"DE"}}).body
+	for _, text := range []string{"Astrid Lindqvist", "Storgatan 1", "Visby", "07"} {
+		require.Contains(t, german, `value="`+text+`"`)
+	}
+	require.NotContains(t, f.follow(filled("country", "DE", "postalCode", "")).body, "111 22", "what is emptied is gone")
+}
+
+func TestACountryHasToBeChosen(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.follow(choose("truffles"))
+	page := f.follow(url.Values{"step": {"country"}, "country": {""}}).body
+	require.Contains(t, page, `</span>Choose a country</p>`)
+	require.Contains(t, page, `aria-invalid="true" aria-describedby="country-error"`)
+	require.NotContains(t, f.follow(url.Values{"step": {"country"}, "country": {"SE"}}).body, `class="problems"`)
+}
+
+func TestTheGiftSaysWhereItCanBeSent(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	require.Contains(t, f.get("?step=gift&gift=truffles").body, "<dt>Can be sent to</dt><dd><bdi>Germany, Sweden</bdi></dd>")
+	f.page.Gifts[0].Countries = []string{"SE", "DE", "IE", "US", "CA", "FR", "IT"}
+	require.NotContains(t, f.get("?step=gift&gift=truffles").body, "Can be sent to")
+}
+
+// Another device was first: its gift comes, and this one is told that its own is not used.
+func TestWhoComesTooLateIsToldThatNothingWasUsed(t *testing.T) {
+	t.Parallel()
+	const told = "What you have just sent was not used"
+	for name, late := range map[string]func(f *fixture) url.Values{
+		"a gift":     func(*fixture) url.Values { return choose("truffles") },
+		"an address": func(*fixture) url.Values { return filled() },
+		"an order":   func(f *fixture) url.Values { return f.confirm() },
+	} {
+		f := setup(t)
+		f.review()
+		form := late(f)
+		f.page.State, f.claimedBy, f.claimed.OrderReference = linksv1.ClaimState_CLAIM_STATE_CLAIMED, "another", nil
+		page := f.follow(form).body
+		require.Contains(t, page, "This gift has already been chosen", name)
+		require.Contains(t, page, told, name)
+		require.NotContains(t, f.get("").body, told, name)
+	}
+	own := ordered(t)
+	require.NotContains(t, own.follow(choose("truffles")).body, told)
 }

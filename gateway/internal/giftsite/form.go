@@ -41,7 +41,7 @@ type form struct {
 	Picked map[string]string
 	// Initials are put on the gift.
 	Initials string
-	// Entered are the texts of inputs and the country, by name.
+	// Entered are the texts of the inputs that the form has, and the country, by name.
 	Entered map[string]string
 	// InvalidText names the inputs that are not valid text.
 	InvalidText []string
@@ -88,6 +88,9 @@ func formOf(values url.Values) form {
 		Digits:   strings.ReplaceAll(strings.Map(phone.ASCII, text(values.Get(fieldDigits))), " ", ""),
 	}
 	for _, name := range fieldNames {
+		if !values.Has(name) {
+			continue
+		}
 		raw := strings.ReplaceAll(values.Get(name), "\r\n", "\n")
 		if !utf8.ValidString(raw) || strings.ContainsRune(raw, 0) {
 			f.InvalidText = append(f.InvalidText, name)
@@ -97,7 +100,9 @@ func formOf(values url.Values) form {
 	if version, err := strconv.ParseInt(values.Get(fieldVersion), 10, 64); err == nil {
 		f.Version = version
 	}
-	f.Entered[addressform.PostalCode] = addressform.For(f.Entered[fieldCountry], "").PostalCode(f.Entered[addressform.PostalCode])
+	if code, sent := f.Entered[addressform.PostalCode]; sent {
+		f.Entered[addressform.PostalCode] = addressform.For(f.Entered[fieldCountry], "").PostalCode(code)
+	}
 	return f
 }
 
@@ -196,6 +201,14 @@ type formError struct {
 	Label string
 	Text  string
 	Href  string
+}
+
+// Summary is the error in the list of all errors.
+func (e formError) Summary() string {
+	if strings.Contains(e.Text, e.Label) {
+		return e.Text
+	}
+	return e.Label + " – " + e.Text
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
@@ -42,7 +43,7 @@ func FuzzForm(f *testing.F) {
 		for _, gift := range page.GetGifts()[:2] {
 			v := &visit{r: r, link: page, draft: &linksv1.ClaimDraft{
 				Version: 1, Gift: &linksv1.ClaimChoiceOfGift{ProductId: gift.GetProductId(), Variations: knownValues(gift, read.Picked)},
-				Recipient: read.recipient(), Answer: invalidText(read.InvalidText),
+				Recipient: read.recipient(), Answer: violations(problem.FieldInvalid, read.InvalidText...),
 			}}
 			for name, view := range map[string]branded{
 				pageGift: site.giftView(v, gift), pageAddress: site.addressView(v), pageReview: site.reviewView(v), pageList: site.listView(v),

@@ -46,7 +46,7 @@ func TestInitialsThatAreRefusedAreCorrectedOnThePageOfTheGift(t *testing.T) {
 		page := f.get("?step=review").Header().Get("Location")
 		require.Equal(t, "/c/"+token+"?step=gift&gift=truffles", page)
 		body := f.get("?step=gift&gift=truffles").body
-		require.Contains(t, body, `<li><a href="#initials">Initials</a></li>`)
+		require.Contains(t, body, `<li><a href="#initials">Initials`)
 		require.Contains(t, body, `<p class="error" id="initials-error"><span class="unseen">Error: </span>`+words)
 		require.Contains(t, body, `value="A_L"`)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/partnergifting/platform/pkg/fields"
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -18,6 +19,8 @@ const (
 	stepReview  = "review"
 	// stepCountry is sent by the address form to change its country. It has no page of its own.
 	stepCountry = "country"
+	// stepBack is sent by the address form to keep what was typed and show the gift.
+	stepBack = "back"
 	// stepCorrect, stepCorrected and stepUnchanged are pages of the placed order.
 	stepCorrect   = "correct"
 	stepCorrected = "corrected"
@@ -143,12 +146,13 @@ func isChosen(gift *linksv1.ClaimGift, picked map[string]string) bool {
 
 // isComplete reports whether the recipient has all that a claim and the form of its country require. The service checks the rest.
 func isComplete(gift *linksv1.ClaimGift, r *linksv1.ClaimRecipient) bool {
-	for _, text := range []string{r.GetName(), r.GetPhone(), r.GetStreet(), r.GetCity()} {
+	for _, text := range []string{r.GetName(), r.GetStreet(), r.GetCity()} {
 		if fields.Blank(text) {
 			return false
 		}
 	}
-	return slices.Contains(gift.GetCountries(), r.GetCountry()) && checkSecondParts(r) == nil
+	_, dialable := phone.ParseIn(r.GetPhone(), r.GetCountry())
+	return dialable && slices.Contains(gift.GetCountries(), r.GetCountry()) && checkSecondParts(r) == nil
 }
 
 func hasErrorAt(a *linksv1.ClaimAnswer, field string) bool {

@@ -40,6 +40,14 @@ type orderView struct {
 	Errors  []formError
 }
 
+// ErrorHeading says that the errors are of a form of the page: the gift is ordered.
+func (p orderView) ErrorHeading() string {
+	if p.DigitsField != nil {
+		return p.T("problem.digits")
+	}
+	return p.T("problem.word.heading")
+}
+
 // progressStep is a step on the way of an order. Its text has the key "progress." and the name.
 type progressStep struct {
 	Name          string
@@ -83,6 +91,9 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 		p.State = stateClaimed
 		if found.GetProgress() != linksv1.ClaimProgress_CLAIM_PROGRESS_CANCELLED {
 			p.addReopening(v.refused)
+			if v.r.URL.Query().Has(queryKept) { // This browser has just sent a form to claim the gift.
+				p.Notice = p.T("claimed.unused")
+			}
 		}
 	} else {
 		p.Mine = s.ownOrder(p.texts, gift, typedFor(v.draft, gift))
@@ -330,7 +341,7 @@ func (s *Site) postCorrection(v *visit, f form) {
 	typed := &linksv1.SaveClaimDraftRequest{Recipient: f.recipient()}
 	typed.Recipient.Country = "" // It stays.
 	if len(f.InvalidText) > 0 {
-		typed.Answer = invalidText(f.InvalidText)
+		typed.Answer = violations(problem.FieldInvalid, f.InvalidText...)
 		if s.saveDraft(v, typed) {
 			s.redirect(v, stepCorrect)
 		}

@@ -23,7 +23,7 @@ func (s *Site) post(v *visit) {
 	switch f.Step {
 	case stepGift:
 		s.postGift(v, f)
-	case stepCountry, stepAddress:
+	case stepCountry, stepBack, stepAddress:
 		s.postAddress(v, f)
 	case stepReview:
 		s.postReview(v, f)
@@ -54,11 +54,15 @@ func (s *Site) loadIn(v *visit, state linksv1.ClaimState) (ok bool) {
 	if v.link, ok = s.load(v.w, v.r, v.token); !ok {
 		return false
 	}
-	if v.link.GetState() != state {
-		s.redirect(v, "")
-		return false
+	if v.link.GetState() == state {
+		return true
 	}
-	return true
+	if state == linksv1.ClaimState_CLAIM_STATE_OPEN {
+		s.redirectUnused(v)
+	} else {
+		s.redirect(v, "")
+	}
+	return false
 }
 
 // postGift stores the chosen gift.
@@ -98,30 +102,45 @@ func knownValues(gift *linksv1.ClaimGift, picked map[string]string) map[string]s
 	return known
 }
 
-// postAddress stores the address, and has it checked unless only its country was changed.
+// postAddress stores the address, and has it checked if the player goes on. Otherwise what the form has no input for stays.
 func (s *Site) postAddress(v *visit, f form) {
+	if f.Step != stepAddress {
+		if !s.loadDraft(v) {
+			return
+		}
+		for name, text := range enteredIn(v.draft.GetRecipient()) {
+			if _, sent := f.Entered[name]; !sent {
+				f.Entered[name] = text
+			}
+		}
+	}
 	req := &linksv1.SaveClaimDraftRequest{Recipient: f.recipient(), CheckRecipient: f.Step == stepAddress}
 	switch {
 	case len(f.InvalidText) > 0:
-		req.CheckRecipient, req.Answer = false, invalidText(f.InvalidText)
+		req.CheckRecipient, req.Answer = false, violations(problem.FieldInvalid, f.InvalidText...)
+	case f.Step == stepCountry && f.Entered[fieldCountry] == "":
+		req.Answer = violations(problem.FieldRequired, fieldCountry)
 	case req.GetCheckRecipient():
 		req.Answer = checkSecondParts(req.GetRecipient())
 	}
 	if !s.saveDraft(v, req) {
 		return
 	}
-	if f.Step == stepCountry || v.draft.GetAnswer() != nil {
+	switch {
+	case f.Step == stepBack:
+		s.redirectTo(v, stepGift)
+	case f.Step == stepCountry, v.draft.GetAnswer() != nil:
 		s.redirect(v, stepAddress)
-		return
+	default:
+		s.redirect(v, stepReview)
 	}
-	s.redirect(v, stepReview)
 }
 
-// invalidText is an answer with an error at some inputs.
-func invalidText(fields []string) *linksv1.ClaimAnswer {
+// violations is an answer with an error at some inputs.
+func violations(code string, fields ...string) *linksv1.ClaimAnswer {
 	answer := &linksv1.ClaimAnswer{Code: string(problem.InvalidRequest)}
 	for _, field := range fields {
-		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: problem.FieldInvalid})
+		answer.Violations = append(answer.Violations, &commonv1.Violation{Field: recipientPath + field, Code: code})
 	}
 	return answer
 }
@@ -133,8 +152,8 @@ func (s *Site) postReview(v *visit, f form) {
 		return
 	}
 	switch {
-	case v.draft.GetVersion() == 0: // The draft of a claimed link is gone, too: then the first page shows the order.
-		s.redirect(v, stepReview)
+	case v.draft.GetVersion() == 0: // The draft of a claimed link is gone, too.
+		s.redirectUnused(v)
 		return
 	case f.Version != v.draft.GetVersion():
 		s.saveError(v, problem.New(problem.VersionConflict, "the draft was changed since its review"), stepReview)
@@ -143,13 +162,17 @@ func (s *Site) postReview(v *visit, f form) {
 		s.redirect(v, stepReview)
 		return
 	}
-	_, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{
+	claimed, err := s.Links.ClaimLink(v.r.Context(), &linksv1.ClaimLinkRequest{
 		Token: v.token, FormNonce: proto.String(v.nonce), ProductId: v.draft.GetGift().GetProductId(),
 		Variations: v.draft.GetGift().GetVariations(), Recipient: asClaimed(v.draft.GetRecipient()),
 		Initials: proto.String(v.draft.GetGift().GetInitials()),
 	})
 	if err != nil {
 		s.saveError(v, err, stepReview)
+		return
+	}
+	if claimed.OrderReference == nil { // Another device was first.
+		s.redirectUnused(v)
 		return
 	}
 	s.redirect(v, "")

@@ -132,18 +132,18 @@ func TestCardsAreAskedForInTheWidthOfTheirRow(t *testing.T) {
 	}
 }
 
-// An error is said beside its input. The list of errors only names the inputs.
-func TestEachErrorIsSaidOnce(t *testing.T) {
+// The list of errors leads to the inputs and says what is wrong with each, as they do.
+func TestTheListOfErrorsSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.follow(choose("truffles"))
 	page := f.follow(filled("name", "", "phone", "070")).body
 	require.Contains(t, page, "Almost done – please check:")
-	require.Regexp(t, `(?s)<ul>\s*<li><a href="#name">Full name</a></li>\s*<li><a href="#phone">Phone number</a></li>\s*</ul>`, page)
-	require.Equal(t, 1, strings.Count(page, ">Enter your full name<"))
+	require.Contains(t, page, `<li><a href="#name">Full name – Enter your full name</a></li>`)
+	require.Contains(t, page, `<li><a href="#phone">Phone number – Check the number. `)
+	require.NotContains(t, page, `role="alert"`, "it would be read again whenever an error is mended")
 	choices := f.follow(choose("shirt")).body
-	require.Contains(t, choices, `<li><a href="#picks">Size</a></li>`)
-	require.NotContains(t, choices, ">Choose one: Size</a>")
+	require.Contains(t, choices, `<li><a href="#picks">Please choose: Size</a></li>`)
 }
 
 func TestTheReviewIsAnEnvelope(t *testing.T) {

@@ -114,6 +114,9 @@ type sender struct {
 	Name, Portrait, Signature string
 }
 
+// ErrorHeading is above the list of errors.
+func (v view) ErrorHeading() string { return v.T("problem.heading") }
+
 // Signer is the name of who signs the note.
 func (v view) Signer() string { return cmp.Or(v.Sender.Name, v.Brand) }
 

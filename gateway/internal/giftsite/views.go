@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -160,6 +159,8 @@ type giftView struct {
 	// Story and Facts are what else is said about it.
 	Story string
 	Facts []line
+	// Destinations are the countries that the gift can be sent to, if they are few.
+	Destinations []line
 	// Initials is the input of what is put on the gift; nil: it takes none.
 	Initials *field
 	// OnlyGift means that the link has no other gift. The page then also has the greeting.
@@ -194,7 +195,7 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 		view: s.linkView(v.link), OnlyGift: len(v.link.GetGifts()) == 1,
 		AllGifts: stepQuery(stepChoose), Story: gift.GetDetails().GetStory(),
 	}
-	p.Facts = p.factLines(gift.GetDetails())
+	p.Facts, p.Destinations = p.factLines(gift.GetDetails()), p.destinations(gift)
 	picked := pickedOf(v.draft, gift)
 	p.choices = choicesOf(p.texts, gift, picked)
 	p.Gift, p.Pictures = s.cardOf(gift, picked), s.picturesOf(gift.GetImages(), p.checked())
@@ -234,6 +235,20 @@ func (t *texts) factLines(d *catalogv1.GiftDetails) (lines []line) {
 	return lines
 }
 
+func (t *texts) destinations(gift *linksv1.ClaimGift) []line {
+	const few = 6
+	if len(gift.GetCountries()) > few {
+		return nil
+	}
+	var names []string
+	for _, c := range t.allCountries() {
+		if slices.Contains(gift.GetCountries(), c.Code) {
+			names = append(names, c.Name)
+		}
+	}
+	return []line{{Label: t.T("gift.countries"), Text: strings.Join(names, ", ")}}
+}
+
 // addErrors adds the errors of a choice that cannot be made.
 func (p *giftView) addErrors(picked map[string]string) {
 	for i := range p.Groups {
@@ -271,8 +286,8 @@ type reviewView struct {
 	// Address are the lines of the envelope, Contact is what is known of the recipient besides.
 	Address []string
 	Contact []line
-	// PostalCodeNote says that the postal code does not look like one of the country. The API does not check it, so it is only advice.
-	PostalCodeNote string
+	// Notes are questions about what is unusual in the address.
+	Notes []string
 	// Arrival is when the gift usually arrives; empty: the brand does not say it.
 	Arrival string
 	// GiftHref and AddressHref are the pages where they are changed.
@@ -294,7 +309,12 @@ func (s *Site) reviewView(v *visit) reviewView {
 	p.Variations = p.withInitials(p.variationLines(gift, v.draft.GetGift().GetVariations()), v.draft.GetGift().GetInitials())
 	p.Address, p.Contact = p.envelopeLines(v.draft.GetRecipient()), p.contactLines(v.draft.GetRecipient())
 	country := v.draft.GetRecipient().GetCountry()
-	p.PostalCodeNote = p.postalCodeNote(country, v.draft.GetRecipient().GetPostalCode())
+	entered := enteredIn(v.draft.GetRecipient())
+	for _, in := range addressForm(country, p.Lang) {
+		if note := p.note(in, country, entered[in.ID]); note != "" {
+			p.Notes = append(p.Notes, note)
+		}
+	}
 	p.Arrival = p.arrival(v.link.GetBrand().GetSite(), country)
 	switch problem.Code(v.draft.GetAnswer().GetCode()) {
 	case "":
@@ -308,20 +328,6 @@ func (s *Site) reviewView(v *visit) reviewView {
 	}
 	p.Failed = true
 	return p
-}
-
-// postalCodeNote says that a postal code is unusual in the country.
-func (t *texts) postalCodeNote(country, text string) string {
-	form := addressform.For(country, t.Lang)
-	postal, asked := form.Field(addressform.PostalCode)
-	if !asked || text == "" || form.PostalCodeFits(text) {
-		return ""
-	}
-	return t.postalCodeCheck(country, postal.Example)
-}
-
-func (t *texts) postalCodeCheck(country, example string) string {
-	return t.T("postalCode.check", "country", t.countryName(country), "example", example)
 }
 
 // variationLines are the chosen values of a gift in the words of its locale, in the order of its dimensions.

@@ -98,7 +98,7 @@ func (s *Site) saveDraft(v *visit, req *linksv1.SaveClaimDraftRequest) bool {
 	}
 	v.draft = saved.GetDraft()
 	if v.draft == nil {
-		s.redirect(v, "")
+		s.redirectUnused(v)
 		return false
 	}
 	lifetime := draftLifetime
@@ -127,6 +127,9 @@ func (s *Site) redirect(v *visit, step string, pairs ...string) {
 	v.w.Header().Set("Location", Prefix+v.token+stepQuery(step, pairs...))
 	s.write(v.w, http.StatusSeeOther, nil)
 }
+
+// redirectUnused redirects after a form of which nothing is used, because another device has claimed the link or the draft is gone.
+func (s *Site) redirectUnused(v *visit) { s.redirect(v, stepReview, queryKept, "1") }
 
 // stepQuery is the query of a page. The first page has none.
 func stepQuery(step string, pairs ...string) string {

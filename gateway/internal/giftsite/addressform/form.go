@@ -157,7 +157,11 @@ const (
 func (f addressFormat) field(part rune, code, locale string) Field {
 	switch part {
 	case 'A':
-		return Field{ID: Street, Label: Street, Required: true, MaxLength: maxStreet, Autocomplete: "address-line1"}
+		street := Field{ID: Street, Label: Street, Required: true, MaxLength: maxStreet, Autocomplete: "address-line1"}
+		if street.Example = streets[code]; street.Example != "" {
+			street.Pattern = `.*[0-9٠-٩۰-۹].*`
+		}
+		return street
 	case 'C':
 		city := Field{
 			ID: City, Label: label(City, f.cityName), Required: true,
@@ -198,6 +202,16 @@ func countryName(code, locale string) string {
 		tag = language.AmericanEnglish
 	}
 	return display.Regions(tag).Name(region)
+}
+
+// streets are examples in countries whose streets usually have numbers.
+var streets = map[string]string{
+	"AT": "Hauptstraße 12", "AU": "12 Station Street", "BE": "Kerkstraat 12", "BG": "ul. Vitosha 12", "CA": "12 Main Street",
+	"CH": "Dorfstrasse 12", "CZ": "Dlouhá 12", "DE": "Hauptstraße 12", "DK": "Nørregade 12", "EE": "Pikk 12", "ES": "Calle Mayor 12",
+	"FI": "Koulukatu 12", "FR": "12 rue de l’Église", "GB": "12 Station Road", "HR": "Ilica 12", "HU": "Kossuth Lajos utca 12",
+	"IT": "Via Roma 12", "LT": "Pilies g. 12", "LU": "12, rue de l’Église", "LV": "Brīvības iela 12", "NL": "Kerkstraat 12",
+	"NO": "Storgata 12", "NZ": "12 Station Road", "PL": "ul. Długa 12", "PT": "Rua Direita 12", "RO": "Strada Lungă 12",
+	"SE": "Storgatan 12", "SI": "Glavna ulica 12", "SK": "Hlavná 12", "US": "12 Main Street",
 }
 
 // ids are the fields by their letters in an order.
