@@ -31,6 +31,8 @@ type page struct {
 	Label  string
 	article
 	Markdown string
+	// Edited is the day of the last change of a guide, such as 2026-11-29. Other pages are made from the contract and have none.
+	Edited string
 }
 
 // groups are the parts of the navigation, with the names of their pages.
@@ -75,7 +77,7 @@ func (b *builder) addPages() error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			p.Group = group.Title
+			p.Group, p.Edited = group.Title, editedOn(name)
 			pages = append(pages, p)
 		}
 	}
@@ -146,6 +148,18 @@ func (b *builder) markdown(name string) (string, error) {
 
 // comment is a note for the test that runs the commands of a guide.
 var comment = regexp.MustCompile(`(?m)^<!--.*-->\n`)
+
+// edited is the last line of a guide. A change of what the guide says changes the day.
+var edited = regexp.MustCompile(`\n<!-- edited: (\d{4}-\d\d-\d\d) -->\n$`)
+
+// editedOn is the day of the last change of a guide, empty for another page.
+func editedOn(name string) string {
+	raw, _ := guides.ReadFile("guides/" + name + markdownSuffix)
+	if found := edited.FindSubmatch(raw); found != nil {
+		return string(found[1])
+	}
+	return ""
+}
 
 // page reads the title and the summary from the text, which begins with both.
 func (b *builder) page(name, markdown string) (*page, error) {

@@ -4,11 +4,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -175,6 +177,24 @@ func TestEveryOtherAddressHasAPageForPeople(t *testing.T) {
 	for _, m := range target.FindAllStringSubmatch(page, -1) {
 		require.True(t, m[1] == "" || site(t, apikey.Sandbox).Has(m[1]) || console.Serves(m[1]), m[0])
 	}
+}
+
+func TestGuidesSayWhenTheyWereEdited(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("guides/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	shown := regexp.MustCompile(`<time datetime="(.*)">(.*)</time>`)
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".md")
+		found := shown.FindStringSubmatch(read(t, strings.TrimSuffix("/docs/"+name, "/index")))
+		require.Len(t, found, 3, "%s ends with <!-- edited: 2026-11-29 -->", file)
+		day, err := time.Parse(time.DateOnly, found[1])
+		require.NoError(t, err, file)
+		require.False(t, day.After(time.Now()), file)
+		require.NotContains(t, read(t, "/docs/"+name+".md"), "edited:")
+	}
+	require.NotRegexp(t, shown, read(t, "/docs/reference"), "it is made from the contract")
 }
 
 func TestAMarkdownPageThatDoesNotExistIsShortText(t *testing.T) {
