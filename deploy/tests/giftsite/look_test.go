@@ -246,7 +246,8 @@ func TestTheNoteIsSignedOnLightAndOnDarkPages(t *testing.T) {
 			})()`))
 			b.inspectSchemes(t, "64-sender-"+locale)
 			b.media(t, "prefers-color-scheme", "dark")
-			require.Equal(t, "rgb(255, 255, 255)", b.value(t, `getComputedStyle(document.querySelector(".signature")).backgroundColor`))
+			require.Equal(t, "rgb(255, 255, 255)", b.value(t, `getComputedStyle(document.querySelector(".letter")).backgroundColor`),
+				"the paper is light")
 			b.media(t, "prefers-color-scheme", "light")
 		}
 	})

@@ -129,7 +129,7 @@ func TestAListOfCombinationsStaysShort(t *testing.T) {
 }
 
 // Thumbnails are links to the pictures, so they need no script.
-func TestAGiftWithSeveralPicturesHasThumbnailsAndACount(t *testing.T) {
+func TestAGiftWithSeveralPicturesHasThumbnails(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.page.Locale = "sv-SE"
@@ -137,14 +137,12 @@ func TestAGiftWithSeveralPicturesHasThumbnailsAndACount(t *testing.T) {
 	for i, words := range []string{"Bild 1 av 2", "Bild 2 av 2"} {
 		require.Contains(t, page, fmt.Sprintf(`id="picture-%d"`, i))
 		require.Contains(t, page, fmt.Sprintf(`<a href="#picture-%d"><img`, i))
-		require.Contains(t, page, `alt="`+words+`"`)
-		require.Contains(t, page, `<p class="count">`+words+`</p>`)
+		require.Contains(t, page, `alt="Dark truffles, `+words+`"`)
 	}
 	f.page.Gifts[0].Images = f.page.GetGifts()[0].GetImages()[:2]
 	page = f.get("?gift=truffles").body
 	require.Contains(t, page, `id="picture-0"`)
 	require.NotContains(t, page, "thumbs", "there is nothing to choose from")
-	require.NotContains(t, page, `class="count"`)
 }
 
 // picturesIn are the pictures of a page in their order, by the last word of their address.
@@ -171,27 +169,49 @@ func TestThePictureFollowsTheChoice(t *testing.T) {
 	const page = "?gift=shirt"
 	require.Equal(t, []string{"any", "navy", "grey", "former", "grey-s"}, picturesIn(f.get(page).body))
 	for _, rule := range []string{
-		`.columns:where(:has(#choice-1-0:checked)) [data-picture="1"]{order:-1}`,
-		`.columns:where(:has(#choice-1-1:checked)) [data-picture="2"]{order:-1}`,
-		`.columns:where(:has(#choice-0-0:checked):has(#choice-1-1:checked)) [data-picture="4"]{order:-2}`,
+		`.columns:where(:has(#choice-1-0:checked)) #picture-1{order:-1}`,
+		`.columns:where(:has(#choice-1-1:checked)) #picture-2{order:-1}`,
+		`.columns:where(:has(#choice-0-0:checked):has(#choice-1-1:checked)) #picture-4{order:-2}`,
 	} {
 		require.Contains(t, f.get(page).body, rule)
 	}
-	require.NotContains(t, f.get(page).body, `[data-picture="3"]{`, "it cannot be chosen")
+	require.NotContains(t, f.get(page).body, `#picture-3{`, "it cannot be chosen")
 	require.Contains(t, f.get(page).Header().Get("Content-Security-Policy"), hashOf(styleIn(t, f.get(page).body)))
 
 	require.Contains(t, f.follow(choose("shirt", "v:Size", "M", "v:Colour", "Grey")).body, "Where should we send it?")
-	require.Equal(t, []string{"grey", "any", "navy", "former", "grey-s"}, picturesIn(f.get(page).body))
-	require.Contains(t, f.get(page).body, `<div class="frame" id="picture-0" data-picture="0"><img class="picture" src="`+public+
-		`/catalog/images/grey"`)
+	require.Equal(t, []string{"any", "navy", "grey", "former", "grey-s"}, picturesIn(f.get(page).body), "their order stays")
+	require.Contains(t, f.get(page).body, `grey" alt="Sweatshirt, Grey" width="640" height="480" fetchpriority="high"`)
 	require.Equal(t, []string{"t", "grey"}, picturesIn(f.get("?step=choose").body))
 	require.Equal(t, []string{"grey"}, picturesIn(f.follow(filled()).body), "the review")
 	f.follow(choose("shirt", "v:Size", "S", "v:Colour", "Grey"))
-	require.Equal(t, []string{"grey-s", "grey", "any", "navy", "former"}, picturesIn(f.get(page).body), "the closest first")
+	require.Contains(t, f.get(page).body, `grey-s" alt="Sweatshirt, S, Grey" width="640" height="480" fetchpriority="high"`,
+		"the closest first")
 
 	f.order.Gift.Shown, f.order.Gift.Variations = f.page.GetGifts()[1], map[string]string{"Colour": "Navy"}
 	f.follow(f.confirm())
 	require.Equal(t, []string{"navy"}, picturesIn(f.get("").body), "the order")
+}
+
+func TestAPictureOfOtherValuesThanTheChosenOnesSaysSo(t *testing.T) {
+	t.Parallel()
+	const caption = `<p class="caption">Shown in Navy</p>`
+	f := setup(t)
+	f.page.Gifts[1].Images = []*linksv1.ClaimImage{
+		{Url: public + "/catalog/images/navy", Variations: map[string]string{"Colour": "Navy"}},
+	}
+	f.follow(choose("shirt", "v:Size", "M", "v:Colour", "Grey"))
+	require.Contains(t, f.get("?gift=shirt").body, caption)
+	review := f.follow(filled()).body
+	require.Contains(t, review, caption)
+	require.Contains(t, review, `alt="Sweatshirt, Navy"`)
+	f.follow(choose("shirt", "v:Size", "S", "v:Colour", "Navy"))
+	require.NotContains(t, f.get("?step=review").body, caption, "it is what was chosen")
+
+	f.order.Gift.Shown, f.order.Gift.Variations = f.page.GetGifts()[1], map[string]string{"Colour": "Grey"}
+	f.follow(f.confirm())
+	require.Contains(t, f.get("").body, caption)
+	f.order.Gift.Variations = map[string]string{"Colour": "Navy"}
+	require.NotContains(t, f.get("").body, caption)
 }
 
 // styleIn is the style in a page.
@@ -221,8 +241,8 @@ func TestAChoiceFromTheListOfCombinationsCountsMoreThanHiddenGroups(t *testing.T
 	style := string(giftView{choices: c, Pictures: []picture{
 		{shows: grey}, {shows: map[string]string{"Colour": "Grey", "Size": "M"}},
 	}}.ThemeStyle())
-	require.True(t, strings.HasSuffix(style, `.columns:where(:has(#choice-1-1:checked)) [data-picture="0"]{order:-1}`+
-		`.columns:where(:has(:is(#whole-1,#whole-3):checked)) [data-picture="0"]{order:-3}`+
-		`.columns:where(:has(#choice-0-1:checked):has(#choice-1-1:checked)) [data-picture="1"]{order:-2}`+
-		`.columns:where(:has(:is(#whole-3):checked)) [data-picture="1"]{order:-4}`), style)
+	require.True(t, strings.HasSuffix(style, `.columns:where(:has(#choice-1-1:checked)) #picture-0{order:-1}`+
+		`.columns:where(:has(:is(#whole-1,#whole-3):checked)) #picture-0{order:-3}`+
+		`.columns:where(:has(#choice-0-1:checked):has(#choice-1-1:checked)) #picture-1{order:-2}`+
+		`.columns:where(:has(:is(#whole-3):checked)) #picture-1{order:-4}`), style)
 }

@@ -2,8 +2,8 @@ package giftsite
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,7 +16,7 @@ import (
 
 // expectedArrival are the days on which a gift usually arrives. They may be the same.
 type expectedArrival struct {
-	First, Last *day
+	Text string
 
 	first, last time.Time
 }
@@ -36,10 +36,23 @@ func (t *texts) expected(site *tenantsv1.GiftSite, gift *linksv1.ClaimedGift, no
 		if now.UTC().Format(time.DateOnly) > e.last.Format(time.DateOnly) {
 			return nil
 		}
-		e.First, e.Last = t.day(timestamppb.New(e.first)), t.day(timestamppb.New(e.last))
+		e.Text = t.days(e.first, e.last)
 		return e
 	}
 	return nil
+}
+
+// days are the first and the last day, as the language writes them.
+func (t *texts) days(first, last time.Time) string {
+	from, to := t.day(timestamppb.New(first)).Text, t.day(timestamppb.New(last)).Text
+	switch {
+	case from == to:
+		return from
+	case first.Month() != last.Month():
+		return from + " – " + to
+	}
+	month := "month." + strconv.Itoa(int(first.Month()))
+	return t.T("date.range", "day", strconv.Itoa(first.Day()), "last", strconv.Itoa(last.Day()), "month", t.T(month))
 }
 
 // addWorkingDays returns the day that is so many working days later. Public holidays are not known: they count as working days.
@@ -72,11 +85,10 @@ func weekendOf(country string) []time.Weekday {
 // address of the link is not in it: calendars are shared.
 func (s *Site) writeCalendar(v *visit, p orderView, ordered time.Time) {
 	const date = "20060102"
-	host, _ := url.Parse(s.imageOrigin)
 	var b strings.Builder
 	for _, line := range []string{
-		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Partner Gifting//Gift site//EN", "BEGIN:VEVENT",
-		"UID:" + p.Mine.Reference + "@" + host.Host, "DTSTAMP:" + ordered.UTC().Format(date+"T150405Z"),
+		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//" + calendarText(p.Brand) + "//EN", "BEGIN:VEVENT",
+		"UID:" + p.Mine.Reference, "DTSTAMP:" + ordered.UTC().Format(date+"T150405Z"),
 		"DTSTART;VALUE=DATE:" + p.Arrival.first.Format(date), "DTEND;VALUE=DATE:" + p.Arrival.last.AddDate(0, 0, 1).Format(date),
 		"SUMMARY:" + calendarText(p.T("calendar.summary", "brand", p.Brand)),
 		"DESCRIPTION:" + calendarText(p.T("thanks.reference")+": "+p.Mine.Reference),

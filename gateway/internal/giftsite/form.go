@@ -84,7 +84,7 @@ func formOf(values url.Values) form {
 		Initials: initials(values.Get(fieldInitials)),
 		Entered:  map[string]string{},
 		Version:  -1,
-		Thanks:   text(values.Get(fieldThanks)),
+		Thanks:   text(strings.ReplaceAll(values.Get(fieldThanks), "\r\n", "\n")),
 		Digits:   strings.ReplaceAll(strings.Map(phone.ASCII, text(values.Get(fieldDigits))), " ", ""),
 	}
 	for _, name := range fieldNames {

@@ -20,7 +20,7 @@ func TestAPlayerHasInitialsPutOnTheGift(t *testing.T) {
 	f.page.Gifts[0].TakesInitials = true
 	require.Contains(t, f.get("?gift=truffles").body,
 		`<input dir="auto" id="initials" name="initials" type="text" value="" autocomplete="off"`)
-	require.Contains(t, f.get("?gift=truffles").body, "At most 10 characters.")
+	require.Contains(t, f.get("?gift=truffles").body, "For example G S, at most 10 characters.")
 	f.follow(choose("truffles", "initials", " O\u2019L. "))
 	require.Equal(t, "O'L.", f.saves[1].GetGift().GetInitials(), "phones write a curly apostrophe")
 	require.Contains(t, f.get("?gift=truffles").body, `name="initials" type="text" value="O&#39;L."`)

@@ -179,6 +179,7 @@ func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.Clai
 		Address: t.envelopeLines(recipient), Contact: t.contactLines(recipient),
 		Carrier: gift.GetCarrier(), Tracking: gift.GetTrackingReference(),
 	}
+	t.describe(&mine.Picture, gift.GetShown(), gift.GetVariations())
 	if fields.IsURL(gift.GetTrackingUrl(), "https") {
 		mine.TrackingURL = gift.GetTrackingUrl()
 	}

@@ -25,7 +25,7 @@ func TestTheFirstViewIsTheWrappedGiftWithTheNoteOfItsSender(t *testing.T) {
 		require.Contains(t, page, `<div class="wrapping">`)
 		require.Equal(t, withHero, strings.Contains(page, `<img class="hero" src="`+hero+`"`))
 		require.Contains(t, page, "<figcaption>A note from Nordlys Casino</figcaption>")
-		require.Contains(t, page, ">Open your gift</a>")
+		require.Contains(t, page, ">Choose your gift</a>")
 		require.NotContains(t, page, "Step 1", "it is no form")
 	}
 	f.page.Message = nil

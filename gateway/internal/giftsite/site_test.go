@@ -134,7 +134,7 @@ func TestAnUnknownTokenRevealsNothing(t *testing.T) {
 	f.pageErr = problem.RecordNotFound()
 	unknown := f.get("")
 	require.Equal(t, 404, unknown.Code)
-	require.Contains(t, unknown.body, "We cannot find this page")
+	require.Contains(t, unknown.body, "We could not find your gift here")
 	asked := len(f.reads)
 	for _, target := range []string{
 		"/c/", "/c/short", "/c/short.", "/c/" + token + "%2fx", "/c/" + token + "%ff", "/c/a%20token-with-a-space",

@@ -118,7 +118,12 @@ type sender struct {
 func (v view) ErrorHeading() string { return v.T("problem.heading") }
 
 // Signer is the name of who signs the note.
-func (v view) Signer() string { return cmp.Or(v.Sender.Name, v.Brand) }
+func (v view) Signer() string {
+	if v.Sender == nil {
+		return v.Brand
+	}
+	return cmp.Or(v.Sender.Name, v.Brand)
+}
 
 // LongLabel reports whether the label is too long for the size of a heading. It may have 255 characters.
 func (v view) LongLabel() bool { return utf8.RuneCountInString(v.Label) > 60 }
@@ -273,6 +278,8 @@ type picture struct {
 	Sizes string
 	// First means that it is seen first. All others are loaded when they come into view.
 	First bool
+	// Alt says what it shows, Caption which values. Empty: the page says it beside the picture, or it is not known.
+	Alt, Caption string
 	// shows are the values that it shows, by dimension.
 	shows map[string]string
 }

@@ -16,7 +16,7 @@ const fieldThanks = "word"
 
 var thanksInput = input{
 	ID: fieldThanks, LabelKey: fieldThanks, MaxLength: fields.MaxLength(&ordersv1.ThankForClaimedOrderRequest{}, "text"),
-	Type: "text", Autocomplete: "off",
+	Autocomplete: "off", Lines: true,
 }
 
 // addThanks adds what the player has written to the brand, or the form to write it.

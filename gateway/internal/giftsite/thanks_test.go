@@ -27,15 +27,18 @@ func TestAPlayerThanksTheBrand(t *testing.T) {
 	t.Parallel()
 	f := thankable(t)
 	page := f.get("").body
-	require.Contains(t, page, "Say thank you to Nordlys Casino")
+	require.Contains(t, page, "Write Nordlys Casino a note")
+	f.page.Brand.Site = withSender()
+	require.Contains(t, f.get("").body, "Write Maja Sandström a note")
 	require.Contains(t, page, `name="word"`)
 	require.NotContains(t, f.get("?step=thanked").body, "have been passed on")
-	sent := f.send(words(" Thank <you> "))
+	sent := f.send(words(" Thank\r\n<you> "))
 	require.Equal(t, "/c/"+token+"?step=thanked", sent.Header().Get("Location"))
-	require.Equal(t, []string{"Thank <you>"}, f.thanks)
+	require.Equal(t, []string{"Thank\n<you>"}, f.thanks)
 	thanked := f.get("?step=thanked").body
 	require.Contains(t, thanked, `role="status"><p>Your words have been passed on to Nordlys Casino.`)
-	require.Contains(t, thanked, `<blockquote dir="auto">Thank &lt;you&gt;</blockquote>`)
+	require.Contains(t, thanked, `<blockquote class="lines" dir="auto">Thank
+&lt;you&gt;</blockquote>`)
 	require.NotContains(t, thanked, `name="word"`)
 	require.NotContains(t, f.log.String(), "Thank")
 
@@ -80,7 +83,7 @@ func TestThanksThatAreRefusedKeepWhatWasTyped(t *testing.T) {
 		f.thankErr = tc.failure
 		got := f.send(words("So nice")).body
 		require.Contains(t, got, tc.want, name)
-		require.Contains(t, got, `value="So nice"`, name)
+		require.Contains(t, got, "\nSo nice</textarea>", name)
 		require.Contains(t, got, "Please check: ", name)
 		require.NotContains(t, got, "Almost done", name)
 		require.NotContains(t, f.get("").body, "So nice", name)

@@ -154,7 +154,7 @@ type giftView struct {
 	choices
 
 	Gift card
-	// Pictures are all pictures of the gift. The first is also that of its card.
+	// Pictures are all pictures of the gift, in its order.
 	Pictures []picture
 	// Story and Facts are what else is said about it.
 	Story string
@@ -173,18 +173,22 @@ type giftView struct {
 	AllGifts string
 }
 
-// Position says which of the pictures the i-th one is.
-func (p giftView) Position(i int) string {
-	return p.T("gift.picture", "n", strconv.Itoa(i+1), "count", strconv.Itoa(len(p.Pictures)))
+// ThumbAlt is what the i-th thumbnail shows. Pictures of which nothing else is known have a number.
+func (p giftView) ThumbAlt(i int) string {
+	if p.Pictures[i].Caption != "" {
+		return p.Pictures[i].Alt
+	}
+	return p.Pictures[i].Alt + ", " + p.T("gift.picture", "n", strconv.Itoa(i+1), "count", strconv.Itoa(len(p.Pictures)))
 }
 
-// ThemeStyle also puts the pictures first that show what is picked, as soon as it is picked, and of them the one that shows most of
-// it. The list of combinations counts more than all groups. Because of :where, the later of two rules for a picture holds.
+// ThemeStyle also puts the large pictures first that show what is picked, as soon as it is picked, and of them the one that shows
+// most of it. Thumbnails stay where they are. The list of combinations counts more than all groups. Because of :where, the later of
+// two rules for a picture holds.
 func (p giftView) ThemeStyle() template.CSS {
 	style := string(p.view.ThemeStyle())
 	for i, picture := range p.Pictures {
 		for order, picked := range p.whenPicked(picture.shows) {
-			style += fmt.Sprintf(".columns:where(%s) [data-picture=\"%d\"]{order:%d}", picked, i, -len(picture.shows)-order*len(p.Groups))
+			style += fmt.Sprintf(".columns:where(%s) #picture-%d{order:%d}", picked, i, -len(picture.shows)-order*len(p.Groups))
 		}
 	}
 	return template.CSS(style) //nolint:gosec // Only numbers vary.
@@ -198,16 +202,21 @@ func (s *Site) giftView(v *visit, gift *linksv1.ClaimGift) giftView {
 	p.Facts, p.Destinations = p.factLines(gift.GetDetails()), p.destinations(gift)
 	picked := pickedOf(v.draft, gift)
 	p.choices = choicesOf(p.texts, gift, picked)
-	p.Gift, p.Pictures = s.cardOf(gift, picked), s.picturesOf(gift.GetImages(), p.checked())
+	p.Gift, p.Pictures = s.cardOf(gift, picked), s.picturesOf(gift.GetImages(), nil)
 	if !p.OnlyGift || v.r.URL.Query().Get(fieldStep) != "" {
 		p.hideSeen()
 		p.setTitle(gift.GetName())
 	}
+	first := 0
 	for i := range p.Pictures {
 		p.Pictures[i].Sizes = sizesDetail
+		p.describe(&p.Pictures[i], gift, nil)
+		if p.Pictures[i].fit(p.checked()) > p.Pictures[first].fit(p.checked()) {
+			first = i
+		}
 	}
 	if len(p.Pictures) > 0 {
-		p.markFirst(&p.Pictures[0])
+		p.markFirst(&p.Pictures[first])
 	}
 	if v.isLost() {
 		p.Problem, p.Failed = p.T("problem.lost"), true
@@ -305,6 +314,7 @@ func (s *Site) reviewView(v *visit) reviewView {
 		GiftHref: stepQuery(stepGift, fieldGift, gift.GetProductId()), AddressHref: stepQuery(stepAddress),
 	}
 	p.hideSeen()
+	p.describe(&p.Gift.Picture, gift, v.draft.GetGift().GetVariations())
 	p.setTitle(p.T("review.heading"))
 	p.Variations = p.withInitials(p.variationLines(gift, v.draft.GetGift().GetVariations()), v.draft.GetGift().GetInitials())
 	p.Address, p.Contact = p.envelopeLines(v.draft.GetRecipient()), p.contactLines(v.draft.GetRecipient())
@@ -328,6 +338,18 @@ func (s *Site) reviewView(v *visit) reviewView {
 	}
 	p.Failed = true
 	return p
+}
+
+// describe says what a picture of the gift shows. If the picked values are others than those that it shows, it has a caption.
+func (t *texts) describe(p *picture, gift *linksv1.ClaimGift, picked map[string]string) {
+	var values []string
+	for _, l := range t.variationLines(gift, p.shows) {
+		values = append(values, l.Text)
+	}
+	p.Alt = strings.Join(append([]string{gift.GetName()}, values...), ", ")
+	if len(values) > 0 && !matches(p.shows, picked) {
+		p.Caption = t.T("gift.shown", "values", strings.Join(values, ", "))
+	}
 }
 
 // variationLines are the chosen values of a gift in the words of its locale, in the order of its dimensions.

@@ -83,10 +83,24 @@
 
   for (const box of all(".choices")) box.addEventListener("change", () => settle(box));
 
+  // A thumbnail shows its picture and keeps the focus. It is marked while its picture is in view.
+  const gallery = document.querySelector(".gallery"), thumbs = all(".thumbs a");
+  for (const thumb of thumbs) {
+    const frame = document.querySelector(thumb.hash);
+    thumb.addEventListener("click", (event) => {
+      event.preventDefault();
+      frame.scrollIntoView({ block: "nearest", inline: "center" });
+    });
+    new IntersectionObserver((changes) => {
+      if (changes.at(-1).isIntersecting) thumb.setAttribute("aria-current", "true");
+      else thumb.removeAttribute("aria-current");
+    }, { root: gallery, threshold: 0.6 }).observe(frame);
+  }
+
   // The style sheet puts the picture first that shows what is picked.
   for (const picks of all("#picks")) {
     picks.addEventListener("change", (event) => {
-      if (event.target.type === "radio") document.querySelector(".gallery").scrollTo({ left: 0 });
+      if (event.target.type === "radio") gallery.scrollTo({ left: 0 });
     });
   }
 
