@@ -111,12 +111,11 @@ func gift(ctx context.Context, client *api.ClientWithResponses) (id uuid.UUID, e
 func place(
 	ctx context.Context, client *api.ClientWithResponses, externalOrderID string, product uuid.UUID,
 ) (*api.PlaceOrderResponse, error) {
-	brand := uuid.MustParse(os.Getenv("GIFTING_BRAND_ID"))
-	postalCode := "111 22"
+	brand, productID, postalCode := os.Getenv("GIFTING_BRAND_ID"), product.String(), "111 22"
 	return client.PlaceOrderWithResponse(ctx, &api.PlaceOrderParams{IdempotencyKey: uuid.NewString()}, api.PlaceOrderRequest{
 		ExternalOrderId: externalOrderID,
 		BrandId:         &brand,
-		Items:           []api.OrderItemInput{{ProductId: &product}},
+		Items:           []api.OrderItemInput{{ProductId: &productID}},
 		Client:          api.OrderClient{Name: "Ada Player"},
 		Recipient: api.OrderRecipient{Name: "Ada Player", Phone: "+46701234567", Address: api.OrderAddress{
 			Street: "Storgatan 1", City: "Stockholm", PostalCode: &postalCode, Country: "SE",

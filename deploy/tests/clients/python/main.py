@@ -42,8 +42,8 @@ def gift(client: AuthenticatedClient) -> uuid.UUID:
 def place(client: AuthenticatedClient, external_order_id: str, product: uuid.UUID) -> Order | Problem | None:
     order = PlaceOrderRequest(
         external_order_id=external_order_id,
-        brand_id=uuid.UUID(os.environ["GIFTING_BRAND_ID"]),
-        items=[OrderItemInput(product_id=product)],
+        brand_id=os.environ["GIFTING_BRAND_ID"],
+        items=[OrderItemInput(product_id=str(product))],
         client=OrderClient(name="Ada Player"),
         recipient=OrderRecipient(
             name="Ada Player",

@@ -4244,7 +4244,7 @@ export interface operations {
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
-                /** @description Where to begin without a cursor. `end` answers an empty page whose `nextCursor` is the end of the feed at that moment, never `null`; with `wait` it waits for the first event after it. Not together with `after`. */
+                /** @description Where to begin without a cursor: at the oldest event, as without this parameter, or at the end. `end` answers an empty page whose `nextCursor` is the end of the feed at that moment, never `null`; with `wait` it waits for the first event after it. Not together with `after`. */
                 from?: "start" | "end";
                 /**
                  * @description Whole seconds to wait for an event if there is none yet. A page with an event is answered at once, and so is one whose cursor has moved on by 1,000 events or more that the key cannot see. A key may have four calls waiting at once; another is answered at once, with `Wait: 0`.

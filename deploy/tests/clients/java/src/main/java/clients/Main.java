@@ -50,8 +50,8 @@ public final class Main {
     OrderAddress address = new OrderAddress().street("Storgatan 1").city("Stockholm").postalCode("111 22").country("SE");
     PlaceOrderRequest order = new PlaceOrderRequest()
         .externalOrderId(externalOrderId)
-        .brandId(UUID.fromString(System.getenv("GIFTING_BRAND_ID")))
-        .items(List.of(new OrderItemInput().productId(productId)))
+        .brandId(System.getenv("GIFTING_BRAND_ID"))
+        .items(List.of(new OrderItemInput().productId(productId.toString())))
         .client(new OrderClient().name("Ada Player"))
         .recipient(new OrderRecipient().name("Ada Player").phone("+46701234567").address(address));
     return orders.placeOrder(UUID.randomUUID().toString(), order, null);
@@ -67,7 +67,7 @@ public final class Main {
 
   /** A page of the feed. The call waits for the next event. */
   private EventPage read(String after) throws ApiException {
-    return events.listEvents(after, 2, 10, null);
+    return events.listEvents(after, 2, null, 10, null);
   }
 
   private OrderCreatedEvent created(String externalOrderId) throws ApiException {
