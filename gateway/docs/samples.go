@@ -14,8 +14,8 @@ import (
 )
 
 // The files of samples are programs that call each operation with the SDK of their language. Tests of the SDKs run them. The
-// documentation shows the lines between "// sample: placeOrder" and "// end" (in Python #) with the operation of that name, or where a
-// guide asks for them.
+// documentation shows the lines between "// sample: placeOrder" and "// end" (in Python #) with the operation of that name, or
+// where a guide asks for them.
 //
 //go:embed samples
 var sampleFiles embed.FS

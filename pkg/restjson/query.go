@@ -11,9 +11,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// UnmarshalQuery reads query parameters into the single scalar, enum and timestamp fields of m, by their JSON names, and reports all
-// violations. Unknown parameters are ignored. Fields that the path binds are named in bound, by their protobuf names, and are
-// neither read nor checked.
+// UnmarshalQuery reads query parameters into the single scalar, enum and timestamp fields of m, by their JSON names, and reports
+// all violations and ignored parameters. Fields that the path binds are named in bound, by their protobuf names, and are neither
+// read nor checked.
 func UnmarshalQuery(values url.Values, m proto.Message, bound ...string) Findings {
 	return unmarshalQuery(values, m, func(name string) bool { return slices.Contains(bound, name) })
 }

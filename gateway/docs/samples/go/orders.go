@@ -22,7 +22,9 @@ func ValidateOrder(ctx context.Context, client *gifting.Client, order gifting.Pl
 }
 
 // PlaceOrder shows placeOrder. jobID is where the key comes from.
-func PlaceOrder(ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest, jobID string) (*gifting.Order, error) {
+func PlaceOrder(
+	ctx context.Context, client *gifting.Client, order gifting.PlaceOrderRequest, jobID string,
+) (*gifting.Order, error) {
 	// sample: placeOrder
 	// A key that was stored before the call makes it safe to repeat after a crash.
 	placed, err := client.Orders.Place(ctx, order, gifting.WithIdempotencyKey(jobID))
