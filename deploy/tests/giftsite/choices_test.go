@@ -104,12 +104,11 @@ func TestACountryThatIsPickedChangesTheForm(t *testing.T) {
 		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
 		b.press(t, ".send")
 		b.fill(t, "+46701234567")
-		const pick = `{
-			const c = document.querySelector("#country");
-			c.dispatchEvent(new PointerEvent("pointerdown")); c.value = "DE"; c.dispatchEvent(new Event("change"));
-		}`
-		b.navigate(t, chromedp.Evaluate[chromedp.Void]("setTimeout(() => "+pick+"); undefined"))
-		require.Equal(t, "DE", b.value(t, `document.querySelector("#country option[selected]").value`))
+		b.pickCountry(t, "DE")
+		require.Equal(t, "DE", b.value(t, `document.querySelector("#country").value`))
+		require.Equal(t, "country", b.value(t, `document.activeElement.id`), "the list keeps the focus")
+		require.Contains(t, b.text(t, "#postalCode-hint"), "26133")
+		require.Equal(t, "none", b.value(t, `getComputedStyle(document.querySelector(".with-button .quiet")).display`))
 		require.Equal(t, "Storgatan 1", b.value(t, `document.querySelector("#street").value`), "what was typed stays")
 		b.inspectSchemes(t, "52-country")
 		b.requireNoErrors(t)

@@ -40,6 +40,18 @@ func TestAnErrorOfTheScriptIsThatOfTheServer(t *testing.T) {
 	require.Equal(t, "null", b.value(t, `String(document.querySelector("#phone-error"))`))
 }
 
+// An error that appears when the player taps the button moves it only after the tap.
+func TestATapOnTheButtonIsNotLostToAnError(t *testing.T) {
+	f, b := newFixture(t), openBrowser(t, screens[0])
+	f.reset(f.openPage("de-DE", "#1B4B8F"))
+	b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+	b.press(t, ".send")
+	b.fill(t, "+46701234567")
+	b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("#email").focus(); undefined`), chromedp.KeyEvent("no address"))
+	b.press(t, ".send")
+	require.Contains(t, b.text(t, ".lines-to"), "Storgatan 1", "the form was sent")
+}
+
 func TestAnUnusualPostalCodeIsOnlyAdvice(t *testing.T) {
 	f, b := newFixture(t), openBrowser(t, screens[0])
 	f.reset(f.openPage("de-DE", "#1B4B8F"))

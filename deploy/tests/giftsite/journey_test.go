@@ -3,6 +3,7 @@
 package giftsite_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -44,12 +45,23 @@ func everywhere(t *testing.T, test func(t *testing.T, f *fixture, b *browser, lo
 	}
 }
 
+// pickCountry picks a country, whose form the script then shows.
+func (b *browser) pickCountry(t *testing.T, code string) {
+	t.Helper()
+	b.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+		const c = document.querySelector("#country");
+		c.focus(); c.value = %q; c.dispatchEvent(new Event("change"));
+	}; undefined`, code)))
+	b.await(t, formFollowed)
+}
+
+const formFollowed = `document.querySelector(".unseen[role=status]").textContent !== ""`
+
 // fill enters the address, after the country.
 func (b *browser) fill(t *testing.T, phone string) {
 	t.Helper()
 	if b.value(t, `document.querySelector("#country").value`) != "SE" {
-		b.do(t, chromedp.SetValue(chromedp.CSS("#country"), "SE"))
-		b.press(t, `button[value="country"]:not(.unseen)`)
+		b.pickCountry(t, "SE")
 	}
 	b.do(t,
 		chromedp.SetValue(chromedp.CSS("#name"), "Astrid Lindqvist"),

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/gateway/internal/limits"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -66,6 +67,8 @@ type fixture struct {
 	digits     []string
 	reopenErr  error
 	reopenedBy string
+	// triesLeft is how many tries are left after digits that are wrong.
+	triesLeft int32
 	// claims are the claims that were made, saves the drafts that were saved, reads the tokens that were read.
 	claims []*linksv1.ClaimLinkRequest
 	saves  []*linksv1.SaveClaimDraftRequest
@@ -215,7 +218,11 @@ func (f *fixture) ReopenClaimedGift(
 		return nil, f.reopenErr
 	}
 	if r.GetPhoneDigits() != "4567" {
-		return &linksv1.ReopenClaimedGiftResponse{}, nil
+		resp := &linksv1.ReopenClaimedGiftResponse{TriesLeft: f.triesLeft}
+		if f.triesLeft == 0 {
+			resp.Pause = durationpb.New(time.Hour)
+		}
+		return resp, nil
 	}
 	f.reopenedBy = r.GetFormNonce()
 	return &linksv1.ReopenClaimedGiftResponse{Reopened: true}, nil

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/gateway/internal/giftsite/addressform"
-	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -85,7 +84,7 @@ func formOf(values url.Values) form {
 		Entered:  map[string]string{},
 		Version:  -1,
 		Thanks:   text(strings.ReplaceAll(values.Get(fieldThanks), "\r\n", "\n")),
-		Digits:   strings.ReplaceAll(strings.Map(phone.ASCII, text(values.Get(fieldDigits))), " ", ""),
+		Digits:   lastDigits(values.Get(fieldDigits)),
 	}
 	for _, name := range fieldNames {
 		if !values.Has(name) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -67,6 +68,8 @@ type ownOrder struct {
 	Address []string
 	Contact []line
 	Masked  bool
+	// Reopened means that the browser has only reopened the gift.
+	Reopened bool
 	// Carrier, Tracking and TrackingURL are set once the order was sent, if they are known.
 	Carrier, Tracking, TrackingURL string
 	// CorrectHref is the page where the address is corrected; empty: it cannot be corrected any more.
@@ -133,6 +136,9 @@ func (s *Site) orderView(v *visit, found *linksv1.GetClaimedGiftResponse) orderV
 type refusedText struct {
 	Text string
 	Why  *problem.Error
+	// TriesLeft and Pause are those of digits that were wrong.
+	TriesLeft int
+	Pause     time.Duration
 }
 
 // refusedField makes the only input of a form with what was refused. problemKey is the text of a refusal that is not due to the
@@ -186,6 +192,7 @@ func (s *Site) ownOrder(t *texts, gift *linksv1.ClaimedGift, typed *linksv1.Clai
 	if gift.CorrectableVersion != nil {
 		mine.CorrectHref = stepQuery(stepCorrect)
 	}
+	mine.Reopened = recipient == nil && gift.GetDeliveredAt() == nil
 	return mine
 }
 

@@ -76,11 +76,11 @@ func (s *Site) write(w http.ResponseWriter, status int, content []byte) {
 type compressed struct{ http.ResponseWriter }
 
 // policy allows the style sheet and the fonts of this site, the theme in the page, the one script, the images of the catalog, the
-// icon in the page, and forms that are sent back to this site.
+// icon in the page, and forms that are sent back to this site, also by the script.
 func (s *Site) policy(v branded) string {
 	return "default-src 'none'; style-src 'self' " + hashOf(string(v.ThemeStyle())) +
 		"; font-src 'self'; script-src " + s.imageOrigin + scriptPath +
-		"; img-src 'self' data: " + s.imageOrigin +
+		"; connect-src 'self'; img-src 'self' data: " + s.imageOrigin +
 		"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 

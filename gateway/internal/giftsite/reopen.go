@@ -1,6 +1,11 @@
 package giftsite
 
 import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/partnergifting/platform/pkg/phone"
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -9,6 +14,27 @@ import (
 const fieldDigits = "digits"
 
 var digitsInput = input{ID: fieldDigits, LabelKey: fieldDigits, MaxLength: 4, Type: "tel", Autocomplete: "off", Short: true}
+
+// lastDigits are the last four digits of a phone number. Fewer or other characters stay as they are, so that they are refused.
+func lastDigits(typed string) string {
+	digits := strings.NewReplacer(" ", "", "+", "", "-", "", "(", "", ")", "", ".", "", "/", "").Replace(strings.Map(phone.ASCII, text(typed)))
+	if strings.Trim(digits, "0123456789") == "" {
+		return digits[max(0, len(digits)-digitsInput.MaxLength):]
+	}
+	return digits
+}
+
+// tries says when the next try is, or that few are left; empty: there is nothing to say.
+func (t *texts) tries(left int, pause time.Duration) string {
+	const few = 2
+	switch {
+	case pause > 0:
+		return " " + t.N("reopen.pause", int(math.Ceil(pause.Hours())))
+	case left > 0 && left <= few:
+		return " " + t.N("reopen.left", left)
+	}
+	return ""
+}
 
 // wrongDigits is the code of digits that are not those of the phone number.
 const wrongDigits = "wrong"
@@ -20,6 +46,12 @@ func (p *orderView) addReopening(refused refusedText) {
 		key += "." + string(refused.Why.Code)
 	}
 	f := p.refusedField(digitsInput, refused, key)
+	if refused.Why != nil && p.Problem != "" {
+		p.Problem += p.tries(0, refused.Why.RetryAfter)
+	}
+	if f.Error != "" {
+		f.Error += p.tries(refused.TriesLeft, refused.Pause)
+	}
 	f.Hint = p.T("reopen.hint")
 	p.DigitsField = &f
 }
@@ -46,6 +78,7 @@ func (s *Site) postReopening(v *visit, f form) {
 		return
 	case err == nil:
 		v.refused.Why = problem.Invalid(problem.Violation{Field: fieldDigits, Code: wrongDigits})
+		v.refused.TriesLeft, v.refused.Pause = int(resp.GetTriesLeft()), resp.GetPause().AsDuration()
 	default:
 		v.refused.Why = s.shownProblem(v, err)
 	}

@@ -3,7 +3,9 @@ package giftsite
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,7 +13,7 @@ import (
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
 
-func lastDigits(text string) url.Values { return url.Values{"step": {stepReopen}, "digits": {text}} }
+func lastDigitsOf(text string) url.Values { return url.Values{"step": {stepReopen}, "digits": {text}} }
 
 func TestAPlayerSeesTheGiftOnAnotherDevice(t *testing.T) {
 	t.Parallel()
@@ -23,9 +25,10 @@ func TestAPlayerSeesTheGiftOnAnotherDevice(t *testing.T) {
 	require.Contains(t, page, `name="digits" type="tel"`)
 	require.Empty(t, f.nonce)
 
-	seen := f.follow(lastDigits(" ４٥6 7 ")).body
+	seen := f.follow(lastDigitsOf(" ４٥6 7 ")).body
 	require.Equal(t, []string{"4567"}, f.digits)
 	require.Contains(t, seen, "Dark truffles")
+	require.Contains(t, seen, "On this device we show neither the address nor the day of arrival")
 	require.Contains(t, seen, "NP-1")
 	for _, hidden := range []string{"Astrid", "A•••", "•••67", "Storgatan", "St•••", `name="word"`, "step=correct", `name="digits"`} {
 		require.NotContains(t, seen, hidden)
@@ -37,27 +40,51 @@ func TestAPlayerSeesTheGiftOnAnotherDevice(t *testing.T) {
 
 func TestDigitsThatAreRefusedSayWhy(t *testing.T) {
 	t.Parallel()
+	limited := problem.New(problem.RateLimited, "x")
+	limited.RetryAfter = time.Hour + time.Minute
 	invalid := func(code string) error { return problem.Invalid(problem.Violation{Field: "phoneDigits", Code: code}) }
 	for name, tc := range map[string]struct {
 		failure error
 		want    string
 	}{
-		"wrong":     {nil, "These are not the last four digits"},
+		"wrong":     {nil, "These digits do not fit the phone number"},
 		"none":      {invalid(problem.FieldRequired), "Enter the four digits"},
 		"no digits": {invalid(problem.FieldInvalid), "Enter four digits, such as 0123"},
-		"too often": {problem.New(problem.RateLimited, "x"), "There were too many tries."},
+		"too often": {limited, "on which you chose the gift. You can try again in 2 hours."},
 		"erased":    {problem.New(problem.NotEditable, "x"), "The details of this gift have been deleted"},
 		"a failure": {problem.Unavailable(), "Your gift could not be shown just now."},
 	} {
 		f := ordered(t)
 		f.nonce, f.reopenErr = "", tc.failure
-		got := f.send(lastDigits("1234"))
+		got := f.send(lastDigitsOf("1234"))
 		require.Equal(t, http.StatusOK, got.Code, name)
 		require.Contains(t, got.body, tc.want, name)
 		require.Contains(t, got.body, `value="1234"`, name)
 		require.Contains(t, got.body, "Please check: ", name)
 		require.Empty(t, f.nonce, "%s: a browser that sees nothing keeps nothing", name)
 		require.NotContains(t, f.log.String(), "1234", name)
+	}
+}
+
+func TestAWholePhoneNumberHasTheDigits(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"+46 (0)70-123 45 67": "4567", "0046701234567": "4567", "٠٧٠١٢٣٤٥٦٧": "4567", "4567": "4567", "567": "567", "070-call me": "070callme",
+		"": "",
+	} {
+		require.Equal(t, want, lastDigits(typed), typed)
+	}
+}
+
+func TestWhoTriesDigitsLearnsHowManyTriesAreLeft(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[int32]string{4: "", 2: "You have 2 tries left.", 1: "You have 1 try left.", 0: "You can try again in 1 hour."} {
+		f := ordered(t)
+		f.nonce, f.triesLeft = "", left
+		page := f.send(lastDigitsOf("1234")).body
+		require.Contains(t, page, "These digits do not fit the phone number", left)
+		require.Contains(t, page, want)
+		require.Equal(t, want != "", strings.Contains(page, "You "), left)
 	}
 }
 
@@ -69,6 +96,6 @@ func TestDigitsAreAskedForWhereThereIsAGift(t *testing.T) {
 	require.NotContains(t, f.get("").body, `name="digits"`)
 
 	open := setup(t)
-	require.Equal(t, "/c/"+token, open.send(lastDigits("4567")).Header().Get("Location"))
+	require.Equal(t, "/c/"+token, open.send(lastDigitsOf("4567")).Header().Get("Location"))
 	require.Empty(t, open.digits)
 }

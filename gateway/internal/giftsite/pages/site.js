@@ -35,7 +35,11 @@
       const target = document.querySelector(link.hash);
       if (!target?.closest(".wrong") && !target?.querySelector(".wrong")) link.closest("li").remove();
     }
-    for (const list of all(".problems ul")) if (!list.querySelector("li")) list.parentElement.remove();
+    for (const box of all(".problems")) {
+      if (box.querySelector("li")) continue;
+      document.title = box.dataset.title;
+      box.remove();
+    }
   };
   // Removes the error of a choice, or of the country, once another one is made.
   const settle = (box) => {
@@ -43,43 +47,63 @@
     box.classList.remove("wrong");
     box.querySelector(".error").remove();
     for (const described of [box, ...all("[aria-invalid]", box)]) {
-      described.removeAttribute("aria-invalid");
+      if (described !== box) described.setAttribute("aria-invalid", "false");
       described.removeAttribute("aria-describedby");
     }
     tidy();
   };
   const describe = (input) => {
-    const described = ["error", "advice", "hint", "prefix"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id)?.hidden === false);
+    const described = ["error", "advice", "prefix", "hint"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id)?.hidden === false);
     if (described.length) input.setAttribute("aria-describedby", described.join(" "));
     else input.removeAttribute("aria-describedby");
   };
+  // For screen readers.
+  const announced = Object.assign(document.createElement("p"), { className: "unseen", role: "status" });
+  document.body.append(announced);
+  // What moves the button waits until a tap is over.
+  let pressed = false;
+  const waiting = [];
+  const release = () => {
+    pressed = false;
+    setTimeout(() => waiting.splice(0).forEach((act) => act()));
+  };
+  const afterTap = (act) => {
+    waiting.push(act);
+    if (!pressed) release();
+  };
+  addEventListener("pointerdown", () => { pressed = true; }, true);
+  addEventListener("pointerup", release, true);
+  addEventListener("pointercancel", release, true);
   const show = (input) => {
-    const words = complaint(input) ?? "";
+    const words = complaint(input) ?? "", advice = words === "" ? unusual(input) : "";
     say(input, "error", words, `${input.closest(".fields").dataset.error} `);
-    say(input, "advice", words === "" ? unusual(input) : "");
+    say(input, "advice", advice);
+    if (document.activeElement !== input) announced.textContent = words || advice;
     input.closest(".field").classList.toggle("wrong", words !== "");
     if (words === "") input.removeAttribute("aria-invalid");
     else input.setAttribute("aria-invalid", "true");
     describe(input);
     tidy();
   };
-  for (const input of all(".field [data-required], .field [data-form], .field [data-likely]")) {
-    input.addEventListener("input", () => {
-      if (input.getAttribute("aria-invalid") === "true" || document.getElementById(`${input.id}-advice`)) show(input);
-    });
-    input.addEventListener("change", () => show(input));
-  }
-
-  // A number with a country code of its own needs none before it.
-  for (const input of all(".with-prefix input")) {
-    const look = () => {
-      input.previousElementSibling.hidden = /^\s*(\+|00)/.test(input.value);
-      describe(input);
-    };
-    input.addEventListener("input", look);
-    input.addEventListener("change", look);
-    look();
-  }
+  const watch = () => {
+    for (const input of all(".field [data-required], .field [data-form], .field [data-likely]")) {
+      input.oninput = () => {
+        if (input.getAttribute("aria-invalid") === "true" || document.getElementById(`${input.id}-advice`)) show(input);
+      };
+      input.onchange = () => afterTap(() => show(input));
+    }
+    // A number with a country code of its own needs none before it.
+    for (const input of all(".with-prefix input")) {
+      const look = () => {
+        input.previousElementSibling.hidden = /^\s*(\+|00)/.test(input.value);
+        describe(input);
+      };
+      input.addEventListener("input", look);
+      input.addEventListener("change", look);
+      look();
+    }
+  };
+  watch();
 
   for (const box of all(".choices")) box.addEventListener("change", () => settle(box));
 
@@ -124,15 +148,39 @@
     narrow();
   }
 
-  // A country that is picked with a pointer changes the form at once. The keys of the keyboard pass over countries that are not meant,
-  // so they have the button.
-  const country = document.querySelector("select#country"), use = country?.form.querySelector('button[value="country"]');
-  let pointed = false;
-  country?.addEventListener("pointerdown", () => { pointed = true; });
-  country?.addEventListener("keydown", () => { pointed = false; });
+  // Another country has another form. The list of countries stays, with the focus.
+  const country = document.querySelector("select#country");
+  const replaceAround = (old, fresh) => {
+    old.className = fresh.className;
+    if (old === country) return;
+    const kept = [...old.children].find((child) => child.contains(country)), children = [...fresh.children];
+    const at = children.findIndex((child) => child.matches("#country, :has(#country)"));
+    replaceAround(kept, children[at]);
+    for (const child of [...old.children]) if (child !== kept) child.remove();
+    kept.before(...children.slice(0, at));
+    kept.after(...children.slice(at + 1));
+  };
+  const followCountry = async () => {
+    const form = country.form, use = form.querySelector('button[value="country"]');
+    const sent = new URLSearchParams(new FormData(form, use));
+    const page = await fetch(form.action, { method: "POST", body: sent }).then((answer) => answer.text()).catch(() => "");
+    const fresh = new DOMParser().parseFromString(page, "text/html"), list = fresh.querySelector("select#country");
+    if (list?.value !== country.value) return form.requestSubmit(use);
+    if (String(new URLSearchParams(new FormData(form, use))) !== String(sent)) return followCountry(); // More was typed.
+    const focused = document.activeElement.id;
+    replaceAround(form, list.form);
+    if (focused) document.getElementById(focused)?.focus();
+    for (const name of ["aria-invalid", "aria-describedby"]) country.setAttribute(name, list.getAttribute(name) ?? "");
+    document.title = fresh.title;
+    announced.textContent = list.dataset.followed;
+    watch();
+  };
+  let choosing = 0;
   country?.addEventListener("change", () => {
     settle(country.closest(".field"));
-    if (pointed && use && country.value !== "") country.form.requestSubmit(use);
+    clearTimeout(choosing);
+    announced.textContent = "";
+    if (country.value !== "") choosing = setTimeout(followCountry, 300); // The keys pass over countries that are not meant.
   });
 
   // A form is sent once. The button says that it is being sent. After "back" it can be sent again.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/problem"
@@ -30,12 +31,14 @@ func (s *Server) ReopenClaimedGift(
 	if link.Record.GetStatus() != rules.Claimed {
 		return nil, problem.RecordNotFound()
 	}
-	allowed, err := s.Store.CountTry(ctx, link.TenantID, link.Record.GetId())
+	try, err := s.Store.CountTry(ctx, link.TenantID, link.Record.GetId())
 	if err != nil {
 		return nil, err
 	}
-	if !allowed {
-		return nil, problem.New(problem.RateLimited, "The digits were tried too often.")
+	if !try.Allowed {
+		limited := problem.New(problem.RateLimited, "The digits were tried too often.")
+		limited.RetryAfter = try.Pause
+		return nil, limited
 	}
 	found, err := s.Orders.GetClaimedOrder(ctx, &ordersv1.GetClaimedOrderRequest{
 		OrderId: link.Record.GetOrderId(), TenantId: link.TenantID, PersonalLinkId: link.Record.GetId(), WithRecipient: true,
@@ -47,7 +50,7 @@ func (s *Server) ReopenClaimedGift(
 	case found.PhoneMatches == nil:
 		return nil, problem.New(problem.NotEditable, "The phone number was erased.")
 	case !found.GetPhoneMatches():
-		return &linksv1.ReopenClaimedGiftResponse{}, nil
+		return &linksv1.ReopenClaimedGiftResponse{TriesLeft: int32(try.Left), Pause: durationpb.New(try.Pause)}, nil
 	}
 	hash, _ := rules.HashToken(req.GetToken())
 	if err := s.Store.Reopen(ctx, hash, rules.HashNonce(req.GetFormNonce())); err != nil {

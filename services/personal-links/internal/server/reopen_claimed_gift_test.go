@@ -89,9 +89,15 @@ func TestALinkTakesFiveTriesAndThenFewerAndFewer(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link, other := f.claimed(t), f.claimed(t)
-	for range 5 {
-		require.False(t, f.reopens(t, link, anotherForm, "0000"))
+	for left := 4; left >= 0; left-- {
+		resp, err := f.site.ReopenClaimedGift(t.Context(), reopening(link, anotherForm, "0000"))
+		require.NoError(t, err)
+		require.EqualValues(t, left, resp.GetTriesLeft())
+		require.Equal(t, left == 0, resp.GetPause().AsDuration() > 0)
 	}
+	_, err := f.site.ReopenClaimedGift(t.Context(), reopening(link, anotherForm, rightDigits))
+	limited, _ := problem.As(err)
+	require.InDelta(t, 1, limited.RetryAfter.Hours(), 0.01)
 	f.requireClosed(t, link)
 	require.NotNil(t, f.claimedGift(t, link, new(aNonce)).GetGift(), "the player's own browser is not locked out")
 	for _, hours := range []int{1, 2, 4, 8, 16, 32, 32} {

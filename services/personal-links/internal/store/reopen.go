@@ -2,7 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/partnergifting/platform/pkg/postgres"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -19,16 +23,37 @@ const (
 const (
 	countTry = `UPDATE links SET reopen_tries = reopen_tries + 1,
   reopen_after = CASE WHEN reopen_tries + 1 >= $3 THEN now() + $4::interval * 2 ^ least(reopen_tries + 1 - $3, $5) END
-WHERE tenant_id = $1 AND id = $2 AND (reopen_after IS NULL OR reopen_after <= now())`
+WHERE tenant_id = $1 AND id = $2 AND (reopen_after IS NULL OR reopen_after <= now())
+RETURNING reopen_tries, coalesce(reopen_after - now(), '0')`
+
+	selectPause = `SELECT reopen_after - now() FROM links WHERE tenant_id = $1 AND id = $2 AND reopen_after > now()`
 
 	forgetTries = `UPDATE links SET reopen_tries = 0, reopen_after = NULL WHERE tenant_id = $1 AND id = $2`
 )
 
-// CountTry counts a try to reopen the claimed gift, and reports whether it is allowed now. The count is committed before the
-// digits are compared, so neither a crash nor calls at the same time give more tries.
-func (s *Store) CountTry(ctx context.Context, tenantID, id string) (bool, error) {
-	n, err := postgres.Exec(ctx, s.pool, "count try", countTry, tenantID, id, freeTries, firstPause, maxDoublings)
-	return n > 0, err
+// Try is a try to reopen a claimed gift.
+type Try struct {
+	Allowed bool
+	// Left is how many tries are left after it. If none is, there is a Pause before the next one.
+	Left  int
+	Pause time.Duration
+}
+
+// CountTry counts a try to reopen the claimed gift, if it is allowed now. The count is committed before the digits are compared, so
+// neither a crash nor calls at the same time give more tries.
+func (s *Store) CountTry(ctx context.Context, tenantID, id string) (Try, error) {
+	var made int
+	try := Try{Allowed: true}
+	err := s.pool.QueryRow(ctx, countTry, tenantID, id, freeTries, firstPause, maxDoublings).Scan(&made, &try.Pause)
+	if errors.Is(err, pgx.ErrNoRows) {
+		try.Allowed = false
+		err = s.pool.QueryRow(ctx, selectPause, tenantID, id).Scan(&try.Pause)
+	}
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) { // The pause may have just ended.
+		return Try{}, fmt.Errorf("count try: %w", err)
+	}
+	try.Left = max(0, freeTries-made)
+	return try, nil
 }
 
 // Reopen lets the form see the claimed gift for as long as a draft is kept, and forgets the tries.

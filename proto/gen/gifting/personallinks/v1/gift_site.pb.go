@@ -12,6 +12,7 @@ import (
 	v1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -1908,7 +1909,11 @@ func (x *ReopenClaimedGiftRequest) GetPhoneDigits() string {
 type ReopenClaimedGiftResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether the digits are right, and the form now sees the gift.
-	Reopened      bool `protobuf:"varint,1,opt,name=reopened,proto3" json:"reopened,omitempty"`
+	Reopened bool `protobuf:"varint,1,opt,name=reopened,proto3" json:"reopened,omitempty"`
+	// If they are wrong: how many tries are left, and if none is, how long the pause before the next one is. rate_limited says the
+	// pause as its time to retry.
+	TriesLeft     int32                `protobuf:"varint,2,opt,name=tries_left,json=triesLeft,proto3" json:"tries_left,omitempty"`
+	Pause         *durationpb.Duration `protobuf:"bytes,3,opt,name=pause,proto3" json:"pause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1948,6 +1953,20 @@ func (x *ReopenClaimedGiftResponse) GetReopened() bool {
 		return x.Reopened
 	}
 	return false
+}
+
+func (x *ReopenClaimedGiftResponse) GetTriesLeft() int32 {
+	if x != nil {
+		return x.TriesLeft
+	}
+	return 0
+}
+
+func (x *ReopenClaimedGiftResponse) GetPause() *durationpb.Duration {
+	if x != nil {
+		return x.Pause
+	}
+	return nil
 }
 
 type ThankForClaimedGiftRequest struct {
@@ -2181,7 +2200,7 @@ var File_gifting_personallinks_v1_gift_site_proto protoreflect.FileDescriptor
 
 const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\n" +
-	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a#gifting/catalog/v1/operations.proto\x1a\x1egifting/common/v1/caller.proto\x1a\x1fgifting/common/v1/options.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
+	"(gifting/personallinks/v1/gift_site.proto\x12\x18gifting.personallinks.v1\x1a#gifting/catalog/v1/operations.proto\x1a\x1egifting/common/v1/caller.proto\x1a\x1fgifting/common/v1/options.proto\x1a\"gifting/tenants/v1/gift_site.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"0\n" +
 	"\x13GetClaimPageRequest\x12\x19\n" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\"\xa3\x03\n" +
 	"\x14GetClaimPageResponse\x12:\n" +
@@ -2378,9 +2397,12 @@ const file_gifting_personallinks_v1_gift_site_proto_rawDesc = "" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\"\n" +
 	"\n" +
 	"form_nonce\x18\x02 \x01(\tB\x03\x80\x01\x01R\tformNonce\x12&\n" +
-	"\fphone_digits\x18\x03 \x01(\tB\x03\x80\x01\x01R\vphoneDigits\"7\n" +
+	"\fphone_digits\x18\x03 \x01(\tB\x03\x80\x01\x01R\vphoneDigits\"\x87\x01\n" +
 	"\x19ReopenClaimedGiftResponse\x12\x1a\n" +
-	"\breopened\x18\x01 \x01(\bR\breopened\"t\n" +
+	"\breopened\x18\x01 \x01(\bR\breopened\x12\x1d\n" +
+	"\n" +
+	"tries_left\x18\x02 \x01(\x05R\ttriesLeft\x12/\n" +
+	"\x05pause\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05pause\"t\n" +
 	"\x1aThankForClaimedGiftRequest\x12\x19\n" +
 	"\x05token\x18\x01 \x01(\tB\x03\x80\x01\x01R\x05token\x12\"\n" +
 	"\n" +
@@ -2480,6 +2502,7 @@ var file_gifting_personallinks_v1_gift_site_proto_goTypes = []any{
 	(*v11.GiftDetails)(nil),             // 37: gifting.catalog.v1.GiftDetails
 	(*v12.Violation)(nil),               // 38: gifting.common.v1.Violation
 	(*timestamppb.Timestamp)(nil),       // 39: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),         // 40: google.protobuf.Duration
 }
 var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	0,  // 0: gifting.personallinks.v1.GetClaimPageResponse.state:type_name -> gifting.personallinks.v1.ClaimState
@@ -2519,31 +2542,32 @@ var file_gifting_personallinks_v1_gift_site_proto_depIdxs = []int32{
 	39, // 34: gifting.personallinks.v1.ClaimedGift.sent_at:type_name -> google.protobuf.Timestamp
 	39, // 35: gifting.personallinks.v1.ClaimedGift.delivered_at:type_name -> google.protobuf.Timestamp
 	11, // 36: gifting.personallinks.v1.CorrectClaimedGiftRequest.recipient:type_name -> gifting.personallinks.v1.ClaimRecipient
-	36, // 37: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
-	3,  // 38: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
-	2,  // 39: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
-	10, // 40: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
-	16, // 41: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
-	18, // 42: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
-	20, // 43: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
-	23, // 44: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
-	25, // 45: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
-	27, // 46: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
-	29, // 47: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
-	3,  // 48: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
-	12, // 49: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
-	17, // 50: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
-	19, // 51: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
-	21, // 52: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
-	24, // 53: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
-	26, // 54: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
-	28, // 55: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
-	30, // 56: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
-	48, // [48:57] is the sub-list for method output_type
-	39, // [39:48] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	40, // 37: gifting.personallinks.v1.ReopenClaimedGiftResponse.pause:type_name -> google.protobuf.Duration
+	36, // 38: gifting.personallinks.v1.GetPreviewPageRequest.site:type_name -> gifting.tenants.v1.GiftSite
+	3,  // 39: gifting.personallinks.v1.GetPreviewPageResponse.page:type_name -> gifting.personallinks.v1.GetClaimPageResponse
+	2,  // 40: gifting.personallinks.v1.GiftSiteService.GetClaimPage:input_type -> gifting.personallinks.v1.GetClaimPageRequest
+	10, // 41: gifting.personallinks.v1.GiftSiteService.ClaimLink:input_type -> gifting.personallinks.v1.ClaimLinkRequest
+	16, // 42: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:input_type -> gifting.personallinks.v1.GetClaimDraftRequest
+	18, // 43: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:input_type -> gifting.personallinks.v1.SaveClaimDraftRequest
+	20, // 44: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:input_type -> gifting.personallinks.v1.GetClaimedGiftRequest
+	23, // 45: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:input_type -> gifting.personallinks.v1.CorrectClaimedGiftRequest
+	25, // 46: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:input_type -> gifting.personallinks.v1.ReopenClaimedGiftRequest
+	27, // 47: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:input_type -> gifting.personallinks.v1.ThankForClaimedGiftRequest
+	29, // 48: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:input_type -> gifting.personallinks.v1.GetPreviewPageRequest
+	3,  // 49: gifting.personallinks.v1.GiftSiteService.GetClaimPage:output_type -> gifting.personallinks.v1.GetClaimPageResponse
+	12, // 50: gifting.personallinks.v1.GiftSiteService.ClaimLink:output_type -> gifting.personallinks.v1.ClaimLinkResponse
+	17, // 51: gifting.personallinks.v1.GiftSiteService.GetClaimDraft:output_type -> gifting.personallinks.v1.GetClaimDraftResponse
+	19, // 52: gifting.personallinks.v1.GiftSiteService.SaveClaimDraft:output_type -> gifting.personallinks.v1.SaveClaimDraftResponse
+	21, // 53: gifting.personallinks.v1.GiftSiteService.GetClaimedGift:output_type -> gifting.personallinks.v1.GetClaimedGiftResponse
+	24, // 54: gifting.personallinks.v1.GiftSiteService.CorrectClaimedGift:output_type -> gifting.personallinks.v1.CorrectClaimedGiftResponse
+	26, // 55: gifting.personallinks.v1.GiftSiteService.ReopenClaimedGift:output_type -> gifting.personallinks.v1.ReopenClaimedGiftResponse
+	28, // 56: gifting.personallinks.v1.GiftSiteService.ThankForClaimedGift:output_type -> gifting.personallinks.v1.ThankForClaimedGiftResponse
+	30, // 57: gifting.personallinks.v1.GiftSiteService.GetPreviewPage:output_type -> gifting.personallinks.v1.GetPreviewPageResponse
+	49, // [49:58] is the sub-list for method output_type
+	40, // [40:49] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_gifting_personallinks_v1_gift_site_proto_init() }
