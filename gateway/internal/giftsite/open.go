@@ -14,6 +14,7 @@ import (
 // The pages of a link by the value of `step` in their query. A form sends the same value to the page that it belongs to.
 const (
 	stepChoose  = "choose"
+	stepLetter  = "letter"
 	stepGift    = "gift"
 	stepAddress = "address"
 	stepReview  = "review"
@@ -55,6 +56,8 @@ func (s *Site) getOpen(v *visit) {
 		s.getEntered(v, step)
 	case stepChoose:
 		s.showGifts(v)
+	case stepLetter:
+		s.render(v.w, http.StatusOK, pageGreeting, s.greetingView(v.link))
 	default:
 		s.showFirst(v)
 	}

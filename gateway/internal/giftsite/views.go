@@ -45,8 +45,12 @@ type listView struct {
 	Cards []card
 	// Problem explains why the player has to choose again.
 	Problem string
-	// Resume is where a player goes on who has chosen before; empty: there is nothing to go on with.
-	Resume string
+	// Resume is where a player goes on who has chosen before, and Chosen the gift; empty: there is nothing to go on with.
+	Resume, Chosen string
+	// Letter is where the greeting can be read again; empty: there is none, or it is on this page.
+	Letter string
+	// Heading names the chosen category and how many gifts it has, or asks to choose.
+	Heading string
 	// AllGone means that no gift is available.
 	AllGone bool
 	// Filters are the categories; empty: there are few gifts.
@@ -55,9 +59,9 @@ type listView struct {
 
 // filter is a link that shows the gifts of a category.
 type filter struct {
-	// Code is empty for all gifts.
-	Code, Name, Href string
-	Current          bool
+	// Code is empty for all gifts. Heading is that of the page while they are shown.
+	Code, Name, Href, Heading string
+	Current                   bool
 }
 
 const (
@@ -71,15 +75,26 @@ func (p *listView) filter(link *linksv1.GetClaimPageResponse, chosen string) {
 	if len(p.Cards) < manyGifts || len(link.GetCategories()) < 2 {
 		return
 	}
-	p.Filters = []filter{{Name: p.T("filter.all"), Href: stepQuery(stepChoose)}}
+	p.Filters = []filter{{Name: p.T("filter.all"), Href: stepQuery(stepChoose), Heading: p.Heading}}
 	for _, c := range link.GetCategories() {
-		p.Filters = append(p.Filters,
-			filter{Code: c.GetCode(), Name: c.GetName(), Href: stepQuery(stepChoose, queryCategory, c.GetCode())})
+		count := 0
+		for _, g := range link.GetGifts() {
+			if slices.Contains(g.GetCategories(), c.GetCode()) {
+				count++
+			}
+		}
+		p.Filters = append(p.Filters, filter{
+			Code: c.GetCode(), Name: c.GetName(), Href: stepQuery(stepChoose, queryCategory, c.GetCode()),
+			Heading: p.N("filter.chosen", count, "category", c.GetName()),
+		})
 	}
 	current := max(0, slices.IndexFunc(p.Filters, func(f filter) bool { return f.Code == chosen }))
 	p.Filters[current].Current = true
 	for i, g := range link.GetGifts() {
 		p.Cards[i].Hidden = current > 0 && !slices.Contains(g.GetCategories(), chosen)
+	}
+	if p.Heading = p.Filters[current].Heading; current > 0 {
+		p.setTitle(p.Heading)
 	}
 }
 
@@ -103,13 +118,19 @@ func (s *Site) listView(v *visit) listView {
 	case v.isLost():
 		p.Problem = p.T("problem.lost")
 	case chosen != "":
-		p.Resume = stepQuery(stepReview)
+		p.Resume, p.Chosen = stepQuery(stepReview), giftOf(v.link, chosen).GetName()
 	}
 	if p.Problem != "" || p.Resume != "" || v.r.URL.Query().Get(fieldStep) != "" {
+		if p.Message != "" || p.Greeting != "" {
+			p.Letter = stepQuery(stepLetter)
+		}
 		p.hideSeen()
 		p.setTitle(p.T("filter.all"))
 	}
 	p.Failed = p.Problem != ""
+	if p.Heading = p.T("choose.lead"); p.AllGone {
+		p.Heading = p.T("choose.nothing")
+	}
 	p.filter(v.link, v.r.URL.Query().Get(queryCategory))
 	for i := range p.Cards[:leading(len(p.Cards))] {
 		p.Cards[i].Picture.Sizes = sizesDetail

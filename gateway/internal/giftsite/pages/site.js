@@ -225,6 +225,9 @@
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       filter(link.dataset.filter);
+      document.querySelector(".ask").textContent = link.dataset.heading;
+      document.title = document.title.replace(/^.*(?= – )/, () => link.dataset.heading);
+      link.scrollIntoView({ block: "nearest", inline: "center" });
       history.replaceState(null, "", link.href);
     });
   }

@@ -1,0 +1,38 @@
+package giftsite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+)
+
+func TestAFilteredListNamesTheCategoryAndCountsItsGifts(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Categories = []*linksv1.ClaimCategory{{Code: "FOOD", Name: "Food & sweets"}, {Code: "SPORT", Name: "Sport"}}
+	for len(f.page.GetGifts()) < manyGifts {
+		f.page.Gifts = append(f.page.Gifts, &linksv1.ClaimGift{ProductId: "honey", Name: "Honey", Categories: []string{"FOOD"}})
+	}
+	f.page.Gifts[1].Categories = []string{"SPORT"}
+	require.Contains(t, f.get("?step=choose").body, `<h1 class="ask">Choose the gift you like best.</h1>`)
+	require.Contains(t, f.get("?step=choose").body, "<title>All gifts – Nordlys Casino</title>")
+	food := f.get("?step=choose&category=FOOD").body
+	require.Contains(t, food, `<h1 class="ask">Food &amp; sweets: 10 gifts</h1>`)
+	require.Contains(t, food, "<title>Food &amp; sweets: 10 gifts – Nordlys Casino</title>")
+	require.Contains(t, food, `data-heading="Sport: 1 gift"`, "for the script")
+}
+
+func TestTheLetterCanBeReadAgainAndTheChosenGiftIsNamed(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.follow(choose("truffles"))
+	f.follow(filled())
+	list := f.get("?step=choose").body
+	require.Contains(t, list, `<a class="resume back" href="?step=review">Go on with: Dark truffles</a>`)
+	require.Contains(t, list, `<a class="back" href="?step=letter">Read your note again</a>`)
+	require.Contains(t, f.get("?step=letter").body, "Five years &amp; counting")
+	f.page.Message = nil
+	require.NotContains(t, f.get("?step=choose").body, "step=letter", "there is none")
+}
