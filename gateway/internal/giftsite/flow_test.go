@@ -190,7 +190,8 @@ func TestErrorsAreShownAtTheirInputs(t *testing.T) {
 	got := f.follow(filled("city", "", "phone", "070", "name", `"><script>`))
 	require.Equal(t, 200, got.Code)
 	require.Contains(t, got.body, "<title>Kontrollera: ")
-	require.Regexp(t, `(?s)<ul>\s*<li><a href="#city">Postort – [^<]*</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
+	require.Regexp(t,
+		`(?s)<ul>\s*<li><a href="#city">Postort – [^<]*</a></li>\s*<li><a href="#phone">[^<]*</a></li>\s*</ul>`, got.body)
 	require.Contains(t, got.body, `aria-describedby="phone-error phone-prefix phone-hint" aria-invalid="true"`)
 	require.Contains(t, got.body, `value="&#34;&gt;&lt;script&gt;"`)
 	require.Contains(t, got.body, `value="Storgatan 1"`)
@@ -339,7 +340,10 @@ func TestAFailedClaimIsReportedWhereItCanBeCorrected(t *testing.T) {
 		"another country": {
 			problem.New(problem.NotDeliverableToCountry, "no"),
 			func(f *fixture) { f.page.Gifts[1].Countries = []string{"IE"} },
-			[]string{`<a href="#country">Country – This gift cannot be sent to the country you chose.`, `</span>This gift cannot be sent to the country you chose.`},
+			[]string{
+				`<a href="#country">Country – This gift cannot be sent to the country you chose.`,
+				`</span>This gift cannot be sent to the country you chose.`,
+			},
 		},
 		"a field": {
 			problem.Invalid(problem.Violation{Field: "recipient.phone", Code: problem.FieldInvalid}), nil,

@@ -241,8 +241,8 @@ func (t *texts) progressSteps(found *linksv1.GetClaimedGiftResponse) (steps []pr
 type correctView struct {
 	view
 
-	// Fields have the texts of the order. If the browser may not see them, they are empty, with masked texts as hints. What is empty does
-	// not change.
+	// Fields have the texts of the order. If the browser may not see them, they are empty, with masked texts as hints. What is empty
+	// does not change.
 	Fields []field
 	// Masked means that the browser sees only masked texts.
 	Masked bool

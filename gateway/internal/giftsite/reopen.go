@@ -17,7 +17,12 @@ var digitsInput = input{ID: fieldDigits, LabelKey: fieldDigits, MaxLength: 4, Ty
 
 // lastDigits are the last four digits of a phone number. Fewer or other characters stay as they are, so that they are refused.
 func lastDigits(typed string) string {
-	digits := strings.NewReplacer(" ", "", "+", "", "-", "", "(", "", ")", "", ".", "", "/", "").Replace(strings.Map(phone.ASCII, text(typed)))
+	digits := strings.Map(func(r rune) rune {
+		if r = phone.ASCII(r); strings.ContainsRune(" +-()./", r) {
+			return -1
+		}
+		return r
+	}, text(typed))
 	if strings.Trim(digits, "0123456789") == "" {
 		return digits[max(0, len(digits)-digitsInput.MaxLength):]
 	}

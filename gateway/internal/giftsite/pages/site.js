@@ -1,8 +1,8 @@
-// The pages work without this script. It checks inputs when they are left, in the words that the server uses, keeps a form from
-// being sent twice, and filters gifts without a new page.
+// The pages work without this script. It checks inputs in the server's words, sends a form once, and filters gifts in place.
 (() => {
   "use strict";
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const set = (node, name, value) => value ? node.setAttribute(name, value) : node.removeAttribute(name);
 
   // An input says in data-required and data-invalid what is wrong with it. The server decides: this only spares a page.
   const complaint = (input) => {
@@ -54,8 +54,7 @@
   };
   const describe = (input) => {
     const described = ["error", "advice", "prefix", "hint"].map((kind) => `${input.id}-${kind}`).filter((id) => document.getElementById(id)?.hidden === false);
-    if (described.length) input.setAttribute("aria-describedby", described.join(" "));
-    else input.removeAttribute("aria-describedby");
+    set(input, "aria-describedby", described.join(" "));
   };
   // For screen readers.
   const announced = Object.assign(document.createElement("p"), { className: "unseen", role: "status" });
@@ -80,8 +79,7 @@
     say(input, "advice", advice);
     if (document.activeElement !== input) announced.textContent = words || advice;
     input.closest(".field").classList.toggle("wrong", words !== "");
-    if (words === "") input.removeAttribute("aria-invalid");
-    else input.setAttribute("aria-invalid", "true");
+    set(input, "aria-invalid", words && "true");
     describe(input);
     tidy();
   };
@@ -116,8 +114,7 @@
       frame.scrollIntoView({ block: "nearest", inline: "center" });
     });
     new IntersectionObserver((changes) => {
-      if (changes.at(-1).isIntersecting) thumb.setAttribute("aria-current", "true");
-      else thumb.removeAttribute("aria-current");
+      set(thumb, "aria-current", changes.at(-1).isIntersecting && "true");
     }, { root: gallery, threshold: 0.6 }).observe(frame);
   }
 
@@ -170,7 +167,7 @@
     const focused = document.activeElement.id;
     replaceAround(form, list.form);
     if (focused) document.getElementById(focused)?.focus();
-    for (const name of ["aria-invalid", "aria-describedby"]) country.setAttribute(name, list.getAttribute(name) ?? "");
+    for (const name of ["aria-invalid", "aria-describedby"]) set(country, name, list.getAttribute(name));
     document.title = fresh.title;
     announced.textContent = list.dataset.followed;
     watch();
@@ -213,8 +210,7 @@
   const filters = all("[data-filter]");
   const filter = (chosen) => {
     for (const link of filters) {
-      if (link.dataset.filter === chosen) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+      set(link, "aria-current", link.dataset.filter === chosen && "true");
     }
     for (const gift of all("[data-categories]")) {
       gift.hidden = chosen !== "" && !gift.dataset.categories.split(" ").includes(chosen);

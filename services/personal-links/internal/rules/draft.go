@@ -87,7 +87,8 @@ func NextDraft(draft *linksv1.ClaimDraft, req *linksv1.SaveClaimDraftRequest) (*
 	return next, nil
 }
 
-// orderedIn is where the order is sent, as the form that has claimed the link has typed it; nil: there is none, or that is not kept.
+// orderedIn is where the order is sent, as the form that has claimed the link has typed it; nil: there is no order, or the draft
+// does not have it.
 func orderedIn(draft *linksv1.ClaimDraft) *linksv1.ClaimRecipient {
 	if draft.GetVersion() == 0 {
 		return draft.GetRecipient()

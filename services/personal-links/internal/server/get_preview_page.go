@@ -47,7 +47,7 @@ func (s *Server) GetPreviewPage(ctx context.Context, req *linksv1.GetPreviewPage
 	if !selection.GetOpen() {
 		return nil, problem.New(problem.CampaignNotFound, "The brand has no such campaign.")
 	}
-	if req.Site != nil {
+	if req.GetSite() != nil {
 		rules.CheckPictures(site, selection, errs)
 		if err := errs.Err(); err != nil {
 			return nil, err

@@ -50,7 +50,7 @@ func (s *Server) ReopenClaimedGift(
 	case found.PhoneMatches == nil:
 		return nil, problem.New(problem.NotEditable, "The phone number was erased.")
 	case !found.GetPhoneMatches():
-		return &linksv1.ReopenClaimedGiftResponse{TriesLeft: int32(try.Left), Pause: durationpb.New(try.Pause)}, nil
+		return &linksv1.ReopenClaimedGiftResponse{TriesLeft: try.Left, Pause: durationpb.New(try.Pause)}, nil
 	}
 	hash, _ := rules.HashToken(req.GetToken())
 	if err := s.Store.Reopen(ctx, hash, rules.HashNonce(req.GetFormNonce())); err != nil {

@@ -35,14 +35,14 @@ RETURNING reopen_tries, coalesce(reopen_after - now(), '0')`
 type Try struct {
 	Allowed bool
 	// Left is how many tries are left after it. If none is, there is a Pause before the next one.
-	Left  int
+	Left  int32
 	Pause time.Duration
 }
 
 // CountTry counts a try to reopen the claimed gift, if it is allowed now. The count is committed before the digits are compared, so
 // neither a crash nor calls at the same time give more tries.
 func (s *Store) CountTry(ctx context.Context, tenantID, id string) (Try, error) {
-	var made int
+	var made int32
 	try := Try{Allowed: true}
 	err := s.pool.QueryRow(ctx, countTry, tenantID, id, freeTries, firstPause, maxDoublings).Scan(&made, &try.Pause)
 	if errors.Is(err, pgx.ErrNoRows) {
