@@ -109,6 +109,9 @@ func TestConsumer(t *testing.T) {
 		s.waitFor(t, len(msgs))
 		require.Equal(t, readLog(t, cfg, topic), s.log())
 		require.Less(t, len(s.batches), len(msgs)/5, "messages come in batches")
+		for _, batch := range s.batches {
+			require.LessOrEqual(t, len(batch), maxBatch)
+		}
 	})
 
 	t.Run("the consumer waits for a missing topic", func(t *testing.T) {

@@ -116,6 +116,7 @@ func CheckTopic(ctx context.Context, cfg Config, topic TopicSettings) (TopicRepo
 	}
 	inspector := cluster.inspector(topic.Name)
 	defer inspector.Close()
+	inspector.client.Timeout = writeTimeout
 	if topic.Replication > 0 {
 		replicas, err := fewestReplicas(ctx, inspector.client, topic.Name)
 		if err != nil {

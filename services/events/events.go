@@ -4,6 +4,7 @@ package events
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -126,12 +127,16 @@ func addFeed(s *service.Service, cfg Config, events *store.Store, topic *relay.T
 	if err != nil {
 		return err
 	}
+	var checked atomic.Bool // A topic that is refused is not read. A setting that gets weaker later is only reported.
 	consumer, err := kafka.NewConsumer(cfg.Kafka, kafka.ConsumerOptions{
 		Group: cfg.KafkaGroup, Topic: cfg.KafkaTopic,
 		Offsets: feed.Offsets{Offsets: store.Offsets{Store: events}, Announcer: announcer}, ID: feed.EventID,
 		CheckPartitions: func(ctx context.Context, count int) error {
-			if err := topic.Ensure(ctx); err != nil { // A topic that is refused is not read.
-				return err
+			if !checked.Load() {
+				if err := topic.Ensure(ctx); err != nil {
+					return err
+				}
+				checked.Store(true)
 			}
 			return events.CheckPartitions(ctx, count)
 		},
