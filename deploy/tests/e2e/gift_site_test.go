@@ -138,7 +138,8 @@ func (s stack) testClaimedPage(t *testing.T, p *player, orderID string) {
 	require.Equal(t, order["version"], s.Get(t, key, "/orders/"+orderID).OK(t)["version"])
 	corrected := p.send(t, form)
 	require.Contains(t, corrected, "Your delivery details have been corrected.")
-	harness.RequireNoPersonalData(t, corrected)
+	require.Contains(t, corrected, harness.MarkedStreet+" B", "in the browser that typed it")
+	harness.RequireNoPersonalData(t, harness.Visit(t, p.address).Body)
 	require.InDelta(t, order["version"].(float64)+1, s.Get(t, key, "/orders/"+orderID).OK(t)["version"], 0)
 	require.Contains(t, p.send(t, form), "The delivery details have been changed meanwhile.", "of another tab")
 }

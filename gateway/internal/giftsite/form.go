@@ -28,6 +28,7 @@ const (
 	fieldGift       = "gift"
 	fieldChoice     = "choice"
 	fieldVersion    = "version"
+	fieldShown      = "shown"
 	variationPrefix = "v:"
 )
 
@@ -46,6 +47,8 @@ type form struct {
 	InvalidText []string
 	// Version is that of the draft or order that the page showed.
 	Version int64
+	// Shown means that the page of the correction has shown the address.
+	Shown bool
 	// Thanks is what the player writes to the brand.
 	Thanks string
 	// Digits are the last ones of the player's phone number.
@@ -83,6 +86,7 @@ func formOf(values url.Values) form {
 		Initials: initials(values.Get(fieldInitials)),
 		Entered:  map[string]string{},
 		Version:  -1,
+		Shown:    values.Has(fieldShown),
 		Thanks:   text(strings.ReplaceAll(values.Get(fieldThanks), "\r\n", "\n")),
 		Digits:   lastDigits(values.Get(fieldDigits)),
 	}

@@ -341,6 +341,11 @@ func (s *Site) postCorrection(v *visit, f form) {
 		return
 	}
 	stored := typedAt(v.draft, f.Version)
+	if f.Shown && stored == nil {
+		// What the player has changed cannot be told from what the page has shown, which may be older than another correction.
+		s.saveError(v, problem.New(problem.VersionConflict, "the order was changed since its page"), stepCorrect)
+		return
+	}
 	for name, text := range enteredIn(stored) {
 		if f.Entered[name] == text || name == fieldPhone && f.Entered[name] == phone.WithoutCallingCode(text, stored.GetCountry()) {
 			f.Entered[name] = ""

@@ -268,7 +268,7 @@ func TestACorrectionSendsWhatWasChanged(t *testing.T) {
 	f := ordered(t)
 	f.order.Gift.CorrectableVersion = proto.Int64(0)
 	stored := func(changes ...string) url.Values {
-		form := filled("step", stepCorrect, "version", "0", "phone", "701234567")
+		form := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "701234567")
 		for pair := range slices.Chunk(changes, 2) {
 			form.Set(pair[0], pair[1])
 		}
@@ -296,6 +296,20 @@ func TestACorrectionSendsWhatWasChanged(t *testing.T) {
 		require.Equal(t, "Storgatan 12", made.GetRecipient().GetStreet())
 		require.Empty(t, made.GetRecipient().GetName()+made.GetRecipient().GetCity())
 	}
+}
+
+// A page that has shown the address may be older than another correction, and the draft may be gone that says what it has shown.
+func TestAnOldPageTakesBackNoCorrection(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.order.Gift.CorrectableVersion = proto.Int64(0)
+	require.Contains(t, f.get("?step=correct").body, `name="shown" value="1"`)
+	delete(f.drafts, f.nonce)
+	page := f.follow(filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "701234567", "street", "Storgatan 12"))
+	require.Empty(t, f.corrections)
+	require.Contains(t, page.body, "The delivery details have been changed meanwhile.")
+	require.NotContains(t, page.body, "Storgatan")
+	require.NotContains(t, page.body, `name="shown"`)
 }
 
 func TestACancelledOrderSaysNothingOfADelivery(t *testing.T) {

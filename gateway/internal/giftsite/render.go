@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"regexp"
 
 	"github.com/partnergifting/platform/gateway/internal/staticfile"
 )
@@ -93,7 +94,10 @@ func hashOf(style string) string {
 var styleSheet []byte
 
 //go:embed pages/site.js
-var script []byte
+var scriptSource []byte
+
+// script is the source without comments and indentation.
+var script = regexp.MustCompile(`(?m)^[ \t]*(//.*\n)?`).ReplaceAll(scriptSource, nil)
 
 // The fonts of a brand's headings and buttons, with their licences. Running text has a font of the device.
 //

@@ -35,7 +35,7 @@
       const target = document.querySelector(link.hash);
       if (!target?.closest(".wrong") && !target?.querySelector(".wrong")) link.closest("li").remove();
     }
-    for (const box of all(".problems")) {
+    for (const box of all(".problems[data-title]")) {
       if (box.querySelector("li")) continue;
       document.title = box.dataset.title;
       box.remove();
@@ -147,30 +147,41 @@
 
   // Another country has another form. The list of countries stays, with the focus.
   const country = document.querySelector("select#country");
-  const replaceAround = (old, fresh) => {
+  const replaceAround = (old, fresh, list) => {
     old.className = fresh.className;
     if (old === country) return;
     const kept = [...old.children].find((child) => child.contains(country)), children = [...fresh.children];
-    const at = children.findIndex((child) => child.matches("#country, :has(#country)"));
-    replaceAround(kept, children[at]);
+    const at = children.findIndex((child) => child.contains(list));
+    replaceAround(kept, children[at], list);
     for (const child of [...old.children]) if (child !== kept) child.remove();
     kept.before(...children.slice(0, at));
     kept.after(...children.slice(at + 1));
   };
   const followCountry = async () => {
-    const form = country.form, use = form.querySelector('button[value="country"]');
-    const sent = new URLSearchParams(new FormData(form, use));
-    const page = await fetch(form.action, { method: "POST", body: sent }).then((answer) => answer.text()).catch(() => "");
-    const fresh = new DOMParser().parseFromString(page, "text/html"), list = fresh.querySelector("select#country");
-    if (list?.value !== country.value) return form.requestSubmit(use);
-    if (String(new URLSearchParams(new FormData(form, use))) !== String(sent)) return followCountry(); // More was typed.
-    const focused = document.activeElement.id;
-    replaceAround(form, list.form);
-    if (focused) document.getElementById(focused)?.focus();
-    for (const name of ["aria-invalid", "aria-describedby"]) set(country, name, list.getAttribute(name));
-    document.title = fresh.title;
-    announced.textContent = list.dataset.followed;
-    watch();
+    const form = country.form, use = form.querySelector('button[value="country"]'), chosen = country.value;
+    const typed = () => String(new URLSearchParams(new FormData(form, use)));
+    const posted = typed();
+    const answer = sent.has(form) || await fetch(form.action, { method: "POST", body: new URLSearchParams(posted) }).catch(() => {});
+    // "Continue" also takes the country.
+    if (!answer?.ok || country.value !== chosen || sent.has(form)) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html"), list = fresh.querySelector("select#country");
+    afterTap(() => {
+      if (country.value !== chosen || sent.has(form)) return;
+      if (list?.value !== chosen) return form.requestSubmit(use);
+      const { id, value, selectionStart: caret } = document.activeElement;
+      if (typed() !== posted) return followCountry(); // More was typed.
+      replaceAround(form, list.form, list);
+      const focused = id && document.getElementById(id);
+      focused?.focus();
+      if (focused && caret != null) {
+        focused.value = value;
+        focused.setSelectionRange(caret, caret);
+      }
+      for (const name of ["aria-invalid", "aria-describedby"]) set(country, name, list.getAttribute(name));
+      document.title = fresh.title;
+      announced.textContent = list.dataset.followed;
+      watch();
+    });
   };
   let choosing = 0;
   country?.addEventListener("change", () => {
@@ -222,7 +233,7 @@
       event.preventDefault();
       filter(link.dataset.filter);
       document.querySelector(".ask").textContent = link.dataset.heading;
-      document.title = document.title.replace(/^.*(?= – )/, () => link.dataset.heading);
+      document.title = document.title.replace(/^.*?(?= – )/, () => link.dataset.heading);
       link.scrollIntoView({ block: "nearest", inline: "center" });
       history.replaceState(null, "", link.href);
     });

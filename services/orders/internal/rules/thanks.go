@@ -17,7 +17,7 @@ const playerName = "Recipient"
 var maxThanks = fields.MaxLength(&ordersv1.ThankForClaimedOrderRequest{}, "text")
 
 // CheckThanks finds the error of a player's word of thanks.
-func CheckThanks(text string, errs *fields.Errors) { errs.Required("text", text, maxThanks) }
+func CheckThanks(text string, errs *fields.Errors) { errs.RequiredText("text", text, maxThanks) }
 
 // NewThanks makes the message of a player who thanks for the order. Its id depends on nothing but the order, so an order has at
 // most one.

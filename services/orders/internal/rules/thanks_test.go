@@ -45,12 +45,11 @@ func TestAPlayerCanThankUntilAMonthAfterTheDelivery(t *testing.T) {
 	}
 }
 
-func TestAWordOfThanksIsOneLine(t *testing.T) {
+func TestAWordOfThanksIsAShortText(t *testing.T) {
 	t.Parallel()
 	for text, code := range map[string]string{
 		"Tack så mycket! 🎁": "", strings.Repeat("å", 280): "", strings.Repeat("å", 281): problem.FieldTooLong,
-		" \u200b ": problem.FieldRequired, "two\nlines": problem.FieldInvalid, "a\u202eb": problem.FieldInvalid,
-		"\x07": problem.FieldInvalid,
+		" \u200b ": problem.FieldRequired, "two\nlines": "", "\x07": problem.FieldInvalid,
 	} {
 		errs := &fields.Errors{}
 		CheckThanks(text, errs)

@@ -88,7 +88,7 @@ func TestThanksAreRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.placeClaimed(t)
-	_, err := f.ThankForClaimedOrder(t.Context(), thanks("two\nlines"))
+	_, err := f.ThankForClaimedOrder(t.Context(), thanks("a\x07bell"))
 	require.True(t, problem.Is(err, problem.InvalidRequest), "%v", err)
 	other := thanks("Thanks")
 	other.PersonalLinkId = newID()

@@ -649,7 +649,7 @@ type ThankForClaimedOrderRequest struct {
 	OrderId        string                 `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
 	TenantId       string                 `protobuf:"bytes,2,opt,name=tenant_id,json=tenantId,proto3" json:"tenant_id,omitempty"`
 	PersonalLinkId string                 `protobuf:"bytes,3,opt,name=personal_link_id,json=personalLinkId,proto3" json:"personal_link_id,omitempty"`
-	// Required: one line.
+	// Required, with line breaks.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

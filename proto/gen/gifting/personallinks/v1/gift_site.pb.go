@@ -1016,7 +1016,7 @@ type ClaimDraft struct {
 	Answer *ClaimAnswer `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
 	// The form has reopened the claimed gift. It is in no response.
 	Reopened bool `protobuf:"varint,5,opt,name=reopened,proto3" json:"reopened,omitempty"`
-	// Where the order is sent, as the form that has claimed the link has typed it. Only if `recipient` is a correction that was refused.
+	// Where the order is sent, as the form that has claimed the link has typed it. Absent if that is `recipient`, or is not known.
 	Ordered *ClaimRecipient `protobuf:"bytes,6,opt,name=ordered,proto3" json:"ordered,omitempty"`
 	// Version of the order that is sent there.
 	OrderVersion  int64 `protobuf:"varint,7,opt,name=order_version,json=orderVersion,proto3" json:"order_version,omitempty"`
@@ -1973,7 +1973,7 @@ type ThankForClaimedGiftRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Token     string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
 	FormNonce string                 `protobuf:"bytes,2,opt,name=form_nonce,json=formNonce,proto3" json:"form_nonce,omitempty"`
-	// Required: one line of at most 280 characters.
+	// Required: at most 280 characters, with line breaks.
 	Text          string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
