@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/daemon"
@@ -35,10 +36,16 @@ func TestABatchOfAnErasureReadsLittleMoreThanItErases(t *testing.T) {
 	pool := pgtest.New(t, outbox.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations(), store.Migrations())
 	db := store.TenantData(pool, nil)
 	of := tenants.Tenant{ID: uuid.NewString()}
+	// Many rows may take longer than a statement of the service.
 	exec := func(sql string, args ...any) {
 		t.Helper()
-		_, err := pool.Exec(t.Context(), sql, args...)
-		require.NoError(t, err)
+		require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), "SET LOCAL statement_timeout = 0"); err != nil {
+				return err
+			}
+			_, err := tx.Exec(t.Context(), sql, args...)
+			return err
+		}))
 	}
 	for _, tenantID := range []string{of.ID, uuid.NewString()} {
 		exec(insertManyOrders, tenantID)
