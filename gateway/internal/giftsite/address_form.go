@@ -142,7 +142,7 @@ func (t *texts) field(in input, country, value string, errs []formError) field {
 	return f
 }
 
-// note is a question about a text that is unusual in the country; empty: there is none. It keeps nobody from going on.
+// note is a question about a text that is unusual in the country; empty: there is none. The form can be sent all the same.
 func (t *texts) note(in input, country, text string) string {
 	unusual := in.Likely != "" && !regexp.MustCompile("^(?i:"+in.Likely+")$").MatchString(text)
 	if in.ID == fieldPhone {

@@ -480,7 +480,7 @@ func TestAFormThatCannotBeKeptIsNotRedirected(t *testing.T) {
 	require.Equal(t, 400, f.send(filled()).Code)
 }
 
-// Whoever leaves the form before it is sent finds in it what was typed.
+// A player who leaves the form before it is sent finds in it what was typed.
 func TestTheAddressFormKeepsWhatWasTyped(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -517,10 +517,10 @@ func TestTheGiftSaysWhereItCanBeSent(t *testing.T) {
 	require.NotContains(t, f.get("?step=gift&gift=truffles").body, "Can be sent to")
 }
 
-// Another device was first: its gift comes, and this one is told that its own is not used.
+// Another device was first: its gift comes, and this one says that its own is not used.
 func TestWhoComesTooLateIsToldThatNothingWasUsed(t *testing.T) {
 	t.Parallel()
-	const told = "What you have just sent was not used"
+	const notUsed = "What you have just sent was not used"
 	for name, late := range map[string]func(f *fixture) url.Values{
 		"a gift":     func(*fixture) url.Values { return choose("truffles") },
 		"an address": func(*fixture) url.Values { return filled() },
@@ -532,9 +532,9 @@ func TestWhoComesTooLateIsToldThatNothingWasUsed(t *testing.T) {
 		f.page.State, f.claimedBy, f.claimed.OrderReference = linksv1.ClaimState_CLAIM_STATE_CLAIMED, "another", nil
 		page := f.follow(form).body
 		require.Contains(t, page, "This gift has already been chosen", name)
-		require.Contains(t, page, told, name)
-		require.NotContains(t, f.get("").body, told, name)
+		require.Contains(t, page, notUsed, name)
+		require.NotContains(t, f.get("").body, notUsed, name)
 	}
 	own := ordered(t)
-	require.NotContains(t, own.follow(choose("truffles")).body, told)
+	require.NotContains(t, own.follow(choose("truffles")).body, notUsed)
 }

@@ -342,7 +342,7 @@ func (s *Site) postCorrection(v *visit, f form) {
 	}
 	stored := typedAt(v.draft, f.Version)
 	if f.Shown && stored == nil {
-		// What the player has changed cannot be told from what the page has shown, which may be older than another correction.
+		// What the player has changed cannot be separated from what the page has shown, which may be older than another correction.
 		s.saveError(v, problem.New(problem.VersionConflict, "the order was changed since its page"), stepCorrect)
 		return
 	}

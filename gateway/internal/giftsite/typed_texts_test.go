@@ -39,7 +39,7 @@ func TestWhatAPersonWroteKeepsItsLinesAndDirection(t *testing.T) {
 	require.Contains(t, got, "<p class=\"lines welcome\" dir=\"auto\">مرحبا\nHello</p>")
 }
 
-// What is unusual is asked, beside the input and once more before the gift is ordered. It keeps nobody from going on.
+// What is unusual is asked, beside the input and once more before the gift is ordered. The form can be sent all the same.
 func TestUnusualTextsAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
