@@ -21,6 +21,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+
+	"github.com/partnergifting/platform/pkg/daemon"
 )
 
 const (
@@ -61,6 +63,7 @@ type Limiter struct {
 	clock       func() time.Time
 	log         *slog.Logger
 	redis       *redis.Client // Nil without Redis.
+	asks        *daemon.Batcher[*ask]
 	budget      time.Duration
 	local       *Window
 	fallback    metric.Int64Counter
@@ -79,6 +82,7 @@ func New(deps Deps, cfg Config) (*Limiter, error) {
 		Policy: cfg.Policy, clock: deps.Clock, log: deps.Log, redis: deps.Redis, budget: cfg.RedisBudget,
 		local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback,
 	}
+	l.asks = &daemon.Batcher[*ask]{Process: l.send, Timeout: cfg.RedisBudget, MaxConcurrent: maxWrites, MaxItems: maxAsks}
 	causes := []string{notConfigured}
 	if deps.Redis != nil {
 		causes = []string{slow, failed, paused}

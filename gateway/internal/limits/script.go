@@ -47,27 +47,82 @@ func keySubject(tenantID string, keyID int32) subject {
 
 var errUnknownAnswer = errors.New("the script of the limit did not return three values")
 
-// takeShared counts a request in Redis, or only asks for the version.
-func (l *Limiter) takeShared(ctx context.Context, s subject, count bool) (v Verdict, version int64, err error) {
+// ask is one call of the script.
+type ask struct {
+	subject
+
+	count   bool // Not only for the version.
+	verdict Verdict
+	version int64
+	err     error
+}
+
+const (
+	// maxAsks bounds the calls of the script that Redis gets in one write.
+	maxAsks = 64
+	// maxWrites is how many writes wait for Redis at once. With more, each carries fewer requests; with one, a request could wait
+	// for a whole answer to others before it is sent.
+	maxWrites = 2
+)
+
+// takeShared counts a request in Redis, or only asks for the version. Concurrent requests share a write to Redis and then go on
+// together, so their calls of the services share writes too. Alone each, a page of the feed cost 18 % more processor time.
+func (l *Limiter) takeShared(ctx context.Context, s subject, count bool) (Verdict, int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.budget)
 	defer cancel()
-	keys, counted := []string{s.log}, "0"
-	if s.version != "" {
-		keys = append(keys, s.version)
+	a := &ask{subject: s, count: count}
+	if err := l.asks.Do(ctx, a); err != nil {
+		return Verdict{}, 0, fmt.Errorf("count request in Redis: %w", err)
 	}
-	if count {
+	return a.verdict, a.version, a.err
+}
+
+// send answers each of the asks, in one write unless Redis lacks the script.
+func (l *Limiter) send(ctx context.Context, asks []*ask) error {
+	answers := make([]*redis.Cmd, len(asks))
+	_, _ = l.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // Each answer has its error.
+		for i, a := range asks {
+			answers[i] = takeScript.EvalSha(ctx, p, a.keys(), l.args(a)...)
+		}
+		return nil
+	})
+	for i, a := range asks {
+		if redis.HasErrorPrefix(answers[i].Err(), "NOSCRIPT") {
+			answers[i] = takeScript.Eval(ctx, l.redis, a.keys(), l.args(a)...)
+		}
+		a.read(answers[i])
+	}
+	return nil
+}
+
+func (a *ask) keys() []string {
+	if a.subject.version == "" {
+		return []string{a.log}
+	}
+	return []string{a.log, a.subject.version}
+}
+
+func (l *Limiter) args(a *ask) []any {
+	counted := "0"
+	if a.count {
 		counted = "1"
 	}
-	answer, err := takeScript.Run(ctx, l.redis, keys, l.Limit, l.Window.Microseconds(), counted).Slice()
-	if err != nil {
-		return v, 0, fmt.Errorf("count request in Redis: %w", err)
+	return []any{l.Limit, l.Window.Microseconds(), counted}
+}
+
+func (a *ask) read(answer *redis.Cmd) {
+	values, err := answer.Slice()
+	switch {
+	case err != nil:
+		a.err = fmt.Errorf("count request in Redis: %w", err)
+		return
+	case len(values) != 3: //nolint:mnd // As the script returns.
+		a.err = errUnknownAnswer
+		return
 	}
-	if len(answer) != 3 { //nolint:mnd // As the script returns.
-		return v, 0, errUnknownAnswer
-	}
-	room, _ := answer[0].(int64)
-	micros, _ := answer[1].(int64)
-	text, _ := answer[2].(string)
-	version, _ = strconv.ParseInt(text, 10, 64) // A version that is missing or not a number is unknown.
-	return Verdict{Allowed: room > 0, Remaining: max(int(room)-1, 0), Reset: time.Duration(micros) * time.Microsecond}, version, nil
+	room, _ := values[0].(int64)
+	micros, _ := values[1].(int64)
+	text, _ := values[2].(string)
+	a.version, _ = strconv.ParseInt(text, 10, 64) // A version that is missing or not a number is unknown.
+	a.verdict = Verdict{Allowed: room > 0, Remaining: max(int(room)-1, 0), Reset: time.Duration(micros) * time.Microsecond}
 }
