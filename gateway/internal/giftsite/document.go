@@ -231,7 +231,8 @@ func (d *document) selfContained(embedded map[string]string) ([]byte, error) {
 		case atom.Script, atom.Style, atom.Noscript:
 			n.Parent.RemoveChild(n)
 		case atom.A:
-			if attribute(n, "class") == "skip" { // Without an address it would be a stray text for screen readers.
+			// Without an address the one would be a stray text for screen readers, and the other could not be opened.
+			if class := attribute(n, "class"); class == "skip" || class == "paper" {
 				n.Parent.RemoveChild(n)
 			}
 		case atom.Link:

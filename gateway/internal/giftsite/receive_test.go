@@ -36,25 +36,29 @@ func TestTheFirstViewIsTheWrappedGiftWithTheNoteOfItsSender(t *testing.T) {
 func unwrapping(t *testing.T) string {
 	t.Helper()
 	css := string(styleSheet)
-	_, css, found := strings.Cut(css, "@media (prefers-reduced-motion: no-preference) {")
+	_, css, found := strings.Cut(css, "@media screen and (prefers-reduced-motion: no-preference) {")
 	require.True(t, found)
 	css, _, found = strings.Cut(css, "@media (forced-colors: active)")
 	require.True(t, found)
 	return css
 }
 
-func TestTheGiftIsUnwrappedOnlyWhereMovementIsLiked(t *testing.T) {
+func TestTheGiftIsUnwrappedByATouchAndOnlyWhereMovementIsLiked(t *testing.T) {
 	t.Parallel()
 	moving := unwrapping(t)
 	require.Less(t, len(moving), 3<<10)
-	require.Contains(t, moving, ".paper { display: block; }")
+	require.Contains(t, moving, ".paper { display: block;")
 	still := strings.ReplaceAll(string(styleSheet), moving, "")
 	require.Contains(t, still, ".paper { display: none; }")
 	for _, word := range []string{"animation:", "transition:", "@keyframes"} {
 		require.NotContains(t, still, word)
 	}
 	f := setup(t)
-	require.Contains(t, f.get("").body, `<div class="paper" aria-hidden="true"><svg class="bow"`, "it holds no text")
+	require.Regexp(t, `(?s)<main id="main" class="received">.*<a class="paper" href="#main"><svg .*>Open your gift</span></a>`,
+		f.get("").body, "a link that needs no script")
+	require.Contains(t, f.get("?step=choose").body, `href="?step=letter#main">Read your note again</a>`, "it is open already")
+	f.page.Message = nil
+	require.Contains(t, f.get("").body, `<div class="paper" aria-hidden="true"><svg class="bow"`, "above gifts it opens by itself")
 }
 
 func TestEachBrandHasItsOwnPaperInItsColours(t *testing.T) {

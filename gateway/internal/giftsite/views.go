@@ -122,7 +122,7 @@ func (s *Site) listView(v *visit) listView {
 	}
 	if p.Problem != "" || p.Resume != "" || v.r.URL.Query().Get(fieldStep) != "" {
 		if p.Message != "" || p.Greeting != "" {
-			p.Letter = stepQuery(stepLetter)
+			p.Letter = stepQuery(stepLetter) + "#main" // Open.
 		}
 		p.hideSeen()
 		p.setTitle(p.T("filter.all"))
