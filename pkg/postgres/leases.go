@@ -16,8 +16,10 @@ const (
 	// balanceInterval is how often a process looks for tasks that are free, and for processes that have joined. It is most of the time
 	// for which a task waits when its process ends.
 	balanceInterval = 500 * time.Millisecond
+	// aloneInterval is the same for a process that has no other whose tasks it would take. A new one waits for its share meanwhile.
+	aloneInterval = time.Second
 	// leaseTimeout is when the server releases the leases of a process that no longer uses its session, such as one on a host that
-	// vanished. The process itself gives up its session earlier: after balanceInterval and CheckTimeout.
+	// vanished. The process itself gives up its session earlier: after aloneInterval and CheckTimeout.
 	leaseTimeout = 3500 * time.Millisecond
 	// remindInterval is how often a process that cannot take part says so.
 	remindInterval = time.Minute
@@ -68,11 +70,13 @@ func (l Leases) runSession(ctx context.Context, count int, task func(ctx context
 	if err := s.join(ctx); err != nil {
 		return err
 	}
-	ticker := time.NewTicker(balanceInterval)
-	defer ticker.Stop()
 	for {
 		if err := s.balance(ctx); err != nil {
 			return err
+		}
+		interval := balanceInterval
+		if s.members == 1 {
+			interval = aloneInterval
 		}
 		select {
 		case <-ctx.Done():
@@ -81,7 +85,7 @@ func (l Leases) runSession(ctx context.Context, count int, task func(ctx context
 			if err := s.release(ctx, number); err != nil {
 				return err
 			}
-		case <-ticker.C:
+		case <-time.After(interval):
 		}
 	}
 }
