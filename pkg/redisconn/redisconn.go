@@ -30,6 +30,7 @@ func Open(address string) (*redis.Client, error) {
 	opts.MaxRetries = -1
 	opts.DialerRetries = 1
 	opts.ContextTimeoutEnabled = true
+	opts.PipelinePoolSize = -1 // Pipelines use the pool of which Observe tells.
 	// NewClient would look the host up, which takes many seconds when DNS is down.
 	opts.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return redis.NewClient(opts), nil

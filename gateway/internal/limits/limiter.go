@@ -28,7 +28,7 @@ import (
 const (
 	// pause is how long Redis is not used after maxFailures, so that an outage does not delay every request.
 	pause = time.Second
-	// maxFailures is how many consecutive failures count as an outage. A single slow response does not.
+	// maxFailures is how many writes must fail in a row to count as an outage. A single slow response does not.
 	maxFailures = 3
 )
 
@@ -82,7 +82,9 @@ func New(deps Deps, cfg Config) (*Limiter, error) {
 		Policy: cfg.Policy, clock: deps.Clock, log: deps.Log, redis: deps.Redis, budget: cfg.RedisBudget,
 		local: NewWindow(cfg.Policy, deps.Clock), fallback: fallback,
 	}
-	l.asks = &daemon.Batcher[*ask]{Process: l.send, Timeout: cfg.RedisBudget, MaxConcurrent: maxWrites, MaxItems: maxAsks}
+	// A write fails before a request that began it stops waiting: the next request already knows.
+	timeout := cfg.RedisBudget * 9 / 10
+	l.asks = &daemon.Batcher[*ask]{Process: l.send, Timeout: timeout, MaxConcurrent: maxWrites, MaxItems: maxAsks}
 	causes := []string{notConfigured}
 	if deps.Redis != nil {
 		causes = []string{slow, failed, paused}
@@ -105,10 +107,8 @@ func (l *Limiter) Version(ctx context.Context, tenantID string, keyID int32) int
 	}
 	_, version, err := l.takeShared(ctx, keySubject(tenantID, keyID), false)
 	if err != nil {
-		l.fail(ctx, err)
 		return 0
 	}
-	l.succeed(ctx)
 	return version
 }
 
@@ -130,7 +130,6 @@ func (l *Limiter) take(ctx context.Context, s subject) (Verdict, int64) {
 		own, exhausted := l.local.Exhausted(s.log)
 		verdict, version, err := l.takeShared(ctx, s, !exhausted)
 		if err == nil {
-			l.succeed(ctx)
 			if !exhausted && verdict.Allowed {
 				own = l.local.count(s.log, began)
 			}
@@ -139,9 +138,11 @@ func (l *Limiter) take(ctx context.Context, s subject) (Verdict, int64) {
 			}
 			return verdict, version
 		}
-		cause = l.fail(ctx, err)
+		cause = causeOf(err)
 	}
-	l.countFallback(ctx, cause, 1)
+	if ctx.Err() == nil { // Else the caller has left.
+		l.countFallback(ctx, cause, 1)
+	}
 	return l.local.Take(s.log), 0
 }
 
@@ -151,14 +152,20 @@ func (l *Limiter) countFallback(ctx context.Context, cause string, n int64) {
 
 func (l *Limiter) isPaused() bool { return l.clock().UnixNano() < l.pausedUntil.Load() }
 
-// fail begins a pause after several failures and returns the cause of this one.
-func (l *Limiter) fail(ctx context.Context, err error) string {
-	cause := failed
+func causeOf(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		cause = slow
+		return slow
 	}
-	if ctx.Err() != nil {
-		return cause // The caller has left.
+	return failed
+}
+
+// record notes how a write to Redis ended. A pause begins after several that failed.
+func (l *Limiter) record(ctx context.Context, err error) {
+	if err == nil {
+		if l.failures.Load() != 0 && l.failures.Swap(0) >= maxFailures {
+			l.log.InfoContext(ctx, "Redis answers in time again", "limiter", l.Name)
+		}
+		return
 	}
 	failures := l.failures.Add(1)
 	if failures >= maxFailures {
@@ -166,14 +173,7 @@ func (l *Limiter) fail(ctx context.Context, err error) string {
 	}
 	if failures == maxFailures {
 		l.log.WarnContext(ctx, "Redis does not answer in time: this instance counts requests alone",
-			"limiter", l.Name, "cause", cause, "error", err)
-	}
-	return cause
-}
-
-func (l *Limiter) succeed(ctx context.Context) {
-	if l.failures.Load() != 0 && l.failures.Swap(0) >= maxFailures {
-		l.log.InfoContext(ctx, "Redis answers in time again", "limiter", l.Name)
+			"limiter", l.Name, "cause", causeOf(err), "error", err)
 	}
 }
 

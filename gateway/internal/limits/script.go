@@ -60,9 +60,9 @@ type ask struct {
 const (
 	// maxAsks bounds the calls of the script that Redis gets in one write.
 	maxAsks = 64
-	// maxWrites is how many writes wait for Redis at once. With more, each carries fewer requests; with one, a request could wait
-	// for a whole answer to others before it is sent.
-	maxWrites = 2
+	// maxWrites is how many writes wait for Redis at once. With more, each carries fewer requests; with fewer, a request waits longer
+	// before it is sent: about the time of an answer, divided by this.
+	maxWrites = 4
 )
 
 // takeShared counts a request in Redis, or only asks for the version. Concurrent requests share a write to Redis and then go on
@@ -77,22 +77,32 @@ func (l *Limiter) takeShared(ctx context.Context, s subject, count bool) (Verdic
 	return a.verdict, a.version, a.err
 }
 
-// send answers each of the asks, in one write unless Redis lacks the script.
+// send answers each of the asks, in one write unless Redis lacks the script. The trace of the first one shows it.
 func (l *Limiter) send(ctx context.Context, asks []*ask) error {
+	if lacking := l.run(ctx, asks, takeScript.EvalSha); len(lacking) > 0 {
+		l.run(ctx, lacking, takeScript.Eval)
+	}
+	l.record(ctx, asks[len(asks)-1].err) // Redis answers in order.
+	return nil
+}
+
+// run returns the asks for which Redis lacks the script.
+func (l *Limiter) run(
+	ctx context.Context, asks []*ask, eval func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd,
+) (lacking []*ask) {
 	answers := make([]*redis.Cmd, len(asks))
 	_, _ = l.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // Each answer has its error.
 		for i, a := range asks {
-			answers[i] = takeScript.EvalSha(ctx, p, a.keys(), l.args(a)...)
+			answers[i] = eval(ctx, p, a.keys(), l.args(a)...)
 		}
 		return nil
 	})
 	for i, a := range asks {
-		if redis.HasErrorPrefix(answers[i].Err(), "NOSCRIPT") {
-			answers[i] = takeScript.Eval(ctx, l.redis, a.keys(), l.args(a)...)
+		if a.read(answers[i]); redis.HasErrorPrefix(answers[i].Err(), "NOSCRIPT") {
+			lacking = append(lacking, a)
 		}
-		a.read(answers[i])
 	}
-	return nil
+	return lacking
 }
 
 func (a *ask) keys() []string {
@@ -111,12 +121,11 @@ func (l *Limiter) args(a *ask) []any {
 }
 
 func (a *ask) read(answer *redis.Cmd) {
-	values, err := answer.Slice()
-	switch {
-	case err != nil:
-		a.err = fmt.Errorf("count request in Redis: %w", err)
+	var values []any
+	if values, a.err = answer.Slice(); a.err != nil {
 		return
-	case len(values) != 3: //nolint:mnd // As the script returns.
+	}
+	if len(values) != 3 { //nolint:mnd // As the script returns.
 		a.err = errUnknownAnswer
 		return
 	}

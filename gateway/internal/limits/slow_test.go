@@ -71,3 +71,32 @@ func TestDuringAnOutageEachGatewayHasALimitOfItsOwn(t *testing.T) {
 	later.Store(int64(2 * time.Second)) // The pause after failures has ended.
 	require.Equal(t, 10, takeAtOnce(t, tenant, 20, near, far), "Redis counts on, and the other gateway has used up what it may accept")
 }
+
+// Requests share a few writes to Redis. One that waits for others until its time is over is counted here, but Redis works.
+func TestRequestsThatWaitForOthersAreNoOutage(t *testing.T) {
+	t.Parallel()
+	var w wire
+	policy := limits.Policy{Name: "key", Limit: 60, Window: time.Minute}
+	far := newLimiter(t, limits.Deps{Redis: w.client(t), Clock: time.Now},
+		limits.Config{Policy: policy, RedisBudget: 500 * time.Millisecond})
+	tenant := uuid.NewString()
+	require.NoError(t, client(t).Set(t.Context(), "gifting:tenant-version:{"+tenant+"}", 7, time.Minute).Err())
+	_, version := far.TakeKey(t.Context(), tenant, 1)
+	require.EqualValues(t, 7, version)
+	w.delay.Store(int64(300 * time.Millisecond))
+	var group errgroup.Group
+	var alone atomic.Int64
+	for range 30 {
+		group.Go(func() error {
+			if _, version := far.TakeKey(t.Context(), tenant, 1); version == 0 {
+				alone.Add(1)
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	require.Positive(t, alone.Load(), "some did not get an answer in time")
+	w.delay.Store(0)
+	_, version = far.TakeKey(t.Context(), tenant, 1)
+	require.EqualValues(t, 7, version, "Redis is asked")
+}
