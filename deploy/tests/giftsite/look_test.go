@@ -115,10 +115,11 @@ func TestTheGiftIsUnwrappedAndThenEverythingIsUsable(t *testing.T) {
 			b.save(t, "63-unwrapping-"+name+"-"+b.screen.name+".png", get(t, b, chromedp.CaptureScreenshot()))
 		}
 		require.Zero(t, get(t, b, chromedp.Evaluate[int](`document.getAnimations().length`)), "it waits for the player")
-		require.Equal(t, "hidden", b.value(t, `getComputedStyle(document.querySelector(".letter")).visibility`))
+		require.Equal(t, "hidden", b.value(t, `getComputedStyle(document.querySelector(".letter .go")).visibility`))
 		b.requireAccessible(t)
 		b.save(t, "63-unwrapping-0-closed-"+b.screen.name+".png", get(t, b, chromedp.CaptureScreenshot()))
 		b.press(t, ".paper .button")
+		require.Equal(t, "0", b.value(t, `String(scrollY)`), "the page stays where it is")
 		require.Positive(t, get(t, b, chromedp.Evaluate[int](`document.getAnimations().length`)))
 		at("1-untied", 300)
 		at("2-opening", 800)
