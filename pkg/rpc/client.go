@@ -115,13 +115,21 @@ func WasCanceled(err error) bool {
 func (o *olderPeers) statusToErrors(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
-	return o.asCallError(ctx, method, invoke(ctx, method, req, reply, cc, opts...))
+	err := invoke(ctx, method, req, reply, cc, opts...)
+	if errors.Is(err, io.EOF) { // See asCallError. Each call can be repeated, as serviceConfig says.
+		err = invoke(ctx, method, req, reply, cc, opts...)
+	}
+	return o.asCallError(ctx, method, err)
 }
 
-// asCallError passes on the end of a stream, which is no error.
+// asCallError passes on the end of a stream, which is no error. If grpc-go gives up a call after several attempts, and the last one
+// was answered before the request was written, it loses the status and returns an error that wraps EOF.
 func (o *olderPeers) asCallError(ctx context.Context, method string, err error) error {
-	if err == nil || errors.Is(err, io.EOF) {
+	if err == nil || err == io.EOF { //nolint:errorlint // The end of a stream is never wrapped.
 		return err
+	}
+	if errors.Is(err, io.EOF) {
+		err = status.Error(codes.Unavailable, err.Error())
 	}
 	failed := &callError{method: method, status: status.Convert(err)}
 	failed.problem = problem.FromStatus(failed.status)
