@@ -76,27 +76,33 @@ func TestDuringAnOutageEachGatewayHasALimitOfItsOwn(t *testing.T) {
 func TestRequestsThatWaitForOthersAreNoOutage(t *testing.T) {
 	t.Parallel()
 	var w wire
-	policy := limits.Policy{Name: "key", Limit: 60, Window: time.Minute}
-	far := newLimiter(t, limits.Deps{Redis: w.client(t), Clock: time.Now},
-		limits.Config{Policy: policy, RedisBudget: 500 * time.Millisecond})
+	policy := limits.Policy{Name: "key", Limit: 90, Window: time.Minute}
+	far := newLimiter(t, limits.Deps{Redis: w.client(t), Clock: time.Now}, limits.Config{Policy: policy, RedisBudget: 2 * time.Second})
 	tenant := uuid.NewString()
 	require.NoError(t, client(t).Set(t.Context(), "gifting:tenant-version:{"+tenant+"}", 7, time.Minute).Err())
-	_, version := far.TakeKey(t.Context(), tenant, 1)
-	require.EqualValues(t, 7, version)
-	w.delay.Store(int64(300 * time.Millisecond))
-	var group errgroup.Group
-	var alone atomic.Int64
-	for range 30 {
-		group.Go(func() error {
-			if _, version := far.TakeKey(t.Context(), tenant, 1); version == 0 {
-				alone.Add(1)
+	// thirty makes requests, of which the first ones have writes of their own, and returns how many were counted here.
+	thirty := func() int64 {
+		var group errgroup.Group
+		var here atomic.Int64
+		for i := range 30 {
+			group.Go(func() error {
+				if _, version := far.TakeKey(t.Context(), tenant, 1); version == 0 {
+					here.Add(1)
+				}
+				return nil
+			})
+			if i < 8 {
+				<-time.After(5 * time.Millisecond)
 			}
-			return nil
-		})
+		}
+		require.NoError(t, group.Wait())
+		return here.Load()
 	}
-	require.NoError(t, group.Wait())
-	require.Positive(t, alone.Load(), "some did not get an answer in time")
+	w.delay.Store(int64(20 * time.Millisecond))
+	require.Zero(t, thirty(), "there is a connection for each write")
+	w.delay.Store(int64(600 * time.Millisecond)) // There and back.
+	require.Positive(t, thirty())
 	w.delay.Store(0)
-	_, version = far.TakeKey(t.Context(), tenant, 1)
+	_, version := far.TakeKey(t.Context(), tenant, 1)
 	require.EqualValues(t, 7, version, "Redis is asked")
 }
