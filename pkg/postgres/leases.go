@@ -16,7 +16,7 @@ const (
 	// balanceInterval is how often a process looks for tasks that are free, and for processes that have joined. It is most of the time
 	// for which a task waits when its process ends.
 	balanceInterval = 500 * time.Millisecond
-	// aloneInterval is the same for a process that has no other whose tasks it would take. A new one waits for its share meanwhile.
+	// aloneInterval is the same while no other process takes part. One that joins waits at most this long for its share to be freed.
 	aloneInterval = time.Second
 	// leaseTimeout is when the server releases the leases of a process that no longer uses its session, such as one on a host that
 	// vanished. The process itself gives up its session earlier: after aloneInterval and CheckTimeout.

@@ -51,7 +51,7 @@ var errUnknownAnswer = errors.New("the script of the limit did not return three 
 type ask struct {
 	subject
 
-	count   bool // Not only for the version.
+	count   bool // False asks only for the version.
 	verdict Verdict
 	version int64
 	err     error
