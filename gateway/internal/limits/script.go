@@ -62,7 +62,7 @@ const (
 	maxAsks = 64
 	// maxWrites is how many writes wait for Redis at once. With more, each carries fewer requests; with fewer, a request waits longer
 	// before it is sent: about the time of an answer, divided by this.
-	maxWrites = 4
+	maxWrites = 2
 )
 
 // takeShared counts a request in Redis, or only asks for the version. Concurrent requests share a write to Redis and then go on
