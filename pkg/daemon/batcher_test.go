@@ -44,7 +44,7 @@ func TestCallsDuringABatchShareTheNext(t *testing.T) {
 	require.Equal(t, []int{0}, <-g.entered)
 	for i := 1; i <= 4; i++ {
 		group.Go(func() error { return b.Do(t.Context(), i) })
-		require.Eventually(t, func() bool { return b.Waiting() == i }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return b.Waiting() == i }, 30*time.Second, time.Millisecond)
 	}
 	g.proceed <- nil
 	require.Equal(t, []int{1, 2, 3}, <-g.entered, "at most MaxItems, in the order of arrival")
@@ -90,9 +90,9 @@ func TestACancelledCallerCancelsNoOther(t *testing.T) {
 	go func() { gone <- b.Do(first, 0) }()
 	require.Equal(t, []int{0}, <-g.entered)
 	go func() { gone <- b.Do(second, 1) }()
-	require.Eventually(t, func() bool { return b.Waiting() == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.Waiting() == 1 }, 30*time.Second, time.Millisecond)
 	go func() { stays <- b.Do(t.Context(), 2) }()
-	require.Eventually(t, func() bool { return b.Waiting() == 2 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.Waiting() == 2 }, 30*time.Second, time.Millisecond)
 	leaveFirst()
 	leaveSecond()
 	require.ErrorIs(t, <-gone, context.Canceled)
@@ -150,7 +150,7 @@ func doInOneBatch(t *testing.T, g *gate, b *daemon.Batcher[int]) <-chan error {
 	require.Equal(t, []int{0}, <-g.entered)
 	for i := 1; i <= 2; i++ {
 		go func() { results <- b.Do(t.Context(), i) }()
-		require.Eventually(t, func() bool { return b.Waiting() == i }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return b.Waiting() == i }, 30*time.Second, time.Millisecond)
 	}
 	g.proceed <- nil
 	require.NoError(t, <-first)

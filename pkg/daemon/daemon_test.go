@@ -66,7 +66,7 @@ func TestTheMetricsPortSaysNotReadyUntilTheOtherPartsHaveEnded(t *testing.T) {
 			// The service is ready until ctx, the context of all its parts, ends.
 			daemon.Metrics(tel, func(context.Context) error { return ctx.Err() }))
 	}()
-	require.Eventually(t, func() bool { return readyStatus() == http.StatusOK }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return readyStatus() == http.StatusOK }, 30*time.Second, 5*time.Millisecond)
 	cancel()
 	require.Equal(t, http.StatusServiceUnavailable, readyStatus())
 	close(drained)

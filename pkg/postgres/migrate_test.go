@@ -73,7 +73,7 @@ func TestAMigrationThatWaitsForALockLetsOthersPassAndTriesAgain(t *testing.T) {
 	go func() { done <- postgres.Migrate(t.Context(), cfg, &out, twoFiles()) }()
 	require.Eventually(t, func() bool {
 		return bytes.Contains([]byte(out.String()), []byte("00002_b.sql waited 20ms for a lock; attempt 2 of 10 follows"))
-	}, 10*time.Second, time.Millisecond)
+	}, 30*time.Second, time.Millisecond)
 	release()
 	require.NoError(t, <-done)
 	require.Contains(t, out.String(), "example: from version 1 to 2")

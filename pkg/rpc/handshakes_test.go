@@ -27,7 +27,7 @@ func loggedHandshake(t *testing.T, log *telemetrytest.Log) string {
 			return !strings.Contains(line, "a TLS handshake was refused")
 		})
 		return len(found) == 1
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 30*time.Second, 5*time.Millisecond)
 	return found[0]
 }
 

@@ -51,7 +51,7 @@ func start(
 		r, err := healthpb.NewHealthClient(conn).Check(t.Context(),
 			&healthpb.HealthCheckRequest{Service: "gifting.webhook.v1.WebhookService"})
 		return err == nil && r.GetStatus() == healthpb.HealthCheckResponse_SERVING
-	}, 5*time.Second, 5*time.Millisecond)
+	}, 30*time.Second, 5*time.Millisecond)
 	stop = func() error { cancel(); return <-done }
 	t.Cleanup(func() { cancel(); _ = conn.Close() })
 	return conn, stop
@@ -136,7 +136,7 @@ func TestTheEndWaitsForRunningCalls(t *testing.T) {
 	go func() { answered <- call(t.Context(), conn) }()
 	<-entered
 	go func() { stopped <- stop() }()
-	require.Eventually(t, func() bool { return call(t.Context(), conn) != nil }, 5*time.Second, 10*time.Millisecond,
+	require.Eventually(t, func() bool { return call(t.Context(), conn) != nil }, 30*time.Second, 10*time.Millisecond,
 		"new calls are refused")
 	close(release)
 	require.NoError(t, <-answered)

@@ -188,7 +188,7 @@ func TestAChangeMadeBetweenReadingAndReplacingStays(t *testing.T) {
 		err := f.pool.QueryRow(t.Context(),
 			"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waiting)
 		return err == nil && waiting
-	}, 10*time.Second, time.Millisecond, "it has read, and waits to write")
+	}, 30*time.Second, time.Millisecond, "it has read, and waits to write")
 	require.NoError(t, tx.Commit(t.Context()))
 	require.NoError(t, step.Wait())
 	require.Equal(t, counts{rows: 1, missed: 2}, c)

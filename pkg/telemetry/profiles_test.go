@@ -38,7 +38,7 @@ func TestProfilesAreServedOnLoopbackOrWhereASettingSaysSo(t *testing.T) {
 			served := make(chan error, 1)
 			go func() { served <- tel.Serve(ctx, func(context.Context) error { return nil }) }()
 			live := func() bool { return statusOf(t, "http://"+addr+"/livez") == http.StatusOK }
-			require.Eventually(t, live, 5*time.Second, 5*time.Millisecond)
+			require.Eventually(t, live, 30*time.Second, 5*time.Millisecond)
 			for _, path := range []string{"", "heap", "goroutine", "profile?seconds=1", "trace?seconds=0.1"} {
 				require.Equal(t, c.status, statusOf(t, "http://"+addr+"/debug/pprof/"+path), path)
 			}

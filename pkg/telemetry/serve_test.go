@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,4 +49,22 @@ func TestIdleConnectionsOfTheMetricsPortAreClosed(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
+	t.Parallel()
+	tel, err := New(t.Context(), "example", Config{}, io.Discard)
+	require.NoError(t, err)
+	calls, err := tel.Meters.Meter("test").Int64Counter("test.calls")
+	require.NoError(t, err)
+	calls.Add(t.Context(), 2)
+
+	scrape := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
+	// The Accept header must not change a name.
+	scrape.Header.Set("Accept", "application/openmetrics-text; version=1.0.0; escaping=allow-utf-8")
+	answer := httptest.NewRecorder()
+	tel.handler(func(context.Context) error { return nil }).ServeHTTP(answer, scrape)
+	exposed := answer.Body.String()
+	require.Contains(t, exposed, `test_calls_total{service_name="example"} 2`)
+	require.Regexp(t, `go_goroutines\{service_name="example"\} \d+`, exposed)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/http"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
-	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 func TestWithoutAnEndpointNoSpanIsExportedButTraceIDsAreMade(t *testing.T) {
@@ -119,39 +117,6 @@ func TestATraceParentIsReadAsItWasWritten(t *testing.T) {
 	for _, none := range []string{"", "x", "00-" + "0000000000000000000000000000000000-00f067aa0ba902b7-01"} {
 		require.False(t, telemetry.ParseTraceParent(none).IsValid(), none)
 	}
-}
-
-func TestEverySeriesHasTheServicesNameAndNoScope(t *testing.T) {
-	t.Parallel()
-	addr := testenv.FreeAddr(t)
-	tel, err := telemetry.New(t.Context(), "example", telemetry.Config{MetricsAddr: addr}, io.Discard)
-	require.NoError(t, err)
-	calls, err := tel.Meters.Meter("test").Int64Counter("test.calls")
-	require.NoError(t, err)
-	calls.Add(t.Context(), 2)
-
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- tel.Serve(ctx, func(context.Context) error { return nil }) }()
-	var exposed string
-	require.Eventually(t, func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/metrics", http.NoBody)
-		require.NoError(t, err)
-		// The Accept header must not change a name.
-		req.Header.Set("Accept", "application/openmetrics-text; version=1.0.0; escaping=allow-utf-8")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return false
-		}
-		body, err := io.ReadAll(res.Body)
-		require.NoError(t, errors.Join(err, res.Body.Close()))
-		exposed = string(body)
-		return true
-	}, 5*time.Second, 5*time.Millisecond)
-	require.Contains(t, exposed, `test_calls_total{service_name="example"} 2`)
-	require.Regexp(t, `go_goroutines\{service_name="example"\} \d+`, exposed)
-	stop()
-	require.NoError(t, <-served)
 }
 
 func TestASampleIsReadOnceForManyAndLeftOutWhenItCannotBe(t *testing.T) {

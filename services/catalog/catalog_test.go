@@ -52,7 +52,7 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := catalogv1.NewProductOperationsServiceClient(conn).ListRegions(t.Context(), &catalogv1.ListRegionsRequest{})
 		return err == nil
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 30*time.Second, 5*time.Millisecond)
 	stop()
 	require.NoError(t, <-ended)
 }
@@ -85,7 +85,7 @@ func TestTheServiceIsReadyOnlyWhenTheImageStoreTookAFile(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- service.Run(ctx) }()
 	status := func(want int) {
-		require.Eventually(t, func() bool { return statusOf(t, metrics) == want }, 10*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return statusOf(t, metrics) == want }, 30*time.Second, 5*time.Millisecond)
 	}
 	status(http.StatusServiceUnavailable)
 	require.NoError(t, os.Remove(folder))

@@ -169,7 +169,7 @@ func TestTheRegisterAnswersWhileOrdersWaitForTheirDatabase(t *testing.T) {
 		const waiting = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`
 		require.NoError(t, locking.QueryRow(t.Context(), waiting).Scan(&waits))
 		return waits
-	}, 10*time.Second, 10*time.Millisecond, "the only connection is in use")
+	}, 30*time.Second, 10*time.Millisecond, "the only connection is in use")
 
 	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
 	require.NoError(t, err)

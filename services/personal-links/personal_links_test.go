@@ -62,7 +62,7 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 	require.Eventually(t, func() bool {
 		page, err = linksv1.NewPersonalLinksServiceClient(conn).ListPersonalLinks(public, &linksv1.ListPersonalLinksRequest{})
 		return err == nil
-	}, 10*time.Second, 20*time.Millisecond)
+	}, 30*time.Second, 20*time.Millisecond)
 	require.Empty(t, page.GetItems())
 	require.Nil(t, page.NextCursor)
 
@@ -115,7 +115,7 @@ func served(t *testing.T, cfg personallinks.Config) error {
 		require.Eventually(t, func() bool {
 			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", cfg.RPC.Addr)
 			return err == nil && conn.Close() == nil
-		}, 10*time.Second, 20*time.Millisecond)
+		}, 30*time.Second, 20*time.Millisecond)
 	}
 	stop()
 	require.NoError(t, <-ended)

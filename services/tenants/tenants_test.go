@@ -66,7 +66,7 @@ func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {
 			Actor: staff, Id: id, Name: "n", Currency: "EUR", ApiAccess: true,
 		})
 		return err == nil
-	}, 10*time.Second, 20*time.Millisecond)
+	}, 30*time.Second, 20*time.Millisecond)
 
 	url := "http://127.0.0.1:9000/hook"
 	made, err := ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: id, Name: "k", WebhookUrl: &url})
@@ -165,7 +165,7 @@ func serving(t *testing.T, cfg tenants.Config, use func(conn *grpc.ClientConn)) 
 	require.Eventually(t, func() bool {
 		_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 		return err == nil
-	}, 10*time.Second, 20*time.Millisecond)
+	}, 30*time.Second, 20*time.Millisecond)
 	use(conn)
 	require.NoError(t, conn.Close())
 	stop()

@@ -55,7 +55,7 @@ func TestRedis(t *testing.T) {
 		require.NoError(t, client.Get(t.Context(), "short").Err())
 		require.Eventually(t, func() bool {
 			return client.Get(t.Context(), "short").Err() == redis.Nil //nolint:errorlint // the client returns it bare
-		}, 10*time.Second, pollInterval)
+		}, 30*time.Second, pollInterval)
 
 		stop(t, instance)
 		require.NoError(t, RequireFree(t.Context(), "test", cfg.Port))

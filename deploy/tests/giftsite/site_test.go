@@ -64,7 +64,7 @@ func newFixture(t *testing.T) *fixture {
 		require.NoError(t, <-ended)
 	})
 	for _, addr := range []string{services, address, f.operations} {
-		require.Eventually(t, func() bool { return listens(t, addr) }, 5*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return listens(t, addr) }, 30*time.Second, 5*time.Millisecond)
 	}
 	return f
 }

@@ -187,7 +187,7 @@ func TestWithoutAVersionNoLookUpIsShared(t *testing.T) {
 			return err
 		})
 	}
-	require.Eventually(t, func() bool { return f.Calls("ResolveKey") == 4 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return f.Calls("ResolveKey") == 4 }, 30*time.Second, time.Millisecond)
 	close(let)
 	require.NoError(t, requests.Wait())
 }
@@ -267,7 +267,7 @@ func TestNoRequestWaitsLongForADirectoryThatHangs(t *testing.T) {
 	require.Eventually(t, func() bool {
 		p, err := f.fetch(t.Context(), "unknown too", 0)
 		return err == nil && p.TenantVersion == 3
-	}, 10*time.Second, time.Millisecond)
+	}, 30*time.Second, time.Millisecond)
 	require.Zero(t, f.failedAt.Load())
 }
 

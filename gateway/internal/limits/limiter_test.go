@@ -89,7 +89,7 @@ func TestTheWindowSlides(t *testing.T) {
 	require.True(t, take())
 	require.True(t, take())
 	require.False(t, take())
-	require.Eventually(t, take, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, take, 30*time.Second, 50*time.Millisecond)
 }
 
 func TestTheTenantVersionComesInTheSameRoundTrip(t *testing.T) {

@@ -103,7 +103,7 @@ func TestAFileKeepsATextOnlyCompressed(t *testing.T) {
 	require.Eventually(t, func() bool {
 		runtime.GC()
 		return plain.Value() == nil
-	}, 10*time.Second, time.Millisecond)
+	}, 30*time.Second, time.Millisecond)
 	require.Equal(t, text, get(t, f, nil).Body.String())
 }
 

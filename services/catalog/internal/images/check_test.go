@@ -46,9 +46,9 @@ func TestAStoreThatTakesNoFilesIsNotReadyUntilItDoes(t *testing.T) {
 	require.NoError(t, os.Remove(dir))
 	require.NoError(t, os.Symlink("/proc/self/fdinfo", dir))
 	check := run(t, "file://"+filepath.ToSlash(dir))
-	require.Eventually(t, func() bool { return namesCause(check.Ready(t.Context())) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return namesCause(check.Ready(t.Context())) }, 30*time.Second, time.Millisecond)
 	require.ErrorContains(t, check.Ready(t.Context()), "GIFTING_IMAGES_URL")
 	require.NoError(t, os.Remove(dir))
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	require.Eventually(t, func() bool { return check.Ready(t.Context()) == nil }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return check.Ready(t.Context()) == nil }, 30*time.Second, time.Millisecond)
 }

@@ -361,6 +361,6 @@ func (f *fixture) clockWhileAChangeWaits(tx pgx.Tx) (clock time.Time) {
   SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&clock, &waiting)
 		return err == nil && waiting
-	}, 5*time.Second, 5*time.Millisecond, "the change must wait for the previous one")
+	}, 30*time.Second, 5*time.Millisecond, "the change must wait for the previous one")
 	return clock
 }

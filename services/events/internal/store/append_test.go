@@ -268,7 +268,7 @@ func TestABatchThatTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 		// Running is checked too: before the first batch arrives, none waits either.
 		require.Eventually(t, func() bool {
 			return s.appends.Running() == 1 && s.appends.Waiting() == i
-		}, 5*time.Second, time.Millisecond)
+		}, 30*time.Second, time.Millisecond)
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.NoError(t, <-results[0])

@@ -395,7 +395,7 @@ SELECT tenant_id, id, gen_random_uuid(), 'API_KEY', '7', 'Shop', 0, $2::timestam
 					var waits bool
 					return f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
 WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits) == nil && waits
-				}, 10*time.Second, time.Millisecond)
+				}, 30*time.Second, time.Millisecond)
 				_, err = tx.Exec(t.Context(), change, order.GetId(), now.Add(-time.Minute))
 				return err
 			}))

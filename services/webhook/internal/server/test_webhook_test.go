@@ -129,7 +129,7 @@ func TestASecondTestWithTheKeyGets409Immediately(t *testing.T) {
 		_, err := f.test("k1")
 		return err
 	})
-	require.Eventually(t, func() bool { return len(f.receiver.Arrivals()) == 1 }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(f.receiver.Arrivals()) == 1 }, 30*time.Second, 5*time.Millisecond)
 	_, err := f.test("k1")
 	require.True(t, problem.Is(err, problem.IdempotencyInProgress), "%v", err)
 	close(release)
@@ -152,7 +152,7 @@ func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 			return err
 		})
 		running++
-		require.Eventually(t, func() bool { return len(f.receiver.Arrivals()) == running }, 5*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return len(f.receiver.Arrivals()) == running }, 30*time.Second, 5*time.Millisecond)
 	}
 	hold(key, "k1")
 	hold(key, "k2")

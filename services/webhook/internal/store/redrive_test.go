@@ -62,7 +62,7 @@ func TestNoDeliveryIsAddedWhileAnEventIsDeleted(t *testing.T) {
 			var waits bool
 			return f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
 WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted)`).Scan(&waits) == nil && waits
-		}, 10*time.Second, time.Millisecond)
+		}, 30*time.Second, time.Millisecond)
 		_, err = tx.Exec(t.Context(), "DELETE FROM deliveries")
 		require.NoError(t, err)
 		_, err = tx.Exec(t.Context(), "DELETE FROM events")

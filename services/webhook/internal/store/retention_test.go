@@ -88,7 +88,7 @@ SET state = 'PENDING', attempts = 0, attempts_before = attempts, next_attempt_at
 			var waits bool
 			return f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
 WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits) == nil && waits
-		}, 10*time.Second, time.Millisecond)
+		}, 30*time.Second, time.Millisecond)
 		return err
 	}))
 	require.Zero(t, <-deleted)
