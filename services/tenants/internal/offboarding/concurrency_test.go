@@ -31,7 +31,7 @@ func (*crash) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {
 
 func TestACrashBeforeAnyStatementIsContinued(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupWith(t, 10) // The statements are those of the worker, however many rows there are.
 	c := &crash{}
 	cfg := f.pool.Config().Copy()
 	cfg.ConnConfig.Tracer = c
@@ -80,7 +80,7 @@ func TestACancelledOffboardingErasesNothing(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, f.worker().Work(t.Context(), 0))
-	require.Equal(t, rowsOfTenant, f.services[0].rows(f.tenant))
+	require.Equal(t, f.rows, f.services[0].rows(f.tenant))
 	_, err := f.store.Offboarding(t.Context(), f.tenant)
 	require.ErrorIs(t, err, store.ErrNotFound)
 	_, err = f.store.Offboarding(t.Context(), f.other)
@@ -133,8 +133,8 @@ func TestACancellationWinsOrTheErasureDoes(t *testing.T) {
 		f.requireErased()
 		return
 	}
-	require.Equal(t, rowsOfTenant, f.services[0].rows(f.tenant))
-	require.Equal(t, rowsOfTenant, f.services[1].rows(f.tenant))
+	require.Equal(t, f.rows, f.services[0].rows(f.tenant))
+	require.Equal(t, f.rows, f.services[1].rows(f.tenant))
 	_, err := f.store.Settings(t.Context(), f.tenant)
 	require.NoError(t, err)
 }

@@ -32,15 +32,21 @@ type fixture struct {
 	pool          *pgxpool.Pool
 	store         *store.Store
 	tenant, other string
+	rows          int // Of a tenant, in each service.
 	services      []*service
 }
 
-// rowsOfTenant are more than one batch.
-const rowsOfTenant = 1001
+// moreThanABatch is how many rows of a tenant are not erased in one transaction.
+const moreThanABatch = 1001
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, pool: pgtest.New(t, store.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations())}
+	return setupWith(t, moreThanABatch)
+}
+
+func setupWith(t *testing.T, rows int) *fixture {
+	t.Helper()
+	f := &fixture{t: t, rows: rows, pool: pgtest.New(t, store.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations())}
 	f.store = store.New(f.pool)
 	for range 2 {
 		f.services = append(f.services, newService(t))
@@ -75,7 +81,7 @@ func (f *fixture) newTenant() string {
 		INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
 		VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', '') RETURNING id`, id, id).Scan(&keyID))
 	for _, s := range f.services {
-		s.write(id, rowsOfTenant)
+		s.write(id, f.rows)
 		_, err := s.pool.Exec(f.t.Context(), `INSERT INTO answers (tenant_id, key_id) VALUES ($1, $2)`, id, keyID)
 		require.NoError(f.t, err)
 	}
@@ -228,13 +234,13 @@ func (f *fixture) requireErased() {
 	require.Equal(f.t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASED, o.GetState())
 	for i, s := range f.services {
 		require.Zero(f.t, s.rows(f.tenant))
-		require.Equal(f.t, rowsOfTenant, s.rows(f.other))
+		require.Equal(f.t, f.rows, s.rows(f.other))
 		require.Zero(f.t, s.count("answers", f.tenant))
 		require.Equal(f.t, 1, s.count("answers", f.other), "what names only a key of the other tenant")
 		name := []string{"orders", "webhook"}[i]
 		for _, table := range o.GetReport() {
 			if table.GetService() == name && table.GetTable() == "things" {
-				require.EqualValues(f.t, rowsOfTenant, table.GetRowsBefore(), "what was there before anything was erased")
+				require.EqualValues(f.t, f.rows, table.GetRowsBefore(), "what was there before anything was erased")
 			}
 		}
 	}
