@@ -5,7 +5,8 @@ const search = document.querySelector('search')
 const limit = 10
 let prepared
 
-const input = Object.assign(document.createElement('input'), { type: 'search', placeholder: 'Search (press /)', autocomplete: 'off' })
+const placeholder = matchMedia('(hover: none)').matches ? 'Search' : 'Search (press /)' // A phone has no key to press.
+const input = Object.assign(document.createElement('input'), { type: 'search', placeholder, autocomplete: 'off' })
 input.setAttribute('aria-label', 'Search the documentation')
 const status = document.createElement('p')
 status.setAttribute('role', 'status')
