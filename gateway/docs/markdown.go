@@ -55,9 +55,8 @@ func (b *builder) convert(markdown string) (article, error) {
 		case *ast.Blockquote:
 			markNote(n, source)
 		case *ast.Paragraph, *ast.TextBlock, *ast.FencedCodeBlock:
-			// The search leaves out JSON: it finds the members in the reference.
-			if last := len(found.Sections) - 1; last >= 0 && languageOf(n, source) != "json" {
-				found.Sections[last].Text += plain(n, source) + " "
+			if last := len(found.Sections) - 1; last >= 0 {
+				found.Sections[last].Text += searchText(n, source) + " "
 			}
 		}
 		return ast.WalkContinue, nil
@@ -71,6 +70,19 @@ func (b *builder) convert(markdown string) (article, error) {
 	}
 	found.HTML = template.HTML(scrollable.Replace(html.String())) //nolint:gosec // The texts are part of this program.
 	return found, nil
+}
+
+// searchText is what the search has of a block. It leaves out JSON: it finds the members in the reference. Of the same code in
+// several languages it has that of the first, and the names of the others.
+func searchText(n ast.Node, source []byte) string {
+	language := languageOf(n, source)
+	switch {
+	case language == "json":
+		return ""
+	case sameInAnotherLanguage(n.PreviousSibling(), n, source):
+		return codeLanguages[language].label
+	}
+	return plain(n, source)
 }
 
 // scrollable lets readers without a mouse scroll what can be wider than a phone.

@@ -45,6 +45,8 @@ func TestTheSearchFindsSectionsAndOperations(t *testing.T) {
 		found[entry.Href] = entry.Text
 	}
 	require.Contains(t, found[base+"/docs/webhooks#rotate"], "overlapSeconds")
+	require.Contains(t, found[base+"/docs/webhooks#verify"], "Ruby")
+	require.NotContains(t, found[base+"/docs/webhooks#verify"], "secure_compare", "the code of other languages than the first")
 	require.Contains(t, found[base+"/docs/reference#placeOrder"], "POST /orders ")
 	require.Contains(t, found[base+"/docs/errors/out_of_stock"], "out_of_stock")
 	require.NotContains(t, found, base+"/docs/errors#out_of_stock")

@@ -68,6 +68,7 @@ func TestTheSearchLeadsToTheRightPage(t *testing.T) {
 		"get order":                  "/docs/reference#getOrder",
 		"token":                      "/docs/authentication",
 		"python":                     "/docs/sdks#python",
+		"ruby":                       "/docs/webhooks#verify",
 		"postman":                    "/docs/sandbox#postman",
 		"external_order_id_conflict": "/docs/errors/external_order_id_conflict",
 	}
