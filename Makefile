@@ -418,10 +418,10 @@ chart-apply: $(BIN)/etcd $(BIN)/kube-apiserver ## Apply the chart to a real API 
 	@PATH="$(BIN):$$PATH" go test -count=1 -tags manifests,apiserver -timeout 15m -run '^TestAnAPIServer' ./deploy/tests/chart
 
 # The programs run in copies of their folders, with the tools beside them. It is not part of `make test`, because the first run
-# installs the tools of four languages.
+# installs the tools of six languages.
 CLIENTS := $(LOCAL)/clients
 .PHONY: clients
-clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk php-and-ruby ## Generate clients of the OpenAPI document for TypeScript, Python, Go, PHP and Java, compile them strictly, and use them; verify webhooks in seven languages
+clients: $(CLIENTS)/node_modules/.complete $(CLIENTS)/venv/.complete jdk php-and-ruby mono ## Generate clients of the OpenAPI document for TypeScript, Python, Go, PHP and Java, compile them strictly, and use them; verify webhooks in eight languages
 	@rm -rf $(CLIENTS)/programs && cp -R deploy/tests/clients $(CLIENTS)/programs && ln -s $(CLIENTS)/node_modules $(CLIENTS)/programs/typescript/node_modules
 	@export GIFTING_CLIENTS=$(CLIENTS)/programs PATH="$(CLIENTS)/node_modules/.bin:$(CLIENTS)/venv/bin:$$PATH"; \
 		$(TESTDEPS) -- go test -v -count=1 -tags clients -timeout 30m -run '^Test(GeneratedClients|Verifiers|Receivers)$$' ./deploy/tests/clients
@@ -692,6 +692,14 @@ php-and-ruby:
 	@php -r 'exit((include "GuzzleHttp/autoload.php") ? 0 : 1);' >/dev/null 2>&1 && command -v ruby >/dev/null || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install PHP with Guzzle, and Ruby" >&2; exit 1; }; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends php-cli php-curl php-guzzlehttp-guzzle ruby; \
+	}
+
+# It compiles and runs the verifier in C#, which uses only what .NET has too.
+.PHONY: mono
+mono:
+	@command -v mcs >/dev/null && command -v mono >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install Mono with its C# compiler mcs" >&2; exit 1; }; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mono-mcs; \
 	}
 
 # promtool is part of Prometheus. It is unpacked, not installed, because the package would start a service.

@@ -33,6 +33,7 @@ var codeLanguages = map[string]codeLanguage{
 	"go":          {"Go", true},
 	"php":         {"PHP", true},
 	"java":        {"Java", true},
+	"csharp":      {"C#", true},
 	"ruby":        {"Ruby", true},
 	"json":        {"JSON", false},
 	"http":        {"HTTP", false},

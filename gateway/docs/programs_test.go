@@ -45,7 +45,7 @@ func TestTheSearchFindsSectionsAndOperations(t *testing.T) {
 		found[entry.Href] = entry.Text
 	}
 	require.Contains(t, found[base+"/docs/webhooks#rotate"], "overlapSeconds")
-	require.Contains(t, found[base+"/docs/webhooks#verify"], "Ruby")
+	require.Contains(t, found[base+"/docs/webhooks#verify"], "Java C# Ruby")
 	require.NotContains(t, found[base+"/docs/webhooks#verify"], "secure_compare", "the code of other languages than the first")
 	require.Contains(t, found[base+"/docs/reference#placeOrder"], "POST /orders ")
 	require.Contains(t, found[base+"/docs/errors/out_of_stock"], "out_of_stock")

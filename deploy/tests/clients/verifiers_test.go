@@ -88,6 +88,26 @@ class Main {
     }
 }
 `}, `javac -Xlint:all -Werror Main.java Webhooks.java && java Main "$1"`, "javac -version"},
+	{"csharp", map[string]string{"Webhooks.cs": "CODE", "Program.cs": `
+using System;
+using System.IO;
+using System.Text;
+
+static class Program
+{
+    static void Main(string[] arguments)
+    {
+        using (var lines = new StreamReader(Console.OpenStandardInput(), Encoding.UTF8))
+        {
+            for (var line = lines.ReadLine(); line != null; line = lines.ReadLine())
+            {
+                var parts = line.Split('\t');
+                Console.WriteLine(Webhooks.Verified(arguments[0], parts[0], Encoding.UTF8.GetBytes(parts[1])) ? "true" : "false");
+            }
+        }
+    }
+}
+`}, `mcs -warn:4 -warnaserror Program.cs Webhooks.cs && mono Program.exe "$1"`, "mcs --version"},
 	{"ruby", map[string]string{"main.rb": `CODE
 $stdin.set_encoding("BINARY")
 $stdin.each_line(chomp: true) do |line|
@@ -186,13 +206,13 @@ func TestVerifiers(t *testing.T) {
 	}
 }
 
-// shownCode is the block of a language in the guide of webhooks that has a text.
+// shownCode is the block of a language in the guide of webhooks that has a text, in lower or upper case.
 func shownCode(t *testing.T, language, text string) string {
 	t.Helper()
 	guide, err := os.ReadFile("../../../gateway/docs/guides/webhooks.md")
 	require.NoError(t, err)
 	for _, found := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(guide), -1) {
-		if strings.Contains(found[1], text) {
+		if strings.Contains(strings.ToLower(found[1]), text) {
 			return found[1]
 		}
 	}
