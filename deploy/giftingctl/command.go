@@ -212,12 +212,13 @@ func (c *callCommand) checkRequired(command *cobra.Command) error {
 
 // addDefaults sets what is not on the command line: the tenant, the actor and a new id.
 func (c *callCommand) addDefaults(command *cobra.Command, req protoreflect.Message, target chosenContext) error {
-	if fd := req.Descriptor().Fields().ByName(tenantField); fd != nil && !slices.Contains(c.args, tenantField) && !req.Has(fd) {
-		tenant := target.Tenant
-		if command.Flags().Changed("tenant") {
+	if fd := req.Descriptor().Fields().ByName(tenantField); fd != nil && !slices.Contains(c.args, tenantField) {
+		tenant, chosen := target.Tenant, command.Flags().Changed("tenant")
+		if chosen {
 			tenant = c.app.tenant
 		}
 		switch {
+		case req.Has(fd) && !chosen: // The file's tenant goes before the context's.
 		case tenant != "":
 			req.Set(fd, protoreflect.ValueOfString(tenant))
 		case !fd.HasOptionalKeyword():

@@ -102,6 +102,18 @@ func TestADryRunOfEveryChangingCommandSendsNothing(t *testing.T) {
 	})
 }
 
+func TestTheTenantOfTheCommandLineReplacesThatOfTheFile(t *testing.T) {
+	t.Parallel()
+	services := giftingctltest.Start(t, nil)
+	path := filepath.Join(t.TempDir(), "request.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"tenantId": "of the file"}`), 0o600))
+	for want, flags := range map[string][]string{"of the file": nil, "of the flag": {"--tenant", "of the flag"}} {
+		code, out, errs := runLine(t, services.Config, append([]string{"people", "erase", "-f", path, "--dry-run"}, flags...)...)
+		require.Zero(t, code, errs)
+		require.Contains(t, out, want)
+	}
+}
+
 func TestEveryCommandPrintsOneJSONValue(t *testing.T) {
 	t.Parallel()
 	services := giftingctltest.Start(t, nil)
