@@ -56,6 +56,16 @@ func checkWait(wait time.Duration) error {
 	return nil
 }
 
+var errFrom = errors.New("is neither start nor end")
+
+// checkFrom refuses a position that the API does not know. Otherwise the feed would begin with the oldest event.
+func checkFrom(from FeedPosition) error {
+	if from != "" && from != FeedStart && from != FeedEnd {
+		return fmt.Errorf("the position to begin from %w: %s", errFrom, from)
+	}
+	return nil
+}
+
 // List reads a page of the feed, in commit order.
 func (e Events) List(ctx context.Context, query ListEventsQuery, options ...CallOption) (*EventPage, error) {
 	if err := checkWait(query.Wait); err != nil {
@@ -105,7 +115,7 @@ type FeedOptions struct {
 // allows. It ends with an error that stays: that of the context, a refusal such as CodeInvalidAPIKey, or ErrEventsLost.
 func (e Events) Feed(ctx context.Context, options FeedOptions) iter.Seq2[*EventPage, error] {
 	return func(yield func(*EventPage, error) bool) {
-		if err := checkWait(options.Wait); err != nil {
+		if err := errors.Join(checkWait(options.Wait), checkFrom(options.From)); err != nil {
 			yield(nil, err)
 			return
 		}

@@ -291,6 +291,15 @@ func TestAnEmptyFeedKeepsTheCursor(t *testing.T) {
 	require.Empty(t, page.NextCursor)
 }
 
+func TestTheFeedBeginsNowhereElse(t *testing.T) {
+	t.Parallel()
+	transport := &stub{}
+	for _, err := range newClient(t, transport).Events.Feed(t.Context(), gifting.FeedOptions{From: "End"}) {
+		require.ErrorContains(t, err, "the position to begin from is neither start nor end: End")
+	}
+	require.Empty(t, transport.attempts)
+}
+
 func TestTheFeedWaitsWholeSeconds(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{-time.Second, 500 * time.Millisecond, 1500 * time.Millisecond, 31 * time.Second} {

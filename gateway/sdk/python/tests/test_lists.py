@@ -228,6 +228,14 @@ def test_an_option_that_means_nothing_to_the_feed_is_refused_by_its_name(option:
             client.events.feed(**option)
 
 
+@pytest.mark.parametrize("from_", ["End", "", None])
+def test_the_feed_begins_nowhere_else(from_: Any) -> None:
+    fake = Fake()
+    for client in (fake.sync, fake.asynchronous):
+        with pytest.raises(ValueError, match="from_ must be"):
+            client.events.feed(from_=from_)
+
+
 @pytest.mark.parametrize("wait", [0, 31, -1, 1.5, True])
 def test_the_feed_waits_whole_seconds(wait: Any) -> None:
     fake = Fake()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,9 @@ def test_uses_the_clock_and_a_tolerance() -> None:
 def test_refuses_what_is_used_wrongly_without_calling_it_a_forgery() -> None:
     with pytest.raises(TypeError, match="raw body"):
         webhooks.verify(json.loads(GENUINE["body"]), GENUINE["headers"], GENUINE["secrets"])
+    for tolerance in (math.nan, math.inf, -1):
+        with pytest.raises(ValueError, match="tolerance"):
+            webhooks.verify(GENUINE["body"], GENUINE["headers"], GENUINE["secrets"], tolerance=tolerance)
     missing: Any = None
     for secret in ("", [], [""], missing, [missing]):
         with pytest.raises(ValueError, match="secret is empty"):

@@ -46,6 +46,8 @@ export class Feed implements AsyncIterable<GiftingEvent> {
     refuseUnknown(options, feedOptions, "option");
     const wait = options.wait ?? 30;
     if (!Number.isInteger(wait) || wait < 1 || wait > 30) throw new RangeError("wait must be a whole number from 1 to 30");
+    // Nothing else may begin with the oldest event.
+    if (options.from !== undefined && options.from !== "start" && options.from !== "end") throw new RangeError('from must be "start" or "end"');
     this.#read = read;
     this.#options = { ...options, wait };
     this.cursor = options.after;

@@ -26,6 +26,10 @@ export async function verify(
 ): Promise<GiftingEvent> {
   const body = bytes(payload);
   refuseUnknown(options, ["tolerance", "now"], "option");
+  for (const name of ["tolerance", "now"] as const) {
+    const value = options[name] ?? 0;
+    if (!Number.isFinite(value) || value < 0) throw new RangeError(`${name} must be a number of seconds`);
+  }
   const secrets = Array.isArray(secret) && secret.length > 0 ? (secret as readonly string[]) : [secret as string];
   for (const one of secrets) checkSecret(one, "secret");
   const { time, prefix, signatures } = signed(headers);

@@ -91,6 +91,7 @@ test("the feed pauses when the server could not hold the call", async () => {
   for await (const _ of one.events.feed({ after: "a", signal: controller.signal })) assert.fail("there is no event");
   assert.equal(sent.length, 1);
   for (const wait of [0, 31, 1.5]) assert.throws(() => one.events.feed({ wait }), RangeError);
+  for (const from of ["End", "", null] as unknown as "end"[]) assert.throws(() => one.events.feed({ from }), RangeError);
 });
 
 const gift = (id: string, updatedAt: string) => ({ id, listed: true, available: true, updatedAt }) as Product;

@@ -44,5 +44,8 @@ test("uses the clock, and a tolerance", async () => {
 test("refuses what is used wrongly, without calling it a forgery", async () => {
   await assert.rejects(webhooks.verify(JSON.parse(genuine.body) as string, genuine.headers, genuine.secrets), /raw body/);
   for (const secret of ["", undefined, null, [], [""], [null], [undefined]] as string[][]) await assert.rejects(webhooks.verify(genuine.body, genuine.headers, secret), /secret is empty/);
+  for (const options of [{ tolerance: NaN }, { now: NaN }, { tolerance: -1 }, { tolerance: Infinity }, { tolerance: "1" as unknown as number }]) {
+    await assert.rejects(webhooks.verify(genuine.body, genuine.headers, genuine.secrets, options), RangeError);
+  }
   for (const secret of [`${genuine.secrets[0]}\n`, [genuine.secrets[0]!, ` ${genuine.secrets[0]}`]]) await assert.rejects(webhooks.verify(genuine.body, genuine.headers, secret), /secret has a line break/);
 });

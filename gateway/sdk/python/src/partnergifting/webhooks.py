@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
+import math
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,6 +42,8 @@ def verify(
     """
     if not isinstance(payload, bytes | bytearray | str):
         raise TypeError("payload must be the raw body, bytes or a string, not what was parsed from it")
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError("tolerance must be a number of seconds")
     body = payload.encode() if isinstance(payload, str) else bytes(payload)
     secrets = list(secret) if secret and not isinstance(secret, str) else [cast("str", secret)]
     for one in secrets:

@@ -39,6 +39,8 @@ class Feed:
     ) -> None:
         if type(wait) is not int or not 1 <= wait <= 30:
             raise ValueError("wait must be a whole number from 1 to 30")
+        if from_ not in ("start", "end"):  # Nothing else may begin with the oldest event.
+            raise ValueError('from_ must be "start" or "end"')
         self.cursor = after
         self._transport = transport
         self._from = from_
