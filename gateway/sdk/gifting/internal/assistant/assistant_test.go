@@ -30,6 +30,8 @@ type api struct {
 	// keys are the idempotency keys of what has an effect. lost is how many answers to it get lost.
 	keys []string
 	lost int
+	// limited refuses the second request that has an effect.
+	limited bool
 }
 
 // ServeHTTP implements http.Handler.
@@ -53,6 +55,12 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST /orders", "POST /personal-links:create-batch", "POST /orders/o1/messages":
 		a.placed = append(a.placed, string(body))
 		a.keys = append(a.keys, r.Header.Get("Idempotency-Key"))
+		if a.limited && len(a.keys) == 2 {
+			w.Header().Set("Retry-After", "40")
+			w.WriteHeader(http.StatusTooManyRequests)
+			answer = `{"title":"Too many requests","code":"rate_limited"}`
+			break
+		}
 		if a.lost--; a.lost >= 0 {
 			w.Header().Set("Content-Length", "1000") // The answer breaks off.
 		}
@@ -290,6 +298,14 @@ func TestARequestWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		require.Len(t, a.keys, 3)
 		require.Equal(t, a.keys[0], a.keys[1], "the API repeats its answer")
 		require.NotEqual(t, a.keys[1], a.keys[2], "the assistant wants another one")
+
+		a = &api{environment: "sandbox", lost: 1, limited: true}
+		session = a.connect(t, false, nil)
+		for _, fails := range []bool{true, true, false} {
+			_, failed = call(t, session, tool, json.RawMessage(input))
+			require.Equal(t, fails, failed)
+		}
+		require.Equal(t, []string{a.keys[0], a.keys[0], a.keys[0]}, a.keys, "the first attempt may have taken effect")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -59,7 +60,9 @@ func act[T any](
 	key, _ := t.unanswered.LoadOrStore(proof, rand.Text())
 	answer, err := send(gifting.WithIdempotencyKey(key.(string)))
 	problem, answered := gifting.ProblemOf(err)
-	if err == nil || answered && problem.Status < 500 && problem.Code != gifting.CodeIdempotencyRequestInProgress {
+	// An attempt before one that was limited, or that found the first one in progress, may have taken effect.
+	limited := answered && problem.Status == http.StatusTooManyRequests
+	if err == nil || answered && problem.Status < 500 && !limited && problem.Code != gifting.CodeIdempotencyRequestInProgress {
 		t.unanswered.Delete(proof) // The same request is a new one from now on.
 	}
 	return nil, answer, err

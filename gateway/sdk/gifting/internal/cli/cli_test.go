@@ -105,10 +105,32 @@ func TestALostAnswerCanBeAskedForAgain(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.Equal(t, 130, u.runIn(ctx, "orders", "get", "1").code)
+	got = u.run(t, "orders", "get", "")
+	require.Equal(t, 2, got.code, "nothing was sent, and a repetition would not help")
+	require.Contains(t, got.err, "gifting: Wrong command or profile: ")
 
 	server := newAPI(t, map[string]string{"POST /orders/1:cancel": `{"id":"1","status":"CANCELLED"}`})
 	require.Zero(t, server.user().run(t, "orders", "cancel", "1", "--reason", "x", "--idempotency-key", "mine").code)
 	require.Equal(t, []string{"mine"}, server.keys)
+}
+
+func TestAReplayOfAnAgeIsRepeatedWithItsTimes(t *testing.T) {
+	t.Parallel()
+	u := newAPI(t, nil).user()
+	u.transport = failing{}
+	got := u.run(t, "webhooks", "replay", "--from", "2h", "--timeout", "100ms")
+	require.Equal(t, 3, got.code)
+	_, flags, found := strings.Cut(got.err, "repeat the command with ")
+	require.True(t, found, got.err)
+	require.Regexp(t, `^--from \S+Z --to \S+Z --idempotency-key \S+\n$`, flags)
+
+	server := newAPI(t, map[string]string{"POST /webhooks:replay": `{"deliveries":3}`})
+	require.Zero(t, server.user().run(t, append([]string{"webhooks", "replay"}, strings.Fields(flags)...)...).code)
+	for _, other := range []string{"--from 2h", "--from 2026-03-14T09:00:00Z", "--from 2026-03-14T09:00:00Z --to 1h"} {
+		got = server.user().run(t, append([]string{"webhooks", "replay", "--idempotency-key", "mine"}, strings.Fields(other)...)...)
+		require.Equal(t, 2, got.code, other)
+	}
+	require.Len(t, server.sent, 1)
 }
 
 func TestAListIsATableOrJSON(t *testing.T) {

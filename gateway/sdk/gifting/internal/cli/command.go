@@ -213,19 +213,23 @@ func (i *idempotent) options() []gifting.CallOption {
 }
 
 // moment is a flag: a time, or an age such as 2h.
-type moment struct{ time.Time }
+type moment struct {
+	time.Time
+
+	age bool // It was given as an age, so it is another time at the next run.
+}
 
 // Set implements pflag.Value.
 func (m *moment) Set(text string) error {
 	if age, err := time.ParseDuration(text); err == nil && age >= 0 {
-		m.Time = time.Now().Add(-age)
+		m.Time, m.age = time.Now().Add(-age), true
 		return nil
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return fmt.Errorf("%s %w", text, errTime)
 	}
-	m.Time = at
+	m.Time, m.age = at, false
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/partnergifting/platform/gateway/sdk/gifting/terminal"
 	gifting "github.com/partnergifting/platform/gateway/sdk/go"
@@ -35,8 +36,9 @@ type errorOutput struct {
 	CurrentStatus string               `json:"currentStatus,omitempty"`
 	OrderID       string               `json:"orderId,omitempty"`
 	RequestID     string               `json:"requestId,omitempty"`
-	// IdempotencyKey makes a repeated command safe.
+	// IdempotencyKey makes a repeated command safe, together with the flags of RepeatWith.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
+	RepeatWith     string `json:"repeatWith,omitempty"`
 }
 
 // report prints an error and returns the exit code.
@@ -47,7 +49,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	code, s := a.explain(ctx, err)
 	if failed, ok := errors.AsType[*gifting.CallError](err); ok && a.repeatable &&
 		(code == exitUnavailable || code == exitInterrupted) {
-		s.IdempotencyKey = failed.IdempotencyKey
+		s.IdempotencyKey, s.RepeatWith = failed.IdempotencyKey, a.repeatWith
 	}
 	if a.output == terminal.AsJSON {
 		_ = terminal.JSONLine(a.Err, s) // There is no other place to report to.
@@ -70,7 +72,8 @@ func (a *app) report(ctx context.Context, err error) int {
 		}
 	}
 	if s.IdempotencyKey != "" {
-		a.note("It may have taken effect. Nothing is done twice if you repeat the command with --idempotency-key " + s.IdempotencyKey)
+		flags := strings.TrimSpace(s.RepeatWith + " --idempotency-key " + s.IdempotencyKey)
+		a.note("It may have taken effect. Nothing is done twice if you repeat the command with " + flags)
 	}
 	return code
 }
@@ -90,6 +93,9 @@ func (a *app) explain(ctx context.Context, err error) (code int, s errorOutput) 
 		return exitUsage, errorOutput{Title: "Wrong command or profile", Detail: err.Error()}
 	}
 	if failed, ok := errors.AsType[*gifting.CallError](err); ok {
+		if failed.Attempts == 0 {
+			return exitUsage, errorOutput{Title: "Wrong command or profile", Detail: failed.Err.Error()}
+		}
 		return exitUnavailable, errorOutput{Title: "No answer", Detail: fmt.Sprintf("%s (%d attempts)", failed, failed.Attempts)}
 	}
 	return exitFailed, errorOutput{Title: "Failed", Detail: err.Error()}

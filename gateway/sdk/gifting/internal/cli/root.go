@@ -36,6 +36,8 @@ type app struct {
 	timeout                 time.Duration
 	// repeatable means that the command has --idempotency-key.
 	repeatable bool
+	// repeatWith are flags that make the same request again, where those of the command would make another one.
+	repeatWith string
 }
 
 // commands are those of the program. A group in a file of its own adds its function here.

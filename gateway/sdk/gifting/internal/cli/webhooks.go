@@ -17,6 +17,7 @@ import (
 
 var (
 	errSpan       = errors.New("say which time span: --from, and --to unless it is now")
+	errOtherSpan  = errors.New("with --idempotency-key give --from and --to as times, as the first attempt printed them")
 	errOneType    = errors.New("--type takes one type here")
 	errSecretLost = errors.New("the secret was changed, but the answer with the new one was lost: rotate it again")
 )
@@ -92,7 +93,13 @@ func (a *app) replayCommand() *cobra.Command {
 			return terminal.AsUsageError(errSpan)
 		}
 		if to.IsZero() {
-			to.Time = time.Now()
+			to.Time, to.age = time.Now(), true
+		}
+		if from.age || to.age {
+			if once.key != "" {
+				return terminal.AsUsageError(errOtherSpan)
+			}
+			a.repeatWith = "--from " + from.UTC().Format(time.RFC3339Nano) + " --to " + to.UTC().Format(time.RFC3339Nano)
 		}
 		span := gifting.ReplayWebhooksRequest{From: from.UTC(), To: to.UTC()}
 		for _, kind := range kinds {
