@@ -16,13 +16,28 @@ import (
 	"github.com/partnergifting/platform/pkg/seal"
 )
 
+// rewriteBatch and rewriteBytes bound what is read at once. An answer to a batch of links may have megabytes.
 const (
 	rewriteBatch = 500
+	rewriteBytes = 4 << 20
+)
 
-	nextAnswers = `SELECT key_id, idempotency_key, answer FROM idempotency_answers
-WHERE (key_id, idempotency_key) > ($1, $2) AND answer IS NOT NULL ORDER BY key_id, idempotency_key LIMIT $3`
-	nextAnswersOf = `SELECT key_id, idempotency_key, answer FROM idempotency_answers
-WHERE key_id = ANY($4) AND (key_id, idempotency_key) > ($1, $2) AND answer IS NOT NULL ORDER BY key_id, idempotency_key LIMIT $3`
+var (
+	nextAnswers   = answersAfter("(key_id, idempotency_key) > ($1, $2)")
+	nextAnswersOf = answersAfter("key_id = ANY($5) AND (key_id, idempotency_key) > ($1, $2)")
+)
+
+// answersAfter selects the next stored answers, at most $3, until they have $4 bytes. There is at least one, unless none is left.
+func answersAfter(condition string) string {
+	return `SELECT key_id, idempotency_key, answer FROM (
+  SELECT key_id, idempotency_key, answer,
+    sum(octet_length(answer)) OVER (ORDER BY key_id, idempotency_key) - octet_length(answer) AS bytes_before
+  FROM (SELECT key_id, idempotency_key, answer FROM idempotency_answers
+    WHERE ` + condition + ` AND answer IS NOT NULL ORDER BY key_id, idempotency_key LIMIT $3) page
+) sized WHERE bytes_before < $4 ORDER BY key_id, idempotency_key`
+}
+
+const (
 	sameAnswer    = `SELECT answer FROM idempotency_answers WHERE key_id = $1 AND idempotency_key = $2 AND answer IS NOT NULL`
 	replaceAnswer = `UPDATE idempotency_answers SET answer = $4 WHERE key_id = $1 AND idempotency_key = $2 AND answer = $3`
 )
@@ -50,9 +65,9 @@ func RewriteOf(ctx context.Context, pool *pgxpool.Pool, keyIDs []int32, change C
 func rewrite(ctx context.Context, pool *pgxpool.Pool, change Change, next string, of ...any) (replaced int, err error) {
 	last := storedAnswer{}
 	for {
-		args := append([]any{last.KeyID, last.Key, rewriteBatch}, of...)
+		args := append([]any{last.KeyID, last.Key, rewriteBatch, rewriteBytes}, of...)
 		found, err := postgres.Select(ctx, pool, "read stored answers", pgx.RowToStructByPos[storedAnswer], next, args...)
-		if err != nil {
+		if err != nil || len(found) == 0 {
 			return replaced, err
 		}
 		for _, stored := range found {
@@ -60,9 +75,6 @@ func rewrite(ctx context.Context, pool *pgxpool.Pool, change Change, next string
 			if replaced += n; err != nil {
 				return replaced, err
 			}
-		}
-		if len(found) < rewriteBatch {
-			return replaced, nil
 		}
 		last = found[len(found)-1]
 	}

@@ -3,6 +3,7 @@ package idempotency_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -55,6 +56,28 @@ SELECT 3 + n % 7, 'k' || n, fingerprint, answer FROM idempotency_answers, genera
 	}
 	_, again := refused()
 	require.Equal(t, first.Error(), again.Error())
+}
+
+func TestLargeAnswersAreReadAFewAtATime(t *testing.T) { //nolint:paralleltest // It measures the memory of the process.
+	pool := setup(t)
+	_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("e", strings.Repeat("x", 1<<20)))
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `INSERT INTO idempotency_answers (key_id, idempotency_key, fingerprint, answer)
+SELECT 1, 'k' || n, fingerprint, answer FROM idempotency_answers, generate_series(1, 40) AS n`)
+	require.NoError(t, err)
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	seen := 0
+	_, err = idempotency.RewriteOf(t.Context(), pool, []int32{1}, func(int32, proto.Message) (bool, error) {
+		if seen++; seen%10 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			require.Less(t, now.HeapAlloc, before.HeapAlloc+20<<20)
+		}
+		return false, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, 41, seen)
 }
 
 func TestTwoRewritesOfOneAnswerBothTakePlace(t *testing.T) {
