@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -45,7 +46,8 @@ type RetentionClock struct {
 	// last is what the clock showed at the last reading, and lastRead when that was, by elapsed.
 	last     time.Time
 	lastRead time.Duration
-	lag      time.Duration
+
+	lag atomic.Int64 // Nanoseconds. It is read while the lock is held, until the database answers.
 }
 
 // NewRetentionClock makes a clock and reports how far it lags.
@@ -59,7 +61,7 @@ func NewRetentionClock(pool *pgxpool.Pool, tel *telemetry.Telemetry) (*Retention
 			c.lock.Lock()
 			defer c.lock.Unlock()
 			if c.elapsed()-c.lastRead < unreadAfter && !c.last.IsZero() {
-				o.Observe(c.lag.Seconds())
+				o.Observe(c.LastLag().Seconds())
 			}
 			return nil
 		}))
@@ -99,11 +101,7 @@ func (c *RetentionClock) Every(
 }
 
 // LastLag is the lag at the last reading, which Part makes every minute. It is zero before the first one.
-func (c *RetentionClock) LastLag() time.Duration {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	return c.lag
-}
+func (c *RetentionClock) LastLag() time.Duration { return time.Duration(c.lag.Load()) }
 
 // Lag returns how far the clock is behind the database's. What is kept for a time must be kept for so much longer.
 func (c *RetentionClock) Lag(ctx context.Context) (time.Duration, error) {
@@ -118,9 +116,11 @@ func (c *RetentionClock) Lag(ctx context.Context) (time.Duration, error) {
 	}
 	// Each process counts from what it has read, so several that run at once do not add up.
 	latest := c.last.Add(speed * (elapsed - c.lastRead))
-	if err := c.pool.QueryRow(ctx, moveClock, latest, c.database).Scan(&c.last, &c.lag); err != nil {
+	var lag time.Duration
+	if err := c.pool.QueryRow(ctx, moveClock, latest, c.database).Scan(&c.last, &lag); err != nil {
 		return 0, fmt.Errorf("move the retention clock: %w", err)
 	}
 	c.lastRead = elapsed
-	return c.lag, nil
+	c.lag.Store(int64(lag))
+	return lag, nil
 }

@@ -54,6 +54,28 @@ func (f *fixture) lag(t *testing.T, c *RetentionClock) time.Duration {
 
 const year = 365 * 24 * time.Hour
 
+func TestTheLastLagIsReadWhileTheDatabaseDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c := f.process(t)
+	f.ahead = year
+	lag := f.lag(t, c)
+	require.Positive(t, lag)
+	tx, err := f.pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "LOCK TABLE retention_clock")
+	require.NoError(t, err)
+	reading := make(chan error, 1)
+	go func() {
+		_, err := c.Lag(t.Context())
+		reading <- err
+	}()
+	require.Eventually(t, func() bool { return f.pool.Stat().AcquiredConns() == 2 }, 30*time.Second, time.Millisecond)
+	require.Equal(t, lag, c.LastLag())
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-reading)
+}
+
 func TestALagThatWasNotReadLatelyIsNotReported(t *testing.T) {
 	t.Parallel()
 	f, tel := setup(t), telemetrytest.New()

@@ -13,11 +13,25 @@ const (
 	// trusted is how long a connection may be idle and still be used as it is.
 	trusted = 50 * time.Millisecond
 	// pingAfter is how long it may be idle before its server is asked whether it is still there, although nothing says otherwise.
-	pingAfter = 30 * time.Second
+	pingAfter   = 30 * time.Second
+	pingTimeout = 5 * time.Second
+	// lostAfter is how long a server may leave what was sent to it unacknowledged. Without it, a statement on a connection to a host
+	// that has vanished waits for a quarter of an hour, also if its context has no deadline.
+	lostAfter = 10 * time.Second
 )
 
-// PingRarely pings an idle connection before its next use only if its server may be gone. Every pool of a service has it.
-func PingRarely(pc *pgxpool.Config) { pc.ShouldPing = shouldPing }
+// NoticeLostServers gives up connections whose server has vanished from the network, and pings an idle one before its next use only
+// if that may be so. Every pool of a service has it.
+func NoticeLostServers(pc *pgxpool.Config) {
+	pc.ShouldPing, pc.PingTimeout = shouldPing, pingTimeout
+	pc.ConnConfig.DialFunc = (&net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		var failed error
+		if err := raw.Control(func(fd uintptr) { failed = setUserTimeout(fd, lostAfter) }); err != nil {
+			return err
+		}
+		return failed
+	}}).DialContext
+}
 
 // shouldPing decides which idle connections are pinged before they are used again. A ping is a round trip and a transaction; by
 // default each connection would be pinged after a second, which at low rates is each time. A server that ends a connection sends a

@@ -90,7 +90,7 @@ func open(ctx context.Context, cfg Config, options ...Option) (*pgxpool.Pool, er
 	}
 	pc.MaxConns = cfg.MaxConns
 	pc.MinIdleConns = min(minIdleConns, pc.MaxConns)
-	PingRarely(pc)
+	NoticeLostServers(pc)
 	params, timeout := pc.ConnConfig.RuntimeParams, fmt.Sprint(cfg.StatementTimeout.Milliseconds())
 	params["statement_timeout"], params["idle_in_transaction_session_timeout"] = timeout, timeout
 	params["timezone"] = "UTC"

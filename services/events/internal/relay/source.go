@@ -136,7 +136,7 @@ func openSource(ctx context.Context, s Source, tel *telemetry.Telemetry) (*sourc
 	// few rows.
 	postgres.ByIndex(cfg)
 	postgres.PlanOnce(cfg)
-	postgres.PingRarely(cfg)
+	postgres.NoticeLostServers(cfg)
 	cfg.ConnConfig.RuntimeParams["jit"] = "off"
 	opened := &source{name: s.Name}
 	cfg.AfterConnect = opened.identify
