@@ -74,15 +74,24 @@ func (s *Store) Bounds(ctx context.Context, tenantID string, epoch int64) (Bound
 	return b, nil
 }
 
-// End returns the position after a tenant's newest event. The next event is inserted today or later by the database's clock, or
-// just before midnight.
+// endDay is the day of a tenant's newest event. The next one is not inserted on an earlier day, whatever the clocks say. Without an
+// event, the same holds for the first day that a writer is at, and for yesterday, $2, if the clock is not ahead.
+const endDay = `SELECT coalesce(
+  (SELECT day FROM feed WHERE tenant_id = $1 ORDER BY day DESC, position DESC LIMIT 1),
+  least($2::date, (SELECT min(last_day) FROM feed_writers)))`
+
+// End returns the position after a tenant's newest event.
 func (s *Store) End(ctx context.Context, tenantID string) (Position, error) {
 	now, err := s.now(ctx)
 	if err != nil {
 		return Position{}, err
 	}
+	var day time.Time // Read first: an event that is inserted meanwhile is on the same day or later.
+	if err := s.pool.QueryRow(ctx, endDay, tenantID, Day(now).AddDate(0, 0, -1)).Scan(&day); err != nil {
+		return Position{}, fmt.Errorf("read end of feed: %w", err)
+	}
 	b, err := s.Bounds(ctx, tenantID, 0)
-	return Position{Epoch: b.Epoch, Day: Day(now).AddDate(0, 0, -1), Number: b.Last}, err
+	return Position{Epoch: b.Epoch, Day: day, Number: b.Last}, err
 }
 
 func (b *Bounds) columns() []any { return []any{&b.Last, &b.Dropped, &b.Epoch, &b.Survived} }

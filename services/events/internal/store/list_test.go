@@ -51,6 +51,28 @@ func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
 	}
 }
 
+func TestTheEndIsBeforeWhatFollowsWhateverTheClock(t *testing.T) {
+	t.Parallel()
+	for name, stored := range map[string]int64{"after events": 3, "without events": 0} {
+		t.Run(name, func(t *testing.T) {
+			s := setup(t)
+			appendAt(t, s, today, batch(0, changes(tenantA, 0, int(stored))))
+			at(today.AddDate(0, 0, 40), s) // For a while the clock is ahead.
+			end, err := s.End(t.Context(), tenantA)
+			require.NoError(t, err)
+			in := changes(tenantA, stored, 1)
+			appendAt(t, s, today, batch(0, in))
+			rows, _, err := s.Scan(t.Context(), tenantA, end, Filter{Everything: true}, 10)
+			require.NoError(t, err)
+			require.Equal(t, idsOf(in), ids(rows))
+		})
+	}
+	s := setup(t)
+	end, err := s.End(t.Context(), tenantB)
+	require.NoError(t, err)
+	require.False(t, end.Day.After(today))
+}
+
 func TestScanPlan(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
