@@ -20,8 +20,8 @@ type RecordEventsServer struct {
 
 	// Erase erases the stored events of orders and links. sending is how many are in flight to receivers, not erased.
 	Erase func(ctx context.Context, tenantID string, subjectIDs []string) (sending int, err error)
-	// Remainders says for how long copies that cannot be changed are kept, by their place.
-	Remainders map[string]time.Duration
+	// Remainders says for how long copies that cannot be changed are kept, by their place. It is nil if there are none.
+	Remainders func() map[string]time.Duration
 }
 
 // EraseRecordEvents erases what the events of records say about a person.
@@ -45,7 +45,10 @@ func (s *RecordEventsServer) EraseRecordEvents(
 		return nil, err
 	}
 	resp := &privacyv1.EraseRecordEventsResponse{Done: sending == 0}
-	for place, kept := range s.Remainders {
+	if s.Remainders == nil {
+		return resp, nil
+	}
+	for place, kept := range s.Remainders() {
 		if kept > 0 {
 			resp.Remainders = append(resp.Remainders, &privacyv1.Remainder{Place: place, Kept: durationpb.New(kept)})
 		}

@@ -171,7 +171,10 @@ func register(s *service.Service, cfg Config, events *store.Store, topic *relay.
 		Erase: func(ctx context.Context, tenantID string, ids []string) (int, error) {
 			return 0, events.EraseEvents(ctx, tenantID, ids)
 		},
-		Remainders: map[string]time.Duration{"kafka": cfg.KafkaRetention, "outbox": cfg.OutboxRetention},
+		Remainders: func() map[string]time.Duration {
+			// The topic may keep messages for longer than it was made to.
+			return map[string]time.Duration{"kafka": max(cfg.KafkaRetention, topic.MaxAge()), "outbox": cfg.OutboxRetention}
+		},
 	})
 	return nil
 }

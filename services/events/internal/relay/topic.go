@@ -162,6 +162,14 @@ func (t *Topic) check(ctx context.Context) error {
 	return report.Err()
 }
 
+// MaxAge is the longest time that the topic may keep a message, by its settings as they were last read; zero if they are not known.
+func (t *Topic) MaxAge() time.Duration {
+	if report := t.report.Load(); report != nil {
+		return report.MaxAge
+	}
+	return 0
+}
+
 // measure reports the settings of the topic as they were last read.
 func (t *Topic) measure(meters metric.MeterProvider) error {
 	meter := meters.Meter(scope)
