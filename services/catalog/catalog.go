@@ -24,6 +24,7 @@ import (
 	"github.com/partnergifting/platform/services/catalog/internal/images"
 	"github.com/partnergifting/platform/services/catalog/internal/maintenance"
 	"github.com/partnergifting/platform/services/catalog/internal/picture"
+	"github.com/partnergifting/platform/services/catalog/internal/rules"
 	"github.com/partnergifting/platform/services/catalog/internal/server"
 	"github.com/partnergifting/platform/services/catalog/internal/store"
 )
@@ -91,7 +92,8 @@ func assemble(ctx context.Context, s *service.Service, cfg Config) error {
 	}
 	s.Add(periodic, idempotency.Retention(s.Pool, s.Clock, cfg.Idempotency, s.Telemetry))
 	server.Register(s.Server, server.Deps{
-		Store: records, Files: files, Processor: picture.NewProcessor(), Directory: tenantsv1.NewDirectoryServiceClient(directory),
+		Store: records, Files: files, Processor: picture.NewProcessor(rules.MaxImageBytes),
+		Directory: tenantsv1.NewDirectoryServiceClient(directory),
 	}, server.Config{PublicURL: cfg.PublicURL, ReservationTTL: cfg.ReservationTTL, Sandbox: sandbox})
 	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool)})
 	return observe(records, s.Telemetry)

@@ -15,7 +15,7 @@ import (
 func TestTheRenditionsOfAHeroPictureAreWideAndSmallInBytes(t *testing.T) {
 	t.Parallel()
 	widths := func(content []byte) (found []int) {
-		set, err := picture.NewProcessor().PrepareHero(t.Context(), content)
+		set, err := picture.NewProcessor(maxBytes).PrepareHero(t.Context(), content)
 		require.NoError(t, err)
 		for _, r := range set.Renditions {
 			require.Equal(t, picture.JPEG, r.ContentType)
@@ -27,7 +27,7 @@ func TestTheRenditionsOfAHeroPictureAreWideAndSmallInBytes(t *testing.T) {
 	require.Equal(t, []int{320, 640, 1280}, widths(jpegOf(t, gradient(1600, 534))))
 	require.Equal(t, []int{320, 640, 1280, 1920, 2560}, widths(jpegOf(t, gradient(2600, 867))))
 	t.Run("of transparency nothing is left", func(t *testing.T) {
-		set, err := picture.NewProcessor().PrepareHero(t.Context(), pngOf(t, image.NewNRGBA(image.Rect(0, 0, 1600, 534))))
+		set, err := picture.NewProcessor(maxBytes).PrepareHero(t.Context(), pngOf(t, image.NewNRGBA(image.Rect(0, 0, 1600, 534))))
 		require.NoError(t, err)
 		requireColour(t, paper, decode(t, set.Renditions[0]), 5, 5)
 	})
@@ -48,10 +48,10 @@ func TestTheTopOfAPageNeedsAWideLandscape(t *testing.T) {
 		{1599, 800}: picture.ErrNarrow, {1600, 1200}: nil, {1600, 1201}: picture.ErrRatio,
 		{1800, 600}: nil, {1801, 600}: picture.ErrRatio,
 	} {
-		_, err := picture.NewProcessor().PrepareHero(t.Context(), jpegOf(t, gray(size[0], size[1])))
+		_, err := picture.NewProcessor(maxBytes).PrepareHero(t.Context(), jpegOf(t, gray(size[0], size[1])))
 		require.ErrorIs(t, err, want, size)
 	}
-	_, err := picture.NewProcessor().PrepareHero(t.Context(), []byte("GIF89a"))
+	_, err := picture.NewProcessor(maxBytes).PrepareHero(t.Context(), []byte("GIF89a"))
 	require.ErrorIs(t, err, picture.ErrType)
 }
 
@@ -86,7 +86,7 @@ func TestALogoIsSeenOnItsGround(t *testing.T) {
 		"nothing":                  {word(color.Transparent, color.Transparent), picture.ErrFaint, picture.ErrDim},
 	} {
 		for onDark, want := range map[bool]error{false: tc.light, true: tc.onDark} {
-			_, err := picture.NewProcessor().PrepareLogo(t.Context(), tc.logo, onDark)
+			_, err := picture.NewProcessor(maxBytes).PrepareLogo(t.Context(), tc.logo, onDark)
 			require.ErrorIs(t, err, want, "%s, on dark: %t", name, onDark)
 		}
 	}
@@ -98,13 +98,13 @@ func TestAPortraitIsNearlySquareAndStoredSmall(t *testing.T) {
 		{319, 320}: picture.ErrSmall, {320, 319}: picture.ErrSmall, {320, 320}: nil,
 		{2000, 1600}: nil, {2001, 1600}: picture.ErrOblong, {1600, 2000}: nil, {1600, 2001}: picture.ErrOblong,
 	} {
-		portrait, err := picture.NewProcessor().PreparePortrait(t.Context(), jpegOf(t, gray(size[0], size[1])))
+		portrait, err := picture.NewProcessor(maxBytes).PreparePortrait(t.Context(), jpegOf(t, gray(size[0], size[1])))
 		require.ErrorIs(t, err, want, size)
 		if err == nil {
 			require.Equal(t, []any{320, picture.JPEG}, []any{portrait.Width, portrait.ContentType})
 		}
 	}
-	glass, err := picture.NewProcessor().PreparePortrait(t.Context(), pngOf(t, image.NewNRGBA(image.Rect(0, 0, 400, 400))))
+	glass, err := picture.NewProcessor(maxBytes).PreparePortrait(t.Context(), pngOf(t, image.NewNRGBA(image.Rect(0, 0, 400, 400))))
 	require.NoError(t, err)
 	requireColour(t, paper, decode(t, glass), 5, 5)
 }
@@ -147,7 +147,7 @@ func TestASignatureIsWideAndSeenOnWhite(t *testing.T) {
 		"nothing":               {line(color.Transparent, color.Transparent), picture.ErrFaint, 0},
 		"an empty sheet":        {line(paper, paper), picture.ErrFaint, 0},
 	} {
-		signature, err := picture.NewProcessor().PrepareSignature(t.Context(), tc.content)
+		signature, err := picture.NewProcessor(maxBytes).PrepareSignature(t.Context(), tc.content)
 		require.ErrorIs(t, err, tc.want, name)
 		require.Equal(t, tc.width, signature.Width, name)
 		if err == nil {

@@ -57,7 +57,7 @@ func (p *Processor) LinkPicture(ctx context.Context, hero, logo []byte) (File, e
 	if small != nil {
 		drawCard(canvas, small, hero != nil)
 	}
-	return encodeWithin(canvas, MaxShown)
+	return encodeWithin(canvas, JPEG, renditionQuality, MaxShown)
 }
 
 // middle is the largest part in the middle of an image that has the ratio of the picture of a link.

@@ -18,7 +18,7 @@ var (
 
 func linkPicture(t *testing.T, hero, logo []byte) image.Image {
 	t.Helper()
-	made, err := picture.NewProcessor().LinkPicture(t.Context(), hero, logo)
+	made, err := picture.NewProcessor(maxBytes).LinkPicture(t.Context(), hero, logo)
 	require.NoError(t, err)
 	require.Equal(t, []int{1200, 630}, []int{made.Width, made.Height})
 	require.LessOrEqual(t, len(made.Content), picture.MaxShown)
@@ -92,13 +92,13 @@ func TestThePictureOfALinkIsMadeOfTheHeroPictureAndTheLogo(t *testing.T) {
 		for i := range noise.Pix {
 			noise.Pix[i] = uint8(rand.N(256)) | 0x80
 		}
-		made, err := picture.NewProcessor().LinkPicture(t.Context(), pngOf(t, noise), nil)
+		made, err := picture.NewProcessor(maxBytes).LinkPicture(t.Context(), pngOf(t, noise), nil)
 		require.NoError(t, err)
 		require.Less(t, len(made.Content), 2*picture.MaxShown, "noise cannot be smaller")
 	})
 	t.Run("what is no image is refused", func(t *testing.T) {
 		for _, parts := range [][2][]byte{{[]byte("GIF89a"), nil}, {nil, []byte("GIF89a")}} {
-			_, err := picture.NewProcessor().LinkPicture(t.Context(), parts[0], parts[1])
+			_, err := picture.NewProcessor(maxBytes).LinkPicture(t.Context(), parts[0], parts[1])
 			require.ErrorIs(t, err, picture.ErrType)
 		}
 	})

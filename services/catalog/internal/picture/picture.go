@@ -6,6 +6,8 @@
 //
 // An image has at most 25 million pixels and 8192 in a row or column, read from its header before anything is decoded. At any
 // moment a Processor holds images of at most that many pixels together, which takes 600 MB at worst; further images wait.
+//
+// A file can grow when it is encoded again. A JPEG then gets a lower quality; what remains too large is refused.
 package picture
 
 import (
@@ -46,6 +48,7 @@ var (
 	ErrType    = errors.New("is not a PNG, JPEG or WebP image")
 	ErrDamaged = errors.New("is damaged, or of a kind that is not supported")
 	ErrPixels  = errors.New("has too many pixels")
+	ErrBytes   = errors.New("is too large when it is encoded again")
 	ErrNarrow  = errors.New("is not wide enough for the top of a page")
 	ErrRatio   = errors.New("has another ratio than the top of a page")
 	ErrSmall   = errors.New("is too small for a portrait")
@@ -71,23 +74,26 @@ type Set struct {
 
 // Processor prepares images. A process needs only one.
 type Processor struct {
-	pixels *semaphore.Weighted
+	pixels   *semaphore.Weighted
+	maxBytes int
 }
 
-// NewProcessor makes a processor.
-func NewProcessor() *Processor { return &Processor{pixels: semaphore.NewWeighted(MaxPixels)} }
+// NewProcessor makes a processor of files that have at most maxBytes bytes after they are encoded again.
+func NewProcessor(maxBytes int) *Processor {
+	return &Processor{pixels: semaphore.NewWeighted(MaxPixels), maxBytes: maxBytes}
+}
 
 // Prepare makes the original and its renditions from an uploaded image. The same bytes result in the same files. Errors are
-// ErrType, ErrDamaged or ErrPixels.
+// ErrType, ErrDamaged, ErrPixels or ErrBytes.
 func (p *Processor) Prepare(ctx context.Context, content []byte) (Set, error) {
 	var set Set
 	err := p.decode(ctx, content, func(pixels image.Image, contentType string) (err error) {
-		if set.Original, err = encode(pixels, contentType, originalQuality); err != nil {
+		if set.Original, err = p.encode(pixels, contentType, originalQuality); err != nil {
 			return err
 		}
 		contentType = typeFor(pixels)
 		set.Renditions, err = renditions(pixels, widths, func(pixels image.Image) (File, error) {
-			return encode(pixels, contentType, renditionQuality)
+			return p.encode(pixels, contentType, renditionQuality)
 		})
 		return err
 	})
@@ -109,11 +115,11 @@ func (p *Processor) PrepareHero(ctx context.Context, content []byte) (Set, error
 		case 3*size.X < 4*size.Y || size.X > 3*size.Y:
 			return ErrRatio
 		}
-		if set.Original, err = encode(pixels, contentType, originalQuality); err != nil {
+		if set.Original, err = p.encode(pixels, contentType, originalQuality); err != nil {
 			return err
 		}
 		set.Renditions, err = renditions(onWhite(pixels), append([]int{2560, 1920}, widths...), func(pixels image.Image) (File, error) {
-			return encodeWithin(pixels, MaxShown)
+			return encodeWithin(pixels, JPEG, renditionQuality, MaxShown)
 		})
 		set.Renditions = slices.DeleteFunc(set.Renditions, func(f File) bool { return len(f.Content) > MaxShown })
 		return err
@@ -146,7 +152,7 @@ func (p *Processor) PrepareLogo(ctx context.Context, content []byte, onDark bool
 		case !onDark && !seenOn(color.White, pixels):
 			return ErrFaint
 		}
-		logo, err = encode(pixels, contentType, originalQuality)
+		logo, err = p.encode(pixels, contentType, originalQuality)
 		return err
 	})
 	return logo, err
@@ -328,11 +334,22 @@ func scale(pixels image.Image, width int) image.Image {
 // MaxShown bounds, in bytes, the pictures that are loaded before anything else is seen.
 const MaxShown = 250 << 10
 
-// encodeWithin makes the best JPEG of at most limit bytes, or the worst one if none is so small.
-func encodeWithin(pixels image.Image, limit int) (file File, err error) {
+// encode makes the best file that is small enough, or fails with ErrBytes.
+func (p *Processor) encode(pixels image.Image, contentType string, quality int) (File, error) {
+	file, err := encodeWithin(pixels, contentType, quality, p.maxBytes)
+	if err == nil && len(file.Content) > p.maxBytes {
+		err = ErrBytes
+	}
+	return file, err
+}
+
+// encodeWithin makes the best file of at most limit bytes, or the smallest one if none is so small. Only a JPEG has qualities, of
+// which best is tried first.
+func encodeWithin(pixels image.Image, contentType string, best, limit int) (file File, err error) {
 	const step, worst = 10, 35
-	for quality := renditionQuality; quality >= worst; quality -= step {
-		if file, err = encode(pixels, JPEG, quality); err != nil || len(file.Content) <= limit {
+	for quality := best; quality >= worst; quality -= step {
+		file, err = encode(pixels, contentType, quality)
+		if err != nil || len(file.Content) <= limit || contentType == PNG {
 			break
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"image"
 	"image/color"
+	"math/rand/v2"
 	"strconv"
 	"testing"
 
@@ -19,6 +20,8 @@ var (
 	blue = color.NRGBA{R: 20, G: 30, B: 200, A: 128}
 )
 
+const maxBytes = 10 << 20
+
 // secrets must not be in any resulting file.
 var secrets = []string{
 	"GPS", "59.3293", "note of the maker", "ns.adobe.com/xap", "a comment", "after the end", "Ann Berg", "profile",
@@ -26,7 +29,7 @@ var secrets = []string{
 
 func prepare(t *testing.T, content []byte) picture.Set {
 	t.Helper()
-	set, err := picture.NewProcessor().Prepare(t.Context(), content)
+	set, err := picture.NewProcessor(maxBytes).Prepare(t.Context(), content)
 	require.NoError(t, err)
 	for _, file := range append(set.Renditions, set.Original) {
 		for _, secret := range secrets {
@@ -221,7 +224,7 @@ func TestRefusedImages(t *testing.T) {
 		"an animated WebP":                   {webpOf("VP8X", vp8x(0x12, 10, 10), "ANMF", frame(10, 10, red)), picture.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := picture.NewProcessor().Prepare(t.Context(), tc.upload)
+			_, err := picture.NewProcessor(maxBytes).Prepare(t.Context(), tc.upload)
 			require.ErrorIs(t, err, tc.want)
 		})
 	}
@@ -230,10 +233,55 @@ func TestRefusedImages(t *testing.T) {
 		webp = webp[:len(webp)-3] // The last bytes are only padding.
 		for _, whole := range [][]byte{pngOf(t, gradient(9, 9)), jpegOf(t, gradient(9, 9)), webp} {
 			for cut := 16; cut < len(whole); cut++ {
-				_, err := picture.NewProcessor().Prepare(t.Context(), whole[:cut])
+				_, err := picture.NewProcessor(maxBytes).Prepare(t.Context(), whole[:cut])
 				require.ErrorIs(t, err, picture.ErrDamaged, "%d of %d bytes", cut, len(whole))
 			}
 		}
+	})
+}
+
+func TestAFileThatGrowsGetsALowerQualityOrIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		width, height int
+		prepare       func(p *picture.Processor, upload []byte) (picture.File, error)
+	}{
+		"a gift": {300, 100, func(p *picture.Processor, upload []byte) (picture.File, error) {
+			set, err := p.Prepare(t.Context(), upload)
+			return set.Original, err
+		}},
+		"a hero picture": {picture.MinHeroWidth, 534, func(p *picture.Processor, upload []byte) (picture.File, error) {
+			set, err := p.PrepareHero(t.Context(), upload)
+			return set.Original, err
+		}},
+		"a logo": {300, 100, func(p *picture.Processor, upload []byte) (picture.File, error) {
+			return p.PrepareLogo(t.Context(), upload, false)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noise := image.NewGray(image.Rect(0, 0, tc.width, tc.height))
+			for i := range noise.Pix {
+				noise.Pix[i] = uint8(rand.N(256))
+			}
+			upload := jpegOf(t, noise)
+			stored, err := tc.prepare(picture.NewProcessor(len(upload)), upload)
+			require.NoError(t, err)
+			require.Equal(t, picture.JPEG, stored.ContentType)
+			require.LessOrEqual(t, len(stored.Content), len(upload))
+
+			upload = pngOf(t, noise)
+			_, err = tc.prepare(picture.NewProcessor(len(upload)-1), upload)
+			require.ErrorIs(t, err, picture.ErrBytes)
+		})
+	}
+	t.Run("also a rendition", func(t *testing.T) {
+		stencil := image.NewPaletted(image.Rect(0, 0, 400, 300), color.Palette{color.Transparent, color.Black})
+		for i := range stencil.Pix {
+			stencil.Pix[i] = uint8(rand.N(2))
+		}
+		upload := pngOf(t, stencil)
+		_, err := picture.NewProcessor(len(upload)).Prepare(t.Context(), upload)
+		require.ErrorIs(t, err, picture.ErrBytes)
 	})
 }
 
@@ -252,7 +300,7 @@ func FuzzPrepare(f *testing.F) {
 	f.Add(pngOf(&t, small))
 	f.Add(jpegWith(jpegOf(&t, small), segment(0xE1, "Exif\x00\x00", exif(6, binary.BigEndian))))
 	f.Add(webpOf("VP8X", vp8x(0x1C, 6, 5), "VP8L", vp8l(6, 5, red), "EXIF", exif(3, binary.LittleEndian)))
-	processor := picture.NewProcessor()
+	processor := picture.NewProcessor(maxBytes)
 	f.Fuzz(func(t *testing.T, upload []byte) {
 		set, err := processor.Prepare(t.Context(), upload)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/partnergifting/platform/pkg/fields"
 )
 
-// MaxImageBytes bounds an uploaded image.
+// MaxImageBytes bounds an uploaded image, and each file that is stored of it.
 const MaxImageBytes = 10 << 20
 
 // FileIDLen is the length of an image's id.

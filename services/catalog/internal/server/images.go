@@ -135,6 +135,7 @@ func refusedImage(err error) error {
 		picture.ErrType:    {Code: problem.FieldInvalid, Message: "must be a PNG, JPEG or WebP image"},
 		picture.ErrDamaged: {Code: problem.FieldInvalid, Message: "is damaged, or of a kind that is not supported"},
 		picture.ErrPixels:  {Code: problem.FieldTooLong, Message: "must have at most 25 million pixels, and 8192 in a row or column"},
+		picture.ErrBytes:   {Code: problem.FieldTooLong, Message: "must have at most 10 MB, also encoded again: use fewer pixels"},
 		picture.ErrNarrow:  {Code: problem.FieldInvalid, Message: "must be at least 1600 pixels wide"},
 		picture.ErrRatio:   {Code: problem.FieldInvalid, Message: "must be a landscape with a ratio between 4:3 and 3:1"},
 		picture.ErrSmall:   {Code: problem.FieldInvalid, Message: "must be at least 320 pixels wide and high"},

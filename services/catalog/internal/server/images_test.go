@@ -10,6 +10,7 @@ import (
 	"image/draw"
 	imagejpeg "image/jpeg"
 	imagepng "image/png"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,19 @@ func TestUploadedImages(t *testing.T) {
 				"content": problem.FieldTooLong,
 			}, violations(f, f.ops.UploadImage, &catalogv1.UploadImageRequest{Content: content}))
 		}
+	})
+	t.Run("and of what is stored", func(t *testing.T) {
+		noise := image.NewGray(image.Rect(0, 0, 1100, 1000))
+		for i := range noise.Pix {
+			noise.Pix[i] = uint8(rand.N(256))
+		}
+		content := encoded(func(b *bytes.Buffer) error { return imagepng.Encode(b, noise) })
+		require.Greater(t, len(content), maxStoredImage)
+		want := codes{"content": problem.FieldTooLong}
+		require.Equal(t, want, violations(f, f.ops.UploadImage, &catalogv1.UploadImageRequest{Content: content}))
+		require.Equal(t, want, violations(f, f.logos.UploadBrandLogo, &catalogv1.UploadBrandLogoRequest{
+			TenantId: tenantID, BrandId: brandID, Content: content,
+		}))
 	})
 }
 

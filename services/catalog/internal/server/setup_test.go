@@ -33,6 +33,9 @@ const (
 
 	brandID   = "0196a000-0000-7000-8000-0000000000b1"
 	publicURL = "https://gifts.example.com/api/public/v1"
+
+	// maxStoredImage is lower than in production, so that a test reaches it with a small image.
+	maxStoredImage = 1 << 20
 )
 
 const (
@@ -134,7 +137,7 @@ func newFixture(t *testing.T, sandboxed bool) *fixture {
 		records = store.NewSandbox(f.db)
 	}
 	server.Register(s, server.Deps{
-		Store: records, Files: files, Processor: picture.NewProcessor(), Directory: f.directory.Client,
+		Store: records, Files: files, Processor: picture.NewProcessor(maxStoredImage), Directory: f.directory.Client,
 	}, server.Config{PublicURL: publicURL, ReservationTTL: time.Minute, Sandbox: sandboxed})
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -957,7 +957,7 @@ func (x *PutProductResponse) GetUpdatedAt() *timestamppb.Timestamp {
 type UploadImageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// image/png, image/jpeg or image/webp, detected from the bytes; at most 10 MB, 25 million pixels and 8192
-	// pixels in a row or column.
+	// pixels in a row or column. Encoded again, also with a lower quality, it must have at most 10 MB too.
 	Content       []byte `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
