@@ -45,19 +45,14 @@ func CorrectOrderStatus(c *Current, target ordersv1.OrderStatus, reason, takeSto
 	change, err := c.Apply(CorrectStatus, now, func(next *ordersv1.Order) {
 		next.Status = target
 		next.CancellationReason = fields.Optional(&reason)
-		if !keepsShipment(status, target) {
-			next.Shipments = nil
+		if target == requested || target == processing {
+			next.Shipments = nil // It was not sent after all.
 		}
 	})
 	if err == nil {
 		change.ReleaseStock, change.TakeStock = target == cancelled, takeStock
 	}
 	return change, err
-}
-
-// keepsShipment reports whether a correction keeps the shipment. Only orders that are SENT or COMPLETED have one.
-func keepsShipment(from, target ordersv1.OrderStatus) bool {
-	return from == completed && target == sent
 }
 
 var maxCancelReason = fields.MaxLength(&ordersv1.CancelOrderRequest{}, "reason")
@@ -92,7 +87,7 @@ type Milestones struct {
 func MilestonesOf(changes []StatusChange) (m Milestones) {
 	for _, c := range changes {
 		switch {
-		case keepsShipment(c.Before, c.After):
+		case c.Before == completed && c.After == sent:
 			m.DeliveredAt = nil
 		case c.After == sent:
 			m = Milestones{SentAt: c.At}

@@ -64,9 +64,9 @@ type OrderOperationsServiceClient interface {
 	// reason. SENT and COMPLETED return not_cancellable.
 	CancelOrderAs(ctx context.Context, in *CancelOrderAsRequest, opts ...grpc.CallOption) (*CancelOrderAsResponse, error)
 	// Changes any status to any other. For the operator. From CANCELLED it reserves stock again, and returns
-	// out_of_stock if there is none. To CANCELLED it returns the stock. From SENT, and from COMPLETED to anything
-	// but SENT, it removes the shipment. If the delivery details have been erased, only COMPLETED and CANCELLED
-	// are possible; other statuses return not_editable.
+	// out_of_stock if there is none. To CANCELLED it returns the stock. To REQUESTED or PROCESSING it removes the
+	// shipment. If the delivery details have been erased, only COMPLETED and CANCELLED are possible; other
+	// statuses return not_editable.
 	CorrectStatus(ctx context.Context, in *CorrectStatusRequest, opts ...grpc.CallOption) (*CorrectStatusResponse, error)
 	// Replaces the shipment of a SENT order. For the operator. Any other status returns not_editable.
 	CorrectTracking(ctx context.Context, in *CorrectTrackingRequest, opts ...grpc.CallOption) (*CorrectTrackingResponse, error)
@@ -273,9 +273,9 @@ type OrderOperationsServiceServer interface {
 	// reason. SENT and COMPLETED return not_cancellable.
 	CancelOrderAs(context.Context, *CancelOrderAsRequest) (*CancelOrderAsResponse, error)
 	// Changes any status to any other. For the operator. From CANCELLED it reserves stock again, and returns
-	// out_of_stock if there is none. To CANCELLED it returns the stock. From SENT, and from COMPLETED to anything
-	// but SENT, it removes the shipment. If the delivery details have been erased, only COMPLETED and CANCELLED
-	// are possible; other statuses return not_editable.
+	// out_of_stock if there is none. To CANCELLED it returns the stock. To REQUESTED or PROCESSING it removes the
+	// shipment. If the delivery details have been erased, only COMPLETED and CANCELLED are possible; other
+	// statuses return not_editable.
 	CorrectStatus(context.Context, *CorrectStatusRequest) (*CorrectStatusResponse, error)
 	// Replaces the shipment of a SENT order. For the operator. Any other status returns not_editable.
 	CorrectTracking(context.Context, *CorrectTrackingRequest) (*CorrectTrackingResponse, error)
