@@ -107,8 +107,11 @@ func (s *Server) ErasePersonRecords(
 	}
 	// An answer that is stored from now on has the erased order.
 	_, err = idempotency.RewriteOf(ctx, s.Store.Pool(), req.GetKeyIds(), func(_ int32, answer proto.Message) (bool, error) {
-		withOrder, ok := answer.(interface{ GetOrder() *ordersv1.Order })
-		return ok && slices.Contains(ids, withOrder.GetOrder().GetId()) && rules.EraseInAnswer(withOrder.GetOrder()), nil
+		order, _ := answer.(*ordersv1.Order) // The actions of the sandbox store the order itself.
+		if withOrder, ok := answer.(interface{ GetOrder() *ordersv1.Order }); ok {
+			order = withOrder.GetOrder()
+		}
+		return slices.Contains(ids, order.GetId()) && rules.EraseInAnswer(order), nil
 	})
 	return &privacyv1.ErasePersonRecordsResponse{Records: personRecords(records)}, err
 }

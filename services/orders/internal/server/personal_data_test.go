@@ -124,6 +124,9 @@ func TestStoredAnswersOfAnErasedOrderAreErased(t *testing.T) {
 	found, err := f.FindPersonRecords(t.Context(), &privacyv1.FindPersonRecordsRequest{TenantId: tenantID, OrderIds: []string{id}})
 	require.NoError(t, err)
 	require.EqualValues(t, 2, found.GetUnpublished())
+	correct := &ordersv1.CorrectSandboxStatusRequest{OrderId: id, Status: completedStatus}
+	_, err = f.CorrectSandboxStatus(f.keyContext(t, "correct"), correct)
+	require.NoError(t, err)
 
 	erase := func(keys ...int32) {
 		_, err := f.ErasePersonRecords(t.Context(), &privacyv1.ErasePersonRecordsRequest{
@@ -146,6 +149,10 @@ func TestStoredAnswersOfAnErasedOrderAreErased(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "[erased]", cancelled.GetOrder().GetCancellationReason())
 		require.NotContains(t, strings.ToLower(cancelled.String()), "marked")
+		corrected, err := f.CorrectSandboxStatus(f.keyContext(t, "correct"), correct)
+		require.NoError(t, err)
+		require.Equal(t, completedStatus, corrected.GetOrder().GetStatus())
+		require.NotContains(t, strings.ToLower(corrected.String()), "marked")
 	}
 	kept, err := f.PlaceOrder(f.keyContext(t, "second"), second)
 	require.NoError(t, err)
