@@ -341,18 +341,19 @@ func (s *Site) postCorrection(v *visit, f form) {
 		return
 	}
 	stored := typedAt(v.draft, f.Version)
-	if f.Shown && stored == nil {
-		// What the player has changed cannot be separated from what the page has shown, which may be older than another correction.
-		s.saveError(v, problem.New(problem.VersionConflict, "the order was changed since its page"), stepCorrect)
-		return
-	}
 	for name, text := range enteredIn(stored) {
 		if f.Entered[name] == text || name == fieldPhone && f.Entered[name] == phone.WithoutCallingCode(text, stored.GetCountry()) {
 			f.Entered[name] = ""
 		}
 	}
-	typed := &linksv1.SaveClaimDraftRequest{Recipient: f.recipient()}
-	typed.Recipient.Country = "" // It stays.
+	recipient := f.recipient()
+	recipient.Country = "" // It stays.
+	typed := &linksv1.SaveClaimDraftRequest{Recipient: recipient}
+	if f.Shown && stored == nil {
+		// What the player has changed cannot be separated from what the page has shown, which may be older than another correction. So
+		// a refusal keeps nothing of it.
+		typed.Recipient = nil
+	}
 	if len(f.InvalidText) > 0 {
 		typed.Answer = violations(problem.FieldInvalid, f.InvalidText...)
 		if s.saveDraft(v, typed) {
@@ -360,7 +361,7 @@ func (s *Site) postCorrection(v *visit, f form) {
 		}
 		return
 	}
-	if proto.Size(typed.GetRecipient()) == 0 {
+	if proto.Size(recipient) == 0 {
 		s.redirect(v, stepUnchanged)
 		return
 	}
@@ -369,7 +370,7 @@ func (s *Site) postCorrection(v *visit, f form) {
 		return
 	}
 	_, err := s.Links.CorrectClaimedGift(v.r.Context(), &linksv1.CorrectClaimedGiftRequest{
-		Token: v.token, FormNonce: v.nonce, ExpectedVersion: f.Version, Recipient: typed.GetRecipient(),
+		Token: v.token, FormNonce: v.nonce, ExpectedVersion: f.Version, Recipient: recipient,
 	})
 	switch {
 	case problem.Is(err, problem.NotEditable): // The first page shows that it was sent.

@@ -305,11 +305,33 @@ func TestAnOldPageTakesBackNoCorrection(t *testing.T) {
 	f.order.Gift.CorrectableVersion = proto.Int64(0)
 	require.Contains(t, f.get("?step=correct").body, `name="shown" value="1"`)
 	delete(f.drafts, f.nonce)
-	page := f.follow(filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "701234567", "street", "Storgatan 12"))
-	require.Empty(t, f.corrections)
+	f.correctErr = problem.New(problem.VersionConflict, "old")
+	old := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "701234567", "street", "Storgatan 12")
+	page := f.follow(old)
+	require.Len(t, f.corrections, 1)
 	require.Contains(t, page.body, "The delivery details have been changed meanwhile.")
 	require.NotContains(t, page.body, "Storgatan")
 	require.NotContains(t, page.body, `name="shown"`)
+	old.Set("city", "\xff")
+	page = f.follow(old)
+	require.Contains(t, page.body, `<a href="#city">`)
+	require.NotContains(t, page.body, "Storgatan")
+}
+
+// A player without the script clicks twice, or sends the form again because no answer has come. The first correction has made
+// another version of the order, with which the draft is kept.
+func TestACorrectionThatIsSentTwiceSucceedsTwice(t *testing.T) {
+	t.Parallel()
+	f := ordered(t)
+	f.order.Gift.CorrectableVersion = proto.Int64(0)
+	form := filled("step", stepCorrect, "version", "0", "shown", "1", "phone", "701234567", "street", "Storgatan 12")
+	for sent := range 2 {
+		require.Contains(t, f.follow(form).body, "Your delivery details have been corrected.", sent)
+		f.order.Gift.CorrectableVersion = proto.Int64(1)
+	}
+	require.Len(t, f.corrections, 2)
+	require.Equal(t, "Storgatan 12", f.corrections[1].GetRecipient().GetStreet())
+	require.Zero(t, f.corrections[1].GetExpectedVersion())
 }
 
 func TestACancelledOrderSaysNothingOfADelivery(t *testing.T) {

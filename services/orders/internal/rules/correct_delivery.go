@@ -3,6 +3,8 @@ package rules
 import (
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -42,6 +44,17 @@ func CorrectDeliveryOf(
 		change.Details = &merged
 	}
 	return change, err
+}
+
+// IsCorrected reports whether a correction of the latest version would change nothing. Then a form that is sent twice can succeed
+// twice, although the first one has made another version.
+func IsCorrected(current *Current, req *ordersv1.UpdateDeliveryRequest) bool {
+	latest := proto.CloneOf(req)
+	if latest.ExpectedVersion != nil {
+		latest.ExpectedVersion = proto.Int64(current.Record.GetVersion())
+	}
+	change, err := CorrectDeliveryOf(current, latest, time.Time{}, &fields.Errors{})
+	return change == nil && err == nil
 }
 
 // mergeDelivery returns the details with the correction merged in, or its errors.

@@ -118,8 +118,24 @@ func TestACorrectionThatChangesNothing(t *testing.T) {
 			req.ExpectedVersion = new(int64(2))
 			_, err = correct(current, req)
 			require.True(t, problem.Is(err, problem.VersionConflict), "refused when stale")
+			require.True(t, rules.IsCorrected(current, req), "also when stale")
+			require.EqualValues(t, 2, req.GetExpectedVersion(), "the request is not changed")
 		})
 	}
+}
+
+func TestAnOrderIsNotCorrectedIfItWouldChangeOrCannot(t *testing.T) {
+	t.Parallel()
+	for name, req := range map[string]*correction{
+		"another member": {ExpectedVersion: new(int64(2)), Recipient: &delivery{Name: new("Ann"), Phone: new("+4722123456")}},
+		"an error":       {ExpectedVersion: new(int64(2)), Recipient: &delivery{Name: new("")}},
+		"no version":     {},
+	} {
+		current, _ := stored(isProcessing)
+		require.False(t, rules.IsCorrected(current, req), name)
+	}
+	sent, _ := stored(ordersv1.OrderStatus_ORDER_STATUS_SENT)
+	require.False(t, rules.IsCorrected(sent, &correction{ExpectedVersion: new(int64(3))}))
 }
 
 func TestACorrectionIsRefusedWithTheField(t *testing.T) {

@@ -174,6 +174,12 @@ func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 			Scan(&kind, &actor, &operation, &before, &after))
 	require.Equal(t, []any{"SYSTEM", "Player", "CORRECT_DELIVERY", int64(0), int64(1)}, []any{kind, actor, operation, before, after})
 
+	t.Run("once, if it is sent again", func(t *testing.T) {
+		again, err := f.CorrectClaimedOrder(t.Context(), req)
+		require.NoError(t, err)
+		require.True(t, proto.Equal(got.GetOrder(), again.GetOrder()), "%v", again.GetOrder())
+		require.Equal(t, e, f.lastEvent(t))
+	})
 	t.Run("not with an old version", func(t *testing.T) {
 		_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(0, newStreet("Marked Street 3")))
 		require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
@@ -216,6 +222,8 @@ func TestAPlayerCorrectsAnOrderAtMostTenTimes(t *testing.T) {
 	}
 	_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(10, newStreet("Marked Street 3")))
 	require.True(t, problem.Is(err, problem.RateLimited), "%v", err)
+	_, err = f.CorrectClaimedOrder(t.Context(), playerCorrection(9, newStreet("J Street")))
+	require.NoError(t, err, "the last one, sent again")
 	require.EqualValues(t, 10, f.read(t, claimedID).GetVersion())
 }
 

@@ -174,19 +174,24 @@ func (s *Server) CorrectClaimedOrder(
 	}
 	audit := auditOfPlayer(claim, ordersv1.Operation_OPERATION_CORRECT_DELIVERY)
 	var corrections int
-	action := auditedAction(audit, func(current *rules.Current) (*rules.Change, error) {
+	decide := func(current *rules.Current) (*rules.Change, error) {
 		if current.Record.GetPersonalLinkId() != claim.LinkID {
 			return nil, store.ErrNotFound
-		}
-		if corrections >= maxPlayerCorrections {
-			return nil, problem.New(problem.RateLimited, "The player has corrected the delivery details %d times.", corrections)
 		}
 		correction := &ordersv1.UpdateDeliveryRequest{
 			ExpectedVersion: req.ExpectedVersion, Recipient: withPhoneOf(req.GetRecipient(), current.Record.GetDeliveryCountry()),
 			CourierComment: req.CourierComment,
 		}
+		if rules.IsCorrected(current, correction) { // Perhaps the player has clicked twice.
+			return nil, nil //nolint:nilnil // No change and no error.
+		}
+		if corrections >= maxPlayerCorrections {
+			return nil, problem.New(problem.RateLimited, "The player has corrected the delivery details %d times.", corrections)
+		}
 		return rules.CorrectDeliveryOf(current, correction, s.now(), &fields.Errors{})
-	})
+	}
+	action := auditedAction(audit, decide)
+	action.Decide = decide // What changes nothing is not audited, and does not count as one of the corrections.
 	action.Read = func(b *pgx.Batch, _, _ string) { store.QueueAuditCount(b, audit, &corrections) }
 	order, err := changeOrder(ctx, s, claim.OrderID, action)
 	return &ordersv1.CorrectClaimedOrderResponse{Order: order}, err

@@ -198,7 +198,7 @@ func (o *Orders) CorrectedByOthers() {
 	o.corrections = append(o.corrections, nil)
 }
 
-// CorrectClaimedOrder implements ClaimsServiceClient. Only the version is checked.
+// CorrectClaimedOrder implements ClaimsServiceClient. Only the version is checked, unless the last correction is sent again.
 func (o *Orders) CorrectClaimedOrder(
 	_ context.Context, r *ordersv1.CorrectClaimedOrderRequest, _ ...grpc.CallOption,
 ) (*ordersv1.CorrectClaimedOrderResponse, error) {
@@ -207,10 +207,13 @@ func (o *Orders) CorrectClaimedOrder(
 	if o.refusal != nil {
 		return nil, o.refusal
 	}
-	if r.GetExpectedVersion() != int64(len(o.corrections)) {
+	again := len(o.corrections) > 0 && proto.Equal(r, o.corrections[len(o.corrections)-1])
+	if r.GetExpectedVersion() != int64(len(o.corrections)) && !again {
 		return nil, problem.New(problem.VersionConflict, "no")
 	}
-	o.corrections = append(o.corrections, r)
+	if !again {
+		o.corrections = append(o.corrections, r)
+	}
 	order := Order(r.GetOrderId())
 	order.Version = int64(len(o.corrections))
 	return &ordersv1.CorrectClaimedOrderResponse{Order: order}, nil

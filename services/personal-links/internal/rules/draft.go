@@ -97,10 +97,12 @@ func orderedIn(draft *linksv1.ClaimDraft) *linksv1.ClaimRecipient {
 }
 
 // CorrectedDraft is the draft of the form that has claimed the link after its correction of the order, which now has the version.
-// Nil: the draft does not say where the order was sent before.
+// A draft that has this version already stays: the correction was sent twice. Nil: the draft does not say where the order was sent
+// before.
 func CorrectedDraft(draft *linksv1.ClaimDraft, req *linksv1.CorrectClaimedGiftRequest, version int64) *linksv1.ClaimDraft {
 	before := orderedIn(draft)
-	if before == nil || draft.GetOrderVersion() != req.GetExpectedVersion() {
+	made := draft.GetOrderVersion() == req.GetExpectedVersion() && version == req.GetExpectedVersion()+1
+	if before == nil || !made && draft.GetOrderVersion() != version {
 		return nil
 	}
 	after := proto.CloneOf(before)

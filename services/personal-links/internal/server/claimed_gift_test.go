@@ -137,7 +137,12 @@ func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 	}
 	requireDraft(1)
 	_, err = f.site.CorrectClaimedGift(t.Context(), req)
+	require.NoError(t, err, "it is sent again")
+	requireDraft(1)
+	req.Recipient = &linksv1.ClaimRecipient{Street: "Marked Street 3"}
+	_, err = f.site.CorrectClaimedGift(t.Context(), req)
 	require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
+	requireDraft(1)
 	req.ExpectedVersion, req.Recipient = 1, &linksv1.ClaimRecipient{Phone: "070-765 43 21"}
 	_, err = f.site.CorrectClaimedGift(t.Context(), req)
 	require.NoError(t, err)

@@ -47,7 +47,8 @@ type ClaimsServiceClient interface {
 	GetClaimedOrder(ctx context.Context, in *GetClaimedOrderRequest, opts ...grpc.CallOption) (*GetClaimedOrderResponse, error)
 	// Corrects the delivery details of the order of a link for the player who claimed it, by the rules of POST
 	// /orders/{orderId}:update-delivery. The audit records it as an operation of SYSTEM with the id Player. rate_limited after ten
-	// corrections by the player.
+	// corrections by the player. A call that would change nothing succeeds, whatever version it expects, and is not recorded: a form
+	// can be sent twice.
 	CorrectClaimedOrder(ctx context.Context, in *CorrectClaimedOrderRequest, opts ...grpc.CallOption) (*CorrectClaimedOrderResponse, error)
 	// Posts a word of thanks by the player who claimed the order, as a message by SYSTEM with the name Recipient. An
 	// order has at most one: a call for an order that has it succeeds and changes nothing, whatever its text.
@@ -134,7 +135,8 @@ type ClaimsServiceServer interface {
 	GetClaimedOrder(context.Context, *GetClaimedOrderRequest) (*GetClaimedOrderResponse, error)
 	// Corrects the delivery details of the order of a link for the player who claimed it, by the rules of POST
 	// /orders/{orderId}:update-delivery. The audit records it as an operation of SYSTEM with the id Player. rate_limited after ten
-	// corrections by the player.
+	// corrections by the player. A call that would change nothing succeeds, whatever version it expects, and is not recorded: a form
+	// can be sent twice.
 	CorrectClaimedOrder(context.Context, *CorrectClaimedOrderRequest) (*CorrectClaimedOrderResponse, error)
 	// Posts a word of thanks by the player who claimed the order, as a message by SYSTEM with the name Recipient. An
 	// order has at most one: a call for an order that has it succeeds and changes nothing, whatever its text.

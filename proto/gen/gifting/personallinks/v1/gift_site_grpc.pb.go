@@ -54,7 +54,8 @@ type GiftSiteServiceClient interface {
 	// reopened it. not_found if the link is not claimed or its order is unknown.
 	GetClaimedGift(ctx context.Context, in *GetClaimedGiftRequest, opts ...grpc.CallOption) (*GetClaimedGiftResponse, error)
 	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
-	// claim. Others get not_found. rate_limited after ten corrections of an order.
+	// claim. Others get not_found. rate_limited after ten corrections of an order. A call that would change nothing succeeds,
+	// whatever version it expects.
 	CorrectClaimedGift(ctx context.Context, in *CorrectClaimedGiftRequest, opts ...grpc.CallOption) (*CorrectClaimedGiftResponse, error)
 	// Lets another form of the player see the order for a day, if it knows the last four digits of the phone number. A link takes five
 	// tries, and then one after an hour, after two more, and so on up to 32 hours: rate_limited. Every try is counted before its digits
@@ -191,7 +192,8 @@ type GiftSiteServiceServer interface {
 	// reopened it. not_found if the link is not claimed or its order is unknown.
 	GetClaimedGift(context.Context, *GetClaimedGiftRequest) (*GetClaimedGiftResponse, error)
 	// Corrects the delivery details of the order by the rules of POST /orders/{orderId}:update-delivery, for the form that made the
-	// claim. Others get not_found. rate_limited after ten corrections of an order.
+	// claim. Others get not_found. rate_limited after ten corrections of an order. A call that would change nothing succeeds,
+	// whatever version it expects.
 	CorrectClaimedGift(context.Context, *CorrectClaimedGiftRequest) (*CorrectClaimedGiftResponse, error)
 	// Lets another form of the player see the order for a day, if it knows the last four digits of the phone number. A link takes five
 	// tries, and then one after an hour, after two more, and so on up to 32 hours: rate_limited. Every try is counted before its digits
