@@ -289,7 +289,7 @@ func (s *Site) correctView(v *visit, gift *linksv1.ClaimedGift) correctView {
 		p.Problem = p.T("problem.corrections")
 	default:
 		if len(p.Errors) == 0 {
-			p.Problem = p.T("problem.again")
+			p.Problem = p.T("problem.correct")
 		}
 	}
 	p.Failed = answer.GetCode() != ""

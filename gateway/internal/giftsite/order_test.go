@@ -181,6 +181,7 @@ func TestAPlayerCorrectsTheAddress(t *testing.T) {
 
 func TestACorrectionThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 	t.Parallel()
+	const failed = "<p>Your changes could not be saved just now. Please try again.</p>"
 	for name, tc := range map[string]struct {
 		failure error
 		want    string
@@ -191,8 +192,8 @@ func TestACorrectionThatIsRefusedKeepsWhatWasTyped(t *testing.T) {
 		},
 		"another tab":       {problem.New(problem.VersionConflict, "old"), "The delivery details have been changed meanwhile."},
 		"too often":         {problem.New(problem.RateLimited, "often"), "You have corrected the delivery details too often."},
-		"a failure":         {problem.Unavailable(), "please try again"},
-		"an unknown answer": {problem.New(problem.CountryChangeNotAllowed, "no"), "please try again"},
+		"a failure":         {problem.Unavailable(), failed},
+		"an unknown answer": {problem.New(problem.CountryChangeNotAllowed, "no"), failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := ordered(t)
