@@ -33,13 +33,14 @@ func ClaimState(status linksv1.PersonalLinkStatus) linksv1.ClaimState {
 }
 
 // ClaimPage returns the page of the link. selection is nil unless the link is open or waits for approval. If the selection is
-// closed, the player sees an ended link.
+// closed, the player sees an ended link. pictureIDs are those of the brand's pictures that are public.
 func ClaimPage(
-	l *Link, settings *tenantsv1.GetTenantSettingsResponse, selection *catalogv1.ListSelectionGiftsResponse,
+	l *Link, settings *tenantsv1.GetTenantSettingsResponse, selection *catalogv1.ListSelectionGiftsResponse, pictureIDs []string,
 ) *linksv1.GetClaimPageResponse {
 	page := &linksv1.GetClaimPageResponse{
 		State: ClaimState(l.Record.GetStatus()), Locale: l.Locale, Brand: claimBrand(settings, l.Record.GetBrandId()),
 	}
+	page.Brand.Site = withKnownPictures(page.GetBrand().GetSite(), pictureIDs)
 	if selection != nil && !selection.GetOpen() {
 		page.State = linksv1.ClaimState_CLAIM_STATE_EXPIRED
 	}
@@ -52,7 +53,6 @@ func ClaimPage(
 	}
 	if selection != nil {
 		page.Greeting, page.Brand.Hero = selection.Greeting, claimImages(selection.GetHero())
-		page.Brand.Site = withKnownPictures(page.GetBrand().GetSite(), selection.GetPictureIds())
 	}
 	if page.GetState() == linksv1.ClaimState_CLAIM_STATE_OPEN {
 		for _, c := range selection.GetCategories() {
@@ -70,7 +70,8 @@ func PreviewPage(
 	settings *tenantsv1.GetTenantSettingsResponse, brandID, locale string, site *tenantsv1.GiftSite,
 	selection *catalogv1.ListSelectionGiftsResponse,
 ) *linksv1.GetClaimPageResponse {
-	page := ClaimPage(&Link{Locale: locale, Record: &linksv1.PersonalLink{Status: Active, BrandId: brandID}}, settings, selection)
+	link := &Link{Locale: locale, Record: &linksv1.PersonalLink{Status: Active, BrandId: brandID}}
+	page := ClaimPage(link, settings, selection, nil)
 	page.Brand.Site = withKnownPictures(site, selection.GetPictureIds())
 	return page
 }

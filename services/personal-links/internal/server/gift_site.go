@@ -208,7 +208,30 @@ func (s *Server) GetClaimPage(ctx context.Context, req *linksv1.GetClaimPageRequ
 			return nil, err
 		}
 	}
-	return rules.ClaimPage(link, settings, selection), nil
+	pictureIDs := selection.GetPictureIds()
+	if !selection.GetOpen() {
+		pictureIDs = s.publicPictures(ctx, link, settings)
+	}
+	return rules.ClaimPage(link, settings, selection, pictureIDs), nil
+}
+
+// publicPictures returns the ids of those pictures of the brand's site that are public, for a page without gifts. Without them the
+// page only shows less, so a failure does not fail the page.
+func (s *Server) publicPictures(ctx context.Context, l *rules.Link, settings *tenants.Settings) []string {
+	ids := rules.PictureIDs(rules.GiftSite(settings.GetGiftSites(), l.Record.GetBrandId()))
+	if len(ids) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, giftTimeout)
+	defer cancel()
+	found, err := s.Catalog.ListSelectionGifts(ctx, &catalogv1.ListSelectionGiftsRequest{
+		TenantId: l.TenantID, Selection: &catalogv1.Selection{}, Locale: l.Locale, BrandId: &l.Record.BrandId, PictureIds: ids,
+		Preview: true, // No gifts.
+	})
+	if err != nil {
+		return nil
+	}
+	return found.GetPictureIds()
 }
 
 // byToken finds the link of a token. Its errors do not contain the token.

@@ -124,13 +124,28 @@ func TestThePageLeavesOutPicturesThatTheBrandDoesNotHave(t *testing.T) {
 		s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: f.brand, Site: site}}
 	})
 	link := f.newLink(t)
+	shown := &tenantsv1.GiftSite{
+		Theme:  &tenantsv1.Theme{},
+		Sender: &tenantsv1.Sender{Name: new("Ann Berg"), PortraitImageId: new(knownPicture)},
+	}
 	for range 2 { // The settings stay as they are.
-		require.True(t, proto.Equal(&tenantsv1.GiftSite{
-			Theme:  &tenantsv1.Theme{},
-			Sender: &tenantsv1.Sender{Name: new("Ann Berg"), PortraitImageId: new(knownPicture)},
-		}, f.page(t, link).GetBrand().GetSite()))
+		require.True(t, proto.Equal(shown, f.page(t, link).GetBrand().GetSite()))
 	}
 	require.Equal(t, unknown, site.GetSender().GetSignatureImageId())
+
+	t.Run("also without gifts", func(t *testing.T) {
+		f.catalog.closed = true
+		require.True(t, proto.Equal(shown, f.page(t, link).GetBrand().GetSite()), "its campaign is over")
+		for _, state := range []string{"status = 'CLAIMED', order_id = gen_random_uuid(), claimed_at = now()", "status = 'EXPIRED'"} {
+			gone := f.newLink(t)
+			_, err := f.pool.Exec(t.Context(), "UPDATE links SET "+state+" WHERE id = $1", gone.GetId())
+			require.NoError(t, err)
+			require.True(t, proto.Equal(shown, f.page(t, gone).GetBrand().GetSite()), state)
+			f.catalog.failure = problem.Unavailable()
+			require.Nil(t, f.page(t, gone).GetBrand().GetSite().GetSender().PortraitImageId, "not known without the catalog")
+			f.catalog.failure = nil
+		}
+	})
 }
 
 func TestThePageInEveryOtherState(t *testing.T) {

@@ -306,7 +306,13 @@ const knownPicture = "fedcba9876543210fedcba9876543210"
 func (g *gifts) ListSelectionGifts(
 	_ context.Context, r *catalogv1.ListSelectionGiftsRequest, _ ...grpc.CallOption,
 ) (*catalogv1.ListSelectionGiftsResponse, error) {
-	resp := &catalogv1.ListSelectionGiftsResponse{Open: !g.closed}
+	if g.failure != nil {
+		return nil, g.failure
+	}
+	if g.closed && r.GetSelection().CampaignId != nil {
+		return &catalogv1.ListSelectionGiftsResponse{}, nil
+	}
+	resp := &catalogv1.ListSelectionGiftsResponse{Open: true}
 	for _, gift := range g.gifts {
 		if r.GetSelection().CampaignId != nil || slices.Contains(r.GetSelection().GetProductIds(), gift.GetProductId()) {
 			resp.Gifts = append(resp.Gifts, gift)
