@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 )
@@ -35,4 +36,20 @@ func TestTheLetterCanBeReadAgainAndTheChosenGiftIsNamed(t *testing.T) {
 	require.Contains(t, f.get("?step=letter").body, "Five years &amp; counting")
 	f.page.Message = nil
 	require.NotContains(t, f.get("?step=choose").body, "step=letter", "there is none")
+}
+
+// The label of a link that nobody has claimed for a year is erased. The link stays open.
+func TestAGiftWithoutALabelIsForYou(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.page.Label, f.page.Message, f.page.Greeting = "", nil, proto.String("Happy midsummer!")
+	pages := map[string]string{"greeting": f.get("").body}
+	f.page.Greeting = nil
+	pages["list"] = f.get("").body
+	f.page.Gifts = f.page.GetGifts()[:1]
+	pages["only gift"] = f.get("").body
+	for name, page := range pages {
+		require.Contains(t, page, "<h1>A gift for you</h1>", name)
+		require.NotContains(t, page, "A gift for <", name)
+	}
 }
