@@ -266,14 +266,18 @@ func (e *edgeServer) handler(ctx context.Context, s *service.Service, conns edge
 	if err != nil {
 		return nil, err
 	}
+	checker := access.New(access.Deps{
+		Directory: tenantsv1.NewDirectoryServiceClient(conns.Tenants),
+		Limiter:   limiters["key"],
+		Failures:  newWindow(failureLimit),
+		ClientIP:  proxies.Of,
+		Clock:     time.Now,
+	}, access.Config{Environment: e.cfg.Environment, KeyStale: e.cfg.KeyStale})
+	if e.redis != nil {
+		redisconn.OnConnect(e.redis, checker.NoteRedisConnection)
+	}
 	return edge.New(edge.Deps{
-		Access: access.New(access.Deps{
-			Directory: tenantsv1.NewDirectoryServiceClient(conns.Tenants),
-			Limiter:   limiters["key"],
-			Failures:  newWindow(failureLimit),
-			ClientIP:  proxies.Of,
-			Clock:     time.Now,
-		}, access.Config{Environment: e.cfg.Environment, KeyStale: e.cfg.KeyStale}),
+		Access:        checker,
 		Gate:          admission.New(e.cfg.Limits),
 		Operations:    operations,
 		Fingerprinter: idempotent.NewFingerprinter(e.keys...),

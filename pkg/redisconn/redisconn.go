@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -73,6 +74,30 @@ func Observe(client *redis.Client, tel *telemetry.Telemetry) error {
 		client.AddHook(hook{})
 	}
 	return nil
+}
+
+// OnConnect calls f whenever the client has made a connection. The server may have been replaced or set back since the last one.
+func OnConnect(client *redis.Client, f func()) { client.AddHook(connectHook(f)) }
+
+type connectHook func()
+
+// DialHook implements redis.Hook.
+func (h connectHook) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := next(ctx, network, address)
+		if err == nil {
+			h()
+		}
+		return conn, err
+	}
+}
+
+// ProcessHook implements redis.Hook.
+func (connectHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+// ProcessPipelineHook implements redis.Hook.
+func (connectHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }
 
 // hook implements redis.Hook.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -102,4 +104,20 @@ func TestAClientMeasuresItsConnections(t *testing.T) {
 	const name = "db.client.connection.pool.name=redis"
 	require.InDelta(t, 1, tel.Values(t, "db.client.connection.count")[name+",db.client.connection.state=idle,db.system.name=redis"], 0)
 	require.InDelta(t, client.Options().PoolSize, tel.Values(t, "db.client.connection.max")[name+",db.system.name=redis"], 0)
+}
+
+func TestEachConnectionIsNoted(t *testing.T) {
+	t.Parallel()
+	client := observedClient(t, telemetrytest.New())
+	var connections atomic.Int64
+	redisconn.OnConnect(client, func() { connections.Add(1) })
+	for range 2 {
+		require.NoError(t, client.Ping(t.Context()).Err())
+	}
+	require.EqualValues(t, 1, connections.Load())
+	id, err := client.ClientID(t.Context()).Result()
+	require.NoError(t, err)
+	require.NoError(t, client.ClientKillByFilter(t.Context(), "ID", strconv.FormatInt(id, 10), "SKIPME", "no").Err())
+	require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, 30*time.Second, time.Millisecond)
+	require.EqualValues(t, 2, connections.Load())
 }

@@ -48,6 +48,8 @@ type keys struct {
 	// tenants.VersionLease, in which a change may have been made whose version Redis lacks. Both are nanoseconds since began.
 	began               time.Time
 	confirmedAt, gapEnd atomic.Int64
+	// connectedAt is when a connection to Redis was last made, in the same form. Redis may have been set back just before.
+	connectedAt atomic.Int64
 
 	mu     sync.RWMutex
 	byHash map[string]entry
@@ -98,8 +100,13 @@ func (k *keys) noteConfirmed() {
 
 // mayLackVersion reports whether Redis may lack the version of a change that is younger than age.
 func (k *keys) mayLackVersion(age time.Duration) bool {
-	gapEnd := k.gapEnd.Load()
-	return gapEnd > 0 && k.clock().Sub(k.began.Add(time.Duration(gapEnd))) <= age
+	return k.happenedSince(&k.gapEnd, age)
+}
+
+// happenedSince reports whether something happened in the time of this length until now.
+func (k *keys) happenedSince(at *atomic.Int64, age time.Duration) bool {
+	happened := at.Load()
+	return happened > 0 && k.clock().Sub(k.began.Add(time.Duration(happened))) <= age
 }
 
 // latest returns the principal for a request that got this version of the tenant's settings from Redis. If the version is unknown,
@@ -112,7 +119,7 @@ func (k *keys) latest(
 		return k.fetch(ctx, hash, -k.unshared.Add(1))
 	case version > p.TenantVersion:
 		return k.fetch(ctx, hash, version)
-	case age >= tenants.VersionLease:
+	case age >= tenants.VersionLease, k.happenedSince(&k.connectedAt, age):
 		return k.refresh(ctx, hash, p, age, version == p.TenantVersion)
 	}
 	return p, nil

@@ -228,6 +228,26 @@ func TestAKeyGoesOnWithoutTheDirectoryOnlyIfRedisTookEveryVersion(t *testing.T) 
 	}
 }
 
+// A Redis that is set back returns the version from before a change that was answered because it had taken it.
+func TestAKeyIsLookedUpAgainAfterANewConnectionToRedis(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	c := &Checker{deps: Deps{Clock: func() time.Time { return f.now }}, keys: f.keys}
+	f.now = f.now.Add(time.Second)
+	c.NoteRedisConnection()
+	f.now = f.now.Add(time.Second)
+	known := f.know(t, time.Second)
+	f.SetKeys(func([]byte) *commonv1.Principal { return nil })
+	latest := func() error {
+		_, age, _ := f.cached("h")
+		_, err := f.latest(t.Context(), "h", known, age, known.TenantVersion)
+		return err
+	}
+	require.NoError(t, latest(), "it was looked up since")
+	c.NoteRedisConnection()
+	require.True(t, problem.Is(latest(), problem.InvalidAPIKey))
+}
+
 func TestARevokedKeyIsNotRefreshed(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
