@@ -157,7 +157,7 @@ var calls = []call{
 	},
 	{
 		use: "offboarding export", method: tenantsv1.OffboardingOperationsService_ExportTenant_FullMethodName,
-		short: "Write all that is stored of a tenant to a file", readOnly: true, document: "lines",
+		short: "Write what a tenant may see of its data to a file", readOnly: true, document: "lines",
 	},
 
 	{

@@ -26,8 +26,8 @@ type position struct {
 	Key   json.RawMessage `json:"k,omitempty"`
 }
 
-// Export returns a page of the tenant's rows as JSON lines, and where the next page begins; empty: nowhere. after is empty for the
-// first page.
+// Export returns a page of the rows that the tenant may see as JSON lines, and where the next page begins; empty: nowhere. after is
+// empty for the first page.
 func (d *Database) Export(ctx context.Context, tenant Tenant, after string) (lines []byte, next string, err error) {
 	at, err := d.position(after)
 	if err != nil {

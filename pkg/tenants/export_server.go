@@ -37,7 +37,7 @@ func (s *ExportServer) CountTenant(ctx context.Context, req *privacyv1.CountTena
 	return &privacyv1.CountTenantResponse{Tables: tables, InFlight: inFlight}, err
 }
 
-// ExportTenant returns a page of a tenant's rows.
+// ExportTenant returns a page of the rows that a tenant may see.
 func (s *ExportServer) ExportTenant(
 	ctx context.Context, req *privacyv1.ExportTenantRequest,
 ) (*privacyv1.ExportTenantResponse, error) {

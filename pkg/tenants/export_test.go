@@ -70,6 +70,38 @@ func TestTheExportHasEveryRowOnceInPages(t *testing.T) {
 	}
 }
 
+func TestTheExportLacksWhatTheTenantMayNotSee(t *testing.T) {
+	t.Parallel()
+	db, tenant := setup(t, 450), tenants.Tenant{ID: tenantID}
+	require.Equal(t, []string{"notes", "people"}, []string{db.Tables[0].Name, db.Tables[1].Name})
+	db.Tables[0].Exported, db.Tables[1].Withheld = "n % 3 = 0 OR n = 1", "id = 'a' OR id = 'c'"
+	_, err := db.Pool.Exec(t.Context(), `UPDATE people SET name_sealed = $1 WHERE id = 'b'`, db.Ring.Seal([]byte("Bo"), "people/b"))
+	require.NoError(t, err)
+	var export strings.Builder
+	for next, first := "", true; first || next != ""; first = false {
+		var lines []byte
+		lines, next, err = db.Export(t.Context(), tenant, next)
+		require.NoError(t, err)
+		export.Write(lines)
+	}
+	require.Equal(t, 151, strings.Count(export.String(), `"table":"notes"`))
+	require.NotContains(t, export.String(), `"n":2,`)
+	require.NotContains(t, export.String(), otherTenant)
+	require.NotContains(t, export.String(), "Ada")
+	for _, row := range []string{`"n":1,`, `"n":450,`, `"id":"a","name":null,`, `"id":"b","name":"Bo",`, `"id":"c","name":null,`} {
+		require.Equal(t, 1, strings.Count(export.String(), row), row)
+	}
+	tables, _, err := db.Count(t.Context(), tenant)
+	require.NoError(t, err)
+	require.EqualValues(t, 453, tables[0].GetRows()+tables[1].GetRows(), "all rows are counted")
+	done, err := db.Erase(t.Context(), tenant)
+	require.NoError(t, err)
+	require.True(t, done)
+	tables, _, err = db.Count(t.Context(), tenant)
+	require.NoError(t, err)
+	require.Zero(t, tables[0].GetRows()+tables[1].GetRows(), "all rows are erased")
+}
+
 // The text of a message that is a number must not become one.
 func TestASealedTextIsExportedAsText(t *testing.T) {
 	t.Parallel()

@@ -24,6 +24,10 @@ type Table struct {
 	Kept string
 	// Hidden rows are not exported, because they say nothing to the tenant.
 	Hidden bool
+	// Exported is the condition for the rows that the tenant may see, and that are therefore exported. Empty: all.
+	Exported string
+	// Withheld is the condition for the exported rows whose sealed columns the tenant may not see. They are null. Empty: none.
+	Withheld string
 	// Omit are columns that are not exported.
 	Omit []string
 	// Sealed are columns that are exported in clear.
@@ -86,7 +90,16 @@ func (t Table) pageSQL(first bool) string {
 	if !first {
 		where, limit = "("+where+") AND ("+columns+") > ("+after+")", "$3"
 	}
-	return "SELECT jsonb_build_array(" + columns + ")::text, to_jsonb(t) FROM " + t.Name + " t WHERE " + where +
+	if t.Exported != "" {
+		where = "(" + where + ") AND (" + t.Exported + ")"
+	}
+	row := "to_jsonb(t)"
+	if t.Withheld != "" {
+		for _, column := range t.Sealed {
+			row += " || CASE WHEN " + t.Withheld + " THEN '{\"" + column.Name + "\": null}'::jsonb ELSE '{}' END"
+		}
+	}
+	return "SELECT jsonb_build_array(" + columns + ")::text, " + row + " FROM " + t.Name + " t WHERE " + where +
 		" ORDER BY " + columns + " LIMIT " + limit
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/partnergifting/platform/deploy/local"
 	"github.com/partnergifting/platform/deploy/local/inbox"
 	"github.com/partnergifting/platform/deploy/tests/conformance/harness"
+	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -36,7 +37,11 @@ func (s stack) offboardings(t *testing.T) tenantsv1.OffboardingOperationsService
 	return tenantsv1.NewOffboardingOperationsServiceClient(s.Conn(t, "GIFTING_GRPC_TENANTS"))
 }
 
-// newTenant makes a tenant with an endpoint, completed orders, and an open link, whose token it returns.
+// internalNote is the text of a note that only the service operator may see.
+const internalNote = "The last parcel came back"
+
+// newTenant makes a tenant with an endpoint, completed orders, one of them with an internal note, and an open link, whose token it
+// returns.
 func (s stack) newTenant(t *testing.T) (tenant, key, token string) {
 	t.Helper()
 	tenant = uuid.NewString()
@@ -55,6 +60,10 @@ func (s stack) newTenant(t *testing.T) (tenant, key, token string) {
 	placed, _ := s.Post(t, key, "/orders", s.Order(t, func(order map[string]any) {
 		order["brandId"], order["externalOrderId"] = brand, "leaving"
 	})).OK(t)["id"].(string)
+	_, err = s.Orders(t).AddInternalNote(t.Context(), &ordersv1.AddInternalNoteRequest{
+		Actor: clerk, TenantId: tenant, OrderId: placed, MessageId: uuid.NewString(), Body: internalNote,
+	})
+	require.NoError(t, err)
 	for _, order := range []string{ordered, placed} {
 		s.deliver(t, tenant, order)
 		event := s.Await(t, key, harness.Slow, order, `"status":"COMPLETED"`)
@@ -89,10 +98,11 @@ func (s stack) testOffboarding(t *testing.T) *leaving {
 	}
 	for _, part := range []string{
 		`"service":"orders","table":"orders"`, `"service":"personal-links","table":"links"`, `"service":"events","table":"feed"`,
-		harness.MarkedStreet,
 	} {
 		require.Contains(t, lines.String(), part)
 	}
+	require.Equal(t, 1, strings.Count(lines.String(), harness.MarkedStreet), "of the order that the tenant placed, not of the claim")
+	require.NotContains(t, lines.String(), internalNote)
 	require.NotContains(t, lines.String(), other)
 
 	require.Equal(t, http.StatusOK, s.Get(t, key, "/me").Status)

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -14,11 +15,13 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/tenants"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
 	"github.com/partnergifting/platform/services/orders/internal/rules"
+	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
 const (
@@ -335,6 +338,50 @@ func TestAnExportHasEverythingThatTheActorMaySee(t *testing.T) {
 	require.Equal(t, "WITHHELD", file["detailsState"], "the tenant does not see where a player lives")
 	require.NotContains(t, seen, "Marked answer")
 	require.Equal(t, 1, auditedExports(t, f, done.GetId(), anAdministrator))
+}
+
+func TestTheExportOfATenantLacksWhatTheTenantMayNotSee(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	done := f.completed(t)
+	claimed, err := f.PlaceClaimedOrder(t.Context(), claim())
+	require.NoError(t, err)
+	rows := f.exportTenant(t)
+	details := map[any]any{}
+	for _, order := range rows["orders"] {
+		details[order["id"]] = order["details"]
+	}
+	require.Len(t, details, 2)
+	require.Contains(t, encoded(t, details[done.GetId()]), "Marked Street 1", "what the tenant has sent")
+	require.Contains(t, details, claimed.GetOrder().GetId())
+	require.Nil(t, details[claimed.GetOrder().GetId()], "the tenant does not see where a player lives")
+	require.NotContains(t, encoded(t, rows), "Marked answer")
+	require.NotEmpty(t, rows["order_messages"])
+	require.Equal(t, 1, f.count(t, "order_messages WHERE internal"))
+	for _, message := range rows["order_messages"] {
+		require.Equal(t, false, message["internal"], message)
+	}
+}
+
+// exportTenant returns the rows of the export by table.
+func (f *fixture) exportTenant(t *testing.T) map[string][]map[string]any {
+	t.Helper()
+	db, rows := store.TenantData(f.pool, f.ring), map[string][]map[string]any{}
+	for next, first := "", true; first || next != ""; first = false {
+		var lines []byte
+		var err error
+		lines, next, err = db.Export(t.Context(), tenants.Tenant{ID: tenantID}, next)
+		require.NoError(t, err)
+		for line := range bytes.Lines(lines) {
+			var exported struct {
+				Table string
+				Row   map[string]any
+			}
+			require.NoError(t, json.Unmarshal(line, &exported))
+			rows[exported.Table] = append(rows[exported.Table], exported.Row)
+		}
+	}
+	return rows
 }
 
 func auditedExports(t *testing.T, f *fixture, id, by string) (n int) {

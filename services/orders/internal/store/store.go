@@ -79,9 +79,11 @@ func TenantData(pool *pgxpool.Pool, ring *seal.Ring) tenants.Database {
 			{
 				Name: "order_messages", Key: []string{"order_id uuid", "seq bigint"}, Omit: []string{"body_bytes"},
 				Sealed: sealedMessages().Columns, Text: []string{"body_sealed"},
+				Exported: "NOT internal",
 			},
 			{Name: "reservation_outcomes", Key: []string{"order_id uuid"}, Hidden: true},
-			{Name: "orders", Key: []string{"id uuid"}, Sealed: sealedOrders().Columns},
+			// The tenant never gets what a player enters.
+			{Name: "orders", Key: []string{"id uuid"}, Sealed: sealedOrders().Columns, Withheld: "source = 'PERSONAL_LINK'"},
 			{Name: "sandbox_paces", Key: []string{"order_id uuid"}, Hidden: true},
 			{Name: "outbox", Key: []string{"id bigint"}, Hidden: true}, // Last, since only all of it can be read.
 			{

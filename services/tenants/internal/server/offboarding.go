@@ -103,7 +103,7 @@ type exportPosition struct {
 	After   string `json:"a,omitempty"`
 }
 
-// ExportTenant returns a page of everything that is stored of a tenant.
+// ExportTenant returns a page of what is stored of a tenant and the tenant may see.
 func (o *offboardings) ExportTenant(
 	ctx context.Context, req *tenantsv1.ExportTenantRequest,
 ) (*tenantsv1.ExportTenantResponse, error) {

@@ -33,7 +33,7 @@ const (
 type TenantDataServiceClient interface {
 	// Counts the rows of a tenant in every table. It has no effect.
 	CountTenant(ctx context.Context, in *CountTenantRequest, opts ...grpc.CallOption) (*CountTenantResponse, error)
-	// Returns a page of the tenant's rows. The pages together have every row that is stored during all calls.
+	// Returns a page of the rows that the tenant may see. The pages together have each of them that is stored during all calls.
 	ExportTenant(ctx context.Context, in *ExportTenantRequest, opts ...grpc.CallOption) (*ExportTenantResponse, error)
 	// Erases a bounded number of the tenant's rows in one transaction. Call it until it is done. A repeated call is harmless.
 	EraseTenant(ctx context.Context, in *EraseTenantRequest, opts ...grpc.CallOption) (*EraseTenantResponse, error)
@@ -86,7 +86,7 @@ func (c *tenantDataServiceClient) EraseTenant(ctx context.Context, in *EraseTena
 type TenantDataServiceServer interface {
 	// Counts the rows of a tenant in every table. It has no effect.
 	CountTenant(context.Context, *CountTenantRequest) (*CountTenantResponse, error)
-	// Returns a page of the tenant's rows. The pages together have every row that is stored during all calls.
+	// Returns a page of the rows that the tenant may see. The pages together have each of them that is stored during all calls.
 	ExportTenant(context.Context, *ExportTenantRequest) (*ExportTenantResponse, error)
 	// Erases a bounded number of the tenant's rows in one transaction. Call it until it is done. A repeated call is harmless.
 	EraseTenant(context.Context, *EraseTenantRequest) (*EraseTenantResponse, error)

@@ -41,8 +41,9 @@ type OffboardingOperationsServiceClient interface {
 	CancelOffboarding(ctx context.Context, in *CancelOffboardingRequest, opts ...grpc.CallOption) (*CancelOffboardingResponse, error)
 	// Returns the off-boarding of a tenant with its report, also after the erasure.
 	GetOffboarding(ctx context.Context, in *GetOffboardingRequest, opts ...grpc.CallOption) (*GetOffboardingResponse, error)
-	// Returns a page of everything that is stored of a tenant. It is paged, because a connection does not live long enough to
-	// stream all of a large tenant, and an export that was interrupted continues. not_editable means that the erasure has begun.
+	// Returns a page of what is stored of a tenant, without what the tenant may not see: the details that players entered, and
+	// internal notes. It is paged, because a connection does not live long enough to stream all of a large tenant, and an export
+	// that was interrupted continues. not_editable means that the erasure has begun.
 	ExportTenant(ctx context.Context, in *ExportTenantRequest, opts ...grpc.CallOption) (*ExportTenantResponse, error)
 }
 
@@ -110,8 +111,9 @@ type OffboardingOperationsServiceServer interface {
 	CancelOffboarding(context.Context, *CancelOffboardingRequest) (*CancelOffboardingResponse, error)
 	// Returns the off-boarding of a tenant with its report, also after the erasure.
 	GetOffboarding(context.Context, *GetOffboardingRequest) (*GetOffboardingResponse, error)
-	// Returns a page of everything that is stored of a tenant. It is paged, because a connection does not live long enough to
-	// stream all of a large tenant, and an export that was interrupted continues. not_editable means that the erasure has begun.
+	// Returns a page of what is stored of a tenant, without what the tenant may not see: the details that players entered, and
+	// internal notes. It is paged, because a connection does not live long enough to stream all of a large tenant, and an export
+	// that was interrupted continues. not_editable means that the erasure has begun.
 	ExportTenant(context.Context, *ExportTenantRequest) (*ExportTenantResponse, error)
 	mustEmbedUnimplementedOffboardingOperationsServiceServer()
 }
