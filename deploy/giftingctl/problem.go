@@ -31,6 +31,8 @@ type refusal struct {
 	repeat string
 	// interrupted means that the user has stopped the command. If the call changes something, it may have been carried out.
 	interrupted, changes bool
+	// makesKey means that the call may have made a key, of which only the lost response has the text.
+	makesKey bool
 }
 
 // stopped is a command that the user has stopped, without a call that could have had an effect.
@@ -87,6 +89,9 @@ func (r *refusal) output() refusalOutput {
 		s.Code, s.Title = string(problem.ServiceUnavailable), problem.Lookup(problem.ServiceUnavailable).Title
 	default:
 		s.Code, s.Title = word(r.status.Code().String()), r.status.Code().String()
+	}
+	if r.makesKey && (r.unreachable() || r.interrupted) {
+		s.Detail += "; if keys list shows a new key, revoke it, because nobody has it"
 	}
 	return s
 }

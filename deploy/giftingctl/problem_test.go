@@ -92,6 +92,7 @@ func TestACommandThatMakesSomethingSaysHowToRepeatIt(t *testing.T) {
 		{append(place, "-o", "json"), `^\{.*"repeatWith":"--order-id ` + id + `"\}\n$`},
 		{[]string{"tenants", "put", "--name", "Fjord", "--currency", "EUR", "--api-access"}, `repeat the command with ` + id + `\n$`},
 		{[]string{"orders", "place", "-f", request}, `giftingctl context show\n$`},
+		{[]string{"keys", "create", "--name", "CRM", "--scopes", "orders"}, `: down; if keys list shows a new key, revoke it`},
 		{[]string{"orders", "get", "x"}, `giftingctl context show\n$`},
 	} {
 		code, _, errs := runLine(t, services.Config, c.args...)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 func (c *callCommand) run(command *cobra.Command, args []string) error {
@@ -117,6 +118,7 @@ func (c *callCommand) explainRepeat(req proto.Message, err error) error {
 	refused, ok := errors.AsType[*refusal](err)
 	if ok {
 		refused.changes = !c.readOnly
+		refused.makesKey = c.method == tenantsv1.TenantOperationsService_CreateKey_FullMethodName
 	}
 	if cursor := c.cursor(req); c.all && !c.readOnly && cursor != "" {
 		c.app.note(fmt.Sprintf("The pages before were done. It goes on with --all --%s %s", c.cursorField().name, cursor))

@@ -36,15 +36,31 @@ const (
 	connectTimeout = 5 * time.Second
 
 	// serviceConfig spreads calls over all instances of a service. A call that failed because its instance died or was not
-	// reached is repeated on another one. That is safe for every method: reads change nothing, and a repeated write finds the
-	// claim or answer of the first by its Idempotency-Key or record id. A server that itself answers UNAVAILABLE forbids the
-	// repetition (refuseRetry), because other instances have the same database. One that is too old for a call did nothing, and
-	// another instance may be newer. If many calls fail, none is repeated.
+	// reached is repeated on another one. The first call may have had its effect. That is harmless for most methods: reads change
+	// nothing, and a repeated write finds the claim or answer of the first by its Idempotency-Key or record id. A call of the
+	// methods that are named fails instead, because they have a second effect:
+	//
+	//   - CreateKey makes a second key, and nobody knows the first one.
+	//   - RotateWebhookSecret without a request id stops the secret that still signs for the overlap.
+	//   - ReleaseKey also releases the claim of a concurrent call of the same request.
+	//   - ReopenClaimedGift counts a second try.
+	//
+	// A server that itself answers UNAVAILABLE forbids the repetition (refuseRetry), because other instances have the same
+	// database. One that is too old for a call did nothing, and another instance may be newer. If many calls fail, none is repeated.
 	serviceConfig = `{
 		"loadBalancingConfig": [{"round_robin": {}}],
-		"methodConfig": [{"name": [{}], "retryPolicy": {
-			"maxAttempts": 4, "initialBackoff": "0.03s", "maxBackoff": "0.5s", "backoffMultiplier": 3,
-			"retryableStatusCodes": ["UNAVAILABLE", "UNIMPLEMENTED"]}}],
+		"methodConfig": [
+			{"name": [{}], "retryPolicy": {
+				"maxAttempts": 4, "initialBackoff": "0.03s", "maxBackoff": "0.5s", "backoffMultiplier": 3,
+				"retryableStatusCodes": ["UNAVAILABLE", "UNIMPLEMENTED"]}},
+			{"name": [
+				{"service": "gifting.tenants.v1.TenantOperationsService", "method": "CreateKey"},
+				{"service": "gifting.tenants.v1.TenantOperationsService", "method": "RotateWebhookSecret"},
+				{"service": "gifting.common.v1.IdempotencyRegisterService", "method": "ReleaseKey"},
+				{"service": "gifting.personallinks.v1.GiftSiteService", "method": "ReopenClaimedGift"}
+			], "retryPolicy": {
+				"maxAttempts": 4, "initialBackoff": "0.03s", "maxBackoff": "0.5s", "backoffMultiplier": 3,
+				"retryableStatusCodes": ["UNIMPLEMENTED"]}}],
 		"retryThrottling": {"maxTokens": 20, "tokenRatio": 0.2}}`
 )
 
@@ -116,7 +132,7 @@ func (o *olderPeers) statusToErrors(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
 	err := invoke(ctx, method, req, reply, cc, opts...)
-	if errors.Is(err, io.EOF) { // See asCallError. Each call can be repeated, as serviceConfig says.
+	if errors.Is(err, io.EOF) { // See asCallError. That attempt had no effect, and serviceConfig allows to repeat those before it.
 		err = invoke(ctx, method, req, reply, cc, opts...)
 	}
 	return o.asCallError(ctx, method, err)

@@ -9,12 +9,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
@@ -174,4 +180,62 @@ func TestACallIsRepeatedOnlyIfItsInstanceDied(t *testing.T) {
 		require.True(t, problem.Is(call(t.Context(), dialAll(t, i.addr)), problem.ServiceUnavailable))
 		require.EqualValues(t, 1, i.calls.Load())
 	})
+}
+
+// anyMethod serves every method with a handler that gets the server, and returns its address.
+func anyMethod(t *testing.T, handle func(s *grpc.Server) error) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var s *grpc.Server
+	s = grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+		if err := stream.RecvMsg(&emptypb.Empty{}); err != nil {
+			return err
+		}
+		if err := handle(s); err != nil {
+			return err
+		}
+		return stream.SendMsg(&emptypb.Empty{})
+	}))
+	go func() { _ = s.Serve(listener) }()
+	t.Cleanup(s.Stop)
+	return listener.Addr().String()
+}
+
+func TestACallThatWouldHaveASecondEffectIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	answers := func(*grpc.Server) error { return nil }
+	for _, method := range []string{
+		tenantsv1.TenantOperationsService_CreateKey_FullMethodName,
+		tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName,
+		commonv1.IdempotencyRegisterService_ReleaseKey_FullMethodName,
+		linksv1.GiftSiteService_ReopenClaimedGift_FullMethodName,
+	} {
+		t.Run(method, func(t *testing.T) {
+			var died atomic.Bool
+			dying := anyMethod(t, func(s *grpc.Server) error {
+				died.Store(true)
+				s.Stop() // The call may have had its effect, and its answer is lost.
+				return nil
+			})
+			conn := dialAll(t, dying+","+anyMethod(t, answers))
+			require.Eventually(t, func() bool {
+				err := conn.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{})
+				require.Equal(t, died.Load(), problem.Is(err, problem.ServiceUnavailable), "%v", err)
+				return died.Load()
+			}, patience, often)
+		})
+		t.Run(method+" unless the first server was too old", func(t *testing.T) {
+			var refused atomic.Bool
+			older := anyMethod(t, func(*grpc.Server) error {
+				refused.Store(true)
+				return status.Error(codes.Unimplemented, "unknown method")
+			})
+			conn := dialAll(t, older+","+anyMethod(t, answers))
+			require.Eventually(t, func() bool {
+				require.NoError(t, conn.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{}))
+				return refused.Load()
+			}, patience, often)
+		})
+	}
 }

@@ -11,7 +11,7 @@
 //
 // A client spreads its calls over all instances of a service (type instances). An instance that is stopped loses no call: it
 // reports that it is not ready, takes calls for LameDuck, then disconnects its clients and finishes running calls. Calls cut
-// off by a crash are repeated on another instance.
+// off by a crash are repeated on another instance, except those that would have a second effect (serviceConfig).
 package rpc
 
 import (

@@ -61,7 +61,8 @@ type TenantOperationsServiceClient interface {
 	PutTeamMember(ctx context.Context, in *PutTeamMemberRequest, opts ...grpc.CallOption) (*PutTeamMemberResponse, error)
 	// Puts an order field of the tenant.
 	PutCustomField(ctx context.Context, in *PutCustomFieldRequest, opts ...grpc.CallOption) (*PutCustomFieldResponse, error)
-	// Creates a key. Only this response has the key and its signing secret.
+	// Creates a key. Only this response has the key and its signing secret. A repeated call creates another key: if the response was
+	// lost, find the key with ListKeys and revoke it.
 	CreateKey(ctx context.Context, in *CreateKeyRequest, opts ...grpc.CallOption) (*CreateKeyResponse, error)
 	// Replaces name, scopes and brands of a key. They hold from the next request on, and for webhooks of later changes. A
 	// repeated call changes nothing. A revoked key is not found.
@@ -269,7 +270,8 @@ type TenantOperationsServiceServer interface {
 	PutTeamMember(context.Context, *PutTeamMemberRequest) (*PutTeamMemberResponse, error)
 	// Puts an order field of the tenant.
 	PutCustomField(context.Context, *PutCustomFieldRequest) (*PutCustomFieldResponse, error)
-	// Creates a key. Only this response has the key and its signing secret.
+	// Creates a key. Only this response has the key and its signing secret. A repeated call creates another key: if the response was
+	// lost, find the key with ListKeys and revoke it.
 	CreateKey(context.Context, *CreateKeyRequest) (*CreateKeyResponse, error)
 	// Replaces name, scopes and brands of a key. They hold from the next request on, and for webhooks of later changes. A
 	// repeated call changes nothing. A revoked key is not found.
