@@ -73,6 +73,21 @@ func TestLinksOfRunbooksLeadSomewhere(t *testing.T) {
 	require.NotZero(t, checked)
 }
 
+// A restored database has persons again who were erased, or no longer knows that they were.
+func TestEachSectionAboutARestoredDatabaseLeadsToTheErasures(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(runbooks, "restore.md"))
+	require.NoError(t, err)
+	sections := 0
+	for section := range strings.SplitSeq(string(text), "\n## ") {
+		if heading, _, _ := strings.Cut(section, "\n"); strings.HasSuffix(heading, "SetBack") {
+			require.Contains(t, section, "(erase-a-person.md#after-a-restore)", heading)
+			sections++
+		}
+	}
+	require.Equal(t, 3, sections)
+}
+
 // markdownPages are the Markdown pages of the repository.
 func markdownPages(t *testing.T) (found []string) {
 	t.Helper()
