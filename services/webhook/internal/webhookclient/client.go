@@ -88,7 +88,12 @@ func (c *Client) Post(ctx context.Context, r Request) Response {
 		return failed(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return Response{Outcome: rules.Answered(resp.StatusCode), Body: readStart(resp.Body)}
+	answered := Response{Outcome: rules.Answered(resp.StatusCode)}
+	// The body of a 101 is the connection itself, and ctx does not end reading it.
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		answered.Body = readStart(resp.Body)
+	}
+	return answered
 }
 
 func failed(err error) Response {

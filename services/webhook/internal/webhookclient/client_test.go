@@ -210,6 +210,7 @@ func TestTheStatusCountsOnceTheHeadIsRead(t *testing.T) {
 		"a body without an end":     {head + "\r\nhalf", 200, "half"},
 		"half of the chunks":        {"HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", 202, "half"},
 		"an error without its body": {"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 8\r\n\r\n", 503, ""},
+		"a change of the protocol":  {"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", 101, ""},
 	} {
 		for how, end := range map[string]func(*net.TCPConn){"and then nothing": await, "and the end of the connection": cut} {
 			t.Run(name+" "+how, func(t *testing.T) {
