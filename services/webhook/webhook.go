@@ -103,13 +103,14 @@ func assemble(s *service.Service, cfg Config) error {
 		return err
 	}
 	addRetention(s, cfg, deliveries)
-	webhookv1.RegisterWebhookServiceServer(s.Server, server.New(
+	webhooks := server.New(
 		server.Deps{Pool: s.Pool, Store: deliveries, Directory: directory, Client: client, Reader: reader, Wake: sending.Wake, Now: now},
 		server.Config{
 			Environment: string(cfg.Environment), TestTimeout: cfg.Sender.Timeout, Tests: max(1, int(s.Pool.Config().MaxConns)/2),
-		}))
+		})
+	webhookv1.RegisterWebhookServiceServer(s.Server, webhooks)
 	privacyv1.RegisterTenantDataServiceServer(s.Server, &tenants.ExportServer{Database: store.TenantData(s.Pool, reader)})
-	privacyv1.RegisterRecordEventsServiceServer(s.Server, &outbox.RecordEventsServer{Erase: deliveries.EraseEvents})
+	privacyv1.RegisterRecordEventsServiceServer(s.Server, &outbox.RecordEventsServer{Erase: webhooks.EraseEvents})
 	webhookv1.RegisterWebhookOperationsServiceServer(s.Server, server.NewOperations(
 		deliveries, reader, tenants.NewCache(directory), sending.Wake, s.Telemetry.Logger))
 	return observe(deliveries, sending, cfg.LogRetention, s.Telemetry)

@@ -41,6 +41,7 @@ type fixture struct {
 	pool      *pgxpool.Pool
 	directory *tenantstest.Directory
 	receiver  *webhooktest.Receiver
+	server    *server.Server
 	client    webhookv1.WebhookServiceClient
 	woken     atomic.Int32
 }
@@ -56,12 +57,13 @@ func setup(t *testing.T, timeout time.Duration) *fixture {
 	s, err := rpc.NewServer(rpc.Config{}, telemetry.Discard(), server.Collectors()...)
 	require.NoError(t, err)
 	client := webhookclient.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now)
-	webhookv1.RegisterWebhookServiceServer(s, server.New(
+	f.server = server.New(
 		server.Deps{
 			Pool: f.pool, Store: store.New(f.pool), Directory: f.directory.Client, Client: client,
 			Reader: sealtest.Reader(t, sealtest.Keys("a")), Wake: func() { f.woken.Add(1) }, Now: time.Now,
 		},
-		server.Config{Environment: "sandbox", TestTimeout: timeout, Tests: slots}))
+		server.Config{Environment: "sandbox", TestTimeout: timeout, Tests: slots})
+	webhookv1.RegisterWebhookServiceServer(s, f.server)
 	f.client = webhookv1.NewWebhookServiceClient(serve(t, s))
 	return f
 }

@@ -23,19 +23,34 @@ FROM unnest($2::uuid[], $3::bytea[]) AS r (event_id, body) WHERE e.tenant_id = $
 	waitForClaims = `SELECT pg_advisory_xact_lock($3::int, key_id) FROM (
   SELECT DISTINCT key_id FROM deliveries WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) ORDER BY key_id) k`
 
-	countSending = `SELECT count(*) FROM deliveries
-WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) AND lease_token IS NOT NULL
-  AND next_attempt_at > coalesce($3::timestamptz, now())`
+	// A resend reads what receivers responded into its stored answer, so the locks of resends are taken. A delivery that is being
+	// sent is not locked: it cannot be resent, and recording its result does not wait.
+	waitForResends = `SELECT FROM deliveries
+WHERE tenant_id = $1 AND event_id = ANY($2::uuid[])
+  AND (lease_token IS NULL OR next_attempt_at <= coalesce($3::timestamptz, now()))
+ORDER BY event_id, key_id FOR NO KEY UPDATE`
+
+	countSending = `SELECT count(*) FILTER (WHERE lease_token IS NOT NULL AND next_attempt_at > coalesce($3::timestamptz, now())),
+       coalesce(array_agg(DISTINCT key_id), '{}')
+FROM deliveries WHERE tenant_id = $1 AND event_id = ANY($2::uuid[])`
 
 	// What a receiver responded may repeat the event. A response is logged in the statement that ends its lease.
 	eraseResponses = `UPDATE attempts SET response_body = $3
 WHERE tenant_id = $1 AND event_id = ANY($2::uuid[]) AND response_body NOT IN ('', $3)`
 )
 
-// EraseEvents erases what the events of orders and links say about a person. sending is how many of their deliveries are being
-// sent as they were: until it is zero, what their receivers respond is not erased either. Call it when all events of the records
-// are stored.
-func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []string) (sending int, err error) {
+// Erased is what EraseEvents has erased.
+type Erased struct {
+	// Sending is how many deliveries of the events are being sent as they were: until it is zero, what their receivers respond is not
+	// erased either.
+	Sending int
+	// EventIDs are the events, and KeyIDs the keys that they are delivered to.
+	EventIDs []string
+	KeyIDs   []int32
+}
+
+// EraseEvents erases what the events of orders and links say about a person. Call it when all events of the records are stored.
+func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []string) (erased Erased, err error) {
 	var ids postgres.UUIDs
 	var bodies [][]byte
 	err = postgres.ReadThenWrite(ctx, s.pool,
@@ -45,8 +60,8 @@ func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []s
 				var id string
 				var body []byte
 				_, err := pgx.ForEachRow(rows, []any{&id, &body}, func() error {
-					erased, err := seal.EraseEvent(body)
-					ids, bodies = append(ids, id), append(bodies, erased)
+					body, err := seal.EraseEvent(body)
+					ids, bodies = append(ids, id), append(bodies, body)
 					return err
 				})
 				return err
@@ -58,14 +73,18 @@ func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []s
 	if err == nil && len(ids) > 0 {
 		err = postgres.Pipeline(ctx, s.pool, func(b *pgx.Batch) {
 			b.Queue(waitForClaims, tenantID, ids, claimLock)
-			b.Queue(countSending, tenantID, ids, s.nowOverride()).QueryRow(func(row pgx.Row) error { return row.Scan(&sending) })
+			b.Queue(waitForResends, tenantID, ids, s.nowOverride())
+			b.Queue(countSending, tenantID, ids, s.nowOverride()).QueryRow(func(row pgx.Row) error {
+				return row.Scan(&erased.Sending, &erased.KeyIDs)
+			})
 			b.Queue(eraseResponses, tenantID, ids, []byte(seal.Erased))
 		})
 	}
 	if err != nil {
-		return 0, fmt.Errorf("erase events: %w", err)
+		return Erased{}, fmt.Errorf("erase events: %w", err)
 	}
-	return sending, nil
+	erased.EventIDs = ids
+	return erased, nil
 }
 
 // Sealed are the sealed members of events with deliveries, for the check of the ring.

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
@@ -26,9 +28,9 @@ func TestErasedEventsAreSentWithoutThePerson(t *testing.T) {
 		stored[e.ID] = c.want
 	}
 	erase := func() int {
-		sending, err := f.EraseEvents(t.Context(), tenantA, []string{subject, uuid.NewString()})
+		erased, err := f.EraseEvents(t.Context(), tenantA, []string{subject, uuid.NewString()})
 		require.NoError(t, err)
-		return sending
+		return erased.Sending
 	}
 	claimed := f.claim(t, noon, 100, 100)
 	require.Len(t, claimed, 4)
@@ -66,8 +68,33 @@ func TestTheLeaseOfACrashedSenderHoldsUpAnErasureUntilItEnds(t *testing.T) {
 	f.claim(t, noon, 1, 1)
 	for at, want := range map[time.Duration]int{29 * time.Second: 1, 30 * time.Second: 0} {
 		f.now = noon.Add(at)
-		sending, err := f.EraseEvents(t.Context(), tenantA, []string{aSubject})
+		erased, err := f.EraseEvents(t.Context(), tenantA, []string{aSubject})
 		require.NoError(t, err)
-		require.Equal(t, want, sending)
+		require.Equal(t, want, erased.Sending)
 	}
+}
+
+func TestAnErasureWaitsForAResendThatHasReadTheResponses(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	e := anEvent(newID(), 1)
+	_, err := f.FanOut(t.Context(), 0, []Event{e})
+	require.NoError(t, err)
+	resend := f.NewResend(Endpoint{TenantID: tenantA, KeyID: 1}, Visibility{}, e.ID)
+	erased := make(chan error, 1)
+	err = postgres.ReadThenWrite(t.Context(), f.pool, resend.QueueRead, func() (func(b *pgx.Batch), error) {
+		go func() {
+			_, err := f.EraseEvents(t.Context(), tenantA, []string{aSubject})
+			erased <- err
+		}()
+		require.Eventually(t, func() bool {
+			var waiting bool
+			require.NoError(t, f.pool.QueryRow(t.Context(),
+				"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waiting))
+			return waiting
+		}, 30*time.Second, 5*time.Millisecond)
+		return resend.QueueUpdate, nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, <-erased)
 }
