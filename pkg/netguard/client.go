@@ -48,6 +48,8 @@ const (
 	defaultConnectTimeout = 3 * time.Second
 	keepAlive             = 30 * time.Second
 	idleTimeout           = 60 * time.Second
+	pingAfter             = 5 * time.Second
+	pingTimeout           = 3 * time.Second
 	maxIdleConns          = 1024
 	maxIdleConnsPerHost   = 16
 	maxHeaderBytes        = 64 << 10
@@ -93,6 +95,9 @@ func (o Options) transport(timeout time.Duration) *http.Transport {
 		// Limits count the bytes that were sent: a small response cannot decompress into a large one.
 		DisableCompression: true,
 		ForceAttemptHTTP2:  true,
+		// Without pings, requests would use a connection whose other end has vanished until the system gives it up, for a quarter of
+		// an hour.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
 }
 

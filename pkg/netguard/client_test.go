@@ -196,6 +196,62 @@ func TestTLS(t *testing.T) {
 	})
 }
 
+// lossy is a connection that loses what is sent while it is silent, without an error.
+type lossy struct {
+	net.Conn
+	silent *atomic.Bool
+}
+
+func (l lossy) Write(p []byte) (int, error) {
+	if l.silent.Load() {
+		return len(p), nil
+	}
+	return l.Conn.Write(p)
+}
+
+// forward accepts the next connection and forwards it to the address until the test ends or silent is set.
+func forward(t *testing.T, listener net.Listener, address string, silent *atomic.Bool) {
+	t.Helper()
+	down, err := listener.Accept()
+	if err != nil {
+		return // The test has ended.
+	}
+	t.Cleanup(func() { _ = down.Close() })
+	up, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		return
+	}
+	t.Cleanup(func() { _ = up.Close() })
+	go func() { _, _ = io.Copy(lossy{up, silent}, down) }()
+	go func() { _, _ = io.Copy(lossy{down, silent}, up) }()
+}
+
+func TestAConnectionThatBecomesSilentIsReplaced(t *testing.T) {
+	t.Parallel()
+	server, roots, _ := receiver(t, ok)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	var silent atomic.Bool
+	go func() {
+		forward(t, listener, server.Listener.Addr().String(), &silent)
+		forward(t, listener, server.Listener.Addr().String(), new(atomic.Bool))
+	}()
+	client := NewClient(Options{TLS: roots, AllowLoopback: true, Timeout: time.Second})
+	target := "https://" + listener.Addr().String()
+	_, err = post(t, client, target)
+	require.NoError(t, err)
+
+	silent.Store(true)
+	began := time.Now()
+	_, err = post(t, client, target)
+	require.Error(t, err, "the connection is still used")
+	for err != nil {
+		require.Less(t, time.Since(began), 30*time.Second)
+		_, err = post(t, client, target)
+	}
+}
+
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	t.Run("time", func(t *testing.T) {
