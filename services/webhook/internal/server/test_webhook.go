@@ -34,24 +34,21 @@ func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookReques
 	if err != nil {
 		return nil, err
 	}
-	// A repetition needs no slot.
-	if resp, found, err := idempotency.Replay[*webhookv1.TestWebhookResponse](ctx, s.deps.Pool); found || err != nil {
-		return resp, err
-	}
-	if err := caller.RequestErrors(ctx).Err(); err != nil {
-		return nil, err
-	}
-	release, err := s.slots.acquire(ctx, principal.KeyID)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	ping := func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
+	// It is called only for a first request: a repetition needs no slot.
+	test := func(ctx context.Context) (*webhookv1.TestWebhookResponse, error) {
+		if err := caller.RequestErrors(ctx).Err(); err != nil {
+			return nil, err
+		}
+		release, err := s.slots.acquire(principal.KeyID)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
 		ctx, cancel := context.WithTimeout(ctx, s.timeout(ctx))
 		defer cancel()
 		return s.ping(ctx, principal.KeyID)
 	}
-	return idempotency.RunExternal(ctx, s.deps.Pool, s.cfg.TestTimeout, ping)
+	return idempotency.RunExternal(ctx, s.deps.Pool, s.cfg.TestTimeout, test)
 }
 
 // timeout is the test's timeout, or less if the caller's deadline is earlier.
@@ -130,7 +127,7 @@ type testSlots struct {
 	all chan struct{}
 
 	guard sync.Mutex
-	// ofKey counts the slots of each key, including those that it waits for.
+	// ofKey counts the slots of each key.
 	ofKey map[int32]int
 }
 
@@ -138,8 +135,8 @@ func newTestSlots(n int) *testSlots {
 	return &testSlots{all: make(chan struct{}, n), ofKey: map[int32]int{}}
 }
 
-// acquire waits for a slot. It fails immediately if the key already has its share.
-func (s *testSlots) acquire(ctx context.Context, keyID int32) (release func(), err error) {
+// acquire never waits for a slot: the wait would be missing from the time that the receiver has to answer.
+func (s *testSlots) acquire(keyID int32) (release func(), err error) {
 	if !s.count(keyID) {
 		e := problem.New(problem.RateLimited, "%d webhook tests of this key are still running; try again when one has ended.",
 			testsPerKey)
@@ -152,7 +149,7 @@ func (s *testSlots) acquire(ctx context.Context, keyID int32) (release func(), e
 			<-s.all
 			s.uncount(keyID)
 		}, nil
-	case <-ctx.Done():
+	default:
 		s.uncount(keyID)
 		return nil, problem.Unavailable()
 	}

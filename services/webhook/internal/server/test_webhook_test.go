@@ -164,11 +164,18 @@ func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	require.Equal(t, problem.RateLimited, refused.Code, "immediately: no test has ended yet")
 	require.Positive(t, refused.RetryAfter)
+	_, err = f.test("k1")
+	require.True(t, problem.Is(err, problem.IdempotencyInProgress), "a repetition needs no slot: %v", err)
 
 	for other := range int32(slots - 2) {
 		f.directory.SetEndpoint(f.receiver.Endpoint(100 + other))
 		hold(100+other, "k1")
 	}
+	f.directory.SetEndpoint(f.receiver.Endpoint(200))
+	_, err = f.testOf(200, "k1")
+	require.True(t, problem.Is(err, problem.ServiceUnavailable), "immediately: the receiver gets the whole time to answer: %v", err)
+	_, err = f.testOf(100, "k1")
+	require.True(t, problem.Is(err, problem.IdempotencyInProgress), "%v", err)
 	var header metadata.MD
 	_, err = f.test("answered", grpc.Header(&header))
 	require.NoError(t, err, "a repetition needs no slot")
@@ -176,9 +183,11 @@ func TestAKeyHasAtMostTwoConcurrentTests(t *testing.T) {
 
 	close(release)
 	require.NoError(t, group.Wait())
-	_, err = f.test("k3")
-	require.NoError(t, err, "the refusal has not used the Idempotency-Key, and the other tests have freed their slots")
-	require.Len(t, f.receiver.Arrivals(), running+1)
+	for keyID, idempotencyKey := range map[int32]string{key: "k3", 200: "k1"} {
+		_, err = f.testOf(keyID, idempotencyKey)
+		require.NoError(t, err, "the refusal has not used the Idempotency-Key, and the other tests have freed their slots")
+	}
+	require.Len(t, f.receiver.Arrivals(), running+2)
 }
 
 func TestAFailureOnOurSideDoesNotUseTheKey(t *testing.T) {
