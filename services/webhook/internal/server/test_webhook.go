@@ -23,10 +23,7 @@ import (
 // replyTime is the time before the caller's deadline that a test reserves to report a receiver that does not respond.
 const replyTime = 500 * time.Millisecond
 
-const (
-	noURL     = "The key has no webhook URL; nothing was sent."
-	accessOff = "API access is switched off for the tenant; nothing was sent."
-)
+const noURL = "The key has no webhook URL; nothing was sent."
 
 // TestWebhook sends a signed ping to the key's webhook, once per Idempotency-Key. A repetition returns the stored response.
 func (s *Server) TestWebhook(ctx context.Context, _ *webhookv1.TestWebhookRequest) (*webhookv1.TestWebhookResponse, error) {
@@ -69,10 +66,14 @@ func (s *Server) ping(ctx context.Context, keyID int32) (*webhookv1.TestWebhookR
 	for _, e := range resp.GetEndpoints() {
 		switch {
 		case e.GetKeyId() != keyID:
-		case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED:
-			return unsent(accessOff), nil
-		case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE && e.GetUrl() != "":
+		case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_GONE:
+			return unsent(noURL), nil
+		case e.GetState() == tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE && e.GetUrl() != "" && e.GetSecret() != "":
 			return s.send(ctx, e, lookedUp)
+		default:
+			// Its secret cannot be decrypted, the tenant's access was switched off since the call was admitted, or a later version of
+			// the tenants service has another reason. None of them says anything about the receiver.
+			return nil, problem.Unavailable()
 		}
 	}
 	return unsent(noURL), nil

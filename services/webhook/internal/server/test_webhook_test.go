@@ -95,12 +95,33 @@ func TestATestThatIsNotAnsweredOrNotSentSaysWhy(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, got.GetError(), "did not answer in time")
 
-	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: key, State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED})
+	f.directory.SetEndpoint(&tenantsv1.Endpoint{KeyId: key, State: tenantsv1.EndpointState_ENDPOINT_STATE_GONE})
 	got, err = f.test("k2")
 	require.NoError(t, err)
-	require.Contains(t, got.GetError(), "switched off")
+	require.Contains(t, got.GetError(), "no webhook URL")
 	require.Nil(t, got.ResponseStatus)
 	require.Len(t, f.receiver.Arrivals(), 1)
+}
+
+func TestATestOfAnEndpointThatCannotBeUsedNowDoesNotUseTheKey(t *testing.T) {
+	t.Parallel()
+	f := setup(t, 5*time.Second)
+	for _, e := range []*tenantsv1.Endpoint{
+		{State: tenantsv1.EndpointState_ENDPOINT_STATE_PAUSED},
+		{State: tenantsv1.EndpointState_ENDPOINT_STATE_UNSPECIFIED},
+		{State: 99},
+		{State: tenantsv1.EndpointState_ENDPOINT_STATE_ACTIVE, Url: f.receiver.URL},
+	} {
+		e.KeyId = key
+		f.directory.SetEndpoint(e)
+		_, err := f.test("k1")
+		require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v: %v", e, err)
+	}
+	require.Empty(t, f.receiver.Arrivals())
+	f.directory.SetEndpoint(f.receiver.Endpoint(key))
+	got, err := f.test("k1")
+	require.NoError(t, err)
+	require.EqualValues(t, 200, got.GetResponseStatus())
 }
 
 func TestAnInvalidBodyIsReportedAfterTheIdempotencyKeyWasLookedUp(t *testing.T) {
