@@ -72,8 +72,8 @@ func (s *Sender) post(ctx context.Context, d store.Delivery, to endpoint) webhoo
 	})
 }
 
-// traceAge is the age, counted from the fan-out, from which a delivery's attempts no longer belong to the trace of its change. Such
-// an attempt has its own trace with a link to the change's, because a trace must not last for days.
+// traceAge is the age from which a delivery's attempts no longer belong to the trace of its change, nor do those of a resent one.
+// Such an attempt has its own trace with a link to the change's, because a trace must not last for days.
 const traceAge = time.Minute
 
 // withTraceOf makes logs and exemplars belong to the trace of the delivery's change.
@@ -95,7 +95,7 @@ func (s *Sender) traced(
 		return attempt(ctx)
 	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithLinks(trace.Link{SpanContext: changeSpan})}
-	if d.Age >= traceAge {
+	if d.Age >= traceAge || d.Resent {
 		options = append(options, trace.WithNewRoot())
 	}
 	ctx, span := s.tracer.Start(ctx, "POST webhook", options...)

@@ -56,6 +56,25 @@ func TestAnAttemptBelongsToTheTraceOfItsChangeAndALaterOneLinksToIt(t *testing.T
 	}
 }
 
+func TestAnAttemptAtAResentDeliveryHasItsOwnTrace(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.receiver(7)
+	s := f.start()
+	e := newEvent(7)
+	e.TraceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	id := f.fanOut(e)
+	s.Wake()
+	f.waitFor(id, 7, inState("DELIVERED"))
+	require.NoError(t, f.store.Resend(t.Context(), endpointOfKey(7), id))
+	s.Wake()
+	f.waitFor(id, 7, func(r row) bool { return r.State == "DELIVERED" && r.Logged == 2 })
+
+	spans := f.tel.Spans("POST webhook")
+	require.Len(t, spans, 2)
+	require.NotEqual(t, spans[0].SpanContext().TraceID(), spans[1].SpanContext().TraceID())
+}
+
 func TestAnAttemptOfAnUnrecordedTraceMakesNoSpan(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -17,7 +17,7 @@ type Delivery struct {
 	Attempts int
 	// Resent means that the delivery was resent: the log has earlier attempts, which do not count.
 	Resent bool
-	// Age is the time from the fan-out to the claim.
+	// Age is the time from the fan-out or the last resend to the claim.
 	Age time.Duration
 	// Type and BrandID are those of the event.
 	Type, BrandID string

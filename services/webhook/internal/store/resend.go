@@ -18,9 +18,10 @@ const KeptAttempts = MaxShownAttempts
 // maxNumber is about the highest number of an attempt. The log of a delivery that is sent again after so many begins anew.
 const maxNumber = `30000`
 
-// A resent delivery is like a new one, except that its log continues.
+// A resent delivery is like a new one, except that its log continues. It is also as young: failures on our side use up attempts of
+// an old one.
 const sendAgain = `
-   SET state = 'PENDING', attempts = 0, next_attempt_at = ` + now + `, finished_at = NULL,
+   SET state = 'PENDING', attempts = 0, next_attempt_at = ` + now + `, created_at = ` + now + `, finished_at = NULL,
        attempts_before = CASE WHEN d.attempts_before + d.attempts < ` + maxNumber + `
                          THEN d.attempts_before + d.attempts ELSE 1 END`
 

@@ -82,6 +82,24 @@ func TestTheLogOfADeliveryThatIsResentAgainAndAgainIsBounded(t *testing.T) {
 	}
 }
 
+// Or the first failure on our side would use up an attempt of it.
+func TestAResentDeliveryIsAsYoungAsANewOne(t *testing.T) {
+	t.Parallel()
+	for name, resend := range resends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setup(t)
+			event := f.addEvent(t, tenantA, noon, 1)
+			f.attempt(t, failed, 500)
+			f.now = noon.Add(20 * 24 * time.Hour)
+			resend(t, f, event)
+			due := f.claim(t, f.now.Add(time.Second), 10, 10)
+			require.Len(t, due, 1)
+			require.Equal(t, time.Second, due[0].Age)
+		})
+	}
+}
+
 func TestADeliveryIsResentHoweverManyAttemptsItHad(t *testing.T) {
 	t.Parallel()
 	for name, resend := range resends {
