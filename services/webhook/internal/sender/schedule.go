@@ -83,8 +83,9 @@ func (s *schedule) freeWorkers() int {
 	return s.workers - busy - min(claiming, s.claimLimit)
 }
 
-// pick removes up to limit endpoints with a free slot and returns them: those with the fewest deliveries in flight, so that a
-// new endpoint comes before the next delivery of a busy one, and among those the one that has waited longest. The guard is held.
+// pick removes up to limit endpoints with a free slot and returns them: first those that were not tried yet, because the backlogs
+// of dead ones have always waited longer; then those with the fewest deliveries in flight, so that a new endpoint comes before the
+// next delivery of a busy one, and among those the one that has waited longest. The guard is held.
 func (s *schedule) pick(limit int) []store.ClaimTarget {
 	if limit <= 0 {
 		return nil
@@ -108,10 +109,14 @@ func (s *schedule) pick(limit int) []store.ClaimTarget {
 		}
 	}
 	rank := func(w store.ClaimTarget) int {
-		if s.due[w.Endpoint].skipped {
+		switch {
+		case s.due[w.Endpoint].skipped:
 			return s.perEndpoint
+		case s.histories[w.Endpoint] == nil:
+			return -1
+		default:
+			return w.InFlight
 		}
-		return w.InFlight
 	}
 	slices.SortFunc(list, func(a, b store.ClaimTarget) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Since.Compare(b.Since))

@@ -49,3 +49,20 @@ func TestTheScheduleTakesTheLeastBusyEndpointsFirst(t *testing.T) {
 	s.finished(delivery(1), delivery(2))
 	require.Empty(t, s.inFlight, "it does not grow with the endpoints that it has seen")
 }
+
+func TestAnEndpointThatWasNotTriedYetComesBeforeDeadOnes(t *testing.T) {
+	t.Parallel()
+	const workers, perEndpoint = 4, 2
+	s := newSchedule(workers, perEndpoint)
+	due := func(tenant string, second int64) store.Due {
+		return store.Due{Endpoint: store.Endpoint{TenantID: tenant, KeyID: 1}, Since: time.Unix(second, 0)}
+	}
+	for second, tenant := range []string{"a", "b", "c"} {
+		d := due(tenant, int64(second))
+		s.histories[d.Endpoint] = &history{health: dead, lastOccupied: time.Now()}
+		s.add(false, d)
+	}
+	s.add(false, due("new", 100))
+	require.Equal(t, []store.ClaimTarget{{Due: due("new", 100), Rows: 1}, {Due: due("a", 0), Rows: 1}}, s.pick(workers),
+		"half of the workers are for endpoints that are not healthy")
+}
