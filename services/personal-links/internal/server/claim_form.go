@@ -93,11 +93,15 @@ func (s *Server) CorrectClaimedGift(
 			},
 		},
 	})
+	hash, _ := rules.HashToken(req.GetToken())
+	nonceHash := rules.HashNonce(req.GetFormNonce())
+	if problem.Is(err, problem.NotEditable) {
+		// No page shows what was typed any more. If it cannot be deleted, it expires.
+		_ = s.Store.DeleteDraft(ctx, hash, nonceHash)
+	}
 	if err != nil {
 		return nil, withPagePaths(err)
 	}
-	hash, _ := rules.HashToken(req.GetToken())
-	nonceHash := rules.HashNonce(req.GetFormNonce())
 	_, draft, err := s.Store.SaveDraft(ctx, hash, nonceHash,
 		func(_ *rules.Link, stored *linksv1.ClaimDraft) (*linksv1.ClaimDraft, error) {
 			return rules.CorrectedDraft(stored, req, corrected.GetOrder().GetVersion()), nil

@@ -165,6 +165,26 @@ func TestOnlyThePlayerWhoClaimedALinkCorrectsIt(t *testing.T) {
 	})
 }
 
+// An earlier correction had an error and was kept, to be mended. Meanwhile the order was sent.
+func TestACorrectionThatComesTooLateDeletesWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	link := f.claimed(t)
+	req := &linksv1.CorrectClaimedGiftRequest{
+		Token: token(link), FormNonce: aNonce, Recipient: &linksv1.ClaimRecipient{Street: "Marked Street 2"},
+	}
+	f.save(t, &linksv1.SaveClaimDraftRequest{Token: token(link), FormNonce: aNonce, Recipient: req.GetRecipient()})
+	f.orders.Refuse(problem.New(problem.NotEditable, "sent"))
+	stranger := proto.CloneOf(req)
+	stranger.FormNonce = anotherForm
+	_, err := f.site.CorrectClaimedGift(t.Context(), stranger)
+	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
+	require.Equal(t, 1, f.count(t, "form_drafts"))
+	_, err = f.site.CorrectClaimedGift(t.Context(), req)
+	require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
+	require.Zero(t, f.count(t, "form_drafts"))
+}
+
 func TestOnlyThePlayerWhoClaimedALinkThanks(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
