@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -113,6 +115,61 @@ func TestACountryThatIsPickedChangesTheForm(t *testing.T) {
 		b.inspectSchemes(t, "52-country")
 		b.requireNoErrors(t)
 	})
+}
+
+// network sets how the network is, until the next call.
+func (b *browser) network(t *testing.T, is network.Conditions) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{})
+	require.NoError(t, err)
+	_, err = chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule,
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&is}})
+	require.NoError(t, err)
+}
+
+// What the script waits for is over twenty times sooner.
+const impatient = `{
+	const { setTimeout: wait, AbortSignal: { timeout } } = window;
+	window.setTimeout = (act, ms, ...rest) => wait(act, ms / 20, ...rest);
+	AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 20);
+}`
+
+func TestNothingIsLostWithTheNetwork(t *testing.T) {
+	online := network.Conditions{DownloadThroughput: -1, UploadThroughput: -1}
+	for name, lost := range map[string]network.Conditions{
+		"without a network":        {Offline: true, DownloadThroughput: -1, UploadThroughput: -1},
+		"in one that says nothing": {Latency: 1e6, DownloadThroughput: -1, UploadThroughput: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, b := newFixture(t), openBrowser(t, screens[0])
+			_, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument,
+				page.AddScriptToEvaluateOnNewDocumentParams{Source: impatient})
+			require.NoError(t, err)
+			f.reset(f.openPage("en-US", "#1B4B8F"))
+			b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+			b.press(t, ".send")
+			b.fill(t, "+46701234567")
+			b.network(t, lost)
+			b.pickCountry(t, "DE")
+			require.Contains(t, b.text(t, "#postalCode-hint"), "114 55", "of the country before")
+			require.Equal(t, "Change the country", b.text(t, ".with-button .quiet"))
+			b.inspect(t, "55-no-network")
+			b.network(t, online)
+			b.press(t, ".with-button .quiet")
+			require.Contains(t, b.text(t, "#postalCode-hint"), "26133")
+			require.Equal(t, "Storgatan 1", b.value(t, `document.querySelector("#street").value`))
+
+			b.network(t, network.Conditions{Latency: 1e6, DownloadThroughput: -1, UploadThroughput: -1})
+			b.do(t, chromedp.Evaluate[chromedp.Void](`setTimeout(() => {
+				document.querySelector("button.send").click();
+				setTimeout(() => stop(), 2000);
+			}); undefined`))
+			b.await(t, `document.querySelector("button.send").dataset.words === document.querySelector("button.send").textContent`)
+			b.network(t, online)
+			b.press(t, "button.send")
+			require.Contains(t, b.text(t, ".lines-to"), "Germany")
+		})
+	}
 }
 
 // A number that is pasted or filled in whole has its code, so that before the input is hidden.

@@ -161,10 +161,15 @@
     const form = country.form, use = form.querySelector('button[value="country"]'), chosen = country.value;
     const typed = () => String(new URLSearchParams(new FormData(form, use)));
     const posted = typed();
-    const answer = sent.has(form) || await fetch(form.action, { method: "POST", body: new URLSearchParams(posted) }).catch(() => {});
-    // "Continue" also takes the country.
-    if (!answer?.ok || country.value !== chosen || sent.has(form)) return;
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html"), list = fresh.querySelector("select#country");
+    if (sent.has(form)) return; // "Continue" also takes the country.
+    const page = await fetch(form.action, { method: "POST", body: new URLSearchParams(posted), signal: AbortSignal.timeout?.(patience) })
+      .then((answer) => answer.ok && answer.text()).catch(() => {});
+    if (country.value !== chosen || sent.has(form)) return;
+    if (!page) { // The network may be lost. The button that needs no script is shown.
+      announced.textContent = use.textContent;
+      return afterTap(() => use.classList.add("needed"));
+    }
+    const fresh = new DOMParser().parseFromString(page, "text/html"), list = fresh.querySelector("select#country");
     afterTap(() => {
       if (country.value !== chosen || sent.has(form)) return;
       if (list?.value !== chosen) return form.requestSubmit(use);
@@ -191,8 +196,17 @@
     if (country.value !== "") choosing = setTimeout(followCountry, 300); // The keys pass over countries that are not meant.
   });
 
-  // A form is sent once. The button says that it is being sent. After "back" it can be sent again.
-  const sent = new WeakSet();
+  // A form is sent once. The button says that it is being sent. The form can be sent again after "back", and if no answer comes: the
+  // network may be lost, and the player may have stopped the page.
+  const sent = new WeakSet(), patience = 15000;
+  const allow = (form) => {
+    sent.delete(form);
+    for (const button of all("button.pending", form)) {
+      button.classList.remove("pending");
+      button.removeAttribute("aria-disabled");
+      button.textContent = button.dataset.words;
+    }
+  };
   for (const form of all("form[method=post]")) {
     form.addEventListener("submit", (event) => {
       if (sent.has(form)) {
@@ -200,6 +214,7 @@
         return;
       }
       sent.add(form);
+      setTimeout(allow, patience, form);
       const button = event.submitter;
       if (!button) return;
       button.dataset.words = button.textContent;
@@ -207,15 +222,8 @@
       button.classList.add("pending");
       if (button.dataset.pending) button.textContent = button.dataset.pending;
     });
+    addEventListener("pageshow", () => allow(form));
   }
-  addEventListener("pageshow", () => {
-    for (const form of all("form")) sent.delete(form);
-    for (const button of all("button.pending")) {
-      button.classList.remove("pending");
-      button.removeAttribute("aria-disabled");
-      if (button.dataset.words) button.textContent = button.dataset.words;
-    }
-  });
 
   // A link of a category hides the gifts of the others.
   const filters = all("[data-filter]");
