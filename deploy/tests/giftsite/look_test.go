@@ -162,6 +162,33 @@ func TestAnOrderLooksDifferentInEachState(t *testing.T) {
 	})
 }
 
+func TestAnOrderWhosePictureIsGoneShowsWrappingPaper(t *testing.T) {
+	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
+		for _, scripts := range []bool{true, false} {
+			f.reset(f.brandPage("rheingold", false))
+			b.review(t, f)
+			b.press(t, ".confirm .send")
+			f.locked(func() { f.order.Gift.Shown.Images[0].Url = f.base + images + "gone" })
+			if !scripts {
+				b.withoutScripts(t)
+			}
+			b.visit(t, f.base+"/c/"+token, 200)
+			b.await(t, `(({ complete, naturalWidth }) => complete && naturalWidth === 0)(document.querySelector(".prize img"))`)
+			const picture = `getComputedStyle(document.querySelector(".prize img")`
+			if scripts {
+				b.inspectSchemes(t, "66-no-picture")
+				require.Equal(t, "hidden", b.value(t, picture+`).visibility`))
+				require.Contains(t, b.value(t, `getComputedStyle(document.querySelector(".prize")).backgroundImage`), "svg")
+				require.Zero(t, get(t, b, chromedp.Evaluate[measured](measure, chromedp.EvalAwaitPromise)).CLS)
+				continue
+			}
+			b.screenshot(t, "66-no-picture-no-script")
+			require.Equal(t, `"Dark truffles, box of 24"`, b.value(t, picture+`, "::after").content`))
+			require.Contains(t, b.value(t, picture+`, "::before").backgroundImage`), "svg")
+		}
+	})
+}
+
 // trades are brands that look unlike each other, without pictures of their own.
 var trades = map[string]*linksv1.ClaimBrand{
 	"casino": {Name: "Lucky Meridian", PrimaryColour: proto.String("#C8102E"), Site: &tenantsv1.GiftSite{Theme: &tenantsv1.Theme{

@@ -145,6 +145,13 @@
     narrow();
   }
 
+  // The picture of an ordered gift may no longer be public. Then only the wrapping paper is shown: some browsers draw a broken picture.
+  for (const picture of all(".prize .picture")) {
+    const lose = () => picture.closest(".prize").classList.add("lost");
+    if (picture.complete && picture.naturalWidth === 0) lose();
+    else picture.addEventListener("error", lose);
+  }
+
   // Another country has another form. The list of countries stays, with the focus.
   const country = document.querySelector("select#country");
   const replaceAround = (old, fresh, list) => {
