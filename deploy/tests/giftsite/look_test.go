@@ -101,12 +101,18 @@ func TestNoRowHasASingleGift(t *testing.T) {
 	})
 }
 
+// likeMovement emulates a device with animations.
+func (b *browser) likeMovement(t *testing.T) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "no-preference"}},
+	})
+	require.NoError(t, err)
+}
+
 func TestTheGiftIsUnwrappedAndThenEverythingIsUsable(t *testing.T) {
 	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "no-preference"}},
-		})
-		require.NoError(t, err)
+		b.likeMovement(t)
 		f.reset(f.brandPage("lorelei-bingo", true))
 		b.visit(t, f.base+"/c/"+token, 200)
 		at := func(name string, milliseconds int) {
@@ -116,12 +122,17 @@ func TestTheGiftIsUnwrappedAndThenEverythingIsUsable(t *testing.T) {
 		}
 		require.Zero(t, get(t, b, chromedp.Evaluate[int](`document.getAnimations().length`)), "it waits for the player")
 		require.Equal(t, "hidden", b.value(t, `getComputedStyle(document.querySelector(".letter .go")).visibility`))
+		require.Equal(t, "A gift for Astrid", b.text(t, ".tag b"), "it says whom it is for")
+		require.Equal(t, "rgba(0, 0, 0, 0)", b.value(t, `getComputedStyle(document.querySelector(".paper")).webkitTapHighlightColor`))
 		b.requireAccessible(t)
 		b.save(t, "63-unwrapping-0-closed-"+b.screen.name+".png", get(t, b, chromedp.CaptureScreenshot()))
+		const width = `document.querySelector(".paper .button").getBoundingClientRect().width`
+		before := get(t, b, chromedp.Evaluate[float64](width))
 		b.press(t, ".paper .button")
 		require.Equal(t, "0", b.value(t, `String(scrollY)`), "the page stays where it is")
 		require.Positive(t, get(t, b, chromedp.Evaluate[int](`document.getAnimations().length`)))
 		at("1-untied", 300)
+		require.InDelta(t, before, get(t, b, chromedp.Evaluate[float64](width)), 1, "only the bow is pulled apart")
 		at("2-opening", 800)
 		at("3-nearly", 1150)
 		b.do(t, chromedp.Evaluate[chromedp.Void](`document.getAnimations().forEach((a) => a.finish()); undefined`))
@@ -284,4 +295,17 @@ func TestTheNoteIsSignedOnLightAndOnDarkPages(t *testing.T) {
 			b.media(t, "prefers-color-scheme", "light")
 		}
 	})
+}
+
+func TestTheTagIsOnTheFirstScreen(t *testing.T) {
+	for name, size := range map[string][2]int64{"small": {320, 568}, "on its side": {844, 390}} {
+		t.Run(name, func(t *testing.T) {
+			f, b := newFixture(t), openBrowser(t, screen{name, size[0], size[1], screens[0].options[:2]})
+			b.likeMovement(t)
+			f.reset(f.brandPage("rheingold", false))
+			b.visit(t, f.base+"/c/"+token, 200)
+			bottom := get(t, b, chromedp.Evaluate[float64](`document.querySelector(".tag").getBoundingClientRect().bottom`))
+			require.Less(t, bottom, float64(size[1]))
+		})
+	}
 }

@@ -172,7 +172,7 @@ func (t theme) DarkMedia() string {
 // Style sets the properties of the theme for the style sheet.
 func (t theme) Style() template.CSS {
 	var b strings.Builder
-	fmt.Fprintf(&b, ":root,.letter{%s;--pattern:%s}", t.Light.properties(), t.Light.pattern(t.Look))
+	fmt.Fprintf(&b, ":root,.letter,.tag{%s;--pattern:%s}", t.Light.properties(), t.Light.pattern(t.Look))
 	if media := t.DarkMedia(); media != "" {
 		fmt.Fprintf(&b, "@media %s{:root{%s%s;--pattern:%s}}", media, darkNeutrals, t.Dark.properties(), t.Dark.pattern(t.Look))
 	}
