@@ -72,12 +72,10 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		return nil, fmt.Errorf("client of %s: %w", to.Service, err)
 	}
 	peers := newOlderPeers(to.Service, tel.Logger)
-	interceptors := append([]grpc.UnaryClientInterceptor{peers.statusToErrors, clientTimeout}, more...)
-	interceptors = append(interceptors, newClientObserver(tel).call)
 	conn, err := grpc.NewClient(instancesScheme+":///"+to.Addr,
 		grpc.WithResolvers(instances{}),
 		grpc.WithTransportCredentials(creds),
-		grpc.WithChainUnaryInterceptor(interceptors...),
+		grpc.WithChainUnaryInterceptor(peers.interceptors(tel, more)...),
 		grpc.WithStreamInterceptor(peers.openStream),
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		grpc.WithNoProxy(),              // Programs reach each other without a proxy, whatever the environment says.
@@ -90,6 +88,11 @@ func Dial(to Target, tel *telemetry.Telemetry, more ...grpc.UnaryClientIntercept
 		return nil, fmt.Errorf("client of %s: %w", to.Addr, err)
 	}
 	return conn, nil
+}
+
+func (o *olderPeers) interceptors(tel *telemetry.Telemetry, more []grpc.UnaryClientInterceptor) []grpc.UnaryClientInterceptor {
+	outer := append([]grpc.UnaryClientInterceptor{o.statusToErrors, clientTimeout}, more...)
+	return append(outer, newClientObserver(tel).call, repeatLost)
 }
 
 func reconnect() backoff.Config {
@@ -131,11 +134,23 @@ func WasCanceled(err error) bool {
 func (o *olderPeers) statusToErrors(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
+	return o.asCallError(ctx, method, invoke(ctx, method, req, reply, cc, opts...))
+}
+
+// repeatLost makes a call again whose status was lost (asCallError), if serviceConfig lets its method be repeated. It is innermost:
+// a caller's own interceptor may change the request, and does so once.
+func repeatLost(
+	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
 	err := invoke(ctx, method, req, reply, cc, opts...)
-	if errors.Is(err, io.EOF) { // See asCallError. That attempt had no effect, and serviceConfig allows to repeat those before it.
+	policy := cc.GetMethodConfig(method).RetryPolicy
+	if errors.Is(err, io.EOF) && policy != nil && policy.RetryableStatusCodes[codes.Unavailable] {
 		err = invoke(ctx, method, req, reply, cc, opts...)
 	}
-	return o.asCallError(ctx, method, err)
+	if errors.Is(err, io.EOF) {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	return err
 }
 
 // asCallError passes on the end of a stream, which is no error. If grpc-go gives up a call after several attempts, and the last one

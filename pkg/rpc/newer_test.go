@@ -2,18 +2,15 @@ package rpc_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -146,35 +143,4 @@ func TestAMethodThatAnOlderServiceDoesNotHave(t *testing.T) {
 	require.Equal(t, problem.ServiceUnavailable, p.Code)
 	require.Positive(t, p.RetryAfter)
 	require.True(t, rpc.RefusedByOlder(err))
-}
-
-// grpc-go returns an error without a status if it gives up a call and the last attempt was answered before the request was written.
-func TestACallWhoseStatusWasLostIsRepeatedOnce(t *testing.T) {
-	t.Parallel()
-	lost := fmt.Errorf("max retries exhausted: failed after 4 attempts: %w", io.EOF)
-	for name, test := range map[string]struct {
-		answers []error
-		older   bool
-	}{
-		"and has a status then": {[]error{lost, status.Error(codes.Unimplemented, "unknown method")}, true},
-		"and is lost again":     {[]error{lost, lost}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			left := test.answers
-			conn, err := rpc.Dial(rpc.Target{Addr: testenv.FreeAddr(t)}, telemetry.Discard(), func(
-				context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption,
-			) error {
-				answer := left[0]
-				left = left[1:]
-				return answer
-			})
-			require.NoError(t, err)
-			err = conn.Invoke(t.Context(), "/gifting.webhook.v1.WebhookService/Later", &emptypb.Empty{}, &emptypb.Empty{})
-			require.True(t, problem.Is(err, problem.ServiceUnavailable), "%v", err)
-			require.Equal(t, test.older, rpc.RefusedByOlder(err))
-			require.Empty(t, left)
-			require.NoError(t, conn.Close())
-		})
-	}
 }
