@@ -99,7 +99,8 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Se
 		return nil, fmt.Errorf("seal keys: %w", err)
 	}
 	return service.New(ctx, service.Config{
-		Telemetry: tel, RPC: cfg.RPC, Database: &cfg.Database, KeyRings: []seal.CheckedRing{sealKeys(ring)},
+		Telemetry: tel, RPC: cfg.RPC, Collectors: server.Collectors(), Database: &cfg.Database,
+		KeyRings: []seal.CheckedRing{sealKeys(ring)},
 	}, func(s *service.Service) error { return assemble(s, cfg, ring) })
 }
 

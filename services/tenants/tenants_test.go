@@ -18,8 +18,10 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
+	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
@@ -170,6 +172,26 @@ func serving(t *testing.T, cfg tenants.Config, use func(conn *grpc.ClientConn)) 
 	require.NoError(t, conn.Close())
 	stop()
 	require.NoError(t, <-ended)
+}
+
+func TestARotationReportsTheErrorsOfTheGatewayWithItsOwn(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	require.NoError(t, tenants.Program().Migrate(t.Context(), cfg, io.Discard))
+	violation := problem.Violation{Field: "If-Match", Code: problem.FieldInvalid, Message: "is not obeyed"}
+	ctx, err := caller.Outgoing(t.Context(), caller.Principal{TenantID: uuid.NewString(), KeyID: 1}, caller.Request{
+		IdempotencyKey: "k", Fingerprint: []byte("f"), Violations: []problem.Violation{violation},
+	})
+	require.NoError(t, err)
+	serving(t, cfg, func(conn *grpc.ClientConn) {
+		_, err := tenantsv1.NewTenantsServiceClient(conn).RotateOwnWebhookSecret(ctx,
+			&tenantsv1.RotateOwnWebhookSecretRequest{OverlapSeconds: new(int32(-1))})
+		p, ok := problem.As(err)
+		require.True(t, ok, "%v", err)
+		require.Len(t, p.Violations, 2)
+		require.Equal(t, violation, p.Violations[0])
+		require.Equal(t, "overlapSeconds", p.Violations[1].Field)
+	})
 }
 
 func TestNewRefusesAnInvalidConfiguration(t *testing.T) {

@@ -53,6 +53,11 @@ type Config struct {
 	OffboardingGrace time.Duration
 }
 
+// Collectors are the methods that report the gateway's field errors together with their own.
+func Collectors() []string {
+	return []string{tenantsv1.TenantsService_RotateOwnWebhookSecret_FullMethodName}
+}
+
 // Register adds all services to a gRPC server.
 func Register(s grpc.ServiceRegistrar, deps Deps, cfg Config) {
 	tenantsv1.RegisterTenantsServiceServer(s, &public{Deps: deps, environment: cfg.Environment})
