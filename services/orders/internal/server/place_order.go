@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/fields"
 	"github.com/partnergifting/platform/pkg/idempotency"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
@@ -73,13 +74,30 @@ func (s *Server) examine(ctx context.Context, p caller.Principal, req *ordersv1.
 	if err != nil {
 		return nil, err
 	}
-	errs := caller.RequestErrors(ctx)
+	errs := edgeErrors(ctx, req)
 	rules.CheckPlaceOrder(req, settings.GetTenant(), errs)
 	return &examination{principal: p, settings: settings, errs: errs, placement: &rules.Placement{
 		Request: req, TenantID: p.TenantID, OrderID: uuid.Must(uuid.NewV7()).String(),
 		Source: ordersv1.OrderSource_ORDER_SOURCE_API, PlacedByKeyID: p.KeyID, PlacedByKey: p.KeyName,
 		ApprovalRequired: settings.GetTenant().GetApprovalRequired(), AutoAdvance: s.autoAdvanceOf(req, errs),
 	}}, nil
+}
+
+// moreThanDimensions is more than a gift has dimensions.
+const moreThanDimensions = 100
+
+// edgeErrors are the violations that the gateway found, without the one for too many variations, which have their own problem code:
+// the catalog finds that those which were read are not one value for each dimension.
+func edgeErrors(ctx context.Context, req *ordersv1.PlaceOrderRequest) *fields.Errors {
+	errs := &fields.Errors{}
+	items := req.GetItems()
+	tooMany := len(items) == 1 && len(items[0].GetVariations()) >= moreThanDimensions
+	for _, v := range caller.RequestFrom(ctx).Violations {
+		if v.Field != variationsPath || !tooMany {
+			errs.Add(v.Field, v.Code, v.Message)
+		}
+	}
+	return errs
 }
 
 // check returns the first error of the order. It asks the catalog about the item unless an earlier check fails. Without an error,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,34 @@ func TestErrorsOfTheEdgeAreReportedWithTheOthers(t *testing.T) {
 	}})
 	_, err := f.PlaceOrder(ctx, request(""))
 	require.Equal(t, []string{"urgent invalid", "externalOrderId required"}, violationsOf(t, err))
+}
+
+func TestVariationsThatTheEdgeCutsShortAreInvalidVariations(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.catalog.checkError = problem.New(problem.InvalidVariations, "no")
+	var variations strings.Builder
+	for i := range 250_001 {
+		fmt.Fprintf(&variations, `"%d":"x",`, i)
+	}
+	r := request("o-1")
+	cut := restjson.Unmarshal(fmt.Appendf(nil, `{"items":[{"productId":%q,"variations":{%s}}]}`,
+		productID, strings.TrimSuffix(variations.String(), ",")), r)
+	require.Len(t, cut, 1)
+	ctx := caller.WithRequest(f.keyContext(t, "k"), caller.Request{IdempotencyKey: "k", Fingerprint: []byte("k"), Violations: cut})
+	_, err := f.PlaceOrder(ctx, r)
+	require.True(t, problem.Is(err, problem.InvalidVariations), "%v", err)
+	valid, err := f.ValidateOrder(ctx, r)
+	require.NoError(t, err)
+	require.Equal(t, []string{"invalid_variations"}, problemsOf(valid))
+
+	t.Run("and something other than an object is an error itself", func(t *testing.T) {
+		r := request("o-1")
+		wrong := restjson.Unmarshal(fmt.Appendf(nil, `{"items":[{"productId":%q,"variations":[]}]}`, productID), r)
+		ctx := caller.WithRequest(f.keyContext(t, "k2"), caller.Request{IdempotencyKey: "k2", Violations: wrong})
+		_, err := f.PlaceOrder(ctx, r)
+		require.Equal(t, []string{"items[0].variations invalid"}, violationsOf(t, err))
+	})
 }
 
 func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
