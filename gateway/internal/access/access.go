@@ -85,13 +85,13 @@ func (c *Checker) authenticate(header http.Header, r *http.Request) (p caller.Pr
 		age = 0 // It was looked up just now.
 	}
 	verdict, version := c.deps.Limiter.TakeKey(r.Context(), p.TenantID, p.KeyID)
+	c.deps.Limiter.WriteHeaders(header, verdict)
 	if verdict.Allowed && version != unknownVersion {
 		c.keys.noteConfirmed()
 	}
 	if p, err = c.keys.latest(r.Context(), hash, p, age, version); err != nil {
 		return p, err
 	}
-	c.deps.Limiter.WriteHeaders(header, verdict)
 	if !verdict.Allowed {
 		return p, httperror.RateLimited("This key has used up its requests of the last minute.", verdict.Reset)
 	}
