@@ -137,6 +137,7 @@ func New(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (*service.Se
 	if err := errors.Join(settings.Defaults(&cfg), cfg.Environment.Validate()); err != nil {
 		return nil, err
 	}
+	cfg.PublicURL = strings.TrimRight(cfg.PublicURL, "/")
 	keys, err := fingerprintKeys(cfg.FingerprintKey)
 	if err != nil {
 		return nil, err

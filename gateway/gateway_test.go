@@ -36,6 +36,15 @@ func TestTheFallbackIsCountedByItsLimiter(t *testing.T) {
 	}, counts)
 }
 
+func TestAPublicURLMayEndWithASlash(t *testing.T) {
+	t.Parallel()
+	f := gatewaytest.NewWith(t, gatewaytest.Options{Configure: func(cfg *gateway.Config) { cfg.PublicURL += "/" }})
+	placed := f.Do("POST", "/orders", `{"externalOrderId":"o-1"}`)
+	require.Equal(t, http.StatusCreated, placed.Status, placed.Body)
+	require.Equal(t, f.BaseURL+"/orders/an-order", placed.Header.Get("Location"))
+	require.Equal(t, f.BaseURL+"/docs/errors#not_found", f.Do("GET", "/nothing", "").Parsed["type"])
+}
+
 // visit sends a request to the gift site like a browser, without following redirects.
 // Headers are pairs of name and value.
 func visit(t *testing.T, f *gatewaytest.Fixture, method, path, body string, headers ...string) gatewaytest.Answer {

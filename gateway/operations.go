@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"strings"
-
 	"github.com/partnergifting/platform/gateway/internal/edge"
 	"github.com/partnergifting/platform/gateway/internal/giftsite"
 	"github.com/partnergifting/platform/gateway/internal/preview"
@@ -21,5 +19,5 @@ func registerPreview(server *rpc.Server, cfg Config, conns edge.Connections, sit
 		Links:   linksv1.NewGiftSiteServiceClient(conns.PersonalLinks),
 		Images:  catalogv1.NewImagesServiceClient(conns.Catalog),
 		Tenants: tenants.NewCache(tenantsv1.NewDirectoryServiceClient(conns.Tenants)),
-	}, preview.Config{ImageURL: strings.TrimSuffix(cfg.PublicURL, "/") + edge.ImagesPath}))
+	}, preview.Config{ImageURL: cfg.PublicURL + edge.ImagesPath}))
 }

@@ -59,7 +59,7 @@ func New(publicURL string, errors httperror.Writer) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
-	page, err := renderPage(strings.TrimSuffix(base.Path, "/"))
+	page, err := renderPage(base.Path)
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}

@@ -82,7 +82,7 @@ func New(deps Deps, cfg Config) (*Site, error) {
 			Errors: httperror.Writer{Log: deps.Log},
 		},
 		imageOrigin: originOf(cfg.PublicURL), https: strings.HasPrefix(cfg.PublicURL, "https:"),
-		imageURL: strings.TrimSuffix(cfg.PublicURL, "/") + cfg.ImagesPath,
+		imageURL: cfg.PublicURL + cfg.ImagesPath,
 	}, nil
 }
 
