@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -57,6 +58,8 @@ func (c *call) readAll(from io.Reader) error {
 			return nil
 		case tooLarge:
 			return err
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			panic(http.ErrAbortHandler) // The body came too slowly. An answer 400 would tell the caller not to repeat the request.
 		default:
 			return problem.Invalid(problem.Violation{Code: problem.FieldInvalid, Message: "the body ended before it was complete"})
 		}

@@ -175,8 +175,8 @@ func (h *Handler) finish(c *call, panicked any) {
 // /events holds their call, so this must not count as a failure of the platform.
 const statusGone = 499
 
-// abortedStatus is what is logged and counted for a request that was aborted without an answer: its caller has left, or the
-// shutdown of the gateway has cut it off.
+// abortedStatus is what is logged and counted for a request that was aborted without an answer: its caller has left or sends
+// its body too slowly, or the shutdown of the gateway has cut it off.
 func (h *Handler) abortedStatus() int {
 	select {
 	case <-h.ShuttingDown:
