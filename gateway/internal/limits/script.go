@@ -14,13 +14,22 @@ import (
 // limit, the window in microseconds, and 0 for a request that only asks for the version. The result is how many requests may still
 // be accepted with this one, the microseconds until more may be, and the version.
 //
-// The log is a list of the times at which requests were accepted, by the clock of Redis. It expires between one and about two
-// windows after its last entry: setting the expiry with each request would cost replicas and the append-only file more than the
-// request itself. The extra 200 ms are for a Redis whose clock advances in steps, such as the embedded one.
+// The log is a list of the times at which requests were accepted, by the clock of Redis. If that clock goes back, what lies in the
+// future is dropped: otherwise it would count, and refuse requests, for as long as the clock went back. So the times always ascend.
+// Each process still holds the limit by its own window.
+//
+// The log expires between one and about two windows after its last entry: setting the expiry with each request would cost replicas
+// and the append-only file more than the request itself. The extra 200 ms are for a Redis whose clock advances in steps, such as the
+// embedded one.
 var takeScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now, limit, window = t[1] * 1000000 + t[2], tonumber(ARGV[1]), tonumber(ARGV[2])
 local log, stay = KEYS[1], math.ceil(window / 1000) + 200
+local newest = redis.call('LINDEX', log, -1)
+while newest and tonumber(newest) > now do
+  redis.call('RPOP', log)
+  newest = redis.call('LINDEX', log, -1)
+end
 local oldest = redis.call('LINDEX', log, 0)
 while oldest and tonumber(oldest) <= now - window do
   redis.call('LPOP', log)

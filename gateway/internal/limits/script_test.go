@@ -57,6 +57,35 @@ func TestALogExpiresAtLeastAWindowAfterItsLastRequest(t *testing.T) {
 	}
 }
 
+// The clock of Redis may go back, such as on a change to a replica. What was counted before then lies in the future.
+func TestRequestsOfAClockThatWentBackAreForgotten(t *testing.T) {
+	t.Parallel()
+	const limit = 4
+	c := client(t)
+	l := limiter(t, c, limits.Policy{Limit: limit, Window: time.Minute})
+	for name, ages := range map[string][]time.Duration{
+		"all of them":        {-time.Hour, -time.Hour, -time.Hour, -time.Hour},
+		"all but the oldest": {30 * time.Second, 20 * time.Second, -10 * time.Second, -20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tenant, now, past := uuid.NewString(), c.Time(t.Context()).Val(), 0
+			log := "gifting:requests:{" + tenant + "}:1"
+			for _, age := range ages {
+				require.NoError(t, c.RPush(t.Context(), log, now.Add(-age).UnixMicro()).Err())
+				if age > 0 {
+					past++
+				}
+			}
+			v, _ := l.TakeKey(t.Context(), tenant, 1)
+			require.True(t, v.Allowed)
+			require.Equal(t, limit-past-1, v.Remaining, "those of the past count")
+			require.EqualValues(t, past+1, c.LLen(t.Context(), log).Val())
+			require.LessOrEqual(t, v.Reset, time.Minute)
+		})
+	}
+}
+
 func TestNoWindowHasMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
 	policy := limits.Policy{Limit: 3, Window: 40 * time.Millisecond}
