@@ -29,7 +29,8 @@ type RegisterConfig struct {
 // statements.
 //
 // A claim is made before its request runs. It is released only when the request is known to have stored nothing. After a crash
-// or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim.
+// or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim. The
+// claims of a request are only counted, so package rpc does not repeat a call of the register whose answer was lost.
 type Register struct {
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
 	pool   *pgxpool.Pool

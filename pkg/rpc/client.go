@@ -42,6 +42,7 @@ const (
 	//
 	//   - CreateKey makes a second key, and nobody knows the first one.
 	//   - RotateWebhookSecret without a request id stops the secret that still signs for the overlap.
+	//   - ClaimKey counts a second claim, which nobody releases.
 	//   - ReleaseKey also releases the claim of a concurrent call of the same request.
 	//   - ReopenClaimedGift counts a second try.
 	//
@@ -56,6 +57,7 @@ const (
 			{"name": [
 				{"service": "gifting.tenants.v1.TenantOperationsService", "method": "CreateKey"},
 				{"service": "gifting.tenants.v1.TenantOperationsService", "method": "RotateWebhookSecret"},
+				{"service": "gifting.common.v1.IdempotencyRegisterService", "method": "ClaimKey"},
 				{"service": "gifting.common.v1.IdempotencyRegisterService", "method": "ReleaseKey"},
 				{"service": "gifting.personallinks.v1.GiftSiteService", "method": "ReopenClaimedGift"}
 			], "retryPolicy": {

@@ -16,27 +16,31 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 )
 
 // grpc-go returns an error without a status if it gives up a call and the last attempt was answered before the request was written.
 func TestACallWhoseStatusWasLostIsRepeatedOnce(t *testing.T) {
 	t.Parallel()
-	const method = "/gifting.webhook.v1.WebhookService/Later"
-	const onlyOlder = `{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 4, "initialBackoff": "1s", "maxBackoff": "1s",
-		"backoffMultiplier": 1, "retryableStatusCodes": ["UNIMPLEMENTED"]}}]}`
+	const later = "/gifting.webhook.v1.WebhookService/Later"
 	lost := fmt.Errorf("max retries exhausted: failed after 4 attempts: %w", io.EOF)
 	unimplemented := status.Error(codes.Unimplemented, "unknown method")
 	for name, test := range map[string]struct {
-		config  string
+		method  string
 		answers []error
 		want    problem.Code
 		older   bool
 	}{
-		"and succeeds then":       {serviceConfig, []error{lost, nil}, "", false},
-		"and has a status then":   {serviceConfig, []error{lost, unimplemented}, problem.ServiceUnavailable, true},
-		"and is lost again":       {serviceConfig, []error{lost, lost}, problem.ServiceUnavailable, false},
-		"and is lost as bare EOF": {serviceConfig, []error{io.EOF, io.EOF}, problem.ServiceUnavailable, false},
-		"unless it must not be":   {onlyOlder, []error{lost}, problem.ServiceUnavailable, false},
+		"and succeeds then":       {later, []error{lost, nil}, "", false},
+		"and has a status then":   {later, []error{lost, unimplemented}, problem.ServiceUnavailable, true},
+		"and is lost again":       {later, []error{lost, lost}, problem.ServiceUnavailable, false},
+		"and is lost as bare EOF": {later, []error{io.EOF, io.EOF}, problem.ServiceUnavailable, false},
+		"unless it would claim an Idempotency-Key twice": {
+			commonv1.IdempotencyRegisterService_ClaimKey_FullMethodName, []error{lost}, problem.ServiceUnavailable, false,
+		},
+		"unless it would release an Idempotency-Key twice": {
+			commonv1.IdempotencyRegisterService_ReleaseKey_FullMethodName, []error{lost}, problem.ServiceUnavailable, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,12 +59,13 @@ func TestACallWhoseStatusWasLostIsRepeatedOnce(t *testing.T) {
 			tel := telemetry.Discard()
 			all := newOlderPeers("webhook", tel.Logger).interceptors(tel, []grpc.UnaryClientInterceptor{own})
 			conn, err := grpc.NewClient("passthrough:///nowhere", grpc.WithTransportCredentials(insecure.NewCredentials()),
-				grpc.WithDefaultServiceConfig(test.config), grpc.WithChainUnaryInterceptor(append(all, answer)...))
+				grpc.WithDefaultServiceConfig(serviceConfig), grpc.WithChainUnaryInterceptor(append(all, answer)...))
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = conn.Close() })
 			conn.Connect()
-			require.Eventually(t, func() bool { return conn.GetMethodConfig(method).RetryPolicy != nil }, 30*time.Second, time.Millisecond)
-			err = conn.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{})
+			configured := func() bool { return conn.GetMethodConfig(test.method).RetryPolicy != nil }
+			require.Eventually(t, configured, 30*time.Second, time.Millisecond)
+			err = conn.Invoke(t.Context(), test.method, &emptypb.Empty{}, &emptypb.Empty{})
 			if test.want == "" {
 				require.NoError(t, err)
 			} else {
