@@ -154,6 +154,8 @@ restore_base() {
 	new=$1.new
 	cp -R "$from/." "$new" || fail "cannot write to $new"
 	rm -f "$new/standby.signal"
+	# A server that was itself restored still has the settings of that restore, such as its time.
+	sed '/^restore_command/d; /^recovery_target/d' "$from/postgresql.auto.conf" >"$new/postgresql.auto.conf"
 	{
 		echo "restore_command = 'cp \"$BACKUP_DIR/wal/%f\" \"%p\"'"
 		echo "recovery_target_action = 'promote'"
@@ -243,7 +245,8 @@ drill() {
 	scratch=$(mktemp -d)
 	if [ "$1" = base ]; then
 		restore_base "$scratch/data"
-		recovery=$(tail -n 2 "$scratch/data/postgresql.auto.conf") # Other settings are those of the server that was backed up.
+		# Other settings are those of the server that was backed up.
+		recovery=$(sed -n '/^restore_command/p; /^recovery_target/p' "$scratch/data/postgresql.auto.conf")
 		echo "$recovery" >"$scratch/data/postgresql.auto.conf"
 		start_scratch
 	else

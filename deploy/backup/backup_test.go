@@ -69,6 +69,30 @@ func TestABackup(t *testing.T) {
 	})
 }
 
+// The settings with which a server was restored are in its data directory, so also in its backups.
+func TestABackupOfARestoredServerIsRestoredToItsNewestChange(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mustRun(t, "base")
+	f.write(t, "before the time")
+	between := f.nextSecond(t)
+	f.archiveAll(t)
+	f.makeDir(t, filepath.Join(f.dir, "first"))
+	f.mustRun(t, "restore", filepath.Join(f.dir, "first", "data"), between)
+	first := f.startServer(t, filepath.Join(f.dir, "first"), "archive_mode=on")
+	requireRecovered(t, first, "before the time")
+
+	f.address = first.Address
+	f.mustRun(t, "base")
+	f.write(t, "after the restore")
+	f.archiveAll(t)
+	f.mustRun(t, "drill", "base")
+	f.makeDir(t, filepath.Join(f.dir, "second"))
+	f.mustRun(t, "restore", filepath.Join(f.dir, "second", "data"))
+	second := f.startServer(t, filepath.Join(f.dir, "second"))
+	requireRecovered(t, second, "before the time after the restore last")
+}
+
 // requireRecovered waits until the server has recovered, and compares the rows.
 func requireRecovered(t *testing.T, server *deps.Instance, names string) {
 	t.Helper()
