@@ -2,15 +2,19 @@
 package backup_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/deploy/local/deps"
+	"github.com/partnergifting/platform/pkg/identity"
 )
 
 const kept = "SELECT name FROM kept ORDER BY created_at"
@@ -42,11 +46,7 @@ func TestABackup(t *testing.T) {
 		requireRecovered(t, server, "before the backup after the backup too late last last last")
 	})
 
-	t.Run("of one database is restored beside it", func(t *testing.T) {
-		f.query(t, "postgres", "CREATE DATABASE orders_restored")
-		f.mustRun(t, "load", "orders", "orders_restored")
-		require.Equal(t, "before the backup", f.query(t, "orders_restored", kept))
-	})
+	t.Run("of one database is restored beside it", func(t *testing.T) { testBeside(t, f) })
 
 	t.Run("passes the drill", func(t *testing.T) {
 		for _, kind := range []string{"base", "dump"} {
@@ -99,6 +99,37 @@ func requireRecovered(t *testing.T, server *deps.Instance, names string) {
 	require.Eventually(t, func() bool { return query(t, server.Address, "SELECT pg_is_in_recovery()::text") == "false" },
 		time.Minute, 20*time.Millisecond)
 	require.Equal(t, names, query(t, inDatabase(t, server.Address, "orders"), kept))
+}
+
+var besideCommands = regexp.MustCompile("```sh\n(createdb (?s:.*?))```")
+
+// testBeside follows the page for each database. Afterwards its logins have the same rights as before.
+func testBeside(t *testing.T, f *fixture) {
+	t.Helper()
+	found := besideCommands.FindStringSubmatch(readFile(t, "README.md"))
+	require.NotNil(t, found)
+	for _, database := range []string{"orders", "events"} {
+		_, err := f.shell(t, "set -e\n"+strings.ReplaceAll(found[1], "orders", database), nil)
+		require.NoError(t, err)
+	}
+	require.NoError(t, filepath.WalkDir(f.secretsDir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		renamed := strings.NewReplacer("/orders?", "/orders_restored?", "/events?", "/events_restored?").Replace(readFile(t, path))
+		return os.WriteFile(path, []byte(renamed), 0o600)
+	}))
+	f.makeDatabases(t)
+	const owners = "SELECT DISTINCT tableowner::text FROM pg_tables WHERE schemaname = 'public'"
+	serving := readFile(t, f.secrets.Path(identity.Orders, "GIFTING_DATABASE_URL"))
+	require.Equal(t, "before the backup", query(t, serving, kept))
+	require.Equal(t, "orders_migrate", query(t, serving, owners))
+	serving = readFile(t, f.secrets.Path(identity.Events, "GIFTING_DATABASE_URL"))
+	require.Equal(t, "events_migrate", query(t, serving, owners))
+	require.Equal(t, "events_migrate", query(t, serving, "SELECT current_user::text"), "it makes partitions")
+	sources := readFile(t, f.secrets.Path(identity.Events, "GIFTING_OUTBOX_SOURCES"))
+	relay, _, _ := strings.Cut(strings.TrimPrefix(sources, "orders="), ",")
+	require.Equal(t, "0", query(t, relay, "SELECT count(*)::text FROM outbox"))
 }
 
 // testBroken damages a copy of the backups in one way at a time.

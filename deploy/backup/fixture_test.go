@@ -18,7 +18,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/deploy/bootstrap"
 	"github.com/partnergifting/platform/deploy/local/deps"
+	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/events"
 	"github.com/partnergifting/platform/services/orders"
@@ -27,6 +29,9 @@ import (
 // fixture is a server with two databases of the platform that archives its WAL, and the folder of its backups.
 type fixture struct {
 	address string
+	// secrets are those of bootstrap, in secretsDir. They name the logins of the databases.
+	secrets    bootstrap.Secrets
+	secretsDir string
 	// dir is a folder that the server's user may use, and backups the folder of the backups in it.
 	dir, backups string
 	// programs is the folder of PostgreSQL's programs.
@@ -56,25 +61,38 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.makeDir(t, f.dir)
 	f.makeDir(t, f.backups)
-	script, err := os.ReadFile("backup.sh")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(f.script(), script, 0o755))
+	require.NoError(t, os.WriteFile(f.script(), []byte(readFile(t, "backup.sh")), 0o755))
 	f.query(t, "postgres",
 		fmt.Sprintf(`ALTER SYSTEM SET archive_command = 'BACKUP_DIR="%s" sh "%s" archive "%%p" "%%f"'`, f.backups, f.script()))
 	f.query(t, "postgres", "SELECT pg_reload_conf()::text")
-	for database, migrate := range map[string]func(url string) error{
-		"orders": func(url string) error {
-			return orders.Program().Migrate(t.Context(), orders.Config{Database: postgres.Config{URL: url}}, io.Discard)
-		},
-		"events": func(url string) error {
-			return events.Program().Migrate(t.Context(), events.Config{Database: postgres.Config{URL: url}}, io.Discard)
-		},
-	} {
-		f.query(t, "postgres", "CREATE DATABASE "+database)
-		require.NoError(t, migrate(inDatabase(t, f.address, database)))
-	}
-	f.query(t, "orders", "CREATE TABLE kept (name text, created_at timestamptz NOT NULL DEFAULT clock_timestamp())")
+	f.secretsDir = t.TempDir()
+	f.secrets = bootstrap.OpenSecrets(f.secretsDir)
+	address, err := url.Parse(f.address)
+	require.NoError(t, err)
+	_, err = bootstrap.WriteSecrets(f.secretsDir, bootstrap.Stores{Postgres: address.Host, Options: address.RawQuery})
+	require.NoError(t, err)
+	f.makeDatabases(t)
+	owner := readFile(t, f.secrets.MigrationPath(identity.Orders))
+	require.NoError(t, orders.Program().Migrate(t.Context(), orders.Config{Database: postgres.Config{URL: owner}}, io.Discard))
+	query(t, owner, "CREATE TABLE kept (name text, created_at timestamptz NOT NULL DEFAULT clock_timestamp())")
+	owner = readFile(t, f.secrets.MigrationPath(identity.Events))
+	require.NoError(t, events.Program().Migrate(t.Context(), events.Config{Database: postgres.Config{URL: owner}}, io.Discard))
 	return f
+}
+
+// makeDatabases makes the databases and roles that the secrets name, with their rights.
+func (f *fixture) makeDatabases(t *testing.T) {
+	t.Helper()
+	statements, err := bootstrap.Databases(f.secrets, "orders", "events")
+	require.NoError(t, err)
+	require.NoError(t, bootstrap.RunDatabases(t.Context(), f.address, statements))
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
 }
 
 func (f *fixture) script() string { return filepath.Join(f.dir, "backup.sh") }
@@ -179,17 +197,25 @@ func (f *fixture) run(t *testing.T, env []string, args ...string) (output string
 // runLimited runs a command of the shell before the script.
 func (f *fixture) runLimited(t *testing.T, first string, env []string, args ...string) (output string, err error) {
 	t.Helper()
+	t.Logf("backup.sh %s", strings.Join(args, " "))
+	return f.shell(t, first+`
+		exec backup.sh "$@"`, env, args...)
+}
+
+// shell runs commands of the shell, which find the script and the programs of PostgreSQL.
+func (f *fixture) shell(t *testing.T, commands string, env []string, args ...string) (output string, err error) {
+	t.Helper()
 	server, err := url.Parse(f.address)
 	require.NoError(t, err)
-	command := exec.CommandContext(t.Context(), "sh", append([]string{"-c", first + `
-		exec sh "$0" "$@"`, f.script()}, args...)...)
+	command := exec.CommandContext(t.Context(), "sh", append([]string{"-c", commands, "sh"}, args...)...)
 	command.Dir, command.SysProcAttr = f.dir, f.user
 	command.Env = append([]string{
-		"PATH=" + f.programs + ":" + os.Getenv("PATH"), "PGHOST=" + server.Hostname(), "PGPORT=" + server.Port(), "PGUSER=postgres",
+		"PATH=" + f.dir + ":" + f.programs + ":" + os.Getenv("PATH"),
+		"PGHOST=" + server.Hostname(), "PGPORT=" + server.Port(), "PGUSER=postgres",
 		"BACKUP_DIR=" + f.backups, "BACKUP_DATABASES=orders events", "TMPDIR=/tmp",
 	}, env...)
 	raw, err := command.CombinedOutput()
-	t.Logf("backup.sh %s\n%s", strings.Join(args, " "), raw)
+	t.Logf("%s", raw)
 	return string(raw), err
 }
 
