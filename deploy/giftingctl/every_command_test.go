@@ -114,6 +114,29 @@ func TestTheTenantOfTheCommandLineReplacesThatOfTheFile(t *testing.T) {
 	}
 }
 
+// Without --all, a command that changes something page by page leaves out everything after the first page.
+func TestChangingCommandsOfTheRunbooksCoverAllPages(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../runbooks/*.md")
+	require.NoError(t, err)
+	found := 0
+	for _, path := range paths {
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, c := range calls {
+			cc := &callCommand{call: c, fields: fieldsOf(method(c.method).Input(), c.flatten)}
+			for command := range strings.Lines(string(page)) {
+				if c.readOnly || cc.cursorField() == nil || !strings.HasPrefix(strings.TrimSpace(command), "giftingctl "+c.use+" ") {
+					continue
+				}
+				found++
+				require.Contains(t, strings.Fields(command), "--all", path)
+			}
+		}
+	}
+	require.NotZero(t, found)
+}
+
 func TestEveryCommandPrintsOneJSONValue(t *testing.T) {
 	t.Parallel()
 	services := giftingctltest.Start(t, nil)
