@@ -17,6 +17,7 @@ import (
 
 	"github.com/partnergifting/platform/deploy/alerts"
 	_ "github.com/partnergifting/platform/deploy/local" // Registers the contracts of all services.
+	"github.com/partnergifting/platform/deploy/programs"
 	"github.com/partnergifting/platform/pkg/settings"
 )
 
@@ -157,6 +158,22 @@ func TestLogLinesAndSettingsOfRunbooksExist(t *testing.T) {
 			require.Regexp(t, `env:"`+strings.TrimPrefix(name, settings.Prefix)+`[",]`, code)
 		}
 	})
+}
+
+// A program that is missing in the table would be left with the old secret.
+func TestTheTableOfSecretsNamesEveryProgramThatUsesThem(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(runbooks, "rotate-secrets.md"))
+	require.NoError(t, err)
+	secrets := regexp.MustCompile("(?m)^\\| [^|]*`(GIFTING_[A-Z_]+)` \\| ([^|]*) \\|").FindAllStringSubmatch(string(page), -1)
+	require.NotEmpty(t, secrets)
+	for _, secret := range secrets {
+		for _, p := range programs.All() {
+			if _, uses := p.Settings[secret[1]]; uses {
+				require.Contains(t, secret[2], string(p.Name), secret[1])
+			}
+		}
+	}
 }
 
 // source is the code of services, gateway and pkg, without tests.
