@@ -86,7 +86,7 @@ func TestAChangeOfTheAuthoritiesRestartsThePods(t *testing.T) {
 	require.NotEqual(t, of(`{}`), of(`{"restartedAt": "2026-11-23"}`))
 }
 
-// everyExtra has a value for each way to add to the pods, for all programs and for orders.
+// everyExtra has a value for each way to add to the pods, for all programs and for orders. The gateway has no migration.
 const everyExtra = `
 podLabels: {mesh: "on"}
 podAnnotations: {mesh/inject: "true"}
@@ -114,6 +114,8 @@ orders:
   extraVolumes: [{name: own, emptyDir: {}}]
   extraVolumeMounts: [{name: own, mountPath: /own}]
   extraEgress: [{to: [{ipBlock: {cidr: 10.9.1.0/24}}], ports: [{protocol: TCP, port: 443}]}]
+gateway:
+  extraEgress: [{to: [{ipBlock: {cidr: 10.9.2.0/24}}], ports: [{protocol: TCP, port: 443}]}]
 `
 
 func TestWhatIsAddedReachesEveryPodAndItsOwn(t *testing.T) {
@@ -162,8 +164,9 @@ func TestWhatIsAddedReachesEveryPodAndItsOwn(t *testing.T) {
 			made[o.Name] = o.Data["release"]
 		}
 	}
-	require.Equal(t, []string{"10.9.0.0/24"}, reached["gifting-migration"])
+	require.Equal(t, []string{"10.9.0.0/24", "10.9.1.0/24"}, reached["gifting-migration"])
 	require.Equal(t, []string{"10.9.0.0/24"}, reached["gifting-webhook"])
+	require.Equal(t, []string{"10.9.0.0/24", "10.9.2.0/24"}, reached["gifting-gateway"])
 	require.Equal(t, []string{"10.9.0.0/24", "10.9.1.0/24"}, reached["gifting-orders"])
 	require.Equal(t, map[string]string{"map": "gifting", "text": "gifting"}, made)
 }
