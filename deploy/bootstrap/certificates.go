@@ -3,21 +3,26 @@ package bootstrap
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/identity/authority"
 )
 
-// Lifetimes. A run renews a certificate in the last third of its life, and the authority in its last year.
+// Lifetimes. A run renews a certificate in the last third of its life. In the last year of the authority a run makes its successor,
+// which signs AuthorityOverlap later: programs that do not know it yet would refuse its certificates.
 const (
 	AuthorityLife    = 10 * 365 * 24 * time.Hour
 	AuthorityRenewal = 365 * 24 * time.Hour
+	AuthorityOverlap = 30 * 24 * time.Hour
 	// DefaultLife is the life of certificates.
 	DefaultLife    = 90 * 24 * time.Hour
 	renewalDivisor = 3
@@ -26,7 +31,8 @@ const (
 // DefaultTrustDomain is the trust domain of the identities unless another one is chosen.
 const DefaultTrustDomain = "partner-gifting"
 
-// Certificates is a folder with an authority, ca.crt and ca.key, and a certificate for every caller.
+// Certificates is a folder with an authority, ca.crt and ca.key, and a certificate for every caller. Near the end of the authority
+// both files have it and its successor, the older one first.
 type Certificates struct {
 	Dir string
 	// Authority is the name of the authority when it is made.
@@ -50,11 +56,11 @@ func (c Certificates) Make(now time.Time) (made []identity.Name, err error) {
 	if err := os.MkdirAll(c.Dir, privateFolder); err != nil {
 		return nil, fmt.Errorf("folder of certificates: %w", err)
 	}
-	signer, created, err := c.authority(now)
+	signer, changed, err := c.authority(now)
 	if err != nil {
 		return nil, fmt.Errorf("authority: %w", err)
 	}
-	if created {
+	if changed {
 		made = append(made, AuthorityName)
 	}
 	for _, name := range identity.Names() {
@@ -115,37 +121,75 @@ func (c Certificates) write(name identity.Name, p authority.Pair) error {
 const startOver = "remove what is left to make a new authority, which no running program trusts"
 
 var (
-	errNoAuthorityKey = errors.New("ca.crt exists without ca.key: put the key back, or " + startOver)
+	errNoAuthorityKey = errors.New("ca.key lacks the key of an authority in ca.crt: put it back, or " + startOver)
 	errAuthority      = errors.New("ca.crt and ca.key are no authority: restore them, or " + startOver)
 	errTrustDomain    = errors.New("the trust domain must be lower-case letters, digits, dots, dashes and underscores")
 	errLife           = errors.New("a certificate cannot live longer than its authority, 3650 days")
 )
 
-// authority reads the authority, and makes one if there is none. In its last year a new one replaces it, which then signs all
-// certificates again. One that cannot be read is never replaced: its key may be elsewhere, and programs trust it.
-func (c Certificates) authority(now time.Time) (signer *authority.Authority, created bool, err error) {
-	pair, err := c.read(AuthorityName)
-	switch empty := len(pair.Cert)+len(pair.Key) == 0; {
-	case err == nil && empty, err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, false, errors.Join(errAuthority, err)
-	case err == nil:
-		existing, err := authority.Parse(pair)
-		if err != nil {
-			return nil, false, fmt.Errorf("%w: %w", errAuthority, err)
-		}
-		if existing.Until().Sub(now) > AuthorityRenewal {
-			return existing, false, nil
-		}
-	case len(pair.Cert) > 0:
-		return nil, false, errNoAuthorityKey
-	case !empty: // Only ca.key exists.
-		return nil, false, errAuthority
-	}
-	signer, err = authority.New(c.Authority, now.Add(-time.Hour), now.Add(AuthorityLife))
+// authority returns the authority that signs, and whether ca.crt was changed. It makes an authority if there is none, makes the
+// successor of one in its last year, and removes one that has expired.
+func (c Certificates) authority(now time.Time) (signer *authority.Authority, changed bool, err error) {
+	known, err := c.authorities()
 	if err != nil {
 		return nil, false, err
 	}
-	return signer, true, c.write(AuthorityName, signer.Pair)
+	all := slices.DeleteFunc(slices.Clone(known), func(a *authority.Authority) bool { return !now.Before(a.Until()) })
+	if len(all) == 0 || all[len(all)-1].Until().Sub(now) <= AuthorityRenewal {
+		made, err := authority.New(c.Authority, now.Add(-time.Hour), now.Add(AuthorityLife))
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, made)
+	}
+	signer = all[0]
+	for _, successor := range all[1:] {
+		if now.Sub(successor.From()) >= AuthorityOverlap || signer.Until().Sub(now) < AuthorityOverlap {
+			signer = successor
+		}
+	}
+	if slices.Equal(all, known) {
+		return signer, false, nil
+	}
+	var files authority.Pair
+	for _, a := range all {
+		files.Cert, files.Key = append(files.Cert, a.Cert...), append(files.Key, a.Key...)
+	}
+	return signer, true, c.write(AuthorityName, files)
+}
+
+// authorities reads the authorities, the oldest first. Those that cannot be read are never replaced: their keys may be elsewhere,
+// and programs trust them.
+func (c Certificates) authorities() (all []*authority.Authority, err error) {
+	files, err := c.read(AuthorityName)
+	certs, keys := blocks(files.Cert, "CERTIFICATE"), blocks(files.Key, "PRIVATE KEY")
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case missing && len(files.Cert)+len(files.Key) == 0:
+		return nil, nil
+	case err != nil && !missing, len(certs) == 0, len(keys) == 0 && len(files.Key) > 0:
+		return nil, errors.Join(errAuthority, err)
+	case len(keys) < len(certs):
+		return nil, errNoAuthorityKey
+	}
+	for i, cert := range certs {
+		a, err := authority.Parse(authority.Pair{Cert: cert, Key: keys[i]})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errAuthority, err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// blocks returns the PEM blocks of a file whose types end with kind.
+func blocks(file []byte, kind string) (all [][]byte) {
+	for block, rest := pem.Decode(file); block != nil; block, rest = pem.Decode(rest) {
+		if strings.HasSuffix(block.Type, kind) {
+			all = append(all, pem.EncodeToMemory(block))
+		}
+	}
+	return all
 }
 
 // valid reports whether the caller has a certificate that is not near expiry.
@@ -168,9 +212,12 @@ func (c Certificates) valid(signer *authority.Authority, name identity.Name, now
 }
 
 func (c Certificates) issue(signer *authority.Authority, name identity.Name, now time.Time) error {
+	until := now.Add(c.Life)
+	if signer.Until().Before(until) {
+		until = signer.Until() // So that the alert on certificates fires in time.
+	}
 	pair, err := signer.Issue(authority.Request{
-		URIs: []string{name.URI(c.TrustDomain)}, Hosts: []string{"localhost", "127.0.0.1"},
-		From: now.Add(-time.Hour), Until: now.Add(c.Life),
+		URIs: []string{name.URI(c.TrustDomain)}, Hosts: []string{"localhost", "127.0.0.1"}, From: now.Add(-time.Hour), Until: until,
 	})
 	if err != nil {
 		return err

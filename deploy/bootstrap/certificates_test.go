@@ -1,6 +1,9 @@
 package bootstrap_test
 
 import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"os"
 	"path/filepath"
 	"testing"
@@ -65,9 +68,100 @@ func TestCertificates(t *testing.T) {
 		require.Equal(t, identity.Names(), again(t, now.Add(200*24*time.Hour-renewal+time.Minute)))
 		require.Equal(t, authority, of("ca"))
 	})
-	t.Run("are all renewed with a new authority", func(t *testing.T) {
-		require.Len(t, again(t, now.Add(bootstrap.AuthorityLife-bootstrap.AuthorityRenewal)), 1+len(identity.Names()))
-		require.NotEqual(t, authority, of("ca"))
+}
+
+// copied is what a program has that got the files of a run.
+type copied struct {
+	roots *x509.CertPool
+	leaf  *x509.Certificate
+}
+
+func copyOf(t *testing.T, files bootstrap.Certificates) copied {
+	t.Helper()
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(read(t, files.Cert("ca"))))
+	pair, err := tls.LoadX509KeyPair(files.Cert(identity.Orders), files.Key(identity.Orders))
+	require.NoError(t, err)
+	return copied{roots, pair.Leaf}
+}
+
+func (c copied) requireAccepts(t *testing.T, other copied, at time.Time) {
+	t.Helper()
+	_, err := other.leaf.Verify(x509.VerifyOptions{
+		Roots: c.roots, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	require.NoError(t, err)
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return content
+}
+
+// The files of a run reach one program after another. Meanwhile programs with the files of the run before must accept the others.
+func TestTheSuccessorOfAnAuthorityIsTrustedBeforeItSigns(t *testing.T) {
+	t.Parallel()
+	const month = 30 * 24 * time.Hour
+	files, start := bootstrap.Certificates{Dir: t.TempDir()}, time.Now()
+	end := start.Add(bootstrap.AuthorityLife)
+	_, err := files.Make(start)
+	require.NoError(t, err)
+	first := read(t, files.Cert("ca"))
+	at := end.Add(-bootstrap.AuthorityRenewal - month/2)
+	_, err = files.Make(at)
+	require.NoError(t, err)
+	require.Equal(t, first, read(t, files.Cert("ca")))
+	for at = at.Add(month); at.Before(end.Add(2 * month)); at = at.Add(month) {
+		before := copyOf(t, files)
+		_, err := files.Make(at)
+		require.NoError(t, err)
+		after := copyOf(t, files)
+		before.requireAccepts(t, after, at)
+		after.requireAccepts(t, before, at)
+		require.Equal(t, at.Before(end), bytes.HasPrefix(read(t, files.Cert("ca")), first), "trusted until it expires")
+	}
+	require.Equal(t, 1, bytes.Count(read(t, files.Cert("ca")), []byte("BEGIN")), "it has one successor")
+}
+
+func TestTheEndOfAnAuthorityIsNear(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	setup := func(t *testing.T, life time.Duration) (files bootstrap.Certificates, end time.Time) {
+		t.Helper()
+		now := time.Now()
+		files = bootstrap.Certificates{Dir: t.TempDir(), Life: life}
+		_, err := files.Make(now)
+		require.NoError(t, err)
+		return files, now.Add(bootstrap.AuthorityLife)
+	}
+	t.Run("a certificate expires no later", func(t *testing.T) {
+		t.Parallel()
+		files, end := setup(t, 2*bootstrap.AuthorityRenewal)
+		_, err := files.Make(end.Add(-300 * day))
+		require.NoError(t, err)
+		require.WithinDuration(t, end, copyOf(t, files).leaf.NotAfter, 2*time.Second)
+	})
+	t.Run("its successor signs at once if there is no time left", func(t *testing.T) {
+		t.Parallel()
+		files, end := setup(t, 0)
+		_, err := files.Make(end.Add(-5 * day))
+		require.NoError(t, err)
+		made := copyOf(t, files)
+		made.requireAccepts(t, made, end.Add(day))
+	})
+	t.Run("nothing is made with the key of its predecessor", func(t *testing.T) {
+		t.Parallel()
+		files, end := setup(t, 0)
+		inVault := read(t, files.Key("ca"))
+		_, err := files.Make(end.Add(-300 * day))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(files.Key("ca"), inVault, 0o600))
+		before := contents(t, files.Dir)
+		_, err = files.Make(end.Add(-270 * day))
+		require.ErrorContains(t, err, "ca.key lacks the key of an authority in ca.crt")
+		require.Equal(t, before, contents(t, files.Dir))
 	})
 }
 
@@ -81,7 +175,7 @@ func TestAnAuthorityThatCannotBeReadIsNeverReplaced(t *testing.T) {
 		"its key is in a vault": {func(t *testing.T, _, key string) {
 			t.Helper()
 			require.NoError(t, os.Remove(key))
-		}, "ca.crt exists without ca.key"},
+		}, "ca.key lacks the key of an authority in ca.crt"},
 		"its certificate is gone": {func(t *testing.T, cert, _ string) {
 			t.Helper()
 			require.NoError(t, os.Remove(cert))

@@ -65,6 +65,9 @@ func Parse(p Pair) (*Authority, error) {
 	return &Authority{Pair: p, cert: read.Leaf, key: key}, nil
 }
 
+// From is when the authority's certificate begins to be valid.
+func (a *Authority) From() time.Time { return a.cert.NotBefore }
+
 // Until is when the authority's certificate expires.
 func (a *Authority) Until() time.Time { return a.cert.NotAfter }
 
