@@ -18,9 +18,9 @@ import (
 // future is dropped: otherwise it would count, and refuse requests, for as long as the clock went back. So the times always ascend.
 // Each process still holds the limit by its own window.
 //
-// The log expires between one and about two windows after its last entry: setting the expiry with each request would cost replicas
-// and the append-only file more than the request itself. The extra 200 ms are for a Redis whose clock advances in steps, such as the
-// embedded one.
+// The log expires between one and about two windows after its last entry: setting the expiry with each request would cost
+// replicas and the append-only file more than the request itself. The extra 200 ms are for a Redis whose clock advances in steps,
+// such as the embedded one.
 var takeScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now, limit, window = t[1] * 1000000 + t[2], tonumber(ARGV[1]), tonumber(ARGV[2])

@@ -46,7 +46,8 @@ func setup(t *testing.T) *fixture {
 
 func setupWith(t *testing.T, rows int) *fixture {
 	t.Helper()
-	f := &fixture{t: t, rows: rows, pool: pgtest.New(t, store.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations())}
+	f := &fixture{t: t, rows: rows}
+	f.pool = pgtest.New(t, store.Migrations(), idempotency.Migrations(), daemon.RetentionClockMigrations())
 	f.store = store.New(f.pool)
 	for range 2 {
 		f.services = append(f.services, newService(t))
