@@ -117,7 +117,7 @@ func testBeside(t *testing.T, f *fixture) {
 			return err
 		}
 		renamed := strings.NewReplacer("/orders?", "/orders_restored?", "/events?", "/events_restored?").Replace(readFile(t, path))
-		return os.WriteFile(path, []byte(renamed), 0o600)
+		return os.WriteFile(path, []byte(renamed), 0o600) //nolint:gosec // The folder is that of the test.
 	}))
 	f.makeDatabases(t)
 	const owners = "SELECT DISTINCT tableowner::text FROM pg_tables WHERE schemaname = 'public'"
