@@ -28,6 +28,7 @@ func (f *fixture) arabicPage() *linksv1.GetClaimPageResponse {
 	}
 	bottle := page.GetGifts()[1].GetVariations()
 	bottle[0].ValueNames, bottle[1].ValueNames = []string{"0.5 لتر", "0.75 لتر"}, []string{"فولاذي", "أبيض", "أسود"}
+	page.Gifts[1].Details.Story = "مصنوعة من قطعة واحدة من الفولاذ.\n\nليس فيها وصلات، فلا يتسرّب منها شيء."
 	return page
 }
 
