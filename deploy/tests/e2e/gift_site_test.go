@@ -140,6 +140,8 @@ func (s stack) testClaimedPage(t *testing.T, p *player, orderID string) {
 	require.Contains(t, corrected, "Your delivery details have been corrected.")
 	require.Contains(t, corrected, harness.MarkedStreet+" B", "in the browser that typed it")
 	harness.RequireNoPersonalData(t, harness.Visit(t, p.address).Body)
+	require.Contains(t, p.send(t, form), "Your delivery details have been corrected.", "the button was pressed twice")
 	require.InDelta(t, order["version"].(float64)+1, s.Get(t, key, "/orders/"+orderID).OK(t)["version"], 0)
+	form.Set("street", harness.MarkedStreet+" C")
 	require.Contains(t, p.send(t, form), "The delivery details have been changed meanwhile.", "of another tab")
 }
