@@ -24,7 +24,7 @@ import (
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
 
-const patience, often = 10 * time.Second, 5 * time.Millisecond
+const patience, often = 30 * time.Second, 5 * time.Millisecond
 
 // instance is a server that can be ended and started again at its address.
 type instance struct {

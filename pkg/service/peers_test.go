@@ -23,7 +23,7 @@ import (
 	"github.com/partnergifting/platform/pkg/testenv"
 )
 
-const patience, often = 10 * time.Second, 10 * time.Millisecond
+const patience, often = 30 * time.Second, 10 * time.Millisecond
 
 // instance is an instance of a peer that a test upgrades and sets back.
 type instance struct {
