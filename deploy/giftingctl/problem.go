@@ -91,7 +91,7 @@ func (r *refusal) output() refusalOutput {
 		s.Code, s.Title = word(r.status.Code().String()), r.status.Code().String()
 	}
 	if r.makesKey && (r.unreachable() || r.interrupted) {
-		s.Detail += "; if keys list shows a new key, revoke it, because nobody has it"
+		s.Detail += "; if keys list shows a new key, revoke it: its text is lost"
 	}
 	return s
 }

@@ -47,7 +47,7 @@ type RetentionClock struct {
 	last     time.Time
 	lastRead time.Duration
 
-	lag atomic.Int64 // Nanoseconds. It is read while the lock is held, until the database answers.
+	lag atomic.Int64 // Nanoseconds. It is atomic, because the lock is held while the database is asked.
 }
 
 // NewRetentionClock makes a clock and reports how far it lags.

@@ -40,9 +40,9 @@ const (
 	// nothing, and a repeated write finds the claim or answer of the first by its Idempotency-Key or record id. A call of the
 	// methods that are named fails instead, because they have a second effect:
 	//
-	//   - CreateKey makes a second key, and nobody knows the first one.
+	//   - CreateKey makes a second key, and the text of the first one is lost.
 	//   - RotateWebhookSecret without a request id stops the secret that still signs for the overlap.
-	//   - ClaimKey counts a second claim, which nobody releases.
+	//   - ClaimKey counts a second claim, which is never released.
 	//   - ReleaseKey also releases the claim of a concurrent call of the same request.
 	//   - ReopenClaimedGift counts a second try.
 	//
@@ -139,7 +139,7 @@ func (o *olderPeers) statusToErrors(
 	return o.asCallError(ctx, method, invoke(ctx, method, req, reply, cc, opts...))
 }
 
-// repeatLost makes a call again whose status was lost (asCallError), if serviceConfig lets its method be repeated. It is innermost:
+// repeatLost makes a call again whose status was lost (see asCallError), if serviceConfig lets its method be repeated. It is innermost:
 // a caller's own interceptor may change the request, and does so once.
 func repeatLost(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,

@@ -38,7 +38,7 @@ func TestTheLetterCanBeReadAgainAndTheChosenGiftIsNamed(t *testing.T) {
 	require.NotContains(t, f.get("?step=choose").body, "step=letter", "there is none")
 }
 
-// The label of a link that nobody has claimed for a year is erased. The link stays open.
+// The label of a link that was not claimed for a year is erased. The link stays open.
 func TestAGiftWithoutALabelIsForYou(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -169,7 +169,7 @@
     const typed = () => String(new URLSearchParams(new FormData(form, use)));
     const posted = typed();
     if (sent.has(form)) return; // "Continue" also takes the country.
-    const page = await fetch(form.action, { method: "POST", body: new URLSearchParams(posted), signal: AbortSignal.timeout?.(patience) })
+    const page = await fetch(form.action, { method: "POST", body: new URLSearchParams(posted), signal: AbortSignal.timeout?.(answerTimeout) })
       .then((answer) => answer.ok && answer.text()).catch(() => {});
     if (country.value !== chosen || sent.has(form)) return;
     if (!page) { // The network may be lost. The button that needs no script is shown.
@@ -205,7 +205,7 @@
 
   // A form is sent once. The button says that it is being sent. The form can be sent again after "back", and if no answer comes: the
   // network may be lost, and the player may have stopped the page.
-  const sent = new WeakSet(), patience = 15000;
+  const sent = new WeakSet(), answerTimeout = 15000;
   const allow = (form) => {
     sent.delete(form);
     for (const button of all("button.pending", form)) {
@@ -221,7 +221,7 @@
         return;
       }
       sent.add(form);
-      setTimeout(allow, patience, form);
+      setTimeout(allow, answerTimeout, form);
       const button = event.submitter;
       if (!button) return;
       button.dataset.words = button.textContent;
