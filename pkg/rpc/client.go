@@ -139,8 +139,8 @@ func (o *olderPeers) statusToErrors(
 	return o.asCallError(ctx, method, invoke(ctx, method, req, reply, cc, opts...))
 }
 
-// repeatLost makes a call again whose status was lost (see asCallError), if serviceConfig lets its method be repeated. It is innermost:
-// a caller's own interceptor may change the request, and does so once.
+// repeatLost makes a call again whose status was lost (see asCallError), if serviceConfig lets its method be repeated.
+// It is innermost: a caller's own interceptor may change the request, and does so once.
 func repeatLost(
 	ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
