@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	claimForOther = `SELECT idempotency_register($1, $2, $3, $4)`
-	release       = `SELECT idempotency_unregister($1, $2, $3)`
+	claimForOther = `SELECT idempotency_register($1, $2, $3, $4, nullif($5, '')::uuid)`
+	release       = `SELECT idempotency_unregister($1, $2, $3, nullif($4, '')::uuid)`
 )
 
 // RegisterConfig of a Register. It has connections of its own, because requests of all services wait for it: what else the service
@@ -29,8 +29,8 @@ type RegisterConfig struct {
 // statements.
 //
 // A claim is made before its request runs. It is released only when the request is known to have stored nothing. After a crash
-// or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim. The
-// claims of a request are only counted, so package rpc does not repeat a call of the register whose answer was lost.
+// or an unknown outcome the claim stays, and only the same request may use the key until the retention deletes the claim. Each claim
+// has an id, so a call of the register whose answer was lost can be repeated.
 type Register struct {
 	commonv1.UnimplementedIdempotencyRegisterServiceServer
 	pool   *pgxpool.Pool
@@ -46,7 +46,7 @@ func NewRegister(pool *pgxpool.Pool, cfg RegisterConfig) *Register {
 func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) (*commonv1.ClaimKeyResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.budget)
 	defer cancel()
-	_, err := r.pool.Exec(ctx, claimForOther, req.GetKeyId(), req.GetIdempotencyKey(), fingerprints(req), req.GetOwner())
+	_, err := r.pool.Exec(ctx, claimForOther, req.GetKeyId(), req.GetIdempotencyKey(), fingerprints(req), req.GetOwner(), req.GetClaimId())
 	switch {
 	case err == nil:
 		return &commonv1.ClaimKeyResponse{}, nil
@@ -63,7 +63,7 @@ func (r *Register) ClaimKey(ctx context.Context, req *commonv1.ClaimKeyRequest) 
 func (r *Register) ReleaseKey(ctx context.Context, req *commonv1.ReleaseKeyRequest) (*commonv1.ReleaseKeyResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.budget)
 	defer cancel()
-	if _, err := r.pool.Exec(ctx, release, req.GetKeyId(), req.GetIdempotencyKey(), fingerprints(req)); err != nil {
+	if _, err := r.pool.Exec(ctx, release, req.GetKeyId(), req.GetIdempotencyKey(), fingerprints(req), req.GetClaimId()); err != nil {
 		return nil, fmt.Errorf("release idempotency key: %w", err)
 	}
 	return &commonv1.ReleaseKeyResponse{}, nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -24,17 +25,24 @@ type register struct {
 	*idempotency.Register
 }
 
+// claim makes a claim with an id of its own.
 func (r register) claim(ctx context.Context, fingerprint string) error {
+	return r.claimAs(ctx, uuid.NewString(), fingerprint)
+}
+
+// claimAs makes the claim with this id, or one without id, as gateways of the first version do.
+func (r register) claimAs(ctx context.Context, id, fingerprint string) error {
 	_, err := r.ClaimKey(ctx, &commonv1.ClaimKeyRequest{
-		KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte(fingerprint), Owner: otherService,
+		KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte(fingerprint), Owner: otherService, ClaimId: id,
 	})
 	return err
 }
 
-func (r register) release(t *testing.T, fingerprint string) {
-	t.Helper()
-	_, err := r.ReleaseKey(t.Context(), &commonv1.ReleaseKeyRequest{KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte(fingerprint)})
-	require.NoError(t, err)
+func (r register) release(ctx context.Context, id, fingerprint string) error {
+	_, err := r.ReleaseKey(ctx, &commonv1.ReleaseKeyRequest{
+		KeyId: 1, IdempotencyKey: "k", Fingerprint: []byte(fingerprint), ClaimId: id,
+	})
+	return err
 }
 
 func setupRegister(t *testing.T) (*pgxpool.Pool, register) {
@@ -49,7 +57,9 @@ func TestAKeyOfThisServiceIsRefusedByOthers(t *testing.T) {
 	_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
 	require.True(t, problem.Is(r.claim(t.Context(), "g"), problem.IdempotencyKeyReused))
-	r.release(t, "f")
+	for _, id := range []string{"", uuid.NewString()} {
+		require.NoError(t, r.release(t.Context(), id, "f"))
+	}
 	got, err := run(request(t.Context(), 1, "k", "f"), pool, effect("b", "two"))
 	require.NoError(t, err)
 	require.Equal(t, "one", got.GetError(), "a release takes no stored answer away")
@@ -85,16 +95,37 @@ func TestAKeyOfAnotherServiceIsRefusedByThisOne(t *testing.T) {
 func TestTheSameRequestMayClaimAgainAndTheLastReleaseFreesTheKey(t *testing.T) {
 	t.Parallel()
 	pool, r := setupRegister(t)
-	require.NoError(t, r.claim(t.Context(), "g"))
-	require.NoError(t, r.claim(t.Context(), "g"), "a crash of the gateway left the first claim")
-	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused))
-	r.release(t, "h")
-	r.release(t, "g")
-	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused), "one claim is left")
-	r.release(t, "g")
+	first, second := uuid.NewString(), uuid.NewString()
+	for _, id := range []string{first, second, "", first, second} { // The last two are repeated calls, whose answers were lost.
+		require.NoError(t, r.claimAs(t.Context(), id, "g"))
+	}
+	require.NoError(t, r.release(t.Context(), first, "h"))
+	for _, id := range []string{second, second, "", uuid.NewString()} {
+		require.NoError(t, r.release(t.Context(), id, "g"))
+		require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused), "one claim is left")
+	}
+	require.NoError(t, r.release(t.Context(), first, "g"))
 	_, err := run(request(t.Context(), 1, "k", "f"), pool, effect("a", "one"))
 	require.NoError(t, err)
 	require.Equal(t, 1, effects(t, pool))
+}
+
+func TestTheIdsOfClaimsAreBounded(t *testing.T) {
+	t.Parallel()
+	pool, r := setupRegister(t)
+	ids := make([]string, 40)
+	for i := range ids {
+		ids[i] = uuid.NewString()
+		require.NoError(t, r.claimAs(t.Context(), ids[i], "g"))
+	}
+	var kept, holders int
+	read := "SELECT cardinality(claims), holders FROM idempotency_answers"
+	require.NoError(t, pool.QueryRow(t.Context(), read).Scan(&kept, &holders))
+	require.Equal(t, []int{16, 40}, []int{kept, holders})
+	for _, id := range ids {
+		require.NoError(t, r.release(t.Context(), id, "g"))
+	}
+	require.True(t, problem.Is(r.claim(t.Context(), "h"), problem.IdempotencyKeyReused), "the key stays bound to its request")
 }
 
 func TestAClaimIsRefusedWhileARequestWithTheKeyRuns(t *testing.T) {
@@ -151,10 +182,12 @@ func TestConcurrentClaimsAndReleasesLeaveTheKeyFree(t *testing.T) {
 	for range callers {
 		group.Go(func() error {
 			for range attempts {
-				if err := r.claim(t.Context(), "g"); err != nil {
-					return err
+				id := uuid.NewString()
+				for _, call := range []func(context.Context, string, string) error{r.claimAs, r.claimAs, r.release, r.release} {
+					if err := call(t.Context(), id, "g"); err != nil {
+						return err
+					}
 				}
-				r.release(t, "g")
 			}
 			return nil
 		})

@@ -37,13 +37,11 @@ const (
 
 	// serviceConfig spreads calls over all instances of a service. A call that failed because its instance died or was not
 	// reached is repeated on another one. The first call may have had its effect. That is harmless for most methods: reads change
-	// nothing, and a repeated write finds the claim or answer of the first by its Idempotency-Key or record id. A call of the
+	// nothing, and a repeated write finds the claim or answer of the first by its Idempotency-Key or id. A call of the
 	// methods that are named fails instead, because they have a second effect:
 	//
 	//   - CreateKey makes a second key, and the text of the first one is lost.
 	//   - RotateWebhookSecret without a request id stops the secret that still signs for the overlap.
-	//   - ClaimKey counts a second claim, which is never released.
-	//   - ReleaseKey also releases the claim of a concurrent call of the same request.
 	//   - ReopenClaimedGift counts a second try.
 	//
 	// A server that itself answers UNAVAILABLE forbids the repetition (refuseRetry), because other instances have the same
@@ -57,8 +55,6 @@ const (
 			{"name": [
 				{"service": "gifting.tenants.v1.TenantOperationsService", "method": "CreateKey"},
 				{"service": "gifting.tenants.v1.TenantOperationsService", "method": "RotateWebhookSecret"},
-				{"service": "gifting.common.v1.IdempotencyRegisterService", "method": "ClaimKey"},
-				{"service": "gifting.common.v1.IdempotencyRegisterService", "method": "ReleaseKey"},
 				{"service": "gifting.personallinks.v1.GiftSiteService", "method": "ReopenClaimedGift"}
 			], "retryPolicy": {
 				"maxAttempts": 4, "initialBackoff": "0.03s", "maxBackoff": "0.5s", "backoffMultiplier": 3,

@@ -16,7 +16,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/telemetry"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // grpc-go returns an error without a status if it gives up a call and the last attempt was answered before the request was written.
@@ -35,11 +35,8 @@ func TestACallWhoseStatusWasLostIsRepeatedOnce(t *testing.T) {
 		"and has a status then":   {later, []error{lost, unimplemented}, problem.ServiceUnavailable, true},
 		"and is lost again":       {later, []error{lost, lost}, problem.ServiceUnavailable, false},
 		"and is lost as bare EOF": {later, []error{io.EOF, io.EOF}, problem.ServiceUnavailable, false},
-		"unless it would claim an Idempotency-Key twice": {
-			commonv1.IdempotencyRegisterService_ClaimKey_FullMethodName, []error{lost}, problem.ServiceUnavailable, false,
-		},
-		"unless it would release an Idempotency-Key twice": {
-			commonv1.IdempotencyRegisterService_ReleaseKey_FullMethodName, []error{lost}, problem.ServiceUnavailable, false,
+		"unless it would make a key twice": {
+			tenantsv1.TenantOperationsService_CreateKey_FullMethodName, []error{lost}, problem.ServiceUnavailable, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,6 @@ import (
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
@@ -208,7 +207,6 @@ func TestACallThatWouldHaveASecondEffectIsNotRepeated(t *testing.T) {
 	for _, method := range []string{
 		tenantsv1.TenantOperationsService_CreateKey_FullMethodName,
 		tenantsv1.TenantOperationsService_RotateWebhookSecret_FullMethodName,
-		commonv1.IdempotencyRegisterService_ReleaseKey_FullMethodName,
 		linksv1.GiftSiteService_ReopenClaimedGift_FullMethodName,
 	} {
 		t.Run(method, func(t *testing.T) {

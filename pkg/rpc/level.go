@@ -37,8 +37,9 @@ const (
 // levels is the table of which level a program needs of a peer, where it is more than firstLevel. Two programs must not need a new
 // level of each other, also not by way of others: each would wait for the other.
 var levels = map[identity.Name]map[identity.Name]int{
-	// Players thank for their gifts, see them on other devices, and have their initials put on them.
-	identity.Gateway:       {identity.PersonalLinks: 2},
+	// Players thank for their gifts, see them on other devices, and have their initials put on them. A claim of an Idempotency-Key
+	// that is made twice counts once.
+	identity.Gateway:       {identity.PersonalLinks: 2, identity.Orders: 2},
 	identity.PersonalLinks: {identity.Orders: 2, identity.Catalog: 2},
 }
 

@@ -45,6 +45,9 @@ func TestARequestCarriesItsFingerprintsByAllKeys(t *testing.T) {
 		require.Equal(t, [][]byte{before.Claim.GetFingerprint()}, after.Claim.GetOtherFingerprints())
 		require.Equal(t, after.Claim.GetFingerprint(), after.Released.GetFingerprint())
 		require.Equal(t, after.Claim.GetOtherFingerprints(), after.Released.GetOtherFingerprints())
+		require.NotEmpty(t, after.Claim.GetClaimId())
+		require.NotEqual(t, before.Claim.GetClaimId(), after.Claim.GetClaimId(), "each call makes a claim of its own")
+		require.Equal(t, after.Claim.GetClaimId(), after.Released.GetClaimId())
 	})
 }
 

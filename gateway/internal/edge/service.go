@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -176,6 +177,7 @@ func Send(register *idempotent.Register, cursors Cursors) grpc.UnaryClientInterc
 			Fingerprint:       c.request.Fingerprint,
 			OtherFingerprints: c.request.OtherFingerprints,
 			Owner:             c.op.Owner,
+			ClaimId:           uuid.NewString(),
 		}
 		bare := withCall(ctx, nil) // Calls of the register carry no principal and no request.
 		if err := register.Claim(bare, claim); err != nil {

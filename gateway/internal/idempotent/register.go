@@ -58,7 +58,7 @@ func (r *Register) ReleaseUnlessStored(ctx context.Context, claim *commonv1.Clai
 	defer cancel()
 	if _, err := r.Client.ReleaseKey(ctx, &commonv1.ReleaseKeyRequest{
 		KeyId: claim.GetKeyId(), IdempotencyKey: claim.GetIdempotencyKey(), Fingerprint: claim.GetFingerprint(),
-		OtherFingerprints: claim.GetOtherFingerprints(),
+		OtherFingerprints: claim.GetOtherFingerprints(), ClaimId: claim.GetClaimId(),
 	}); err != nil {
 		r.Log.WarnContext(ctx, "release idempotency key", "error", err)
 	}

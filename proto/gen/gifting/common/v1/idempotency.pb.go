@@ -31,8 +31,10 @@ type ClaimKeyRequest struct {
 	Owner string `protobuf:"bytes,4,opt,name=owner,proto3" json:"owner,omitempty"`
 	// The hashes by the other keys of the ring. They are only compared.
 	OtherFingerprints [][]byte `protobuf:"bytes,5,rep,name=other_fingerprints,json=otherFingerprints,proto3" json:"other_fingerprints,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// UUID of this claim, by which it is released.
+	ClaimId       string `protobuf:"bytes,6,opt,name=claim_id,json=claimId,proto3" json:"claim_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClaimKeyRequest) Reset() {
@@ -100,6 +102,13 @@ func (x *ClaimKeyRequest) GetOtherFingerprints() [][]byte {
 	return nil
 }
 
+func (x *ClaimKeyRequest) GetClaimId() string {
+	if x != nil {
+		return x.ClaimId
+	}
+	return ""
+}
+
 type ClaimKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -143,6 +152,7 @@ type ReleaseKeyRequest struct {
 	// The fingerprint of the claim. Claims of another request are kept.
 	Fingerprint       []byte   `protobuf:"bytes,3,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
 	OtherFingerprints [][]byte `protobuf:"bytes,4,rep,name=other_fingerprints,json=otherFingerprints,proto3" json:"other_fingerprints,omitempty"`
+	ClaimId           string   `protobuf:"bytes,5,opt,name=claim_id,json=claimId,proto3" json:"claim_id,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -205,6 +215,13 @@ func (x *ReleaseKeyRequest) GetOtherFingerprints() [][]byte {
 	return nil
 }
 
+func (x *ReleaseKeyRequest) GetClaimId() string {
+	if x != nil {
+		return x.ClaimId
+	}
+	return ""
+}
+
 type ReleaseKeyResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -245,19 +262,21 @@ var File_gifting_common_v1_idempotency_proto protoreflect.FileDescriptor
 
 const file_gifting_common_v1_idempotency_proto_rawDesc = "" +
 	"\n" +
-	"#gifting/common/v1/idempotency.proto\x12\x11gifting.common.v1\"\xb8\x01\n" +
+	"#gifting/common/v1/idempotency.proto\x12\x11gifting.common.v1\"\xd3\x01\n" +
 	"\x0fClaimKeyRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12'\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tR\x0eidempotencyKey\x12 \n" +
 	"\vfingerprint\x18\x03 \x01(\fR\vfingerprint\x12\x14\n" +
 	"\x05owner\x18\x04 \x01(\tR\x05owner\x12-\n" +
-	"\x12other_fingerprints\x18\x05 \x03(\fR\x11otherFingerprints\"\x12\n" +
-	"\x10ClaimKeyResponse\"\xa4\x01\n" +
+	"\x12other_fingerprints\x18\x05 \x03(\fR\x11otherFingerprints\x12\x19\n" +
+	"\bclaim_id\x18\x06 \x01(\tR\aclaimId\"\x12\n" +
+	"\x10ClaimKeyResponse\"\xbf\x01\n" +
 	"\x11ReleaseKeyRequest\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\x05R\x05keyId\x12'\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tR\x0eidempotencyKey\x12 \n" +
 	"\vfingerprint\x18\x03 \x01(\fR\vfingerprint\x12-\n" +
-	"\x12other_fingerprints\x18\x04 \x03(\fR\x11otherFingerprints\"\x14\n" +
+	"\x12other_fingerprints\x18\x04 \x03(\fR\x11otherFingerprints\x12\x19\n" +
+	"\bclaim_id\x18\x05 \x01(\tR\aclaimId\"\x14\n" +
 	"\x12ReleaseKeyResponse2\xcc\x01\n" +
 	"\x1aIdempotencyRegisterService\x12S\n" +
 	"\bClaimKey\x12\".gifting.common.v1.ClaimKeyRequest\x1a#.gifting.common.v1.ClaimKeyResponse\x12Y\n" +

@@ -31,12 +31,13 @@ const (
 // operations of all services. The service that owns the register registers the keys of its own operations when it
 // stores their responses. For an operation of another service, the gateway claims the key first. For internal use.
 type IdempotencyRegisterServiceClient interface {
-	// Claims the key for a request of another service. One request may have several claims. The error is
+	// Claims the key for a request of another service. One request may have several claims, each with its own id; the same
+	// claim made twice counts once. The error is
 	// idempotency_key_reused if the key belongs to another request, and idempotency_request_in_progress while a request
 	// with the key runs here or is claiming it.
 	ClaimKey(ctx context.Context, in *ClaimKeyRequest, opts ...grpc.CallOption) (*ClaimKeyResponse, error)
 	// Releases one claim, because its request had no effect and its response is not stored. After the last claim the key
-	// is free.
+	// is free. A claim that was released before changes nothing.
 	ReleaseKey(ctx context.Context, in *ReleaseKeyRequest, opts ...grpc.CallOption) (*ReleaseKeyResponse, error)
 }
 
@@ -76,12 +77,13 @@ func (c *idempotencyRegisterServiceClient) ReleaseKey(ctx context.Context, in *R
 // operations of all services. The service that owns the register registers the keys of its own operations when it
 // stores their responses. For an operation of another service, the gateway claims the key first. For internal use.
 type IdempotencyRegisterServiceServer interface {
-	// Claims the key for a request of another service. One request may have several claims. The error is
+	// Claims the key for a request of another service. One request may have several claims, each with its own id; the same
+	// claim made twice counts once. The error is
 	// idempotency_key_reused if the key belongs to another request, and idempotency_request_in_progress while a request
 	// with the key runs here or is claiming it.
 	ClaimKey(context.Context, *ClaimKeyRequest) (*ClaimKeyResponse, error)
 	// Releases one claim, because its request had no effect and its response is not stored. After the last claim the key
-	// is free.
+	// is free. A claim that was released before changes nothing.
 	ReleaseKey(context.Context, *ReleaseKeyRequest) (*ReleaseKeyResponse, error)
 	mustEmbedUnimplementedIdempotencyRegisterServiceServer()
 }
