@@ -19,7 +19,8 @@ var (
 	errSpan       = errors.New("say which time span: --from, and --to unless it is now")
 	errOtherSpan  = errors.New("with --idempotency-key give --from and --to as times, as the first attempt printed them")
 	errOneType    = errors.New("--type takes one type here")
-	errSecretLost = errors.New("the secret was changed, but the answer with the new one was lost: rotate it again")
+	errSecretLost = errors.New("the secret was changed, but the answer with the new one was lost: rotate it again; " +
+		"the secret that your receiver has then stops at once")
 )
 
 func (a *app) webhooksCommand() *cobra.Command {
