@@ -29,8 +29,9 @@ type Database struct {
 const (
 	// batch bounds how long a transaction of an erasure holds its locks: it deletes fewer than twice as many rows.
 	batch = 1000
-	// longTimeout is for a large tenant, whose rows take longer to count than a statement usually may.
-	longTimeout = `SET LOCAL statement_timeout = '60s'`
+	// A large tenant has more rows than can be counted, or a batch of them be found, in the time that a statement usually has.
+	countTimeout = `SET LOCAL statement_timeout = '10min'`
+	eraseTimeout = `SET LOCAL statement_timeout = '60s'`
 	// rowByRow finds the rows of a batch by index, even if the planner underestimates how many rows it would read otherwise.
 	rowByRow = `; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`
 )
@@ -40,7 +41,7 @@ func (d *Database) Count(ctx context.Context, tenant Tenant) (tables []*privacyv
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = postgres.InTxWith(ctx, d.Pool, snapshot, func(tx pgx.Tx) error {
 		tables, inFlight = nil, 0
-		if _, err := tx.Exec(ctx, longTimeout); err != nil {
+		if _, err := tx.Exec(ctx, countTimeout); err != nil {
 			return fmt.Errorf("set timeout: %w", err)
 		}
 		for _, t := range d.Tables {
@@ -73,7 +74,7 @@ func (d *Database) Erase(ctx context.Context, tenant Tenant) (done bool, err err
 
 // EraseIn is Erase in a transaction of the caller.
 func (d *Database) EraseIn(ctx context.Context, tx pgx.Tx, tenant Tenant) (done bool, err error) {
-	if _, err := tx.Exec(ctx, longTimeout+rowByRow); err != nil {
+	if _, err := tx.Exec(ctx, eraseTimeout+rowByRow); err != nil {
 		return false, fmt.Errorf("set timeout and plan: %w", err)
 	}
 	erased := int64(0)

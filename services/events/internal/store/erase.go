@@ -16,16 +16,24 @@ import (
 const (
 	keptDays = `SELECT min(day), max(day) FROM feed WHERE tenant_id = $1`
 
+	// The primary key has all that this reads.
+	endOfStep = `SELECT max(position) FROM (
+  SELECT position FROM feed WHERE tenant_id = $1 AND day = $2 AND position > $3 ORDER BY position LIMIT $4) step`
+
 	lockEvents = `SELECT position, data FROM feed
-WHERE tenant_id = $1 AND day = $2 AND subject_id = ANY($3::uuid[]) ORDER BY position FOR NO KEY UPDATE`
+WHERE tenant_id = $1 AND day = $2 AND position > $3 AND position <= $4 AND subject_id = ANY($5::uuid[])
+ORDER BY position FOR NO KEY UPDATE`
 
 	replaceData = `UPDATE feed f SET data = r.data
 FROM unnest($3::bigint[], $4::bytea[]) AS r (position, data)
 WHERE f.tenant_id = $1 AND f.day = $2 AND f.position = r.position AND f.data <> r.data`
 )
 
+// eraseStep is how many events a statement reads.
+const eraseStep = 20_000
+
 // EraseEvents erases what the events of orders and links say about a person. It reads all events of the tenant, those of one day
-// at a time, so that no statement is long. Call it when all events of the records are stored.
+// in steps, so that no statement is long. Call it when all events of the records are stored.
 func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []string) error {
 	var first, last *time.Time
 	if err := s.pool.QueryRow(ctx, keptDays, tenantID).Scan(&first, &last); err != nil {
@@ -43,12 +51,28 @@ func (s *Store) EraseEvents(ctx context.Context, tenantID string, subjectIDs []s
 }
 
 func (s *Store) eraseEventsOf(ctx context.Context, tenantID string, day time.Time, subjectIDs postgres.UUIDs) error {
+	for after := int64(0); ; {
+		var last *int64
+		if err := s.pool.QueryRow(ctx, endOfStep, tenantID, day, after, eraseStep).Scan(&last); err != nil || last == nil {
+			return err
+		}
+		if err := s.eraseEventsIn(ctx, tenantID, day, after, *last, subjectIDs); err != nil {
+			return err
+		}
+		after = *last
+	}
+}
+
+// eraseEventsIn erases events of a day at positions above after, up to last.
+func (s *Store) eraseEventsIn(
+	ctx context.Context, tenantID string, day time.Time, after, last int64, subjectIDs postgres.UUIDs,
+) error {
 	var positions []int64
 	var data [][]byte
 	return postgres.ReadThenWrite(ctx, s.pool,
 		func(b *pgx.Batch) {
 			positions, data = nil, nil
-			b.Queue(lockEvents, tenantID, day, subjectIDs).Query(func(rows pgx.Rows) error {
+			b.Queue(lockEvents, tenantID, day, after, last, subjectIDs).Query(func(rows pgx.Rows) error {
 				var position int64
 				var stored []byte
 				_, err := pgx.ForEachRow(rows, []any{&position, &stored}, func() error {

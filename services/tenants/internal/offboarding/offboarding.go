@@ -22,8 +22,12 @@ import (
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 )
 
-// callTimeout is longer than a count of a large tenant takes.
-const callTimeout = 90 * time.Second
+const (
+	// countTimeout is longer than the statements of tenants.Database.Count take, which may read a billion rows.
+	countTimeout = 15 * time.Minute
+	// eraseTimeout bounds a batch.
+	eraseTimeout = 90 * time.Second
+)
 
 // Holder is a service that stores data of tenants.
 type Holder struct {
@@ -32,7 +36,7 @@ type Holder struct {
 }
 
 func (h Holder) count(ctx context.Context, tenant tenants.Tenant) (*privacyv1.CountTenantResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	counted, err := h.Data.CountTenant(ctx, &privacyv1.CountTenantRequest{TenantId: tenant.ID, KeyIds: tenant.KeyIDs})
 	if err != nil {
@@ -61,7 +65,7 @@ func (h Holder) erase(ctx context.Context, tenant tenants.Tenant) error {
 }
 
 func (h Holder) eraseBatch(ctx context.Context, tenant tenants.Tenant) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, eraseTimeout)
 	defer cancel()
 	erased, err := h.Data.EraseTenant(ctx, &privacyv1.EraseTenantRequest{TenantId: tenant.ID, KeyIds: tenant.KeyIDs})
 	return erased.GetDone(), err

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// retryAfter is when the worker takes an erasure over. It is longer than an attempt.
-	retryAfter     = time.Minute
-	attemptTimeout = 30 * time.Second
-	batch          = 20
+	// retryAfter is when the worker takes an erasure over from its caller, and tries again.
+	retryAfter = time.Minute
+	// attemptTimeout is for a large tenant: all its stored answers and events are read. No other instance tries meanwhile.
+	attemptTimeout = 15 * time.Minute
 )
 
 // Deps are what a coordinator works with.
@@ -122,17 +122,19 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipi
 			return err
 		}
 	}
-	// With the orders of claims they may be more than a call can name.
-	for ids := range slices.Chunk(orderIDs, maxRecords) {
-		_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
-			TenantId: r.TenantID, RequestedBy: by, RecordIds: ids, KeyIds: r.KeyIDs,
-		})
-		if err != nil {
-			return fmt.Errorf("erase orders: %w", err)
+	if r.OrdersErasedAt == nil {
+		// With the orders of claims they may be more than a call can name.
+		for ids := range slices.Chunk(orderIDs, maxRecords) {
+			_, err := c.deps.Orders.ErasePersonRecords(ctx, &privacyv1.ErasePersonRecordsRequest{
+				TenantId: r.TenantID, RequestedBy: by, RecordIds: ids, KeyIds: r.KeyIDs,
+			})
+			if err != nil {
+				return fmt.Errorf("erase orders: %w", err)
+			}
 		}
-	}
-	if err := c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID); err != nil {
-		return err
+		if err := c.deps.Store.OrdersErased(ctx, r.TenantID, r.ID); err != nil {
+			return err
+		}
 	}
 	return c.eraseEvents(ctx, r, orderIDs)
 }
@@ -140,14 +142,17 @@ func (c *Coordinator) attempt(ctx context.Context, r store.PersonRequest, recipi
 // ContinuePending continues the erasures that are due. One that fails does not block the others.
 func (c *Coordinator) ContinuePending(ctx context.Context) error {
 	var failed []error
-	err := daemon.InBatches(ctx, batch, func(ctx context.Context, limit int) (int, error) {
-		pending, err := c.deps.Store.TakePendingErasures(ctx, retryAfter, limit)
+	err := daemon.InBatches(ctx, 1, func(ctx context.Context, limit int) (int, error) {
+		pending, err := c.deps.Store.TakePendingErasures(ctx, attemptTimeout+retryAfter, limit)
 		if err != nil {
 			return 0, err
 		}
 		for _, r := range pending {
 			if err := c.attemptInTime(ctx, r); err != nil {
 				failed = append(failed, fmt.Errorf("erasure %s: %w", r.ID, err))
+			}
+			if err := c.deps.Store.RetryErasure(context.WithoutCancel(ctx), r.TenantID, r.ID, retryAfter); err != nil {
+				return 0, err
 			}
 		}
 		return len(pending), nil
@@ -171,8 +176,8 @@ func (c *Coordinator) attemptInTime(ctx context.Context, r store.PersonRequest) 
 }
 
 const (
-	// eventsWait is how long each step of an attempt waits: for events to be stored, which takes some seconds, for deliveries that are
-	// being sent, and for a service that reads all events of a tenant.
+	// eventsWait is how long each step of an attempt waits: for events to be stored, which takes some seconds, and for deliveries that
+	// are being sent. A call may take longer, because the feed reads all events of a tenant.
 	eventsWait = 10 * time.Second
 	eventsPoll = 100 * time.Millisecond
 )
@@ -219,10 +224,9 @@ func (c *Coordinator) eraseEvents(ctx context.Context, r store.PersonRequest, or
 	return c.deps.Store.CompleteErasure(context.WithoutCancel(ctx), r.TenantID, r.ID, remainders)
 }
 
-// waitUntil repeats a call until it is done, for eventsWait at most.
+// waitUntil repeats a call until it is done. The last one begins within eventsWait.
 func waitUntil(ctx context.Context, call func(ctx context.Context) (done bool, err error)) error {
-	ctx, cancel := context.WithTimeout(ctx, eventsWait)
-	defer cancel()
+	over := time.After(eventsWait)
 	ticker := time.NewTicker(eventsPoll)
 	defer ticker.Stop()
 	for {
@@ -231,6 +235,8 @@ func waitUntil(ctx context.Context, call func(ctx context.Context) (done bool, e
 		}
 		select {
 		case <-ctx.Done():
+			return errEvents
+		case <-over:
 			return errEvents
 		case <-ticker.C:
 		}

@@ -165,7 +165,8 @@ func TestAnErasureSurvivesACrashAfterEveryStep(t *testing.T) {
 			[]tenantsv1.ErasureState{pending, completed, pending},
 		},
 		"before the events": {
-			func(f *fixture) { f.eventService.fail = down }, func(f *fixture) { f.eventService.fail = nil },
+			func(f *fixture) { f.eventService.fail = down },
+			func(f *fixture) { f.eventService.fail, f.orders.failBefore = nil, down }, // What is erased is not erased again.
 			[]tenantsv1.ErasureState{pending, completed, completed},
 		},
 	} {
@@ -231,6 +232,14 @@ func (f *fixture) makeDue() {
 	require.NoError(f.t, err)
 }
 
+// nextAttempt is in how long the last pending erasure is due.
+func (f *fixture) nextAttempt() (in time.Duration) {
+	f.t.Helper()
+	query := "SELECT max(next_attempt_at) - now() FROM person_requests WHERE completed_at IS NULL"
+	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), query).Scan(&in))
+	return in
+}
+
 // TestAClaimDuringTheErasureIsErasedOnceItsOrderIsDelivered: a player claims an open link after its owner's request was recorded.
 func TestAClaimDuringTheErasureIsErasedOnceItsOrderIsDelivered(t *testing.T) {
 	t.Parallel()
@@ -292,7 +301,11 @@ func TestOneFailingErasureDoesNotBlockTheOthers(t *testing.T) {
 	f.links.failBefore = nil
 	f.links.locked(func() { link.inFlight = true }) // The fake refuses it.
 	f.makeDue()
+	var lease time.Duration
+	f.links.during = func() { lease = f.nextAttempt() }
 	require.NoError(t, f.coordinator.ContinuePending(t.Context()))
+	require.Greater(t, lease, 15*time.Minute, "while an attempt reads all that a large tenant has, no other instance tries")
+	require.LessOrEqual(t, f.nextAttempt(), time.Minute)
 	f.requireErasure(f.erase(fine), completed, completed, completed)
 	f.requireErasure(f.erase(stuck), pending, pending, pending)
 }

@@ -95,6 +95,9 @@ WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS
   FROM unnest($3::text[], $4::interval[]) AS r (place, kept)), '{}')
 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL AND links_erased_at IS NOT NULL AND orders_erased_at IS NOT NULL`
 
+	retryErasure = `UPDATE person_requests SET next_attempt_at = now() + $3::interval
+WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL`
+
 	oldestPending = `SELECT coalesce(extract(epoch FROM now() - min(requested_at)), 0)::float8 FROM person_requests
 WHERE completed_at IS NULL`
 )
@@ -141,6 +144,11 @@ func (s *Store) CompleteErasure(ctx context.Context, tenantID, id string, remain
 // TakePendingErasures takes up to limit erasures that are due, and lets no other instance take them for the given time.
 func (s *Store) TakePendingErasures(ctx context.Context, lease time.Duration, limit int) ([]PersonRequest, error) {
 	return postgres.Select(ctx, s.pool, "take pending erasures", scanPersonRequest, takePending, lease, limit)
+}
+
+// RetryErasure ends the lease of an erasure that may still be pending: it is due again after the given time.
+func (s *Store) RetryErasure(ctx context.Context, tenantID, id string, after time.Duration) error {
+	return s.exec(ctx, "retry erasure", retryErasure, tenantID, id, after)
 }
 
 // OldestPendingErasure returns for how long the oldest erasure has been pending, or zero.
