@@ -35,7 +35,7 @@ type Config struct {
 	WebhookGroup     string        `env:"KAFKA_WEBHOOK_GROUP" envDefault:"gifting-webhook" doc:"Consumer group under which the offsets of the webhook service are committed in Kafka."`
 
 	Sources         Sources       `env:"OUTBOX_SOURCES,required" secret:"true" doc:"Outboxes to read, as name=postgres://…, separated by commas."`
-	OutboxRetention time.Duration `env:"OUTBOX_RETENTION" envDefault:"0s" check:"min=0s" doc:"How long a change stays in its outbox after the feed and the webhook service have stored it. It can then be published again if both the feed and Kafka are set back."`
+	OutboxRetention time.Duration `env:"OUTBOX_RETENTION" envDefault:"0s" check:"min=0s" doc:"How long a change stays in its outbox after the feed and the webhook service have stored it. It can then be published again if both the feed and Kafka are set back. The next leader of the relay first reads past what is kept, and its statements have 10 seconds: keep at most a million changes."`
 	PollInterval    time.Duration `env:"OUTBOX_POLL_INTERVAL" envDefault:"25ms" check:"min=1ms,max=1m" doc:"How long an idle relay waits before it reads the outboxes again while it cannot listen to all of them. Otherwise it waits a second, or this time if it is longer."`
 	BatchSize       int           `env:"OUTBOX_BATCH_SIZE" envDefault:"500" check:"min=1,max=10000" doc:"Maximum number of rows that a batch reads from each outbox."`
 

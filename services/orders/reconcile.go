@@ -150,24 +150,30 @@ func reconcileWith(ctx context.Context, cfg Config, run reconcile.Config, log *s
 
 // lockRepairs keeps a second process from repairing meanwhile: it could record an event twice.
 func lockRepairs(ctx context.Context, pool *pgxpool.Pool) (unlock func(), err error) {
-	// Not a connection of the pool, which may have only one.
-	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
+	// Not a connection of the pool, which may have only one. Its transaction stays open, because behind a transaction pooler a lock
+	// of the session would be left to another one.
+	cfg := pool.Config().ConnConfig
+	cfg.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("lock repairs: %w", err)
 	}
+	unlock = func() {
+		ctx := context.WithoutCancel(ctx)
+		// Closing the connection releases the lock too, but not before the server has noticed.
+		_, _ = conn.Exec(ctx, "ROLLBACK")
+		_ = conn.Close(ctx)
+	}
 	var locked bool
-	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(reconcileLock)).Scan(&locked)
+	if _, err = conn.Exec(ctx, "BEGIN"); err == nil {
+		err = conn.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(reconcileLock)).Scan(&locked)
+	}
 	if err == nil && !locked {
 		err = errReconciling
 	}
 	if err != nil {
-		_ = conn.Close(ctx)
+		unlock()
 		return nil, err
 	}
-	return func() {
-		ctx := context.WithoutCancel(ctx)
-		// Closing the connection releases the lock too, but not before the server has noticed.
-		_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", int64(reconcileLock))
-		_ = conn.Close(ctx)
-	}, nil
+	return unlock, nil
 }

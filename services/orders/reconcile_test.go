@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -29,6 +31,8 @@ type others struct {
 	eventsv1.UnimplementedFeedRecordsServiceServer
 
 	feedDown bool
+	// settling is called during a repair, unless nil.
+	settling func()
 }
 
 func (o *others) ListReservations(
@@ -45,6 +49,9 @@ func (o *others) ListReservations(
 func (o *others) SettleReservations(
 	context.Context, *catalogv1.SettleReservationsRequest,
 ) (*catalogv1.SettleReservationsResponse, error) {
+	if o.settling != nil {
+		o.settling()
+	}
 	return &catalogv1.SettleReservationsResponse{}, nil
 }
 
@@ -87,16 +94,29 @@ type report struct {
 
 func TestReconcileRepairsWithOneConnection(t *testing.T) {
 	t.Parallel()
-	cfg := reconciled(t, &others{})
+	both := &others{}
+	cfg := reconciled(t, both)
 	cfg.Database.MaxConns = 1
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	conn, err := pgx.Connect(ctx, cfg.Database.URL)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	var state string
+	var second error
+	both.settling = func() {
+		assert.NoError(t, conn.QueryRow(ctx, `SELECT state FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND datname = current_database()`).Scan(&state))
+		second = orders.Reconcile(ctx, cfg, []string{"--repair"}, io.Discard, io.Discard)
+	}
 	var out, log bytes.Buffer
 	require.NoError(t, orders.Reconcile(ctx, cfg, []string{"--repair", "--json"}, &out, &log), log.String())
 	var got report
 	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
 	require.Len(t, got.Differences, 1)
 	require.True(t, got.Differences[0].Repaired)
+	require.Equal(t, "idle in transaction", state, "a pooler of transactions leaves the lock alone")
+	require.ErrorContains(t, second, "another process is repairing")
 }
 
 func TestReconcileWritesTheReportOfARunThatFails(t *testing.T) {

@@ -200,3 +200,20 @@ func references(t *testing.T, s *Store, l List) []int {
 		}
 	}
 }
+
+func TestOpenOrdersAreFoundAmongManyThatAreErased(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	_, err := s.pool.Exec(t.Context(),
+		`UPDATE orders SET created_at = created_at - interval '2 years', updated_at = updated_at - interval '2 years',
+  status = 'SENT', details_sealed = '', details_erased_at = now() WHERE status = 'COMPLETED'`)
+	require.NoError(t, err)
+	_, err = s.pool.Exec(t.Context(), "VACUUM ANALYZE orders")
+	require.NoError(t, err)
+	const year = 365 * 24 * time.Hour
+	read, _ := pgtest.Rows(t, s.pool, findStale, (*time.Time)(nil), year, 10)
+	require.Zero(t, read)
+	read, found := pgtest.Rows(t, s.pool, findStale, (*time.Time)(nil), time.Minute, 10)
+	require.Equal(t, 10, found)
+	require.Less(t, read, 100)
+}

@@ -33,12 +33,8 @@ func (s *Store) List(ctx context.Context, l List) ([]*linksv1.PersonalLink, erro
 func (l List) statement() (sql string, args []any) {
 	w, filters := &postgres.Where{}, l.Filters
 	w.And("tenant_id = ?", l.Key.TenantID)
-	switch {
-	case l.Key.AllBrands:
-	case len(l.Key.BrandIDs) == 1:
-		w.And("brand_id = ?", l.Key.BrandIDs[0]) // Unlike ANY with one element, an equality can be read in the index's order.
-	default:
-		w.And("brand_id = ANY(?)", append([]string{}, l.Key.BrandIDs...))
+	if !l.Key.AllBrands {
+		w.And("brand_id = within")
 	}
 	w.Equal("external_recipient_id", filters.ExternalRecipientId)
 	w.Equal("campaign_id", filters.CampaignId)
@@ -53,6 +49,11 @@ func (l List) statement() (sql string, args []any) {
 	if l.After != nil {
 		w.And(after, l.After.Time, l.After.ID)
 	}
-	return fmt.Sprintf("SELECT %s FROM links WHERE %s ORDER BY %s LIMIT %s",
-		recordColumns.Select(), w.SQL(), order, w.Arg(l.Limit)), w.Args()
+	columns, limit := recordColumns.Select(), w.Arg(l.Limit)
+	sql = fmt.Sprintf("SELECT %s FROM links WHERE %s ORDER BY %s LIMIT %s", columns, w.SQL(), order, limit)
+	if !l.Key.AllBrands { // A page of each brand, because no index returns the newest links of several brands.
+		sql = fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT unnest(%s::uuid[])) AS reach (within) CROSS JOIN LATERAL (%s) AS own "+
+			"ORDER BY %s LIMIT %s", columns, w.Arg(l.Key.BrandIDs), sql, order, limit)
+	}
+	return sql, w.Args()
 }

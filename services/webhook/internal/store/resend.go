@@ -56,19 +56,21 @@ UPDATE deliveries d SET next_attempt_at = ` + now + `
 UPDATE deliveries d` + sendAgain + `
  WHERE d.tenant_id = $2 AND d.key_id = $3 AND d.event_id = $4 AND d.state <> 'PENDING'` + shortenLog
 
-// Locked rows are already being resent or recorded.
-var resendSpan = `
+// resendSpan resends deliveries in some states. Locked rows are already being resent or recorded.
+func resendSpan(states []rules.State) string {
+	return `
 WITH chosen AS (
   SELECT c.tenant_id, c.event_id, c.key_id
     FROM deliveries c
-   WHERE c.tenant_id = $2 AND c.key_id = $3 AND c.event_id >= $4 AND c.event_id < $5 AND c.state = ANY ($6::text[])
+   WHERE c.tenant_id = $2 AND c.key_id = $3 AND c.event_id >= $4 AND c.event_id < $5 AND ` + stateIs("c.state", states...) + `
    ORDER BY c.event_id
-   LIMIT $7
+   LIMIT $6
    FOR UPDATE SKIP LOCKED
 ), resent AS (
 UPDATE deliveries d` + sendAgain + `
   FROM chosen c
  WHERE d.tenant_id = c.tenant_id AND d.event_id = c.event_id AND d.key_id = c.key_id` + shortenLog
+}
 
 // Resend makes a finished delivery due again, and a pending one due now.
 func (s *Store) Resend(ctx context.Context, e Endpoint, eventID string) error {
@@ -87,11 +89,7 @@ type Span struct {
 // ResendSpan makes up to limit deliveries of the span due again, those of the oldest events first. It
 // returns the ids of their events, not ordered.
 func (s *Store) ResendSpan(ctx context.Context, e Endpoint, span Span, limit int) ([]string, error) {
-	states := make([]string, len(span.States))
-	for i, state := range span.States {
-		states[i] = string(state)
-	}
-	rows, err := s.pool.Query(ctx, resendSpan, s.nowOverride(), e.TenantID, e.KeyID, span.From, span.Before, states, limit)
+	rows, err := s.pool.Query(ctx, resendSpan(span.States), s.nowOverride(), e.TenantID, e.KeyID, span.From, span.Before, limit)
 	if err != nil {
 		return nil, fmt.Errorf("resend deliveries: %w", err)
 	}

@@ -1,0 +1,6 @@
+-- +goose NO TRANSACTION
+-- +goose Up
+
+-- Serves the retention: the open orders that are old. Those whose details are erased have no entry.
+CREATE INDEX CONCURRENTLY orders_open ON orders (created_at)
+    WHERE status IN ('REQUESTED', 'PROCESSING', 'SENT') AND details_erased_at IS NULL;
