@@ -135,3 +135,12 @@ func single(t *testing.T, field protoreflect.FieldDescriptor, has protoreflect.V
 	require.Fail(t, "no other value", "for %s", field.Name())
 	return protoreflect.Value{}
 }
+
+// All reads a list to its end.
+func All[T any](read func(after *string) (items []T, next *string)) (all []T) {
+	items, next := read(nil)
+	for all = items; next != nil; all = append(all, items...) {
+		items, next = read(next)
+	}
+	return all
+}
