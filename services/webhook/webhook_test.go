@@ -1,7 +1,6 @@
 package webhook_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"testing"
@@ -19,8 +18,10 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
+	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
+	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -65,13 +66,7 @@ func (f *fixture) start(t *testing.T) (stop func()) {
 	t.Helper()
 	service, err := webhook.New(t.Context(), f.cfg, telemetry.Discard())
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-	return func() {
-		cancel()
-		require.NoError(t, <-ended)
-	}
+	return testenv.Run(t, service.Run)
 }
 
 // publish writes n changes of the tenant.
@@ -169,4 +164,18 @@ func TestAnInvalidConfigurationIsRefused(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	var cfg webhook.Config
+	require.NoError(t, settings.Defaults(&cfg))
+
+	t.Run("an attempt may take 10 seconds, and 3 of them to connect", func(t *testing.T) {
+		require.Equal(t, 10*time.Second, cfg.Sender.Timeout)
+		require.Equal(t, 3*time.Second, cfg.Sender.Connect)
+	})
+	t.Run("the response to a test is stored for 30 days", func(t *testing.T) {
+		require.Equal(t, 30*24*time.Hour, cfg.Idempotency.Retention)
+	})
 }

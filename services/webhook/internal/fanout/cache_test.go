@@ -9,14 +9,15 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/tenants"
 	"github.com/partnergifting/platform/pkg/testenv"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
+	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/sender"
-	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
 // redisFixture is a fixture whose fan-out reads the versions of tenants from Redis.
@@ -37,7 +38,7 @@ func setupWithRedis(t *testing.T) *redisFixture {
 	f := &redisFixture{fixture: setup(t), redis: redis.NewClient(opts), tenant: uuid.NewString()}
 	f.versions, err = tenants.OpenVersions(address, telemetry.Discard())
 	require.NoError(t, err)
-	f.fan, f.sender = f.instance()
+	f.fan = f.instance()
 	t.Cleanup(func() {
 		require.NoError(t, f.redis.Del(context.Background(), tenants.VersionKey(f.tenant)).Err())
 		require.NoError(t, f.redis.Close())
@@ -120,29 +121,6 @@ func TestEndpointsOfAVersionAreNotUsedForever(t *testing.T) {
 	f.requireChange(lookedUp, 1, 2)
 }
 
-func TestARotatedSecretSignsTheNextChangeOfAKnownEndpoint(t *testing.T) {
-	t.Parallel()
-	f := setupWithRedis(t)
-	r := webhooktest.NewReceiver(t)
-	f.subscribe(1)
-	f.directory.SetEndpoint(r.Endpoint(1))
-	f.publish()
-	stop := f.run()
-	defer stop()
-	for range 2 {
-		f.fanOutChange()
-	}
-	require.Eventually(t, func() bool { return len(r.Arrivals()) == 2 }, waitLimit, pollInterval)
-	r.Rotate("another")
-	f.directory.SetEndpoint(r.Endpoint(1))
-	f.publish()
-	f.fanOutChange()
-	require.Eventually(t, func() bool { return len(r.Arrivals()) == 3 }, waitLimit, pollInterval)
-	for _, a := range r.Arrivals() {
-		require.True(t, a.Verified)
-	}
-}
-
 func TestTheCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	c := cache{byTenant: map[string]cacheEntry{}}
@@ -156,4 +134,25 @@ func TestTheCacheIsBounded(t *testing.T) {
 	require.True(t, ok, "a response that was late changes nothing")
 	_, ok = c.get("t", 6)
 	require.False(t, ok)
+}
+
+func TestALookupOfManyTenantsIsSplitIntoSeveralCalls(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	var sizes []int
+	f.directory.OnCall(func(_ context.Context, req proto.Message) error {
+		sizes = append(sizes, len(req.(*tenantsv1.ListEndpointsRequest).GetTenantIds()))
+		return nil
+	})
+	f.subscribe(1, nil, commonv1.Scope_SCOPE_ORDERS)
+	known := newChange("order.created", 0)
+	changes := []*eventsv1.Change{known}
+	for range 2 * maxTenants {
+		c := newChange("order.created", 0)
+		c.TenantId = uuid.NewString()
+		changes = append(changes, c)
+	}
+	require.NoError(t, f.fan.Handle(t.Context(), 0, messages(t, changes...)))
+	require.Equal(t, []int{maxTenants, maxTenants, 1}, sizes)
+	require.Equal(t, map[string][]int32{known.GetEventId(): {1}}, f.deliveries())
 }

@@ -1,7 +1,6 @@
 package fanout
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -42,8 +41,6 @@ type fixture struct {
 	fan       *FanOut
 	// versions are none, unless a test publishes them.
 	versions *tenants.VersionReader
-	// sender does not run until a test starts it.
-	sender *sender.Sender
 }
 
 func setup(t *testing.T) *fixture {
@@ -57,17 +54,15 @@ func setup(t *testing.T) *fixture {
 		_, err := offsets.Stored(t.Context(), partition, 0)
 		require.NoError(t, err)
 	}
-	f.fan, f.sender = f.instance()
+	f.fan = f.instance()
 	return f
 }
 
-// instance makes a fan-out and its sender.
-func (f *fixture) instance() (*FanOut, *sender.Sender) {
+// instance makes a fan-out whose sender does not run.
+func (f *fixture) instance() *FanOut {
 	f.t.Helper()
 	var cfg sender.Config
 	require.NoError(f.t, settings.Defaults(&cfg))
-	// What is sent in a test is not found by a search.
-	cfg.Poll = time.Hour
 	client := webhookclient.New(netguard.NewClient(netguard.Options{AllowLoopback: true}), time.Now)
 	s, err := sender.New(sender.Deps{
 		Store: store.New(f.pool), Directory: f.directory.Client, Client: client, Now: time.Now, Telemetry: telemetry.Discard(),
@@ -77,18 +72,7 @@ func (f *fixture) instance() (*FanOut, *sender.Sender) {
 		Store: store.New(f.pool), Directory: f.directory.Client, Versions: f.versions, Sender: s, Telemetry: telemetry.Discard(),
 	}, Config{Topic: "changes", Environment: "sandbox"})
 	require.NoError(f.t, err)
-	return fan, s
-}
-
-// run runs the sender until it is stopped.
-func (f *fixture) run() (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(f.t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- f.sender.Run(ctx) }()
-	return func() {
-		cancel()
-		require.NoError(f.t, <-ended)
-	}
+	return fan
 }
 
 func (f *fixture) subscribe(key int32, brands []string, scopes ...commonv1.Scope) {
@@ -155,10 +139,8 @@ func TestAChangeIsQueuedForTheKeysThatReceiveIt(t *testing.T) {
 		byNobody.GetEventId(): {1, 2, 4},
 		link.GetEventId():     {1},
 	}, f.deliveries())
-	var known int
-	require.NoError(t, f.pool.QueryRow(t.Context(),
-		"SELECT count(*) FROM events WHERE brand_id = $1 AND subject_id = ANY ($2::uuid[])",
-		brand, []string{byKey.GetSubjectId(), byNobody.GetSubjectId(), link.GetSubjectId()}).Scan(&known))
+	known := pgtest.Value[int](t, f.pool, "SELECT count(*) FROM events WHERE brand_id = $1 AND subject_id = ANY ($2::uuid[])",
+		brand, []string{byKey.GetSubjectId(), byNobody.GetSubjectId(), link.GetSubjectId()})
 	require.Equal(t, 3, known)
 }
 
@@ -176,8 +158,7 @@ func TestAChangeThatIsDeliveredAgainHasNoEffect(t *testing.T) {
 	require.NoError(t, f.fan.Handle(t.Context(), 0, twice))
 	require.Equal(t, want, f.deliveries(), "an endpoint set after the change does not get it")
 
-	_, err := f.pool.Exec(t.Context(), "UPDATE deliveries SET state = 'DELIVERED', next_attempt_at = NULL, finished_at = now()")
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, "UPDATE deliveries SET state = 'DELIVERED', next_attempt_at = NULL, finished_at = now()")
 	require.NoError(t, f.fan.Handle(t.Context(), 0, twice))
 	require.Empty(t, f.deliveries(), "a delivered event is not queued again")
 }
@@ -206,9 +187,8 @@ func TestAMessageThatIsNotAChangeIsStoredSeparately(t *testing.T) {
 	require.NoError(t, f.fan.Handle(t.Context(), 3, batch))
 	require.NoError(t, f.fan.Handle(t.Context(), 3, batch), "repeated, as after a crash before the commit of the offset")
 	require.Equal(t, map[string][]int32{good.GetEventId(): {1}}, f.deliveries())
-	var stored int
-	require.NoError(t, f.pool.QueryRow(t.Context(),
-		`SELECT count(*) FROM rejected_messages WHERE topic = 'changes' AND partition = 3 AND reason <> ''`).Scan(&stored))
+	stored := pgtest.Value[int](t, f.pool,
+		`SELECT count(*) FROM rejected_messages WHERE topic = 'changes' AND partition = 3 AND reason <> ''`)
 	require.Equal(t, len(batch)-1, stored)
 }
 

@@ -10,10 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/netguard"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
+	"github.com/partnergifting/platform/pkg/seal"
+	"github.com/partnergifting/platform/pkg/seal/sealtest"
+	"github.com/partnergifting/platform/services/webhook/internal/rules"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
@@ -125,4 +130,101 @@ func TestAFailureOnOurSideCostsNoAttempt(t *testing.T) {
 		r = f.waitFor(id, 7, inState("DELIVERED"))
 		require.Equal(t, 1, r.Attempts)
 	})
+}
+
+func TestAResultTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t, store.Migrations())
+	st := store.New(pool)
+	const deliveries = 4
+	_, err := st.FanOut(t.Context(), 0, []store.Event{newEvent(1, 2, 3, 4)})
+	require.NoError(t, err)
+	claimed := claimDue(t, st, time.Minute)
+	require.Len(t, claimed, deliveries)
+	results := make([]store.Result, deliveries)
+	for i, d := range claimed {
+		results[i] = store.Result{
+			Delivery: d, Verdict: rules.Verdict{State: rules.Failed, Counted: true},
+			Attempt: store.Attempt{StartedAt: time.Now(), Outcome: rules.Answered(500)},
+		}
+	}
+	results[2].Attempt.Outcome.Problem = "no text: \x00"
+	results[3].Delivery.Token = uuid.NewString()
+
+	// The first result waits for its row, and the others wait for the first, so the others are recorded together.
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	// If the test fails before its rollback, closing the pool would wait for this connection.
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	pgtest.Exec(t, tx, `SELECT FROM deliveries WHERE key_id = $1 FOR UPDATE`, results[0].Delivery.KeyID)
+	r := newResults(st)
+	lost := make([]bool, deliveries)
+	done := make([]chan error, deliveries)
+	for i, result := range results {
+		done[i] = make(chan error, 1)
+		go func() {
+			p := &pendingResult{Result: result}
+			err := r.Do(t.Context(), p)
+			lost[i] = p.leaseLost
+			done[i] <- err
+		}()
+		// Running is checked too: before the first result arrives, none waits either.
+		require.Eventually(t, func() bool { return r.Running() == 1 && r.Waiting() == i }, waitLimit, pollInterval)
+	}
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-done[0])
+	require.NoError(t, <-done[1])
+	require.Error(t, <-done[2])
+	require.NoError(t, <-done[3])
+	require.Equal(t, []bool{false, false, false, true}, lost)
+}
+
+// message stores an event with a sealed message for the key, and returns its id and the body that its receiver gets.
+func (f *fixture) message(w *seal.EventWriter, key int32) (id string, body []byte) {
+	f.t.Helper()
+	e := newEvent(key)
+	e.Type = "order.message_posted"
+	e.Body, body = sealtest.Message(f.t, w, seal.EventRef{TenantID: tenant, EventID: e.ID}, "Happy birthday")
+	return f.fanOut(e), body
+}
+
+func TestASealedEventIsOpenedWhenItIsSent(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	receiver := f.receiver(7)
+	keys := sealtest.Keys("a")
+	f.reader = sealtest.Reader(t, keys)
+	f.start()
+	id, body := f.message(sealtest.Writer(t, keys), 7)
+	f.waitFor(id, 7, inState("DELIVERED"))
+
+	arrivals := receiver.Arrivals()
+	require.Len(t, arrivals, 1)
+	require.True(t, arrivals[0].Verified, "the signature is that of the opened body")
+	require.Equal(t, string(body), string(arrivals[0].Body))
+	require.NotContains(t, pgtest.Value[string](t, f.pool, "SELECT convert_from(body, 'UTF8') FROM events"), "Happy birthday")
+}
+
+func TestAnEventThatCannotBeOpenedWaitsForItsKey(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	receiver := f.receiver(7)
+	f.reader = sealtest.Reader(t, sealtest.Keys("b"))
+	without := f.start()
+	id, body := f.message(sealtest.Writer(t, sealtest.Keys("a")), 7)
+	other := f.event(7)
+	f.waitFor(other, 7, inState("DELIVERED"))
+	waiting := f.waitFor(id, 7, func(r row) bool { return r.Next.After(f.clock.now()) && !r.Leased })
+	require.Equal(t, row{State: "PENDING", Next: waiting.Next}, waiting, "it has no attempt")
+	require.Positive(t, f.tel.Values(t, "gifting.webhook.deliveries")["outcome=unreadable"])
+	require.Len(t, receiver.Arrivals(), 1)
+	without.stop()
+	require.NoError(t, without.wait())
+
+	// Much later than the last attempt of a receiver that fails.
+	f.clock.advance(10 * 24 * time.Hour)
+	f.reader = sealtest.Reader(t, sealtest.Keys("b", "a"))
+	f.start()
+	f.waitFor(id, 7, inState("DELIVERED"))
+	require.Equal(t, string(body), string(receiver.Arrivals()[1].Body))
 }

@@ -1,14 +1,12 @@
 package sender
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/services/webhook/internal/store"
-	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
 )
 
 // try makes an attempt of an endpoint.
@@ -108,67 +106,4 @@ func TestAClaimGetsOneRowAtATimeOfAnEndpointThatMayHoldWorkers(t *testing.T) {
 	requireRows(0)
 	s.finished(d)
 	requireRows(1)
-}
-
-func TestADeadEndpointHasOneAttemptInFlightUntilItComesBack(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.neverTimeOut()
-	f.cfg.PerEndpoint = 4
-	probe := make(chan struct{})
-	receiver := f.receiver(7, webhooktest.Blocked(probe))
-	s := f.start()
-	s.schedule.try(endpointOfKey(7), true, false)
-	const events = 40
-	for range events {
-		f.event(7)
-	}
-	s.Notify(f.due(7))
-	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
-	f.receiver(8)
-	for range 5 { // The sender has looked at the endpoint in the meantime.
-		id := f.event(8)
-		f.waitFor(id, 8, inState("DELIVERED"))
-	}
-	require.Len(t, receiver.Arrivals(), 1)
-
-	// The next answers come when the endpoint has all its slots.
-	full := make(chan struct{})
-	receiver.Respond(func(w http.ResponseWriter, req *http.Request) {
-		if receiver.MaxConcurrent() < 4 {
-			webhooktest.Blocked(full)(w, req)
-		}
-	})
-	close(probe)
-	require.Eventually(t, func() bool { return receiver.MaxConcurrent() == 4 }, waitLimit, pollInterval)
-	close(full)
-	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == events }, waitLimit, pollInterval)
-	require.Equal(t, 4, receiver.MaxConcurrent())
-}
-
-// A sender that starts again knows no endpoint, and the lease of the crashed one has not ended.
-func TestARestartedSenderLearnsAgainWhichEndpointsAreDead(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.neverTimeOut()
-	release := make(chan struct{})
-	receiver := f.receiver(7, webhooktest.Blocked(release))
-	f.receiver(8)
-	held := f.event(7)
-	require.Len(t, claimDue(t, f.store, f.cfg.Lease), 1, "by the sender that crashes")
-	for range 5 {
-		f.event(7)
-	}
-	s := f.start()
-	require.Eventually(t, func() bool { return len(receiver.Arrivals()) == 1 }, waitLimit, pollInterval)
-	id := f.event(8)
-	s.Wake()
-	f.waitFor(id, 8, inState("DELIVERED"))
-	require.Len(t, receiver.Arrivals(), 1, "an endpoint without history gets one attempt")
-	require.True(t, f.row(held, 7).Leased)
-
-	close(release)
-	f.clock.advance(f.cfg.Lease)
-	s.Wake()
-	f.waitFor(held, 7, inState("DELIVERED"))
 }

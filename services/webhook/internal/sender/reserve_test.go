@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/store"
 	"github.com/partnergifting/platform/services/webhook/internal/webhooktest"
@@ -196,8 +197,7 @@ func TestTwoInstancesThatReserveKeepTheLimitOfAnEndpoint(t *testing.T) {
 	}
 	require.NoError(t, group.Wait())
 	require.Eventually(t, func() bool {
-		var open int
-		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM deliveries WHERE state <> 'DELIVERED'").Scan(&open))
+		open := pgtest.Value[int](t, f.pool, "SELECT count(*) FROM deliveries WHERE state <> 'DELIVERED'")
 		return open == 0
 	}, 2*waitLimit, pollInterval)
 	require.LessOrEqual(t, r.MaxConcurrent(), 3)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/seal"
 	"github.com/partnergifting/platform/pkg/seal/sealtest"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -49,9 +50,8 @@ func TestTheHealthOfAWebhookFollowsItsLastAttempt(t *testing.T) {
 	require.Equal(t, failing, got.GetState())
 	require.Contains(t, got.GetLastError(), "500")
 	require.EqualValues(t, 1, got.GetPending())
-	var first time.Time
-	require.NoError(t, o.pool.QueryRow(t.Context(),
-		"SELECT started_at FROM attempts WHERE tenant_id = $1 AND response_status = 503", tenant).Scan(&first))
+	first := pgtest.Value[time.Time](t, o.pool,
+		"SELECT started_at FROM attempts WHERE tenant_id = $1 AND response_status = 503", tenant)
 	require.Equal(t, first.UTC(), got.GetFailingSince().AsTime(), "since the first failure after the last success")
 
 	o.add(key)

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/page/pagetest"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -166,18 +167,15 @@ func TestTheLogOfAKey(t *testing.T) {
 
 	t.Run("is paged, newest event first, without deliveries of other keys", func(t *testing.T) {
 		var got []string
-		req := &webhookv1.ListDeliveriesRequest{Actor: staff, TenantId: tenant, KeyId: 7, PageSize: proto.Int32(2)}
-		for {
-			resp, err := o.ListDeliveries(t.Context(), req)
+		for _, d := range pagetest.All(func(after *string) ([]*webhookv1.Delivery, *string) {
+			resp, err := o.ListDeliveries(t.Context(), &webhookv1.ListDeliveriesRequest{
+				Actor: staff, TenantId: tenant, KeyId: 7, PageSize: proto.Int32(2), PageToken: after,
+			})
 			require.NoError(t, err)
-			for _, d := range resp.GetDeliveries() {
-				require.EqualValues(t, 7, d.GetKeyId())
-				got = append(got, d.GetEventId())
-			}
-			if resp.NextPageToken == nil {
-				break
-			}
-			req.PageToken = proto.String(resp.GetNextPageToken())
+			return resp.GetDeliveries(), resp.NextPageToken
+		}) {
+			require.EqualValues(t, 7, d.GetKeyId())
+			got = append(got, d.GetEventId())
 		}
 		require.Equal(t, []string{waiting, ids[4], ids[3], ids[2], ids[1], ids[0]}, got)
 	})

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
@@ -41,7 +42,7 @@ func (o *own) fill(number int) {
 	o.fixture.t.Helper()
 	const step = 2000 // Each statement is short, also on a busy machine.
 	for ; number > 0; number -= step {
-		_, err := o.pool.Exec(o.fixture.t.Context(), `
+		pgtest.Exec(o.fixture.t, o.pool, `
 WITH n AS (
   SELECT overlay(overlay($3::text PLACING '7000-8000' FROM 15) PLACING lpad(to_hex(n), 12, '0') FROM 25)::uuid AS id
     FROM generate_series(1, $1::int) n
@@ -51,20 +52,17 @@ WITH n AS (
 )
 INSERT INTO deliveries (tenant_id, event_id, key_id, next_attempt_at, created_at) SELECT $2, id, $4, now(), now() FROM n`,
 			min(number, step), tenant, uuid.Must(uuid.NewV7()).String(), key)
-		require.NoError(o.fixture.t, err)
-		_, err = o.pool.Exec(o.fixture.t.Context(), `UPDATE deliveries
+		pgtest.Exec(o.fixture.t, o.pool, `UPDATE deliveries
    SET state = 'FAILED', attempts = 8, next_attempt_at = NULL, finished_at = now()
  WHERE tenant_id = $1 AND key_id = $2 AND state = 'PENDING'`, tenant, key)
-		require.NoError(o.fixture.t, err)
 	}
 }
 
 // deleteFirst deletes the first delivery of the key that is not of the event.
 func (o *own) deleteFirst(except string) {
 	o.fixture.t.Helper()
-	_, err := o.pool.Exec(o.fixture.t.Context(), `DELETE FROM deliveries WHERE tenant_id = $1 AND key_id = $2 AND event_id = (
+	pgtest.Exec(o.fixture.t, o.pool, `DELETE FROM deliveries WHERE tenant_id = $1 AND key_id = $2 AND event_id = (
   SELECT min(event_id::text)::uuid FROM deliveries WHERE tenant_id = $1 AND event_id <> $3)`, tenant, key, except)
-	require.NoError(o.fixture.t, err)
 }
 
 func TestAReplayLeavesPendingDeliveriesAndOtherKeysAlone(t *testing.T) {

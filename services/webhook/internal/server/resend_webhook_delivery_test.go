@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
@@ -18,11 +19,10 @@ func (o *own) resend(idempotencyKey, id string) (*webhookv1.WebhookDelivery, err
 }
 
 // due counts the deliveries of the key that are due.
-func (o *own) due() (n int) {
+func (o *own) due() int {
 	o.fixture.t.Helper()
-	require.NoError(o.fixture.t, o.pool.QueryRow(o.fixture.t.Context(),
-		"SELECT count(*) FROM deliveries WHERE tenant_id = $1 AND key_id = $2 AND next_attempt_at <= now()", tenant, key).Scan(&n))
-	return n
+	return pgtest.Value[int](o.fixture.t, o.pool,
+		"SELECT count(*) FROM deliveries WHERE tenant_id = $1 AND key_id = $2 AND next_attempt_at <= now()", tenant, key)
 }
 
 func TestAnAttemptInFlightIsRecordedDespiteAResend(t *testing.T) {
@@ -73,8 +73,32 @@ func TestConcurrentResendsHaveOneEffect(t *testing.T) {
 	}
 	require.NoError(t, group.Wait())
 	require.Equal(t, 1, o.due())
-	var before int
-	require.NoError(t, o.pool.QueryRow(t.Context(),
-		"SELECT attempts_before FROM deliveries WHERE tenant_id = $1 AND key_id = $2", tenant, key).Scan(&before))
+	before := pgtest.Value[int](t, o.pool, "SELECT attempts_before FROM deliveries WHERE tenant_id = $1 AND key_id = $2", tenant, key)
 	require.Equal(t, 1, before)
+}
+
+func TestAnErasureReachesTheStoredAnswersOfResends(t *testing.T) {
+	t.Parallel()
+	o := setupOwn(t)
+	erased, kept := o.add(key), o.add(key)
+	o.respond(failed, rules.Answered(500), []byte("echo: Ann"))
+	response := func(idempotencyKey, event string) string {
+		got, err := o.resend(idempotencyKey, rules.DeliveryID(key, event))
+		require.NoError(t, err)
+		return got.GetAttempts()[0].GetResponseBody()
+	}
+	erase := func() (sending int) {
+		subject := pgtest.Value[string](t, o.pool, "SELECT subject_id FROM events WHERE tenant_id = $1 AND event_id = $2", tenant, erased)
+		sending, err := o.server.EraseEvents(t.Context(), tenant, []string{subject})
+		require.NoError(t, err)
+		return sending
+	}
+	require.Equal(t, "echo: Ann", response("k1", erased))
+	require.Equal(t, "echo: Ann", response("k2", kept))
+	leased := o.lease()
+	require.Equal(t, 1, erase())
+	o.record(leased, delivered, rules.Answered(200), nil)
+	require.Zero(t, erase())
+	require.Equal(t, "[erased]", response("k1", erased))
+	require.Equal(t, "echo: Ann", response("k2", kept))
 }

@@ -162,18 +162,6 @@ func TestAPausedEndpointIsNotClaimed(t *testing.T) {
 	require.Len(t, got, 2, "the pause is over, and the other delivery's lease has ended")
 }
 
-func TestReleasedRowsAreDueAfterTheWait(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.addEvent(t, tenantA, noon, 1)
-	got := f.claim(t, noon, 1, 1)
-	require.NoError(t, f.Release(t.Context(), got, time.Second))
-	require.Empty(t, f.claim(t, noon, 1, 1))
-	again := f.claim(t, noon.Add(time.Second), 1, 1)
-	require.Len(t, again, 1)
-	require.Zero(t, again[0].Attempts)
-}
-
 func TestAClaimReturnsTheEndpointsThatMayHaveMoreDueRows(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -199,9 +187,8 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 	f := &fixture{Store: New(pgtest.New(t, Migrations())), now: time.Now()}
 	// since returns the time since a column of the only delivery, by the database's clock.
-	since := func(column string) (d time.Duration) {
-		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT clock_timestamp() - "+column+" FROM deliveries").Scan(&d))
-		return d
+	since := func(column string) time.Duration {
+		return pgtest.Value[time.Duration](t, f.pool, "SELECT clock_timestamp() - "+column+" FROM deliveries")
 	}
 	const slack = time.Minute
 	_, err := f.FanOut(t.Context(), 0, []Event{anEvent(newID(), 1)})
@@ -221,8 +208,7 @@ func TestTimesAreThoseOfTheDatabasesClock(t *testing.T) {
 	require.InDelta(t, -time.Hour, since("next_attempt_at"), float64(slack))
 	require.Empty(t, claimOne())
 
-	_, err = f.pool.Exec(t.Context(), "UPDATE deliveries SET next_attempt_at = now()")
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, "UPDATE deliveries SET next_attempt_at = now()")
 	require.NoError(t, f.record(t, claimOne()[0], delivered, 200))
 	require.InDelta(t, 0, since("finished_at"), float64(slack))
 }
@@ -276,20 +262,4 @@ func TestWaitingDeliveriesAreCounted(t *testing.T) {
 		require.NoError(t, f.Pause(t.Context(), []Endpoint{{TenantID: tenantB, KeyID: 3}}, time.Minute))
 		require.Equal(t, Waiting{Deliveries: 4, Oldest: 2 * time.Hour}, waiting())
 	})
-}
-
-func TestAClaimReturnsTheTraceOfItsEventAndWhetherItWasResent(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	e := anEvent(newID(), 1)
-	e.TraceParent = parent
-	_, err := f.FanOut(t.Context(), 0, []Event{e})
-	require.NoError(t, err)
-	taken := f.claim(t, noon, 1, 1)
-	require.Equal(t, parent, taken[0].TraceParent)
-	require.False(t, taken[0].Resent)
-	require.NoError(t, f.record(t, taken[0], failed, 500))
-	require.NoError(t, f.Resend(t.Context(), own, e.ID))
-	require.True(t, f.claim(t, noon, 1, 1)[0].Resent)
 }

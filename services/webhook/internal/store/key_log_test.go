@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/services/webhook/internal/rules"
 )
 
@@ -37,7 +38,7 @@ func (f *fixture) fill(t *testing.T, number int, state, eventType string) {
 	t.Helper()
 	const step = 5000 // Each statement is short, also on a busy machine.
 	for first := 1; first <= number; first += step {
-		_, err := f.pool.Exec(t.Context(), `
+		pgtest.Exec(t, f.pool, `
 WITH n AS (SELECT n, ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series($1::int, $4::int) n),
 e AS (
   INSERT INTO events (tenant_id, event_id, type, brand_id, subject_id, body, created_at)
@@ -48,7 +49,6 @@ SELECT $2, id, key, state, CASE WHEN state = 'PENDING' THEN 1 ELSE 8 END,
        CASE WHEN state <> 'PENDING' THEN $3::timestamptz END
   FROM (SELECT id, key, `+state+` AS state FROM n CROSS JOIN generate_series(1, 2) key) d`,
 			first, tenantA, f.now, min(number, first+step-1))
-		require.NoError(t, err)
 	}
 }
 
@@ -207,8 +207,7 @@ func TestAPageReadsLittleOfALargeLog(t *testing.T) {
 	const number = 60_000
 	f.fill(t, number, `CASE WHEN n IN (7, 30007) THEN 'PENDING' WHEN n IN (8, 30008) THEN 'FAILED' ELSE 'DELIVERED' END`,
 		`CASE WHEN n IN (9, 55000) THEN 'order.updated' ELSE 'order.created' END`)
-	_, err := f.pool.Exec(t.Context(), "VACUUM ANALYZE deliveries, events")
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, "VACUUM ANALYZE deliveries, events")
 	event, rare := eventNumber(9), "order.updated"
 	const page, scan = 2500, 90_000 // Blocks that a page of 100 and one that is passed over may read.
 	for name, c := range map[string]struct {

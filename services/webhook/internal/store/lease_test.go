@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
 
 const ownSender = 77
@@ -70,8 +72,7 @@ func TestNewDeliveriesAreLeasedToTheirSender(t *testing.T) {
 		f := registered(t)
 		tx, err := f.pool.Begin(t.Context())
 		require.NoError(t, err)
-		_, err = tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock($1::int, 1)", claimLock)
-		require.NoError(t, err)
+		pgtest.Exec(t, tx, "SELECT pg_advisory_xact_lock($1::int, 1)", claimLock)
 		require.Empty(t, f.lease(t, 1, 0).Leased)
 		require.NoError(t, tx.Rollback(t.Context()))
 		require.Len(t, f.lease(t, 1, 0).Leased, 1)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
 
 // messages are n messages of partition 0 from an offset on, with one event.
@@ -92,16 +93,12 @@ func TestStoredOffsets(t *testing.T) {
 func TestOnlyMessagesDoNotWaitForTheDisk(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
-	_, err := f.pool.Exec(t.Context(), `CREATE TABLE seen (waits text);
+	pgtest.Exec(t, f.pool, `CREATE TABLE seen (waits text);
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
 CREATE TRIGGER note AFTER INSERT ON events EXECUTE FUNCTION note()`)
-	require.NoError(t, err)
 	f.stored(t, 0)
-	waits := func() (waits string) {
-		require.NoError(t, f.pool.QueryRow(t.Context(), "DELETE FROM seen RETURNING waits").Scan(&waits))
-		return waits
-	}
+	waits := func() string { return pgtest.Value[string](t, f.pool, "DELETE FROM seen RETURNING waits") }
 
 	m, events := messages(0, 1)
 	require.NoError(t, f.storeMessages(t, m, events))
@@ -124,11 +121,8 @@ func TestDurableWaitsForTheDisk(t *testing.T) {
 	for first := range int64(5) {
 		m, events := messages(first, 1)
 		require.NoError(t, f.storeMessages(t, m, events))
-		var end string
-		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT pg_current_wal_insert_lsn()::text").Scan(&end))
+		end := pgtest.Value[string](t, f.pool, "SELECT pg_current_wal_insert_lsn()::text")
 		require.NoError(t, Offsets{f.Store}.Durable(t.Context()))
-		var done bool
-		require.NoError(t, f.pool.QueryRow(t.Context(), flushed, end).Scan(&done))
-		require.True(t, done)
+		require.True(t, pgtest.Value[bool](t, f.pool, flushed, end))
 	}
 }

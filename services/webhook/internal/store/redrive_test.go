@@ -52,23 +52,58 @@ func TestNoDeliveryIsAddedWhileAnEventIsDeleted(t *testing.T) {
 	f.deliverDue(t, noon)
 	stored := make(chan error, 1)
 	require.NoError(t, pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(t.Context(), "SELECT pg_advisory_xact_lock($1)", int64(retentionLock))
-		require.NoError(t, err)
+		pgtest.Exec(t, tx, "SELECT pg_advisory_xact_lock($1)", int64(retentionLock))
 		go func() {
 			_, err := f.FanOut(t.Context(), 2, []Event{anEvent(id, 2)})
 			stored <- err
 		}()
-		require.Eventually(t, func() bool {
-			var waits bool
-			return f.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted)`).Scan(&waits) == nil && waits
-		}, 30*time.Second, time.Millisecond)
-		_, err = tx.Exec(t.Context(), "DELETE FROM deliveries")
-		require.NoError(t, err)
-		_, err = tx.Exec(t.Context(), "DELETE FROM events")
-		return err
+		pgtest.AwaitLock(t, f.pool)
+		pgtest.Exec(t, tx, "DELETE FROM deliveries")
+		pgtest.Exec(t, tx, "DELETE FROM events")
+		return nil
 	}))
 	require.NoError(t, <-stored)
 	require.Equal(t, 1, f.count(t, "events"))
 	require.Equal(t, 1, f.count(t, "deliveries"))
+}
+
+// sameEvent stores an event with one id for two tenants, each with deliveries to its keys, and returns the first one's.
+func (f *fixture) sameEvent(t *testing.T, keysA, keysB []int32) Event {
+	t.Helper()
+	a := anEvent(newID(), keysA...)
+	b := a
+	b.TenantID, b.KeyIDs = tenantB, keysB
+	f.now = noon
+	_, err := f.FanOut(t.Context(), 0, []Event{a, b})
+	require.NoError(t, err)
+	return a
+}
+
+// One claim has one token for the rows of all tenants.
+func TestAResultIsThatOfItsTenant(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	f.sameEvent(t, []int32{1}, []int32{1})
+	got := f.claim(t, noon, 2, 1)
+	require.Len(t, got, 2)
+	require.Equal(t, got[0].Token, got[1].Token)
+	require.NoError(t, f.Release(t.Context(), got[:1], time.Hour))
+	require.NoError(t, f.record(t, got[1], delivered, 200), "its lease was not released")
+
+	f.sameEvent(t, []int32{1}, []int32{1})
+	got = f.claim(t, noon, 2, 1)
+	require.Len(t, got, 2)
+	require.NoError(t, f.record(t, got[0], delivered, 200))
+	require.NoError(t, f.record(t, got[1], delivered, 200), "its result was not recorded before")
+}
+
+func TestAnEventOfAnotherTenantIsMissing(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	a := f.sameEvent(t, []int32{1}, []int32{2})
+	a.KeyIDs = []int32{1, 2}
+	missing, err := f.Missing(t.Context(), []Event{a}, 2)
+	require.NoError(t, err)
+	require.Len(t, missing, 1)
+	require.Equal(t, []int32{2}, missing[0].KeyIDs)
 }

@@ -141,11 +141,10 @@ func (f *fixture) deliverDue(t *testing.T, at time.Time) {
 }
 
 // count counts the rows of a table that are no twins.
-func (f *fixture) count(t *testing.T, table string) (n int) {
+func (f *fixture) count(t *testing.T, table string) int {
 	t.Helper()
-	require.NoError(t, f.pool.QueryRow(t.Context(),
-		"SELECT count(*) FROM "+table+" x WHERE to_jsonb(x)->>'tenant_id' IS DISTINCT FROM $1", pgtest.TwinTenant).Scan(&n))
-	return n
+	return pgtest.Value[int](t, f.pool,
+		"SELECT count(*) FROM "+table+" x WHERE to_jsonb(x)->>'tenant_id' IS DISTINCT FROM $1", pgtest.TwinTenant)
 }
 
 func (f *fixture) deleteFinished(t *testing.T, limit int) int {

@@ -49,8 +49,7 @@ SELECT tenant_id, event_id, ($3::int[])[1 + (row_number() OVER () % $4::int)], n
   finished_at = clock_timestamp() WHERE state = 'PENDING'`
 	)
 	exec := func(sql string, args ...any) {
-		_, err := o.pool.Exec(o.t.Context(), sql, args...)
-		require.NoError(o.t, err)
+		pgtest.Exec(o.t, o.pool, sql, args...)
 	}
 	exec(insert, tenantA, deliveries, keys, len(keys))
 	exec(lease, sender)
