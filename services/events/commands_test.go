@@ -14,6 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/services/events/internal/feed"
 	"github.com/partnergifting/platform/services/events/internal/store"
@@ -42,8 +43,7 @@ func (f *fixture) exec(t *testing.T, sql string, args ...any) {
 	pool, err := postgres.Open(t.Context(), postgres.Config{URL: f.cfg.Database.URL, MaxConns: 2})
 	require.NoError(t, err)
 	defer pool.Close()
-	_, err = pool.Exec(t.Context(), sql, args...)
-	require.NoError(t, err)
+	pgtest.Exec(t, pool, sql, args...)
 }
 
 func TestRedriveAppendsWhatTheFeedHasNot(t *testing.T) {
@@ -65,8 +65,7 @@ func TestRedriveAppendsWhatTheFeedHasNot(t *testing.T) {
 
 	lost = append(lost, left[0])
 	for _, source := range f.sources {
-		_, err := source.Exec(t.Context(), "UPDATE outbox SET confirmed_at = now()")
-		require.NoError(t, err)
+		pgtest.Exec(t, source, "UPDATE outbox SET confirmed_at = now()")
 	}
 	f.exec(t, "DELETE FROM feed WHERE event_id = ANY($1)", lost)
 	require.Equal(t, feed.Redriven{Changes: 40, Missing: 6}, f.redrive(t, "--outbox", "--dry-run"))

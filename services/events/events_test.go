@@ -86,13 +86,7 @@ func (f *fixture) start(t *testing.T) (stop func()) {
 	t.Helper()
 	service, err := New(t.Context(), f.cfg, telemetry.Discard())
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- service.Run(ctx) }()
-	return func() {
-		cancel()
-		require.NoError(t, <-done)
-	}
+	return testenv.Run(t, service.Run)
 }
 
 // addEvents commits n events, alternating between the two databases, and returns their ids.

@@ -131,8 +131,7 @@ func TestAVolumeAndAGroupThatWereSetBack(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, conn.Close(t.Context())) }()
 		for _, s := range sql {
-			_, err := conn.Exec(t.Context(), s)
-			require.NoError(t, err)
+			pgtest.Exec(t, conn, s)
 		}
 	}
 	tables := []string{"feed", "feed_writers", "feed_tenants", "feed_epochs"}

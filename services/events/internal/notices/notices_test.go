@@ -156,9 +156,8 @@ func TestALostConnectionMeansMissedNotices(t *testing.T) {
 	pool := pgtest.New(t)
 	a := start(t, pool)
 	s := a.hub.Subscribe(uuid.NewString())
-	_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+	pgtest.Exec(t, pool, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
-	require.NoError(t, err)
 	<-s.Due()
 	_, missed := s.Drain()
 	require.True(t, missed)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -66,11 +67,11 @@ func TestAFullBatchWaitsForTheRowsItLeavesAfterAClockStepsBack(t *testing.T) {
 func (f *fixture) setClock(t *testing.T, source int, ahead string) {
 	t.Helper()
 	owner, s := f.owners[source], f.sources[source]
-	exec(t, owner, "CREATE SCHEMA IF NOT EXISTS ahead")
-	exec(t, owner, "GRANT USAGE ON SCHEMA ahead TO gifting_relay")
-	exec(t, owner, `CREATE OR REPLACE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+	pgtest.Exec(t, owner, "CREATE SCHEMA IF NOT EXISTS ahead")
+	pgtest.Exec(t, owner, "GRANT USAGE ON SCHEMA ahead TO gifting_relay")
+	pgtest.Exec(t, owner, `CREATE OR REPLACE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
 AS $$ SELECT pg_catalog.clock_timestamp() + interval '`+ahead+`' $$`)
-	exec(t, owner, "ALTER TABLE outbox ALTER recorded_at SET DEFAULT ahead.clock_timestamp()")
+	pgtest.Exec(t, owner, "ALTER TABLE outbox ALTER recorded_at SET DEFAULT ahead.clock_timestamp()")
 	cfg := s.pool.Config()
 	if cfg.ConnConfig.RuntimeParams["search_path"] != "" {
 		return

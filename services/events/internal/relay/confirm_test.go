@@ -14,6 +14,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/outbox"
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
 )
@@ -131,19 +132,19 @@ func TestConfirmedRowsAreKeptForTheRetention(t *testing.T) {
 	require.Equal(t, 2, f.rowsLeft(t))
 	f.reset()
 	require.Zero(t, f.publish(t), "a new leader does not publish confirmed rows")
-	exec(t, f.owners[0], "UPDATE outbox SET confirmed_at = now() - interval '61 minutes'")
-	exec(t, f.owners[0], "UPDATE retention_clock SET at = now() - interval '2 minutes'")
+	pgtest.Exec(t, f.owners[0], "UPDATE outbox SET confirmed_at = now() - interval '61 minutes'")
+	pgtest.Exec(t, f.owners[0], "UPDATE retention_clock SET at = now() - interval '2 minutes'")
 	require.NoError(t, f.deleteOld(t.Context()))
 	require.Equal(t, 2, f.rowsLeft(t), "the database's clock has jumped ahead")
-	exec(t, f.owners[0], "UPDATE retention_clock SET at = now()")
+	pgtest.Exec(t, f.owners[0], "UPDATE retention_clock SET at = now()")
 	require.NoError(t, f.deleteOld(t.Context()))
 	require.Equal(t, 1, f.rowsLeft(t))
 
-	exec(t, f.owners[1], "UPDATE outbox SET confirmed_at = now() + interval '30 days'")
+	pgtest.Exec(t, f.owners[1], "UPDATE outbox SET confirmed_at = now() + interval '30 days'")
 	require.NoError(t, f.deleteOld(t.Context()))
 	require.Equal(t, 1, f.rowsLeft(t))
-	exec(t, f.owners[1], "UPDATE outbox SET confirmed_at = confirmed_at - interval '61 minutes'")
-	exec(t, f.owners[1], "UPDATE retention_clock SET at = now()")
+	pgtest.Exec(t, f.owners[1], "UPDATE outbox SET confirmed_at = confirmed_at - interval '61 minutes'")
+	pgtest.Exec(t, f.owners[1], "UPDATE retention_clock SET at = now()")
 	require.NoError(t, f.deleteOld(t.Context()))
 	require.Zero(t, f.rowsLeft(t), "a row that was confirmed while the clock was ahead is kept from now on, not from then")
 }
@@ -160,7 +161,7 @@ func TestARestoredOutboxLosesNothing(t *testing.T) {
 		"ALTER INDEX outbox_unconfirmed RENAME TO lost_unconfirmed", "DROP FUNCTION event_seal_key CASCADE",
 		"DROP TABLE migrations_outbox",
 	} {
-		exec(t, f.owners[0], sql)
+		pgtest.Exec(t, f.owners[0], sql)
 	}
 	owner := postgres.Config{URL: f.owners[0].Config().ConnString()}
 	require.NoError(t, postgres.Migrate(t.Context(), owner, io.Discard, outbox.Migrations()))
@@ -204,7 +205,7 @@ func TestANewLeaderSoonReadsNoRowsThatAreKept(t *testing.T) {
 	t.Parallel()
 	const kept = 3000
 	f := setup(t, Config{Retention: time.Hour}, telemetry.Discard())
-	exec(t, f.owners[0], fmt.Sprintf(`
+	pgtest.Exec(t, f.owners[0], fmt.Sprintf(`
 INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data, confirmed_at)
 SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'order.created', now(), '{}', now()
 FROM generate_series(1, %d)`, kept))
@@ -222,22 +223,16 @@ func TestReadsAreFlatUnderAnOldSnapshot(t *testing.T) {
 	t.Parallel()
 	const rows, batches = 2000, 5
 	f := setup(t, Config{BatchSize: rows}, telemetry.Discard())
-	backup, err := f.owners[0].BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, backup.Rollback(t.Context())) }()
-	_, err = backup.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0")
-	require.NoError(t, err)
-	var n int
-	require.NoError(t, backup.QueryRow(t.Context(), "SELECT count(*) FROM outbox").Scan(&n))
+	pgtest.HoldSnapshot(t, f.owners[0].Config().ConnString())
 	for range batches {
-		exec(t, f.owners[0], fmt.Sprintf(`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data)
+		pgtest.Exec(t, f.owners[0], fmt.Sprintf(`INSERT INTO outbox (event_id, tenant_id, brand_id, subject_id, type, occurred_at, data)
 SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'order.created', now(), '{}'
 FROM generate_series(1, %d)`, rows-1))
 		for f.publish(t) > 0 {
 		}
 	}
 	require.Zero(t, f.rowsLeft(t))
-	exec(t, f.owners[0], "ANALYZE outbox") // It finds no row, so every plan seems cheap.
+	pgtest.Exec(t, f.owners[0], "ANALYZE outbox") // It finds no row, so every plan seems cheap.
 	f.addEvent(t, 0)
 	first, last := f.windows[0].ranges()
 	low := f.windows[0].low

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
 )
 
@@ -112,8 +113,7 @@ func (f *fixture) runWriters(t *testing.T, d time.Duration) (published []change,
 	for _, owner := range f.owners {
 		_, err := owner.Exec(t.Context(), `CREATE TABLE subject (id int PRIMARY KEY, version int NOT NULL)`)
 		require.NoError(t, err)
-		_, err = owner.Exec(t.Context(), `INSERT INTO subject SELECT n, 0 FROM generate_series(0, $1) n`, subjects)
-		require.NoError(t, err)
+		pgtest.Exec(t, owner, `INSERT INTO subject SELECT n, 0 FROM generate_series(0, $1) n`, subjects)
 	}
 	f.start(t)
 	until, cancel := context.WithTimeout(t.Context(), d)

@@ -21,6 +21,7 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -178,13 +179,7 @@ func (f *fixture) traceReads(t *testing.T, source int, tracer readTracer) {
 // start runs the relay until the test ends.
 func (f *fixture) start(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-done)
-	})
+	testenv.Run(t, f.Run)
 }
 
 func event(subject string) outbox.Event {
@@ -217,9 +212,7 @@ func (f *fixture) publish(t *testing.T) int {
 func (f *fixture) rowsLeft(t *testing.T) (n int) {
 	t.Helper()
 	for _, owner := range f.owners {
-		var rows int
-		require.NoError(t, owner.QueryRow(t.Context(), "SELECT count(*) FROM outbox").Scan(&rows))
-		n += rows
+		n += pgtest.Value[int](t, owner, "SELECT count(*) FROM outbox")
 	}
 	return n
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnergifting/platform/pkg/kafka"
 	"github.com/partnergifting/platform/pkg/telemetry/telemetrytest"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 type topicFixture struct {
@@ -62,13 +63,9 @@ func TestATopicThatIsWeakerThanRequired(t *testing.T) {
 	t.Run("is logged elsewhere", func(t *testing.T) {
 		t.Parallel()
 		f := setupTopic(t, weakSettings(false))
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- f.Run(ctx) }()
+		testenv.Run(t, f.Run)
 		require.Eventually(t, func() bool { return f.Ready(t.Context()) == nil }, 20*time.Second, 5*time.Millisecond)
 		require.NoError(t, f.Publish(t.Context(), []kafka.Message{{Key: []byte("k"), Value: []byte("v")}}))
-		cancel()
-		require.NoError(t, <-ended)
 		require.Contains(t, f.log.String(), weakTopic)
 	})
 	t.Run("is measured", func(t *testing.T) {
@@ -106,10 +103,6 @@ func TestAProgramIsReadyWithoutKafka(t *testing.T) {
 	var err error
 	f.Topic, err = NewTopic(kafka.Config{Brokers: []string{"127.0.0.1:1"}}, weakSettings(true), f.tel.Telemetry)
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- f.Run(ctx) }()
+	testenv.Run(t, f.Run)
 	require.Eventually(t, func() bool { return f.Ready(t.Context()) == nil }, 20*time.Second, 5*time.Millisecond)
-	cancel()
-	require.NoError(t, <-ended)
 }

@@ -1,13 +1,21 @@
 package relay
 
 import (
+	"context"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 
+	"github.com/partnergifting/platform/pkg/outbox"
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/telemetry"
+	"github.com/partnergifting/platform/pkg/testenv"
 )
 
 // listening waits until the relay listens to all sources.
@@ -73,15 +81,15 @@ func TestARelayThatCannotListenPolls(t *testing.T) {
 	f.Wake()
 	require.Eventually(t, func() bool { return len(f.published.subjects(t)) == 1 }, waitLimit, pollInterval)
 	name := f.owners[1].Config().ConnConfig.Database
-	exec(t, f.owners[0], "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false") // The relay's other connections work.
-	exec(t, f.owners[1], `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+	pgtest.Exec(t, f.owners[0], "ALTER DATABASE "+name+" ALLOW_CONNECTIONS false") // The relay's other connections work.
+	pgtest.Exec(t, f.owners[1], `SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
 	require.Eventually(t, func() bool { return f.wakeups.unheard.Load() == 1 }, waitLimit, pollInterval)
 	want := f.addEvent(t, 1)
 	require.Eventually(t, func() bool { return len(f.published.subjects(t)) == 2 }, waitLimit, pollInterval)
 	require.Equal(t, []string{first, want}, f.published.subjects(t))
 
-	exec(t, f.owners[0], "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
+	pgtest.Exec(t, f.owners[0], "ALTER DATABASE "+name+" ALLOW_CONNECTIONS true")
 	f.listening(t)
 }
 
@@ -133,4 +141,61 @@ func TestClocksOfSeveralServersAreReadUntilTheyAreExact(t *testing.T) {
 	require.ErrorIs(t, f.compareClocks(t.Context(), readings), errServerChanged)
 	readings[0].rows = nil
 	require.NoError(t, f.compareClocks(t.Context(), readings), "rows of one server need no comparison")
+}
+
+// waker wakes the relay after a service's calls.
+func waker(t *testing.T, pool *pgxpool.Pool) *outbox.Waker {
+	t.Helper()
+	w := outbox.NewWaker(pool, telemetry.Discard().Logger)
+	testenv.Run(t, w.Run)
+	return w
+}
+
+// call commits one change of the subject, as a call of a service does.
+func call(t *testing.T, w *outbox.Waker, pool *pgxpool.Pool, subject string) {
+	t.Helper()
+	_, err := w.Intercept(t.Context(), nil, &grpc.UnaryServerInfo{}, func(ctx context.Context, _ any) (any, error) {
+		return nil, postgres.Pipeline(ctx, pool, func(b *pgx.Batch) { outbox.Append(ctx, b, event(subject)) })
+	})
+	require.NoError(t, err)
+}
+
+func TestARelayListensAgainAfterItLostASource(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
+	f.start(t)
+	pool := f.owners[0]
+	w := waker(t, pool)
+	subject := "00000000-0000-4000-8000-000000000001"
+	arrives := func(more int) func() bool {
+		return func() bool {
+			call(t, w, pool, subject)
+			return len(f.published.subjects(t)) > more
+		}
+	}
+	require.Eventually(t, arrives(0), waitLimit, pollInterval)
+	pgtest.Exec(t, pool, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+		WHERE datname = current_database() AND query LIKE 'LISTEN%'`)
+	require.Eventually(t, func() bool { return f.rowsLeft(t) == 0 }, waitLimit, pollInterval)
+	require.Eventually(t, arrives(len(f.published.subjects(t))), waitLimit, pollInterval)
+}
+
+func TestACallThatAppendsNothingDoesNotWakeTheRelay(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{}, telemetry.Discard())
+	conn, err := f.owners[0].Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+	pgtest.Exec(t, conn, "LISTEN "+outbox.Channel)
+	w := waker(t, f.owners[0])
+	_, err = w.Intercept(t.Context(), nil, &grpc.UnaryServerInfo{}, func(context.Context, any) (any, error) { return nil, nil })
+	require.NoError(t, err)
+
+	call(t, w, f.owners[0], "00000000-0000-4000-8000-000000000001")
+	_, err = conn.Conn().WaitForNotification(t.Context())
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = conn.Conn().WaitForNotification(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded, "one notification per call that appends")
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -32,7 +31,7 @@ type watchFixture struct {
 	hub    notices.Hub
 	client eventsv1.EventOperationsServiceClient
 	// end ends the server.
-	end context.CancelFunc
+	end func()
 }
 
 func setupWatch(t *testing.T) *watchFixture {
@@ -49,14 +48,7 @@ func setupWatch(t *testing.T) *watchFixture {
 	})
 	eventsv1.RegisterEventOperationsServiceServer(server,
 		NewOperations(f.store, nil, apikey.Sandbox, &f.hub, tenants.NewCache(directory.Client)))
-	ctx, cancel := context.WithCancel(t.Context())
-	f.end = cancel
-	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-done)
-	})
+	f.end = testenv.Run(t, server.Run)
 	conn, err := rpc.Dial(rpc.Target{Addr: cfg.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })

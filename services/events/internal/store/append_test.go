@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/pkg/kafka"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
 
 func TestAppend(t *testing.T) {
@@ -208,12 +209,9 @@ func TestReaderBesideWriters(t *testing.T) {
 	require.Equal(t, idsOf(in[tenantB]), *got[tenantB])
 }
 
-func nextOffset(t *testing.T, s *Store) (next int64) {
+func nextOffset(t *testing.T, s *Store) int64 {
 	t.Helper()
-	err := s.pool.QueryRow(t.Context(),
-		"SELECT next_offset FROM feed_writers WHERE kafka_partition = 0").Scan(&next)
-	require.NoError(t, err)
-	return next
+	return pgtest.Value[int64](t, s.pool, "SELECT next_offset FROM feed_writers WHERE kafka_partition = 0")
 }
 
 // Two instances receive the messages of all partitions concurrently, as after a rebalance that one of them has not noticed.
@@ -256,8 +254,7 @@ func TestABatchThatTheDatabaseRefusesDoesNotBlockOthers(t *testing.T) {
 	require.NoError(t, err)
 	// If the test fails before its rollback, closing the pool would wait for this connection.
 	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
-	_, err = tx.Exec(t.Context(), `SELECT FROM feed_writers FOR UPDATE`)
-	require.NoError(t, err)
+	pgtest.Exec(t, tx, `SELECT FROM feed_writers FOR UPDATE`)
 	results := make([]chan error, 3)
 	for i, list := range [][]Change{changes(tenantA, 0, 1), good, bad} {
 		results[i] = make(chan error, 1)

@@ -73,9 +73,8 @@ func TestDays(t *testing.T) {
 func TestTheDayIsThatOfTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 	s := New(pgtest.New(t, Migrations()))
-	databaseDay := func() (day time.Time) {
-		require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date").Scan(&day))
-		return day
+	databaseDay := func() time.Time {
+		return pgtest.Value[time.Time](t, s.pool, "SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date")
 	}
 	before := databaseDay()
 	old := before.AddDate(0, 0, -3)

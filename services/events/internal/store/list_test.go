@@ -6,6 +6,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 )
 
 func TestScanHidesWhatTheKeyMayNotSee(t *testing.T) {
@@ -85,8 +88,7 @@ func TestScanPlan(t *testing.T) {
 		appendAt(t, s, day, batch(0, changes(tenantA, int64(d*perDay), n)))
 		appendAt(t, s, day, batch(1, changes(tenantB, int64(d*perDay), perDay)))
 	}
-	_, err := s.pool.Exec(t.Context(), "ANALYZE feed")
-	require.NoError(t, err)
+	pgtest.Exec(t, s.pool, "ANALYZE feed")
 	rows := feedOf(t, s, tenantA)
 	plan := func(after Position) string {
 		return explain(t, s, scan, quote(tenantA), quote(after.Day.Format("2006-01-02")), fmt.Sprint(after.Number), "50",
@@ -110,3 +112,15 @@ func TestScanPlan(t *testing.T) {
 }
 
 func quote(s string) string { return "'" + s + "'" }
+
+func TestEventsOfOrdersAreThoseOfTheirTenant(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	in := changes(tenantA, 0, 2)
+	appendAt(t, s, today, batch(0, in))
+	appendAt(t, s, today, batch(1, changes(tenantB, 0, 1)))
+	page, err := s.OrderEvents(t.Context(), OrderEventsFrom{TenantID: tenantA, Day: Day(today), Limit: 10})
+	require.NoError(t, err)
+	require.Equal(t, postgres.Column(in, func(c Change) string { return c.GetSubjectId() }),
+		postgres.Column(page.Events, func(e OrderEvent) string { return e.OrderID }))
+}

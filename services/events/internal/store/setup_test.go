@@ -101,8 +101,7 @@ func explain(t *testing.T, s *Store, sql string, args ...string) string {
 	require.NoError(t, err)
 	defer conn.Release()
 	exec := func(sql string) {
-		_, err := conn.Exec(t.Context(), sql)
-		require.NoError(t, err)
+		pgtest.Exec(t, conn, sql)
 	}
 	exec("SET plan_cache_mode = force_generic_plan")
 	exec("PREPARE probe AS " + sql)
