@@ -160,6 +160,28 @@ func call(t *testing.T, w *outbox.Waker, pool *pgxpool.Pool, subject string) {
 	require.NoError(t, err)
 }
 
+func TestACommittedCallWakesTheRelay(t *testing.T) {
+	t.Parallel()
+	f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
+	f.start(t)
+	for i, pool := range f.owners {
+		w := waker(t, pool)
+		// The first calls may happen before the relay listens.
+		require.Eventually(t, func() bool {
+			call(t, w, pool, "00000000-0000-4000-8000-000000000000")
+			return len(f.published.subjects(t)) > 0
+		}, waitLimit, pollInterval, "source %d", i)
+		require.Eventually(t, func() bool { return f.rowsLeft(t) == 0 }, waitLimit, pollInterval)
+
+		subject := "00000000-0000-4000-8000-000000000001"
+		call(t, w, pool, subject)
+		require.Eventually(t, func() bool {
+			got := f.published.subjects(t)
+			return got[len(got)-1] == subject
+		}, waitLimit, pollInterval, "source %d", i)
+	}
+}
+
 func TestARelayListensAgainAfterItLostASource(t *testing.T) {
 	t.Parallel()
 	f := setup(t, Config{PollInterval: time.Hour}, telemetry.Discard())
