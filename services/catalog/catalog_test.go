@@ -42,10 +42,7 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 	}
 	service, err := catalog.Program().Open(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-
+	testenv.Run(t, service.Run)
 	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
@@ -53,8 +50,6 @@ func TestTheServiceServesUntilItIsStopped(t *testing.T) {
 		_, err := catalogv1.NewProductOperationsServiceClient(conn).ListRegions(t.Context(), &catalogv1.ListRegionsRequest{})
 		return err == nil
 	}, 30*time.Second, 5*time.Millisecond)
-	stop()
-	require.NoError(t, <-ended)
 }
 
 // statusOf returns the status of /readyz, or 0.
@@ -81,9 +76,7 @@ func TestTheServiceIsReadyOnlyWhenTheImageStoreTookAFile(t *testing.T) {
 	require.NoError(t, err)
 	service, err := catalog.New(t.Context(), cfg, tel)
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
+	testenv.Run(t, service.Run)
 	status := func(want int) {
 		require.Eventually(t, func() bool { return statusOf(t, metrics) == want }, 30*time.Second, 5*time.Millisecond)
 	}
@@ -91,8 +84,6 @@ func TestTheServiceIsReadyOnlyWhenTheImageStoreTookAFile(t *testing.T) {
 	require.NoError(t, os.Remove(folder))
 	require.NoError(t, os.Mkdir(folder, 0o700))
 	status(http.StatusOK)
-	stop()
-	require.NoError(t, <-ended)
 }
 
 func TestNewRefusesAnInvalidConfiguration(t *testing.T) {

@@ -38,12 +38,6 @@ func (f *fixture) maintain() {
 	require.NoError(f.t, maintenance.Run(f.t.Context(), f.store, auditRetention, 0))
 }
 
-func (f *fixture) exec(sql string, args ...any) {
-	f.t.Helper()
-	_, err := f.db.Exec(f.t.Context(), sql, args...)
-	require.NoError(f.t, err)
-}
-
 // campaign puts an active campaign.
 func (f *fixture) campaign(expiresAt *time.Time, offerings ...rules.Offering) string {
 	f.t.Helper()
@@ -72,11 +66,9 @@ func TestAnExpiryIsRecordedOnce(t *testing.T) {
 	f := setup(t)
 	past := time.Now().Add(-time.Minute)
 	expired, other, draft := f.campaign(&past), f.campaign(nil), f.campaign(&past)
-	_, err := f.db.Exec(t.Context(), `UPDATE campaigns SET status = 'DRAFT' WHERE id = $1`, draft)
-	require.NoError(t, err)
-	stored := func(id string) (status string) {
-		require.NoError(t, f.db.QueryRow(t.Context(), `SELECT status FROM campaigns WHERE id = $1`, id).Scan(&status))
-		return status
+	pgtest.Exec(t, f.db, `UPDATE campaigns SET status = 'DRAFT' WHERE id = $1`, draft)
+	stored := func(id string) string {
+		return pgtest.Value[string](t, f.db, `SELECT status FROM campaigns WHERE id = $1`, id)
 	}
 	require.Equal(t, rules.CampaignActive, stored(expired))
 	head, _, err := f.store.CampaignHead(t.Context(), tenantID, expired)
@@ -89,9 +81,7 @@ func TestAnExpiryIsRecordedOnce(t *testing.T) {
 		require.Equal(t, []string{"campaign.expire"}, f.audit(expired))
 		require.Equal(t, rules.CampaignCompleted, stored(draft))
 	}
-	var recorded int
-	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT count(*) FROM catalog_audit WHERE tenant_id = $1`, tenantID).Scan(&recorded))
-	require.Equal(t, 2, recorded)
+	require.Equal(t, 2, pgtest.Value[int](t, f.db, `SELECT count(*) FROM catalog_audit WHERE tenant_id = $1`, tenantID))
 }
 
 func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {
@@ -118,20 +108,19 @@ func TestOldReservationsAndAuditEntriesAreDeleted(t *testing.T) {
 	}
 	held, confirmed, released, fresh := reserve(), reserve(), reserve(), reserve()
 	require.NoError(t, f.store.ConfirmAndRelease(t.Context(), []string{confirmed}, []string{released, fresh}))
-	f.exec(`UPDATE reservations SET expires_at = expires_at - interval '31 days' WHERE order_id <> $1`, fresh)
+	pgtest.Exec(t, f.db, `UPDATE reservations SET expires_at = expires_at - interval '31 days' WHERE order_id <> $1`, fresh)
 	for _, age := range []time.Duration{364 * day, auditRetention + time.Minute, auditRetention + day} {
-		f.exec(`INSERT INTO catalog_audit (id, at, actor_kind, actor_id, action, subject_id, detail)
+		pgtest.Exec(t, f.db, `INSERT INTO catalog_audit (id, at, actor_kind, actor_id, action, subject_id, detail)
 VALUES (gen_random_uuid(), clock_timestamp() - $1::interval, 'BACKOFFICE_ACCOUNT', 'staff-7', 'campaign.start', $2, '{}')`, age, c)
 	}
 	f.maintain()
-	var left []string
-	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT array_agg(order_id::text) FROM reservations`).Scan(&left))
+	left := pgtest.Value[[]string](t, f.db, `SELECT array_agg(order_id::text) FROM reservations`)
 	require.ElementsMatch(t, []string{held, confirmed, fresh}, left)
 	require.Equal(t, []string{"campaign.start"}, f.audit(c))
 
 	require.NoError(t, f.store.ConfirmAndRelease(t.Context(), []string{released}, []string{released, confirmed}))
-	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT stock FROM skus`).Scan(&stock))
-	require.EqualValues(t, 4, stock, "the confirmed unit is returned; the released one already was")
+	require.Equal(t, 4, pgtest.Value[int](t, f.db, `SELECT stock FROM skus`),
+		"the confirmed unit is returned; the released one already was")
 }
 
 func TestTheAuditIsNeverKeptForLessThanAYear(t *testing.T) {

@@ -13,53 +13,6 @@ import (
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
-func TestCheckItem(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	p := gift(func(p *catalogv1.PutProductRequest) { p.CustomizationAvailable = true })
-	f.put(p)
-	active := f.campaignIn(running, nil, offering(p.GetId(), stocked, limit(0), "S"))
-	good := &catalogv1.CheckItemRequest{
-		TenantId: tenantID, AllBrands: true, CampaignId: &active, ProductId: p.GetId(),
-		Country: "SE", Variations: map[string]string{"Size": "S"},
-	}
-	t.Run("a gift of a campaign", func(t *testing.T) {
-		got := call(f, f.ordering.CheckItem, good)
-		require.Equal(t, "Wool blanket", got.GetProductName())
-		require.Equal(t, brandID, got.GetCampaignBrandId())
-		require.True(t, got.GetStocked())
-	})
-	t.Run("a gift of the catalog, in any of its variations", func(t *testing.T) {
-		req := proto.CloneOf(good)
-		req.CampaignId, req.Variations = nil, map[string]string{"Size": "M"}
-		got := call(f, f.ordering.CheckItem, req)
-		require.Empty(t, got.GetCampaignBrandId())
-		require.False(t, got.GetStocked())
-	})
-	t.Run("a combination that was withdrawn", func(*testing.T) {
-		id := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S", "M"))
-		call(f, f.campaigns.PutOffering, &catalogv1.PutOfferingRequest{
-			TenantId: tenantID, CampaignId: id, Offering: offering(p.GetId(), onDemand, nil, "S"), Actor: staff(),
-		})
-		req := proto.CloneOf(good)
-		req.CampaignId, req.Variations = &id, map[string]string{"Size": "M"}
-		refused(f, problem.InvalidVariations, f.ordering.CheckItem, req)
-	})
-	t.Run("a brand the caller reaches by name", func(*testing.T) {
-		req := proto.CloneOf(good)
-		req.AllBrands, req.BrandIds = false, []string{brandID}
-		call(f, f.ordering.CheckItem, req)
-	})
-	t.Run("customization of a gift that allows it", func(*testing.T) {
-		req := proto.CloneOf(good)
-		req.Customization, req.BrandId = true, text(brandID)
-		call(f, f.ordering.CheckItem, req)
-	})
-	t.Run("a tenant id that is no UUID", func(t *testing.T) {
-		require.Equal(t, codes{"tenantId": problem.FieldInvalid}, violations(f, f.ordering.CheckItem, &catalogv1.CheckItemRequest{}))
-	})
-}
-
 func TestACatalogChangeSuspendsTheOffering(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -107,12 +60,17 @@ func (f *fixture) preview(item *catalogv1.CheckItemRequest) (codes []string) {
 func TestAPreviewReportsEveryProblemInTheOrderOfTheTable(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	p, elsewhere, hidden := gift(), gift(), gift(withState(draft))
+	p, hidden := gift(), gift(withState(draft))
+	elsewhere := gift(func(p *catalogv1.PutProductRequest) { p.CustomizationAvailable = true })
 	for _, one := range []*catalogv1.PutProductRequest{p, elsewhere, hidden} {
 		f.put(one)
 	}
 	past := time.Now().Add(-time.Second)
 	expired := f.campaignIn(running, &past, offering(p.GetId(), stocked, limit(0), "S"))
+	withdrawn := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S", "M"))
+	call(f, f.campaigns.PutOffering, &catalogv1.PutOfferingRequest{
+		TenantId: tenantID, CampaignId: withdrawn, Offering: offering(p.GetId(), onDemand, nil, "S"), Actor: staff(),
+	})
 	good := &catalogv1.CheckItemRequest{
 		TenantId: tenantID, AllBrands: true, CampaignId: text(f.campaignIn(running, nil, offering(p.GetId(), stocked, limit(1), "S"))),
 		ProductId: p.GetId(), Country: "SE", Variations: map[string]string{"Size": "S"},
@@ -121,10 +79,17 @@ func TestAPreviewReportsEveryProblemInTheOrderOfTheTable(t *testing.T) {
 		change func(r *catalogv1.CheckItemRequest)
 		want   []string
 	}{
-		"none": {func(*catalogv1.CheckItemRequest) {}, nil},
+		"none":                        {func(*catalogv1.CheckItemRequest) {}, nil},
+		"none for a key of the brand": {func(r *catalogv1.CheckItemRequest) { r.AllBrands, r.BrandIds = false, []string{brandID} }, nil},
+		"none of the catalog, with the customization that the gift allows": {func(r *catalogv1.CheckItemRequest) {
+			r.CampaignId, r.ProductId, r.Customization = nil, elsewhere.GetId(), true
+		}, nil},
 		"all of a campaign": {func(r *catalogv1.CheckItemRequest) {
 			r.CampaignId, r.BrandId, r.Country, r.Customization = &expired, text(uuid.NewString()), "FI", true
 		}, []string{"invalid_request", "brand_campaign_mismatch", "campaign_not_active", "not_deliverable_to_country", "out_of_stock"}},
+		"a combination that was withdrawn": {func(r *catalogv1.CheckItemRequest) {
+			r.CampaignId, r.Variations = &withdrawn, map[string]string{"Size": "M"}
+		}, []string{"invalid_variations"}},
 		"a gift that the campaign does not offer": {func(r *catalogv1.CheckItemRequest) {
 			r.ProductId, r.Country, r.Variations = elsewhere.GetId(), "FI", nil
 		}, []string{"product_not_in_campaign", "not_deliverable_to_country", "invalid_variations"}},
@@ -157,6 +122,7 @@ func TestAPreviewReportsEveryProblemInTheOrderOfTheTable(t *testing.T) {
 			require.True(t, problem.Is(err, problem.Code(got[0])), "CheckItem reports the first: %v", err)
 		})
 	}
+	require.Equal(t, codes{"tenantId": problem.FieldInvalid}, violations(f, f.ordering.CheckItem, &catalogv1.CheckItemRequest{}))
 }
 
 func TestAPreviewReservesNothingAndKnowsTheStock(t *testing.T) {

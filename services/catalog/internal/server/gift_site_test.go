@@ -27,35 +27,6 @@ func (f *fixture) siteGifts(selection *catalogv1.Selection, locale string) *cata
 	})
 }
 
-func TestVariationsAreShownInTheWordsOfALocale(t *testing.T) {
-	t.Parallel()
-	for environment, setup := range environments {
-		t.Run(environment, func(t *testing.T) {
-			t.Parallel()
-			f := setup(t)
-			p := gift(func(p *catalogv1.PutProductRequest) {
-				p.Translations = []*catalogv1.ProductTranslation{inSwedish("sv-SE")}
-			})
-			f.put(p)
-			c := f.campaignIn(running, nil, offering(p.GetId(), stocked, limit(2), "S", "M"))
-			for _, selection := range []*catalogv1.Selection{ofCampaign(c), ofGifts(p.GetId())} {
-				for _, locale := range []string{"sv-SE", "sv-FI", "sv"} {
-					shown := f.siteGifts(selection, locale).GetGifts()[0]
-					require.Equal(t, "Ullfilt", shown.GetName())
-					require.Equal(t, "Warm.", shown.GetDescription(), "a missing text is in en-US")
-					require.Len(t, shown.GetVariationTranslations(), 1)
-					require.True(t, proto.Equal(inSwedish("").GetVariations()[0], shown.GetVariationTranslations()[0]))
-					require.Equal(t, []string{"S", "M"}, shown.GetVariations()[0].GetValues(), "what is posted stays as in the catalog")
-				}
-				require.Empty(t, f.siteGifts(selection, "de-DE").GetGifts()[0].GetVariationTranslations())
-			}
-			for _, sku := range f.readCampaign(c).GetOfferings()[0].GetSkus() {
-				require.Contains(t, []string{"S", "M"}, sku.GetVariations()["Size"])
-			}
-		})
-	}
-}
-
 func TestTranslationsOfVariationsAreStoredAndNotSeenByIntegrators(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -107,14 +78,30 @@ func TestTheGiftSiteSaysWhatAGiftIs(t *testing.T) {
 		t.Run(environment, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t)
-			p := gift(detailed)
+			p, plain := gift(detailed, func(p *catalogv1.PutProductRequest) { p.CustomizationAvailable = true }), gift()
 			f.put(p)
-			c := f.campaignIn(running, nil, offering(p.GetId(), onDemand, nil, "S"))
-			for _, selection := range []*catalogv1.Selection{ofCampaign(c), ofGifts(p.GetId())} {
-				require.True(t, proto.Equal(&catalogv1.GiftDetails{
-					Maker: "Weavers & Co", Material: "Ull", Size: "130 × 180 cm", Story: "Vävd.\nI Gotland.",
-				}, f.siteGifts(selection, "sv-FI").GetGifts()[0].GetDetails()), "a missing text is in en-US")
-				require.Empty(t, f.siteGifts(selection, "de-DE").GetGifts()[0].GetDetails().GetStory(), "a blank one is none")
+			f.put(plain)
+			c := f.campaignIn(running, nil,
+				offering(p.GetId(), stocked, limit(2), "S", "M"), offering(plain.GetId(), onDemand, nil, "S"))
+			for _, selection := range []*catalogv1.Selection{ofCampaign(c), ofGifts(p.GetId(), plain.GetId())} {
+				for _, locale := range []string{"sv-SE", "sv-FI", "sv"} {
+					shown := f.siteGifts(selection, locale).GetGifts()[0]
+					require.Equal(t, []string{"Ullfilt", "Warm."}, []string{shown.GetName(), shown.GetDescription()}, "a missing text is in en-US")
+					require.Len(t, shown.GetVariationTranslations(), 1)
+					require.True(t, proto.Equal(inSwedish("").GetVariations()[0], shown.GetVariationTranslations()[0]))
+					require.Equal(t, []string{"S", "M"}, shown.GetVariations()[0].GetValues(), "what is posted stays as in the catalog")
+					require.True(t, proto.Equal(&catalogv1.GiftDetails{
+						Maker: "Weavers & Co", Material: "Ull", Size: "130 × 180 cm", Story: "Vävd.\nI Gotland.",
+					}, shown.GetDetails()))
+				}
+				german := f.siteGifts(selection, "de-DE").GetGifts()
+				require.Empty(t, german[0].GetVariationTranslations())
+				require.Empty(t, german[0].GetDetails().GetStory(), "a blank text is none")
+				require.True(t, german[0].GetCustomizationAvailable())
+				require.False(t, german[1].GetCustomizationAvailable())
+			}
+			for _, sku := range f.readCampaign(c).GetOfferings()[0].GetSkus() {
+				require.Contains(t, []string{"S", "M"}, sku.GetVariations()["Size"])
 			}
 		})
 	}
@@ -198,21 +185,6 @@ func TestAnImageSaysWhichValuesItShows(t *testing.T) {
 				"imageVariations[1].fileId": "duplicate", "imageVariations[2].fileId": "invalid",
 				"imageVariations[2].variations": "required", "imageVariations[3].fileId": "required",
 			}, violations(f, f.ops.PutProduct, p))
-		})
-	}
-}
-
-func TestThePageKnowsWhichGiftsTakeInitials(t *testing.T) {
-	t.Parallel()
-	for environment, setup := range environments {
-		t.Run(environment, func(t *testing.T) {
-			t.Parallel()
-			f := setup(t)
-			for _, takes := range []bool{true, false} {
-				p := gift(func(p *catalogv1.PutProductRequest) { p.CustomizationAvailable = takes })
-				f.put(p)
-				require.Equal(t, takes, f.siteGifts(ofGifts(p.GetId()), "en-US").GetGifts()[0].GetCustomizationAvailable())
-			}
 		})
 	}
 }

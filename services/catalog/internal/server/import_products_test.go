@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	"github.com/partnergifting/platform/services/catalog/importer"
@@ -97,8 +98,7 @@ func TestImportingTwiceChangesNothing(t *testing.T) {
 		tx, err := f.db.Begin(t.Context())
 		require.NoError(t, err)
 		defer func() { require.NoError(t, tx.Rollback(context.WithoutCancel(t.Context()))) }()
-		_, err = tx.Exec(t.Context(), `SELECT pg_advisory_xact_lock(4713001)`)
-		require.NoError(t, err)
+		pgtest.Exec(t, tx, `SELECT pg_advisory_xact_lock(4713001)`)
 		totals, _, err := f.importFile(t.Context(), importer.CSV, giftsCSV(7))
 		require.NoError(t, err)
 		require.Equal(t, importer.Totals{Rows: 7, Unchanged: 7}, totals)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
@@ -152,8 +153,7 @@ func TestCorrectionsDuringOrdersNeitherLoseNorMakeUnits(t *testing.T) {
 		})
 	}
 	require.NoError(t, group.Wait())
-	var held int32
-	require.NoError(t, f.db.QueryRow(t.Context(), `SELECT count(*) FROM reservations WHERE state = 'RESERVED'`).Scan(&held))
+	held := pgtest.Value[int32](t, f.db, `SELECT count(*) FROM reservations WHERE state = 'RESERVED'`)
 	require.Equal(t, units+corrected.Load(), held+*f.stock(c, "S"))
 }
 

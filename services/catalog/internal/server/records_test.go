@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	"github.com/partnergifting/platform/services/catalog/internal/rules"
@@ -128,11 +129,9 @@ func (f *fixture) readCampaign(id string) *catalogv1.Campaign {
 // stock is the stock of a SKU.
 func (f *fixture) stock(campaignID, size string) *int32 {
 	f.t.Helper()
-	var stock *int32
-	err := f.db.QueryRow(f.t.Context(), `SELECT stock FROM skus WHERE tenant_id = $1 AND campaign_id = $2 AND variations_key = $3`,
-		tenantID, campaignID, rules.VariationsKey(map[string]string{"Size": size})).Scan(&stock)
-	require.NoError(f.t, err)
-	return stock
+	return pgtest.Value[*int32](f.t, f.db,
+		`SELECT stock FROM skus WHERE tenant_id = $1 AND campaign_id = $2 AND variations_key = $3`,
+		tenantID, campaignID, rules.VariationsKey(map[string]string{"Size": size}))
 }
 
 // attempt is a request for a unit with a new key for a new order.
@@ -198,11 +197,9 @@ func (f *fixture) audit(subject string) (actions []string) {
 		require.Empty(f.t, e.GetActor().GetName())
 		require.NotNil(f.t, e.GetAt())
 	}
-	var wrong int
-	require.NoError(f.t, f.db.QueryRow(f.t.Context(),
-		`SELECT count(*) FROM catalog_audit
+	wrong := pgtest.Value[int](f.t, f.db, `SELECT count(*) FROM catalog_audit
 WHERE tenant_id IS DISTINCT FROM CASE WHEN NOT starts_with(action, 'product.') THEN $1::uuid END`,
-		tenantID).Scan(&wrong))
+		tenantID)
 	require.Zero(f.t, wrong, "only a change of a gift for all tenants has no tenant")
 	return actions
 }

@@ -92,8 +92,7 @@ var environments = map[string]func(t *testing.T) *fixture{"production": setup, "
 
 func withTwins(t *testing.T, f *fixture) *fixture {
 	t.Helper()
-	_, err := f.db.Exec(t.Context(), "ALTER TABLE campaigns DROP CONSTRAINT campaigns_one_tenant")
-	require.NoError(t, err)
+	pgtest.Exec(t, f.db, "ALTER TABLE campaigns DROP CONSTRAINT campaigns_one_tenant")
 	pgtest.Twin(t, f.db, map[string]string{
 		"campaigns": `twin.name := 'Twin'; twin.greetings := '{"en-US": "Twin", "sv-SE": "Tvilling"}';`,
 		"offerings": "twin.status := CASE NEW.status WHEN 'ACTIVE' THEN 'NEEDS_REVIEW' ELSE 'ACTIVE' END;" +
@@ -182,13 +181,6 @@ func (f *fixture) asKey(p caller.Principal, violations ...problem.Violation) con
 	return ctx
 }
 
-// exec changes the database directly.
-func (f *fixture) exec(sql string, args ...any) {
-	f.t.Helper()
-	_, err := f.db.Exec(f.t.Context(), sql, args...)
-	require.NoError(f.t, err)
-}
-
 // method is an RPC of a client.
 type method[Req, Resp any] = func(ctx context.Context, req Req, opts ...grpc.CallOption) (Resp, error)
 
@@ -244,12 +236,12 @@ func refused[Req, Resp any](f *fixture, code problem.Code, rpc method[Req, Resp]
 // moveableClock lets a test set the clock of the catalog forward or back.
 func (f *fixture) moveableClock() (move func(by time.Duration)) {
 	f.t.Helper()
-	f.exec(`CREATE TABLE test_clock (ahead interval NOT NULL);
+	pgtest.Exec(f.t, f.db, `CREATE TABLE test_clock (ahead interval NOT NULL);
 INSERT INTO test_clock VALUES ('0');
 CREATE OR REPLACE FUNCTION catalog_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS
 'SELECT clock_timestamp() + (SELECT ahead FROM test_clock)'`)
 	return func(by time.Duration) {
-		f.exec(`UPDATE test_clock SET ahead = ahead + $1`, by)
+		pgtest.Exec(f.t, f.db, `UPDATE test_clock SET ahead = ahead + $1`, by)
 	}
 }
 

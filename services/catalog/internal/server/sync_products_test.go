@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	catalogv1 "github.com/partnergifting/platform/proto/gen/gifting/catalog/v1"
 )
 
@@ -209,20 +209,12 @@ func TestALoadShowsGiftsThatChangeShortlyBeforeTheirPage(t *testing.T) {
 	require.Len(t, m.gifts, len(all), "no gift is left out, though each changed after the load began")
 }
 
-func TestAGiftThatWasNeverPublishedIsNotListedAsAChange(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	for _, state := range []catalogv1.ProductState{draft, internal, archived} {
-		f.put(gift(withState(state)))
-	}
-	require.Empty(t, f.changedSince(time.Unix(0, 0)))
-}
-
 func TestChangesComeInTheirOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	a, b, c := gift(), gift(), gift()
-	for _, p := range []*catalogv1.PutProductRequest{a, b, c} {
+	neverPublished := []*catalogv1.PutProductRequest{gift(withState(draft)), gift(withState(internal)), gift(withState(archived))}
+	for _, p := range append(neverPublished, a, b, c) {
 		f.put(p)
 	}
 	a.Name = "Changed"
@@ -337,11 +329,11 @@ func TestAChangeReadsTheClockAfterThePreviousOneIsCommitted(t *testing.T) {
 			before, err := f.db.Begin(t.Context())
 			require.NoError(t, err)
 			defer func() { _ = before.Rollback(context.WithoutCancel(t.Context())) }()
-			_, err = before.Exec(t.Context(), `SELECT pg_advisory_xact_lock(4713001)`)
-			require.NoError(t, err)
+			pgtest.Exec(t, before, `SELECT pg_advisory_xact_lock(4713001)`)
 			changed := make(chan error, 1)
 			go func() { changed <- change() }()
-			committed := f.clockWhileAChangeWaits(before)
+			pgtest.AwaitLock(t, f.db)
+			committed := pgtest.Value[time.Time](t, before, `SELECT clock_timestamp()`)
 			require.NoError(t, before.Commit(t.Context()))
 			require.NoError(t, <-changed)
 
@@ -350,17 +342,4 @@ func TestAChangeReadsTheClockAfterThePreviousOneIsCommitted(t *testing.T) {
 			require.True(t, entries[0].GetProduct().GetUpdatedAt().AsTime().After(committed))
 		})
 	}
-}
-
-// clockWhileAChangeWaits returns the database's clock at a moment when a change waits for tx.
-func (f *fixture) clockWhileAChangeWaits(tx pgx.Tx) (clock time.Time) {
-	f.t.Helper()
-	require.Eventually(f.t, func() bool {
-		var waiting bool
-		err := tx.QueryRow(f.t.Context(), `SELECT clock_timestamp(), EXISTS (
-  SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&clock, &waiting)
-		return err == nil && waiting
-	}, 30*time.Second, 5*time.Millisecond, "the change must wait for the previous one")
-	return clock
 }
