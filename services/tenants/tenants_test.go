@@ -47,41 +47,6 @@ func config(t *testing.T) tenants.Config {
 	}
 }
 
-func TestTheServiceServesWithoutRedisUntilItIsStopped(t *testing.T) {
-	t.Parallel()
-	cfg := config(t)
-	cfg.AllowLoopbackWebhooks = true
-	require.NoError(t, tenants.Program().Migrate(t.Context(), cfg, io.Discard))
-	service, err := tenants.New(t.Context(), cfg, telemetry.Discard())
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-
-	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	ops := tenantsv1.NewTenantOperationsServiceClient(conn)
-	id := uuid.NewString()
-	require.Eventually(t, func() bool {
-		_, err := ops.PutTenant(t.Context(), &tenantsv1.PutTenantRequest{
-			Actor: staff, Id: id, Name: "n", Currency: "EUR", ApiAccess: true,
-		})
-		return err == nil
-	}, 30*time.Second, 20*time.Millisecond)
-
-	url := "http://127.0.0.1:9000/hook"
-	made, err := ops.CreateKey(t.Context(), &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: id, Name: "k", WebhookUrl: &url})
-	require.NoError(t, err)
-	resolved, err := tenantsv1.NewDirectoryServiceClient(conn).ResolveKey(t.Context(),
-		&tenantsv1.ResolveKeyRequest{KeyHash: apikey.Hash(made.GetApiKey())})
-	require.NoError(t, err)
-	require.Equal(t, id, resolved.GetPrincipal().GetTenantId())
-
-	stop()
-	require.NoError(t, <-ended)
-}
-
 // A key that has leaked must leave the ring.
 func TestAfterReencryptTheServiceStartsWithoutTheOldSealKey(t *testing.T) {
 	t.Parallel()
@@ -130,9 +95,7 @@ FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'b
 	require.NoError(t, err)
 	require.NotEmpty(t, counts)
 	for _, sql := range counts {
-		var n int
-		require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&n))
-		require.Zero(t, n, sql)
+		require.Zero(t, pgtest.Value[int](t, conn, sql), sql)
 	}
 }
 
@@ -159,9 +122,7 @@ func serving(t *testing.T, cfg tenants.Config, use func(conn *grpc.ClientConn)) 
 	t.Helper()
 	service, err := tenants.New(t.Context(), cfg, telemetry.Discard())
 	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
+	stop := testenv.Run(t, service.Run)
 	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
@@ -171,7 +132,6 @@ func serving(t *testing.T, cfg tenants.Config, use func(conn *grpc.ClientConn)) 
 	use(conn)
 	require.NoError(t, conn.Close())
 	stop()
-	require.NoError(t, <-ended)
 }
 
 func TestARotationReportsTheErrorsOfTheGatewayWithItsOwn(t *testing.T) {

@@ -77,14 +77,12 @@ func (f *fixture) newTenant() string {
 	require.NoError(f.t, err)
 	_, err = f.store.PutBrand(f.t.Context(), id, operator(), &tenantsv1.Brand{Id: uuid.NewString(), Name: "same", Slug: "same"})
 	require.NoError(f.t, err)
-	var keyID int32
-	require.NoError(f.t, f.pool.QueryRow(f.t.Context(), `
+	keyID := pgtest.Value[int32](f.t, f.pool, `
 		INSERT INTO api_keys (tenant_id, hash, prefix, name, scopes, all_brands, brand_ids, webhook_secret)
-		VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', '') RETURNING id`, id, id).Scan(&keyID))
+		VALUES ($1, sha256($2::text::bytea), 'p', 'same', '{}', true, '{}', '') RETURNING id`, id, id)
 	for _, s := range f.services {
 		s.write(id, f.rows)
-		_, err := s.pool.Exec(f.t.Context(), `INSERT INTO answers (tenant_id, key_id) VALUES ($1, $2)`, id, keyID)
-		require.NoError(f.t, err)
+		pgtest.Exec(f.t, s.pool, `INSERT INTO answers (tenant_id, key_id) VALUES ($1, $2)`, id, keyID)
 	}
 	return id
 }
@@ -116,11 +114,10 @@ var errCrash = errors.New("crash")
 func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{t: t, pool: pgtest.New(t)}
-	_, err := s.pool.Exec(t.Context(), `
+	pgtest.Exec(t, s.pool, `
 		CREATE TABLE things (tenant_id uuid, id uuid DEFAULT gen_random_uuid(), open boolean DEFAULT false);
 		CREATE TABLE answers (tenant_id uuid, key_id int);
 		CREATE TABLE audit (tenant_id uuid, id uuid DEFAULT gen_random_uuid())`)
-	require.NoError(t, err)
 	s.data = &tenants.ExportServer{Database: tenants.Database{
 		Pool: s.pool, Tables: []tenants.Table{
 			{Name: "things", Key: []string{"id uuid"}},
@@ -136,8 +133,7 @@ func (s *service) write(tenantID string, rows int) {
 	s.t.Helper()
 	_, err := s.pool.Exec(s.t.Context(), `INSERT INTO things (tenant_id) SELECT $1 FROM generate_series(1, $2::int)`, tenantID, rows)
 	require.NoError(s.t, err)
-	_, err = s.pool.Exec(s.t.Context(), `INSERT INTO audit (tenant_id) VALUES ($1)`, tenantID)
-	require.NoError(s.t, err)
+	pgtest.Exec(s.t, s.pool, `INSERT INTO audit (tenant_id) VALUES ($1)`, tenantID)
 }
 
 func (s *service) rows(tenantID string) int {
@@ -145,10 +141,9 @@ func (s *service) rows(tenantID string) int {
 	return s.count("things", tenantID)
 }
 
-func (s *service) count(table, tenantID string) (n int) {
+func (s *service) count(table, tenantID string) int {
 	s.t.Helper()
-	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), `SELECT count(*) FROM `+table+` WHERE tenant_id = $1`, tenantID).Scan(&n))
-	return n
+	return pgtest.Value[int](s.t, s.pool, `SELECT count(*) FROM `+table+` WHERE tenant_id = $1`, tenantID)
 }
 
 // called runs a call, unless it fails before it. A call that fails after it has had its effect.
@@ -216,8 +211,7 @@ func (f *fixture) offboard() {
 // now makes the off-boarding due for an attempt.
 func (f *fixture) now() {
 	f.t.Helper()
-	_, err := f.pool.Exec(f.t.Context(), `UPDATE offboardings SET next_attempt_at = now() WHERE tenant_id = $1`, f.tenant)
-	require.NoError(f.t, err)
+	pgtest.Exec(f.t, f.pool, `UPDATE offboardings SET next_attempt_at = now() WHERE tenant_id = $1`, f.tenant)
 }
 
 func (f *fixture) state() *tenantsv1.Offboarding {

@@ -1,12 +1,20 @@
 package offboarding_test
 
 import (
+	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
 func TestATenantIsErasedAfterItsGracePeriod(t *testing.T) {
@@ -17,8 +25,7 @@ func TestATenantIsErasedAfterItsGracePeriod(t *testing.T) {
 	require.NoError(t, f.worker().Work(t.Context(), 0))
 	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_DISABLED, f.state().GetState())
 
-	_, err = f.pool.Exec(t.Context(), `UPDATE offboardings SET erase_after = now() - interval '1 hour' WHERE tenant_id = $1`, f.tenant)
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, `UPDATE offboardings SET erase_after = now() - interval '1 hour' WHERE tenant_id = $1`, f.tenant)
 	f.now()
 	require.NoError(t, f.worker().Work(t.Context(), 2*time.Hour), "the retention clock lags behind the database's")
 	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_DISABLED, f.state().GetState())
@@ -39,8 +46,7 @@ func TestATenantIsErasedAfterItsGracePeriod(t *testing.T) {
 func TestTheErasureWaitsForWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	_, err := f.services[1].pool.Exec(t.Context(), `INSERT INTO things (tenant_id, open) VALUES ($1, true), ($1, true)`, f.tenant)
-	require.NoError(t, err)
+	pgtest.Exec(t, f.services[1].pool, `INSERT INTO things (tenant_id, open) VALUES ($1, true), ($1, true)`, f.tenant)
 	f.offboard()
 	require.NoError(t, f.worker().Work(t.Context(), 0))
 	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_DISABLED, f.state().GetState())
@@ -50,8 +56,7 @@ func TestTheErasureWaitsForWhatIsInFlight(t *testing.T) {
 	require.Equal(t, []string{"webhook: 1 in flight"}, other.GetWaitingFor())
 	require.Equal(t, f.rows, f.services[0].rows(f.tenant))
 
-	_, err = f.services[1].pool.Exec(t.Context(), `DELETE FROM things WHERE open AND tenant_id = $1`, f.tenant)
-	require.NoError(t, err)
+	pgtest.Exec(t, f.services[1].pool, `DELETE FROM things WHERE open AND tenant_id = $1`, f.tenant)
 	f.now()
 	require.NoError(t, f.worker().Work(t.Context(), 0))
 	f.requireErased()
@@ -142,8 +147,7 @@ func TestAnErasureThatDoesNotGetOnIsOverdue(t *testing.T) {
 	f.now()
 	require.NoError(t, f.worker().Work(t.Context(), 0))
 	require.Zero(t, overdue())
-	_, err = f.pool.Exec(t.Context(), `UPDATE offboardings SET checked_at = now() - interval '3 hours'`)
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, `UPDATE offboardings SET checked_at = now() - interval '3 hours'`)
 	require.Greater(t, overdue(), time.Hour, "nobody checks whether something came back")
 }
 
@@ -151,12 +155,135 @@ func TestAnErasureDoesNotFinishAnother(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.offboard()
-	_, err := f.pool.Exec(t.Context(),
+	pgtest.Exec(t, f.pool,
 		`UPDATE offboardings SET state = 'ERASING', next_attempt_at = now() + interval '1 hour' WHERE tenant_id = $1`, f.other)
-	require.NoError(t, err)
 	require.NoError(t, f.worker().Work(t.Context(), 0))
 	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASED, f.state().GetState())
 	other, err := f.store.Offboarding(t.Context(), f.other)
 	require.NoError(t, err)
 	require.Equal(t, tenantsv1.OffboardingState_OFFBOARDING_STATE_ERASING, other.GetState())
+}
+
+// crash cancels what the worker does before a statement in its own database, and everything after it.
+type crash struct{ statement, before atomic.Int64 }
+
+func (c *crash) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	if before := c.before.Load(); before > 0 && c.statement.Add(1) >= before {
+		dead, cancel := context.WithCancel(ctx)
+		cancel()
+		return dead
+	}
+	return ctx
+}
+
+func (*crash) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func TestACrashBeforeAnyStatementIsContinued(t *testing.T) {
+	t.Parallel()
+	f := setupWith(t, 10) // The statements are those of the worker, however many rows there are.
+	c := &crash{}
+	cfg := f.pool.Config().Copy()
+	cfg.ConnConfig.Tracer = c
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	for crashed, at := true, int64(1); crashed; at++ {
+		f.renew()
+		f.offboard()
+		c.statement.Store(0)
+		c.before.Store(at)
+		crashed = f.workerOn(pool).Work(t.Context(), 0) != nil
+		c.before.Store(0)
+		f.now()
+		require.NoError(t, f.worker().Work(t.Context(), 0))
+		f.requireErased()
+		require.Less(t, at, int64(200))
+	}
+}
+
+func TestTwoWorkersMayHaveTheSameTenant(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	for interrupted, at := true, 1; interrupted; at++ {
+		f.renew()
+		f.offboard()
+		interrupted = false
+		f.services[1].hookAt, f.services[1].hook = at, func() { // The lease of the first worker is over.
+			interrupted = true
+			f.now()
+			require.NoError(t, f.worker().Work(t.Context(), 0))
+		}
+		require.NoError(t, f.worker().Work(t.Context(), 0))
+		f.requireErased()
+		require.Len(t, f.state().GetSteps(), 3)
+		require.Less(t, at, 20)
+	}
+}
+
+func TestACancelledOffboardingErasesNothing(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.offboard()
+	f.services[1].hookAt, f.services[1].hook = 1, func() { // The worker is about to begin.
+		_, err := f.store.CancelOffboarding(t.Context(), f.tenant, someone())
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.worker().Work(t.Context(), 0))
+	require.Equal(t, f.rows, f.services[0].rows(f.tenant))
+	_, err := f.store.Offboarding(t.Context(), f.tenant)
+	require.ErrorIs(t, err, store.ErrNotFound)
+	_, err = f.store.Offboarding(t.Context(), f.other)
+	require.NoError(t, err, "the other one is still off-boarded")
+	settings, err := f.store.Settings(t.Context(), f.tenant)
+	require.NoError(t, err)
+	require.False(t, settings.GetOffboarding())
+}
+
+func TestWorkersAtOnceEraseATenantOnce(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.offboard()
+	var workers errgroup.Group
+	for range 4 {
+		worker := f.worker()
+		workers.Go(func() error {
+			var errs []error
+			for range 3 {
+				// As if the lease of the others were over.
+				_, err := f.pool.Exec(t.Context(), `UPDATE offboardings SET next_attempt_at = now()`)
+				errs = append(errs, err, worker.Work(t.Context(), 0))
+			}
+			return errors.Join(errs...)
+		})
+	}
+	require.NoError(t, workers.Wait())
+	f.requireErased()
+	require.GreaterOrEqual(t, len(f.state().GetSteps()), 3)
+	for _, step := range f.state().GetSteps()[1:] {
+		require.NotEqual(t, tenantsv1.OffboardingAction_OFFBOARDING_ACTION_REQUEST, step.GetAction())
+	}
+}
+
+func TestACancellationWinsOrTheErasureDoes(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.offboard()
+	var both errgroup.Group
+	var refused error
+	worker := f.worker()
+	both.Go(func() error { return worker.Work(t.Context(), 0) })
+	both.Go(func() error {
+		_, refused = f.store.CancelOffboarding(t.Context(), f.tenant, someone())
+		return nil
+	})
+	require.NoError(t, both.Wait())
+	if refused != nil {
+		require.ErrorIs(t, refused, store.ErrErasing)
+		f.requireErased()
+		return
+	}
+	require.Equal(t, f.rows, f.services[0].rows(f.tenant))
+	require.Equal(t, f.rows, f.services[1].rows(f.tenant))
+	_, err := f.store.Settings(t.Context(), f.tenant)
+	require.NoError(t, err)
 }

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/apikey"
+	"github.com/partnergifting/platform/pkg/caller"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -59,21 +60,14 @@ func TestRevokeKey(t *testing.T) {
 	}
 	call(t, f.ops.RevokeKey, revoke(id))
 	t.Run("it is refused everywhere immediately", func(t *testing.T) {
-		_, err := f.resolve(made.GetApiKey())
-		require.True(t, problem.Is(err, problem.NotFound), "%v", err)
-		_, err = f.public.GetMe(asKey, &tenantsv1.GetMeRequest{})
+		_, err := f.public.GetMe(asKey, &tenantsv1.GetMeRequest{})
 		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
-		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_GONE, f.endpoint(id).GetState())
-		require.Empty(t, f.endpoint(id).GetSecret())
 		list := call(t, f.directory.ListEndpoints, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}})
 		require.Len(t, list.GetEndpoints(), 1)
 		require.Equal(t, neighbour.GetKey().GetId(), list.GetEndpoints()[0].GetKeyId())
 	})
 	t.Run("a revoked key cannot be changed any more", func(t *testing.T) {
 		call(t, f.ops.RevokeKey, revoke(id))
-		requireRefused(t, problem.NotFound, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{
-			Actor: staff, TenantId: tenant, KeyId: id,
-		})
 		requireRefused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
 			Actor: staff, TenantId: tenant, KeyId: id,
 		})
@@ -83,36 +77,6 @@ func TestRevokeKey(t *testing.T) {
 		for _, unknown := range []int32{0, -1, 1 << 30} {
 			requireRefused(t, problem.NotFound, f.ops.RevokeKey, revoke(unknown))
 		}
-	})
-}
-
-func TestSetWebhookURL(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	tenant := f.tenant()
-	id := f.createKey(tenant).GetKey().GetId()
-	set := func(url *string) *tenantsv1.SetWebhookUrlRequest {
-		return &tenantsv1.SetWebhookUrlRequest{Actor: staff, TenantId: tenant, KeyId: id, Url: url}
-	}
-	t.Run("a new URL is used immediately", func(t *testing.T) {
-		before := f.settings(tenant).GetVersion()
-		const url = "https://other.example.com/hook"
-		resp := call(t, f.ops.SetWebhookUrl, set(pointer(url)))
-		require.Equal(t, url, resp.GetKey().GetWebhookUrl())
-		require.Equal(t, url, f.endpoint(id).GetUrl())
-		call(t, f.ops.SetWebhookUrl, set(pointer(url)))
-		require.Equal(t, before+1, f.settings(tenant).GetVersion())
-	})
-	t.Run("no URL removes it", func(t *testing.T) {
-		resp := call(t, f.ops.SetWebhookUrl, set(nil))
-		require.Nil(t, resp.GetKey().WebhookUrl)
-		require.Equal(t, tenantsv1.EndpointState_ENDPOINT_STATE_GONE, f.endpoint(id).GetState())
-		list := call(t, f.directory.ListEndpoints, &tenantsv1.ListEndpointsRequest{TenantIds: []string{tenant}})
-		require.Empty(t, list.GetEndpoints())
-	})
-	invalid(t, f.ops.SetWebhookUrl, set(pointer("https://192.168.0.1")), "url invalid")
-	requireRefused(t, problem.NotFound, f.ops.SetWebhookUrl, &tenantsv1.SetWebhookUrlRequest{
-		Actor: staff, TenantId: tenant, KeyId: id + 1000,
 	})
 }
 
@@ -131,9 +95,7 @@ func TestCreateKey(t *testing.T) {
 		require.Nil(t, made.GetKey().GetBrandIds())
 		require.Equal(t, []commonv1.Scope{commonv1.Scope_SCOPE_CATALOG, commonv1.Scope_SCOPE_ORDERS}, made.GetKey().GetScopes())
 
-		var row string
-		require.NoError(t, f.pool.QueryRow(t.Context(),
-			`SELECT k::text FROM api_keys k WHERE id = $1`, made.GetKey().GetId()).Scan(&row))
+		row := pgtest.Value[string](t, f.pool, `SELECT k::text FROM api_keys k WHERE id = $1`, made.GetKey().GetId())
 		require.Contains(t, row, hex.EncodeToString(apikey.Hash(made.GetApiKey())), "the row is the key's")
 		decoded, err := hex.DecodeString(made.GetWebhookSecret())
 		require.NoError(t, err)
@@ -223,13 +185,6 @@ func TestUpdateKey(t *testing.T) {
 		require.True(t, principal.GetAllBrands())
 		require.Equal(t, "Shop", principal.GetKeyName())
 	})
-	t.Run("brands can be opened again", func(t *testing.T) {
-		got := call(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
-			TenantId: tenant, KeyId: id, Actor: staff, Name: "Links", AllBrands: true,
-		})
-		require.Nil(t, got.GetKey().GetBrandIds())
-		require.Empty(t, got.GetKey().GetScopes())
-	})
 	version := f.settings(tenant).GetVersion()
 	t.Run("it is validated as a new key", func(t *testing.T) {
 		invalid(t, f.ops.UpdateKey, &tenantsv1.UpdateKeyRequest{
@@ -249,19 +204,55 @@ func TestUpdateKey(t *testing.T) {
 	require.Equal(t, version+1, f.settings(tenant).GetVersion(), "only the revocation")
 }
 
-func TestTheSameConcurrentUpdateOfAKeyHappensOnce(t *testing.T) {
+func TestGetMe(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	tenant := f.tenant()
-	id := f.createKey(tenant).GetKey().GetId()
-	var group errgroup.Group
-	for range 8 {
-		group.Go(func() error {
-			_, err := f.ops.UpdateKey(t.Context(), &tenantsv1.UpdateKeyRequest{TenantId: tenant, KeyId: id, Actor: staff, Name: "k"})
-			return err
-		})
+	tenant, other := f.tenant(), f.tenant()
+	made := f.createKey(tenant)
+	ctx := f.keyContext(made.GetApiKey())
+	t.Run("a key without brands has an empty list", func(t *testing.T) {
+		none := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "None"})
+		me, err := f.public.GetMe(f.keyContext(none.GetApiKey()), &tenantsv1.GetMeRequest{})
+		require.NoError(t, err)
+		require.NotNil(t, me.GetKey().GetBrandIds())
+		require.Empty(t, me.GetKey().GetBrandIds().GetIds())
+		require.Nil(t, me.GetKey().WebhookUrl)
+	})
+	t.Run("a key of another tenant is refused", func(t *testing.T) {
+		crossed, err := caller.Outgoing(t.Context(),
+			caller.Principal{TenantID: other, KeyID: made.GetKey().GetId()}, caller.Request{})
+		require.NoError(t, err)
+		_, err = f.public.GetMe(crossed, &tenantsv1.GetMeRequest{})
+		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
+	})
+	t.Run("access that was switched off is refused", func(t *testing.T) {
+		f.setAccess(tenant, false)
+		_, err := f.public.GetMe(ctx, &tenantsv1.GetMeRequest{})
+		require.True(t, problem.Is(err, problem.InvalidAPIKey), "%v", err)
+	})
+	t.Run("a call without a principal is refused", func(t *testing.T) {
+		requireRefused(t, problem.InvalidAPIKey, f.public.GetMe, &tenantsv1.GetMeRequest{})
+		requireRefused(t, problem.InvalidAPIKey, f.public.ListBrands, &tenantsv1.ListBrandsRequest{})
+	})
+}
+
+func TestBrandsAreListedByName(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant, other := f.tenant(), f.tenant()
+	for _, name := range []string{"cirrus", "Aurora", "Borealis"} {
+		f.brand(tenant, name)
 	}
-	require.NoError(t, group.Wait())
-	require.EqualValues(t, 3, f.settings(tenant).GetVersion())
-	require.Len(t, f.audit(tenant, &id), 2, "created and updated")
+	f.brand(other, "Foreign")
+	none := call(t, f.ops.CreateKey, &tenantsv1.CreateKeyRequest{Actor: staff, TenantId: tenant, Name: "n"})
+	all := f.createKey(tenant)
+	for key, want := range map[string][]string{all.GetApiKey(): {"Aurora", "Borealis", "cirrus"}, none.GetApiKey(): nil} {
+		resp, err := f.public.ListBrands(f.keyContext(key), &tenantsv1.ListBrandsRequest{})
+		require.NoError(t, err)
+		var names []string
+		for _, brand := range resp.GetBrands() {
+			names = append(names, brand.GetName())
+		}
+		require.Equal(t, want, names)
+	}
 }

@@ -19,14 +19,10 @@ func TestTenantsAreListedNewestFirst(t *testing.T) {
 	f := setupWithoutTwins(t)
 	oldest, middle, newest := f.tenant(), f.leaving(), f.tenant()
 	f.setAccess(oldest, false)
-	var got []*tenantsv1.TenantRecord
-	for req := (&tenantsv1.ListTenantsRequest{Actor: staff, Limit: pointer(int32(2))}); ; {
-		page := call(t, f.ops.ListTenants, req)
-		got = append(got, page.GetTenants()...)
-		if req.After = page.NextCursor; req.After == nil {
-			break
-		}
-	}
+	got := pagetest.All(func(after *string) ([]*tenantsv1.TenantRecord, *string) {
+		page := call(t, f.ops.ListTenants, &tenantsv1.ListTenantsRequest{Actor: staff, Limit: pointer(int32(2)), After: after})
+		return page.GetTenants(), page.NextCursor
+	})
 	require.Len(t, got, 3)
 	for i, want := range []string{newest, middle, oldest} {
 		require.Equal(t, want, got[i].GetTenant().GetId())
@@ -78,18 +74,15 @@ func TestKeysAreListedWithoutSecrets(t *testing.T) {
 	req := &tenantsv1.ListKeysRequest{
 		Actor: f.member(tenant, tenantsv1.TeamRole_TEAM_ROLE_ADMINISTRATOR, true), TenantId: tenant, Limit: pointer(int32(1)),
 	}
-	var got []*tenantsv1.KeyRecord
-	for {
+	got := pagetest.All(func(after *string) ([]*tenantsv1.KeyRecord, *string) {
+		req.After = after
 		page := call(t, f.ops.ListKeys, req)
 		for _, made := range []*tenantsv1.CreateKeyResponse{first, second, revoked} {
 			require.NotContains(t, page.String(), made.GetApiKey())
 			require.NotContains(t, page.String(), made.GetWebhookSecret())
 		}
-		got = append(got, page.GetKeys()...)
-		if req.After = page.NextCursor; req.After == nil {
-			break
-		}
-	}
+		return page.GetKeys(), page.NextCursor
+	})
 	require.Len(t, got, 2, "without the revoked one and those of the other tenant")
 	require.Equal(t, second.GetKey().String(), got[0].GetKey().String(), "an Administrator sees the whole URL")
 	require.Equal(t, first.GetKey().String(), got[1].GetKey().String())
@@ -112,17 +105,14 @@ func TestKeysAreListedWithoutSecrets(t *testing.T) {
 }
 
 // audit returns all entries, newest first, read in pages of two.
-func (f *fixture) audit(tenantID string, keyID *int32) (entries []*tenantsv1.KeyAuditEntry) {
+func (f *fixture) audit(tenantID string, keyID *int32) []*tenantsv1.KeyAuditEntry {
 	f.t.Helper()
 	req := &tenantsv1.ListKeyAuditRequest{Actor: staff, TenantId: tenantID, KeyId: keyID, Limit: pointer(int32(2))}
-	for {
+	return pagetest.All(func(after *string) ([]*tenantsv1.KeyAuditEntry, *string) {
+		req.After = after
 		page := call(f.t, f.ops.ListKeyAudit, req)
-		entries = append(entries, page.GetEntries()...)
-		if page.NextCursor == nil {
-			return entries
-		}
-		req.After = page.NextCursor
-	}
+		return page.GetEntries(), page.NextCursor
+	})
 }
 
 func TestEveryChangeOfAKeyIsInTheAuditWithItsActor(t *testing.T) {
@@ -203,17 +193,14 @@ func TestTheAuditIsReadInPages(t *testing.T) {
 }
 
 // tenantAudit returns all entries, newest first, read in pages of two.
-func (f *fixture) tenantAudit(tenantID string) (entries []*tenantsv1.TenantAuditEntry) {
+func (f *fixture) tenantAudit(tenantID string) []*tenantsv1.TenantAuditEntry {
 	f.t.Helper()
 	req := &tenantsv1.ListTenantAuditRequest{Actor: staff, TenantId: tenantID, Limit: pointer(int32(2))}
-	for {
+	return pagetest.All(func(after *string) ([]*tenantsv1.TenantAuditEntry, *string) {
+		req.After = after
 		page := call(f.t, f.ops.ListTenantAudit, req)
-		entries = append(entries, page.GetEntries()...)
-		if page.NextCursor == nil {
-			return entries
-		}
-		req.After = page.NextCursor
-	}
+		return page.GetEntries(), page.NextCursor
+	})
 }
 
 func TestEveryChangeOfATenantIsInTheAuditOnce(t *testing.T) {

@@ -12,10 +12,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/tenants"
 	privacyv1 "github.com/partnergifting/platform/proto/gen/gifting/privacy/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
+	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
 // pages is a fake of a service that exports two pages of a tenant with one key.
@@ -91,8 +93,7 @@ func TestAnErasureThatHasBegunCannotBeCancelled(t *testing.T) {
 	f := setup(t)
 	id := f.tenant()
 	f.offboard(id)
-	_, err := f.pool.Exec(t.Context(), `UPDATE offboardings SET state = 'ERASING'`)
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, `UPDATE offboardings SET state = 'ERASING'`)
 	requireRefused(t, problem.NotEditable, f.offboarding.CancelOffboarding, &tenantsv1.CancelOffboardingRequest{
 		Actor: backoffice(), TenantId: id,
 	})
@@ -158,4 +159,48 @@ func TestTheExportHasAllServicesAndSaysWhoAsked(t *testing.T) {
 		req.After = &after
 		invalid(t, f.offboarding.ExportTenant, req, "after invalid")
 	}
+}
+
+// Every step of an off-boarding changes only its tenant, though others are in the state that the step looks for.
+func TestAnOffboardingLeavesOtherTenantsAlone(t *testing.T) {
+	t.Parallel()
+	f := setupWithoutTwins(t)
+	s := store.New(f.pool)
+	disabled, erasing, erased, mine := f.tenant(), f.tenant(), f.tenant(), f.tenant()
+	f.createKey(disabled)
+	begin := func(tenantID string) (keyIDs []int32) {
+		keyIDs, begun, err := s.BeginErasure(t.Context(), tenantID, 0)
+		require.NoError(t, err)
+		require.True(t, begun)
+		return keyIDs
+	}
+	for _, id := range []string{disabled, erasing, erased} {
+		_, err := s.Offboard(t.Context(), id, store.System(), 0)
+		require.NoError(t, err)
+	}
+	begin(erasing)
+	begin(erased)
+	require.NoError(t, s.FinishErasure(t.Context(), erased))
+	others := func() string {
+		return pgtest.Value[string](t, f.pool,
+			"SELECT jsonb_agg(o ORDER BY tenant_id)::text FROM offboardings o WHERE tenant_id <> $1", mine)
+	}
+	before := others()
+
+	f.setAccess(mine, false)
+	_, err := s.Offboard(t.Context(), mine, store.System(), 0)
+	require.NoError(t, err)
+	_, err = s.CancelOffboarding(t.Context(), mine, store.System())
+	require.NoError(t, err)
+	access := pgtest.Value[bool](t, f.pool, "SELECT api_access FROM tenants WHERE id = $1", mine)
+	require.False(t, access, "as it was before the off-boarding")
+
+	_, err = s.Offboard(t.Context(), mine, store.System(), 0)
+	require.NoError(t, err)
+	require.Empty(t, begin(mine), "the key is that of another tenant")
+	require.NoError(t, s.RecordWait(t.Context(), mine, []string{"orders"}))
+	require.NoError(t, s.FinishErasure(t.Context(), mine))
+	require.NoError(t, s.CheckedErasure(t.Context(), mine, false))
+	require.NoError(t, s.TryAgain(t.Context(), mine, time.Hour))
+	require.Equal(t, before, others())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -90,8 +91,7 @@ func TestAPersonIsErasedInEveryService(t *testing.T) {
 		requireRefused(t, problem.IdempotencyKeyReused, f.privacy.ErasePerson, reused)
 	})
 	t.Run("the person is not in the audit", func(t *testing.T) {
-		var row string
-		require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT to_jsonb(r)::text FROM person_requests r").Scan(&row))
+		row := pgtest.Value[string](t, f.pool, "SELECT to_jsonb(r)::text FROM person_requests r")
 		require.NotContains(t, row, player)
 		require.Contains(t, row, "staff-1")
 	})
@@ -134,9 +134,7 @@ func TestAnOrderInFlightRefusesTheErasure(t *testing.T) {
 	require.Equal(t, claimed.id, p.OrderID)
 	require.Contains(t, p.Detail, claimed.id)
 	require.False(t, link.erased)
-	var recorded int
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT count(*) FROM person_requests").Scan(&recorded))
-	require.Zero(t, recorded)
+	require.Zero(t, pgtest.Value[int](t, f.pool, "SELECT count(*) FROM person_requests"))
 }
 
 // TestAnErasureSurvivesACrashAfterEveryStep stops an erasure at each step. The worker, or a repetition, completes it.
@@ -228,8 +226,7 @@ func TestEventsAreErasedOnceAllAreStored(t *testing.T) {
 
 func (f *fixture) makeDue() {
 	f.t.Helper()
-	_, err := f.pool.Exec(f.t.Context(), "UPDATE person_requests SET next_attempt_at = now() WHERE completed_at IS NULL")
-	require.NoError(f.t, err)
+	pgtest.Exec(f.t, f.pool, "UPDATE person_requests SET next_attempt_at = now() WHERE completed_at IS NULL")
 }
 
 // nextAttempt is in how long the last pending erasure is due.
@@ -354,10 +351,8 @@ func TestAnExportIsOneDocumentAndAudited(t *testing.T) {
 	require.Equal(t, []string{claimed.id}, document.Orders)
 	require.Equal(t, []string{link.id}, document.PersonalLinks)
 	require.NotContains(t, document.Orders, other.id)
-	var audited int
-	require.NoError(t, f.pool.QueryRow(t.Context(),
-		`SELECT count(*) FROM person_requests
-WHERE action = 'EXPORT' AND actor_id = 'staff-1' AND completed_at IS NOT NULL`).Scan(&audited))
+	audited := pgtest.Value[int](t, f.pool, `SELECT count(*) FROM person_requests
+WHERE action = 'EXPORT' AND actor_id = 'staff-1' AND completed_at IS NOT NULL`)
 	require.Equal(t, 1, audited)
 }
 
@@ -394,9 +389,7 @@ func TestWhoLosesThePermissionMeanwhileGetsNothing(t *testing.T) {
 				requireRefused(t, problem.NotFound, f.privacy.ErasePerson, req)
 			}
 			require.False(t, link.erased || claimed.erased)
-			var recorded int
-			require.NoError(t,
-				f.pool.QueryRow(t.Context(), "SELECT count(*) FROM person_requests WHERE tenant_id = $1", tenant).Scan(&recorded))
+			recorded := pgtest.Value[int](t, f.pool, "SELECT count(*) FROM person_requests WHERE tenant_id = $1", tenant)
 			require.Equal(t, c.recorded, recorded)
 		})
 	}
@@ -430,10 +423,9 @@ func TestRequestsForPersonsAreKeptForAYear(t *testing.T) {
 	f.erase(eraseRecipient(tenant))
 	f.links.failBefore = problem.Unavailable()
 	f.erase(eraseRecipient(tenant)) // Pending.
-	_, err := f.pool.Exec(t.Context(), `ALTER TABLE person_requests DISABLE TRIGGER USER;
+	pgtest.Exec(t, f.pool, `ALTER TABLE person_requests DISABLE TRIGGER USER;
 UPDATE person_requests SET requested_at = now() - interval '2 years', completed_at = completed_at - interval '366 days';
 ALTER TABLE person_requests ENABLE TRIGGER USER`)
-	require.NoError(t, err)
 	recent := eraseRecipient(tenant)
 	f.links.failBefore = nil
 	f.erase(recent)

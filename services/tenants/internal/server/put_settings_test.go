@@ -23,7 +23,7 @@ func TestPutBrand(t *testing.T) {
 	put := func(tenantID string, brand *tenantsv1.Brand) *tenantsv1.PutBrandRequest {
 		return &tenantsv1.PutBrandRequest{Actor: staff, TenantId: tenantID, Brand: brand}
 	}
-	t.Run("a brand is created, replaced and not changed by a repetition", func(t *testing.T) {
+	t.Run("a brand is created and replaced", func(t *testing.T) {
 		call(t, f.ops.PutBrand, put(tenant, brand))
 		brand.Name, brand.LogoUrl = "Aurora Club", nil
 		call(t, f.ops.PutBrand, put(tenant, brand))
@@ -31,8 +31,6 @@ func TestPutBrand(t *testing.T) {
 		require.EqualValues(t, 3, settings.GetVersion())
 		require.Len(t, settings.GetBrands(), 1)
 		require.Equal(t, brand.String(), settings.GetBrands()[0].String())
-		call(t, f.ops.PutBrand, put(tenant, brand))
-		require.EqualValues(t, 3, f.settings(tenant).GetVersion())
 	})
 	t.Run("the id of another tenant's brand is not found and changes nothing", func(t *testing.T) {
 		before := f.settings(tenant)
@@ -109,9 +107,8 @@ func TestPutCustomField(t *testing.T) {
 			require.Equal(t, want.String(), listed[i].String())
 		}
 	})
-	t.Run("moving a field is a change, repeating it is not", func(t *testing.T) {
+	t.Run("moving a field is a change", func(t *testing.T) {
 		before := f.settings(tenant).GetVersion()
-		call(t, f.ops.PutCustomField, put(tenant, last, -5))
 		call(t, f.ops.PutCustomField, put(tenant, last, -5))
 		after := f.settings(tenant)
 		require.Equal(t, before+1, after.GetVersion())
@@ -239,13 +236,6 @@ func TestPutTenant(t *testing.T) {
 		require.True(t, resp.GetTenant().GetApprovalRequired())
 		require.EqualValues(t, 1, f.settings(id).GetVersion())
 	})
-	t.Run("a repetition has no effect", func(t *testing.T) {
-		call(t, f.ops.PutTenant, tenantRequest(id))
-		before := f.settings(id)
-		call(t, f.ops.PutTenant, tenantRequest(id))
-		require.Equal(t, before.GetVersion(), f.settings(id).GetVersion())
-		require.EqualValues(t, 2, before.GetVersion())
-	})
 	t.Run("every violation is listed", func(t *testing.T) {
 		invalid(t, f.ops.PutTenant, &tenantsv1.PutTenantRequest{
 			Actor: staff, Id: "x", Name: " ", Locales: []string{"sv-SE", "", "sv_SE", "nonsense-tag-of-words"}, Currency: "eur",
@@ -339,29 +329,24 @@ func TestPutGiftSite(t *testing.T) {
 		require.Len(t, read.GetGiftSites(), 1)
 		require.Equal(t, fullSite().String(), read.GetGiftSites()[0].GetSite().String())
 	})
-	t.Run("delivery times alone are a change, and can be removed", func(t *testing.T) {
-		version, site := f.settings(tenant).GetVersion(), fullSite()
-		site.DeliveryTimes[0].MaxBusinessDays++
-		call(t, f.ops.PutGiftSite, put(tenant, brand, site))
-		require.Greater(t, f.settings(tenant).GetVersion(), version)
-		require.Equal(t, site.String(), siteOf(f, tenant, brand).String())
-		site.DeliveryTimes = nil
-		call(t, f.ops.PutGiftSite, put(tenant, brand, site))
-		require.Empty(t, siteOf(f, tenant, brand).GetDeliveryTimes())
-		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
-	})
-	t.Run("a sender of whom only one thing is set is stored, and can be removed", func(t *testing.T) {
-		site := fullSite()
-		for _, sender := range []*tenantsv1.Sender{
-			{Name: pointer("Åsa")}, {PortraitImageId: pointer(strings.Repeat("0c", 16))}, {Name: pointer("Eva")}, nil,
+	t.Run("each part alone is a change, and can be removed", func(t *testing.T) {
+		for _, change := range []func(site *tenantsv1.GiftSite){
+			func(site *tenantsv1.GiftSite) { site.DeliveryTimes[0].MaxBusinessDays++ },
+			func(site *tenantsv1.GiftSite) { site.DeliveryTimes = nil },
+			func(site *tenantsv1.GiftSite) { site.Sender = &tenantsv1.Sender{Name: pointer("Åsa")} },
+			func(site *tenantsv1.GiftSite) {
+				site.Sender = &tenantsv1.Sender{PortraitImageId: pointer(strings.Repeat("0c", 16))}
+			},
+			func(site *tenantsv1.GiftSite) { site.Sender = &tenantsv1.Sender{Name: pointer("Eva")} },
+			func(site *tenantsv1.GiftSite) { site.Sender = nil },
+			func(*tenantsv1.GiftSite) {},
 		} {
-			version := f.settings(tenant).GetVersion()
-			site.Sender = sender
+			version, site := f.settings(tenant).GetVersion(), fullSite()
+			change(site)
 			call(t, f.ops.PutGiftSite, put(tenant, brand, site))
 			require.Greater(t, f.settings(tenant).GetVersion(), version)
 			require.Equal(t, site.String(), siteOf(f, tenant, brand).String())
 		}
-		call(t, f.ops.PutGiftSite, put(tenant, brand, fullSite()))
 	})
 	t.Run("the brand of another tenant is not found and changes nothing", func(t *testing.T) {
 		before := f.settings(other).String()

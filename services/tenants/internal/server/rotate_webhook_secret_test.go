@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/partnergifting/platform/pkg/postgres"
+	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/problem"
 	"github.com/partnergifting/platform/pkg/seal"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
@@ -45,9 +46,7 @@ func TestARotatedSecretStopsAtOnce(t *testing.T) {
 	rotated := call(t, f.ops.RotateWebhookSecret, &tenantsv1.RotateWebhookSecretRequest{Actor: staff, TenantId: tenant, KeyId: id})
 	require.Nil(t, rotated.GetPreviousSignsUntil())
 	f.requireSigning(id, rotated.GetWebhookSecret(), "")
-	var stored int
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT count(previous_webhook_secret) FROM api_keys`).Scan(&stored))
-	require.Zero(t, stored)
+	require.Zero(t, pgtest.Value[int](t, f.pool, `SELECT count(previous_webhook_secret) FROM api_keys`))
 }
 
 func TestTheSecretOfBeforeAlsoSignsForTheOverlap(t *testing.T) {
@@ -66,8 +65,7 @@ func TestTheSecretOfBeforeAlsoSignsForTheOverlap(t *testing.T) {
 	require.WithinDuration(t, time.Now().Add(time.Hour), second.GetPreviousSignsUntil().AsTime(), time.Minute)
 	require.InDelta(t, time.Hour, f.endpoint(id).GetPreviousSignsFor().AsDuration(), float64(time.Minute))
 
-	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now()`)
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, `UPDATE api_keys SET previous_signs_until = now()`)
 	f.requireSigning(id, second.GetWebhookSecret(), "")
 }
 
@@ -110,8 +108,7 @@ func TestARepeatedRotationReturnsTheSameSecret(t *testing.T) {
 	})
 	t.Run("nor after 30 days", func(t *testing.T) {
 		last := call(t, f.ops.RotateWebhookSecret, req)
-		_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET rotated_at = now() - interval '30 days'`)
-		require.NoError(t, err)
+		pgtest.Exec(t, f.pool, `UPDATE api_keys SET rotated_at = now() - interval '30 days'`)
 		require.NotEqual(t, last.GetWebhookSecret(), call(t, f.ops.RotateWebhookSecret, req).GetWebhookSecret())
 	})
 	t.Run("nor with an invalid id", func(t *testing.T) {
@@ -171,17 +168,14 @@ func TestSecretsThatNoLongerSignAreDeleted(t *testing.T) {
 	over, signing := f.createKey(tenant).GetKey().GetId(), f.createKey(tenant).GetKey().GetId()
 	f.rotate(tenant, over, time.Hour)
 	f.rotate(tenant, signing, time.Hour)
-	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_signs_until = now() - interval '1 minute' WHERE id = $1`, over)
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, `UPDATE api_keys SET previous_signs_until = now() - interval '1 minute' WHERE id = $1`, over)
 	n, err := store.New(f.pool).Delete(t.Context(), store.OldSigning, time.Hour, 10)
 	require.NoError(t, err)
 	require.Zero(t, n, "the clock may have jumped ahead")
 	n, err = store.New(f.pool).Delete(t.Context(), store.OldSigning, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	var left int32
-	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT id FROM api_keys WHERE previous_webhook_secret IS NOT NULL`).Scan(&left))
-	require.Equal(t, signing, left)
+	require.Equal(t, signing, pgtest.Value[int32](t, f.pool, `SELECT id FROM api_keys WHERE previous_webhook_secret IS NOT NULL`))
 }
 
 func TestBothSecretsOfAnOverlapMoveToTheFirstSealKey(t *testing.T) {
@@ -203,7 +197,6 @@ func TestASecretOfBeforeThatDoesNotOpenStopsNoDelivery(t *testing.T) {
 	tenant := f.tenant()
 	id := f.createKey(tenant).GetKey().GetId()
 	rotated := f.rotate(tenant, id, time.Hour)
-	_, err := f.pool.Exec(t.Context(), `UPDATE api_keys SET previous_webhook_secret = 'broken'`)
-	require.NoError(t, err)
+	pgtest.Exec(t, f.pool, `UPDATE api_keys SET previous_webhook_secret = 'broken'`)
 	f.requireSigning(id, rotated.GetWebhookSecret(), "")
 }

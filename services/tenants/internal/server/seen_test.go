@@ -1,10 +1,12 @@
 package server_test
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/partnergifting/platform/pkg/problem"
@@ -143,4 +145,34 @@ func TestEveryChangingRPCIsFollowedByARequest(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestSettingsAndTheirVersionBelongTogether(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	tenant := f.tenant()
+	done := make(chan struct{})
+	var writer errgroup.Group
+	writer.Go(func() error {
+		defer close(done)
+		for i := range 60 {
+			_, err := f.ops.PutBrand(t.Context(), &tenantsv1.PutBrandRequest{
+				Actor: staff, TenantId: tenant, Brand: &tenantsv1.Brand{Id: newID(), Name: "n", Slug: fmt.Sprintf("slug-%d", i)},
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		settings := f.settings(tenant)
+		require.EqualValues(t, len(settings.GetBrands())+1, settings.GetVersion())
+	}
+	require.NoError(t, writer.Wait())
 }

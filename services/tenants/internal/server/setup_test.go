@@ -75,8 +75,7 @@ func setup(t *testing.T) *fixture {
 		"INSERT INTO tenants (id, name, locales, currency, approval_required, api_access) " +
 			"VALUES ('" + pgtest.TwinTenant + "', 'Twin', '{en-US}', 'EUR', false, true)",
 	} {
-		_, err := f.pool.Exec(t.Context(), sql)
-		require.NoError(t, err)
+		pgtest.Exec(t, f.pool, sql)
 	}
 	pgtest.Twin(t, f.pool, map[string]string{
 		"brands":       "twin.name := 'Twin';",

@@ -42,7 +42,7 @@ func newCheckFixture(t *testing.T) *checkFixture {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, f.published.Close()) })
 	f.open(t)
-	f.exec(t, `INSERT INTO tenants (id, name, locales, currency, approval_required, api_access)
+	pgtest.Exec(t, f.pool, `INSERT INTO tenants (id, name, locales, currency, approval_required, api_access)
 VALUES ('`+f.tenant+`', 'Nordic Play', '{en-US}', 'EUR', false, true)`)
 	require.Empty(t, f.check(t), "the first look")
 	require.Equal(t, int64(1), f.version(t))
@@ -55,12 +55,6 @@ func (f *checkFixture) open(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	f.pool = pool
-}
-
-func (f *checkFixture) exec(t *testing.T, sql string) {
-	t.Helper()
-	_, err := f.pool.Exec(t.Context(), sql)
-	require.NoError(t, err)
 }
 
 // check runs a check and returns what it logged.
@@ -88,16 +82,15 @@ func (f *checkFixture) version(t *testing.T) int64 {
 }
 
 // nextKey takes an id of a key.
-func (f *checkFixture) nextKey(t *testing.T) (id int64) {
+func (f *checkFixture) nextKey(t *testing.T) int64 {
 	t.Helper()
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT nextval('api_keys_id_seq')").Scan(&id))
-	return id
+	return pgtest.Value[int64](t, f.pool, "SELECT nextval('api_keys_id_seq')")
 }
 
 // change makes changes after a backup: the edges see the version, and a key has its id.
 func (f *checkFixture) change(t *testing.T) (version, key int64) {
 	t.Helper()
-	f.exec(t, "UPDATE tenants SET version = version + 7")
+	pgtest.Exec(t, f.pool, "UPDATE tenants SET version = version + 7")
 	require.NoError(t, f.published.PublishOnce(t.Context(), f.tenant, 8))
 	key = f.nextKey(t)
 	require.Empty(t, f.check(t))
@@ -147,8 +140,8 @@ func TestAServerWhoseDiskWasSetBackIsFoundByThePublishedVersions(t *testing.T) {
 	t.Parallel()
 	f := newCheckFixture(t)
 	version, key := f.change(t)
-	f.exec(t, "UPDATE tenants SET version = 1")
-	f.exec(t, "SELECT setval('api_keys_id_seq', 1)")
+	pgtest.Exec(t, f.pool, "UPDATE tenants SET version = 1")
+	pgtest.Exec(t, f.pool, "SELECT setval('api_keys_id_seq', 1)")
 	require.Contains(t, f.check(t), "the database was restored")
 	require.Empty(t, f.check(t), "once")
 	require.Greater(t, f.version(t), version)
@@ -179,16 +172,14 @@ func TestAServerThatWasRestartedMayHaveBeenSetBackWithoutRedisToTell(t *testing.
 	t.Parallel()
 	f := newCheckFixture(t)
 	version, key := f.change(t)
-	f.exec(t, "UPDATE tenants SET version = 1")
-	f.exec(t, "SELECT setval('api_keys_id_seq', 1)")
-	f.exec(t, "UPDATE database_server SET started = 'before'") // It cannot be restarted here.
+	pgtest.Exec(t, f.pool, "UPDATE tenants SET version = 1")
+	pgtest.Exec(t, f.pool, "SELECT setval('api_keys_id_seq', 1)")
+	pgtest.Exec(t, f.pool, "UPDATE database_server SET started = 'before'") // It cannot be restarted here.
 	redis := f.published
 	f.published = &Publisher{log: slog.New(slog.DiscardHandler)}
 	require.Contains(t, f.check(t), "restarted")
 	require.Empty(t, f.check(t), "once")
-	var skipped int64
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT version FROM tenants").Scan(&skipped))
-	require.Greater(t, skipped, version)
+	require.Greater(t, pgtest.Value[int64](t, f.pool, "SELECT version FROM tenants"), version)
 	require.Greater(t, f.nextKey(t), key)
 	f.published = redis
 }

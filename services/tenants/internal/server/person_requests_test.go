@@ -12,53 +12,6 @@ import (
 	"github.com/partnergifting/platform/services/tenants/internal/store"
 )
 
-// Every step of an off-boarding changes only its tenant, though others are in the state that the step looks for.
-func TestAnOffboardingLeavesOtherTenantsAlone(t *testing.T) {
-	t.Parallel()
-	f := setupWithoutTwins(t)
-	s := store.New(f.pool)
-	disabled, erasing, erased, mine := f.tenant(), f.tenant(), f.tenant(), f.tenant()
-	f.createKey(disabled)
-	begin := func(tenantID string) (keyIDs []int32) {
-		keyIDs, begun, err := s.BeginErasure(t.Context(), tenantID, 0)
-		require.NoError(t, err)
-		require.True(t, begun)
-		return keyIDs
-	}
-	for _, id := range []string{disabled, erasing, erased} {
-		_, err := s.Offboard(t.Context(), id, store.System(), 0)
-		require.NoError(t, err)
-	}
-	begin(erasing)
-	begin(erased)
-	require.NoError(t, s.FinishErasure(t.Context(), erased))
-	others := func() (rows string) {
-		t.Helper()
-		require.NoError(t, f.pool.QueryRow(t.Context(),
-			"SELECT jsonb_agg(o ORDER BY tenant_id)::text FROM offboardings o WHERE tenant_id <> $1", mine).Scan(&rows))
-		return rows
-	}
-	before := others()
-
-	f.setAccess(mine, false)
-	_, err := s.Offboard(t.Context(), mine, store.System(), 0)
-	require.NoError(t, err)
-	_, err = s.CancelOffboarding(t.Context(), mine, store.System())
-	require.NoError(t, err)
-	var access bool
-	require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT api_access FROM tenants WHERE id = $1", mine).Scan(&access))
-	require.False(t, access, "as it was before the off-boarding")
-
-	_, err = s.Offboard(t.Context(), mine, store.System(), 0)
-	require.NoError(t, err)
-	require.Empty(t, begin(mine), "the key is that of another tenant")
-	require.NoError(t, s.RecordWait(t.Context(), mine, []string{"orders"}))
-	require.NoError(t, s.FinishErasure(t.Context(), mine))
-	require.NoError(t, s.CheckedErasure(t.Context(), mine, false))
-	require.NoError(t, s.TryAgain(t.Context(), mine, time.Hour))
-	require.Equal(t, before, others())
-}
-
 // Callers choose the ids of erasures, so two tenants may choose the same one.
 func TestAnErasureLeavesTheOneOfAnotherTenantWithItsIDAlone(t *testing.T) {
 	t.Parallel()
