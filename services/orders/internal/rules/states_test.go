@@ -66,33 +66,6 @@ func outcome(t *testing.T, change *rules.Change, err error) string {
 	return enumname.String(change.Record.GetStatus())
 }
 
-func TestEveryActionHasAStepInEveryStatus(t *testing.T) {
-	t.Parallel()
-	for _, action := range rules.Actions() {
-		for _, status := range rules.Statuses() {
-			step := rules.StepOf(action, status)
-			require.NotZero(t, step.Outcome, "%s %s", action, status)
-			require.Equal(t, step.Outcome == rules.Refused, step.Problem != "", "%s %s", action, status)
-		}
-	}
-	require.Zero(t, rules.StepOf(rules.Cancel, ordersv1.OrderStatus_ORDER_STATUS_UNSPECIFIED))
-}
-
-func TestAMessageIsPostedInEveryStatus(t *testing.T) {
-	t.Parallel()
-	for _, status := range rules.Statuses() {
-		for _, internal := range []bool{false, true} {
-			current, _ := stored(status)
-			m := rules.NewMessage(&ordersv1.MessageAuthor{Name: "Shop"}, "7", "x")
-			m.Internal = internal
-			change, err := m.Post(current, rules.Posted{}, corrected)
-			require.NoError(t, err)
-			require.Nil(t, change.Record)
-			require.Equal(t, internal, change.Event.Type == "", "a note is no event")
-		}
-	}
-}
-
 func TestLaterChangesOfARecordHaveLaterTimes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
