@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,10 +69,7 @@ func TestEveryOperationIsAudited(t *testing.T) {
 	t.Run("a search too, though it names no order", func(t *testing.T) {
 		_, err := f.SearchOrders(ctx, &ordersv1.SearchOrdersRequest{Actor: operator(), Status: cancelledStatus.Enum()})
 		require.NoError(t, err)
-		var found int
-		require.NoError(t,
-			f.pool.QueryRow(ctx, "SELECT count(*) FROM order_audit WHERE operation = 'SEARCH' AND actor_id = 'staff-1'").Scan(&found))
-		require.Equal(t, 1, found)
+		require.Equal(t, 1, f.count(t, "order_audit WHERE operation = 'SEARCH' AND actor_id = 'staff-1'"))
 	})
 	t.Run("the audit is read in pages", func(t *testing.T) {
 		var paged []*ordersv1.AuditEntry
@@ -102,16 +98,11 @@ func TestEveryOperationIsAudited(t *testing.T) {
 func TestTheAuditCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
-	order := f.placeInStatus(t, processingStatus)
-	before := f.auditOf(t, order.GetId())
+	f.placeInStatus(t, processingStatus)
 	for _, statement := range []string{
 		"UPDATE order_audit SET actor_id = 'somebody else'", "DELETE FROM order_audit", "TRUNCATE order_audit",
 	} {
 		_, err := f.pool.Exec(t.Context(), statement)
 		require.ErrorContains(t, err, "append-only", statement)
-	}
-	after := f.auditOf(t, order.GetId())
-	for i := range before {
-		require.True(t, proto.Equal(before[i], after[i]), fmt.Sprint(i))
 	}
 }

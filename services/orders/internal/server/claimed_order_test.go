@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
@@ -17,6 +16,21 @@ func (f *fixture) placeClaimed(t *testing.T) *ordersv1.Order {
 	placed, err := f.PlaceClaimedOrder(t.Context(), claim())
 	require.NoError(t, err)
 	return placed.GetOrder()
+}
+
+// seen is a request of the page of the claim's link.
+func seen() *ordersv1.GetClaimedOrderRequest {
+	return &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID}
+}
+
+// claimed is what the player sees.
+func (f *fixture) claimed(t *testing.T) *ordersv1.GetClaimedOrderResponse {
+	t.Helper()
+	req := seen()
+	req.WithRecipient = true
+	got, err := f.GetClaimedOrder(t.Context(), req)
+	require.NoError(t, err)
+	return got
 }
 
 func playerCorrection(version int64, recipient *ordersv1.DeliveryCorrection) *ordersv1.CorrectClaimedOrderRequest {
@@ -33,21 +47,19 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	order := f.placeClaimed(t)
-	req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID}
-	got, err := f.GetClaimedOrder(t.Context(), req)
+	got, err := f.GetClaimedOrder(t.Context(), seen())
 	require.NoError(t, err)
 	require.Equal(t, order.GetReference(), got.GetOrder().GetReference())
 	require.Nil(t, got.GetMaskedRecipient())
-	req.WithRecipient = true
-	got, err = f.GetClaimedOrder(t.Context(), req)
-	require.NoError(t, err)
+	got = f.claimed(t)
 	require.Equal(t, "Ma•••", got.GetMaskedRecipient().GetAddress().GetStreet())
 	require.NotContains(t, got.String(), "Marked Street")
 	require.Zero(t, f.count(t, "order_audit"))
 
 	t.Run("and whether somebody knows its phone number", func(t *testing.T) {
 		require.Nil(t, got.PhoneMatches)
-		known := proto.CloneOf(req)
+		known := seen()
+		known.WithRecipient = true
 		for digits, matches := range map[string]bool{"4567": true, "4568": false, "": false} {
 			known.PhoneDigits = &digits
 			got, err := f.GetClaimedOrder(t.Context(), known)
@@ -70,11 +82,10 @@ func TestAPlayerSeesTheClaimedOrder(t *testing.T) {
 	t.Run("nor details that were erased", func(t *testing.T) {
 		_, err := f.pool.Exec(t.Context(), "UPDATE orders SET details_sealed = '', details_erased_at = now() WHERE id = $1", claimedID)
 		require.NoError(t, err)
+		require.Nil(t, f.claimed(t).GetMaskedRecipient())
+		req := seen()
+		req.WithRecipient, req.PhoneDigits = true, new("4567")
 		got, err := f.GetClaimedOrder(t.Context(), req)
-		require.NoError(t, err)
-		require.Nil(t, got.GetMaskedRecipient())
-		req.PhoneDigits = new("4567")
-		got, err = f.GetClaimedOrder(t.Context(), req)
 		require.NoError(t, err)
 		require.Nil(t, got.PhoneMatches)
 	})
@@ -89,14 +100,10 @@ func TestAPlayerSeesWhatIsPutOnTheGift(t *testing.T) {
 		_, err := f.PlaceClaimedOrder(t.Context(), r)
 		require.NoError(t, err)
 		require.Equal(t, want != "", f.catalog.checked.GetCustomization(), "the catalog refuses it for a gift that takes none")
-		req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID}
-		got, err := f.GetClaimedOrder(t.Context(), req)
+		got, err := f.GetClaimedOrder(t.Context(), seen())
 		require.NoError(t, err)
 		require.Empty(t, got.GetCustomization())
-		req.WithRecipient = true
-		got, err = f.GetClaimedOrder(t.Context(), req)
-		require.NoError(t, err)
-		require.Equal(t, want, got.GetCustomization())
+		require.Equal(t, want, f.claimed(t).GetCustomization())
 	}
 }
 
@@ -104,12 +111,6 @@ func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.placeClaimed(t)
-	req := &ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, WithRecipient: true}
-	get := func() *ordersv1.GetClaimedOrderResponse {
-		got, err := f.GetClaimedOrder(t.Context(), req)
-		require.NoError(t, err)
-		return got
-	}
 	// reachedAt is when the order last reached the status, by its audit.
 	reachedAt := func(status ordersv1.OrderStatus) string {
 		var last string
@@ -121,18 +122,17 @@ func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
 		require.NotEmpty(t, last)
 		return last
 	}
-	require.Nil(t, get().GetSentAt())
+	require.Nil(t, f.claimed(t).GetSentAt())
 	f.dispatch(t, claimedID)
 	f.dispatch(t, claimedID) // The repetition changes nothing.
-	require.Equal(t, reachedAt(sentStatus), get().GetSentAt().String())
-	require.Nil(t, get().GetDeliveredAt())
+	require.Equal(t, reachedAt(sentStatus), f.claimed(t).GetSentAt().String())
+	require.Nil(t, f.claimed(t).GetDeliveredAt())
 	f.deliver(t, claimedID)
-	require.Equal(t, reachedAt(sentStatus), get().GetSentAt().String())
-	require.Equal(t, reachedAt(completedStatus), get().GetDeliveredAt().String())
+	require.Equal(t, reachedAt(sentStatus), f.claimed(t).GetSentAt().String())
+	require.Equal(t, reachedAt(completedStatus), f.claimed(t).GetDeliveredAt().String())
 
 	t.Run("not without the recipient", func(t *testing.T) {
-		got, err := f.GetClaimedOrder(t.Context(),
-			&ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
+		got, err := f.GetClaimedOrder(t.Context(), seen())
 		require.NoError(t, err)
 		require.Nil(t, got.GetSentAt())
 		require.Nil(t, got.GetDeliveredAt())
@@ -140,8 +140,8 @@ func TestAPlayerSeesWhenTheOrderWasSentAndDelivered(t *testing.T) {
 	t.Run("nor after its status was set back", func(t *testing.T) {
 		_, err := f.correct(t, claimedID, processingStatus)
 		require.NoError(t, err)
-		require.Nil(t, get().GetSentAt())
-		require.Nil(t, get().GetDeliveredAt())
+		require.Nil(t, f.claimed(t).GetSentAt())
+		require.Nil(t, f.claimed(t).GetDeliveredAt())
 	})
 }
 
@@ -193,9 +193,7 @@ func TestAPlayerCorrectsTheDelivery(t *testing.T) {
 	})
 	t.Run("not with errors", func(t *testing.T) {
 		_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(1, &ordersv1.DeliveryCorrection{Phone: new("070")}))
-		p, ok := problem.As(err)
-		require.True(t, ok)
-		require.Equal(t, "recipient.phone", p.Violations[0].Field)
+		require.Equal(t, []string{"recipient.phone invalid"}, violationsOf(t, err))
 	})
 	t.Run("not to another country", func(t *testing.T) {
 		_, err := f.CorrectClaimedOrder(t.Context(),
@@ -231,23 +229,10 @@ func TestConcurrentCorrectionsOfAVersionChangeItOnce(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	f.placeClaimed(t)
-	var group errgroup.Group
-	outcomes := make([]error, 5)
-	for i := range outcomes {
-		group.Go(func() error {
-			_, outcomes[i] = f.CorrectClaimedOrder(t.Context(), playerCorrection(0, newStreet(string(rune('A'+i))+" Street")))
-			return nil
-		})
-	}
-	require.NoError(t, group.Wait())
-	made := 0
-	for _, err := range outcomes {
-		if err == nil {
-			made++
-			continue
-		}
-		require.True(t, problem.Is(err, problem.VersionConflict), "%v", err)
-	}
+	made := atOnce(t, 5, func(i int) error {
+		_, err := f.CorrectClaimedOrder(t.Context(), playerCorrection(0, newStreet(string(rune('A'+i))+" Street")))
+		return err
+	}, problem.VersionConflict)
 	require.Equal(t, 1, made)
 	require.Equal(t, 1, f.count(t, "order_audit"))
 	require.Equal(t, 2, f.count(t, "outbox"))

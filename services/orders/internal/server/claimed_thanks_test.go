@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -14,14 +13,6 @@ import (
 
 func thanks(text string) *ordersv1.ThankForClaimedOrderRequest {
 	return &ordersv1.ThankForClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, Text: text}
-}
-
-func (f *fixture) claimed(t *testing.T) *ordersv1.GetClaimedOrderResponse {
-	t.Helper()
-	got, err := f.GetClaimedOrder(t.Context(),
-		&ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID, WithRecipient: true})
-	require.NoError(t, err)
-	return got
 }
 
 func TestAPlayerThanksOnce(t *testing.T) {
@@ -59,8 +50,7 @@ func TestAPlayerThanksOnce(t *testing.T) {
 		require.Equal(t, []string{"order.created", "order.message_posted"}, f.eventsOf(t, claimedID))
 	})
 	t.Run("only with the recipient", func(t *testing.T) {
-		got, err := f.GetClaimedOrder(t.Context(),
-			&ordersv1.GetClaimedOrderRequest{OrderId: claimedID, TenantId: tenantID, PersonalLinkId: linkID})
+		got, err := f.GetClaimedOrder(t.Context(), seen())
 		require.NoError(t, err)
 		require.Empty(t, got.GetThanks())
 		require.False(t, got.GetAcceptsThanks())
@@ -71,14 +61,10 @@ func TestConcurrentThanksPostOneMessage(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.placeClaimed(t)
-	var group errgroup.Group
-	for i := range 8 {
-		group.Go(func() error {
-			_, err := f.ThankForClaimedOrder(t.Context(), thanks(fmt.Sprint("Thanks ", i)))
-			return err
-		})
-	}
-	require.NoError(t, group.Wait())
+	atOnce(t, 8, func(i int) error {
+		_, err := f.ThankForClaimedOrder(t.Context(), thanks(fmt.Sprint("Thanks ", i)))
+		return err
+	})
 	require.Len(t, f.messages(t, claimedID), 1)
 	require.Len(t, f.eventsOf(t, claimedID), 2)
 	require.Len(t, f.auditOf(t, claimedID), 1)

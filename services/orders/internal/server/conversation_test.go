@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
@@ -76,19 +75,12 @@ func TestAMessageIDIsUsedOnce(t *testing.T) {
 	}
 	t.Run("also with many concurrent calls on two orders", func(t *testing.T) {
 		id := newID()
-		var group errgroup.Group
-		for i := range 12 {
+		atOnce(t, 12, func(i int) error {
 			r := message(operator(), []string{order.GetId(), other.GetId()}[i%2], "at once")
 			r.MessageId = id
-			group.Go(func() error {
-				_, err := f.PostMessageAs(t.Context(), r)
-				if problem.Is(err, problem.IdempotencyKeyReused) {
-					return nil
-				}
-				return err
-			})
-		}
-		require.NoError(t, group.Wait())
+			_, err := f.PostMessageAs(t.Context(), r)
+			return err
+		}, problem.IdempotencyKeyReused)
 		require.Equal(t, 1, f.count(t, "outbox WHERE convert_from(data, 'UTF8') LIKE '%"+id+"%'"))
 	})
 }

@@ -1,8 +1,6 @@
 package server_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/caller"
@@ -21,52 +18,6 @@ import (
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
-func TestAPlacedOrderIsReturnedStoredAndRecorded(t *testing.T) {
-	t.Parallel()
-	f := setupWithoutTwins(t)
-	f.clock = f.clock.Add(-12 * time.Hour) // Within the active hours.
-	resp, err := f.PlaceOrder(f.keyContext(t, "k"), request("o-1"))
-	require.NoError(t, err)
-	order := resp.GetOrder()
-	require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_PROCESSING, order.GetStatus())
-	require.Equal(t, ordersv1.OrderSource_ORDER_SOURCE_API, order.GetSource())
-	require.Zero(t, order.GetVersion())
-	require.Equal(t, "Mug", order.GetItems()[0].GetProductName())
-	require.False(t, order.GetReceivedOutsideActiveHours())
-	require.Equal(t, 900_456_000, order.GetCreatedAt().AsTime().Nanosecond(), "whole microseconds")
-
-	t.Run("a read returns the same record", func(t *testing.T) {
-		require.True(t, proto.Equal(order, f.read(t, order.GetId())))
-	})
-	t.Run("the event holds the same record", func(t *testing.T) {
-		e := f.lastEvent(t)
-		want, err := restjson.Marshal(order)
-		require.NoError(t, err)
-		require.Equal(t, "order.created", e.kind)
-		require.Equal(t, order.GetId(), e.subject)
-		require.JSONEq(t, string(want), string(e.raw))
-		require.EqualValues(t, theKey, e.origin)
-		require.Equal(t, order.GetUpdatedAt().AsTime(), e.occurredAt)
-	})
-	t.Run("personal data is in the sealed column only", func(t *testing.T) {
-		require.NotContains(t, order.String(), "Marked")
-		for _, table := range []string{"orders", "outbox", "idempotency_answers"} {
-			var row []byte
-			require.NoError(t, f.pool.QueryRow(t.Context(), "SELECT to_jsonb(x)::text::bytea FROM "+table+" x").Scan(&row))
-			require.NotContains(t, string(bytes.ToLower(row)), "marked")
-			require.NotContains(t, string(row), "70123")
-		}
-		require.Equal(t, "+46701234567", f.sealedRecipient(t, order.GetId())["phone"])
-	})
-	t.Run("a repetition gets the same answer and places nothing", func(t *testing.T) {
-		again, err := f.PlaceOrder(f.keyContext(t, "k"), request("o-1"))
-		require.NoError(t, err)
-		require.True(t, proto.Equal(resp, again))
-		require.Equal(t, 1, f.count(t, "orders"))
-		require.Equal(t, 1, f.count(t, "outbox"))
-	})
-}
-
 func TestApprovalAndHours(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
@@ -75,35 +26,6 @@ func TestApprovalAndHours(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ordersv1.OrderStatus_ORDER_STATUS_REQUESTED, resp.GetOrder().GetStatus())
 	require.True(t, resp.GetOrder().GetReceivedOutsideActiveHours())
-}
-
-func TestABrandOutOfReachIsNotFound(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	_, err := f.PlaceOrder(f.keyContext(t, "k", otherBrand), request("o-1"))
-	require.True(t, problem.Is(err, problem.BrandNotFound), "%v", err)
-	require.Zero(t, f.count(t, "orders"))
-	require.Zero(t, f.catalog.checks, "an earlier check fails")
-}
-
-func TestAnErrorOnlyTheCatalogFindsIsReportedWithTheOthers(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	f.catalog.checkError = problem.Invalid(problem.Violation{Field: "customization", Code: problem.FieldInvalid, Message: "no"})
-	r := request("")
-	r.Customization = &ordersv1.OrderCustomization{Details: "x"}
-	_, err := f.PlaceOrder(f.keyContext(t, "k"), r)
-	require.Equal(t, []string{"externalOrderId required", "customization invalid"}, violationsOf(t, err))
-}
-
-func TestErrorsOfTheEdgeAreReportedWithTheOthers(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	ctx := caller.WithRequest(f.keyContext(t, "k"), caller.Request{IdempotencyKey: "k", Violations: []problem.Violation{
-		{Field: "urgent", Code: problem.FieldInvalid, Message: "must be a boolean"},
-	}})
-	_, err := f.PlaceOrder(ctx, request(""))
-	require.Equal(t, []string{"urgent invalid", "externalOrderId required"}, violationsOf(t, err))
 }
 
 func TestVariationsThatTheEdgeCutsShortAreInvalidVariations(t *testing.T) {
@@ -124,50 +46,17 @@ func TestVariationsThatTheEdgeCutsShortAreInvalidVariations(t *testing.T) {
 	valid, err := f.ValidateOrder(ctx, r)
 	require.NoError(t, err)
 	require.Equal(t, []string{"invalid_variations"}, problemsOf(valid))
-
-	t.Run("and something other than an object is an error itself", func(t *testing.T) {
-		r := request("o-1")
-		wrong := restjson.Unmarshal(fmt.Appendf(nil, `{"items":[{"productId":%q,"variations":[]}]}`, productID), r)
-		ctx := caller.WithRequest(f.keyContext(t, "k2"), caller.Request{IdempotencyKey: "k2", Violations: wrong})
-		_, err := f.PlaceOrder(ctx, r)
-		require.Equal(t, []string{"items[0].variations invalid"}, violationsOf(t, err))
-	})
 }
 
 func TestAnExternalOrderIDIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.placeOne(t, "o-1")
-	t.Run("a key that has lost the brand of the order since does not get its id", func(t *testing.T) {
-		r := request("o-1")
-		r.BrandId = new(otherBrand)
-		for _, keyed := range []context.Context{f.keyContext(t, "k4"), f.keyContext(t, "k4", otherBrand)} {
-			_, err := f.PlaceOrder(keyed, r)
-			p, ok := problem.As(err)
-			require.True(t, ok)
-			require.Equal(t, problem.ExternalOrderIDConflict, p.Code)
-			principal, err := caller.PrincipalFrom(keyed)
-			require.NoError(t, err)
-			require.Equal(t, principal.AllBrands, p.OrderID != "")
-		}
-	})
-	t.Run("of many concurrent ones, one is placed", func(t *testing.T) {
-		var group errgroup.Group
-		placed := make(chan string, 20)
-		for i := range 20 {
-			group.Go(func() error {
-				resp, err := f.PlaceOrder(f.keyContext(t, fmt.Sprint("many-", i)), request("o-2"))
-				if problem.Is(err, problem.ExternalOrderIDConflict) {
-					return nil
-				}
-				placed <- resp.GetOrder().GetId()
-				return err
-			})
-		}
-		require.NoError(t, group.Wait())
-		require.Len(t, placed, 1)
-		require.Equal(t, 2, f.count(t, "outbox"))
-	})
+	placed := atOnce(t, 20, func(i int) error {
+		_, err := f.PlaceOrder(f.keyContext(t, fmt.Sprint("many-", i)), request("o-2"))
+		return err
+	}, problem.ExternalOrderIDConflict)
+	require.Equal(t, 1, placed)
+	require.Equal(t, 1, f.count(t, "outbox"))
 }
 
 func TestStockIsNeverLost(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/partnergifting/platform/pkg/problem"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
 )
 
@@ -23,33 +22,17 @@ func (f *fixture) file(t *testing.T, a *commonv1.Actor, id string) *ordersv1.Rea
 	return resp
 }
 
-func TestAnOrderIsReadWithItsDetails(t *testing.T) {
+func TestTheFulfilmentOfACustomRequestHasItsBudget(t *testing.T) {
 	t.Parallel()
-	f := setupWithApproval(t)
-	f.changeTenant(func(s *tenantsv1.Tenant) {
-		s.CustomFields = []*tenantsv1.CustomField{{Id: fieldID, Label: "Why", Type: tenantsv1.CustomFieldType_CUSTOM_FIELD_TYPE_TEXT}}
-	})
+	f := setup(t)
 	r := request("o-1")
 	r.Items = []*ordersv1.OrderItemInput{{
 		CustomProductName: new("A ball"), Budget: &commonv1.Money{Amount: "12.5", Currency: "SEK"},
 	}}
-	r.ManagerEmail, r.AfterHoursServiceAccepted = new("ann@example.com"), new(true)
-	r.CustomFields = []*ordersv1.CustomFieldAnswer{{FieldId: fieldID, TextValue: new("Because")}}
 	placed, err := f.PlaceOrder(f.keyContext(t, "k"), r)
 	require.NoError(t, err)
-
-	got := f.file(t, person(aMember), placed.GetOrder().GetId())
-	require.True(t, proto.Equal(placed.GetOrder(), got.GetOrder()))
-	require.True(t, proto.Equal(&ordersv1.Fulfilment{
-		Budget:    &commonv1.Money{Amount: "12.50", Currency: "SEK"},
-		ManagerId: new(aManager), PlacedByKey: new("Shop"), AfterHoursServiceAccepted: true,
-	}, got.GetFulfilment()), "%v", got.GetFulfilment())
-	recipient := r.GetRecipient()
-	recipient.Phone = "+46701234567"
-	require.True(t, proto.Equal(&ordersv1.DeliveryDetails{
-		Client: r.GetClient(), Recipient: recipient, CourierComment: "Marked comment", AdditionalDetails: "Marked note",
-		CustomFields: r.GetCustomFields(),
-	}, got.GetDetails()), "%v", got.GetDetails())
+	budget := f.file(t, person(aMember), placed.GetOrder().GetId()).GetFulfilment().GetBudget()
+	require.True(t, proto.Equal(&commonv1.Money{Amount: "12.50", Currency: "SEK"}, budget), "%v", budget)
 }
 
 func TestTheTeamDoesNotReadThePlayersAddress(t *testing.T) {
@@ -91,14 +74,8 @@ func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 	}
 
 	t.Run("an erased order cannot reopen", func(t *testing.T) {
-		for _, target := range []ordersv1.OrderStatus{requestedStatus, processingStatus, sentStatus} {
-			_, err := f.correct(t, cancelled.GetId(), target)
-			require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
-		}
-		_, err := f.correct(t, cancelled.GetId(), completedStatus)
-		require.NoError(t, err)
-		_, err = f.correct(t, over.GetId(), cancelledStatus)
-		require.NoError(t, err)
+		_, err := f.correct(t, cancelled.GetId(), requestedStatus)
+		require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
 	})
 	t.Run("and takes messages", func(t *testing.T) {
 		_, err := f.PostMessageAs(t.Context(), message(operator(), over.GetId(), "late thanks"))
