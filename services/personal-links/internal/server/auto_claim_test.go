@@ -3,12 +3,12 @@ package server_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -110,11 +110,9 @@ func TestALinkThatEndsOtherwiseIsLeftAlone(t *testing.T) {
 	f := setupWithoutTwins(t)
 	w := f.worker(f.saga(f.store, f.orders), func() {})
 	links := f.auto(t, "sandbox:auto", "sandbox:auto", "sandbox:auto")
-	_, err := f.client.CancelPersonalLink(f.post(newID()), cancelOf(links[0]))
-	require.NoError(t, err)
-	_, err = f.site.ClaimLink(t.Context(), claimOf(links[1]))
-	require.NoError(t, err)
-	_, err = f.pool.Exec(t.Context(), "DELETE FROM links WHERE id = $1", links[2].GetId())
+	f.cancel(t, newID(), links[0])
+	f.claim(t, claimOf(links[1]))
+	_, err := f.pool.Exec(t.Context(), "DELETE FROM links WHERE id = $1", links[2].GetId())
 	require.NoError(t, err)
 	f.due(t, w)
 	require.Equal(t, []linksv1.PersonalLinkStatus{rules.Cancelled, rules.Claimed}, f.statuses(t, links[:2]))
@@ -159,11 +157,7 @@ func TestAMalformedDirectiveRejectsItsRecipient(t *testing.T) {
 	results := f.create(t, f.toCampaign(
 		&linksv1.PersonalLinkRecipient{Label: "Ann", ExternalRecipientId: new("sandbox:auto,stop=SENT")},
 		&linksv1.PersonalLinkRecipient{Label: "Bob", ExternalRecipientId: new("sandbox:auto")}))
-	rejected := results[0].GetErrors().GetErrors()
-	require.Len(t, rejected, 1)
-	require.Equal(t, "externalRecipientId", rejected[0].GetField())
-	require.Equal(t, "invalid", rejected[0].GetCode())
-	require.Contains(t, rejected[0].GetMessage(), "ACTIVE or CLAIMED")
+	require.Contains(t, results[0].GetErrors().GetErrors()[0].GetMessage(), "ACTIVE or CLAIMED")
 	require.NotNil(t, results[1].GetLink())
 	require.Equal(t, 1, f.count(t, "sandbox_claims"))
 }
@@ -177,9 +171,7 @@ func TestALinkIsClaimedByItselfAfterACrashAtAnyStep(t *testing.T) {
 	for met := true; met; points++ {
 		link := f.auto(t, "sandbox:auto")[0]
 		failure := &claimstest.Failure{At: points, Crash: true}
-		broken := f.worker(f.saga(
-			claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure},
-		), func() {})
+		broken := f.worker(f.failing(failure), func() {})
 		f.due(t, broken)
 		f.due(t, broken)
 		f.endLeases(t)
@@ -198,22 +190,13 @@ func TestALinkIsClaimedByItselfAfterACrashAtAnyStep(t *testing.T) {
 func TestSeveralInstancesClaimEveryLinkOnce(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
-	var ids []string
-	for range 40 {
-		ids = append(ids, "sandbox:auto=1s")
-	}
-	links := f.auto(t, ids...)
+	links := f.auto(t, slices.Repeat([]string{"sandbox:auto=1s"}, 40)...)
 	_, err := f.pool.Exec(t.Context(), "UPDATE sandbox_claims SET due_at = now()")
 	require.NoError(t, err)
-	var group errgroup.Group
-	for range 3 {
-		w := f.worker(f.saga(f.store, f.orders), func() {})
-		group.Go(func() error {
-			_, _, err := w.Run(context.WithoutCancel(t.Context()))
-			return err
-		})
-	}
-	require.NoError(t, group.Wait())
+	atOnce(t, 3, func(int) error {
+		_, _, err := f.worker(f.saga(f.store, f.orders), func() {}).Run(context.WithoutCancel(t.Context()))
+		return err
+	})
 	for _, l := range links {
 		require.Equal(t, rules.Claimed, f.read(t, l).GetStatus())
 		require.Len(t, f.orders.Of(l.GetId()), 1)

@@ -61,9 +61,7 @@ func TestARepeatedClaimGetsItsAnswerAfterAFailureAtAnyStep(t *testing.T) {
 			for met := true; met; points++ {
 				link, key := f.newLink(t), newID()
 				failure := &claimstest.Failure{At: points, Crash: crash}
-				broken := f.newServer(f.saga(
-					claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure}))
-				first, err := broken.ClaimSandboxPersonalLink(f.local(key), anyGift(link))
+				first, err := f.newServer(f.failing(failure)).ClaimSandboxPersonalLink(f.local(key), anyGift(link))
 				require.True(t, failure.Reached || err == nil, "%v", err)
 				f.requireClaimed(t, key, link, first)
 				met = failure.Reached
@@ -93,13 +91,10 @@ func TestAKeyDoesNotGetTheClaimThatALinkHasLost(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	link := f.newLink(t)
-	_, err := f.site.ClaimLink(t.Context(), claimOf(link))
-	require.NoError(t, err)
+	f.claim(t, claimOf(link))
 	f.set(t, link, "status = 'ACTIVE', order_id = NULL, claimed_at = NULL") // As after a restore.
-	_, err = f.claimInSandbox(f.post("c"), anyGift(link))
-	p, _ := problem.As(err)
-	require.Equal(t, problem.NotEditable, p.Code, "%v", err)
-	require.Equal(t, "CLAIMED", p.CurrentStatus)
+	_, err := f.claimInSandbox(f.post("c"), anyGift(link))
+	requireRefused(t, err, problem.NotEditable, "CLAIMED")
 	require.Len(t, f.orders.Of(link.GetId()), 1)
 	require.Equal(t, f.orders.Of(link.GetId())[0], f.read(t, link).GetOrderId())
 }

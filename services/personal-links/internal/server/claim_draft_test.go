@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
@@ -241,8 +240,7 @@ func TestTheFormThatClaimedKeepsItsRecipient(t *testing.T) {
 	f.save(t, draftOf(link, anotherForm))
 	claim := formOf(link, aNonce)
 	claim.Recipient.CourierComment = new("Ring twice")
-	_, err := f.site.ClaimLink(t.Context(), claim)
-	require.NoError(t, err)
+	f.claim(t, claim)
 	kept := f.draft(t, link, aNonce)
 	require.Zero(t, kept.GetVersion())
 	require.True(t, proto.Equal(claim.GetRecipient(), kept.GetRecipient()), "%v", kept)
@@ -259,11 +257,10 @@ func TestAnErasureDeletesTheDraftOfACorrection(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	link := f.newLink(t)
-	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	f.claim(t, formOf(link, aNonce))
 	f.save(t, draftOf(link, aNonce))
 	require.Equal(t, 1, f.count(t, "form_drafts"))
-	_, err = f.eraseRecords(t, link)
+	_, err := f.eraseRecords(t, link)
 	require.NoError(t, err)
 	require.Zero(t, f.count(t, "form_drafts"))
 }
@@ -274,18 +271,15 @@ func TestADraftThatIsSavedWhileItsLinkEndsIsDeleted(t *testing.T) {
 	f := setupWithoutTwins(t)
 	for range 10 {
 		link := f.newLink(t)
-		var group errgroup.Group
-		for i := range 4 {
-			group.Go(func() error {
-				_, err := f.site.SaveClaimDraft(t.Context(), draftOf(link, strings.Repeat(string(rune('A'+i)), 26)))
+		atOnce(t, 5, func(i int) error {
+			nonce := strings.Repeat(string(rune('A'+i)), 26)
+			if i == 0 {
+				_, err := f.site.ClaimLink(t.Context(), formOf(link, nonce))
 				return err
-			})
-		}
-		group.Go(func() error {
-			_, err := f.site.ClaimLink(t.Context(), formOf(link, strings.Repeat("Z", 26)))
+			}
+			_, err := f.site.SaveClaimDraft(t.Context(), draftOf(link, nonce))
 			return err
 		})
-		require.NoError(t, group.Wait())
 	}
 	require.Equal(t, 10, f.count(t, "form_drafts"), "one for each claim, of the form that made it")
 }
@@ -296,20 +290,14 @@ func TestConcurrentStepsOfADraftAreBothKept(t *testing.T) {
 	f := setupWithoutTwins(t)
 	link := f.newLink(t)
 	both := draftOf(link, aNonce)
-	var group errgroup.Group
-	for range 3 {
-		group.Go(func() error {
-			_, err := f.site.SaveClaimDraft(t.Context(),
-				&linksv1.SaveClaimDraftRequest{Token: both.GetToken(), FormNonce: aNonce, Gift: both.GetGift()})
-			return err
-		})
-		group.Go(func() error {
-			_, err := f.site.SaveClaimDraft(t.Context(),
-				&linksv1.SaveClaimDraftRequest{Token: both.GetToken(), FormNonce: aNonce, Recipient: both.GetRecipient()})
-			return err
-		})
-	}
-	require.NoError(t, group.Wait())
+	atOnce(t, 6, func(i int) error {
+		step := &linksv1.SaveClaimDraftRequest{Token: both.GetToken(), FormNonce: aNonce, Gift: both.GetGift()}
+		if i%2 == 0 {
+			step.Gift, step.Recipient = nil, both.GetRecipient()
+		}
+		_, err := f.site.SaveClaimDraft(t.Context(), step)
+		return err
+	})
 	draft := f.draft(t, link, aNonce)
 	require.EqualValues(t, 6, draft.GetVersion())
 	require.Equal(t, jerseyID, draft.GetGift().GetProductId())

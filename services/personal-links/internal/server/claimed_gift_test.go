@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
@@ -17,8 +16,7 @@ import (
 func (f *fixture) claimed(t *testing.T) *linksv1.PersonalLink {
 	t.Helper()
 	link := f.newLink(t)
-	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	f.claim(t, formOf(link, aNonce))
 	return link
 }
 
@@ -76,8 +74,7 @@ func TestTheOrderedGiftIsShownInTheWordsOfTheLink(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.create(t, f.toCampaign(&linksv1.PersonalLinkRecipient{Label: "Bob", Locale: new("sv-SE")}))[0].GetLink()
-	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	f.claim(t, formOf(link, aNonce))
 	gift := func() *linksv1.ClaimedGift { return f.claimedGift(t, link, new(aNonce)).GetGift() }
 	require.Equal(t, "Jersey in sv-SE", gift().GetShown().GetName())
 
@@ -196,17 +193,12 @@ func TestOnlyThePlayerWhoClaimedALinkThanks(t *testing.T) {
 	require.True(t, problem.Is(err, problem.NotFound), "%v", err)
 	require.True(t, f.claimedGift(t, link, new(aNonce)).GetGift().GetAcceptsThanks())
 
-	setSite := func(site *tenantsv1.GiftSite) {
-		f.settings = f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) {
-			s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: f.brand, Site: site}}
-		})
-	}
-	setSite(&tenantsv1.GiftSite{WithoutThanks: true})
+	f.setSite(&tenantsv1.GiftSite{WithoutThanks: true})
 	_, err = f.site.ThankForClaimedGift(t.Context(), req)
 	require.True(t, problem.Is(err, problem.NotEditable), "%v", err)
 	require.Empty(t, f.claimedGift(t, link, new(aNonce)).GetGift().GetThanks())
 
-	setSite(&tenantsv1.GiftSite{})
+	f.setSite(&tenantsv1.GiftSite{})
 	f.orders.Refuse(problem.Invalid(problem.Violation{Field: "text", Code: problem.FieldTooLong}))
 	_, err = f.site.ThankForClaimedGift(t.Context(), req)
 	requireViolations(t, err, "text "+problem.FieldTooLong)

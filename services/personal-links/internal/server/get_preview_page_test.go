@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/pkg/tenants/tenantstest"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
@@ -20,9 +19,7 @@ func TestThePageOfAPreview(t *testing.T) {
 	saved := &tenantsv1.GiftSite{
 		PrivacyUrl: new("https://saved.example/privacy"), Theme: &tenantsv1.Theme{HeroImageId: new(strings.Repeat("0a", 16))},
 	}
-	f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) {
-		s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: f.brand, Site: saved}}
-	})
+	f.setSite(saved)
 	request := func(change func(r *linksv1.GetPreviewPageRequest)) *linksv1.GetPreviewPageRequest {
 		r := &linksv1.GetPreviewPageRequest{TenantId: f.tenant, BrandId: f.brand}
 		change(r)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/pkg/problem"
 	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
@@ -31,14 +30,12 @@ func (f *fixture) requireReference(t *testing.T, link *linksv1.PersonalLink) {
 	t.Helper()
 	placed := f.orders.Of(link.GetId())
 	require.Len(t, placed, 1)
-	again, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	again := f.claim(t, formOf(link, aNonce))
 	require.Equal(t, claimstest.Order(placed[0]).GetReference(), again.GetOrderReference())
 	for name, req := range map[string]*linksv1.ClaimLinkRequest{
 		"another form": formOf(link, anotherForm), "no form": claimOf(link), "an empty nonce": formOf(link, ""),
 	} {
-		other, err := f.site.ClaimLink(t.Context(), req)
-		require.NoError(t, err, name)
+		other := f.claim(t, req)
 		require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, other.GetState(), name)
 		require.Nil(t, other.OrderReference, name)
 	}
@@ -50,15 +47,12 @@ func TestARepeatedFormGetsTheReferenceOfItsOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
-	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	f.claim(t, formOf(link, aNonce))
 	f.requireReference(t, link)
 	t.Run("but not on another link", func(t *testing.T) {
 		other := f.newLink(t)
-		_, err := f.site.ClaimLink(t.Context(), formOf(other, anotherForm))
-		require.NoError(t, err)
-		again, err := f.site.ClaimLink(t.Context(), formOf(other, aNonce))
-		require.NoError(t, err)
+		f.claim(t, formOf(other, anotherForm))
+		again := f.claim(t, formOf(other, aNonce))
 		require.Nil(t, again.OrderReference)
 	})
 }
@@ -67,11 +61,9 @@ func TestALinkClaimedWithoutAFormGivesNoReference(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	link := f.newLink(t)
-	_, err := f.site.ClaimLink(t.Context(), claimOf(link))
-	require.NoError(t, err)
+	f.claim(t, claimOf(link))
 	for _, nonce := range []string{"", aNonce} {
-		again, err := f.site.ClaimLink(t.Context(), formOf(link, nonce))
-		require.NoError(t, err)
+		again := f.claim(t, formOf(link, nonce))
 		require.Nil(t, again.OrderReference)
 	}
 }
@@ -82,14 +74,10 @@ func TestEveryConcurrentRequestOfOneFormGetsTheReference(t *testing.T) {
 	link := f.newLink(t)
 	f.save(t, draftOf(link, aNonce))
 	claimed := make([]*linksv1.ClaimLinkResponse, 10)
-	var group errgroup.Group
-	for i := range claimed {
-		group.Go(func() (err error) {
-			claimed[i], err = f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-			return err
-		})
-	}
-	require.NoError(t, group.Wait())
+	atOnce(t, len(claimed), func(i int) (err error) {
+		claimed[i], err = f.site.ClaimLink(t.Context(), formOf(link, aNonce))
+		return err
+	})
 	for _, resp := range claimed {
 		require.Equal(t, claimstest.Order(f.read(t, link).GetOrderId()).GetReference(), resp.GetOrderReference())
 	}
@@ -107,8 +95,7 @@ func TestARepeatedFormGetsTheReferenceOfTheLastUnit(t *testing.T) {
 	require.NoError(t, err)
 	f.orders.Place(orderID)
 	f.catalog.gifts[1].Skus[1].StockRemaining = new(int32(0))
-	resp, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	resp := f.claim(t, formOf(link, aNonce))
 	require.Equal(t, claimstest.Order(orderID).GetReference(), resp.GetOrderReference())
 }
 
@@ -123,15 +110,12 @@ func TestARepeatedFormGetsTheReferenceAfterAFailureAtAnyStep(t *testing.T) {
 				link := f.newLink(t)
 				f.save(t, draftOf(link, aNonce))
 				failure := &claimstest.Failure{At: points, Crash: crash}
-				broken := f.newServer(f.saga(
-					claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure}))
-				_, err := broken.ClaimLink(t.Context(), formOf(link, aNonce))
+				_, err := f.newServer(f.failing(failure)).ClaimLink(t.Context(), formOf(link, aNonce))
 				require.True(t, failure.Reached || err == nil, "%v", err)
 				open := f.read(t, link).GetStatus() == rules.Active
 				require.Equal(t, open, f.draft(t, link, aNonce).GetVersion() > 0, "the page of the review is shown until the link is claimed")
 				f.endLeases(t)
-				_, err = f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-				require.NoError(t, err)
+				f.claim(t, formOf(link, aNonce))
 				f.requireReference(t, link)
 				require.NotNil(t, f.claimedGift(t, link, new(aNonce)).GetGift(), "its browser sees the order")
 				require.Zero(t, f.draft(t, link, aNonce).GetVersion())
@@ -146,15 +130,12 @@ func TestAFormDoesNotGetTheOrderThatALinkHasLost(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	link := f.newLink(t)
-	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	f.claim(t, formOf(link, aNonce))
 	f.set(t, link, "status = 'ACTIVE', order_id = NULL, claimed_at = NULL") // As after a restore.
-	stranger, err := f.site.ClaimLink(t.Context(), formOf(link, anotherForm))
-	require.NoError(t, err)
+	stranger := f.claim(t, formOf(link, anotherForm))
 	require.Equal(t, linksv1.ClaimState_CLAIM_STATE_CLAIMED, stranger.GetState())
 	require.Nil(t, stranger.OrderReference)
-	again, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	again := f.claim(t, formOf(link, aNonce))
 	require.Equal(t, claimstest.Order(f.orders.Of(link.GetId())[0]).GetReference(), again.GetOrderReference())
 }
 
@@ -162,10 +143,9 @@ func TestAReferenceThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
 	f := setupWithoutTwins(t)
 	link := f.newLink(t)
-	_, err := f.site.ClaimLink(t.Context(), formOf(link, aNonce))
-	require.NoError(t, err)
+	f.claim(t, formOf(link, aNonce))
 	broken := f.newServer(f.saga(f.store, claimstest.FailingOrders{Orders: f.orders, Failure: &claimstest.Failure{Crash: true}}))
-	_, err = broken.ClaimLink(t.Context(), formOf(link, aNonce))
+	_, err := broken.ClaimLink(t.Context(), formOf(link, aNonce))
 	require.ErrorIs(t, err, claimstest.ErrBroken)
 	f.requireReference(t, link)
 }

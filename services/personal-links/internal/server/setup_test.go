@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
@@ -40,7 +41,7 @@ import (
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
 
-// epoch is the time of the first link of a test, just before midnight.
+// epoch is a time just before midnight.
 var epoch = time.Date(2026, 3, 1, 23, 59, 59, 900_456_000, time.UTC)
 
 // fixture serves personal links over real gRPC and PostgreSQL.
@@ -105,12 +106,25 @@ func (f *fixture) changeTenant(change func(s *tenantsv1.Tenant)) {
 	f.settings = f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) { change(s.GetTenant()) })
 }
 
+// setSite sets the gift site of the brand, beside that of another brand.
+func (f *fixture) setSite(site *tenantsv1.GiftSite) {
+	f.settings = f.directory.ChangeTenant(f.tenant, func(s *tenantstest.Settings) {
+		s.GiftSites = []*tenantsv1.BrandGiftSite{{BrandId: newID(), Site: &tenantsv1.GiftSite{}}, {BrandId: f.brand, Site: site}}
+	})
+}
+
 // saga makes the claims of one instance.
 func (f *fixture) saga(links claims.Links, orders ordersv1.ClaimsServiceClient) *claims.Saga {
 	log := slog.New(slog.NewTextHandler(f.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return claims.New(claims.Deps{
 		Links: links, Orders: orders, Clock: time.Now, Log: log, Wake: func() {}, LostClaim: func(context.Context) {},
 	}, claims.Config{Lease: claims.Lease})
+}
+
+// failing makes the claims of an instance that fails.
+func (f *fixture) failing(failure *claimstest.Failure) *claims.Saga {
+	return f.saga(
+		claimstest.FailingLinks{Store: f.store, Failure: failure}, claimstest.FailingOrders{Orders: f.orders, Failure: failure})
 }
 
 func (f *fixture) newServer(saga *claims.Saga) *server.Server {
@@ -189,40 +203,25 @@ func jersey() *catalogv1.SelectionGift {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// row is a link that a test inserts into the table.
-type row struct {
-	id, tenant, brand   string
-	campaign, recipient *string
-	status              string
-	order               *string
-	created, updated    time.Time
-	approved            *time.Time
-	claimed, cancelled  *time.Time
-}
-
-// link is an active link made n seconds after the epoch.
-func (f *fixture) link(n int) row {
-	at := epoch.Add(time.Duration(n) * time.Second)
-	return row{id: newID(), tenant: f.tenant, brand: newID(), status: "ACTIVE", created: at, updated: at}
-}
-
-func (r row) claimURL() string { return "https://gifts.example.com/c/" + r.id }
-
-const insertLink = `INSERT INTO links (tenant_id, id, brand_id, campaign_id, batch_id, batch_index, external_recipient_id, status,
-  claim_url_sealed, order_id, created_at, approved_at, claimed_at, cancelled_at, updated_at)
-VALUES ($1, $2, $3, $4, gen_random_uuid(), 0, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
-
-func (f *fixture) tryInsert(ctx context.Context, r row) error {
-	_, err := f.pool.Exec(ctx, insertLink, r.tenant, r.id, r.brand, r.campaign, r.recipient, r.status,
-		f.ring.Seal([]byte(r.claimURL()), r.id), r.order, r.created, r.approved, r.claimed, r.cancelled, r.updated)
-	return err
-}
-
-func (f *fixture) insert(rows ...row) {
-	f.t.Helper()
-	for _, r := range rows {
-		require.NoError(f.t, f.tryInsert(f.t.Context(), r))
+// atOnce makes n calls at the same time, and returns how many succeed. The others must be refused with one of the codes.
+func atOnce(t *testing.T, n int, call func(i int) error, refusals ...problem.Code) int {
+	t.Helper()
+	var succeeded atomic.Int32
+	var group errgroup.Group
+	for i := range n {
+		group.Go(func() error {
+			err := call(i)
+			if err == nil {
+				succeeded.Add(1)
+			}
+			if slices.ContainsFunc(refusals, func(code problem.Code) bool { return problem.Is(err, code) }) {
+				return nil
+			}
+			return err
+		})
 	}
+	require.NoError(t, group.Wait())
+	return int(succeeded.Load())
 }
 
 // keyContext is the context of a call by the principal, with violations of the edge.
@@ -265,6 +264,15 @@ func requireViolations(t *testing.T, err error, want ...string) {
 		got = append(got, v.Field+" "+v.Code)
 	}
 	require.ElementsMatch(t, want, got)
+}
+
+// requireRefused checks for a refusal with the status of the link.
+func requireRefused(t *testing.T, err error, code problem.Code, status string) {
+	t.Helper()
+	p, ok := problem.As(err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, code, p.Code, "%v", err)
+	require.Equal(t, status, p.CurrentStatus)
 }
 
 // gifts is a fake catalog: one campaign, and the gifts that are open to every brand.
