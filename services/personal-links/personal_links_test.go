@@ -16,7 +16,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/pkg/postgres/pgtest"
 	"github.com/partnergifting/platform/pkg/rpc"
@@ -25,7 +24,6 @@ import (
 	"github.com/partnergifting/platform/pkg/settings"
 	"github.com/partnergifting/platform/pkg/telemetry"
 	"github.com/partnergifting/platform/pkg/testenv"
-	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
 	personallinks "github.com/partnergifting/platform/services/personal-links"
 	"github.com/partnergifting/platform/services/personal-links/internal/store"
 )
@@ -41,33 +39,6 @@ func config(t *testing.T) personallinks.Config {
 		// New does not connect to the peers.
 		TenantsAddr: "127.0.0.1:1", CatalogAddr: "127.0.0.1:1", OrdersAddr: "127.0.0.1:1",
 	}
-}
-
-func TestTheServiceServesUntilItIsStopped(t *testing.T) {
-	t.Parallel()
-	cfg := config(t)
-	require.NoError(t, personallinks.Program().Migrate(t.Context(), cfg, io.Discard))
-	service, err := personallinks.New(t.Context(), cfg, telemetry.Discard())
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-
-	conn, err := rpc.Dial(rpc.Target{Addr: cfg.RPC.Addr}, telemetry.Discard())
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	public, err := caller.Outgoing(t.Context(), caller.Principal{TenantID: uuid.NewString(), AllBrands: true}, caller.Request{})
-	require.NoError(t, err)
-	var page *linksv1.ListPersonalLinksResponse
-	require.Eventually(t, func() bool {
-		page, err = linksv1.NewPersonalLinksServiceClient(conn).ListPersonalLinks(public, &linksv1.ListPersonalLinksRequest{})
-		return err == nil
-	}, 30*time.Second, 20*time.Millisecond)
-	require.Empty(t, page.GetItems())
-	require.Nil(t, page.NextCursor)
-
-	stop()
-	require.NoError(t, <-ended)
 }
 
 // With an incomplete ring a link would be made that can never be claimed.

@@ -33,22 +33,12 @@ func TestAShipmentIsWhole(t *testing.T) {
 			Carrier: strings.Repeat("å", 101), TrackingReference: strings.Repeat("å", 129),
 			TrackingUrl: "https://carrier.example/" + strings.Repeat("a", 2048),
 		}, []string{"shipment.carrier too_long", "shipment.trackingReference too_long", "shipment.trackingUrl too_long"}},
-		"plain http":      {tracked("http://carrier.example/"), []string{"shipment.trackingUrl invalid"}},
-		"a script":        {tracked("javascript:alert(1)"), []string{"shipment.trackingUrl invalid"}},
-		"no host":         {tracked("https:///t"), []string{"shipment.trackingUrl invalid"}},
-		"credentials":     {tracked("https://a:b@carrier.example/"), []string{"shipment.trackingUrl invalid"}},
-		"no address":      {tracked("T-1"), []string{"shipment.trackingUrl invalid"}},
-		"a line break":    {tracked("https://carrier.example/\r\nX: y"), []string{"shipment.trackingUrl invalid"}},
-		"a backslash":     {tracked(`https://carrier.example\@evil.example/`), []string{"shipment.trackingUrl invalid"}},
-		"an override":     {tracked("https://carrier.example/\u202e1-T"), []string{"shipment.trackingUrl invalid"}},
-		"a hidden letter": {tracked("https://carrier.example/\u200bT"), []string{"shipment.trackingUrl invalid"}},
 		"two lines": {&ordersv1.Shipment{Carrier: "Post\nNord", TrackingReference: "T\x1b1", TrackingUrl: page}, []string{
 			"shipment.carrier invalid", "shipment.trackingReference invalid",
 		}},
 		"nothing that is seen": {&ordersv1.Shipment{Carrier: "\u200b", TrackingReference: "\u2800", TrackingUrl: page}, []string{
 			"shipment.carrier required", "shipment.trackingReference required",
 		}},
-		"a broken escape": {tracked("https://carrier.example/%zz"), []string{"shipment.trackingUrl invalid"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			errs := &fields.Errors{}
@@ -56,10 +46,15 @@ func TestAShipmentIsWhole(t *testing.T) {
 			require.Equal(t, tc.want, found(errs))
 		})
 	}
-}
-
-func tracked(page string) *ordersv1.Shipment {
-	return &ordersv1.Shipment{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: page}
+	for _, page := range []string{
+		"http://carrier.example/", "javascript:alert(1)", "https:///t", "https://a:b@carrier.example/", "T-1",
+		"https://carrier.example/\r\nX: y", `https://carrier.example\@evil.example/`, "https://carrier.example/\u202e1-T",
+		"https://carrier.example/\u200bT", "https://carrier.example/%zz",
+	} {
+		errs := &fields.Errors{}
+		rules.CheckShipment(&ordersv1.Shipment{Carrier: "Post", TrackingReference: "T-1", TrackingUrl: page}, errs)
+		require.Equal(t, []string{"shipment.trackingUrl invalid"}, found(errs), page)
+	}
 }
 
 const (

@@ -56,25 +56,21 @@ func TestAMemberThatIsSentReplacesTheStoredOne(t *testing.T) {
 		correction *correction
 		want       func(d *rules.Details)
 	}{
-		"name": {&correction{Recipient: &delivery{Name: new("Bo")}}, func(d *rules.Details) { d.Recipient.Name = "Bo" }},
-		"phone": {
-			&correction{Recipient: &delivery{Phone: new("+47 22 12 34 56")}}, func(d *rules.Details) { d.Recipient.Phone = "+4722123456" },
+		"every member": {
+			&correction{
+				Urgent: new(true), CourierComment: new("Knock"), Recipient: &delivery{
+					Name: new("Bo"), Phone: new("+47 22 12 34 56"), Email: new("bo@example.com"),
+					Address: &address{Street: new("Nygatan 2"), City: new("Lund"), PostalCode: new("222 33")},
+				},
+			},
+			func(d *rules.Details) {
+				d.CourierComment, d.Recipient = "Knock", rules.Recipient{
+					Name: "Bo", Phone: "+4722123456", Email: "bo@example.com",
+					Street: "Nygatan 2", City: "Lund", PostalCode: "222 33", Country: "SE",
+				}
+			},
 		},
-		"email": {
-			&correction{Recipient: &delivery{Email: new("bo@example.com")}}, func(d *rules.Details) { d.Recipient.Email = "bo@example.com" },
-		},
-		"street": {
-			&correction{Recipient: &delivery{Address: &address{Street: new("Nygatan 2")}}},
-			func(d *rules.Details) { d.Recipient.Street = "Nygatan 2" },
-		},
-		"city": {
-			&correction{Recipient: &delivery{Address: &address{City: new("Lund")}}}, func(d *rules.Details) { d.Recipient.City = "Lund" },
-		},
-		"postal code": {
-			&correction{Recipient: &delivery{Address: &address{PostalCode: new("222 33")}}},
-			func(d *rules.Details) { d.Recipient.PostalCode = "222 33" },
-		},
-		"comment":    {&correction{CourierComment: new("Knock")}, func(d *rules.Details) { d.CourierComment = "Knock" }},
+		"one member": {&correction{Recipient: &delivery{Name: new("Bo")}}, func(d *rules.Details) { d.Recipient.Name = "Bo" }},
 		"no comment": {&correction{CourierComment: new(" ")}, func(d *rules.Details) { d.CourierComment = "" }},
 		"urgency":    {&correction{Urgent: new(true)}, func(*rules.Details) {}},
 	} {

@@ -32,7 +32,7 @@ func TestAPlayerThanksOnce(t *testing.T) {
 	e := f.lastEvent(t)
 	require.Equal(t, "order.message_posted", e.kind)
 	require.Zero(t, e.origin, "every key of the tenant gets the event")
-	require.Equal(t, "Marked thanks", e.data["message"].(map[string]any)["body"])
+	require.Contains(t, string(e.data), `"body":"Marked thanks"`)
 	require.Zero(t, f.count(t, "outbox WHERE convert_from(data, 'UTF8') LIKE '%Marked%'"))
 	require.Equal(t, order.GetVersion(), f.read(t, claimedID).GetVersion())
 	audit := f.auditOf(t, claimedID)

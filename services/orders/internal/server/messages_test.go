@@ -73,7 +73,7 @@ func (f *fixture) addMessages(t *testing.T, orderID string, number, length int, 
 
 func TestAnOrderHasABoundedNumberOfMessages(t *testing.T) {
 	t.Parallel()
-	f := setup(t)
+	f := setupWithoutTwins(t)
 	order := f.placeOne(t, "o-1")
 	f.addMessages(t, order.GetId(), 9_999, 1, false)
 	f.addMessages(t, order.GetId(), 10_000, 1, true)

@@ -16,6 +16,7 @@ import (
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
 	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 	"github.com/partnergifting/platform/services/orders/internal/retention"
+	"github.com/partnergifting/platform/services/orders/internal/rules"
 	"github.com/partnergifting/platform/services/orders/internal/store"
 )
 
@@ -92,12 +93,18 @@ func (f *fixture) requireOpens(t *testing.T, key string) {
 		for _, m := range messages {
 			require.Equal(t, "Marked message", m.Record.GetBody())
 		}
-		file, err := store.New(f.pool, ring, nil).GetFile(t.Context(), tenantID, id)
-		require.NoError(t, err)
-		details, err := file.Details()
-		require.NoError(t, err)
-		require.Equal(t, "Marked Client", details.Client.Name)
+		require.Equal(t, "Marked Client", detailsIn(t, store.New(f.pool, ring, nil), id).Client.Name)
 	}
+}
+
+// detailsIn are the details of an order as the store opens them.
+func detailsIn(t *testing.T, s *store.Store, id string) rules.Details {
+	t.Helper()
+	file, err := s.GetFile(t.Context(), tenantID, id)
+	require.NoError(t, err)
+	details, err := file.Details()
+	require.NoError(t, err)
+	return details
 }
 
 // everythingPersonal places, corrects and reads orders with marked details.

@@ -110,12 +110,17 @@ func (f *fixture) auditOf(t *testing.T, id string) []*ordersv1.AuditEntry {
 }
 
 // operate calls the operation on the order.
-func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv1.Actor, o *ordersv1.Order) (err error) {
-	const tenant = tenantID
+func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv1.Actor, o *ordersv1.Order) error {
+	return f.operateIn(ctx, tenantID, op, a, o)
+}
+
+func (f *fixture) operateIn(
+	ctx context.Context, tenant string, op ordersv1.Operation, a *commonv1.Actor, o *ordersv1.Order,
+) (err error) {
 	id := o.GetId()
 	switch op {
 	case ordersv1.Operation_OPERATION_PLACE:
-		_, err = f.PlaceOrderAs(ctx, placeAs(a, id, request("")))
+		_, err = f.PlaceOrderAs(ctx, &ordersv1.PlaceOrderAsRequest{Actor: a, TenantId: tenant, OrderId: id, Order: request("")})
 	case ordersv1.Operation_OPERATION_APPROVE:
 		_, err = f.ApproveOrder(ctx, &ordersv1.ApproveOrderRequest{Actor: a, TenantId: tenant, OrderId: id})
 	case ordersv1.Operation_OPERATION_DISPATCH:
@@ -134,12 +139,15 @@ func (f *fixture) operate(ctx context.Context, op ordersv1.Operation, a *commonv
 			Actor: a, TenantId: tenant, OrderId: id, ExpectedVersion: new(o.GetVersion()), CourierComment: new("ring twice"),
 		})
 	case ordersv1.Operation_OPERATION_POST_MESSAGE:
-		_, err = f.PostMessageAs(ctx, message(a, id, "x"))
+		_, err = f.PostMessageAs(ctx,
+			&ordersv1.PostMessageAsRequest{Actor: a, TenantId: tenant, OrderId: id, MessageId: newID(), Body: "x"})
 	case ordersv1.Operation_OPERATION_ADD_NOTE:
 		_, err = f.AddInternalNote(ctx,
 			&ordersv1.AddInternalNoteRequest{Actor: a, TenantId: tenant, OrderId: id, MessageId: newID(), Body: "x"})
 	case ordersv1.Operation_OPERATION_LIST_CONVERSATION:
 		_, err = f.ListConversation(ctx, &ordersv1.ListConversationRequest{Actor: a, TenantId: tenant, OrderId: id})
+	case ordersv1.Operation_OPERATION_SEARCH:
+		_, err = f.SearchOrders(ctx, &ordersv1.SearchOrdersRequest{Actor: a, TenantId: &tenant})
 	case ordersv1.Operation_OPERATION_READ:
 		_, err = f.ReadOrder(ctx, &ordersv1.ReadOrderRequest{Actor: a, TenantId: tenant, OrderId: id})
 	case ordersv1.Operation_OPERATION_LIST_AUDIT:

@@ -202,9 +202,9 @@ func TestAnErasureChangesEveryColumnOfThePerson(t *testing.T) {
 		e := f.lastEvent(t)
 		require.Equal(t, "order.updated", e.kind)
 		require.Equal(t, id, e.subject)
-		requireUnmarked(t, "event", string(e.raw))
-		for _, data := range f.eventData(t, id) {
-			reported, err := seal.EraseEvent(data)
+		requireUnmarked(t, "event", string(e.data))
+		for _, before := range f.events(t) {
+			reported, err := seal.EraseEvent(before.data)
 			require.NoError(t, err)
 			requireUnmarked(t, "an event of before", string(reported))
 		}

@@ -35,19 +35,6 @@ func TestTheFulfilmentOfACustomRequestHasItsBudget(t *testing.T) {
 	require.True(t, proto.Equal(&commonv1.Money{Amount: "12.50", Currency: "SEK"}, budget), "%v", budget)
 }
 
-func TestTheTeamDoesNotReadThePlayersAddress(t *testing.T) {
-	t.Parallel()
-	f := setupWithApproval(t)
-	resp, err := f.PlaceClaimedOrder(t.Context(), claim())
-	require.NoError(t, err)
-	withheld := f.file(t, person(anAdministrator), resp.GetOrder().GetId())
-	require.Equal(t, ordersv1.DetailsState_DETAILS_STATE_WITHHELD, withheld.GetDetailsState())
-	require.Nil(t, withheld.GetDetails())
-	read := f.file(t, operator(), resp.GetOrder().GetId())
-	require.Equal(t, ordersv1.DetailsState_DETAILS_STATE_READABLE, read.GetDetailsState())
-	require.Equal(t, "Marked Street 1", read.GetDetails().GetRecipient().GetAddress().GetStreet())
-}
-
 func TestDetailsAreErasedAfterTheirRetention(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)

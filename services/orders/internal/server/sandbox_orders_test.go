@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -81,29 +80,6 @@ func TestAKeyCorrectsAnyStatus(t *testing.T) {
 	})
 	_, err = correct("none", id, 0)
 	require.Equal(t, []string{"status required"}, violationsOf(t, err))
-}
-
-// Of a cancellation and a dispatch at once, one is refused with the status that the other has set.
-func TestACancellationAndADispatchAtOnceExcludeEachOther(t *testing.T) {
-	t.Parallel()
-	f := setupWithoutTwins(t)
-	for range 20 {
-		id := f.placeOne(t, newID()).GetId()
-		var errs [2]error
-		succeeded := atOnce(t, 2, func(i int) error {
-			if i == 0 {
-				_, errs[i] = f.CancelOrder(f.keyContext(t, newID()), cancel(id, "x"))
-			} else {
-				_, errs[i] = f.DispatchSandboxOrder(f.keyContext(t, newID()), &ordersv1.DispatchSandboxOrderRequest{OrderId: id})
-			}
-			return errs[i]
-		}, problem.NotCancellable, problem.NotEditable)
-		require.Equal(t, 1, succeeded)
-		refused, _ := problem.As(errors.Join(errs[:]...))
-		want := map[bool]string{true: "CANCELLED", false: "SENT"}[errs[0] == nil]
-		require.Equal(t, want, refused.CurrentStatus)
-		require.Equal(t, []string{"order.created", "order.status_changed"}, f.eventsOf(t, id))
-	}
 }
 
 func TestAShipmentWithErrorsIsRefusedInTheSandbox(t *testing.T) {

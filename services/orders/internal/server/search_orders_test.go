@@ -93,9 +93,6 @@ func TestInvalidSearchesAreRefused(t *testing.T) {
 	t.Parallel()
 	f := setupWithApproval(t)
 	tenant := new(tenantID)
-	first, err := f.SearchOrders(t.Context(), &ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant})
-	require.NoError(t, err)
-	require.Nil(t, first.NextCursor)
 	for name, tc := range map[string]struct {
 		search *ordersv1.SearchOrdersRequest
 		want   problem.Code
@@ -107,26 +104,16 @@ func TestInvalidSearchesAreRefused(t *testing.T) {
 		},
 		"of another tenant by the team": {&ordersv1.SearchOrdersRequest{Actor: person(newID()), TenantId: tenant}, problem.NotFound},
 		"by a client":                   {&ordersv1.SearchOrdersRequest{Actor: aClient(), TenantId: tenant}, problem.InsufficientScope},
-		"by an unknown status": {
-			&ordersv1.SearchOrdersRequest{Actor: operator(), Status: ordersv1.OrderStatus(9).Enum()}, problem.InvalidRequest,
-		},
-		"by an invalid brand id": {
-			&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, BrandId: new("b")}, problem.InvalidRequest,
-		},
-		"from an invalid time": {
-			&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, PlacedFrom: &timestamppb.Timestamp{Nanos: -1}},
-			problem.InvalidRequest,
-		},
-		"with a page too large": {
-			&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, Limit: new(int32(101))}, problem.InvalidRequest,
-		},
-		"with an invalid cursor": {
-			&ordersv1.SearchOrdersRequest{Actor: operator(), TenantId: tenant, After: new("x")}, problem.InvalidRequest,
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := f.SearchOrders(t.Context(), tc.search)
 			require.True(t, problem.Is(err, tc.want), "%v", err)
 		})
 	}
+	_, err := f.SearchOrders(t.Context(), &ordersv1.SearchOrdersRequest{
+		Actor: operator(), TenantId: tenant, Status: ordersv1.OrderStatus(9).Enum(), BrandId: new("b"), After: new("x"),
+		Limit: new(int32(101)), PlacedFrom: &timestamppb.Timestamp{Nanos: -1},
+	})
+	require.ElementsMatch(t,
+		[]string{"status invalid", "brandId invalid", "after invalid", "limit invalid", "placedFrom invalid"}, violationsOf(t, err))
 }

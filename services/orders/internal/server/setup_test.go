@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
@@ -224,59 +223,46 @@ func (f *fixture) sweep(t *testing.T, at time.Time, cfg retention.Config) error 
 	return r.Sweep(t.Context(), 0)
 }
 
-// opened is an event's data as its readers return it.
-func opened(t *testing.T, ref seal.EventRef, data []byte) []byte {
-	t.Helper()
-	plain, err := sealtest.Reader(t, eventKeys).Open(t.Context(), ref, data)
-	require.NoError(t, err)
-	return plain
-}
-
 // event is a row of the outbox, opened.
 type event struct {
-	kind       string
-	subject    string
-	origin     int32
-	occurredAt time.Time
-	raw        []byte
-	data       map[string]any
+	kind, subject string
+	origin        int32
+	data          []byte
 }
 
-func (f *fixture) lastEvent(t *testing.T) (e event) {
+func (f *fixture) events(t *testing.T) (all []event) {
 	t.Helper()
+	rows, err := f.pool.Query(t.Context(),
+		"SELECT type, subject_id, origin_key_id, data, tenant_id, event_id FROM outbox ORDER BY id")
+	require.NoError(t, err)
+	var e event
 	var ref seal.EventRef
-	require.NoError(t, f.pool.QueryRow(t.Context(),
-		"SELECT type, subject_id, origin_key_id, occurred_at, data, tenant_id, event_id FROM outbox ORDER BY id DESC LIMIT 1",
-	).Scan(&e.kind, &e.subject, &e.origin, &e.occurredAt, &e.raw, &ref.TenantID, &ref.EventID))
-	e.raw = opened(t, ref, e.raw)
-	require.NoError(t, json.Unmarshal(e.raw, &e.data))
-	e.occurredAt = e.occurredAt.UTC()
-	return e
-}
-
-// eventsOf lists the types of an order's events.
-func (f *fixture) eventsOf(t *testing.T, id string) []string {
-	t.Helper()
-	rows, err := f.pool.Query(t.Context(), "SELECT type FROM outbox WHERE subject_id = $1 ORDER BY id", id)
-	require.NoError(t, err)
-	types, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
-	return types
-}
-
-// eventData lists the data of an order's events as their readers return it.
-func (f *fixture) eventData(t *testing.T, id string) (all [][]byte) {
-	t.Helper()
-	rows, err := f.pool.Query(t.Context(), "SELECT tenant_id, event_id, data FROM outbox WHERE subject_id = $1", id)
-	require.NoError(t, err)
-	var ref seal.EventRef
-	var data []byte
-	_, err = pgx.ForEachRow(rows, []any{&ref.TenantID, &ref.EventID, &data}, func() error {
-		all = append(all, opened(t, ref, data))
-		return nil
+	var sealed []byte
+	reader := sealtest.Reader(t, eventKeys)
+	_, err = pgx.ForEachRow(rows, []any{&e.kind, &e.subject, &e.origin, &sealed, &ref.TenantID, &ref.EventID}, func() (err error) {
+		e.data, err = reader.Open(t.Context(), ref, sealed)
+		all = append(all, e)
+		return err
 	})
 	require.NoError(t, err)
 	return all
+}
+
+func (f *fixture) lastEvent(t *testing.T) event {
+	t.Helper()
+	all := f.events(t)
+	return all[len(all)-1]
+}
+
+// eventsOf lists the types of an order's events.
+func (f *fixture) eventsOf(t *testing.T, id string) (types []string) {
+	t.Helper()
+	for _, e := range f.events(t) {
+		if e.subject == id {
+			types = append(types, e.kind)
+		}
+	}
+	return types
 }
 
 // atOnce makes n calls at the same time, and returns how many succeed. The others must be refused with one of the codes.

@@ -79,12 +79,6 @@ func TestChecksOfInvalidFieldsAreLeftOut(t *testing.T) {
 			func(r *ordersv1.PlaceOrderRequest) { proto.Reset(r) }, everything, nil,
 			[]string{"invalid_request externalOrderId items client recipient", "brand_required", "invalid_custom_fields customFields"},
 		},
-		"a body that is no JSON": {
-			func(*ordersv1.PlaceOrderRequest) {},
-			everything,
-			[]problem.Violation{{Code: problem.FieldInvalid, Message: "is not JSON"}},
-			[]string{"invalid_request "},
-		},
 		"a brand that is no UUID": {
 			func(r *ordersv1.PlaceOrderRequest) { r.BrandId = new("x") }, everything, nil,
 			[]string{"invalid_request brandId", "invalid_variations", "invalid_custom_fields customFields"},

@@ -28,16 +28,6 @@ func TestRecordsOfOtherTenantsWithTheSameIDsAreNotFound(t *testing.T) {
 	at := time.Now().UTC().Truncate(time.Second)
 	insert(t, pool, own, id, link, "COMPLETED", at)
 	insert(t, pool, other, id, link, "SENT", at.Add(time.Minute))
-	for name, person := range map[string]store.Person{
-		"by link":  {LinkIDs: []string{link}},
-		"by order": {OrderIDs: []string{id}},
-	} {
-		person.TenantID = own
-		found, err := s.PersonOrders(t.Context(), person, 10)
-		require.NoError(t, err)
-		require.Len(t, found, 1, name)
-		require.Equal(t, "ORDER_STATUS_COMPLETED", found[0].GetStatus().String(), name)
-	}
 	changed, err := s.ChangedOrdersOf(t.Context(), own, []string{id})
 	require.NoError(t, err)
 	require.Len(t, changed, 1)

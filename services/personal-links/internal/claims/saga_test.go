@@ -11,7 +11,6 @@ import (
 
 	"github.com/partnergifting/platform/pkg/enumname"
 	"github.com/partnergifting/platform/pkg/problem"
-	"github.com/partnergifting/platform/services/personal-links/internal/claims"
 	"github.com/partnergifting/platform/services/personal-links/internal/claimstest"
 	"github.com/partnergifting/platform/services/personal-links/internal/rules"
 )
@@ -63,26 +62,6 @@ func (f *fixture) breakClaim(t *testing.T, point int, crash bool, outcomes map[s
 			return claim.Reached
 		}
 	}
-}
-
-func TestConcurrentClaimsOfSeveralInstancesPlaceOneOrder(t *testing.T) {
-	t.Parallel()
-	f := setup(t)
-	link := f.newLink(t)
-	first, second := f.instance(healthy()), f.instance(healthy())
-	var group errgroup.Group
-	for i := range 50 {
-		saga := []*claims.Saga{first, second}[i%2]
-		group.Go(func() error {
-			result, err := saga.Claim(t.Context(), link, request(link))
-			if err == nil && result.Link.Record.GetStatus() != rules.Claimed {
-				err = fmt.Errorf("%w: %s", claimstest.ErrBroken, result.Link.Record.GetStatus())
-			}
-			return err
-		})
-	}
-	require.NoError(t, group.Wait())
-	require.Equal(t, rules.Claimed, f.requireConverged(t, link).Record.GetStatus())
 }
 
 func TestSeveralInstancesReconcileEveryClaimOnce(t *testing.T) {

@@ -139,6 +139,7 @@ func TestErrorsInTheSelectionAreReportedTogether(t *testing.T) {
 			&linksv1.CreatePersonalLinksRequest{BrandId: new("1"), ProductIds: &linksv1.ProductIds{Ids: []string{mugID, "2"}}},
 			[]string{"brandId invalid", "productIds[1] invalid"},
 		},
+		"nothing": {&linksv1.CreatePersonalLinksRequest{}, []string{"campaignId required"}},
 		"more gifts than a page can hold": {
 			&linksv1.CreatePersonalLinksRequest{BrandId: &f.brand, ProductIds: &linksv1.ProductIds{Ids: make([]string, 1001)}},
 			[]string{"productIds invalid"},

@@ -63,6 +63,7 @@ func TestFilters(t *testing.T) {
 	pagetest.EachFilter(t, &filters{}, func(t *testing.T, req *filters) {
 		require.Empty(t, f.ids(t, f.everyBrand(), req))
 	})
-	_, err := f.list(&filters{UpdatedSince: &timestamppb.Timestamp{Nanos: -1}})
-	requireViolations(t, err, "updatedSince invalid")
+	unknown := linksv1.PersonalLinkStatus(9)
+	_, err := f.list(&filters{Status: &unknown, UpdatedSince: &timestamppb.Timestamp{Nanos: -1}})
+	requireViolations(t, err, "status invalid", "updatedSince invalid")
 }
