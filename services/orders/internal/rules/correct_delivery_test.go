@@ -154,7 +154,7 @@ func TestACorrectionIsRefusedWithTheFields(t *testing.T) {
 		},
 	} {
 		current, _ := stored(isProcessing)
-		if tc.correction.Recipient != nil {
+		if tc.correction.GetRecipient() != nil {
 			tc.correction.ExpectedVersion = new(int64(3))
 		}
 		errs := &fields.Errors{}
