@@ -12,10 +12,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
-
-	linksv1 "github.com/partnergifting/platform/proto/gen/gifting/personallinks/v1"
-	tenantsv1 "github.com/partnergifting/platform/proto/gen/gifting/tenants/v1"
 )
 
 // eachPage visits every page of a link up to the order.
@@ -135,7 +131,6 @@ var named = map[string]bool{
 
 func TestScreenReadersReadANameForEverything(t *testing.T) {
 	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
-		read := map[string][]string{}
 		b.eachPage(t, f, locale, func(name string) {
 			tree, err := chromedp.Call(b.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 			require.NoError(t, err)
@@ -143,21 +138,9 @@ func TestScreenReadersReadANameForEverything(t *testing.T) {
 				role, text := valueOf(t, node.Role), valueOf(t, node.Name)
 				if !node.Ignored && named[role] {
 					require.NotEmpty(t, text, "%s: a %s without a name", name, role)
-					read[name] = append(read[name], role+" "+text)
 				}
 			}
 		})
-		require.Contains(t, read["greeting"], map[string]string{
-			"de-DE": "heading Ein Geschenk für Astrid", "sv-SE": "heading En gåva till Astrid", "en-US": "heading A gift for Astrid",
-		}[locale])
-		require.Contains(t, read["gift"], "image Nordlys Casino")
-		require.Contains(t, read["address"], map[string]string{
-			"de-DE": "textbox Vor- und Nachname", "sv-SE": "textbox För- och efternamn", "en-US": "textbox Full name",
-		}[locale])
-		require.Contains(t, read["thanks"], map[string]string{
-			"de-DE": "heading Danke – Ihr Geschenk wird vorbereitet", "sv-SE": "heading Tack – vi gör i ordning din gåva",
-			"en-US": "heading Thank you – we are preparing your gift",
-		}[locale])
 	})
 }
 
@@ -167,30 +150,4 @@ func valueOf(t *testing.T, v *accessibility.Value) (text string) {
 		return ""
 	}
 	return text
-}
-
-func TestEveryThemeIsAccessible(t *testing.T) {
-	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		for name, theme := range map[string]*tenantsv1.Theme{
-			"square-grotesk": {
-				Typeface: tenantsv1.Typeface_TYPEFACE_GROTESK, Corners: tenantsv1.CornerStyle_CORNER_STYLE_SQUARE,
-				AccentColour: proto.String("#B8860B"),
-			},
-			"dark-humanist": {
-				Typeface: tenantsv1.Typeface_TYPEFACE_HUMANIST, ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_DARK,
-				AccentColour: proto.String("#FFE14D"),
-			},
-			"light-system": {ColourScheme: tenantsv1.ColourScheme_COLOUR_SCHEME_LIGHT, Corners: tenantsv1.CornerStyle_CORNER_STYLE_ROUND},
-		} {
-			link := f.openPage("en-US", "#7A1F3D")
-			link.Message, link.Brand.Site.Theme = nil, theme
-			link.Brand.Name, link.Brand.LogoUrl = "Lorelei Bingo", proto.String(f.base+images+"logo-lorelei-bingo")
-			link.Brand.Hero = []*linksv1.ClaimImage{{Url: f.base + images + "hero-lorelei-bingo"}}
-			f.reset(link)
-			b.visit(t, f.base+"/c/"+token, 200)
-			b.inspectSchemes(t, "43-"+name)
-			b.visit(t, f.base+"/c/"+token+"?gift=steel-bottle", 200)
-			b.inspectSchemes(t, "43-"+name+"-gift")
-		}
-	})
 }

@@ -94,6 +94,8 @@ func TestThePictureOfWhatIsChosenIsInView(t *testing.T) {
 			follow("hooded-sweatshirt")
 			if scripts {
 				b.inspectSchemes(t, "54-picture")
+				b.do(t, chromedp.Click(chromedp.CSS(".thumbs li:nth-child(3) a")))
+				follow("hooded-sweatshirt-sand")
 			}
 		}
 		b.requireNoErrors(t)

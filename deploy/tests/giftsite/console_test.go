@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,9 +32,7 @@ func TestTheConsole(t *testing.T) {
 			t.Run(screen.name+" "+scheme, func(t *testing.T) {
 				b := openBrowser(t, screen)
 				b.folder = "console"
-				features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
-				_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
-				require.NoError(t, err)
+				b.media(t, "prefers-color-scheme", scheme)
 				p.testConsole(t, b, scheme)
 			})
 		}
@@ -83,13 +80,10 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 	key := p.Env["GIFTING_KEY"]
 	b.enterKey(t, key)
 	b.awaitText(t, "requests left")
-	b.choose(t, ".start button:nth-of-type(1)")
+	b.choose(t, sampleOrder)
 	b.awaitText(t, "Sample order: done.")
-	b.choose(t, ".start button:nth-of-type(2)")
+	b.choose(t, sampleLink)
 	b.awaitText(t, "Sample link: done.")
-	b.choose(t, `section[aria-labelledby="links"] button[aria-label^="Cancel"]`)
-	b.await(t, `document.querySelector("section[aria-labelledby=links] li .status").textContent === "CANCELLED"`)
-	b.await(t, `document.querySelectorAll("section[aria-labelledby=events] li").length >= 3`)
 
 	t.Run("an order of another key arrives by itself, as text", func(t *testing.T) {
 		order := p.Post(t, p.Env[otherKey], "/orders", p.order(hostile)).OK(t)
@@ -100,9 +94,6 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 		require.Contains(t, b.text(t, `section[aria-labelledby="orders"] li`), hostile)
 		require.Equal(t, "0", b.value(t, "String(document.images.length)"))
 		require.Equal(t, "Sandbox console", b.value(t, "document.title"))
-		b.choose(t, fmt.Sprintf(`button[aria-label="Cancel %s"]`, reference))
-		b.await(t, fmt.Sprintf(`[...document.querySelectorAll("li")].some((li) => li.textContent.includes(%q) &&
-			li.querySelector(".status")?.textContent === "CANCELLED")`, reference))
 	})
 	b.inspect(t, "2-records-"+scheme)
 	t.Run("the API reference is one click away", func(t *testing.T) {
@@ -113,9 +104,7 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 
 	t.Run("a request is shown as curl without the key", func(t *testing.T) {
 		b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("aside details").open = true`))
-		shown := b.value(t, `document.querySelector("aside").textContent`)
-		require.Contains(t, shown, "$GIFTING_KEY")
-		require.Contains(t, shown, "Idempotency-Key: ")
+		require.Contains(t, b.value(t, `document.querySelector("aside").textContent`), "$GIFTING_KEY")
 		b.inspect(t, "3-request-"+scheme)
 	})
 	t.Run("the key is in the tab only", func(t *testing.T) {
@@ -125,17 +114,6 @@ func (p *platform) testConsole(t *testing.T, b *browser, scheme string) {
 		b.do(t, chromedp.Click(chromedp.CSS("header nav button")))
 		b.awaitText(t, "API key of the sandbox")
 		require.Equal(t, "0", b.value(t, "String(sessionStorage.length)"))
-	})
-
-	t.Run("an order waits for approval, and gets it", func(t *testing.T) {
-		b.enterKey(t, p.Env["GIFTING_KEY_APPROVAL"])
-		b.awaitText(t, "Place a sample order")
-		b.choose(t, ".start button:nth-of-type(1)")
-		b.awaitText(t, "Sample order: done.")
-		b.choose(t, `section[aria-labelledby="orders"] li:first-child button[aria-label^="Approve"]`)
-		b.awaitText(t, "Approve: done.")
-		b.await(t, `document.querySelector("section[aria-labelledby=orders] li .status").textContent === "PROCESSING"`)
-		b.inspect(t, "4-approved-"+scheme)
 	})
 	b.requireNoLeak(t, root)
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -24,9 +23,7 @@ func TestTheDocumentation(t *testing.T) {
 			t.Run(screen.name+" "+scheme, func(t *testing.T) {
 				b := openBrowser(t, screen)
 				b.folder = "docs"
-				features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
-				_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
-				require.NoError(t, err)
+				b.media(t, "prefers-color-scheme", scheme)
 				site := p.Env["GIFTING_URL"] + "/docs"
 				t.Run("pages", func(t *testing.T) { b.testPages(t, site, scheme) })
 				t.Run("search", func(t *testing.T) { b.testSearch(t, site, scheme) })
@@ -96,30 +93,27 @@ func (b *browser) testYours(t *testing.T, site, key string) {
 	b.visit(t, site, http.StatusOK)
 }
 
-// The pages are measured on a slow 4G as Lighthouse emulates it, which it once called a fast 3G: 150 ms and 1.6 Mbit/s.
 func TestTheDocumentationIsFastOnASlowNetwork(t *testing.T) {
-	const latency, maxLCP, maxReference = 150, 1000, 2500
+	const maxPage, maxReference = 1000, 2500
 	p := startPlatform(t)
 	site := p.Env["GIFTING_URL"] + "/docs"
 	require.Equal(t, http.StatusOK, harness.Visit(t, site).Status, "the gateway makes the pages when the first is read")
 	for _, screen := range screens {
 		b := openBrowser(t, screen)
-		b.slowDown(t, latency)
+		b.slowDown(t)
 		_, err := chromedp.Call(b.ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
 		require.NoError(t, err)
 		for path, limit := range map[string]float64{
-			"": maxLCP, "/quickstart": maxLCP, "/webhooks": maxLCP, "/errors/out_of_stock": maxLCP, "/reference": maxReference,
+			"": maxPage, "/quickstart": maxPage, "/webhooks": maxPage, "/errors/out_of_stock": maxPage, "/reference": maxReference,
 		} {
 			t.Run(screen.name+" "+path, func(t *testing.T) {
 				// The machine may be busy, so the best of three counts.
 				fastest, fastestParsed := math.Inf(1), math.Inf(1)
 				for range 3 {
 					b.visit(t, site+path, http.StatusOK)
-					b.await(t, `document.readyState === "complete"`)
-					m := get(t, b, chromedp.Evaluate[measured](measure, chromedp.EvalAwaitPromise))
+					m := b.measure(t)
 					parsed := get(t, b, chromedp.Evaluate[float64](`performance.getEntriesByType("navigation")[0].domInteractive`))
-					t.Logf("LCP %.0f ms (%s), all parsed after %.0f ms, CLS %.4f", m.LCP, m.Element, parsed, m.CLS)
-					require.Positive(t, m.LCP)
+					t.Logf("all parsed after %.0f ms", parsed)
 					require.Less(t, m.CLS, 0.02, "%s", m.Moved)
 					fastest, fastestParsed = min(fastest, m.LCP), min(fastestParsed, parsed)
 				}

@@ -174,23 +174,6 @@ func TestEveryStateOfALinkHasItsPage(t *testing.T) {
 	})
 }
 
-func TestEveryBrandAndLocaleIsReadable(t *testing.T) {
-	onEveryScreen(t, func(t *testing.T, f *fixture, b *browser) {
-		for name, look := range map[string]struct{ locale, colour string }{
-			"gold-german": {"de-DE", "#B8860B"}, "yellow": {"sv-SE", "#FFE14D"}, "white": {"fi-FI", "#FFFFFF"},
-			"black": {"en-US", "#000000"}, "none": {"en-US", ""},
-		} {
-			page := f.openPage(look.locale, look.colour)
-			page.Message = nil
-			f.reset(page)
-			b.visit(t, f.base+"/c/"+token, 200)
-			b.inspect(t, "17-"+name)
-			b.visit(t, f.base+"/c/"+token+"?gift=steel-bottle", 200)
-			b.inspect(t, "17-"+name+"-gift")
-		}
-	})
-}
-
 func TestTheLongestTextsFitTheSmallestScreen(t *testing.T) {
 	f, b := newFixture(t), openBrowser(t, screen{name: "small", width: 320, height: 568, options: screens[0].options})
 	page := f.openPage("de-DE", "#7A1F3D")

@@ -6,11 +6,9 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -35,12 +33,8 @@ type fakeServices struct {
 	claimedBy string
 	// order is what the page shows of the placed order to the player who claimed it.
 	order *linksv1.GetClaimedGiftResponse
-	// claims is how many claims were made, saves how many times a form was sent.
-	claims, saves int
-	// sendClaimResponse, if not nil, blocks the response of the claim that places the order until the channel is closed.
-	// blockedClaims is how many claims were blocked.
-	sendClaimResponse chan struct{}
-	blockedClaims     int
+	// claims is how many claims were made.
+	claims int
 	// unavailable means that every call fails.
 	unavailable bool
 	// logoDelay is how long a brand's logo takes to arrive. It is set before the page is opened.
@@ -54,19 +48,10 @@ func (l *fakeServices) locked(do func()) {
 	do()
 }
 
-// awaitBlockedClaim waits until a claim is blocked.
-func (l *fakeServices) awaitBlockedClaim(t *testing.T) {
-	t.Helper()
-	require.Eventually(t, func() (blocked bool) {
-		l.locked(func() { blocked = l.blockedClaims == 1 })
-		return blocked
-	}, 20*time.Second, 10*time.Millisecond)
-}
-
-// reset replaces the link by one with this page, and forgets all drafts, claims and counts.
+// reset replaces the link by one with this page, and forgets all drafts and claims.
 func (l *fakeServices) reset(page *linksv1.GetClaimPageResponse) {
 	l.locked(func() {
-		l.page, l.claimedBy, l.drafts, l.claims, l.saves, l.blockedClaims = page, "", map[string]*linksv1.ClaimDraft{}, 0, 0, 0
+		l.page, l.claimedBy, l.drafts, l.claims = page, "", map[string]*linksv1.ClaimDraft{}, 0
 		l.order = &linksv1.GetClaimedGiftResponse{Progress: linksv1.ClaimProgress_CLAIM_PROGRESS_PREPARING}
 	})
 }
@@ -94,7 +79,6 @@ func (l *fakeServices) SaveClaimDraft(
 ) (*linksv1.SaveClaimDraftResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.saves++
 	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN && r.GetFormNonce() != l.claimedBy {
 		return &linksv1.SaveClaimDraftResponse{State: l.page.GetState()}, nil
 	}
@@ -144,28 +128,11 @@ func check(r *linksv1.ClaimRecipient) *linksv1.ClaimAnswer {
 	return answer
 }
 
-func (l *fakeServices) ClaimLink(ctx context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
-	resp, held := l.claim(r)
-	if held == nil {
-		return resp, nil
-	}
-	select {
-	case <-held:
-		return resp, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// claim places the order, if the link is open. The response must not be returned before held is closed, unless held is nil.
-func (l *fakeServices) claim(r *linksv1.ClaimLinkRequest) (resp *linksv1.ClaimLinkResponse, held chan struct{}) {
+func (l *fakeServices) ClaimLink(_ context.Context, r *linksv1.ClaimLinkRequest) (*linksv1.ClaimLinkResponse, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.page.GetState() != linksv1.ClaimState_CLAIM_STATE_OPEN {
 		return &linksv1.ClaimLinkResponse{State: l.page.GetState()}, nil
-	}
-	if l.sendClaimResponse != nil {
-		l.blockedClaims++
 	}
 	l.claims++
 	l.page.State, l.claimedBy = linksv1.ClaimState_CLAIM_STATE_CLAIMED, r.GetFormNonce()
@@ -180,7 +147,7 @@ func (l *fakeServices) claim(r *linksv1.ClaimLinkRequest) (resp *linksv1.ClaimLi
 	}
 	l.page.Gifts = nil
 	l.drafts = map[string]*linksv1.ClaimDraft{r.GetFormNonce(): {Recipient: r.GetRecipient()}}
-	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, l.sendClaimResponse
+	return &linksv1.ClaimLinkResponse{State: l.page.GetState(), OrderReference: proto.String("NP-4F7K2M")}, nil
 }
 
 func giftOf(page *linksv1.GetClaimPageResponse, id string) *linksv1.ClaimGift {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -55,7 +54,7 @@ func TestNothingMovesWhileAPageArrivesInPieces(t *testing.T) {
 		f.reset(f.withLook(f.openPage(locale, "#1B4B8F")))
 		f.inPieces(t)
 		b.eachPageOf(t, f, func(name string) {
-			m := get(t, b, chromedp.Evaluate[measured](measure, chromedp.EvalAwaitPromise))
+			m := b.measure(t)
 			require.Zero(t, m.CLS, "%s: %s", name, m.Moved)
 		})
 	})

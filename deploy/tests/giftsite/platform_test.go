@@ -60,12 +60,12 @@ func (p *platform) requireNoSecretsInLog(t *testing.T, path string) {
 
 type object = map[string]any
 
-// link creates a link to the selection, which is part of a JSON object.
-func (p *platform) link(t *testing.T, variable, selection, locale string) object {
+// link creates a link of the campaign.
+func (p *platform) link(t *testing.T) object {
 	t.Helper()
-	batch := fmt.Sprintf(`{%s, "recipients": [{"label": "Astrid Lindqvist", "message": "Grattis på födelsedagen!", "locale": %q}]}`,
-		selection, locale)
-	made := p.Post(t, p.Env[variable], "/personal-links:create-batch", batch).OK(t)
+	batch := fmt.Sprintf(`{"campaignId": %q, "recipients": [{"label": "Astrid Lindqvist", "message": "Grattis!", "locale": "sv-SE"}]}`,
+		p.Env["GIFTING_CAMPAIGN_ID"])
+	made := p.Post(t, p.Env["GIFTING_KEY"], "/personal-links:create-batch", batch).OK(t)
 	result := made["results"].([]any)[0].(object)
 	require.Equal(t, "CREATED", result["outcome"], made)
 	link := result["link"].(object)
@@ -74,95 +74,40 @@ func (p *platform) link(t *testing.T, variable, selection, locale string) object
 	return link
 }
 
-func (p *platform) campaign() string {
-	return fmt.Sprintf(`"campaignId": %q`, p.Env["GIFTING_CAMPAIGN_ID"])
-}
-
-func (p *platform) catalog() string {
-	return fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, p.Env["GIFTING_BRAND_ID"], p.Env["GIFTING_PRODUCT_ID"])
-}
-
 func TestOnTheWholePlatform(t *testing.T) {
 	p := startPlatform(t)
 	for _, screen := range screens {
 		t.Run(screen.name, func(t *testing.T) {
-			t.Run("a link of a campaign becomes an order", func(t *testing.T) { p.testCampaign(t, openBrowser(t, screen)) })
-			t.Run("a link of one gift becomes an order", func(t *testing.T) { p.testOneGift(t, openBrowser(t, screen)) })
-			t.Run("links that cannot be claimed have a message", func(t *testing.T) { p.testClosed(t, openBrowser(t, screen)) })
+			p.testCampaign(t, openBrowser(t, screen))
 		})
 	}
 }
 
 func (p *platform) testCampaign(t *testing.T, b *browser) {
-	link := p.link(t, "GIFTING_KEY", p.campaign(), "sv-SE")
+	link := p.link(t)
 	b.visit(t, link["claimUrl"].(string), 200)
 	require.Contains(t, b.text(t, "h1"), "En gåva till Astrid Lindqvist")
-	b.inspectSchemes(t, "20-campaign")
 	b.press(t, ".letter .button")
-	b.inspectSchemes(t, "20-campaign-gifts")
 	b.press(t, `a.choose[href*="`+seed.GiftID("hooded-sweatshirt")+`"]`)
 	b.do(t, chromedp.Click(chromedp.CSS(`input[name="v:Size"][value="M"]`)), chromedp.Click(chromedp.CSS(`#choice-1 input`)))
-	b.inspect(t, "20-campaign-gift")
 	b.press(t, ".send")
 	b.fill(t, "abc")
-	b.inspect(t, "20-campaign-address")
 	b.press(t, ".send")
 	require.Contains(t, b.text(t, "#phone-error"), "landsnummer")
 	b.fill(t, "+46 70 123 45 67")
 	b.press(t, ".send")
-	b.inspectSchemes(t, "20-campaign-review")
 	b.press(t, ".confirm .send")
-	b.inspectSchemes(t, "20-campaign-thanks")
-	order := p.requireOrdered(t, b, link, "Hooded sweatshirt")
+	b.inspectSchemes(t, "20-campaign")
+	claimed := p.Get(t, p.Env["GIFTING_KEY"], "/personal-links/"+link["id"].(string)).OK(t)
+	order := p.Get(t, p.Env["GIFTING_KEY"], "/orders/"+claimed["orderId"].(string)).OK(t)
+	require.Contains(t, b.text(t, ".reference"), order["reference"])
+	require.Contains(t, order["items"].([]any)[0].(object)["productName"], "Hooded sweatshirt")
 	b.do(t, chromedp.SetValue(chromedp.CSS("#word"), thanks))
 	b.press(t, "form .quiet")
 	require.Equal(t, thanks, b.text(t, "blockquote"))
-	b.inspect(t, "20-campaign-thanked")
 	messages := p.Array(t, p.Env["GIFTING_KEY"], "/orders/"+order["id"].(string)+"/messages")
 	require.Len(t, messages, 1)
 	require.Equal(t, object{"kind": "SYSTEM", "name": "Recipient"}, messages[0]["author"])
 	require.Equal(t, thanks, messages[0]["body"])
 	b.requireNoLeak(t, strings.TrimSuffix(p.Env["GIFTING_URL"], "/api/public/v1"))
-}
-
-func (p *platform) testOneGift(t *testing.T, b *browser) {
-	link := p.link(t, "GIFTING_KEY", p.catalog(), "de-DE")
-	b.visit(t, link["claimUrl"].(string), 200)
-	b.press(t, ".letter .button")
-	b.inspect(t, "21-one-gift")
-	b.press(t, ".send")
-	b.fill(t, "+46 70 123 45 67")
-	b.press(t, ".send")
-	b.press(t, ".confirm .send")
-	p.requireOrdered(t, b, link, "")
-}
-
-// requireOrdered requires that the page shows the reference of the order of the link, and returns the order.
-func (p *platform) requireOrdered(t *testing.T, b *browser, link object, product string) object {
-	t.Helper()
-	claimed := p.Get(t, p.Env["GIFTING_KEY"], "/personal-links/"+link["id"].(string)).OK(t)
-	require.Equal(t, "CLAIMED", claimed["status"])
-	order := p.Get(t, p.Env["GIFTING_KEY"], "/orders/"+claimed["orderId"].(string)).OK(t)
-	require.Equal(t, "PERSONAL_LINK", order["source"])
-	require.Equal(t, "SE", order["deliveryCountry"])
-	require.Contains(t, b.text(t, ".reference"), order["reference"])
-	item := order["items"].([]any)[0].(object)
-	require.Contains(t, item["productName"], product)
-	return order
-}
-
-func (p *platform) testClosed(t *testing.T, b *browser) {
-	cancelled := p.link(t, "GIFTING_KEY", p.campaign(), "en-US")
-	reason := `{"reason": "sent by mistake"}`
-	p.Post(t, p.Env["GIFTING_KEY"], "/personal-links/"+cancelled["id"].(string)+":cancel", reason).OK(t)
-	b.visit(t, cancelled["claimUrl"].(string), 410)
-	require.Contains(t, b.text(t, "h1"), "expired")
-
-	brands := p.Array(t, p.Env["GIFTING_KEY_APPROVAL"], "/brands")
-	waiting := p.link(t, "GIFTING_KEY_APPROVAL",
-		fmt.Sprintf(`"brandId": %q, "productIds": [%q]`, brands[0]["id"], p.Env["GIFTING_PRODUCT_ID"]), "de-DE")
-	b.visit(t, waiting["claimUrl"].(string), 200)
-	require.Contains(t, b.text(t, "h1"), "bald bereit")
-	b.inspect(t, "22-waiting")
-	b.visit(t, cancelled["claimUrl"].(string)+"x", 404)
 }

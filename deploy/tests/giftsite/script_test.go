@@ -3,8 +3,10 @@
 package giftsite_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
@@ -66,5 +68,54 @@ func TestAButtonSaysThatItsFormIsBeingSent(t *testing.T) {
 		require.Contains(t, b.text(t, ".confirm .send"), "…")
 		require.Equal(t, "true", b.value(t, `document.querySelector(".confirm .send").getAttribute("aria-disabled")`))
 		b.inspect(t, "32-pending")
+	})
+}
+
+// withoutScripts turns off the scripts of pages. Those of tests still run.
+func (b *browser) withoutScripts(t *testing.T) {
+	t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	require.NoError(t, err)
+}
+
+// What a player does with the buttons of the browser.
+const reload, back = "location.reload()", "history.back()"
+
+// move runs the script, which leads to another page.
+func (b *browser) move(t *testing.T, script string) {
+	t.Helper()
+	b.navigate(t, chromedp.Evaluate[chromedp.Void]("setTimeout(() => "+script+"); undefined"))
+}
+
+func TestAButtonCanBePressedAgainAfterBack(t *testing.T) {
+	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
+		f.reset(f.openPage(locale, "#1B4B8F"))
+		b.visit(t, f.base+"/c/"+token+"?gift=dark-truffles", 200)
+		words := b.text(t, ".send")
+		b.press(t, ".send")
+		b.move(t, back)
+		require.Equal(t, words, b.text(t, ".send"))
+		b.press(t, ".send")
+		require.Equal(t, int64(1), get(t, b, chromedp.Evaluate[int64](`document.querySelectorAll("#country").length`)))
+	})
+}
+
+func TestEverythingWorksWithoutScripts(t *testing.T) {
+	everywhere(t, func(t *testing.T, f *fixture, b *browser, locale string) {
+		f.reset(f.manyGifts(locale))
+		b.withoutScripts(t)
+		b.visit(t, f.base+"/c/"+token+"?step=choose", 200)
+		b.press(t, `.filters a[href*="SPORT"]`)
+		require.Equal(t, int64(1), get(t, b, chromedp.Evaluate[int64](visibleGifts)))
+		b.review(t, f)
+		b.press(t, ".confirm .send")
+		require.Contains(t, b.text(t, ".reference"), "NP-4F7K2M")
+
+		b.do(t, chromedp.SetValue(chromedp.CSS("#word"), strings.Repeat("å", 281)))
+		b.press(t, "form .quiet")
+		require.Equal(t, strings.Repeat("å", 281), b.value(t, `document.querySelector("#word").value`))
+		b.do(t, chromedp.SetValue(chromedp.CSS("#word"), "So kind of you!"))
+		b.press(t, "form .quiet")
+		require.Equal(t, "So kind of you!", b.text(t, "blockquote"))
 	})
 }
