@@ -3,7 +3,6 @@ package bench_test
 import (
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
 )
@@ -37,7 +35,6 @@ func BenchmarkHeldCalls(b *testing.B) {
 		p.Programs["gateway"]["GOMEMLIMIT"] = chartMemory
 	})
 	gateway := p.Of(b, "gateway")
-	metrics := gateway.Metrics + "/metrics"
 	all := len(keys) * callsOfKey
 	var before, after, most float64
 	var idle, used, took time.Duration
@@ -45,14 +42,14 @@ func BenchmarkHeldCalls(b *testing.B) {
 		idle = timeOfIdle(gateway.PID)
 		before = gateway.Memory(b, fixture.Resident)
 		began := time.Now()
-		leave := holdCalls(b, p.Env["GIFTING_URL"], metrics, keys)
+		leave := holdCalls(b, p.Env["GIFTING_URL"], gateway, keys)
 		took = time.Since(began)
 		<-time.After(settleTime)
 		used = timeOfIdle(gateway.PID)
 		after, most = gateway.Memory(b, fixture.Resident), gateway.Memory(b, fixture.MostResident)
-		require.Equal(b, all, waiting(b, metrics), "calls have ended while they were measured")
+		require.Equal(b, all, waiting(b, gateway), "calls have ended while they were measured")
 		leave()
-		require.Eventually(b, func() bool { return waiting(b, metrics) == 0 }, time.Minute, 50*time.Millisecond, "calls are still held")
+		require.Eventually(b, func() bool { return waiting(b, gateway) == 0 }, time.Minute, 50*time.Millisecond, "calls are still held")
 	})
 	b.ReportMetric(after-before, "MB")
 	b.ReportMetric((after-before)*1024/float64(all), "KB/call")
@@ -72,30 +69,20 @@ func timeOfIdle(pid int) time.Duration {
 
 func holdKeys(b *testing.B, p *fixture.Platform) (keys []string) {
 	b.Helper()
-	var lock sync.Mutex
-	var group errgroup.Group
 	for range holdTenants {
 		tenant := p.NewTenant(b)
-		group.Go(func() error {
-			for range keysOfTenant {
-				created, err := tenant.NewKey(b.Context(), "")
-				if err != nil {
-					return err
-				}
-				lock.Lock()
-				keys = append(keys, created.GetApiKey())
-				lock.Unlock()
-			}
-			return nil
-		})
+		for range keysOfTenant {
+			created, err := tenant.NewKey(b.Context(), "")
+			require.NoError(b, err)
+			keys = append(keys, created.GetApiKey())
+		}
 	}
-	require.NoError(b, group.Wait())
 	return keys
 }
 
 // holdCalls sends the calls of all keys, each over a connection of its own, and returns a function that closes the connections. At
 // most heldAtOnce calls are not held yet, so that what is measured is the cost of a held call, not that of a burst.
-func holdCalls(b *testing.B, base, metrics string, keys []string) (leave func()) {
+func holdCalls(b *testing.B, base string, gateway *fixture.Program, keys []string) (leave func()) {
 	b.Helper()
 	at, err := url.Parse(base)
 	require.NoError(b, err)
@@ -115,7 +102,7 @@ func holdCalls(b *testing.B, base, metrics string, keys []string) (leave func())
 				"GET "+at.Path+"/events?wait=30 HTTP/1.1\r\nHost: "+at.Host+"\r\nAuthorization: Bearer "+key+"\r\n\r\n")
 			require.NoError(b, err)
 			if len(conns)%heldAtOnce == 0 {
-				require.Eventually(b, func() bool { return waiting(b, metrics) == len(conns) }, 15*time.Second, 5*time.Millisecond,
+				require.Eventually(b, func() bool { return waiting(b, gateway) == len(conns) }, 15*time.Second, 5*time.Millisecond,
 					"calls are not held")
 			}
 		}
@@ -126,15 +113,10 @@ func holdCalls(b *testing.B, base, metrics string, keys []string) (leave func())
 var waitingLine = regexp.MustCompile(`(?m)^gifting_gateway_waiting(?:\{.*\})? (\d+)$`)
 
 // waiting returns how many calls the gateway holds.
-func waiting(b *testing.B, metrics string) int {
+func waiting(b *testing.B, gateway *fixture.Program) int {
 	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, metrics, http.NoBody)
+	text, err := gateway.Get(b.Context(), "/metrics")
 	require.NoError(b, err)
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(b, err)
-	text, err := io.ReadAll(res.Body)
-	require.NoError(b, err)
-	require.NoError(b, res.Body.Close())
 	found := waitingLine.FindSubmatch(text)
 	require.NotNil(b, found, "%s", text)
 	n, err := strconv.Atoi(string(found[1]))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,21 +33,17 @@ const (
 // text or a list of a million small items.
 func BenchmarkBesideLargeBodies(b *testing.B) {
 	requireDeployed(b)
-	var senderKeys []*keyring
+	var senderKeys []string
 	f := deployOrders(b, func(p *fixture.Platform) {
 		for range 10 {
-			senderKeys = append(senderKeys, newKeyringWith(b, p.NewTenant(b), 1))
+			created, err := p.NewTenant(b).NewKey(b.Context(), "")
+			require.NoError(b, err)
+			senderKeys = append(senderKeys, created.GetApiKey())
 		}
 		p.Programs["gateway"]["GOMEMLIMIT"] = chartMemory
 	})
 	orders := f.placeMany(b)
-	reads := func() fixture.Latencies {
-		took, _, _ := f.atRate(b, 200, fixture.MeasuredTime(200), func(c *client) error {
-			_, err := c.get("/orders/" + orders.next())
-			return err
-		})
-		return took
-	}
+	reads := func() fixture.Latencies { return f.readAtRate(b, orders) }
 	var alone, beside fixture.Latencies
 	var answers map[int]int
 	fixture.Once(b, func() {
@@ -62,6 +59,28 @@ func BenchmarkBesideLargeBodies(b *testing.B) {
 	b.ReportMetric(fixture.Load(b), "load")
 	b.Logf("without: %s; with: %s; answers to large bodies by status: %v", alone, beside, answers)
 	require.NotZero(b, answers[http.StatusBadRequest], "the gateway read no large body")
+}
+
+// readAtRate returns the latencies of reads, counted from the times when they were due and sorted from short to long.
+func (f *ordersFixture) readAtRate(b *testing.B, orders *cycle) (latencies fixture.Latencies) {
+	b.Helper()
+	const perSecond = 200
+	var lock sync.Mutex
+	clients := f.NewClients(b)
+	fixture.AtRate(b, perSecond, fixture.MeasuredTime(perSecond), func(call fixture.Call) error {
+		err := clients.Use(f.keys, func(c *fixture.Client) error {
+			_, err := c.Get("/orders/" + orders.next())
+			return err
+		})
+		if call.Measured {
+			lock.Lock()
+			defer lock.Unlock()
+			latencies = append(latencies, time.Since(call.Due))
+		}
+		return err
+	})
+	slices.Sort(latencies)
+	return latencies
 }
 
 // sendersOf has the URL and then the keys of senders. A process with it sends large bodies until its standard input ends.
@@ -82,18 +101,12 @@ func TestMain(m *testing.M) {
 
 // startSenders returns a function that ends the senders and returns the number of answers by status; 0 is a connection that broke.
 // Usual senders have machines of their own, so these get only the processor time that the platform leaves.
-func startSenders(b *testing.B, url string, keys []*keyring) (end func() map[int]int) {
+func startSenders(b *testing.B, url string, keys []string) (end func() map[int]int) {
 	b.Helper()
-	of := []string{url}
-	for _, ring := range keys {
-		key, err := ring.next()
-		require.NoError(b, err)
-		of = append(of, key)
-	}
 	program, err := os.Executable()
 	require.NoError(b, err)
 	command := exec.CommandContext(b.Context(), "nice", "-n", "19", program)
-	command.Env = append(os.Environ(), sendersOf+"="+strings.Join(of, " "))
+	command.Env = append(os.Environ(), sendersOf+"="+url+" "+strings.Join(keys, " "))
 	command.Stderr = os.Stderr
 	until, err := command.StdinPipe()
 	require.NoError(b, err)

@@ -48,7 +48,7 @@ func BenchmarkPageOfEvents(b *testing.B) {
 		for range iterations() {
 			for _, number := range []int{1, clients} {
 				edge[number].measure(b, meter, func(client int) error {
-					_, err := all[client].get(page(client).path)
+					_, err := all[client].Get(page(client).path)
 					return err
 				}, func() {})
 				sql[number].measure(b, meter, func(client int) error {
@@ -86,7 +86,7 @@ func (f *ordersFixture) feedPages(b *testing.B) (pages []feedPage) {
 	require.NoError(b, err)
 	path := "/events?limit=" + strconv.Itoa(eventsOfPage)
 	for last := eventsOfPage - 1; last+eventsOfPage < len(positions); last += eventsOfPage {
-		answer, err := c.get(path)
+		answer, err := c.Get(path)
 		require.NoError(b, err)
 		var page struct{ NextCursor string }
 		require.NoError(b, json.Unmarshal(answer, &page))

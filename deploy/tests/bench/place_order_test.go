@@ -3,11 +3,9 @@ package bench_test
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,12 +24,6 @@ import (
 	"github.com/partnergifting/platform/pkg/postgres"
 	"github.com/partnergifting/platform/services/orders"
 )
-
-const orderBody = `{"externalOrderId": %q, "brandId": %q,
-  "items": [{"customProductName": "A football signed by the whole team", "budget": {"amount": 1500, "currency": "SEK"}}],
-  "client": {"name": "Ann Berg"},
-  "recipient": {"name": "Ann Berg", "phone": "+46 70 123 45 67",
-    "address": {"street": "Storgatan 1", "city": "Stockholm", "postalCode": "111 22", "country": "SE"}}}`
 
 // BenchmarkPlaceOrder places orders through the gateway, deployed and in one process. Then pgbench runs the same statements
 // with the same number of clients on the same server, in another database with the same schema: once in a pipeline, as the
@@ -94,7 +86,7 @@ type ordersFixture struct {
 	*fixture.Platform
 
 	tenant fixture.Tenant
-	keys   *keyring
+	keys   *fixture.Keyring
 	db     *pgx.Conn
 	placed atomic.Int64
 }
@@ -123,26 +115,28 @@ func deployOrders(b *testing.B, prepare func(p *fixture.Platform)) *ordersFixtur
 
 func (f *ordersFixture) use(b *testing.B, tenant fixture.Tenant) {
 	b.Helper()
-	f.tenant, f.keys, f.db = tenant, newKeyring(b, tenant), f.Connect(b, "orders")
+	f.tenant, f.keys, f.db = tenant, fixture.NewKeyring(b, tenant, keysAhead), f.Connect(b, "orders")
 }
 
-func (f *ordersFixture) clients(b *testing.B, number int) []*client {
+// keysAhead are made before anything is measured.
+const keysAhead = 300
+
+func (f *ordersFixture) clients(b *testing.B, number int) []*fixture.Client {
 	b.Helper()
-	all := make([]*client, number)
+	all := make([]*fixture.Client, number)
 	for i := range all {
-		all[i] = newClient(b, f.Env["GIFTING_URL"], f.keys)
+		all[i] = f.NewClient(b, f.keys)
 	}
 	return all
 }
 
-// place places another order and returns the answer.
-func (f *ordersFixture) place(c *client) ([]byte, error) {
-	name := "bench-" + strconv.FormatInt(f.placed.Add(1), 10)
-	return c.post("/orders", name, fmt.Sprintf(orderBody, name, f.tenant.Brand), http.StatusCreated)
+// place places another order and returns it and the answer.
+func (f *ordersFixture) place(c *fixture.Client) (fixture.Order, []byte, error) {
+	return c.Place(f.tenant, "bench-"+strconv.FormatInt(f.placed.Add(1), 10))
 }
 
-func (f *ordersFixture) send(c *client) error {
-	_, err := f.place(c)
+func (f *ordersFixture) send(c *fixture.Client) error {
+	_, _, err := f.place(c)
 	return err
 }
 
@@ -157,10 +151,8 @@ func (f *ordersFixture) pgbench(b *testing.B) pgbench {
 	b.Helper()
 	program, err := findPgbench()
 	require.NoError(b, err)
-	answer, err := f.place(f.clients(b, 1)[0])
+	order, answer, err := f.place(f.clients(b, 1)[0])
 	require.NoError(b, err)
-	var order struct{ ID, Reference string }
-	require.NoError(b, json.Unmarshal(answer, &order))
 	var details, fingerprint, stored []byte
 	require.NoError(b, f.db.QueryRow(b.Context(), `SELECT details_sealed FROM orders WHERE id = $1`, order.ID).Scan(&details))
 	require.NoError(b, f.db.QueryRow(b.Context(), `SELECT fingerprint, answer FROM idempotency_answers`).Scan(&fingerprint, &stored))

@@ -1,8 +1,8 @@
 package bench_test
 
 import (
-	"fmt"
 	"net"
+	"net/http"
 	"strconv"
 	"testing"
 	"time"
@@ -11,6 +11,8 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
 )
 
 // chartRatio is telemetry.sampleRatio of the chart.
@@ -25,18 +27,12 @@ const exportDelay = 250 * time.Millisecond
 // does not decode them.
 func BenchmarkTracing(b *testing.B) {
 	newVariant := func(name string) *variant {
-		f := newCostFixture(b, newOrdersFixture(b))
-		all, requests := f.clients(b, clients), f.requests()[:3]
+		f := newOrdersFixture(b)
+		orders, all := f.placeMany(b), f.clients(b, clients)
+		f.drain(b)
 		return &variant{
 			name: name, meter: f.NewMeter(b),
-			change: func(client int) error {
-				for _, r := range requests {
-					if err := r.send(all[client]); err != nil {
-						return fmt.Errorf("%s: %w", r.name, err)
-					}
-				}
-				return nil
-			},
+			change: func(client int) error { return f.change(all[client], orders) },
 			after: func() {
 				f.drain(b)
 				<-time.After(exportDelay + exportDelay/5)
@@ -51,6 +47,20 @@ func BenchmarkTracing(b *testing.B) {
 	sampled := newVariant("sampled")
 	b.Setenv("OTEL_TRACES_SAMPLER_ARG", "1")
 	compareCosts(b, off, sampled, newVariant("all"))
+}
+
+// change places an order, posts a message to another one and reads a third.
+func (f *ordersFixture) change(c *fixture.Client, orders *cycle) error {
+	if err := f.send(c); err != nil {
+		return err
+	}
+	name := "message-" + strconv.FormatInt(f.placed.Add(1), 10)
+	message := "/orders/" + orders.next() + "/messages"
+	if _, err := c.Post(message, name, `{"body": "When will it come?"}`, http.StatusCreated); err != nil {
+		return err
+	}
+	_, err := c.Get("/orders/" + orders.next())
+	return err
 }
 
 // discardSpans receives the spans of the platforms that the benchmark starts later.

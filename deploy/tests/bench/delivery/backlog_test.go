@@ -59,11 +59,7 @@ FROM generate_series(1, $5::int) AS n`
 // sign and post the same bodies in the same run.
 func BenchmarkBacklogOfDeliveries(b *testing.B) {
 	benchmarkBacklog(b, webhook, fillDeliveries, func(tenants []tenant) []any {
-		var ids []string
-		var keys []int32
-		for _, t := range tenants {
-			ids, keys = append(ids, t.ID), append(keys, t.key)
-		}
+		ids, keys := idsAndKeys(tenants)
 		return []any{ids, keys, event, len(tenants), backlog}
 	})
 }

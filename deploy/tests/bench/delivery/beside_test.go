@@ -1,7 +1,8 @@
 package delivery_test
 
 import (
-	"context"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,10 +12,73 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
-	"github.com/partnergifting/platform/pkg/caller"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	webhookv1 "github.com/partnergifting/platform/proto/gen/gifting/webhook/v1"
 )
+
+const (
+	// manyHealthy of the endpoints respond, manySlow respond after slowness, and manyDead never.
+	manyHealthy, manySlow, manyDead = 80, 20, 100
+
+	manyEndpoints = manyHealthy + manySlow + manyDead
+)
+
+// BenchmarkBesideManyDeadEndpoints measures how fast the healthy ones of 200 endpoints get their events: first alone, while the
+// other changes are of tenants without webhooks, then, in the same run, while they go to 100 dead endpoints and 20 slow ones.
+func BenchmarkBesideManyDeadEndpoints(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it takes more than a minute")
+	}
+	r := fixture.NewReceiver(b)
+	urls := r.URLs(manyHealthy)
+	for endpoint := manyHealthy; endpoint < manyEndpoints; endpoint++ {
+		path := fixture.Dead
+		if endpoint < manyHealthy+manySlow {
+			path = fixture.Slow
+		}
+		urls = append(urls, r.URL(endpoint, path))
+	}
+	p, all := newFixture(b, append(urls, make([]string, manySlow+manyDead)...))
+	tenants, alone := all[:manyEndpoints], slices.Concat(all[:manyHealthy], all[manyEndpoints:])
+	var bad []int
+	for endpoint := manyHealthy; endpoint < manyEndpoints; endpoint++ {
+		bad = append(bad, endpoint)
+	}
+	change := p.recordChanges(b)
+	var without, with fixture.Latencies
+	fixture.Once(b, func() {
+		without = p.latencies(b, r, change, alone, bad, isolationTime)
+		with = p.latencies(b, r, change, tenants, bad, isolationTime)
+	})
+	reportBeside(b, without, with)
+}
+
+// reportBeside reports the latencies without and with what disturbs them.
+func reportBeside(b *testing.B, without, with fixture.Latencies) {
+	b.Helper()
+	b.ReportMetric(without.At(.99), "p99-ms-without")
+	b.ReportMetric(with.At(.99), "p99-ms-with")
+	b.ReportMetric(with.At(.99)/without.At(.99), "with/without")
+	b.ReportMetric(fixture.Load(b), "load")
+	b.Logf("without: %s; with: %s; load %.1f", without, with, fixture.Load(b))
+}
+
+const (
+	// isolationRate is that of the changes of all endpoints, healthy ones or not.
+	isolationRate = 200
+	// isolationTime gives 3,200 changes to the healthy ones of many endpoints.
+	isolationTime = 40 * time.Second
+)
+
+// latencies measures at all endpoints but the bad ones, for a time at isolationRate.
+func (p *platform) latencies(
+	b *testing.B, r *fixture.Receiver, change makeChange, tenants []tenant, bad []int, measured time.Duration,
+) fixture.Latencies {
+	b.Helper()
+	w := newWriter(change, tenants)
+	w.run(b, isolationRate, measured)
+	maps.DeleteFunc(w.answered, func(order string, _ time.Time) bool { return slices.Contains(bad, w.endpoints[order]) })
+	return fixture.Between(p.Recorded(b, w.answered), await(b, r, w))
+}
 
 // replayed is the most that one replay sends again.
 const replayed = 10_000
@@ -56,9 +120,7 @@ SELECT $2, id, $4, 'FAILED', 8, now(), now() FROM n`,
 // replay sends them again, as the gateway does for the key.
 func (p *platform) replay(b *testing.B, of tenant, recorded time.Time) {
 	b.Helper()
-	ctx, err := caller.Outgoing(context.Background(), caller.Principal{
-		TenantID: of.ID, KeyID: of.key, AllBrands: true, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
-	}, caller.Request{})
+	ctx, err := of.Call(b.Context(), of.key)
 	require.NoError(b, err)
 	resp, err := webhookv1.NewWebhookServiceClient(p.Dial(b, "GIFTING_GRPC_WEBHOOK")).
 		ReplayWebhooks(ctx, &webhookv1.ReplayWebhooksRequest{
@@ -119,12 +181,8 @@ func BenchmarkBesideBackup(b *testing.B) {
 // finishDeliveries stores finished deliveries to the tenants' webhooks.
 func (p *platform) finishDeliveries(b *testing.B, tenants []tenant) {
 	b.Helper()
-	var ids []string
-	var keys []int32
-	for _, t := range tenants {
-		ids, keys = append(ids, t.ID), append(keys, t.key)
-	}
 	const steps = 5
+	ids, keys := idsAndKeys(tenants)
 	pool := p.Pool(b, "webhook", 1)
 	for range steps {
 		require.NoError(b, pgx.BeginFunc(b.Context(), pool, func(tx pgx.Tx) error {

@@ -29,6 +29,8 @@ type tenant struct {
 
 	key    int32
 	secret string
+	// keys place orders through the gateway. They have no webhook.
+	keys *fixture.Keyring
 }
 
 // tenants makes tenants whose keys have the addresses as their webhooks. An empty address means no webhook.
@@ -40,6 +42,14 @@ func (p *platform) tenants(b *testing.B, webhooks []string) []tenant {
 		key, err := made[i].NewKey(b.Context(), webhook)
 		require.NoError(b, err)
 		made[i].key, made[i].secret = key.GetKey().GetId(), key.GetWebhookSecret()
+		made[i].keys = fixture.NewKeyring(b, made[i].Tenant, 1)
 	}
 	return made
+}
+
+func idsAndKeys(tenants []tenant) (ids []string, keys []int32) {
+	for _, t := range tenants {
+		ids, keys = append(ids, t.ID), append(keys, t.key)
+	}
+	return ids, keys
 }

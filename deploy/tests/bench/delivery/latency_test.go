@@ -13,8 +13,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
-	"github.com/partnergifting/platform/pkg/caller"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -29,15 +27,24 @@ const (
 // each of a different tenant.
 func BenchmarkChangeToReceiver(b *testing.B) {
 	for _, perSecond := range fixture.Rates() {
-		b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) { changeToReceiver(b, perSecond) })
+		b.Run(fmt.Sprintf("endpoints=%d/rate=%d", endpoints, perSecond), func(b *testing.B) {
+			toReceiver(b, perSecond, (*platform).recordChanges)
+		})
 	}
 }
 
-func changeToReceiver(b *testing.B, perSecond int) {
+// BenchmarkAcceptedToReceiver does the same with orders that are placed through the gateway.
+func BenchmarkAcceptedToReceiver(b *testing.B) {
+	for _, perSecond := range fixture.Rates() {
+		b.Run(fmt.Sprintf("rate=%d", perSecond), func(b *testing.B) { toReceiver(b, perSecond, (*platform).acceptOrders) })
+	}
+}
+
+func toReceiver(b *testing.B, perSecond int, by func(p *platform, b *testing.B) makeChange) {
 	b.Helper()
 	r := fixture.NewReceiver(b)
 	p, tenants := newFixture(b, r.URLs(endpoints))
-	w := newWriter(p.recordChanges(b), tenants)
+	w := newWriter(by(p, b), tenants)
 	var of costs
 	var arrived map[string]time.Time
 	fixture.Once(b, func() {
@@ -63,7 +70,7 @@ func (p *platform) cost(b *testing.B, w *writer, perSecond int, end func()) (of 
 			end()
 		})
 	})
-	of.changes = len(w.answered) + int(warmUp.Seconds())*perSecond
+	of.changes = len(w.answered) + int(fixture.WarmUp.Seconds())*perSecond
 	return of
 }
 
@@ -133,9 +140,7 @@ func BenchmarkChangeToFeed(b *testing.B) {
 
 func (p *platform) newFeedReader(b *testing.B, t tenant) *feedReader {
 	b.Helper()
-	ctx, err := caller.Outgoing(context.Background(), caller.Principal{
-		TenantID: t.ID, KeyID: t.key, Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS}, AllBrands: true,
-	}, caller.Request{})
+	ctx, err := t.Call(context.WithoutCancel(b.Context()), t.key)
 	require.NoError(b, err)
 	return &feedReader{
 		events: eventsv1.NewEventsServiceClient(p.Dial(b, "GIFTING_GRPC_EVENTS")), keyContext: ctx, seen: map[string]time.Time{},

@@ -10,9 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
-	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/page"
-	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	eventsv1 "github.com/partnergifting/platform/proto/gen/gifting/events/v1"
 )
 
@@ -39,17 +37,6 @@ type feedCalls struct {
 func newFeedCalls(b *testing.B, of *filled) *feedCalls {
 	b.Helper()
 	return &feedCalls{filled: of, b: b, events: eventsv1.NewEventsServiceClient(of.Dial(b, "GIFTING_GRPC_EVENTS"))}
-}
-
-// keyContext returns a context of the tenant's key, which is limited to the brands, if any.
-func (c *feedCalls) keyContext(brands ...string) context.Context {
-	c.b.Helper()
-	ctx, err := caller.Outgoing(c.b.Context(), caller.Principal{
-		TenantID: c.tenant.ID, KeyID: 1, KeyName: "benchmark", Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
-		AllBrands: len(brands) == 0, BrandIDs: brands,
-	}, caller.Request{})
-	require.NoError(c.b, err)
-	return ctx
 }
 
 // cursorAfter returns a cursor after an event, as the service makes it.
@@ -81,13 +68,13 @@ func (c *feedCalls) pages() []operation {
 	last := c.size - 1
 	scanStart := c.size - 9_500 // A call scans all events after it, at every size.
 	return []operation{
-		c.read(c.keyContext(), "beginning", pageSize, func(int) *string { return nil }),
+		c.read(c.keyContext(c.b), "beginning", pageSize, func(int) *string { return nil }),
 		// A whole page follows even the last of these positions.
-		c.read(c.keyContext(), "anywhere", pageSize, func(n int) *string { return c.cursorAfter(1 + c.known(n)*9/10) }),
-		c.read(c.keyContext(), "end", pageSize, at(last-pageSize*10/9)),
-		c.read(c.keyContext(), "nothing-new", 0, at(last)),
-		c.read(c.keyContext(c.smallBrand), "small-brand", c.eventsOnPage(scanStart, c.smallBrand), at(scanStart)),
-		c.read(c.keyContext(c.rareBrand), "rare-brand", c.eventsOnPage(scanStart, c.rareBrand), at(scanStart)),
+		c.read(c.keyContext(c.b), "anywhere", pageSize, func(n int) *string { return c.cursorAfter(1 + c.known(n)*9/10) }),
+		c.read(c.keyContext(c.b), "end", pageSize, at(last-pageSize*10/9)),
+		c.read(c.keyContext(c.b), "nothing-new", 0, at(last)),
+		c.read(c.keyContext(c.b, c.smallBrand), "small-brand", c.eventsOnPage(scanStart, c.smallBrand), at(scanStart)),
+		c.read(c.keyContext(c.b, c.rareBrand), "rare-brand", c.eventsOnPage(scanStart, c.rareBrand), at(scanStart)),
 	}
 }
 

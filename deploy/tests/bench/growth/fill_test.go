@@ -234,6 +234,14 @@ func (p *platform) fillOrders(b *testing.B) *filled {
 	return f
 }
 
+// keyContext returns a context of the tenant's key, which is limited to the brands, if any.
+func (f *filled) keyContext(b *testing.B, brands ...string) context.Context {
+	b.Helper()
+	ctx, err := f.tenant.Call(b.Context(), 1, brands...)
+	require.NoError(b, err)
+	return ctx
+}
+
 // own returns the number of an order of the tenant, a different one each time, spread over the whole time. Its relative
 // position is the same at every size.
 func (f *filled) own(n int) int {

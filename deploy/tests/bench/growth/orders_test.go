@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/partnergifting/platform/deploy/tests/bench/fixture"
-	"github.com/partnergifting/platform/pkg/caller"
 	"github.com/partnergifting/platform/pkg/page"
 	commonv1 "github.com/partnergifting/platform/proto/gen/gifting/common/v1"
 	ordersv1 "github.com/partnergifting/platform/proto/gen/gifting/orders/v1"
@@ -66,17 +65,6 @@ func newOrderCalls(b *testing.B, of *filled) *orderCalls {
 	return c
 }
 
-// keyContext returns a context of the tenant's key, which is limited to the brands, if any.
-func (c *orderCalls) keyContext(brands ...string) context.Context {
-	c.b.Helper()
-	ctx, err := caller.Outgoing(c.b.Context(), caller.Principal{
-		TenantID: c.tenant.ID, KeyID: 1, KeyName: "benchmark", Scopes: []commonv1.Scope{commonv1.Scope_SCOPE_ORDERS},
-		AllBrands: len(brands) == 0, BrandIDs: brands,
-	}, caller.Request{IdempotencyKey: uuid.NewString(), Fingerprint: []byte("benchmark")})
-	require.NoError(c.b, err)
-	return ctx
-}
-
 // cursorAfter returns a cursor after the orders placed since that time, as the service makes it for a list whose only filter may be
 // updatedSince.
 func (c *orderCalls) cursorAfter(ago time.Duration, updatedSince *timestamppb.Timestamp) *string {
@@ -89,7 +77,7 @@ func (c *orderCalls) cursorAfter(ago time.Duration, updatedSince *timestamppb.Ti
 }
 
 func (c *orderCalls) place() (*ordersv1.Order, error) {
-	placed, err := c.orders.PlaceOrder(c.keyContext(), c.tenant.Order())
+	placed, err := c.orders.PlaceOrder(c.keyContext(c.b), c.tenant.Order())
 	return placed.GetOrder(), err
 }
 
@@ -107,8 +95,8 @@ func (c *orderCalls) list(
 }
 
 func (c *orderCalls) lists() []operation {
-	all := func() context.Context { return c.keyContext() }
-	limited := func() context.Context { return c.keyContext(c.tenant.Brand, c.rareBrand, c.smallBrand) }
+	all := func() context.Context { return c.keyContext(c.b) }
+	limited := func() context.Context { return c.keyContext(c.b, c.tenant.Brand, c.rareBrand, c.smallBrand) }
 	same := func(req *ordersv1.ListOrdersRequest) func(int) *ordersv1.ListOrdersRequest {
 		return func(int) *ordersv1.ListOrdersRequest { return req }
 	}
@@ -199,15 +187,15 @@ func (c *orderCalls) searches() []operation {
 func (c *orderCalls) changes() []operation {
 	return []operation{
 		{"get", func(n int) error {
-			_, err := c.orders.GetOrder(c.keyContext(), &ordersv1.GetOrderRequest{OrderId: orderID(c.known(n))})
+			_, err := c.orders.GetOrder(c.keyContext(c.b), &ordersv1.GetOrderRequest{OrderId: orderID(c.known(n))})
 			return err
 		}},
 		{"get-not-in-memory", func(n int) error {
-			_, err := c.orders.GetOrder(c.keyContext(), &ordersv1.GetOrderRequest{OrderId: orderID(c.own(n))})
+			_, err := c.orders.GetOrder(c.keyContext(c.b), &ordersv1.GetOrderRequest{OrderId: orderID(c.own(n))})
 			return err
 		}},
 		{"messages", func(n int) error {
-			_, err := c.orders.ListOrderMessages(c.keyContext(), &ordersv1.ListOrderMessagesRequest{OrderId: orderID(c.known(n))})
+			_, err := c.orders.ListOrderMessages(c.keyContext(c.b), &ordersv1.ListOrderMessagesRequest{OrderId: orderID(c.known(n))})
 			return err
 		}},
 		{"audit", func(n int) error {
@@ -221,7 +209,7 @@ func (c *orderCalls) changes() []operation {
 			return err
 		}},
 		{"message", func(n int) error {
-			_, err := c.orders.PostOrderMessage(c.keyContext(), &ordersv1.PostOrderMessageRequest{
+			_, err := c.orders.PostOrderMessage(c.keyContext(c.b), &ordersv1.PostOrderMessageRequest{
 				OrderId: orderID(c.known(n)), Body: "When will it come?",
 			})
 			return err
