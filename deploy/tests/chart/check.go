@@ -33,7 +33,7 @@ func Check(objects Objects) []string {
 		c.environments, c.secrets,
 		c.deployments, c.services, c.budgets, c.autoscalers, c.monitors, c.routes,
 		c.defaultDeny, c.policies, c.graph, c.internet,
-		c.certificates, c.renewals,
+		c.certificates,
 		c.hooks, c.helmTests,
 	} {
 		rule()

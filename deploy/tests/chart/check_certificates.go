@@ -4,10 +4,8 @@ package chart
 
 import (
 	"slices"
-	"time"
 
 	certmanager "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
-	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	core "k8s.io/api/core/v1"
 
 	"github.com/partnergifting/platform/pkg/identity"
@@ -47,21 +45,6 @@ func (c *checker) certificates() {
 			if len(target) == 1 && target[0].owner == p.owner && !slices.Contains(spec.DNSNames, s.Name) {
 				c.report("%s: the certificate lacks the name %s", p.owner, s.Name)
 			}
-		}
-	}
-}
-
-// alertBefore is how long before its expiry the rules alert on a certificate.
-const alertBefore = 7 * 24 * time.Hour
-
-// renewals checks that certificates are renewed before the alert on their expiry.
-func (c *checker) renewals() {
-	if len(ofKind[*monitoring.PrometheusRule](c.objects)) == 0 {
-		return
-	}
-	for _, cert := range ofKind[*certmanager.Certificate](c.objects) {
-		if cert.Spec.RenewBefore == nil || cert.Spec.RenewBefore.Duration <= alertBefore {
-			c.report("Certificate %s is renewed after the alert on its expiry", cert.Name)
 		}
 	}
 }

@@ -75,15 +75,6 @@ func TestMutationsOfTheAuthoritiesAreFound(t *testing.T) {
 	requireFound(t, "authorities", `authorities: {inline: "`+bundle+`"}`)
 }
 
-func TestRenewalsAfterTheAlertOfACertificateAreFound(t *testing.T) {
-	t.Parallel()
-	late := mutation{File: "certificates.yaml", Text: "renewBefore: {{ $.Values.tls.certManager.renewBefore }}", By: "renewBefore: 8h"}
-	over := map[string]any{"monitoring": map[string]any{"dashboards": map[string]any{"enabled": false}}}
-	objects, err := chart.Render(late.chart(t), chartutil.CoalesceTables(over, read(t, "production")))
-	require.NoError(t, err)
-	require.Contains(t, chart.Check(objects), "Certificate gifting-orders is renewed after the alert on its expiry")
-}
-
 func TestSecretsInAConfigMapAreFound(t *testing.T) {
 	t.Parallel()
 	for name, secret := range map[string]string{

@@ -111,12 +111,12 @@ func (n *namespace) resource(t *testing.T, text string) (*unstructured.Unstructu
 }
 
 // apply sends the text as it is, by server-side apply. A field that is unknown or given twice is an error.
-func (n *namespace) apply(t *testing.T, text string, dryRun ...string) *unstructured.Unstructured {
+func (n *namespace) apply(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	object, resource := n.resource(t, text)
 	force := true
 	applied, err := resource.Patch(t.Context(), object.GetName(), types.ApplyPatchType, []byte(text),
-		metav1.PatchOptions{FieldManager: "helm", Force: &force, FieldValidation: metav1.FieldValidationStrict, DryRun: dryRun})
+		metav1.PatchOptions{FieldManager: "helm", Force: &force, FieldValidation: metav1.FieldValidationStrict})
 	if n.check(object.GetKind()+" "+object.GetName(), err) {
 		return applied
 	}

@@ -3,10 +3,7 @@
 package chart_test
 
 import (
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,21 +17,6 @@ import (
 	"github.com/partnergifting/platform/pkg/identity"
 	"github.com/partnergifting/platform/pkg/settings"
 )
-
-func TestTheChartKnowsTheTypesOfAllSettings(t *testing.T) {
-	t.Parallel()
-	content, err := os.ReadFile(filepath.Join(dir, "files", "settings.json"))
-	require.NoError(t, err)
-	var known map[string]map[string]settings.Schema
-	require.NoError(t, json.Unmarshal(content, &known))
-	for _, p := range programs.All() {
-		for variable, field := range p.Settings {
-			if !field.Secret {
-				require.Equal(t, field.Schema(), known[string(p.Name)][variable], "%s: run `make configuration`", variable)
-			}
-		}
-	}
-}
 
 // candidates are values of all types, right and wrong.
 var candidates = []string{
